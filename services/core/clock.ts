@@ -1,0 +1,28 @@
+// The accept clock: strictly increasing over a process and its restarts; orders the parts of a call.
+
+/** Bits below the microseconds that hold the edge's number, so that two edges never give the same value. */
+const edgeBits = 10n
+
+export type Clock = {
+  /** Next value: (microseconds since 1970 << 10) | edge number. Four of them fit into 64 bits until the year 2112. */
+  next(): bigint
+  /** The last value that was given. */
+  last(): bigint
+}
+
+/**
+ * @param edge number of this edge, 0 to 1023
+ * @param after greatest value known from earlier runs (the log's record headers)
+ */
+export function createClock(edge = 0, after = 0n): Clock {
+  let lastUs = Number(after >> edgeBits)
+  const low = BigInt(edge)
+  return {
+    next() {
+      const now = Math.floor((performance.timeOrigin + performance.now()) * 1000)
+      lastUs = now > lastUs ? now : lastUs + 1
+      return (BigInt(lastUs) << edgeBits) | low
+    },
+    last: () => (BigInt(lastUs) << edgeBits) | low,
+  }
+}

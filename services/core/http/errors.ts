@@ -1,0 +1,50 @@
+// Every expected fault of the interface, and the one place that turns a fault into a response body.
+
+/** One entry of a 422 `detail` list. `loc` starts with body, query, path or header. */
+export type Detail = { loc: (string | number)[]; msg: string; type: string }
+
+/** Statuses that a handler may answer with on purpose; everything else that is thrown is answered 500. */
+export type FaultStatus =
+  | 400
+  | 401
+  | 402
+  | 403
+  | 404
+  | 405
+  | 409
+  | 413
+  | 415
+  | 422
+  | 429
+  | 499
+  | 500
+  | 501
+  | 502
+  | 503
+  | 504
+
+/** An expected fault: its status, its body and its headers are the answer. */
+export class Fault extends Error {
+  readonly status: FaultStatus
+  readonly body: Record<string, unknown>
+  readonly headers: Record<string, string>
+  constructor(status: FaultStatus, body: Record<string, unknown>, headers: Record<string, string> = {}) {
+    super(typeof body.reason === 'string' ? body.reason : JSON.stringify(body).slice(0, 500))
+    this.status = status
+    this.body = body
+    this.headers = headers
+  }
+}
+
+/** A fault with the body `{"reason": …}` and optional machine fields. */
+export const fault = (status: FaultStatus, reason: string, extra: Record<string, unknown> = {}): Fault =>
+  new Fault(status, { reason, ...extra })
+
+/** 422 with the body `{"detail": […]}`. */
+export const invalid = (...detail: Detail[]): Fault => new Fault(422, { detail })
+
+/** 429 or 503 with Retry-After in whole seconds. */
+export const retryLater = (status: 429 | 503, reason: string, retryAfterSeconds = 1): Fault =>
+  new Fault(status, { reason }, { 'Retry-After': String(retryAfterSeconds) })
+
+export const tooLarge = (): Fault => fault(413, 'Request too large')

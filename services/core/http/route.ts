@@ -1,0 +1,85 @@
+// What a declared endpoint is: everything that the server, the OpenAPI document and `npm run paths` need to know.
+import type { Readable } from 'node:stream'
+import type { z } from 'zod'
+import type { ProjectId } from '../ids.ts'
+
+/** Right that a key must hold for the project of the request. `none` = no authentication at all. */
+export type Right = 'none' | 'read' | 'ingest' | 'write' | 'admin'
+
+/** The authenticated caller. */
+export type Caller = {
+  userId: string
+  /** Default entity, told to SDKs by /graphql. */
+  entity: string
+  /** True when the key grants `right` on the project. */
+  may(right: Right, projectId: ProjectId): boolean
+}
+
+/** Request body as it reached the server: inflated, within the size limit. */
+export type Body = {
+  bytes: Buffer
+  /** Content type without parameters, lower case; '' when the header is missing. */
+  contentType: string
+}
+
+export type RouteContext<Input = unknown> = {
+  requestId: string
+  caller: Caller
+  /** Header by lower-case name, first value. */
+  header(name: string): string | undefined
+  params: Record<string, string>
+  query: URLSearchParams
+  /** Parsed and schema-checked body of a `json` route. `unknown` when the route checks by itself. */
+  input: Input
+  /** The bytes behind `input`; empty for routes without a body. */
+  body: Body
+  /** Unread request stream of a `stream` route (multipart uploads). */
+  stream: Readable
+  /** Aborted when the client has gone or the request's time is over. */
+  signal: AbortSignal
+  /** Parses `<entity>/<project>` (400) and checks that the caller holds the route's right on it (403). */
+  project(projectId: string): ProjectId
+}
+
+/** What a handler answers. */
+export type Reply =
+  | { status?: number; json: unknown; headers?: Record<string, string> }
+  /** JSON text that is already serialized. */
+  | { status?: number; jsonText: string | Buffer; headers?: Record<string, string> }
+  /** JSON Lines: each chunk holds whole lines, each ended by \n. Back-pressure and abort are the writer's concern. */
+  | { lines: AsyncIterable<string | Buffer>; contentType: 'application/jsonl' | 'application/x-ndjson'; headers?: Record<string, string> }
+  | { status?: number; bytes: Buffer | AsyncIterable<Buffer>; contentType: string; headers?: Record<string, string> }
+
+export type RouteBody<Schema extends z.ZodType = z.ZodType> =
+  | { type: 'none' }
+  /** JSON with or without Content-Type. check 'schema' = parsed by `schema` before the handler; 'handler' = the handler
+   *  receives the JSON value as it is and checks it itself (hot routes); the schema then only documents. */
+  | { type: 'json'; schema: Schema; check: 'schema' | 'handler' }
+  /** Any bytes, inflated and bounded; the handler decodes them (OTLP). */
+  | { type: 'raw'; contentTypes: string[] }
+  /** The handler reads the stream (multipart). */
+  | { type: 'stream'; contentType: string }
+
+export type Route<Schema extends z.ZodType = z.ZodType> = {
+  /** Noun and verb, e.g. `calls.start`; the key of the registry. */
+  name: string
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Placeholders in braces: `/v2/{entity}/{project}/calls/complete`. */
+  path: string
+  /** Other paths with identical behaviour. */
+  aliases?: string[]
+  right: Right
+  summary: string
+  body: RouteBody<Schema>
+  /** Documents the 200 answer; null = JSON Lines or bytes described by `responseType`. */
+  response: z.ZodType | null
+  responseType?: string
+  /** What the route appends to or reads from, for `npm run paths`. */
+  topics?: string[]
+  tables?: string[]
+  /** OTLP routes answer undecodable bodies in their own shape. */
+  handle(context: RouteContext<z.output<Schema>>): Promise<Reply>
+}
+
+/** Declares a route; keeps the body's type for the handler. */
+export const route = <Schema extends z.ZodType>(declared: Route<Schema>): Route => declared as unknown as Route

@@ -1,0 +1,40 @@
+// Branded ids, their formats, and the generator of time-ordered ids.
+import { randomBytes } from 'node:crypto'
+import { fault } from './http/errors.ts'
+
+/** `<entity>/<project>`: exactly one slash, both parts non-empty. */
+export type ProjectId = string & { readonly __brand: 'ProjectId' }
+
+/** Parses a project id; 400 when it is malformed. */
+export function parseProjectId(value: string): ProjectId {
+  const slash = value.indexOf('/')
+  if (slash <= 0 || slash === value.length - 1 || value.indexOf('/', slash + 1) !== -1)
+    throw fault(400, `Invalid project_id: ${JSON.stringify(value.slice(0, 200))}; expected <entity>/<project>`)
+  return value as ProjectId
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** Call id: canonical lower-case UUID, or exactly 16 lower-case characters (span id form). */
+export const isCallId = (value: string): boolean =>
+  value.length === 36 ? uuid.test(value) : value.length === 16 && value === value.toLowerCase()
+
+/** Trace id: canonical lower-case UUID, or exactly 32 lower-case characters. */
+export const isTraceId = (value: string): boolean =>
+  value.length === 36 ? uuid.test(value) : value.length === 32 && value === value.toLowerCase()
+
+let pool = Buffer.alloc(0)
+let used = 0
+
+/** UUID version 7 (RFC 9562): 48-bit millisecond timestamp, then random bits. */
+export function uuidv7(nowMs = Date.now()): string {
+  if (used + 10 > pool.length) {
+    pool = randomBytes(4000)
+    used = 0
+  }
+  const time = nowMs.toString(16).padStart(12, '0')
+  const random = pool.toString('hex', used, used + 10)
+  used += 10
+  const variant = ((Number.parseInt(random[3] as string, 16) & 3) | 8).toString(16)
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(7, 19)}`
+}

@@ -1,0 +1,85 @@
+// The log port: what every driver MUST and MAY do. The contract suite in test/contract runs against each driver.
+import type { TopicName } from '../topics.ts'
+
+/**
+ * How far a topic has got: number of the last record, counted from 1 per topic and partition. 0 = nothing.
+ * The embedded log has one partition, 0.
+ */
+export type Position = { topic: TopicName; partition: number; offset: number }
+
+/** What the edge appends: one request's rows of one topic, already serialized. */
+export type RecordInput = {
+  /** Rows as JSON Lines: each row `{"project_id":…}` ended by \n; the first byte of each is `{`. */
+  rows: Buffer
+  rowCount: number
+  /** How many of the rows are patches (topic calls only). */
+  patchCount: number
+  /** Greatest accept clock among the rows. */
+  clock: bigint
+  /** Partition key: hash of project and call id; rows of one record share it on a partitioned log. */
+  key: string
+}
+
+/** Header of a stored record, in `_record` of its first row. */
+export type RecordHeader = {
+  offset: number
+  /** Row structure version of the topic (topics.ts). */
+  version: number
+  rowCount: number
+  patchCount: number
+  clock: bigint
+  sizeBytes: number
+}
+
+/** Consecutive records of one topic and partition, to be applied as one insert. */
+export type Batch = {
+  topic: TopicName
+  partition: number
+  firstOffset: number
+  lastOffset: number
+  records: RecordHeader[]
+  rowCount: number
+  patchCount: number
+  /** Rows of all records: a file that the engine can read by itself (embedded), or bytes to send (server). */
+  source: { file: string } | { bytes: Buffer[] }
+  /** Milliseconds since 1970 at which the oldest record was appended. */
+  oldestMs: number
+}
+
+export type LogHealth = {
+  status: 'ok' | 'degraded' | 'down'
+  reason?: string
+  /** Bytes that are appended and not applied. */
+  unappliedBytes: number
+  /** Age of the oldest unapplied record in milliseconds, 0 if there is none. */
+  lagMs: number
+}
+
+/**
+ * MUST: `append` resolves only after the record is durable, and keeps the order of appends to one topic and partition.
+ * MUST: a record that was acknowledged is delivered to `consume` until its position is committed, also after a crash.
+ * MUST: records come whole and intact; a torn tail that was never acknowledged disappears, other damage stops the start.
+ * MUST: refuse with 429 (too many unapplied bytes) or 503 (disk, closed) and never drop or grow without bound.
+ * MAY: deliver a record again after a crash, with other batch boundaries.
+ */
+export type Log = {
+  append(topic: TopicName, records: RecordInput[]): Promise<Position>
+  /** Position of the last durable record of each topic, at this moment. */
+  end(topic: TopicName): Promise<Position[]>
+  /**
+   * Delivers batches of a topic in order, one at a time per partition; the next comes after `commit` of the last.
+   * Ends when the signal aborts.
+   */
+  consume(topic: TopicName, signal: AbortSignal): AsyncIterable<Batch>
+  /** Makes the position durable: everything up to it is applied and will not be delivered again. */
+  commit(position: Position): Promise<void>
+  /** Last committed position of each partition. */
+  committed(topic: TopicName): Promise<Position[]>
+  /** A reader waits: seal what is there now, so that the next batch comes at once. */
+  hurry(topic: TopicName): void
+  /** Greatest accept clock in the log when it was opened. */
+  lastClock(): bigint
+  health(): LogHealth
+  /** Finishes appends in flight, syncs and releases the lock. */
+  close(): Promise<void>
+}

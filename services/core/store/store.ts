@@ -1,0 +1,55 @@
+// The store port: ClickHouse, embedded or over HTTP. The contract suite in test/contract runs against each driver.
+import type { Topic } from '../topics.ts'
+
+/** SQL text with `{name:Type}` parameters. Values never enter the text. */
+export type Query = {
+  /** Shown in the query log and in metrics, e.g. `calls.page`. */
+  name: string
+  sql: string
+  params: Record<string, unknown>
+}
+
+export type QueryOptions = {
+  /** Which connections serve it: lists and single reads, or long exports and scans. Default interactive. */
+  pool?: 'interactive' | 'export'
+  timeoutMs?: number
+  memoryBytes?: number
+  /** When it aborts, the query is killed in the engine. */
+  signal?: AbortSignal
+}
+
+/** Why the store refused: `data` = the rows can never be inserted, `outage` = the same statement may succeed later. */
+export class StoreError extends Error {
+  readonly kind: 'data' | 'outage' | 'timeout' | 'memory' | 'cancelled' | 'query'
+  /** ClickHouse error code, 0 when unknown. */
+  readonly code: number
+  constructor(kind: StoreError['kind'], code: number, message: string) {
+    super(message)
+    this.kind = kind
+    this.code = code
+  }
+}
+
+export type StoreHealth = { status: 'ok' | 'degraded' | 'down'; reason?: string }
+
+/**
+ * MUST: every statement carries its own settings; none leaks to the next one.
+ * MUST: `insert` reports the rows that the engine read from the source, so that the worker can compare.
+ * MUST: a statement that failed or was killed leaves nothing behind for the next one.
+ * MUST NOT: put bytes of a caller into SQL text.
+ */
+export type Store = {
+  /** Rows as JSON objects (64-bit integers as strings unless the query casts them). */
+  rows<T>(query: Query, options?: QueryOptions): Promise<T[]>
+  /** Result bytes in a ClickHouse format, e.g. JSONCompactEachRow. The whole result is in memory: page by key. */
+  bytes(query: Query, format: string, options?: QueryOptions): Promise<Buffer>
+  /** A statement without a result, on the insert connection, in order with the inserts (folds, marks, positions). */
+  command(query: Query): Promise<void>
+  /** Inserts the rows of a source into the topic's landing table; views fill the tables. Resolves when synced. */
+  insert(topic: Topic, source: { file: string } | { bytes: Buffer[] }): Promise<{ rowsRead: number }>
+  /** Runs the migrations that are not applied yet. */
+  migrate(): Promise<{ applied: string[] }>
+  health(): Promise<StoreHealth>
+  /** Waits for statements in flight, then closes the engine. */
+  close(): Promise<void>
+}

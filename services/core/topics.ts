@@ -1,0 +1,101 @@
+// The event families: which topic goes to which landing table, and the exact columns of its rows.
+
+export type TopicName = 'calls' | 'objects' | 'files'
+
+export type Topic = {
+  name: TopicName
+  /** Version of the row structure, written into every record header. An unknown version stops the worker. */
+  version: number
+  /** Landing table of engine Null; views fill the tables from it. */
+  landing: string
+  /** Columns of the landing table in the order in which the edge writes them, without `_record`. */
+  columns: readonly (readonly [name: string, type: string])[]
+}
+
+const callKind = "Enum8('complete' = 1, 'start' = 2, 'end' = 3, 'name' = 4, 'delete' = 5)"
+
+export const topics: Record<TopicName, Topic> = {
+  calls: {
+    name: 'calls',
+    version: 1,
+    landing: 'calls_in',
+    columns: [
+      ['kind', callKind],
+      ['project_id', 'String'],
+      ['id', 'String'],
+      ['clock', 'UInt64'],
+      ['started_us', 'Int64'],
+      ['ended_us', 'Int64'],
+      ['payload_us', 'Int64'],
+      ['trace_id', 'String'],
+      ['parent_id', 'String'],
+      ['thread_id', 'String'],
+      ['turn_id', 'String'],
+      ['op_name', 'String'],
+      ['named', 'UInt8'],
+      ['display_name', 'String'],
+      ['exception', 'String'],
+      ['user_id', 'String'],
+      ['run_id', 'String'],
+      ['run_step', 'Int64 DEFAULT -1'],
+      ['run_step_end', 'Int64 DEFAULT -1'],
+      ['input_refs', 'Array(String)'],
+      ['output_refs', 'Array(String)'],
+      ['error_count', 'UInt32'],
+      ['usage_model', 'Array(String)'],
+      ['usage_requests', 'Array(Int64)'],
+      ['usage_input', 'Array(Int64)'],
+      ['usage_output', 'Array(Int64)'],
+      ['usage_total', 'Array(Int64)'],
+      ['usage_cache_read', 'Array(Int64)'],
+      ['usage_cache_write', 'Array(Int64)'],
+      ['start_bytes', 'UInt64'],
+      ['end_bytes', 'UInt64'],
+      ['odd', 'UInt8'],
+      ['attributes', 'String'],
+      ['inputs', 'String'],
+      ['output', 'String'],
+      ['summary', 'String'],
+      ['otel_dump', 'String'],
+    ],
+  },
+  objects: {
+    name: 'objects',
+    version: 1,
+    landing: 'objects_in',
+    columns: [
+      ['project_id', 'String'],
+      ['object_id', 'String'],
+      ['kind', "Enum8('object' = 1, 'op' = 2)"],
+      ['digest', 'String'],
+      ['clock', 'UInt64'],
+      ['event', "Enum8('created' = 1, 'deleted' = 2)"],
+      ['user_id', 'String'],
+      ['base_object_class', 'String'],
+      ['leaf_object_class', 'String'],
+      ['refs', 'Array(String)'],
+      ['size_bytes', 'UInt64'],
+      ['val', 'String'],
+    ],
+  },
+  files: {
+    name: 'files',
+    version: 1,
+    landing: 'files_in',
+    columns: [
+      ['project_id', 'String'],
+      ['digest', 'String'],
+      ['clock', 'UInt64'],
+      ['chunk_index', 'UInt32'],
+      ['n_chunks', 'UInt32'],
+      ['name', 'String'],
+      ['size_bytes', 'UInt64'],
+      ['blob', 'String'],
+      ['content', 'String'],
+    ],
+  },
+}
+
+/** Structure argument of `file()` and of the server's input: the record header first, then the columns. */
+export const structureOf = (topic: Topic): string =>
+  ['_record String', ...topic.columns.map(([name, type]) => `${name} ${type}`)].join(', ')
