@@ -1,0 +1,1 @@
+INSERT INTO callhouse.calls SELECT * FROM callhouse.calls_folded

@@ -1,0 +1,52 @@
+// Makes `npm start` and `npm test` work in a fresh clone: installs what is missing, then runs the command on the
+// project's own Node. Plain JavaScript without dependencies, for any Node from 18 on.
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const modules = join(root, 'node_modules')
+const stamp = join(modules, '.callhouse-installed')
+const node = join(modules, '.bin', 'node')
+
+const run = (command, args, options = {}) => {
+  const { status, signal, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options })
+  if (error) throw error
+  return signal ? 128 : (status ?? 1)
+}
+
+const digest = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex')
+const installed = existsSync(stamp) && readFileSync(stamp, 'utf8') === digest && existsSync(node)
+if (!installed) {
+  process.stderr.write('callhouse: installing packages (once, about a minute)\n')
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
+  const status = run(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { stdio: ['ignore', 2, 2] })
+  if (status !== 0) process.exit(status)
+  writeFileSync(stamp, digest)
+}
+
+const commands = {
+  start: ['services/main.ts', 'serve'],
+  callhouse: ['services/main.ts'],
+  test: ['node_modules/vitest/vitest.mjs', 'run'],
+  bench: ['scripts/bench/main.ts'],
+  demo: ['scripts/demo.ts'],
+  paths: ['scripts/paths.ts'],
+}
+const [name = 'start', ...rest] = process.argv.slice(2)
+const command = commands[name]
+if (!command) {
+  process.stderr.write(`callhouse: unknown command ${name}; one of ${Object.keys(commands).join(', ')}\n`)
+  process.exit(2)
+}
+// The engine runs each query on a thread of Node's pool; the pool's size can only be set before the process starts.
+const env = { UV_THREADPOOL_SIZE: '24', ...process.env }
+const { spawn } = await import('node:child_process')
+const [script, ...fixed] = command
+const child = spawn(node, [join(root, script), ...fixed, ...rest], { stdio: 'inherit', env })
+// A terminal sends Ctrl-C to the whole group: the child has it already, and a second one would end it at once.
+process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'))
+for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)))

@@ -1,0 +1,36 @@
+// Read your own writes: a read waits, bounded, until the tables it reads have passed the log's end at its arrival.
+import { fault } from './http/errors.ts'
+import type { RouteContext } from './http/route.ts'
+import type { Log, Position } from './log/log.ts'
+import { parsePositions, positionHeader } from './positions.ts'
+import type { Progress } from './progress.ts'
+import type { TopicName } from './topics.ts'
+
+export type Freshness = {
+  /**
+   * Waits for the topics that a route reads. Resolves to the headers of the answer: `X-Callhouse-Stale: <ms>` when the
+   * answer may lack writes. `?freshness=any` or `X-Callhouse-Freshness: any` skips the wait; a position in
+   * `X-Callhouse-Position` is waited for exactly, instead of the log's end.
+   */
+  wait(context: Pick<RouteContext, 'header' | 'query' | 'signal'>, topics: TopicName[]): Promise<Record<string, string>>
+}
+
+export function createFreshness(deps: { log: Log; progress: Progress; boundMs: number }): Freshness {
+  const { log, progress, boundMs } = deps
+  return {
+    async wait(context, topics) {
+      const mode = context.query.get('freshness') ?? context.header('x-callhouse-freshness') ?? 'latest'
+      if (mode === 'any') return {}
+      if (mode !== 'latest') throw fault(400, `Invalid freshness: ${JSON.stringify(mode.slice(0, 50))}; expected latest or any`)
+      const asked = context.header(positionHeader.toLowerCase())
+      const wanted: Position[] = asked ? parsePositions(asked) : (await Promise.all(topics.map((t) => log.end(t)))).flat()
+      const missing = wanted.filter((p) => progress.offset(p.topic, p.partition) < p.offset)
+      if (missing.length === 0) return {}
+      const lagMs = log.health().lagMs
+      if (!asked && lagMs > boundMs) return { 'X-Callhouse-Stale': String(lagMs) }
+      for (const topic of new Set(missing.map((p) => p.topic))) log.hurry(topic)
+      if (await progress.reach(missing, boundMs, context.signal)) return {}
+      return { 'X-Callhouse-Stale': String(Math.max(1, log.health().lagMs)) }
+    },
+  }
+}

@@ -1,0 +1,184 @@
+// The worker: takes batches from the log, applies them to the store, and moves the position last.
+import type { Batch, Log } from '../core/log/log.ts'
+import type { Progress } from '../core/progress.ts'
+import { type Store, StoreError } from '../core/store/store.ts'
+import { type TopicName, topics } from '../core/topics.ts'
+import { insertAround, isDataError, sourceOf } from './bisect.ts'
+import { type CallMaterializer, createCallMaterializer } from './calls.ts'
+import { type CrashProbe, withoutCrashingRows } from './crash-bisect.ts'
+import type { DeadLetters } from './deadletters.ts'
+import type { InFlight } from './in-flight.ts'
+import type { Materializer } from './materializer.ts'
+import { createQueue } from './queue.ts'
+import { createRollups, type Rollups } from './rollups.ts'
+
+/** What the worker reports after each batch; the composition root turns it into log lines and metrics. */
+export type BatchReport = {
+  topic: TopicName
+  rows: number
+  records: number
+  deadLetters: number
+  /** Milliseconds from the start of the batch to its commit. */
+  tookMs: number
+  /** Milliseconds from the append of its oldest record to its commit. */
+  lagMs: number
+}
+
+export type WorkerDeps = {
+  log: Log
+  store: Store
+  progress: Progress
+  deadLetters: DeadLetters
+  inFlight: InFlight
+  probe?: CrashProbe
+  onBatch?(report: BatchReport): void
+  /** An outage: the batch will be tried again after `retryMs`. */
+  onRetry?(topic: TopicName, error: Error, retryMs: number): void
+  /** The worker cannot go on (unknown schema version, damaged log); the process must stop. */
+  onFatal(error: Error): void
+}
+
+export type Worker = {
+  /** Applies what was unapplied when it was called; call before the port opens. */
+  caughtUp(): Promise<void>
+  status(): { status: 'ok' | 'degraded' | 'down'; reason?: string }
+  rollups: Rollups
+  /** Folds calls that were stored under two start times; part of the hourly housekeeping. */
+  sweep(): Promise<number>
+  /** Finishes the batch at hand and stops. */
+  stop(): Promise<void>
+}
+
+/** Crashed starts after which a batch is tried row by row in a child process. */
+const crashesBeforeBisect = 2
+
+/** Starts one loop per topic. All statements run one after the other: the scratch tables belong to one batch. */
+export function startWorker(deps: WorkerDeps): Worker {
+  const { log, store, progress, deadLetters, inFlight } = deps
+  const stopping = new AbortController()
+  const queue = createQueue()
+  const calls: CallMaterializer = createCallMaterializer(store)
+  const plain = (topic: TopicName): Materializer => ({ topic, before: async () => {}, after: async () => {} })
+  const materializers: Materializer[] = [calls, plain('objects'), plain('files')]
+  const failing = new Map<TopicName, string>()
+  const rollups = createRollups({
+    store,
+    queue,
+    committed: () => progress.offset('calls', 0),
+    onError: (error) => deps.onRetry?.('calls', error, 0),
+  })
+
+  const insert = async (batch: Batch, crashes: number): Promise<number> => {
+    const topic = topics[batch.topic]
+    if (crashes >= crashesBeforeBisect) {
+      const rows = await withoutCrashingRows(batch, deadLetters, deps.probe)
+      const dead = batch.rowCount - rows.length
+      if (rows.length > 0) await store.insert(topic, sourceOf(rows))
+      return dead
+    }
+    try {
+      const { rowsRead } = await store.insert(topic, batch.source)
+      if (rowsRead === batch.rowCount) return 0
+    } catch (error) {
+      if (!isDataError(error)) throw error
+    }
+    return insertAround(batch, store, deadLetters)
+  }
+
+  const apply = async (materializer: Materializer, batch: Batch, crashes: number): Promise<number> => {
+    await materializer.before(batch)
+    const dead = await insert(batch, crashes)
+    await materializer.after(batch)
+    return dead
+  }
+
+  const applyUntilDone = async (materializer: Materializer, batch: Batch): Promise<number | undefined> => {
+    const crashes = inFlight.begin(batch)
+    for (let retryMs = 50; ; retryMs = Math.min(retryMs * 2, 5_000)) {
+      try {
+        const dead = await queue.run(() => apply(materializer, batch, crashes))
+        failing.delete(batch.topic)
+        return dead
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error
+        if (stopping.signal.aborted) return undefined
+        failing.set(batch.topic, error.message)
+        deps.onRetry?.(batch.topic, error, retryMs)
+        await pause(retryMs, stopping.signal)
+        if (stopping.signal.aborted) return undefined
+      }
+    }
+  }
+
+  const consume = async (materializer: Materializer): Promise<void> => {
+    for await (const batch of log.consume(materializer.topic, stopping.signal)) {
+      const unknown = batch.records.find((record) => record.version !== topics[batch.topic].version)
+      if (unknown)
+        throw new Error(
+          `Record ${batch.topic}=${unknown.offset} has row version ${unknown.version}; this build knows ${topics[batch.topic].version}. Upgrade before starting.`,
+        )
+      const beganMs = Date.now()
+      const dead = await applyUntilDone(materializer, batch)
+      if (dead === undefined) return
+      const position = { topic: batch.topic, partition: batch.partition, offset: batch.lastOffset }
+      await log.commit(position)
+      inFlight.end(batch)
+      progress.applied(position)
+      if (batch.topic === 'calls') rollups.touch()
+      deps.onBatch?.({
+        topic: batch.topic,
+        rows: batch.rowCount,
+        records: batch.records.length,
+        deadLetters: dead,
+        tookMs: Date.now() - beganMs,
+        lagMs: Date.now() - batch.oldestMs,
+      })
+    }
+  }
+
+  const ready = (async () => {
+    for (const { topic } of materializers) for (const position of await log.committed(topic)) progress.applied(position)
+  })()
+  const running = ready.then(() =>
+    Promise.all(
+      materializers.map((materializer) =>
+        consume(materializer).catch((error: unknown) => {
+          if (stopping.signal.aborted) return
+          failing.set(materializer.topic, error instanceof Error ? error.message : String(error))
+          deps.onFatal(error instanceof Error ? error : new Error(String(error)))
+        }),
+      ),
+    ),
+  )
+
+  return {
+    rollups,
+    async caughtUp() {
+      await ready
+      const ends = (await Promise.all(materializers.map(({ topic }) => log.end(topic)))).flat()
+      for (const { topic } of materializers) log.hurry(topic)
+      await progress.reach(ends, 2 ** 31 - 1, stopping.signal)
+    },
+    status() {
+      const [first] = failing
+      return first ? { status: 'degraded', reason: `${first[0]}: ${first[1]}` } : { status: 'ok' }
+    },
+    sweep: () => queue.run(() => calls.sweep(progress.offset('calls', 0) + 1)),
+    async stop() {
+      stopping.abort()
+      await rollups.stop()
+      await running
+    },
+  }
+}
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    signal.addEventListener('abort', done, { once: true })
+  })

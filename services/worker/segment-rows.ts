@@ -1,0 +1,26 @@
+// Reads the rows of a batch's source one by one, for the rare cases in which the engine refuses the whole of it.
+import { readFile } from 'node:fs/promises'
+import type { Batch } from '../core/log/log.ts'
+
+/** One row line of a batch, without its newline; the record header is still inside the first row of a record. */
+export type SegmentRow = { offset: number; rowIndex: number; text: Buffer }
+
+const header = /^\{"_record":"[^"]*",?/
+
+/** The row's JSON text without the record header. */
+export const withoutHeader = (text: Buffer): string => text.toString('utf8').replace(header, '{')
+
+/** Splits the source at row ends. A row has no raw newline inside (the edge's rule), so a newline ends a row. */
+export async function segmentRows(batch: Batch): Promise<SegmentRow[]> {
+  const bytes = 'file' in batch.source ? await readFile(batch.source.file) : Buffer.concat(batch.source.bytes)
+  const rows: SegmentRow[] = []
+  let at = 0
+  for (const record of batch.records)
+    for (let rowIndex = 0; rowIndex < record.rowCount; rowIndex++) {
+      const newline = bytes.indexOf(10, at)
+      const end = newline === -1 ? bytes.length : newline
+      rows.push({ offset: record.offset, rowIndex, text: bytes.subarray(at, end) })
+      at = end + 1
+    }
+  return rows
+}
