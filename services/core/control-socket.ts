@@ -1,9 +1,10 @@
 // The socket in the data folder over which commands talk to the server that holds the folder.
+
+import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { createHash } from 'node:crypto'
 
 export type ControlRequest = { command: string; args: string[] }
 export type ControlReply = { ok: true; result: unknown } | { ok: false; reason: string }
@@ -62,4 +63,3 @@ export function askServer(dataDir: string, message: ControlRequest): Promise<Con
     outgoing.end(JSON.stringify(message))
   })
 }
-

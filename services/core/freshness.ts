@@ -21,9 +21,12 @@ export function createFreshness(deps: { log: Log; progress: Progress; boundMs: n
     async wait(context, topics) {
       const mode = context.query.get('freshness') ?? context.header('x-callhouse-freshness') ?? 'latest'
       if (mode === 'any') return {}
-      if (mode !== 'latest') throw fault(400, `Invalid freshness: ${JSON.stringify(mode.slice(0, 50))}; expected latest or any`)
+      if (mode !== 'latest')
+        throw fault(400, `Invalid freshness: ${JSON.stringify(mode.slice(0, 50))}; expected latest or any`)
       const asked = context.header(positionHeader.toLowerCase())
-      const wanted: Position[] = asked ? parsePositions(asked) : (await Promise.all(topics.map((t) => log.end(t)))).flat()
+      const wanted: Position[] = asked
+        ? parsePositions(asked)
+        : (await Promise.all(topics.map((t) => log.end(t)))).flat()
       const missing = wanted.filter((p) => progress.offset(p.topic, p.partition) < p.offset)
       if (missing.length === 0) return {}
       const lagMs = log.health().lagMs

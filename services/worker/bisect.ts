@@ -11,7 +11,9 @@ const newline = Buffer.from('\n')
 export const isDataError = (error: unknown): error is StoreError => error instanceof StoreError && error.kind === 'data'
 
 /** Bytes of some rows as a source of their own. */
-export const sourceOf = (rows: SegmentRow[]): { bytes: Buffer[] } => ({ bytes: rows.flatMap((row) => [row.text, newline]) })
+export const sourceOf = (rows: SegmentRow[]): { bytes: Buffer[] } => ({
+  bytes: rows.flatMap((row) => [row.text, newline]),
+})
 
 /**
  * Inserts the rows of a refused batch in halves until each refused row stands alone, then keeps those as dead letters.

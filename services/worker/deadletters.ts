@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { TopicName } from '../core/topics.ts'
 import { uuidv7 } from '../core/ids.ts'
+import type { TopicName } from '../core/topics.ts'
 
 /** One refused row. `row` is its JSON text as it stood in the log, without the record header. */
 export type DeadLetter = {

@@ -9,7 +9,12 @@ import { type TopicName, topics } from '../core/topics.ts'
 const [, , topic, file] = process.argv
 const dir = mkdtempSync(join(tmpdir(), 'callhouse-probe-'))
 try {
-  const store = await createEmbeddedStore({ dir, memoryCapBytes: 2 ** 31, queryTimeoutMs: 60_000, queryMemoryBytes: 2 ** 30 })
+  const store = await createEmbeddedStore({
+    dir,
+    memoryCapBytes: 2 ** 31,
+    queryTimeoutMs: 60_000,
+    queryMemoryBytes: 2 ** 30,
+  })
   await store.migrate()
   try {
     await store.insert(topics[topic as TopicName], { file: file as string })

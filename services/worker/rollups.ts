@@ -18,7 +18,12 @@ const share = 0.1
 /** Marks of this many log positions stay in one partition, which is dropped when all of them are covered. */
 const marksPerPartition = 1_000_000
 
-export function createRollups(deps: { store: Store; queue: Queue; committed(): number; onError(error: Error): void }): Rollups {
+export function createRollups(deps: {
+  store: Store
+  queue: Queue
+  committed(): number
+  onError(error: Error): void
+}): Rollups {
   const { store, queue } = deps
   let covered: number | undefined
   let dropped = 0
