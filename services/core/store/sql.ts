@@ -1,0 +1,122 @@
+// SQL text built from fragments: every value is a `{name:Type}` parameter, every project table is read behind its project filter.
+import type { ProjectId } from '../ids.ts'
+import type { Query } from './store.ts'
+
+/** ClickHouse types that a parameter may have. */
+export type ParamType =
+  | 'String'
+  | 'Int64'
+  | 'UInt64'
+  | 'UInt32'
+  | 'UInt8'
+  | 'Float64'
+  | 'Array(String)'
+  | 'Array(Int64)'
+  | 'Array(UInt64)'
+  | 'Array(Float64)'
+
+type Bound = { type: ParamType; value: unknown }
+
+/** A piece of SQL with its values; only `sql`, `param` and the functions below make one. */
+export type Sql = { readonly texts: readonly string[]; readonly parts: readonly (Sql | Bound)[] }
+
+/** Tagged template. Interpolations are fragments, so a value can only come in through `param`. */
+export const sql = (texts: TemplateStringsArray, ...parts: Sql[]): Sql => ({ texts, parts })
+
+/** A value as a parameter of a fixed type. */
+export const param = (type: ParamType, value: unknown): Sql => ({ texts: ['', ''], parts: [{ type, value }] })
+
+export const empty: Sql = { texts: [''], parts: [] }
+
+/** Fragments one after the other, with a separator between them. */
+export function join(parts: readonly Sql[], separator: string): Sql {
+  if (parts.length === 0) return empty
+  return { texts: ['', ...Array(parts.length - 1).fill(separator), ''], parts }
+}
+
+const name = /^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?$/
+
+/** Name of a table, column or alias from a closed list of the program; anything else throws. */
+export function identifier(text: string): Sql {
+  if (!name.test(text)) throw new Error(`not an identifier: ${JSON.stringify(text)}`)
+  return { texts: [text], parts: [] }
+}
+
+const isSql = (part: Sql | Bound): part is Sql => 'texts' in part
+
+/** Text and parameters. Equal values of one type share a parameter, so that the engine sees equal expressions as equal. */
+export function render(fragment: Sql): { sql: string; params: Record<string, unknown> } {
+  const params: Record<string, unknown> = {}
+  const names = new Map<string, string>()
+  const out: string[] = []
+  const bind = ({ type, value }: Bound): string => {
+    const key = `${type} ${typeof value === 'bigint' ? String(value) : JSON.stringify(value)}`
+    let bound = names.get(key)
+    if (bound === undefined) {
+      bound = `v${names.size}`
+      names.set(key, bound)
+      params[bound] = value
+    }
+    return `{${bound}:${type}}`
+  }
+  const write = ({ texts, parts }: Sql): void => {
+    out.push(texts[0] as string)
+    for (const [index, part] of parts.entries()) {
+      if (isSql(part)) write(part)
+      else out.push(bind(part))
+      out.push(texts[index + 1] as string)
+    }
+  }
+  write(fragment)
+  return { sql: out.join(''), params }
+}
+
+/** Tables whose rows belong to projects; `projectQuery` is the way to read them. */
+export type ProjectTable =
+  | 'calls'
+  | 'payloads'
+  | 'calls_by_id'
+  | 'calls_by_trace'
+  | 'calls_by_parent'
+  | 'turns'
+  | 'call_counts'
+  | 'call_counts_hourly'
+  | 'call_marks'
+  | 'objects'
+  | 'object_events'
+  | 'files'
+
+export type From = {
+  alias?: string
+  final?: boolean
+  /** Only for columns that never change, or positive conditions on values that are only ever filled in. */
+  prewhere?: Sql
+  where?: Sql
+}
+
+export type ProjectScope = {
+  /** `FROM <table> … WHERE project_id = … [AND where]`: the project filter is part of the table's name, so to say. */
+  from(table: ProjectTable, options?: From): Sql
+}
+
+/** A query on project tables. Each table comes from the scope, which puts the project first. */
+export function projectQuery(queryName: string, projectId: ProjectId, build: (project: ProjectScope) => Sql): Query {
+  const project = param('String', projectId)
+  let tables = 0
+  const scope: ProjectScope = {
+    from(table, { alias, final = false, prewhere, where } = {}) {
+      tables++
+      const as = alias === undefined ? empty : sql` AS ${identifier(alias)}`
+      const filter = sql`${alias === undefined ? empty : sql`${identifier(alias)}.`}project_id = ${project}`
+      const first = prewhere === undefined ? empty : sql` PREWHERE ${filter} AND (${prewhere})`
+      const rest = where === undefined ? empty : sql` AND (${where})`
+      return sql`FROM callhouse.${identifier(table)}${as}${final ? sql` FINAL` : empty}${first} WHERE ${filter}${rest}`
+    },
+  }
+  const fragment = build(scope)
+  if (tables === 0) throw new Error(`query ${queryName} reads no project table`)
+  return { name: queryName, ...render(fragment) }
+}
+
+/** A query on tables without projects (positions, system tables). */
+export const systemQuery = (queryName: string, fragment: Sql): Query => ({ name: queryName, ...render(fragment) })
