@@ -26,4 +26,4 @@ export const valueDigest = (jsonText: string): string => canonicalDigest(canonic
 export const tableDigest = (rowDigests: readonly string[]): string => hash('sha256', rowDigests.join(''), 'hex')
 
 /** True for what looks like a content digest rather than a version or alias name. */
-export const isContentHash = (text: string): boolean => /^(?:[A-Za-z0-9]{43}|[0-9a-f]{64})$/.test(text)
+export const isContentHash = (text: string): boolean => /^(?:[A-Za-z0-9]{43}|[0-9a-fA-F]{64})$/.test(text)
