@@ -1,0 +1,88 @@
+// Child processes of the benchmarks: started on a free port, measured by the CPU time that the kernel counts for them.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+
+export type BenchServer = { child: ChildProcess; port: number; cpuSeconds(): number; residentMb(): number; stop(): Promise<void> }
+
+const ticksPerSecond = 100
+
+/** Starts a script that prints `{"port":n}` as a line once it listens. */
+export async function startServer(script: string, args: string[], env: Record<string, string> = {}): Promise<BenchServer> {
+  const child = spawn(process.execPath, [script, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, UV_THREADPOOL_SIZE: '24', ...env },
+  })
+  const port = await new Promise<number>((resolve, reject) => {
+    let text = ''
+    child.once('exit', (code) => reject(new Error(`${script} ended with ${code}`)))
+    child.stdout?.on('data', (chunk: Buffer) => {
+      text += chunk
+      const match = /"port":(\d+)/.exec(text) ?? /http:\/\/127\.0\.0\.1:(\d+)/.exec(text)
+      if (match) resolve(Number(match[1]))
+    })
+  })
+  const stat = () => readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return {
+    child,
+    port,
+    /** User and system time of the process with all its threads, in seconds. */
+    cpuSeconds: () => (Number(stat()[11]) + Number(stat()[12])) / ticksPerSecond,
+    residentMb: () => {
+      const match = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))
+      return Number(match?.[1] ?? 0) / 1024
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        child.once('exit', () => resolve())
+        child.kill('SIGTERM')
+      }),
+  }
+}
+
+export type Post = (path: string, body: Buffer | string, type?: string) => Promise<{ status: number; body: Buffer; ms: number }>
+
+/** A client that keeps its connections. */
+export function createClient(port: number, sockets: number): Post {
+  const agent = new Agent({ keepAlive: true, maxSockets: sockets })
+  const authorization = `Basic ${Buffer.from('api:bench-key').toString('base64')}`
+  return (path, body, type = 'application/json') =>
+    new Promise((resolve, reject) => {
+      const began = performance.now()
+      const bytes = Buffer.from(body)
+      const outgoing = request(
+        { port, host: '127.0.0.1', method: 'POST', path, agent, headers: { 'content-type': type, 'content-length': bytes.length, authorization } },
+        (incoming) => {
+          const chunks: Buffer[] = []
+          incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+          incoming.on('end', () =>
+            resolve({ status: incoming.statusCode ?? 0, body: Buffer.concat(chunks), ms: performance.now() - began }),
+          )
+          incoming.on('error', reject)
+        },
+      )
+      outgoing.on('error', reject)
+      outgoing.end(bytes)
+    })
+}
+
+/** Sends all bodies with a bounded number in flight; returns the milliseconds of each answer. */
+export async function sendAll(bodies: Buffer[], send: (body: Buffer) => Promise<{ status: number; ms: number; body: Buffer }>, inFlight: number): Promise<number[]> {
+  const times: number[] = []
+  let next = 0
+  await Promise.all(
+    Array.from({ length: inFlight }, async () => {
+      while (next < bodies.length) {
+        const body = bodies[next++] as Buffer
+        const answer = await send(body)
+        if (answer.status !== 200) throw new Error(`answered ${answer.status}: ${answer.body.toString().slice(0, 300)}`)
+        times.push(answer.ms)
+      }
+    }),
+  )
+  return times
+}
+
+export const median = (values: number[]): number => quantile(values, 0.5)
+export const quantile = (values: number[], q: number): number =>
+  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(q * values.length))] ?? 0
