@@ -1,0 +1,63 @@
+// What every statement carries: its limits and the settings on which the meaning of our queries depends.
+import { bindParams, quote } from './literals.ts'
+import { type Query, StoreError } from './store.ts'
+
+export type Settings = Record<string, string | number>
+
+export type Limits = { timeoutMs: number; memoryBytes: number }
+
+/** Largest result of one read; longer ones page by key. */
+const resultBytes = { interactive: 256 * 2 ** 20, export: 512 * 2 ** 20 }
+
+/** Settings of a read. A query's own SETTINGS clause wins over them. */
+export const readSettings = (pool: 'interactive' | 'export', limits: Limits): Settings => ({
+  max_execution_time: limits.timeoutMs / 1000,
+  timeout_overflow_mode: 'throw',
+  max_memory_usage: limits.memoryBytes,
+  max_result_bytes: resultBytes[pool],
+  result_overflow_mode: 'throw',
+  // Versions of one key never lie in two partitions: the partition follows from the sorting key in every table.
+  do_not_merge_across_partitions_select_final: 1,
+  // Skip indexes under FINAL miss rows unless the other parts of a granule's range are read too.
+  use_skip_indexes_if_final: 1,
+  use_skip_indexes_if_final_exact_mode: 1,
+  optimize_move_to_prewhere_if_final: 0,
+  output_format_json_quote_64bit_integers: 1,
+  output_format_json_escape_forward_slashes: 0,
+})
+
+/** Settings of the statements that write: folds, marks and inserts. */
+export const writeSettings = (limits: Limits): Settings => ({
+  max_execution_time: limits.timeoutMs / 1000,
+  timeout_overflow_mode: 'throw',
+  max_memory_usage: limits.memoryBytes,
+  do_not_merge_across_partitions_select_final: 1,
+  optimize_move_to_prewhere_if_final: 0,
+  async_insert: 0,
+  insert_deduplicate: 0,
+  // A late batch may touch many months.
+  max_partitions_per_insert_block: 0,
+})
+
+export const settingsText = (settings: Settings): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `${name} = ${typeof value === 'number' ? value : quote(value)}`)
+    .join(', ')
+
+/** The query's text with its values in it. Refuses more than one statement. */
+export function bind(query: Query): string {
+  try {
+    return bindParams(query.sql, query.params)
+  } catch (error) {
+    throw new StoreError('query', 0, `${query.name}: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+/** A read with its format, its limits and the tag by which it can be killed. */
+export const readStatement = (query: Query, format: string, settings: Settings, tag: string): string =>
+  `${bind(query)}\nFORMAT ${formatName(format)} SETTINGS ${settingsText(settings)}, log_comment = ${quote(tag)}`
+
+function formatName(format: string): string {
+  if (!/^[A-Za-z0-9]+$/.test(format)) throw new StoreError('query', 0, `unknown format ${format}`)
+  return format
+}
