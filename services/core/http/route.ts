@@ -3,8 +3,11 @@ import type { Readable } from 'node:stream'
 import type { z } from 'zod'
 import type { ProjectId } from '../ids.ts'
 
-/** Right that a key must hold for the project of the request. `none` = no authentication at all. */
-export type Right = 'none' | 'read' | 'ingest' | 'write' | 'admin'
+/**
+ * Right that a key must hold for the project of the request. `none` = no authentication at all, `any` = a valid key of
+ * whatever role.
+ */
+export type Right = 'none' | 'any' | 'read' | 'ingest' | 'write' | 'admin'
 
 /** The authenticated caller. */
 export type Caller = {
@@ -27,6 +30,8 @@ export type RouteContext<Input = unknown> = {
   caller: Caller
   /** Header by lower-case name, first value. */
   header(name: string): string | undefined
+  /** Address of the peer, or of the first untrusted hop when the peer is a trusted proxy. */
+  clientIp(): string
   params: Record<string, string>
   query: URLSearchParams
   /** Parsed and schema-checked body of a `json` route. `unknown` when the route checks by itself. */
@@ -47,7 +52,11 @@ export type Reply =
   /** JSON text that is already serialized. */
   | { status?: number; jsonText: string | Buffer; headers?: Record<string, string> }
   /** JSON Lines: each chunk holds whole lines, each ended by \n. Back-pressure and abort are the writer's concern. */
-  | { lines: AsyncIterable<string | Buffer>; contentType: 'application/jsonl' | 'application/x-ndjson'; headers?: Record<string, string> }
+  | {
+      lines: AsyncIterable<string | Buffer>
+      contentType: 'application/jsonl' | 'application/x-ndjson'
+      headers?: Record<string, string>
+    }
   | { status?: number; bytes: Buffer | AsyncIterable<Buffer>; contentType: string; headers?: Record<string, string> }
 
 export type RouteBody<Schema extends z.ZodType = z.ZodType> =
@@ -64,7 +73,7 @@ export type Route<Schema extends z.ZodType = z.ZodType> = {
   /** Noun and verb, e.g. `calls.start`; the key of the registry. */
   name: string
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Placeholders in braces: `/v2/{entity}/{project}/calls/complete`. */
+  /** Placeholders in braces: `/v2/{entity}/{project}/calls/complete`. A last one `{path*}` takes the rest with slashes. */
   path: string
   /** Other paths with identical behaviour. */
   aliases?: string[]

@@ -1,0 +1,282 @@
+// Every setting of the server: its name, its default, its one-line help; read from CALLHOUSE_* variables and flags.
+import { isIP } from 'node:net'
+import { totalmem } from 'node:os'
+import { resolve } from 'node:path'
+import { z } from 'zod'
+
+type About = { fallback: string; help: string; secret?: true }
+
+const about = z.registry<About>()
+const setting = <Schema extends z.ZodType<unknown, string>>(fallback: string, help: string, schema: Schema): Schema => {
+  about.add(schema, { fallback, help })
+  return schema
+}
+const secret = <Schema extends z.ZodType<unknown, string>>(schema: Schema): Schema => {
+  about.add(schema, { ...(about.get(schema) as About), secret: true })
+  return schema
+}
+
+const integer = (fallback: number, help: string, min = 0, max = Number.MAX_SAFE_INTEGER) =>
+  setting(
+    String(fallback),
+    help,
+    z
+      .string()
+      .transform((text) => (/^\d{1,16}$/.test(text) ? Number(text) : Number.NaN))
+      .refine((value) => value >= min && value <= max, { error: `must be an integer from ${min} to ${max}` }),
+  )
+const truth = (fallback: boolean, help: string) =>
+  setting(
+    String(fallback),
+    help,
+    z.enum(['true', 'false'], { error: 'must be true or false' }).transform((text) => text === 'true'),
+  )
+const choice = <const Words extends readonly [string, ...string[]]>(
+  fallback: Words[number],
+  help: string,
+  words: Words,
+) => setting(fallback, help, z.enum(words, { error: `must be one of ${words.join(', ')}` }))
+const text = (fallback: string, help: string, pattern = /^\S.*$/, form = 'must not be empty') =>
+  setting(fallback, help, z.string().regex(pattern, { error: form }))
+const path = (help: string) =>
+  setting(
+    '',
+    help,
+    z.string().transform((value) => (value === '' ? undefined : resolve(value))),
+  )
+const list = (fallback: string, help: string, isEntry: (entry: string) => boolean, form: string) =>
+  setting(
+    fallback,
+    help,
+    z
+      .string()
+      .transform((value) =>
+        value
+          .split(',')
+          .map((entry) => entry.trim())
+          .filter((entry) => entry !== ''),
+      )
+      .refine((entries) => entries.every(isEntry), { error: `must be a comma-separated list of ${form}` }),
+  )
+
+const mebibyte = 1024 * 1024
+const gibibyte = 1024 * mebibyte
+
+/** 60 % of what this process may use, at most 8 GiB. */
+function engineMemory(): number {
+  const limit = process.constrainedMemory()
+  const available = limit > 0 ? Math.min(limit, totalmem()) : totalmem()
+  return Math.min(8 * gibibyte, Math.floor(available * 0.6))
+}
+
+const proxyNames = new Set(['loopback', 'linklocal', 'uniquelocal'])
+function isAddressRange(entry: string): boolean {
+  const [address = '', bits, ...rest] = entry.split('/')
+  const version = isIP(address)
+  if (version === 0) return proxyNames.has(entry)
+  if (bits === undefined) return true
+  return rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)
+}
+
+function isOrigin(entry: string): boolean {
+  if (entry === '*') return true
+  const url = URL.parse(entry)
+  return url !== null && url.origin === entry
+}
+
+const configSchema = z.object({
+  port: integer(6400, 'port to listen on; 0 = any free port', 0, 65535),
+  host: text('127.0.0.1', 'address to listen on'),
+  dataDir: setting(
+    '.callhouse',
+    'data folder of an embedded installation',
+    z
+      .string()
+      .min(1, { error: 'must not be empty' })
+      .transform((value) => resolve(value)),
+  ),
+  logLevel: choice('info', 'least level that is logged', [
+    'trace',
+    'debug',
+    'info',
+    'warn',
+    'error',
+    'fatal',
+    'silent',
+  ]),
+  wirePrefix: choice('platform', 'first word of user and run fields on the wire', ['platform', 'wb']),
+  wireAliases: truth(true, 'accept wb_* fields on input under any prefix'),
+  feedbackPrefix: text(
+    'wandb',
+    'first word of the feedback types that the server writes',
+    /^[A-Za-z0-9_-]+$/,
+    'must be one word of letters, digits, _ and -',
+  ),
+  keys: secret(
+    list(
+      '',
+      'API keys with every right, as user:key pairs',
+      (entry) => /^[^:]+:.+$/.test(entry),
+      'user:key pairs, both parts non-empty',
+    ),
+  ),
+  corsOrigins: list(
+    '',
+    'origins that pages may call from, or *',
+    isOrigin,
+    'origins such as https://example.com, or *',
+  ),
+  allowedHosts: list(
+    '',
+    'Host names that are served besides the loopback names; needed behind a proxy on loopback',
+    (entry) => /^[A-Za-z0-9._-]+$|^\[[0-9A-Fa-f:.]+\]$/.test(entry),
+    'host names without port',
+  ),
+  trustProxy: list('', 'addresses whose X-Forwarded-For counts', isAddressRange, 'addresses or ranges (10.0.0.0/8)'),
+  geoRanges: path('CSV file of address ranges: first, last, country code, country name'),
+  geoBlock: list(
+    '',
+    'country codes that /geolocate answers as not allowed',
+    (entry) => /^[A-Za-z]{2}$/.test(entry),
+    'two-letter country codes',
+  ),
+  minPythonVersion: text(
+    '0.51.0',
+    'least Python SDK version told to clients; clients below it stop tracing',
+    /^\d+(\.\d+)*([.-]?[A-Za-z0-9]+)*$/,
+    'must be a version such as 0.51.0',
+  ),
+  maxBodyBytes: integer(32 * mebibyte, 'largest inflated JSON or OTLP body', 1024, gibibyte),
+  maxFileBytes: integer(256 * mebibyte, 'largest file upload', 1024),
+  maxJsonDepth: integer(512, 'most nested containers in a JSON body', 8, 1000),
+  maxInflightBytes: integer(
+    256 * mebibyte,
+    'bytes of request bodies in memory at one time; more is answered 429',
+    1024,
+  ),
+  pricesFile: path('price table of the operator'),
+  usageOwnOnly: truth(false, 'usage rollups count what parents already carry only once'),
+  otelVendorNamespaces: list(
+    'platform,wandb',
+    'OTLP attribute namespaces and <vendor>-api-key headers',
+    (entry) => /^[a-z0-9_-]+$/.test(entry),
+    'lower-case words',
+  ),
+  otelEventsAsIo: truth(true, 'read OTLP message events as inputs and output'),
+  memoryCapBytes: integer(engineMemory(), 'memory that the engine may use', 256 * mebibyte),
+  freshnessMs: integer(2000, 'longest wait of a read for writes that are accepted and not yet visible', 0, 60_000),
+  maxUnappliedBytes: integer(512 * mebibyte, 'accepted bytes not yet in the tables; more is answered 429', mebibyte),
+  logRetentionHours: integer(168, 'how long applied log segments are kept'),
+  minFreeBytes: integer(gibibyte, 'free disk space below which writes are answered 503'),
+  requestTimeoutMs: integer(60_000, 'time of a request up to the first byte of its answer; then 504', 100, 3_600_000),
+  queryTimeoutMs: integer(30_000, 'time of one database query; then 504', 100, 3_600_000),
+  queryMemoryBytes: integer(2 * gibibyte, 'memory of one database query; then 502', 16 * mebibyte),
+  edgeNumber: integer(0, 'number of this process among all that accept writes', 0, 1023),
+})
+
+/** Settings after parsing, plus the secrets of CALLHOUSE_SECRET_<NAME>. */
+export type Config = z.output<typeof configSchema> & { secrets: Record<string, string> }
+
+const secretPrefix = 'CALLHOUSE_SECRET_'
+const snake = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter}`)
+const envOf = (key: string) => `CALLHOUSE_${snake(key).toUpperCase()}`
+const flagOf = (key: string) => `--${snake(key).replaceAll('_', '-').toLowerCase()}`
+
+/** Name, flag, default and help of every setting, in a fixed order. */
+export const settings = Object.entries(configSchema.shape).map(([key, schema]) => {
+  const { fallback, help, secret: isSecret = false } = about.get(schema) as About
+  return {
+    key,
+    env: envOf(key),
+    flag: flagOf(key),
+    fallback,
+    help,
+    isSecret,
+    isBoolean: /^(true|false)$/.test(fallback),
+  }
+})
+const byEnv = new Map(settings.map((one) => [one.env, one]))
+const byFlag = new Map(settings.map((one) => [one.flag, one]))
+
+type Given = Map<string, { value: string; from: string }>
+
+function readEnv(env: NodeJS.ProcessEnv, given: Given, secrets: Record<string, string>, lines: string[]): void {
+  for (const [name, value] of Object.entries(env)) {
+    if (!name.startsWith('CALLHOUSE_') || value === undefined) continue
+    const known = byEnv.get(name)
+    if (known !== undefined) given.set(known.key, { value, from: name })
+    else if (name.startsWith(secretPrefix) && name.length > secretPrefix.length)
+      secrets[name.slice(secretPrefix.length)] = value
+    else lines.push(`Unknown setting ${name}; 'callhouse config' lists all settings`)
+  }
+}
+
+function readFlags(argv: readonly string[], given: Given, lines: string[]): void {
+  for (let at = 0; at < argv.length; at++) {
+    const argument = argv[at] as string
+    const equals = argument.indexOf('=')
+    const flag = equals === -1 ? argument : argument.slice(0, equals)
+    const known = byFlag.get(flag)
+    if (known === undefined) {
+      lines.push(
+        argument.startsWith('-')
+          ? `Unknown flag ${flag}; 'callhouse config' lists all flags`
+          : `Unexpected argument ${JSON.stringify(argument)}`,
+      )
+      continue
+    }
+    const next = argv[at + 1]
+    if (equals !== -1) given.set(known.key, { value: argument.slice(equals + 1), from: flag })
+    else if (known.isBoolean && next !== 'true' && next !== 'false') given.set(known.key, { value: 'true', from: flag })
+    else if (next === undefined || next.startsWith('--')) lines.push(`${flag} needs a value`)
+    else {
+      given.set(known.key, { value: next, from: flag })
+      at++
+    }
+  }
+}
+
+export type LoadedConfig = { ok: true; config: Config } | { ok: false; lines: string[] }
+
+/**
+ * Reads the settings; flags win over variables, and an empty variable counts as not set.
+ * `argv` holds flags only (`--port 6401`, `--port=6401`). On failure there is one line per fault; values that are
+ * secret are never repeated in it.
+ */
+export function loadConfig({ env, argv }: { env: NodeJS.ProcessEnv; argv: readonly string[] }): LoadedConfig {
+  const lines: string[] = []
+  const given: Given = new Map()
+  const secrets: Record<string, string> = {}
+  readEnv(env, given, secrets, lines)
+  for (const [key, { value }] of given) if (value === '') given.delete(key)
+  readFlags(argv, given, lines)
+  const input = Object.fromEntries(settings.map(({ key, fallback }) => [key, given.get(key)?.value ?? fallback]))
+  const parsed = configSchema.safeParse(input)
+  for (const issue of parsed.error?.issues ?? []) {
+    const key = String(issue.path[0])
+    const one = settings.find((candidate) => candidate.key === key)
+    const shown = one?.isSecret ? '' : `, not ${JSON.stringify(given.get(key)?.value)}`
+    lines.push(`${given.get(key)?.from ?? key} ${issue.message}${shown}`)
+  }
+  if (parsed.success && parsed.data.maxInflightBytes < parsed.data.maxBodyBytes)
+    lines.push('CALLHOUSE_MAX_INFLIGHT_BYTES must not be below CALLHOUSE_MAX_BODY_BYTES')
+  if (!parsed.success || lines.length > 0) return { ok: false, lines }
+  return { ok: true, config: { ...parsed.data, secrets } }
+}
+
+/** One row per setting for `callhouse config`; keys and secrets are masked. */
+export function describeConfig(config: Config): { name: string; flag: string; value: string; help: string }[] {
+  const values: Record<string, unknown> = config
+  const rows = settings.map(({ key, env, flag, help, isSecret }) => {
+    const value = values[key]
+    const shown = Array.isArray(value) ? value.map((entry) => (isSecret ? '***' : entry)).join(',') : value
+    return { name: env, flag, value: shown === undefined ? '' : String(shown), help }
+  })
+  const secrets = Object.keys(config.secrets).map((name) => ({
+    name: `${secretPrefix}${name}`,
+    flag: '',
+    value: '***',
+    help: 'secret',
+  }))
+  return [...rows, ...secrets]
+}
