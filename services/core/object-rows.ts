@@ -1,0 +1,60 @@
+// Rows of the topic objects: what every writer of versioned objects appends.
+import { canonicalJson, oneLine } from './canonical-json.ts'
+import { canonicalDigest } from './digest.ts'
+import type { RecordInput } from './log/log.ts'
+
+export type ObjectKind = 'object' | 'op'
+
+/** An object version as it is stored: value text, digest and size belong together. */
+export type ObjectContent = {
+  /** JSON text on one line. */
+  val: string
+  digest: string
+  /** Bytes of the canonical JSON. */
+  sizeBytes: number
+}
+
+/** @throws Fault 400 for numbers beyond double range, 413 when nested too deep */
+export function objectContent(jsonText: string): ObjectContent {
+  const canonical = canonicalJson(jsonText)
+  return { val: oneLine(jsonText), digest: canonicalDigest(canonical), sizeBytes: canonical.length }
+}
+
+export type ObjectCreated = ObjectContent & {
+  projectId: string
+  objectId: string
+  kind: ObjectKind
+  clock: bigint
+  userId: string
+  /** '' = none. */
+  baseClass: string
+  leafClass: string
+  refs: string[]
+}
+
+/** JSON string that the engine reads: lone surrogates become U+FFFD. */
+export const quoted = (text: string): string => JSON.stringify(text.toWellFormed())
+
+/** A JSON text as the value of a payload column: nested when it is an object or array, else inside a string. */
+const nested = (jsonText: string): string =>
+  jsonText[0] === '{' || jsonText[0] === '[' ? jsonText : JSON.stringify(jsonText)
+
+/** One line of the topic objects, columns in the order of topics.ts, defaults left out. */
+export function objectRow(created: ObjectCreated): string {
+  const { projectId, objectId, kind, digest, clock, userId, baseClass, leafClass, refs, sizeBytes, val } = created
+  let row = `{"project_id":${quoted(projectId)},"object_id":${quoted(objectId)},"kind":"${kind}","digest":"${digest}"`
+  row += `,"clock":${clock},"event":"created"`
+  if (userId) row += `,"user_id":${quoted(userId)}`
+  if (baseClass) row += `,"base_object_class":${quoted(baseClass)}`
+  if (leafClass) row += `,"leaf_object_class":${quoted(leafClass)}`
+  if (refs.length > 0) row += `,"refs":[${refs.map(quoted).join(',')}]`
+  return `${row},"size_bytes":${sizeBytes},"val":${nested(val)}}\n`
+}
+
+export const objectRecord = (created: ObjectCreated): RecordInput => ({
+  rows: Buffer.from(objectRow(created)),
+  rowCount: 1,
+  patchCount: 0,
+  clock: created.clock,
+  key: `${created.projectId}/${created.objectId}`,
+})
