@@ -136,7 +136,6 @@ CREATE TABLE IF NOT EXISTS callhouse.call_patches
     usage_cache_read Array(Int64),
     usage_cache_write Array(Int64),
     end_bytes UInt64,
-    named UInt8,
     display_name String
 )
 ENGINE = ReplacingMergeTree(clock)
@@ -175,9 +174,7 @@ CREATE TABLE IF NOT EXISTS callhouse.calls_batch
     usage_total Array(Int64),
     usage_cache_read Array(Int64),
     usage_cache_write Array(Int64),
-    end_bytes UInt64,
-    named UInt8,
-    display_name String
+    end_bytes UInt64
 ) ENGINE = Memory;
 
 -- What the fold of the segment found; copied into calls, then emptied before the next segment.
@@ -260,9 +257,9 @@ SELECT
     op_name, user_id, run_id, run_step, input_refs, start_bytes,
     fromUnixTimestamp64Micro(ended_us, 'UTC') AS ended_at, exception, run_step_end, output_refs,
     started_at AS output_at, error_count, usage_model, usage_requests, usage_input, usage_output, usage_total,
-    usage_cache_read, usage_cache_write, end_bytes, display_name,
-    clock AS start_ver, clock AS end_ver, if(named = 1, clock, 0) AS name_ver, toUInt64(0) AS delete_ver,
-    toUInt8(0) AS moved, start_ver + end_ver + name_ver AS version
+    usage_cache_read, usage_cache_write, end_bytes, '' AS display_name,
+    clock AS start_ver, clock AS end_ver, toUInt64(0) AS name_ver, toUInt64(0) AS delete_ver,
+    toUInt8(0) AS moved, start_ver + end_ver AS version
 FROM callhouse.calls_in
 WHERE kind = 'complete';
 
@@ -280,9 +277,16 @@ SELECT
     thread_id, turn_id, op_name, user_id, run_id, run_step, input_refs, start_bytes,
     fromUnixTimestamp64Micro(ended_us, 'UTC') AS ended_at, exception, run_step_end, output_refs,
     fromUnixTimestamp64Micro(payload_us, 'UTC') AS output_at, error_count, usage_model, usage_requests, usage_input,
-    usage_output, usage_total, usage_cache_read, usage_cache_write, end_bytes, named, display_name
+    usage_output, usage_total, usage_cache_read, usage_cache_write, end_bytes, display_name
 FROM callhouse.calls_in
 WHERE kind != 'complete';
+
+-- A name that came with a start is a patch of its own: else a finished row with a name would outweigh a newer one without.
+CREATE MATERIALIZED VIEW IF NOT EXISTS callhouse.calls_in_to_names TO callhouse.call_patches AS
+SELECT project_id, id, CAST(4, 'Enum8(\'complete\' = 1, \'start\' = 2, \'end\' = 3, \'name\' = 4, \'delete\' = 5)') AS kind,
+    clock, display_name
+FROM callhouse.calls_in
+WHERE named = 1 AND calls_in.kind IN ('complete', 'start');
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS callhouse.calls_in_to_batch TO callhouse.calls_batch AS
 SELECT
@@ -290,8 +294,7 @@ SELECT
     thread_id, turn_id, op_name, user_id, run_id, run_step, input_refs, start_bytes,
     fromUnixTimestamp64Micro(ended_us, 'UTC') AS ended_at, exception, run_step_end, output_refs,
     fromUnixTimestamp64Micro(if(kind = 'end', payload_us, started_us), 'UTC') AS output_at, error_count, usage_model,
-    usage_requests, usage_input, usage_output, usage_total, usage_cache_read, usage_cache_write, end_bytes, named,
-    display_name
+    usage_requests, usage_input, usage_output, usage_total, usage_cache_read, usage_cache_write, end_bytes
 FROM callhouse.calls_in;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS callhouse.calls_to_by_id TO callhouse.calls_by_id AS

@@ -11,7 +11,7 @@ WITH
             project_id, id, started_at, trace_id, parent_id, thread_id, turn_id, op_name, user_id, run_id, run_step,
             input_refs, start_bytes, ended_at, exception, run_step_end, output_refs, output_at, error_count,
             usage_model, usage_requests, usage_input, usage_output, usage_total, usage_cache_read, usage_cache_write,
-            end_bytes, display_name, if(moved = 1, 0, start_ver) AS start_ver, if(moved = 1, 0, end_ver) AS end_ver,
+            end_bytes, if(moved = 1, 0, start_ver) AS start_ver, if(moved = 1, 0, end_ver) AS end_ver, display_name,
             name_ver, delete_ver, toUInt8(1) AS is_row
         FROM callhouse.calls
         WHERE (project_id, started_at, id) IN
@@ -24,8 +24,7 @@ WITH
             project_id, id, started_at, trace_id, parent_id, thread_id, turn_id, op_name, user_id, run_id, run_step,
             input_refs, start_bytes, ended_at, exception, run_step_end, output_refs, output_at, error_count,
             usage_model, usage_requests, usage_input, usage_output, usage_total, usage_cache_read, usage_cache_write,
-            end_bytes, display_name, clock, if(kind = 'complete', clock, 0), if(named = 1, clock, 0), toUInt64(0),
-            kind = 'complete'
+            end_bytes, clock, if(kind = 'complete', clock, 0), '', toUInt64(0), toUInt64(0), kind = 'complete'
         FROM callhouse.calls_batch
         WHERE kind IN ('complete', 'start')
             AND (project_id, id) IN (SELECT project_id, id FROM callhouse.calls_touched)
@@ -34,7 +33,7 @@ WITH
             project_id, id, started_at, trace_id, parent_id, thread_id, turn_id, op_name, user_id, run_id, run_step,
             input_refs, start_bytes, ended_at, exception, run_step_end, output_refs, output_at, error_count,
             usage_model, usage_requests, usage_input, usage_output, usage_total, usage_cache_read, usage_cache_write,
-            end_bytes, display_name, clock, toUInt64(0), if(named = 1, clock, 0), toUInt64(0), toUInt8(0)
+            end_bytes, clock, toUInt64(0), '', toUInt64(0), toUInt64(0), toUInt8(0)
         FROM callhouse.call_patches
         WHERE kind = 'start' AND (project_id, id) IN (SELECT project_id, id FROM callhouse.calls_touched)
     ),

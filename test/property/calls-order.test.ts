@@ -92,9 +92,7 @@ function expected(history: History): Row[] {
     if (!start) return []
     const end = newest(history.parts.filter((p) => p.kind === 'end' || (p.kind === 'complete' && mine(p))))
     const name = newest(
-      history.parts.filter(
-        (p) => p.kind === 'name' || ((p.kind === 'start' || p.kind === 'complete') && p.named && mine(p)),
-      ),
+      history.parts.filter((p) => p.kind === 'name' || ((p.kind === 'start' || p.kind === 'complete') && p.named)),
     )
     return [
       {
