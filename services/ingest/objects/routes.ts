@@ -1,0 +1,69 @@
+// Writing versioned objects: POST /obj/create.
+import { objCreateRequest, objCreateResponse } from '../../../schemas/objects.ts'
+import { members } from '../../core/canonical-json.ts'
+import type { Clock } from '../../core/clock.ts'
+import { fault, invalid } from '../../core/http/errors.ts'
+import { type Route, route } from '../../core/http/route.ts'
+import type { Log } from '../../core/log/log.ts'
+import { objectContent, objectRecord } from '../../core/object-rows.ts'
+import { formatPositions, positionHeader } from '../../core/positions.ts'
+import { builtinClasses } from './builtin-classes.ts'
+import { checkObjectName, kindOf, processClass, storedRefs } from './value.ts'
+
+export type ObjectWriteDeps = {
+  log: Pick<Log, 'append'>
+  clock: Clock
+  config: { allowPrivateNetworks: boolean }
+}
+
+/** The value's own text, so that its numbers keep their spelling. */
+function valueText(body: Buffer): string {
+  const object = members(body.toString())?.get('obj')
+  const text = object === undefined ? undefined : members(object)?.get('val')
+  if (text === undefined) throw invalid({ loc: ['body', 'obj', 'val'], msg: 'Field required', type: 'missing' })
+  return text
+}
+
+export function createObjectWriteRoutes({ log, clock, config }: ObjectWriteDeps): Route[] {
+  const classes = builtinClasses(config)
+  return [
+    route({
+      name: 'objects.create',
+      method: 'POST',
+      path: '/obj/create',
+      right: 'ingest',
+      summary: 'Stores a version of an object and makes it the latest',
+      body: { type: 'json', schema: objCreateRequest, check: 'schema' },
+      response: objCreateResponse,
+      topics: ['objects'],
+      async handle({ input, body, caller, project }) {
+        const { obj } = input
+        const projectId = project(obj.project_id)
+        const sent = valueText(body.bytes)
+        const requested = obj.builtin_object_class ?? obj.set_base_object_class ?? null
+        const { text, baseClass, leafClass } = processClass(sent, obj.val, requested, classes)
+        const refs = storedRefs(sent, obj.val)
+        const content = objectContent(text)
+        if (typeof obj.expected_digest === 'string' && obj.expected_digest !== content.digest)
+          throw fault(409, `expected_digest is ${obj.expected_digest.slice(0, 100)}, the value has ${content.digest}`)
+        checkObjectName(obj.object_id)
+        const record = objectRecord({
+          ...content,
+          projectId,
+          objectId: obj.object_id,
+          kind: kindOf(obj.val),
+          clock: clock.next(),
+          userId: caller.userId,
+          baseClass,
+          leafClass,
+          refs,
+        })
+        const position = await log.append('objects', [record])
+        return {
+          json: { digest: content.digest, object_id: obj.object_id },
+          headers: { [positionHeader]: formatPositions([position]) },
+        }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,45 @@
+// Reading a file's bytes, from its chunks or from blob storage.
+import type { Blobs } from '../../core/blobs.ts'
+import type { ProjectId } from '../../core/ids.ts'
+import { param, projectQuery, sql } from '../../core/store/sql.ts'
+import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
+
+type ChunkRow = { chunk_index: number; n_chunks: number; size_bytes: string; blob: string; content: string }
+
+/** All chunks of a file in order; inline files are small (core/file-rows.ts), so that they come at once. */
+export const chunksQuery = (projectId: ProjectId, digest: string): Query =>
+  projectQuery('files.chunks', projectId, (project) => {
+    const where = sql`digest = ${param('String', digest)}`
+    return sql`SELECT chunk_index, n_chunks, size_bytes, blob, base64Encode(content) AS content
+    ${project.from('files', { final: true, where })} ORDER BY chunk_index`
+  })
+
+/** The bytes; null when the rows do not (or not yet) hold a whole file. */
+async function assemble(rows: ChunkRow[], blobs: Blobs): Promise<Buffer | AsyncIterable<Buffer> | null> {
+  const [first] = rows
+  if (first === undefined || first.chunk_index !== 0) return null
+  const sizeBytes = Number(first.size_bytes)
+  if (first.blob !== '') return (await blobs.stat(first.blob))?.sizeBytes === sizeBytes ? blobs.read(first.blob) : null
+  // Rows beyond the first one's count stem from another way of storing the same bytes.
+  const chunks = rows.slice(0, first.n_chunks).map((row) => Buffer.from(row.content, 'base64'))
+  const bytes = Buffer.concat(chunks)
+  return chunks.length === first.n_chunks && bytes.length === sizeBytes ? bytes : null
+}
+
+const again = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Null when there is no such file, or not all of it. */
+export async function readFileContent(
+  deps: { store: Pick<Store, 'rows'>; blobs: Blobs },
+  projectId: ProjectId,
+  digest: string,
+  options: QueryOptions = {},
+): Promise<Buffer | AsyncIterable<Buffer> | null> {
+  const query = chunksQuery(projectId, digest)
+  const rows = await deps.store.rows<ChunkRow>(query, options)
+  if (rows.length === 0) return null
+  const whole = await assemble(rows, deps.blobs)
+  if (whole !== null) return whole
+  await again(50)
+  return assemble(await deps.store.rows<ChunkRow>(query, options), deps.blobs)
+}

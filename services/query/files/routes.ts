@@ -1,0 +1,41 @@
+// Reading files: POST /file/content.
+import { fileContentRequest } from '../../../schemas/files.ts'
+import type { Blobs } from '../../core/blobs.ts'
+import type { Freshness } from '../../core/freshness.ts'
+import { fault } from '../../core/http/errors.ts'
+import { type Route, route } from '../../core/http/route.ts'
+import type { Store } from '../../core/store/store.ts'
+import { readFileContent } from './read.ts'
+
+export type FileReadDeps = {
+  store: Pick<Store, 'rows'>
+  freshness: Freshness
+  blobs: Blobs
+}
+
+const contentType = 'application/octet-stream'
+
+export function createFileReadRoutes({ store, freshness, blobs }: FileReadDeps): Route[] {
+  return [
+    route({
+      name: 'files.content',
+      method: 'POST',
+      path: '/file/content',
+      aliases: ['/files/content'],
+      right: 'read',
+      summary: 'The bytes of a file',
+      body: { type: 'json', schema: fileContentRequest, check: 'schema' },
+      response: null,
+      responseType: contentType,
+      tables: ['files'],
+      async handle(context) {
+        const { input, signal } = context
+        const projectId = context.project(input.project_id)
+        const headers = await freshness.wait(context, ['files'])
+        const bytes = await readFileContent({ store, blobs }, projectId, input.digest, { signal })
+        if (bytes === null) throw fault(404, `File ${input.digest.slice(0, 100)} not found`)
+        return { bytes, contentType, headers }
+      },
+    }),
+  ]
+}
