@@ -1,0 +1,66 @@
+// Compiles what a call query asks for (filter, query, sort_by) into conjuncts, index facts and an order.
+import type { CallsFilter, SortTerm } from '../../../schemas/query.ts'
+import { identifier } from '../../core/store/sql.ts'
+import { filterConditions } from '../filter.ts'
+import { compileSort } from '../sort.ts'
+import { compileCondition } from './compile.ts'
+import { evaluateCondition } from './evaluate.ts'
+import { factsOf } from './facts.ts'
+import { callFields, isDocument, type WireNames } from './fields.ts'
+import { parseQuery } from './parse.ts'
+import { columnsOf } from './tree.ts'
+import type { CompiledCallsQuery, CompiledCondition, Condition, Document, LightColumn, Sources } from './types.ts'
+
+/** Sources for a light row under one alias and its documents under another. */
+export const callSources =
+  (light = 'c', payload = 'p'): Sources =>
+  (column) =>
+    identifier(`${isDocument(column) ? payload : light}.${column}`)
+
+const defaultSources = callSources()
+
+function compiled(condition: Condition): CompiledCondition {
+  const reads = [...columnsOf(condition)]
+  return {
+    needs: new Set(reads.filter(isDocument)),
+    columns: new Set(reads.filter((name) => !isDocument(name)) as LightColumn[]),
+    sql: (of = defaultSources) => compileCondition(condition, of),
+    evaluate: (row) => evaluateCondition(condition, row) === true,
+  }
+}
+
+const conjunctsOf = (condition: Condition | null): Condition[] =>
+  condition === null ? [] : condition.is === 'and' ? condition.of : [condition]
+
+/**
+ * Everything the planner needs to know about a call query. Pure: all faults of the request come from here, before any
+ * row is read.
+ * @throws Fault 400 or 422, as the query language says
+ */
+export function compileCallsQuery(request: {
+  filter?: CallsFilter | null | undefined
+  /** The `query` member as it came; checked here. */
+  query?: unknown
+  sort_by?: readonly SortTerm[] | null | undefined
+  projectId: string
+  prefix: WireNames['prefix']
+  /** Whether the `wb_` spelling is accepted too. */
+  aliases: boolean
+}): CompiledCallsQuery {
+  const names: WireNames = { prefix: request.prefix, aliases: request.aliases }
+  const fields = callFields(names)
+  const conjuncts = [
+    ...filterConditions(request.filter, request.projectId, names),
+    ...conjunctsOf(parseQuery(request.query, fields)),
+  ]
+  const conditions = conjuncts.filter((condition) => condition.is !== 'constant' || condition.value !== true)
+  const all = conditions.map(compiled)
+  const payload = all.filter((condition) => condition.needs.size > 0)
+  return {
+    light: all.filter((condition) => condition.needs.size === 0),
+    payload,
+    needs: new Set<Document>(payload.flatMap((condition) => [...condition.needs])),
+    facts: factsOf(conditions),
+    sort: compileSort(request.sort_by, fields, defaultSources),
+  }
+}

@@ -1,0 +1,145 @@
+// Turns a typed tree into SQL. Each case has its twin in `evaluate.ts`.
+import { join, param, type Sql, sql } from '../../core/store/sql.ts'
+import { jsonExists, jsonString } from './json-sql.ts'
+import type { CompareOp, Condition, Kind, Sources, Value } from './types.ts'
+import { isCondition, kindOf } from './typing.ts'
+
+const compareSigns: Record<CompareOp, Sql> = { eq: sql`=`, gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` }
+
+function literalSql(kind: Kind, value: string | number | bigint | boolean): Sql {
+  switch (kind) {
+    case 'string':
+      return param('String', value)
+    case 'int':
+      return param('Int64', value)
+    case 'double':
+      return param('Float64', value)
+    case 'bool':
+      return value ? sql`true` : sql`false`
+    case 'datetime':
+      return sql`fromUnixTimestamp64Micro(${param('Int64', value)}, 'UTC')`
+  }
+}
+
+/** Operands appear once in every form, so that nested casts stay linear. */
+function castSql(to: 'string' | 'int' | 'double' | 'bool', from: Kind, of: Sql): Sql {
+  switch (to) {
+    case 'string':
+      if (from === 'string') return of
+      if (from === 'bool') return sql`toString(toBool(${of}))`
+      if (from === 'datetime') return sql`replaceOne(formatDateTime(${of}, '%Y-%m-%dT%H:%i:%S.%fZ'), '.000000Z', 'Z')`
+      return sql`toString(${of})`
+    case 'int':
+      if (from === 'string') return sql`toInt64OrNull(${of})`
+      if (from === 'double') return sql`toInt64OrNull(toString(${of}))`
+      if (from === 'datetime') return sql`intDiv(toUnixTimestamp64Micro(${of}), 1000000)`
+      return sql`toInt64(${of})`
+    case 'double':
+      if (from === 'string') return sql`ifNotFinite(toFloat64OrNull(${of}), NULL)`
+      if (from === 'datetime') return sql`(toUnixTimestamp64Micro(${of}) / 1000000)`
+      return sql`toFloat64(${of})`
+    case 'bool':
+      if (from === 'string') return sql`toUInt8OrNull(transform(${of}, ['true', 'false'], ['1', '0']))`
+      if (from === 'bool') return of
+      return from === 'datetime' ? sql`(toUnixTimestamp64Micro(${of}) != 0)` : sql`(${of} != 0)`
+  }
+}
+
+function inSql(node: Extract<Condition, { is: 'in' }>, of: Sources): Sql {
+  if (node.values.length === 0) return sql`false`
+  const left = compileValue(node.left, of)
+  switch (node.kind) {
+    case 'string':
+      return sql`(${left} IN (${param('Array(String)', node.values)}))`
+    case 'int':
+      return sql`(${left} IN (${param('Array(Int64)', node.values)}))`
+    case 'double':
+      return sql`(toFloat64(${left}) IN (${param('Array(Float64)', node.values)}))`
+    case 'datetime': {
+      const times = param('Array(Int64)', node.values)
+      return sql`(${left} IN (arrayMap(us -> fromUnixTimestamp64Micro(us, 'UTC'), ${times})))`
+    }
+  }
+}
+
+function memberSql(node: Extract<Condition, { is: 'member' }>, of: Sources): Sql {
+  const list = of(node.list.column)
+  const value = compileValue(node.value, of)
+  if (node.fold) return sql`arrayExists(ref -> ifNull(lowerUTF8(ref) = lowerUTF8(${value}), false), ${list})`
+  if (node.value.is === 'literal') return sql`has(${list}, ${value})`
+  return sql`arrayExists(ref -> ifNull(ref = ${value}, false), ${list})`
+}
+
+const startsWithSql = (input: Sql, prefixes: readonly string[]): Sql => {
+  const tests = prefixes.map((prefix) => sql`startsWith(${input}, ${param('String', prefix)})`)
+  return tests.length === 1 ? (tests[0] as Sql) : sql`(${join(tests, ' OR ')})`
+}
+
+function anyOfSql({ list, values, prefixes }: Extract<Condition, { is: 'anyOf' }>, of: Sources): Sql {
+  const tests: Sql[] = []
+  if (values.length > 0) tests.push(sql`hasAny(${of(list.column)}, ${param('Array(String)', values)})`)
+  if (prefixes.length > 0) tests.push(sql`arrayExists(ref -> ${startsWithSql(sql`ref`, prefixes)}, ${of(list.column)})`)
+  return tests.length === 0 ? sql`false` : sql`(${join(tests, ' OR ')})`
+}
+
+/** Boolean expression, Nullable where the condition can be NULL. */
+export function compileCondition(node: Condition, of: Sources): Sql {
+  switch (node.is) {
+    case 'and':
+    case 'or': {
+      const operands = node.of.map((operand) => compileCondition(operand, of))
+      return sql`(${join(operands, node.is === 'and' ? ' AND ' : ' OR ')})`
+    }
+    case 'not':
+      return sql`NOT (${compileCondition(node.of, of)})`
+    case 'compare':
+      return sql`(${compileValue(node.left, of)} ${compareSigns[node.op]} ${compileValue(node.right, of)})`
+    case 'isNull':
+      return sql`isNull(${compileValue(node.of, of)})`
+    case 'exists':
+      return sql`(${jsonExists(node.json, of)})`
+    case 'in':
+      return inSql(node, of)
+    case 'startsWith':
+      return startsWithSql(compileValue(node.input, of), node.prefixes)
+    case 'contains': {
+      const [input, substr] = [compileValue(node.input, of), compileValue(node.substr, of)]
+      if (node.fold) return sql`(positionCaseInsensitiveUTF8(${input}, ${substr}) > 0)`
+      return sql`(position(${input}, ${substr}) > 0)`
+    }
+    case 'member':
+      return memberSql(node, of)
+    case 'anyOf':
+      return anyOfSql(node, of)
+    case 'truth': {
+      const value = compileValue(node.of, of)
+      const kind = kindOf(node.of)
+      if (kind === 'string') return sql`(${value} != '')`
+      return kind === 'datetime' ? sql`(toUnixTimestamp64Micro(${value}) != 0)` : sql`(${value} != 0)`
+    }
+    case 'constant':
+      if (node.value === null) return sql`CAST(NULL, 'Nullable(Bool)')`
+      return node.value ? sql`true` : sql`false`
+  }
+}
+
+/** Expression for a value; Nullable where it can be NULL. */
+export function compileValue(node: Value, of: Sources): Sql {
+  if (isCondition(node)) return compileCondition(node, of)
+  switch (node.is) {
+    case 'literal':
+      return literalSql(node.kind, node.value)
+    case 'null':
+      return sql`CAST(NULL, 'Nullable(String)')`
+    case 'json':
+      return jsonString(node.json, of)
+    case 'column':
+      return node.column.sql(of)
+    case 'cast':
+      return castSql(node.to, kindOf(node.of), compileValue(node.of, of))
+    case 'length':
+      return sql`length(${compileValue(node.of, of)})`
+    case 'listLength':
+      return sql`length(${of(node.list.column)})`
+  }
+}

@@ -1,0 +1,46 @@
+// Reads one value out of a JSON text in SQL: its string form, whether it is there, with indexes that may also be keys.
+import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
+import type { JsonField, Segment, Sources } from './types.ts'
+
+/** Engine functions of (text, path...): string form, raw JSON text. Both give '' for what is missing. */
+type Extract = 'JSONExtractString' | 'JSONExtractRaw'
+
+/** Engine indexes count from 1. */
+const asIndex = (segment: Segment): Sql => param('Int64', Number(segment) + 1)
+const asKey = (segment: Segment): Sql => param('String', String(segment))
+const call = (name: Extract | 'JSONType', text: Sql, path: readonly Sql[]): Sql =>
+  sql`${identifier(name)}(${join([text, ...path], ', ')})`
+
+/**
+ * An integer index means the n-th member to the engine when it meets an object, so the container's type decides between
+ * index and key. A second integer segment goes on in the raw text of the first part, bound by a lambda.
+ */
+function extract(name: Extract, text: Sql, path: readonly Segment[], level = 0): Sql {
+  const first = path.findIndex((segment) => typeof segment === 'number')
+  if (first === -1) return call(name, text, path.map(asKey))
+  const second = path.findIndex((segment, i) => i > first && typeof segment === 'number')
+  if (second !== -1) {
+    const bound = identifier(`json_${level}`)
+    const rest = extract(name, bound, path.slice(second), level + 1)
+    return sql`arrayMap(${bound} -> ${rest}, [${extract('JSONExtractRaw', text, path.slice(0, second), level)}])[1]`
+  }
+  const before = path.slice(0, first).map(asKey)
+  const after = path.slice(first + 1).map(asKey)
+  const segment = path[first] as Segment
+  const isArray = sql`${call('JSONType', text, before)} = 'Array'`
+  const item = call(name, text, [...before, asIndex(segment), ...after])
+  return sql`if(${isArray}, ${item}, ${call(name, text, [...before, asKey(segment), ...after])})`
+}
+
+function read(name: Extract, { document, path, over }: JsonField, of: Sources): Sql {
+  const value = extract(name, of(document), path)
+  if (over === undefined) return value
+  return sql`if(${of(over.document)} != '', ${extract(name, of(over.document), over.path)}, ${value})`
+}
+
+/** String form of a JSON value; '' when missing or null. */
+export const jsonString = (json: JsonField, of: Sources): Sql => read('JSONExtractString', json, of)
+
+/** True when the value is present and not JSON null. */
+export const jsonExists = (json: JsonField, of: Sources): Sql =>
+  sql`${read('JSONExtractRaw', json, of)} NOT IN ('', 'null')`

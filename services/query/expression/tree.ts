@@ -1,0 +1,57 @@
+// Walks typed trees: children of a node, and the physical columns that a condition reads.
+import type { JsonField, Value } from './types.ts'
+
+export function children(node: Value): readonly Value[] {
+  switch (node.is) {
+    case 'and':
+    case 'or':
+      return node.of
+    case 'not':
+    case 'isNull':
+    case 'truth':
+    case 'cast':
+    case 'length':
+      return [node.of]
+    case 'compare':
+      return [node.left, node.right]
+    case 'in':
+      return [node.left]
+    case 'startsWith':
+      return [node.input]
+    case 'contains':
+      return [node.input, node.substr]
+    case 'member':
+      return [node.value]
+    default:
+      return []
+  }
+}
+
+export const documentsOf = ({ document, over }: JsonField): string[] => (over ? [document, over.document] : [document])
+
+function readsOf(node: Value): readonly string[] {
+  switch (node.is) {
+    case 'json':
+    case 'exists':
+      return documentsOf(node.json)
+    case 'column':
+      return node.column.reads
+    case 'listLength':
+    case 'member':
+    case 'anyOf':
+      return [node.list.column]
+    default:
+      return []
+  }
+}
+
+/** Physical columns and documents behind a tree. */
+export function columnsOf(root: Value): Set<string> {
+  const found = new Set<string>()
+  const visit = (node: Value): void => {
+    for (const column of readsOf(node)) found.add(column)
+    for (const child of children(node)) visit(child)
+  }
+  visit(root)
+  return found
+}
