@@ -1,0 +1,55 @@
+// The published Node SDK traces a program against the server and reads it back.
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ChildServer, startChildServer } from '../fixtures/child-server.ts'
+
+const program = fileURLToPath(new URL('./program.mjs', import.meta.url))
+
+type Seen = {
+  op: string
+  inputs: Record<string, unknown>
+  output: unknown
+  exception: string | null
+  parent: string | null
+  status: string
+  ended: boolean
+}
+
+describe('Node SDK', () => {
+  let dir: string
+  let server: ChildServer
+  beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'callhouse-compat-'))
+    server = await startChildServer(dir, { CALLHOUSE_WIRE_PREFIX: 'wb' })
+  })
+  afterAll(async () => {
+    await server.stop()
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  it('traces nested, failing and concurrent operations and reads them back', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [program, 'compat/node'], {
+      cwd: dir,
+      env: {
+        PATH: process.env.PATH,
+        HOME: dir,
+        WF_TRACE_SERVER_URL: server.url,
+        WANDB_BASE_URL: server.url,
+        WANDB_API_KEY: 'test-key',
+      },
+    })
+    const { calls } = JSON.parse(stdout.trim().split('\n').at(-1) as string) as { calls: Seen[] }
+    const named = (name: string) => calls.filter((call) => call.op.includes(`/op/${name}:`))
+    expect(calls.every((call) => call.ended)).toBe(true)
+    expect(named('outer')).toHaveLength(1)
+    expect(named('outer')[0]).toMatchObject({ output: { sum: 2, text: 'héllo 😀' }, status: 'success', parent: null })
+    expect(named('add')).toHaveLength(4)
+    expect(named('add').filter((call) => call.parent !== null)).toHaveLength(1)
+    expect(named('fails')[0]).toMatchObject({ status: 'error', exception: expect.stringContaining('boom') })
+  })
+})

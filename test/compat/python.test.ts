@@ -1,0 +1,110 @@
+// The published Python SDK traces a program against the server, and a client of it reads everything back.
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ChildServer, startChildServer } from '../fixtures/child-server.ts'
+
+const version = '0.54.0'
+const run = promisify(execFile)
+const program = fileURLToPath(new URL('./program.py', import.meta.url))
+const cache = fileURLToPath(new URL('../../node_modules/.cache/callhouse-compat', import.meta.url))
+const python = join(cache, `weave-${version}`, 'bin', 'python')
+
+type Seen = {
+  op: string
+  name: string
+  display_name: string | null
+  inputs: Record<string, unknown>
+  output: unknown
+  exception: string | null
+  parent: string | null
+  same_trace: boolean
+  thread: string | null
+  attributes: Record<string, unknown>
+  status: string
+  ended: boolean
+  user: string | null
+}
+type Report = { calls: Seen[]; count: number; page: string[]; one: boolean; filtered: number; query: number }
+
+/** A virtual environment with the SDK, kept beside the packages. */
+async function installSdk(): Promise<void> {
+  const ready = join(cache, `weave-${version}.ready`)
+  if (existsSync(ready)) return
+  mkdirSync(cache, { recursive: true })
+  await run('python3', ['-m', 'venv', '--clear', join(cache, `weave-${version}`)])
+  await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', `weave==${version}`])
+  writeFileSync(ready, version)
+}
+
+describe(`Python SDK ${version}`, () => {
+  let dir: string
+  let server: ChildServer
+  beforeAll(async () => {
+    await installSdk()
+    dir = mkdtempSync(join(tmpdir(), 'callhouse-compat-'))
+    server = await startChildServer(dir, { CALLHOUSE_WIRE_PREFIX: 'wb' })
+  }, 300_000)
+  afterAll(async () => {
+    await server.stop()
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  const trace = async (project: string, env: Record<string, string> = {}): Promise<Report> => {
+    const { stdout } = await run(python, [program, project], {
+      env: {
+        PATH: process.env.PATH,
+        HOME: dir,
+        WF_TRACE_SERVER_URL: server.url,
+        WANDB_BASE_URL: server.url,
+        WANDB_API_KEY: 'test-key',
+        WEAVE_PRINT_CALL_LINK: 'false',
+        ...env,
+      },
+      maxBuffer: 2 ** 26,
+    })
+    const last = stdout.trim().split('\n').at(-1) as string
+    return JSON.parse(last) as Report
+  }
+
+  const check = (report: Report): void => {
+    const named = (name: string) => report.calls.filter((call) => call.name === name)
+    expect(report.calls.every((call) => call.ended && call.same_trace && call.user === 'tester')).toBe(true)
+    const [outer] = named('outer')
+    expect(named('outer')).toHaveLength(1)
+    expect(outer?.output).toEqual({ sum: 2, float: 1, big: JSON.parse('12345678901234567890'), text: 'héllo 😀' })
+    expect(outer?.status).toBe('success')
+    expect(
+      named('add')
+        .map((call) => call.parent)
+        .sort(),
+    ).toEqual(['later', 'outer', null, null, null])
+    const [failed] = named('fails')
+    expect(failed?.status).toBe('error')
+    expect(failed?.exception).toContain('boom')
+    expect(named('later')[0]?.output).toBe(8)
+    expect(named('stream')[0]?.output).toEqual([0, 1, 2])
+    expect(named('add').find((call) => call.inputs.a === 7)?.thread).toBe('conversation-1')
+    const renamed = named('add').find((call) => call.inputs.a === 8)
+    expect(renamed?.display_name).toBe('renamed call')
+    expect(renamed?.attributes).toEqual({ env: 'test', api_key: 'REDACTED' })
+    expect(report.calls.some((call) => call.inputs.x === 50 || call.inputs.a === 50)).toBe(false)
+    expect(report.count).toBe(report.calls.length)
+    expect(report.page).toHaveLength(2)
+    expect(report.one).toBe(true)
+    expect(report.filtered).toBe(report.calls.filter((call) => call.parent === null).length)
+    expect(report.query).toBe(1)
+  }
+
+  it('traces through the complete route and reads back', { timeout: 180_000 }, async () => {
+    check(await trace('compat/python-complete'))
+  })
+
+  it('traces through starts and ends and reads back', { timeout: 180_000 }, async () => {
+    check(await trace('compat/python-parts', { WEAVE_USE_CALLS_COMPLETE: 'false' }))
+  })
+})

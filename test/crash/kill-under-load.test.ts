@@ -1,0 +1,86 @@
+// kill -9 while calls come in: every acknowledged call is there exactly once afterwards.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { uuidv7 } from '../../services/core/ids.ts'
+import { type ChildServer, post, postLines, startChildServer } from '../fixtures/child-server.ts'
+import { createRandom } from '../fixtures/random.ts'
+
+const rounds = 20
+const project = 'crash/load'
+let dir: string
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'callhouse-kill-'))
+})
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+type Sent = { id: string; ended: boolean }
+
+/** A batch of calls: whole ones, lone starts, and ends of starts that were acknowledged earlier. */
+function batchOf(random: ReturnType<typeof createRandom>, open: string[]): { items: unknown[]; sent: Sent[] } {
+  const items: unknown[] = []
+  const sent: Sent[] = []
+  const started_at = new Date().toISOString()
+  for (let n = 0; n < 40; n++) {
+    const lone = open.length > 0 && random.chance(0.3) ? open.pop() : undefined
+    const id = lone ?? uuidv7()
+    const whole = random.chance(0.6)
+    const start = { project_id: project, id, op_name: 'load', started_at, attributes: {}, inputs: { n } }
+    const end = { project_id: project, id, ended_at: started_at, summary: {}, output: { n } }
+    if (!lone) items.push({ mode: 'start', req: { start } })
+    if (lone || whole) items.push({ mode: 'end', req: { end } })
+    sent.push({ id, ended: Boolean(lone) || whole })
+  }
+  return { items, sent }
+}
+
+it(`loses and doubles nothing over ${rounds} kills`, { timeout: 600_000 }, async () => {
+  const random = createRandom(20260105)
+  const acknowledged = new Map<string, boolean>()
+  const attempted = new Set<string>()
+  const open: string[] = []
+  let server: ChildServer
+  for (let round = 0; round < rounds; round++) {
+    server = await startChildServer(dir)
+    // the kill falls somewhere between the acknowledgement of one batch and the next ones under way
+    const killAfter = 3 + random.below(25)
+    let answered = 0
+    let killing: Promise<void> | undefined
+    const sender = async (): Promise<void> => {
+      while (!killing) {
+        const { items, sent } = batchOf(random, open)
+        for (const { id } of sent) attempted.add(id)
+        const answer = await post(server.url, '/call/upsert_batch', { batch: items }).catch(() => undefined)
+        if (!answer) return
+        expect(answer.status).toBe(200)
+        for (const { id, ended } of sent) {
+          acknowledged.set(id, ended || acknowledged.get(id) === true)
+          if (!ended) open.push(id)
+        }
+        if (++answered >= killAfter) killing ??= server.kill()
+      }
+    }
+    await Promise.all([sender(), sender(), sender()])
+    await killing
+  }
+  server = await startChildServer(dir)
+  const rows = await postLines<{ id: string; ended_at: string | null; output: unknown }>(
+    server.url,
+    '/calls/stream_query',
+    {
+      project_id: project,
+    },
+  )
+  const seen = new Map<string, number>()
+  for (const { id } of rows) seen.set(id, (seen.get(id) ?? 0) + 1)
+  expect([...seen].filter(([, n]) => n > 1)).toEqual([])
+  expect([...acknowledged.keys()].filter((id) => !seen.has(id))).toEqual([])
+  expect([...seen.keys()].filter((id) => !attempted.has(id))).toEqual([])
+  const ended = new Set(rows.filter((row) => row.ended_at !== null && row.output !== null).map((row) => row.id))
+  expect([...acknowledged].filter(([id, isEnded]) => isEnded && !ended.has(id))).toEqual([])
+  expect(acknowledged.size).toBeGreaterThan(rounds * 40)
+  const { text } = await post(server.url, '/calls/query_stats', { project_id: project })
+  expect(JSON.parse(text).count).toBe(rows.length)
+  expect(await server.stop()).toBe(0)
+})
