@@ -1,0 +1,141 @@
+// Which span attribute becomes which part of a call: the tables of the instrumentation conventions, as data.
+
+/** A key to look for: under which name its value is kept, and the paths where it may lie. */
+export type Source = { key: string; paths: string[][] }
+
+/** Sources of one target, the first present one wins. */
+export type Target = { target: string; sources: Source[] }
+
+const attributeKeys: Record<string, string[]> = {
+  system: ['gen_ai.system_instructions', 'gen_ai.system', 'llm.system'],
+  kind: ['weave.span.kind', 'traceloop.span.kind', 'openinference.span.kind'],
+  model: ['gen_ai.response.model', 'gen_ai.request.model', 'llm.model_name', 'ai.model.id'],
+  provider: ['gen_ai.provider.name', 'llm.provider', 'ai.model.provider'],
+  model_parameters: ['gen_ai.request', 'llm.invocation_parameters'],
+  operation_name: ['gen_ai.operation.name'],
+  response_id: ['gen_ai.response.id'],
+  finish_reasons: ['gen_ai.response.finish_reasons'],
+  agent_name: ['gen_ai.agent.name'],
+  agent_id: ['gen_ai.agent.id'],
+}
+
+const inputKeys = [
+  'ai.prompt',
+  'gen_ai.prompt',
+  'input.value',
+  'mlflow.spanInputs',
+  'gen_ai.input.messages',
+  'pydantic_ai.all_messages',
+  'traceloop.entity.input',
+  'gcp.vertex.agent.tool_call_args',
+  'gcp.vertex.agent.llm_request',
+  'input',
+  'inputs',
+]
+
+const outputKeys = [
+  'ai.response',
+  'gen_ai.completion',
+  'output.value',
+  'gen_ai.output.messages',
+  'mlflow.spanOutputs',
+  'final_result',
+  'gen_ai.content.completion',
+  'traceloop.entity.output',
+  'gcp.vertex.agent.tool_response',
+  'gcp.vertex.agent.llm_response',
+  'output',
+  'outputs',
+]
+
+const usageKeys = {
+  input_tokens: ['gen_ai.usage.input_tokens'],
+  output_tokens: ['gen_ai.usage.output_tokens'],
+  prompt_tokens: ['gen_ai.usage.prompt_tokens', 'llm.token_count.prompt', 'ai.usage.promptTokens'],
+  completion_tokens: ['gen_ai.usage.completion_tokens', 'llm.token_count.completion', 'ai.usage.completionTokens'],
+  total_tokens: ['llm.usage.total_tokens', 'llm.token_count.total'],
+  cache_creation_input_tokens: ['gen_ai.usage.cache_creation.input_tokens'],
+  cache_read_input_tokens: [
+    'gen_ai.usage.cache_read.input_tokens',
+    'gen_ai.usage.prompt_tokens_details.cached_tokens',
+    'gen_ai.usage.input_tokens_details.cached_tokens',
+    'prompt_tokens_details.cached_tokens',
+  ],
+} as const
+
+export type UsageField = keyof typeof usageKeys
+
+/** Events that carry messages going in, before the messages became attributes. */
+export const inputEvents = new Set([
+  'gen_ai.user.message',
+  'gen_ai.system.message',
+  'gen_ai.assistant.message',
+  'gen_ai.tool.message',
+])
+export const outputEvent = 'gen_ai.choice'
+export const contentEvents = {
+  input: { event: 'gen_ai.content.prompt', key: 'gen_ai.prompt' },
+  output: { event: 'gen_ai.content.completion', key: 'gen_ai.completion' },
+}
+
+export type Conventions = {
+  attributes: Target[]
+  inputs: Source[]
+  output: Source[]
+  usage: { field: UsageField; sources: Source[] }[]
+  conversation: Source[]
+  /** Keys of the vendor namespaces, by their name without namespace. */
+  vendor: {
+    displayName: Source[]
+    threadId: Source[]
+    isTurn: Source[]
+    attributes: Source[]
+    runId: Source[]
+    runStep: Source[]
+    runStepEnd: Source[]
+  }
+  startTime: Source
+  endTime: Source
+  content: { input: Source; output: Source }
+}
+
+export type ConventionOptions = {
+  /** Vendor namespaces of attribute keys. */
+  vendorNamespaces: readonly string[]
+  /** Prefix of the run fields: `platform`, `wb`. */
+  wirePrefix: string
+  /** `weave.X` counts before `gen_ai.X`. */
+  weaveFirst: boolean
+}
+
+export function createConventions({ vendorNamespaces, wirePrefix, weaveFirst }: ConventionOptions): Conventions {
+  const source = (key: string): Source => {
+    const paths = [key.split('.')]
+    if (weaveFirst && key.startsWith('gen_ai.')) paths.unshift(['weave', ...key.slice(7).split('.')])
+    return { key, paths }
+  }
+  const vendor = (...names: string[]): Source[] =>
+    vendorNamespaces.flatMap((namespace) => [...new Set(names)].map((name) => source(`${namespace}.${name}`)))
+  return {
+    attributes: Object.entries(attributeKeys).map(([target, keys]) => ({ target, sources: keys.map(source) })),
+    inputs: inputKeys.map(source),
+    output: outputKeys.map(source),
+    usage: Object.entries(usageKeys).map(([field, keys]) => ({
+      field: field as UsageField,
+      sources: keys.map(source),
+    })),
+    conversation: ['gen_ai.conversation.id', 'gcp.vertex.agent.session_id'].map(source),
+    vendor: {
+      displayName: vendor('display_name'),
+      threadId: vendor('thread_id'),
+      isTurn: vendor('is_turn'),
+      attributes: vendor('attributes'),
+      runId: vendor('wb_run_id', `${wirePrefix}_run_id`, 'run_id'),
+      runStep: vendor('wb_run_step', `${wirePrefix}_run_step`, 'run_step'),
+      runStepEnd: vendor('wb_run_step_end', `${wirePrefix}_run_step_end`, 'run_step_end'),
+    },
+    startTime: source('langfuse.startTime'),
+    endTime: source('langfuse.endTime'),
+    content: { input: source(contentEvents.input.key), output: source(contentEvents.output.key) },
+  }
+}

@@ -1,0 +1,264 @@
+// Decodes OTLP/JSON: hex ids, 64-bit integers as text or number, enums as number or name, both spellings of names.
+
+import { Fault } from '../../core/http/errors.ts'
+import { parseJson } from '../../core/http/json-check.ts'
+import { isRawNumber } from '../../core/json-lossless.ts'
+import type { OtlpEvent, OtlpLink, OtlpResourceSpans, OtlpScope, OtlpScopeSpans, OtlpSpan } from './spans.ts'
+import { type Attributes, DecodeError, finite, maxValueDepth, type Nanos, nanosOf, newSpan, TooDeep } from './spans.ts'
+import { type Branch, parseExact, type Value } from './values.ts'
+
+type Json = Record<string, unknown>
+
+/** Thrown when a number needs its token: the body is parsed again with exact numbers. */
+class NeedsToken extends Error {}
+
+const kinds = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'].map((name) => `SPAN_KIND_${name}`)
+const statusCodes = ['UNSET', 'OK', 'ERROR'].map((name) => `STATUS_CODE_${name}`)
+
+const wrong = (field: string, expected: string): DecodeError => new DecodeError(`${field} must be ${expected}`)
+
+/** Field by its camel case or its snake case name; null counts as absent. */
+function field(object: Json, camel: string, snake: string): unknown {
+  const value = object[camel]
+  return value === undefined || value === null ? (object[snake] ?? undefined) : value
+}
+
+function objectOf(value: unknown, name: string): Json {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || isRawNumber(value))
+    throw wrong(name, 'an object')
+  return value as Json
+}
+
+function listOf(value: unknown, name: string): unknown[] {
+  if (value === undefined || value === null) return []
+  if (!Array.isArray(value)) throw wrong(name, 'a list')
+  return value
+}
+
+const isUnsafe = (value: unknown): boolean => typeof value === 'number' && !Number.isSafeInteger(value)
+
+/** Decodes with the state of one body: whether its strings need repair. */
+function createDecoder(mayHoldSurrogates: boolean) {
+  function text(value: unknown, name: string): string {
+    if (value === undefined || value === null) return ''
+    if (typeof value !== 'string') throw wrong(name, 'a string')
+    return mayHoldSurrogates ? value.toWellFormed() : value
+  }
+
+  /** Decimal text of an integer that may have come as number or text. */
+  function integerText(value: unknown, name: string): string {
+    if (typeof value === 'string') return value
+    if (isRawNumber(value)) {
+      const number = Number(value.rawJSON)
+      if (/^-?\d+$/.test(value.rawJSON)) return value.rawJSON
+      if (Number.isSafeInteger(number)) return String(number)
+    } else if (typeof value === 'number') {
+      if (isUnsafe(value)) throw new NeedsToken()
+      return String(value)
+    }
+    throw wrong(name, 'an integer')
+  }
+
+  function int64(value: unknown, name: string): number | bigint {
+    if (typeof value === 'number' && Number.isSafeInteger(value)) return value
+    const digits = integerText(value, name).trim()
+    if (!/^[+-]?\d{1,20}$/.test(digits)) throw wrong(name, 'a 64-bit integer')
+    const number = Number(digits)
+    if (Number.isSafeInteger(number)) return number
+    const exact = BigInt(digits)
+    if (BigInt.asIntN(64, exact) !== exact) throw wrong(name, 'a 64-bit integer')
+    return exact
+  }
+
+  function uint32(value: unknown, name: string): number {
+    if (value === undefined || value === null) return 0
+    const number = int64(value, name)
+    if (number < 0 || number > 0xffffffff) throw wrong(name, 'an unsigned 32-bit integer')
+    return Number(number)
+  }
+
+  function enumOf(value: unknown, names: string[], name: string): number {
+    if (value === undefined || value === null) return 0
+    if (typeof value === 'string' && !/^-?\d+$/.test(value)) return Math.max(0, names.indexOf(value))
+    return Number(int64(value, name))
+  }
+
+  function nanosText(value: unknown, name: string): string {
+    if (value === undefined || value === null || value === '') return '0'
+    const digits = integerText(value, name)
+    if (nanosOf(digits) === null || BigInt(digits) > 0xffffffffffffffffn) throw wrong(name, 'unsigned nanoseconds')
+    return digits.length > 1 && digits.startsWith('0') ? String(BigInt(digits)) : digits
+  }
+
+  function nanos(value: unknown, name: string): Nanos {
+    return nanosOf(nanosText(value, name)) as Nanos
+  }
+
+  function double(value: unknown): number | string {
+    if (typeof value === 'number') return finite(value)
+    if (isRawNumber(value)) return finite(Number(value.rawJSON))
+    if (typeof value === 'string') {
+      if (value === 'NaN') return 'nan'
+      const number = value.trim() === '' ? Number.NaN : Number(value)
+      if (!Number.isNaN(number)) return finite(number)
+    }
+    throw wrong('doubleValue', 'a number')
+  }
+
+  function base64(value: unknown): string {
+    const encoded = text(value, 'bytesValue')
+    if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(encoded)) throw wrong('bytesValue', 'base64')
+    return Buffer.from(encoded, 'base64').toString('base64')
+  }
+
+  /** undefined = no value is set. */
+  function anyValue(value: unknown, depth: number): Value | undefined {
+    if (value === undefined || value === null) return undefined
+    if (depth > maxValueDepth) throw new TooDeep('attribute values nest too deep')
+    const object = objectOf(value, 'value')
+    for (const key in object) {
+      const content = object[key]
+      if (content === null) continue
+      switch (key) {
+        case 'stringValue':
+        case 'string_value':
+          return text(content, key)
+        case 'intValue':
+        case 'int_value':
+          return int64(content, key)
+        case 'boolValue':
+        case 'bool_value':
+          if (typeof content !== 'boolean') throw wrong(key, 'a boolean')
+          return content
+        case 'doubleValue':
+        case 'double_value':
+          return double(content)
+        case 'arrayValue':
+        case 'array_value':
+          return listOf(objectOf(content, key).values, 'values').map((item) => anyValue(item, depth + 1) ?? null)
+        case 'kvlistValue':
+        case 'kvlist_value':
+          return branch(listOf(objectOf(content, key).values, 'values'), depth)
+        case 'bytesValue':
+        case 'bytes_value':
+          return base64(content)
+      }
+    }
+    return undefined
+  }
+
+  function branch(entries: unknown[], depth: number): Branch {
+    const decoded: Branch = new Map()
+    for (const entry of entries) {
+      const object = objectOf(entry, 'values')
+      const value = anyValue(object.value, depth + 1)
+      if (value !== undefined) decoded.set(text(object.key, 'key'), value)
+    }
+    return decoded
+  }
+
+  function attributes(value: unknown): Attributes {
+    const decoded: Attributes = { keys: [], values: [] }
+    for (const entry of listOf(value, 'attributes')) {
+      const object = objectOf(entry, 'attributes')
+      const item = anyValue(object.value, 1)
+      if (item === undefined) continue
+      decoded.keys.push(text(object.key, 'key'))
+      decoded.values.push(item)
+    }
+    return decoded
+  }
+
+  const id = (value: unknown, name: string): string => text(value, name).toLowerCase()
+
+  const dropped = (object: Json): number =>
+    uint32(field(object, 'droppedAttributesCount', 'dropped_attributes_count'), 'droppedAttributesCount')
+
+  function event(value: unknown): OtlpEvent {
+    const object = objectOf(value, 'events')
+    return {
+      time: nanosText(field(object, 'timeUnixNano', 'time_unix_nano'), 'timeUnixNano'),
+      name: text(object.name, 'name'),
+      attributes: attributes(object.attributes),
+      dropped: dropped(object),
+    }
+  }
+
+  function link(value: unknown): OtlpLink {
+    const object = objectOf(value, 'links')
+    return {
+      traceId: id(field(object, 'traceId', 'trace_id'), 'traceId'),
+      spanId: id(field(object, 'spanId', 'span_id'), 'spanId'),
+      traceState: text(field(object, 'traceState', 'trace_state'), 'traceState'),
+      attributes: attributes(object.attributes),
+      dropped: dropped(object),
+      flags: uint32(object.flags, 'flags'),
+    }
+  }
+
+  function span(value: unknown): OtlpSpan {
+    const object = objectOf(value, 'spans')
+    const decoded = newSpan()
+    decoded.traceId = id(field(object, 'traceId', 'trace_id'), 'traceId')
+    decoded.spanId = id(field(object, 'spanId', 'span_id'), 'spanId')
+    decoded.traceState = text(field(object, 'traceState', 'trace_state'), 'traceState')
+    decoded.parentSpanId = id(field(object, 'parentSpanId', 'parent_span_id'), 'parentSpanId')
+    decoded.name = text(object.name, 'name')
+    decoded.kind = enumOf(object.kind, kinds, 'kind')
+    decoded.start = nanos(field(object, 'startTimeUnixNano', 'start_time_unix_nano'), 'startTimeUnixNano')
+    decoded.end = nanos(field(object, 'endTimeUnixNano', 'end_time_unix_nano'), 'endTimeUnixNano')
+    decoded.attributes = attributes(object.attributes)
+    decoded.events = listOf(object.events, 'events').map(event)
+    decoded.links = listOf(object.links, 'links').map(link)
+    if (object.status !== undefined && object.status !== null) {
+      const status = objectOf(object.status, 'status')
+      decoded.statusCode = enumOf(status.code, statusCodes, 'code')
+      decoded.statusMessage = text(status.message, 'message')
+    }
+    return decoded
+  }
+
+  function scope(value: unknown): OtlpScope {
+    if (value === undefined || value === null) return { name: '', version: '' }
+    const object = objectOf(value, 'scope')
+    return { name: text(object.name, 'name'), version: text(object.version, 'version') }
+  }
+
+  function scopeSpans(value: unknown): OtlpScopeSpans {
+    const object = objectOf(value, 'scopeSpans')
+    return { scope: scope(object.scope), spans: listOf(object.spans, 'spans').map(span) }
+  }
+
+  return function resourceSpans(value: unknown): OtlpResourceSpans {
+    const object = objectOf(value, 'resourceSpans')
+    const resource = object.resource ? objectOf(object.resource, 'resource') : {}
+    return {
+      resource: attributes(resource.attributes),
+      droppedResource: dropped(resource),
+      scopes: listOf(field(object, 'scopeSpans', 'scope_spans'), 'scopeSpans').map(scopeSpans),
+    }
+  }
+}
+
+const byteOrderMark = (bytes: Buffer): number => (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0)
+
+function decode(body: unknown, mayHoldSurrogates: boolean): OtlpResourceSpans[] {
+  const request = objectOf(body, 'the body')
+  return listOf(field(request, 'resourceSpans', 'resource_spans'), 'resourceSpans').map(
+    createDecoder(mayHoldSurrogates),
+  )
+}
+
+/**
+ * @throws DecodeError for text that is no such request, TooDeep for values that nest too deep, 413 for a body that does
+ */
+export function decodeJson(bytes: Buffer, maxDepth: number): OtlpResourceSpans[] {
+  const mayHoldSurrogates = bytes.includes('\\ud') || bytes.includes('\\uD')
+  try {
+    return decode(parseJson(bytes, maxDepth), mayHoldSurrogates)
+  } catch (error) {
+    if (error instanceof Fault && error.status === 422) throw new DecodeError('malformed JSON')
+    if (!(error instanceof NeedsToken)) throw error
+  }
+  return decode(parseExact(bytes.toString('utf8', byteOrderMark(bytes))), mayHoldSurrogates)
+}

@@ -1,0 +1,249 @@
+// Decodes ExportTraceServiceRequest from protobuf (schemas/otlp); tags are field number * 8 + wire type.
+
+import type { OtlpEvent, OtlpLink, OtlpResourceSpans, OtlpScopeSpans, OtlpSpan } from './spans.ts'
+import { type Attributes, DecodeError, finite, maxValueDepth, newSpan, TooDeep } from './spans.ts'
+import type { Branch, Value } from './values.ts'
+import { WireReader } from './wire.ts'
+
+/** undefined = no value is set. */
+function anyValue(reader: WireReader, depth: number, before?: Value): Value | undefined {
+  if (depth > maxValueDepth) throw new TooDeep('attribute values nest too deep')
+  const outer = reader.enter()
+  let value = before
+  while (reader.position < reader.end) {
+    const tag = reader.tag()
+    switch (tag) {
+      case 10:
+        value = reader.string()
+        break
+      case 16:
+        value = reader.bool()
+        break
+      case 24:
+        value = reader.int64()
+        break
+      case 33:
+        value = finite(reader.double())
+        break
+      case 42:
+        value = arrayValue(reader, depth, Array.isArray(value) ? value : [])
+        break
+      case 50:
+        value = keyValueList(reader, depth, value instanceof Map ? value : new Map())
+        break
+      case 58:
+        value = reader.base64()
+        break
+      default:
+        reader.skip(tag)
+    }
+  }
+  reader.leave(outer)
+  return value
+}
+
+function arrayValue(reader: WireReader, depth: number, items: Value[]): Value[] {
+  const outer = reader.enter()
+  while (reader.position < reader.end) {
+    const tag = reader.tag()
+    if (tag === 10) items.push(anyValue(reader, depth + 1) ?? null)
+    else reader.skip(tag)
+  }
+  reader.leave(outer)
+  return items
+}
+
+function keyValueList(reader: WireReader, depth: number, branch: Branch): Branch {
+  const outer = reader.enter()
+  while (reader.position < reader.end) {
+    const tag = reader.tag()
+    if (tag !== 10) {
+      reader.skip(tag)
+      continue
+    }
+    const inner = reader.enter()
+    let key = ''
+    let value: Value | undefined
+    while (reader.position < reader.end) {
+      const field = reader.tag()
+      if (field === 10) key = reader.key()
+      else if (field === 18) value = anyValue(reader, depth + 1, value)
+      else reader.skip(field)
+    }
+    reader.leave(inner)
+    if (value !== undefined) branch.set(key, value)
+  }
+  reader.leave(outer)
+  return branch
+}
+
+function attribute(reader: WireReader, into: Attributes): void {
+  const outer = reader.enter()
+  let key = ''
+  let value: Value | undefined
+  while (reader.position < reader.end) {
+    const tag = reader.tag()
+    if (tag === 10) key = reader.key()
+    else if (tag === 18) value = anyValue(reader, 1, value)
+    else reader.skip(tag)
+  }
+  reader.leave(outer)
+  if (value === undefined) return
+  into.keys.push(key)
+  into.values.push(value)
+}
+
+function event(reader: WireReader): OtlpEvent {
+  const decoded: OtlpEvent = { time: '0', name: '', attributes: { keys: [], values: [] }, dropped: 0 }
+  const outer = reader.enter()
+  while (reader.position < reader.end) {
+    const tag = reader.tag()
+    if (tag === 9) decoded.time = reader.fixed64Text()
+    else if (tag === 18) decoded.name = reader.key()
+    else if (tag === 26) attribute(reader, decoded.attributes)
+    else if (tag === 32) decoded.dropped = reader.uint32()
+    else reader.skip(tag)
+  }
+  reader.leave(outer)
+  return decoded
+}
+
+function link(reader: WireReader): OtlpLink {
+  const decoded: OtlpLink = {
+    traceId: '',
+    spanId: '',
+    traceState: '',
+    attributes: { keys: [], values: [] },
+    dropped: 0,
+    flags: 0,
+  }
+  const outer = reader.enter()
+  while (reader.position < reader.end) {
+    const tag = reader.tag()
+    if (tag === 10) decoded.traceId = reader.hex()
+    else if (tag === 18) decoded.spanId = reader.hex()
+    else if (tag === 26) decoded.traceState = reader.string()
+    else if (tag === 34) attribute(reader, decoded.attributes)
+    else if (tag === 40) decoded.dropped = reader.uint32()
+    else if (tag === 53) decoded.flags = reader.fixed32()
+    else reader.skip(tag)
+  }
+  reader.leave(outer)
+  return decoded
+}
+
+function status(reader: WireReader, decoded: OtlpSpan): void {
+  const outer = reader.enter()
+  while (reader.position < reader.end) {
+    const tag = reader.tag()
+    if (tag === 18) decoded.statusMessage = reader.string()
+    else if (tag === 24) decoded.statusCode = reader.uint32()
+    else reader.skip(tag)
+  }
+  reader.leave(outer)
+}
+
+function span(reader: WireReader): OtlpSpan {
+  const decoded = newSpan()
+  const outer = reader.enter()
+  while (reader.position < reader.end) {
+    const tag = reader.tag()
+    switch (tag) {
+      case 10:
+        decoded.traceId = reader.hex()
+        break
+      case 18:
+        decoded.spanId = reader.hex()
+        break
+      case 26:
+        decoded.traceState = reader.string()
+        break
+      case 34:
+        decoded.parentSpanId = reader.hex()
+        break
+      case 42:
+        decoded.name = reader.key()
+        break
+      case 48:
+        decoded.kind = reader.uint32()
+        break
+      case 57:
+        decoded.start = reader.nanos()
+        break
+      case 65:
+        decoded.end = reader.nanos()
+        break
+      case 74:
+        attribute(reader, decoded.attributes)
+        break
+      case 90:
+        decoded.events.push(event(reader))
+        break
+      case 106:
+        decoded.links.push(link(reader))
+        break
+      case 122:
+        status(reader, decoded)
+        break
+      default:
+        reader.skip(tag)
+    }
+  }
+  reader.leave(outer)
+  return decoded
+}
+
+function scopeSpans(reader: WireReader): OtlpScopeSpans {
+  const decoded: OtlpScopeSpans = { scope: { name: '', version: '' }, spans: [] }
+  const outer = reader.enter()
+  while (reader.position < reader.end) {
+    const tag = reader.tag()
+    if (tag === 10) {
+      const around = reader.enter()
+      while (reader.position < reader.end) {
+        const field = reader.tag()
+        if (field === 10) decoded.scope.name = reader.key()
+        else if (field === 18) decoded.scope.version = reader.key()
+        else reader.skip(field)
+      }
+      reader.leave(around)
+    } else if (tag === 18) decoded.spans.push(span(reader))
+    else reader.skip(tag)
+  }
+  reader.leave(outer)
+  return decoded
+}
+
+function resourceSpans(reader: WireReader): OtlpResourceSpans {
+  const decoded: OtlpResourceSpans = { resource: { keys: [], values: [] }, droppedResource: 0, scopes: [] }
+  const outer = reader.enter()
+  while (reader.position < reader.end) {
+    const tag = reader.tag()
+    if (tag === 10) {
+      const around = reader.enter()
+      while (reader.position < reader.end) {
+        const field = reader.tag()
+        if (field === 10) attribute(reader, decoded.resource)
+        else if (field === 16) decoded.droppedResource = reader.uint32()
+        else reader.skip(field)
+      }
+      reader.leave(around)
+    } else if (tag === 18) decoded.scopes.push(scopeSpans(reader))
+    else reader.skip(tag)
+  }
+  reader.leave(outer)
+  return decoded
+}
+
+/** @throws DecodeError for bytes that are no such message, TooDeep for values that nest too deep */
+export function decodeProtobuf(bytes: Buffer): OtlpResourceSpans[] {
+  const reader = new WireReader(bytes)
+  const decoded: OtlpResourceSpans[] = []
+  while (reader.position < reader.end) {
+    const tag = reader.tag()
+    if (tag === 10) decoded.push(resourceSpans(reader))
+    else reader.skip(tag)
+  }
+  if (reader.position !== bytes.length) throw new DecodeError('the message ends inside a field')
+  return decoded
+}

@@ -1,0 +1,247 @@
+// Turns one decoded span into the complete call that it becomes (specification: OTLP, sections 2 to 7).
+import type { CallPart } from '../../core/call-rows.ts'
+import { extractRefs } from '../../core/refs.ts'
+import { type Conventions, contentEvents, inputEvents, outputEvent, type Source } from './conventions.ts'
+import { dumpText } from './dump.ts'
+import { Conflict, type Expansion, expand } from './expand.ts'
+import { type Found, present, set, textOf } from './find.ts'
+import { keyOf } from './keys.ts'
+import { opObjectId, shortDisplayName, shortOpName } from './names.ts'
+import { type Attributes, type OtlpEvent, type OtlpSpan, roundedUs } from './spans.ts'
+import { isAcceptable, overrideUs } from './times.ts'
+import { summaryText, usageEntry, usageOf } from './usage.ts'
+import { type Branch, isObject, isTruthy, jsonText, membersText, ParsedJson, type Value } from './values.ts'
+
+export type CompleteCall = Extract<CallPart, { kind: 'complete' }>
+
+/** What the spans of one project, resource and scope share. */
+export type SpanSurroundings = {
+  projectId: string
+  userId: string
+  conventions: Conventions
+  eventsAsIo: boolean
+  /** Run named by the request or the resource, '' = none; as `runId` of a call. */
+  runId: string
+  /** JSON texts for the dump. */
+  resource: string
+  scope: string
+  /** Ref of the op of this object id. */
+  opRef(objectId: string): string
+  /** Ref of a long text that is stored content, null to leave it inline. */
+  extract(text: string): string | null
+  /** Some number of the resource is outside of what the engine reads. */
+  resourceIsOdd: boolean
+  nowMs: number
+}
+
+/** Why a span is refused. */
+export type Rejected = { reason: string }
+
+const traceIdForm = /^[0-9a-f]{32}$/
+const spanIdForm = /^[0-9a-f]{16}$/
+const zeros = /^0*$/
+
+/** Qualified run id, '' for names that hold a separator. */
+export const runIdOf = (projectId: string, name: string): string =>
+  name === '' || /[/:]/.test(name) ? '' : `${projectId}/${name}`
+
+function expandAll(list: { attributes: Attributes }[], found: Expansion): Branch[] | Conflict {
+  const branches: Branch[] = []
+  for (const { attributes } of list) {
+    const branch = expand(attributes, found)
+    if (branch instanceof Conflict) return branch
+    branches.push(branch)
+  }
+  return branches
+}
+
+/** `{"<key>":<value>}` */
+const keyed = (key: string, text: string): string => `{${keyOf(key).json}${text}}`
+
+function inputsText(found: Found): string {
+  const text = jsonText(found.value, true, true)
+  const isBare = (found.key === 'inputs' || found.key === 'input') && isObject(found.value)
+  return isBare ? text : keyed(found.key, text)
+}
+
+function outputText(found: Found): string {
+  const text = jsonText(found.value, false, true)
+  return found.key === 'outputs' || found.key === 'output' ? text : keyed(found.key, text)
+}
+
+/** Inputs or output that older instrumentations carry in events; null when they carry none. */
+function eventInputs(events: OtlpEvent[], branches: Branch[], source: Source): string | null {
+  let messages = ''
+  for (let i = 0; i < events.length; i++) {
+    const { name } = events[i] as OtlpEvent
+    if (!inputEvents.has(name)) continue
+    const members = membersText(branches[i] as Branch, true, true)
+    messages += `${messages === '' ? '' : ','}{"event":${JSON.stringify(name)}${members === '' ? '' : `,${members}`}}`
+  }
+  if (messages !== '') return `{"gen_ai.events":[${messages}]}`
+  const content = eventContent(events, branches, contentEvents.input.event, source)
+  return content === null ? null : keyed(content.key, jsonText(content.value, true, true))
+}
+
+function eventOutput(events: OtlpEvent[], branches: Branch[], source: Source): string | null {
+  let choices = ''
+  for (let i = 0; i < events.length; i++) {
+    if ((events[i] as OtlpEvent).name === outputEvent)
+      choices += `${choices === '' ? '' : ','}{${membersText(branches[i] as Branch, false, true)}}`
+  }
+  if (choices !== '') return `{"gen_ai.choice":[${choices}]}`
+  const content = eventContent(events, branches, contentEvents.output.event, source)
+  return content === null ? null : keyed(content.key, jsonText(content.value, false, true))
+}
+
+function eventContent(events: OtlpEvent[], branches: Branch[], name: string, source: Source): Found | null {
+  for (let i = 0; i < events.length; i++) {
+    if ((events[i] as OtlpEvent).name !== name) continue
+    const found = present(branches[i] as Branch, [source])
+    if (found !== null) return found
+  }
+  return null
+}
+
+/** Message of the first recorded exception, or its type. */
+function exceptionOf(span: OtlpSpan): string {
+  if (span.statusCode !== 2) return ''
+  if (span.statusMessage !== '') return span.statusMessage
+  const event = span.events.find(({ name }) => name === 'exception')
+  if (event !== undefined) {
+    const { keys, values } = event.attributes
+    for (const key of ['exception.message', 'exception.type']) {
+      const text = textOf(values[keys.indexOf(key)])
+      if (text !== '') return text
+    }
+  }
+  return 'ERROR'
+}
+
+/** An integer step; 0 and everything else count as none. */
+function stepOf(value: Value | undefined): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value !== 0 ? value : null
+}
+
+/** Name of the model that the usage belongs to. */
+function modelOf(model: Found | undefined, parameters: Found | undefined): string {
+  const named = textOf(model?.value)
+  if (named !== '') return named
+  const value = parameters?.value
+  const tree = value instanceof ParsedJson ? value.open() : value
+  const inner = tree instanceof Map ? tree.get('model') : undefined
+  return (isTruthy(inner) ? textOf(inner) : '') || 'usage'
+}
+
+const mayHoldRefs = (text: string): boolean => text.includes('weave:') || text.includes('wandb-artifact:')
+
+/** Refs in a JSON text. */
+const refsIn = (text: string): string[] => (mayHoldRefs(text) ? extractRefs(JSON.parse(text)) : [])
+
+function attributesText(root: Branch, own: Map<string, Found>, conventions: Conventions): string {
+  const merged = conventions.vendor.attributes.map((source) => set(root, [source])).find((value) => isStructure(value))
+  if (merged !== undefined) {
+    const added = merged instanceof ParsedJson ? (merged.open() as Branch) : merged
+    const all: Branch = new Map()
+    for (const [target, { value }] of own) all.set(target, value)
+    for (const [key, value] of added) all.set(key, value)
+    return `{${membersText(all, true, true)}}`
+  }
+  let text = ''
+  for (const [target, { value }] of own)
+    text += `${text === '' ? '' : ','}${keyOf(target).json}${jsonText(value, true, true)}`
+  return `{${text}}`
+}
+
+const isStructure = (value: Value | undefined): value is Branch | ParsedJson => value !== undefined && isObject(value)
+
+function threadOf(root: Branch, spanId: string, conventions: Conventions): { threadId: string; turnId: string } {
+  const conversation = textOf(present(root, conventions.conversation)?.value)
+  const threadId = conversation || textOf(present(root, conventions.vendor.threadId)?.value)
+  if (threadId === '') return { threadId, turnId: '' }
+  const flags = conventions.vendor.isTurn.map((source) => set(root, [source]))
+  const decided = flags.find((flag) => typeof flag === 'boolean')
+  const isTurn = decided ?? (conversation !== '' || flags.some(isTruthy))
+  return { threadId, turnId: isTurn ? spanId : '' }
+}
+
+/** The call of a span, or why there is none. */
+export function callOf(span: OtlpSpan, around: SpanSurroundings, clock: bigint): CompleteCall | Rejected {
+  if (!traceIdForm.test(span.traceId) || zeros.test(span.traceId)) return { reason: 'the trace id is invalid' }
+  if (!spanIdForm.test(span.spanId) || zeros.test(span.spanId)) return { reason: 'the span id is invalid' }
+  const found: Expansion = { extract: around.extract, odd: around.resourceIsOdd }
+  const root = expand(span.attributes, found)
+  if (root instanceof Conflict) return root
+  const events = expandAll(span.events, found)
+  if (events instanceof Conflict) return events
+  const links = expandAll(span.links, found)
+  if (links instanceof Conflict) return links
+
+  const { conventions } = around
+  const { vendor } = conventions
+  const startedUs =
+    (root.has('langfuse') ? overrideUs(set(root, [conventions.startTime])) : null) ?? roundedUs(span.start)
+  const endedUs = (root.has('langfuse') ? overrideUs(set(root, [conventions.endTime])) : null) ?? roundedUs(span.end)
+  if (!isAcceptable(startedUs, around.nowMs)) return { reason: 'the start time is before 2000 or in the future' }
+  if (!isAcceptable(endedUs, around.nowMs)) return { reason: 'the end time is before 2000 or in the future' }
+
+  const own = new Map<string, Found>()
+  for (const { target, sources } of conventions.attributes) {
+    const value = present(root, sources)
+    if (value !== null) own.set(target, value)
+  }
+  const inputs = present(root, conventions.inputs)
+  const output = present(root, conventions.output)
+  const usage = usageOf(root, conventions)
+  const model = usage.isPresent ? modelOf(own.get('model'), own.get('model_parameters')) : ''
+
+  const parentId = spanIdForm.test(span.parentSpanId) && !zeros.test(span.parentSpanId) ? span.parentSpanId : ''
+  const allAttributes = jsonText(root, true, false)
+  const isUnknown = own.size === 0 && inputs === null && output === null && !usage.isPresent
+  const withEvents = around.eventsAsIo && events.length > 0
+  const inputsJson =
+    inputs !== null
+      ? inputsText(inputs)
+      : ((withEvents ? eventInputs(span.events, events, conventions.content.input) : null) ?? '{}')
+  const outputJson =
+    output !== null
+      ? outputText(output)
+      : ((withEvents ? eventOutput(span.events, events, conventions.content.output) : null) ?? '{}')
+  const displayName = textOf(present(root, vendor.displayName)?.value)
+  return {
+    kind: 'complete',
+    projectId: around.projectId,
+    id: span.spanId,
+    clock,
+    odd: found.odd,
+    startedUs,
+    endedUs,
+    traceId: span.traceId,
+    parentId,
+    ...threadOf(root, span.spanId, conventions),
+    opName: around.opRef(opObjectId(shortOpName(span.name === '' ? 'unknown' : span.name))),
+    displayName: displayName === '' ? null : shortDisplayName(displayName),
+    userId: around.userId,
+    runId: around.runId || runIdOf(around.projectId, textOf(present(root, vendor.runId)?.value)),
+    runStep: stepOf(present(root, vendor.runStep)?.value),
+    runStepEnd: stepOf(present(root, vendor.runStepEnd)?.value),
+    exception: exceptionOf(span),
+    errorCount: 0,
+    usage: usageEntry(usage, model),
+    inputRefs: refsIn(inputsJson),
+    outputRefs: refsIn(outputJson),
+    attributes: isUnknown ? allAttributes : attributesText(root, own, conventions),
+    inputs: inputsJson,
+    output: outputJson,
+    summary: summaryText(usage, model),
+    otelDump: dumpText({
+      span,
+      parentId,
+      attributes: allAttributes,
+      events,
+      links,
+      resource: around.resource,
+      scope: around.scope,
+    }),
+  }
+}

@@ -1,0 +1,78 @@
+// Names of spans on their way to op refs and display names (specification: OTLP, 2.1 and 2.2).
+import { hash } from 'node:crypto'
+
+const maxOpName = 128
+const maxDisplayName = 1024
+const delimiters = new Set([...', ;|/?.'])
+
+const lengthOf = (points: string[]): number => points.length
+
+type Part = { delimiters: string[]; text: string[] }
+
+/** Splits into parts, each with the delimiters before it; delimiters at the very end make a part without text. */
+function partsOf(points: string[]): Part[] {
+  const parts: Part[] = []
+  let part: Part = { delimiters: [], text: [] }
+  for (const point of points) {
+    if (!delimiters.has(point)) part.text.push(point)
+    else {
+      if (part.text.length > 0) {
+        parts.push(part)
+        part = { delimiters: [], text: [] }
+      }
+      part.delimiters.push(point)
+    }
+  }
+  if (part.text.length > 0 || part.delimiters.length > 0) parts.push(part)
+  return parts
+}
+
+/**
+ * Shortens a name at its delimiters; lengths count code points.
+ * @param suffix ends every shortened name
+ * @param tailOf what ends a name that is cut before these delimiters
+ */
+function shortened(name: string, max: number, suffix: string, tailOf: (delimiters: string) => string): string {
+  // A code point takes at most two code units.
+  if (name.length <= max) return name
+  const points = [...name]
+  if (lengthOf(points) <= max) return name
+  const room = max - suffix.length
+  const parts = partsOf(points)
+  const first = parts[0] as Part
+  // Delimiters at the start of a name are its first part.
+  const leading = first.delimiters.length > 0
+  const head = leading ? first.delimiters : first.text
+  const rest = leading ? [{ delimiters: [], text: first.text }, ...parts.slice(1)] : parts.slice(1)
+  if (rest.length === 0 || head.length > room) return points.slice(0, room).join('') + suffix
+  let current = head.join('')
+  let length = head.length
+  for (const part of rest) {
+    if (part.text.length === 0) break
+    const between = part.delimiters.join('')
+    const tail = tailOf(between)
+    const size = part.delimiters.length + part.text.length
+    if (length + size >= max - [...tail].length) return current + tail
+    current += between + part.text.join('')
+    length += size
+  }
+  return current
+}
+
+export function shortOpName(name: string): string {
+  if (name.length <= maxOpName) return name
+  const suffix = `:${hash('sha256', name, 'hex').slice(0, 4)}`
+  return shortened(name, maxOpName, suffix, () => suffix)
+}
+
+export const shortDisplayName = (name: string): string =>
+  shortened(name, maxDisplayName, '...', (between) => ('...'.startsWith(between) ? '...' : `${between}...`))
+
+/** Object id of the op of a span name. */
+export function opObjectId(opName: string): string {
+  const id = opName
+    .replace(/[ /]/g, '_')
+    .replace(/[^\p{L}\p{N}_.-]/gu, '')
+    .toLowerCase()
+  return id === '' ? 'unknown' : id
+}

@@ -1,0 +1,90 @@
+// Decoded OTLP trace data, the same from both encodings; ids are lower-case hex as received, of any length.
+import type { Value } from './values.ts'
+
+/** Nanoseconds since 1970 as whole microseconds and the rest, 0 to 999: exact where a double is not. */
+export type Nanos = { us: number; rest: number }
+
+/** Flat attributes in the order received: keys[i] has values[i]. Unset values are left out. */
+export type Attributes = { keys: string[]; values: Value[] }
+
+export type OtlpEvent = {
+  /** Nanoseconds as decimal text. */
+  time: string
+  name: string
+  attributes: Attributes
+  dropped: number
+}
+
+export type OtlpLink = {
+  traceId: string
+  spanId: string
+  traceState: string
+  attributes: Attributes
+  dropped: number
+  flags: number
+}
+
+export type OtlpSpan = {
+  traceId: string
+  spanId: string
+  traceState: string
+  parentSpanId: string
+  name: string
+  kind: number
+  start: Nanos
+  end: Nanos
+  attributes: Attributes
+  events: OtlpEvent[]
+  links: OtlpLink[]
+  statusCode: number
+  statusMessage: string
+}
+
+export type OtlpScope = { name: string; version: string }
+
+export type OtlpScopeSpans = { scope: OtlpScope; spans: OtlpSpan[] }
+
+export type OtlpResourceSpans = { resource: Attributes; droppedResource: number; scopes: OtlpScopeSpans[] }
+
+/** The body is not an ExportTraceServiceRequest: 400, nothing of it is stored. */
+export class DecodeError extends Error {}
+
+/** The body nests attribute values deeper than is read: 413. */
+export class TooDeep extends Error {}
+
+/** Deepest nesting of lists and maps inside one attribute value. */
+export const maxValueDepth = 100
+
+export const newSpan = (): OtlpSpan => ({
+  traceId: '',
+  spanId: '',
+  traceState: '',
+  parentSpanId: '',
+  name: '',
+  kind: 0,
+  start: { us: 0, rest: 0 },
+  end: { us: 0, rest: 0 },
+  attributes: { keys: [], values: [] },
+  events: [],
+  links: [],
+  statusCode: 0,
+  statusMessage: '',
+})
+
+/** Doubles that JSON cannot hold become text. */
+export function finite(value: number): number | string {
+  if (Number.isFinite(value)) return value
+  return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf'
+}
+
+/** Times that differ from the nearest microsecond by less than half of it. */
+export const roundedUs = (time: Nanos): number => (time.rest >= 500 ? time.us + 1 : time.us)
+
+const notDigit = /\D/
+
+/** Nanoseconds from decimal digits, null when it is none or beyond 64 bits. */
+export function nanosOf(digits: string): Nanos | null {
+  if (digits === '' || digits.length > 20 || notDigit.test(digits)) return null
+  if (digits.length <= 3) return { us: 0, rest: Number(digits) }
+  return { us: Number(digits.slice(0, -3)), rest: Number(digits.slice(-3)) }
+}

@@ -1,0 +1,237 @@
+// Attribute values between the decoder and the JSON text: what they may be, and how JSON inside strings is taken in.
+import { inlineTextLength } from '../../core/content-port.ts'
+import { isRawNumber, type RawNumber, rawNumber } from '../../core/json-lossless.ts'
+import { rewriteJson } from '../../core/json-rewrite.ts'
+import { isSensitiveKey, redacted } from '../../core/redact.ts'
+import { keyOf } from './keys.ts'
+
+/** Object of an attribute tree. A Map, because keys are the sender's: order, digits and `__proto__` stay as they came. */
+export type Branch = Map<string, Value>
+
+/** `bigint` holds integers beyond 2^53; `RawNumber` and `ParsedJson` hold JSON text whose numbers must survive. */
+export type Value = string | number | boolean | bigint | null | Value[] | Branch | RawNumber | ParsedJson
+
+/** Deepest JSON inside a string attribute that is taken as JSON; deeper text stays a string. */
+const maxJsonDepth = 300
+
+/** What one look at parsed JSON finds. */
+type Scan = {
+  keys: number
+  isEmpty: boolean
+  hasSecret: boolean
+  hasIndex: boolean
+  isOdd: boolean
+  hasLongText: boolean
+  isTooDeep: boolean
+}
+
+/** An object or list that came as JSON text in a string. It stays text until something has to look inside. */
+export class ParsedJson {
+  /** JSON text without line breaks, as received. */
+  readonly text: string
+  readonly isList: boolean
+  readonly isEmpty: boolean
+  /** Some key may name a credential. */
+  readonly hasSecret: boolean
+  /** Some object has the key "0", so that it may be a list. */
+  readonly hasIndex: boolean
+  /** Some number is outside of what the engine's JSON functions read: 64-bit integers and doubles. */
+  readonly isOdd: boolean
+  /** Some string is long enough to be stored content. */
+  readonly hasLongText: boolean
+  private tree: Branch | Value[] | undefined
+  constructor(text: string, isList: boolean, found: Scan) {
+    this.text = text
+    this.isList = isList
+    this.isEmpty = found.isEmpty
+    this.hasSecret = found.hasSecret
+    this.hasIndex = found.hasIndex
+    this.isOdd = found.isOdd
+    this.hasLongText = found.hasLongText
+  }
+  /** The value as a tree, with every number token kept. */
+  open(): Branch | Value[] {
+    this.tree ??= toValue(parseExact(this.text)) as Branch | Value[]
+    return this.tree
+  }
+}
+
+const looksOdd = (value: number): boolean => value >= 2 ** 63 || value <= -(2 ** 63)
+
+function scan(value: unknown, depth: number, found: Scan): void {
+  if (typeof value === 'number') {
+    if (looksOdd(value)) found.isOdd = true
+    return
+  }
+  if (typeof value === 'string') {
+    if (value.length > inlineTextLength) found.hasLongText = true
+    return
+  }
+  if (typeof value !== 'object' || value === null) return
+  if (depth > maxJsonDepth) {
+    found.isTooDeep = true
+  } else if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) scan(value[i], depth + 1, found)
+  } else {
+    const object = value as Record<string, unknown>
+    for (const key in object) {
+      found.keys++
+      if (keyOf(key).isSecret) found.hasSecret = true
+      else if (key === '0') found.hasIndex = true
+      scan(object[key], depth + 1, found)
+    }
+  }
+}
+
+/** Keys in JSON text; another number when the text is unusual: white space before colons, keys that end in a backslash. */
+function roughKeyCount(text: string): number {
+  let count = 0
+  for (let at = text.indexOf('":'); at !== -1; at = text.indexOf('":', at + 2)) {
+    if (text.charCodeAt(at - 1) !== 92 /* backslash */) count++
+  }
+  return count
+}
+
+/** Longer texts are scanned for depth before they are parsed: parsing brackets alone is fifty times slower. */
+const scanAbove = 4096
+
+/** True when brackets outside of strings nest deeper than the limit. */
+function nestsDeeper(text: string, limit: number): boolean {
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 34) {
+      for (at++; at < text.length; at++) {
+        const inside = text.charCodeAt(at)
+        if (inside === 34) break
+        if (inside === 92) at++
+      }
+    } else if ((code | 32) === 123) {
+      if (++depth > limit) return true
+    } else if ((code | 32) === 125) depth--
+  }
+  return false
+}
+
+/** Takes a string that starts with `{` or `[` as JSON; the string itself when it is none or nested too deep. */
+export function parseJsonText(text: string): ParsedJson | string {
+  if (text.length > scanAbove && nestsDeeper(text, maxJsonDepth)) return text
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return text
+  }
+  const isList = Array.isArray(value)
+  const found: Scan = {
+    keys: 0,
+    isEmpty: false,
+    hasSecret: false,
+    hasIndex: false,
+    isOdd: false,
+    hasLongText: false,
+    isTooDeep: false,
+  }
+  scan(value, 1, found)
+  if (found.isTooDeep) return text
+  found.isEmpty = isList ? (value as unknown[]).length === 0 : found.keys === 0
+  // Of repeated keys only the last was seen: the others may hide credentials.
+  if (roughKeyCount(text) !== found.keys) found.hasSecret = true
+  const isClean = !text.includes('\n') && !text.includes('\r') && !/\\u[dD][89a-fA-F]/.test(text)
+  return new ParsedJson(isClean ? text : rewriteJson(text), isList, found)
+}
+
+/** Reviver that keeps a number's token when the double does not print the same. */
+const keepToken = (_key: string, value: unknown, context?: { source?: string }): unknown =>
+  typeof value === 'number' && context?.source !== undefined && String(value) !== context.source
+    ? rawNumber(context.source)
+    : value
+
+/** JSON.parse whose numbers are exact: a `RawNumber` stands for every token that a double would change. */
+export const parseExact = (text: string): unknown =>
+  JSON.parse(text, keepToken as (key: string, value: unknown) => unknown)
+
+function toValue(value: unknown): Value {
+  if (typeof value !== 'object' || value === null || isRawNumber(value)) return value as Value
+  if (Array.isArray(value)) return value.map(toValue)
+  const branch: Branch = new Map()
+  for (const [key, item] of Object.entries(value)) branch.set(key, toValue(item))
+  return branch
+}
+
+export const isContainer = (value: Value): value is Branch | Value[] | ParsedJson =>
+  value instanceof Map || value instanceof ParsedJson || Array.isArray(value)
+
+/** A container whose inside may be looked at. */
+export const opened = (value: Branch | Value[] | ParsedJson): Branch | Value[] =>
+  value instanceof ParsedJson ? value.open() : value
+
+/** Non-empty string, list or object, non-zero number, true. */
+export function isTruthy(value: Value | undefined): value is Value {
+  if (value === undefined || value === null) return false
+  if (value instanceof Map) return value.size > 0
+  if (value instanceof ParsedJson) return !value.isEmpty
+  if (Array.isArray(value)) return value.length > 0
+  if (isRawNumber(value)) return Number(value.rawJSON) !== 0
+  return Boolean(value)
+}
+
+/** The items of an object whose keys are exactly "0" to "n-1", else null. */
+export function indexedItems(branch: Branch): Value[] | null {
+  if (!branch.has('0')) return null
+  const items: Value[] = []
+  for (let i = 0; i < branch.size; i++) {
+    const item = branch.get(String(i))
+    if (item === undefined) return null
+    items.push(item)
+  }
+  return items
+}
+
+/** True for values that are still JSON objects once indexed keys have become lists. */
+export function isObject(value: Value): value is Branch | ParsedJson {
+  if (value instanceof ParsedJson) return !value.isList && (!value.hasIndex || isObject(value.open()))
+  return value instanceof Map && indexedItems(value) === null
+}
+
+const withoutSecrets = (text: string): string =>
+  rewriteJson(text, (item, key) => (key !== null && item !== '' && isSensitiveKey(key) ? redacted : item))
+
+/**
+ * JSON text of a value.
+ * @param redact replaces the strings under credential keys
+ * @param lists writes objects with the keys "0" to "n-1" as lists
+ */
+export function jsonText(value: Value, redact: boolean, lists: boolean): string {
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (value instanceof Map) return branchText(value, redact, lists)
+  if (value instanceof ParsedJson) {
+    if (lists && value.hasIndex) return jsonText(value.open(), redact, lists)
+    return redact && value.hasSecret ? withoutSecrets(value.text) : value.text
+  }
+  if (typeof value !== 'object') return String(value)
+  if (Array.isArray(value)) return listText(value, redact, lists)
+  return value === null ? 'null' : value.rawJSON
+}
+
+function listText(items: Value[], redact: boolean, lists: boolean): string {
+  let text = '['
+  for (let i = 0; i < items.length; i++) text += (i === 0 ? '' : ',') + jsonText(items[i] as Value, redact, lists)
+  return `${text}]`
+}
+
+function branchText(branch: Branch, redact: boolean, lists: boolean): string {
+  const items = lists ? indexedItems(branch) : null
+  return items === null ? `{${membersText(branch, redact, lists)}}` : listText(items, redact, lists)
+}
+
+/** The members of an object, without its braces. */
+export function membersText(branch: Branch, redact: boolean, lists: boolean): string {
+  let text = ''
+  for (const [name, item] of branch) {
+    const key = keyOf(name)
+    const hides = redact && key.isSecret && typeof item === 'string' && item !== ''
+    text += (text === '' ? '' : ',') + key.json + (hides ? `"${redacted}"` : jsonText(item, redact, lists))
+  }
+  return text
+}

@@ -1,0 +1,78 @@
+// The published vectors: one span each, in both encodings, with the call that it becomes.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { opObjectId } from '../../services/ingest/otel/names.ts'
+import { isoMicros } from '../../services/ingest/otel/times.ts'
+import { aRequest, createOtel, payload, type Row, text } from '../fixtures/otel.ts'
+import { encodeRequest } from '../fixtures/otlp-proto.ts'
+
+type Expected = {
+  rejected?: boolean
+  op_name_before_ref?: string
+  parent_id?: string
+  started_at?: string
+  ended_at?: string
+  attributes?: unknown
+  inputs?: unknown
+  output?: unknown
+  usage?: unknown
+  exception?: string
+  thread_id?: string
+  turn_id?: string
+  display_name?: string
+  display_name_length?: number
+  display_name_tail?: string
+  run_id?: string
+  run_step?: number
+  run_step_end?: number
+}
+type Vector = { name: string; span: object; expect: Expected; expect_otel_dump?: unknown }
+
+const file = join(import.meta.dirname, '../golden/otel/vectors.json')
+const { vectors } = JSON.parse(readFileSync(file, 'utf8')) as { vectors: Vector[] }
+
+const resource = [text('service.name', 'svc'), text('deployment.environment', 'prod')]
+
+function check(row: Row, expected: Expected): void {
+  if (expected.started_at !== undefined) {
+    expect(`${isoMicros(Number(row.started_us))}Z`).toBe(expected.started_at)
+    expect(`${isoMicros(Number(row.ended_us))}Z`).toBe(expected.ended_at)
+  }
+  if (expected.op_name_before_ref !== undefined) {
+    const id = opObjectId(expected.op_name_before_ref)
+    expect(row.op_name).toMatch(/^weave:\/\/\/ent\/proj\/op\/[^:]+:[A-Za-z0-9]{43}$/)
+    expect(String(row.op_name).split('/op/')[1]?.split(':')[0]).toBe(id)
+  }
+  expect(payload(row, 'attributes')).toEqual(expected.attributes)
+  expect(payload(row, 'inputs')).toEqual(expected.inputs)
+  expect(payload(row, 'output')).toEqual(expected.output)
+  expect(payload(row, 'summary')).toEqual({ usage: expected.usage })
+  for (const key of ['parent_id', 'exception', 'thread_id', 'turn_id', 'run_id', 'run_step', 'run_step_end'] as const)
+    expect({ [key]: row[key] }).toEqual({ [key]: expected[key] })
+  if (expected.display_name_length !== undefined) {
+    expect(row.display_name).toHaveLength(expected.display_name_length)
+    expect(String(row.display_name).endsWith(String(expected.display_name_tail))).toBe(true)
+  } else expect(row.display_name).toBe(expected.display_name)
+}
+
+describe.each(['json', 'protobuf'] as const)('vectors as %s', (encoding) => {
+  it.each(vectors)('$name', async ({ span, expect: expected, expect_otel_dump: dump }) => {
+    const otel = createOtel()
+    const request = aRequest([span], resource)
+    const answer =
+      encoding === 'json'
+        ? await otel.sendJson(request)
+        : await otel.send(encodeRequest(request), 'application/x-protobuf')
+    expect(answer.status).toBe(200)
+    if (expected.rejected) {
+      expect(otel.rows.calls).toEqual([])
+      expect(answer.bytes.length).toBeGreaterThan(2)
+      return
+    }
+    expect(otel.rows.calls).toHaveLength(1)
+    const row = otel.rows.calls[0] as Row
+    check(row, expected)
+    if (dump !== undefined) expect(payload(row, 'otel_dump')).toEqual(dump)
+  })
+})
