@@ -115,7 +115,7 @@ export function formatTimestamp(us: number): string {
   const micros = us - seconds * 1e6
   const day = Math.floor(seconds / 86_400)
   if (day !== cachedDay) {
-    cachedDate = new Date(day * dayMs).toISOString().slice(0, -13)
+    cachedDate = new Date(day * dayMs).toISOString().slice(0, -14)
     cachedDay = day
   }
   const rest = seconds - day * 86_400
