@@ -3,7 +3,7 @@ import { fileCreateResponse } from '../../../schemas/files.ts'
 import type { Blobs } from '../../core/blobs.ts'
 import type { Clock } from '../../core/clock.ts'
 import { blobFileRecord, inlineFileRecord } from '../../core/file-rows.ts'
-import { fault, invalid, tooLarge } from '../../core/http/errors.ts'
+import { fault, invalid } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import type { Log } from '../../core/log/log.ts'
@@ -16,9 +16,6 @@ export type FileWriteDeps = {
   blobs: Blobs
   config: { maxFileBytes: number }
 }
-
-/** Room for the other parts and the boundaries around a file. */
-const formBytes = 1024 * 1024
 
 export function createFileWriteRoutes({ log, clock, blobs, config }: FileWriteDeps): Route[] {
   const { maxFileBytes } = config
@@ -35,11 +32,6 @@ export function createFileWriteRoutes({ log, clock, blobs, config }: FileWriteDe
       topics: ['files'],
       async handle(context) {
         const scope: { projectId?: ProjectId } = {}
-        const announced = Number(context.header('content-length') ?? 0)
-        if (announced > maxFileBytes + formBytes) {
-          context.stream.resume()
-          throw tooLarge()
-        }
         const { fields, file } = await readUpload({
           stream: context.stream,
           contentType: context.header('content-type') ?? '',

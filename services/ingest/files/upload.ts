@@ -4,7 +4,7 @@ import busboy from 'busboy'
 import type { Blobs, BlobUpload } from '../../core/blobs.ts'
 import { createFileDigest } from '../../core/digest.ts'
 import { inlineFileBytes } from '../../core/file-rows.ts'
-import { fault, invalid, tooLarge } from '../../core/http/errors.ts'
+import { Fault, fault, invalid, tooLarge } from '../../core/http/errors.ts'
 
 export type Upload = {
   fields: Map<string, string>
@@ -80,7 +80,7 @@ async function readFile(
 /**
  * Part order is free. Parts other than the first `file` and the text parts are skipped.
  * @throws Fault 400 for a malformed or truncated body, 413 above the file limit, 415 for another content type, 422 when
- *   there is no file part or a text part comes twice. Nothing is left behind then; the rest of the body is discarded.
+ *   there is no file part or a text part comes twice. Nothing is left behind then; the stream is destroyed.
  */
 export async function readUpload({
   stream,
@@ -107,6 +107,7 @@ export async function readUpload({
 
   const parsed = new Promise<void>((resolve, reject) => {
     const gone = () => reject(malformed(new Error('the body ended early')))
+    const broken = (error: Error) => reject(error instanceof Fault ? error : malformed(error))
     // It also emits errors after the first one; without a listener each would end the process.
     parser.on('error', (error) => reject(malformed(error)))
     parser.on('close', resolve)
@@ -131,7 +132,7 @@ export async function readUpload({
       found.file = readFile(bytes, blobs, maxFileBytes).then((read) => ({ name: info.filename ?? '', ...read }))
       found.file.catch(reject)
     })
-    stream.on('error', gone)
+    stream.on('error', broken)
     stream.on('close', () => {
       if (!stream.readableEnded) gone()
     })
@@ -146,8 +147,8 @@ export async function readUpload({
   } catch (error) {
     stream.unpipe(parser)
     parser.destroy()
-    // The client may answer only after it has sent everything: take the rest and drop it.
-    stream.resume()
+    // Whoever owns the connection drops the rest of the body; a stream that is left open would hold it back.
+    stream.destroy()
     // A file that could not be read has already given up what it held.
     const read = await found.file?.catch(() => null)
     if (read) await discard(read)
