@@ -1,8 +1,8 @@
 // Makes `npm start` and `npm test` work in a fresh clone: installs what is missing, then runs the command on the
 // project's own Node. Plain JavaScript without dependencies, for any Node from 18 on.
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -17,7 +17,9 @@ const run = (command, args, options = {}) => {
   return signal ? 128 : (status ?? 1)
 }
 
-const digest = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex')
+const digest = createHash('sha256')
+  .update(readFileSync(join(root, 'package-lock.json')))
+  .digest('hex')
 const installed = existsSync(stamp) && readFileSync(stamp, 'utf8') === digest && existsSync(node)
 if (!installed) {
   process.stderr.write('callhouse: installing packages (once, about a minute)\n')

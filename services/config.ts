@@ -154,6 +154,7 @@ const configSchema = z.object({
     'bytes of request bodies in memory at one time; more is answered 429',
     1024,
   ),
+  allowPrivateNetworks: truth(false, 'Providers of a project may name private addresses'),
   pricesFile: path('price table of the operator'),
   usageOwnOnly: truth(false, 'usage rollups count what parents already carry only once'),
   otelVendorNamespaces: list(

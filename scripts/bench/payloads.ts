@@ -21,7 +21,12 @@ export type Payloads = {
 }
 
 /** @param stepMs time between traces: small = a dense minute, large = calls spread over weeks */
-export function createPayloads(seed = 1, project = 'acme/support-bot', startMs = Date.now() - 3_600_000, stepMs = 20): Payloads {
+export function createPayloads(
+  seed = 1,
+  project = 'acme/support-bot',
+  startMs = Date.now() - 3_600_000,
+  stepMs = 20,
+): Payloads {
   const random = createRandom(seed)
   const words = vocabulary(createRandom(7))
   let nowMs = startMs
@@ -78,7 +83,11 @@ export function createPayloads(seed = 1, project = 'acme/support-bot', startMs =
             object: 'chat.completion',
             model,
             choices: [
-              { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: text(between(600, 1100)), refusal: null } },
+              {
+                index: 0,
+                finish_reason: 'stop',
+                message: { role: 'assistant', content: text(between(600, 1100)), refusal: null },
+              },
             ],
             usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion },
           }
@@ -95,7 +104,11 @@ export function createPayloads(seed = 1, project = 'acme/support-bot', startMs =
           thread_id: threadId,
           turn_id: i === 0 ? id : (calls[0]?.start.id ?? null),
           started_at: iso(startMs),
-          attributes: { weave: { client_version: '0.52.1', source: 'python-sdk', os_name: 'Linux' }, env: 'prod', session: hex(6) },
+          attributes: {
+            weave: { client_version: '0.52.1', source: 'python-sdk', os_name: 'Linux' },
+            env: 'prod',
+            session: hex(6),
+          },
           inputs,
         },
         end: {
@@ -106,7 +119,14 @@ export function createPayloads(seed = 1, project = 'acme/support-bot', startMs =
           output,
           summary: {
             usage: llm
-              ? { [model]: { requests: 1, prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion } }
+              ? {
+                  [model]: {
+                    requests: 1,
+                    prompt_tokens: prompt,
+                    completion_tokens: completion,
+                    total_tokens: prompt + completion,
+                  },
+                }
               : {},
             status_counts: { success: 1, error: 0 },
           },

@@ -3,12 +3,22 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 
-export type BenchServer = { child: ChildProcess; port: number; cpuSeconds(): number; residentMb(): number; stop(): Promise<void> }
+export type BenchServer = {
+  child: ChildProcess
+  port: number
+  cpuSeconds(): number
+  residentMb(): number
+  stop(): Promise<void>
+}
 
 const ticksPerSecond = 100
 
 /** Starts a script that prints `{"port":n}` as a line once it listens. */
-export async function startServer(script: string, args: string[], env: Record<string, string> = {}): Promise<BenchServer> {
+export async function startServer(
+  script: string,
+  args: string[],
+  env: Record<string, string> = {},
+): Promise<BenchServer> {
   const child = spawn(process.execPath, [script, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, UV_THREADPOOL_SIZE: '24', ...env },
@@ -40,7 +50,11 @@ export async function startServer(script: string, args: string[], env: Record<st
   }
 }
 
-export type Post = (path: string, body: Buffer | string, type?: string) => Promise<{ status: number; body: Buffer; ms: number }>
+export type Post = (
+  path: string,
+  body: Buffer | string,
+  type?: string,
+) => Promise<{ status: number; body: Buffer; ms: number }>
 
 /** A client that keeps its connections. */
 export function createClient(port: number, sockets: number): Post {
@@ -51,7 +65,14 @@ export function createClient(port: number, sockets: number): Post {
       const began = performance.now()
       const bytes = Buffer.from(body)
       const outgoing = request(
-        { port, host: '127.0.0.1', method: 'POST', path, agent, headers: { 'content-type': type, 'content-length': bytes.length, authorization } },
+        {
+          port,
+          host: '127.0.0.1',
+          method: 'POST',
+          path,
+          agent,
+          headers: { 'content-type': type, 'content-length': bytes.length, authorization },
+        },
         (incoming) => {
           const chunks: Buffer[] = []
           incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -67,7 +88,11 @@ export function createClient(port: number, sockets: number): Post {
 }
 
 /** Sends all bodies with a bounded number in flight; returns the milliseconds of each answer. */
-export async function sendAll(bodies: Buffer[], send: (body: Buffer) => Promise<{ status: number; ms: number; body: Buffer }>, inFlight: number): Promise<number[]> {
+export async function sendAll(
+  bodies: Buffer[],
+  send: (body: Buffer) => Promise<{ status: number; ms: number; body: Buffer }>,
+  inFlight: number,
+): Promise<number[]> {
   const times: number[] = []
   let next = 0
   await Promise.all(

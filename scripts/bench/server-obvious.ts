@@ -41,7 +41,12 @@ const body = z.object({
 })
 type Item = z.infer<typeof body>['batch'][number]
 
-const store = await createEmbeddedStore({ dir, memoryCapBytes: 2 ** 32, queryTimeoutMs: 60_000, queryMemoryBytes: 2 ** 31 })
+const store = await createEmbeddedStore({
+  dir,
+  memoryCapBytes: 2 ** 32,
+  queryTimeoutMs: 60_000,
+  queryMemoryBytes: 2 ** 31,
+})
 await store.migrate()
 await store.close()
 const client = createObviousClient(dir)

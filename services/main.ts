@@ -1,0 +1,104 @@
+// The command line: reads the settings and runs one command.
+import { mkdirSync } from 'node:fs'
+import { type Config, describeConfig, loadConfig } from './config.ts'
+import { askServer, type ControlReply } from './core/control-socket.ts'
+import { openKeys, type Role, roles } from './core/http/keys.ts'
+import { createLogger } from './core/logger.ts'
+import { packageVersion } from './core/version.ts'
+import { startCallhouse } from './serve.ts'
+
+const help = `callhouse: trace, evaluation and inference server
+
+  callhouse serve                       every role in one process (npm start)
+  callhouse config                      every setting, its value and its meaning
+  callhouse keys list
+  callhouse keys create <user> [role] [entity-or-project ...]    role: ${roles.join(', ')}; default write
+  callhouse keys revoke <id>
+  callhouse deadletters list            rows that the store refused
+  callhouse deadletters show <id>
+  callhouse deadletters replay <id>|all
+  callhouse version
+
+Settings are flags (--port 7000) or variables (CALLHOUSE_PORT=7000).
+`
+
+class UsageError extends Error {}
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`)
+
+async function serve(config: Config): Promise<void> {
+  const output = createLogger({ level: config.logLevel })
+  const callhouse = await startCallhouse(config, output)
+  callhouse.shutdown.onSignals()
+  print(`callhouse ${await packageVersion()} listens on ${callhouse.url}`)
+  print(`data folder: ${config.dataDir}`)
+  if (callhouse.firstKey) print(`first API key (shown once, keep it): ${callhouse.firstKey}`)
+}
+
+function showConfig(config: Config): void {
+  for (const { name, flag, value, help: text } of describeConfig(config))
+    print(`${name}${flag ? ` (${flag})` : ''} = ${value}\n    ${text}`)
+}
+
+function manageKeys(config: Config, [verb, ...args]: string[]): void {
+  mkdirSync(config.dataDir, { recursive: true })
+  const keys = openKeys({ dataDir: config.dataDir, configured: config.keys })
+  if (verb === 'list')
+    for (const { id, userId, role, grants, createdAt } of keys.list())
+      print(`${id}  ${userId}  ${role}  ${grants === '*' ? '*' : grants.join(',')}  ${createdAt}`)
+  else if (verb === 'create' && args[0]) {
+    const [userId, role = 'write', ...grants] = args
+    if (!roles.includes(role as Role)) throw new UsageError(`Unknown role ${role}; one of ${roles.join(', ')}`)
+    const { id, text } = keys.create({ userId, role: role as Role, grants: grants.length > 0 ? grants : '*' })
+    print(`key ${id} (shown once): ${text}`)
+  } else if (verb === 'revoke' && args[0]) {
+    if (!keys.revoke(args[0])) throw new UsageError(`There is no key ${args[0]}`)
+    print('revoked')
+  } else throw new UsageError('usage: callhouse keys list | create <user> [role] [entity-or-project ...] | revoke <id>')
+}
+
+/** Over the socket of the running server; without one, inside a server that is started for the command alone. */
+async function ask(config: Config, command: string, args: string[]): Promise<unknown> {
+  let reply: ControlReply | undefined = await askServer(config.dataDir, { command, args })
+  if (!reply) {
+    const quiet = createLogger({ level: 'error' })
+    const callhouse = await startCallhouse({ ...config, host: '127.0.0.1', port: 0 }, quiet)
+    reply = await askServer(config.dataDir, { command, args })
+    await callhouse.shutdown.run('command done')
+  }
+  if (!reply) throw new Error('the server does not answer on its socket')
+  if (!reply.ok) throw new UsageError(reply.reason)
+  return reply.result
+}
+
+async function deadLetters(config: Config, [verb, ...args]: string[]): Promise<void> {
+  if (!verb || !['list', 'show', 'replay'].includes(verb) || (verb !== 'list' && !args[0]))
+    throw new UsageError('usage: callhouse deadletters list | show <id> | replay <id>|all')
+  print(JSON.stringify(await ask(config, `deadletters.${verb}`, args), null, 2))
+}
+
+const [command = 'help', ...rest] = process.argv.slice(2)
+/** Words of the command come first, then flags: the first flag ends the words. */
+const firstFlag = rest.findIndex((word) => word.startsWith('--'))
+const words = firstFlag === -1 ? rest : rest.slice(0, firstFlag)
+const flags = firstFlag === -1 ? [] : rest.slice(firstFlag)
+
+async function run(): Promise<void> {
+  if (command === 'help' || command === '--help' || command === '-h') return print(help)
+  if (command === 'version' || command === '--version') return print(await packageVersion())
+  const loaded = loadConfig({ env: process.env, argv: flags })
+  if (!loaded.ok) throw new UsageError(loaded.lines.join('\n'))
+  const { config } = loaded
+  if (words.length > 0 && (command === 'serve' || command === 'config'))
+    throw new UsageError(`Unexpected argument ${JSON.stringify(words[0])}`)
+  if (command === 'serve') return serve(config)
+  if (command === 'config') return showConfig(config)
+  if (command === 'keys') return manageKeys(config, words)
+  if (command === 'deadletters') return deadLetters(config, words)
+  throw new UsageError(`Unknown command ${command}\n\n${help}`)
+}
+
+run().catch((error: unknown) => {
+  process.stderr.write(`callhouse: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = error instanceof UsageError ? 2 : 1
+})

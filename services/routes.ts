@@ -1,0 +1,59 @@
+// Every declared route of the product, by role. The server, the OpenAPI document and `npm run paths` walk this list.
+
+import type { Config } from './config.ts'
+import type { Blobs } from './core/blobs.ts'
+import type { Clock } from './core/clock.ts'
+import { createContent } from './core/content.ts'
+import type { Freshness } from './core/freshness.ts'
+import type { Route } from './core/http/route.ts'
+import type { Log } from './core/log/log.ts'
+import { createOpObjects } from './core/op-objects.ts'
+import type { Store } from './core/store/store.ts'
+import { createCallWriteRoutes } from './ingest/calls/routes.ts'
+import { createFileWriteRoutes } from './ingest/files/routes.ts'
+import { createObjectWriteRoutes } from './ingest/objects/routes.ts'
+import { createOtelRoutes } from './ingest/otel/routes.ts'
+import { createCallDeleteRoutes } from './query/call-delete.ts'
+import { createCallReadRoutes } from './query/calls/routes.ts'
+import { createFileReadRoutes } from './query/files/routes.ts'
+import { createGraphqlRoutes } from './query/graphql.ts'
+import { createObjectReadRoutes } from './query/objects/routes.ts'
+import { createServiceRoutes, type ServiceDeps } from './query/service.ts'
+import { createThreadRoutes } from './query/threads.ts'
+
+export type RouteDeps = {
+  config: Config
+  log: Log
+  store: Store
+  clock: Clock
+  blobs: Blobs
+  freshness: Freshness
+  service: ServiceDeps
+}
+
+const ingestRoutes = ({ config, log, clock, blobs }: RouteDeps): Route[] => {
+  const content = createContent({ log, clock, blobs })
+  const { wirePrefix, wireAliases, maxJsonDepth } = config
+  return [
+    ...createCallWriteRoutes({ log, clock, content, wirePrefix, wireAliases, maxJsonDepth }),
+    ...createOtelRoutes({ log, clock, content, opObjects: createOpObjects({ log, clock }), config }),
+    ...createObjectWriteRoutes({ log, clock, config }),
+    ...createFileWriteRoutes({ log, clock, blobs, config }),
+  ]
+}
+
+const queryRoutes = ({ config, log, store, clock, blobs, freshness, service }: RouteDeps): Route[] => {
+  const { wirePrefix, wireAliases } = config
+  const calls = { store, freshness, log, clock, wirePrefix, wireAliases }
+  return [
+    ...createCallReadRoutes(calls),
+    ...createThreadRoutes(calls),
+    ...createCallDeleteRoutes(calls),
+    ...createObjectReadRoutes({ store, freshness, config }),
+    ...createFileReadRoutes({ store, freshness, blobs }),
+    ...createServiceRoutes(service),
+    ...createGraphqlRoutes(),
+  ]
+}
+
+export const allRoutes = (deps: RouteDeps): Route[] => [...ingestRoutes(deps), ...queryRoutes(deps)]

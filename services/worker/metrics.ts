@@ -1,0 +1,80 @@
+// Metrics of the worker, the log and the store, for the registry that /metrics shows.
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { Log } from '../core/log/log.ts'
+import type { TopicName } from '../core/topics.ts'
+import type { BatchReport } from './run.ts'
+
+export type WorkerMetrics = {
+  batch(report: BatchReport): void
+  retry(topic: TopicName): void
+  store: { statement(event: { name: string; pool: string; ms: number; outcome: string }): void }
+}
+
+export function createWorkerMetrics(registry: Registry, log: Pick<Log, 'health'>): WorkerMetrics {
+  const registers = [registry]
+  const rows = new Counter({
+    name: 'callhouse_rows_applied_total',
+    help: 'Rows applied to the tables',
+    labelNames: ['topic'] as const,
+    registers,
+  })
+  const dead = new Counter({
+    name: 'callhouse_dead_letters_total',
+    help: 'Rows kept as dead letters',
+    labelNames: ['topic'] as const,
+    registers,
+  })
+  const retries = new Counter({
+    name: 'callhouse_batch_retries_total',
+    help: 'Batches tried again after an outage',
+    labelNames: ['topic'] as const,
+    registers,
+  })
+  const took = new Histogram({
+    name: 'callhouse_batch_seconds',
+    help: 'Time from taking a batch to its commit',
+    labelNames: ['topic'] as const,
+    buckets: [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 15],
+    registers,
+  })
+  const visible = new Histogram({
+    name: 'callhouse_visible_after_seconds',
+    help: 'Time from the append of the oldest record of a batch to its commit',
+    labelNames: ['topic'] as const,
+    buckets: [0.05, 0.1, 0.2, 0.4, 1, 2, 5, 15, 60],
+    registers,
+  })
+  const statements = new Histogram({
+    name: 'callhouse_statement_seconds',
+    help: 'Time of statements in the store',
+    labelNames: ['name', 'outcome'] as const,
+    buckets: [0.005, 0.02, 0.05, 0.2, 1, 5, 30],
+    registers,
+  })
+  new Gauge({
+    name: 'callhouse_log_unapplied_bytes',
+    help: 'Bytes in the log that are not applied',
+    registers,
+    collect() {
+      this.set(log.health().unappliedBytes)
+    },
+  })
+  new Gauge({
+    name: 'callhouse_log_lag_seconds',
+    help: 'Age of the oldest record that is not applied',
+    registers,
+    collect() {
+      this.set(log.health().lagMs / 1000)
+    },
+  })
+  return {
+    batch(report) {
+      rows.labels(report.topic).inc(report.rows)
+      if (report.deadLetters > 0) dead.labels(report.topic).inc(report.deadLetters)
+      took.labels(report.topic).observe(report.tookMs / 1000)
+      visible.labels(report.topic).observe(report.lagMs / 1000)
+    },
+    retry: (topic) => retries.labels(topic).inc(),
+    store: { statement: ({ name, ms, outcome }) => statements.labels(name, outcome).observe(ms / 1000) },
+  }
+}
