@@ -1,0 +1,94 @@
+// File operations of the embedded log behind one injectable type, so that tests can make any of them fail.
+import { mkdir, open, readdir, readFile, rename, stat, statfs, unlink } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+export type LogFile = {
+  /** Writes the buffers at a position; may write fewer bytes than given. Returns the bytes written. */
+  writev(buffers: Buffer[], position: number): Promise<number>
+  datasync(): Promise<void>
+  truncate(sizeBytes: number): Promise<void>
+  close(): Promise<void>
+}
+
+export type LogFs = {
+  /** wx = create, must not exist; r+ = read and write, must exist. */
+  open(path: string, flags: 'wx' | 'r+'): Promise<LogFile>
+  readFile(path: string): Promise<Buffer>
+  readdir(path: string): Promise<string[]>
+  /** Creates the folder and its parents; true when it was not there. */
+  mkdir(path: string): Promise<boolean>
+  rename(from: string, to: string): Promise<void>
+  unlink(path: string): Promise<void>
+  /** Milliseconds since 1970 of the last change. */
+  modifiedMs(path: string): Promise<number>
+  /** Makes created, renamed and removed names of a folder durable. */
+  syncDir(path: string): Promise<void>
+  space(path: string): Promise<{ freeBytes: number; totalBytes: number }>
+}
+
+export const nodeFs: LogFs = {
+  async open(path, flags) {
+    const handle = await open(path, flags, 0o640)
+    return {
+      writev: async (buffers, position) => (await handle.writev(buffers, position)).bytesWritten,
+      datasync: () => handle.datasync(),
+      truncate: (sizeBytes) => handle.truncate(sizeBytes),
+      close: () => handle.close(),
+    }
+  },
+  readFile: (path) => readFile(path),
+  readdir: (path) => readdir(path),
+  mkdir: async (path) => (await mkdir(path, { recursive: true, mode: 0o750 })) !== undefined,
+  rename,
+  unlink,
+  modifiedMs: async (path) => (await stat(path)).mtimeMs,
+  async syncDir(path) {
+    const handle = await open(path, 'r')
+    try {
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  },
+  async space(path) {
+    const { bavail, blocks, bsize } = await statfs(path)
+    return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
+  },
+}
+
+export const errorCode = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''
+
+/** Writes all bytes of the buffers, whatever the operating system takes at once. */
+export async function writeAll(file: LogFile, buffers: Buffer[], position: number): Promise<void> {
+  let rest = buffers
+  let at = position
+  while (rest.length > 0) {
+    let written = await file.writev(rest, at)
+    if (written === 0) throw new Error('The operating system wrote nothing')
+    at += written
+    let first = 0
+    while (first < rest.length && written >= (rest[first] as Buffer).length) written -= (rest[first++] as Buffer).length
+    rest = rest.slice(first)
+    if (written > 0) rest[0] = (rest[0] as Buffer).subarray(written)
+  }
+}
+
+/** Puts a whole file into place: after a crash there is the old one, none, or all of the new one. */
+export async function writeWhole(fs: LogFs, path: string, bytes: Buffer[]): Promise<void> {
+  const temporary = `${path}.tmp`
+  await fs.unlink(temporary).catch(ignoreMissing)
+  const file = await fs.open(temporary, 'wx')
+  try {
+    await writeAll(file, bytes, 0)
+    await file.datasync()
+  } finally {
+    await file.close()
+  }
+  await fs.rename(temporary, path)
+  await fs.syncDir(dirname(path))
+}
+
+export function ignoreMissing(error: unknown): void {
+  if (errorCode(error) !== 'ENOENT') throw error
+}

@@ -1,0 +1,188 @@
+// The log of one machine: a folder of segment files per topic, durable by group fdatasync. Puts the driver together.
+import { dirname, join, resolve } from 'node:path'
+import { type TopicName, topics } from '../topics.ts'
+import { createAdmission } from './admission.ts'
+import { createDelivery, type Delivery } from './delivery.ts'
+import { type LogFs, nodeFs } from './disk.ts'
+import { createEnginePath } from './engine-path.ts'
+import { takeLock } from './lock.ts'
+import type { Log, LogHealth } from './log.ts'
+import { recoverTopic } from './recovery.ts'
+import { createRetention, type Retention } from './retention.ts'
+import { createWriter, type LogCounters, type LogLogger, type Writer } from './writer.ts'
+
+export type EmbeddedLogOptions = {
+  /** Folder of the log; created when missing. One process at a time. */
+  dir: string
+  /** More than this appended and not applied: 429. */
+  maxUnappliedBytes: number
+  /** Less than this or 5 % of the disk free: 503. */
+  minFreeBytes: number
+  /** How long applied segments are kept, compressed. The newest of each topic stays always. */
+  retentionMs: number
+  segmentBytes?: number
+  /** A segment is delivered this long after its first record when the consumer waits. */
+  sealAfterMs?: number
+  /** Least time between segments that a waiting reader asks for. */
+  hurryEveryMs?: number
+  logger?: LogLogger
+  fs?: LogFs
+}
+
+export type EmbeddedLog = Log & {
+  /** Totals since the start, all topics. */
+  counters(): LogCounters
+  /** Compresses and removes applied segments now. */
+  tidy(): Promise<void>
+}
+
+const mib = 2 ** 20
+const busyMs = 1000
+
+/** Opens or creates a log. Throws when another process holds it, or when records that were acknowledged are damaged. */
+export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<EmbeddedLog> {
+  const { logger, fs = nodeFs, segmentBytes = 12 * mib, sealAfterMs = 120, hurryEveryMs = 50 } = options
+  const { maxUnappliedBytes, minFreeBytes, retentionMs } = options
+  const dir = resolve(options.dir)
+  if (await fs.mkdir(dir)) await fs.syncDir(dirname(dir))
+  const lock = await takeLock(dir)
+  const undo: (() => Promise<void>)[] = [() => lock.release()]
+  const admission = createAdmission({ fs, dir, maxUnappliedBytes, minFreeBytes })
+  const counters: LogCounters = {
+    appends: 0,
+    records: 0,
+    bytes: 0,
+    groups: 0,
+    syncs: 0,
+    dirSyncs: 0,
+    segments: 0,
+    failedGroups: 0,
+    commits: 0,
+  }
+  const opened = new Map<TopicName, { writer: Writer; delivery: Delivery; retention: Retention }>()
+  let lastClock = 0n
+  let lastActiveMs = 0
+  let closing: Promise<void> | null = null
+
+  const isBusy = (): boolean =>
+    Date.now() - lastActiveMs < busyMs ||
+    [...opened.values()].some(({ writer, delivery }) => writer.isWriting() || delivery.isApplying())
+
+  async function openTopic(topic: TopicName): Promise<void> {
+    const folder = join(dir, topic)
+    if (await fs.mkdir(folder)) await fs.syncDir(dir)
+    const recovered = await recoverTopic(fs, folder, logger)
+    const enginePath = await createEnginePath(folder)
+    undo.push(() => enginePath.close())
+    if (recovered.highClock > lastClock) lastClock = recovered.highClock
+    for (const segment of recovered.unapplied) admission.restore(segment.sizeBytes)
+    const { position, archives, applied, unapplied } = recovered
+    const writer = createWriter({
+      fs,
+      folder,
+      topic,
+      version: topics[topic].version,
+      segmentBytes,
+      lastOffset: recovered.lastOffset,
+      highClock: recovered.highClock,
+      admission,
+      counters,
+      logger,
+      onGroup() {
+        lastActiveMs = Date.now()
+        delivery.checkSeal()
+      },
+      onSealed: (segment) => delivery.add(segment),
+    })
+    const delivery = createDelivery({
+      fs,
+      topic,
+      writer,
+      position,
+      unapplied,
+      segmentBytes,
+      sealAfterMs,
+      hurryEveryMs,
+      enginePath: enginePath.of,
+      onApplied(segment) {
+        admission.leave(segment.sizeBytes)
+        if (segment.archive === null)
+          retention.add({ path: segment.file, first: segment.first, sizeBytes: segment.sizeBytes })
+      },
+      onCommit() {
+        counters.commits++
+        lastActiveMs = Date.now()
+      },
+    })
+    const committed = (): number => position.offset()
+    const retention = createRetention({
+      ...{ fs, folder, retentionMs, segmentBytes, applied, archives, committed, isBusy, logger },
+    })
+    opened.set(topic, { writer, delivery, retention })
+    undo.push(async () => {
+      await writer.close()
+      await delivery.close()
+      await retention.stop()
+    })
+  }
+
+  async function closeAll(): Promise<void> {
+    // The lock is released last, and also when closing something failed.
+    const failures: unknown[] = []
+    for (const step of undo.reverse()) await step().catch((error: unknown) => failures.push(error))
+    if (failures.length > 0) throw failures[0]
+  }
+
+  try {
+    for (const topic of Object.keys(topics) as TopicName[]) await openTopic(topic)
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+
+  function of(topic: TopicName) {
+    const found = opened.get(topic)
+    if (found === undefined) throw new Error(`Unknown topic ${topic}`)
+    return found
+  }
+
+  function health(): LogHealth {
+    let status: LogHealth['status'] = closing === null ? 'ok' : 'down'
+    const reasons: string[] = closing === null ? [] : ['The log is closed']
+    let oldestMs = Number.POSITIVE_INFINITY
+    for (const [topic, { writer, delivery }] of opened) {
+      const state = writer.state()
+      if (state.status === 'down' || (state.status === 'degraded' && status === 'ok')) status = state.status
+      if (state.status !== 'ok') reasons.push(`${topic}: ${state.reason}`)
+      oldestMs = Math.min(oldestMs, delivery.oldestMs() ?? oldestMs)
+    }
+    const refusing = admission.reason()
+    if (refusing !== null) reasons.push(refusing)
+    if (refusing !== null && status === 'ok') status = 'degraded'
+    const lagMs = Number.isFinite(oldestMs) ? Math.max(0, Date.now() - oldestMs) : 0
+    const fields = { status, unappliedBytes: admission.unappliedBytes(), lagMs }
+    return reasons.length === 0 ? fields : { ...fields, reason: reasons.join('; ') }
+  }
+
+  return {
+    append: (topic, records) => of(topic).writer.append(records),
+    end: async (topic) => [{ topic, partition: 0, offset: of(topic).writer.end() }],
+    consume: (topic, signal) => of(topic).delivery.consume(signal),
+    async commit({ topic, partition, offset }) {
+      if (partition !== 0) throw new Error(`The embedded log has no partition ${partition}`)
+      await of(topic).delivery.commit(offset)
+    },
+    committed: async (topic) => [{ topic, partition: 0, offset: of(topic).delivery.committed() }],
+    hurry: (topic) => of(topic).delivery.hurry(),
+    lastClock: () => lastClock,
+    health,
+    counters: () => ({ ...counters }),
+    async tidy() {
+      for (const { retention } of opened.values()) await retention.tidy()
+    },
+    close: () => {
+      closing ??= closeAll()
+      return closing
+    },
+  }
+}
