@@ -91,6 +91,7 @@ describe('casts of a JSON field', () => {
     ['literals only', { $and: [lit('x'), lit('y')] }, everything],
     ['$size', { $gt: [{ $size: v }, lit(4)] }, ['false', '[1,2]', '{"k":1}']],
     ['an operation as operand', { $eq: [{ $gt: [v, lit(1)] }, lit(false)] }, ['0', '1', '-3']],
+    ['a negation as operand', { $eq: [{ $not: [{ $eq: [v, lit('abc')] }] }, lit(5)] }, []],
     ['$and with NULL', { $and: [{ $gt: [v, lit(1)] }, { $eq: [v, lit('5.5')] }] }, ['5.5']],
     ['$or with NULL', { $or: [{ $gt: [v, lit(5)] }, { $eq: [v, lit('abc')] }] }, ['5.5', '"abc"']],
     ['two fields', { $eq: [v, field('inputs.w')] }, ['""', 'null', '(missing)']],

@@ -39,7 +39,7 @@ function castSql(to: 'string' | 'int' | 'double' | 'bool', from: Kind, of: Sql):
       if (from === 'datetime') return sql`(toUnixTimestamp64Micro(${of}) / 1000000)`
       return sql`toFloat64(${of})`
     case 'bool':
-      if (from === 'string') return sql`toUInt8OrNull(transform(${of}, ['true', 'false'], ['1', '0']))`
+      if (from === 'string') return sql`toUInt8OrNull(transform(ifNull(${of}, ''), ['true', 'false'], ['1', '0']))`
       if (from === 'bool') return of
       return from === 'datetime' ? sql`(toUnixTimestamp64Micro(${of}) != 0)` : sql`(${of} != 0)`
   }
@@ -125,7 +125,8 @@ export function compileCondition(node: Condition, of: Sources): Sql {
 
 /** Expression for a value; Nullable where it can be NULL. */
 export function compileValue(node: Value, of: Sources): Sql {
-  if (isCondition(node)) return compileCondition(node, of)
+  // As a bare operand a NOT would be moved outside the comparison by the engine: not(a) = 5 became not(a = 5).
+  if (isCondition(node)) return sql`toUInt8(${compileCondition(node, of)})`
   switch (node.is) {
     case 'literal':
       return literalSql(node.kind, node.value)
