@@ -87,7 +87,12 @@ function describe(projectId: ProjectId, userId: string, { form, mime, bytes }: F
 /**
  * @param deps.recentLimit how many contents are remembered as stored; about 300 bytes each
  */
-export function createContent(deps: { log: Log; clock: Clock; blobs: Blobs; recentLimit?: number }): ContentStore {
+export function createContent(deps: {
+  log: Pick<Log, 'append'>
+  clock: Clock
+  blobs: Blobs
+  recentLimit?: number
+}): ContentStore {
   const { log, clock, blobs } = deps
   /** Refs of contents that are durable. */
   const stored = createRecent<string>(deps.recentLimit ?? 10_000)

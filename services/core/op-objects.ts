@@ -35,7 +35,7 @@ export type OpWrites = {
 export type OpObjects = { begin(): OpWrites }
 
 /** @param deps.recentLimit how many names are remembered as stored, over all projects */
-export function createOpObjects(deps: { log: Log; clock: Clock; recentLimit?: number }): OpObjects {
+export function createOpObjects(deps: { log: Pick<Log, 'append'>; clock: Clock; recentLimit?: number }): OpObjects {
   const { log, clock } = deps
   const stored = createRecent<true>(deps.recentLimit ?? 50_000)
   const fileKey = (projectId: ProjectId): string => `${projectId}\n`
