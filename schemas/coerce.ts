@@ -1,0 +1,73 @@
+// Field schemas with the coercions that every route applies to its input.
+import { z } from 'zod'
+
+/** Params of a custom issue: the `type` that its entry of a 422 answer shows. */
+export type FaultType = { type: string }
+
+const reject = (context: z.RefinementCtx, type: string, message: string): never => {
+  context.addIssue({ code: 'custom', message, params: { type } satisfies FaultType })
+  return z.NEVER
+}
+// A custom issue of an absent key is told from one of a present key by the reader of the issues, who has the input.
+
+/** Text; lone surrogates become U+FFFD, numbers are refused. */
+export const text = () => z.string().overwrite((value) => value.toWellFormed())
+
+/** Integer: `3`, `3.0` and `"3"`; neither `3.5`, `"x"` nor booleans. */
+export const int = () =>
+  z
+    .unknown()
+    .transform((value, context): number => {
+      if (typeof value === 'number')
+        return Number.isInteger(value)
+          ? value
+          : reject(context, 'int_from_float', 'Input should be a valid integer, got a number with a fractional part')
+      if (typeof value !== 'string') return reject(context, 'int_type', 'Input should be a valid integer')
+      return /^\s*[+-]?\d{1,308}(\.0*)?\s*$/.test(value)
+        ? Number(value)
+        : reject(context, 'int_parsing', 'Input should be a valid integer, unable to parse string as an integer')
+    })
+    .meta({ type: 'integer' })
+
+/** Finite number, or a string that spells one. */
+export const float = () =>
+  z
+    .unknown()
+    .transform((value, context): number => {
+      if (typeof value === 'number')
+        return Number.isFinite(value) ? value : reject(context, 'finite_number', 'Input should be a finite number')
+      if (typeof value !== 'string') return reject(context, 'float_type', 'Input should be a valid number')
+      return /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?\s*$/.test(value) && Number.isFinite(Number(value))
+        ? Number(value)
+        : reject(context, 'float_parsing', 'Input should be a valid number, unable to parse string as a number')
+    })
+    .meta({ type: 'number' })
+
+/** Boolean; other spellings are refused. */
+export const bool = () => z.boolean()
+
+/** Any JSON object, passed on as the very object that was parsed: nothing is copied, no key is lost. */
+export const dict = () =>
+  z
+    .unknown()
+    .transform(
+      (value, context): Record<string, unknown> =>
+        typeof value === 'object' && value !== null && !Array.isArray(value)
+          ? (value as Record<string, unknown>)
+          : reject(context, 'dict_type', 'Input should be a valid dictionary'),
+    )
+    .meta({ type: 'object' })
+
+/** Any JSON value, null included; the key must be there. */
+export const json = () =>
+  z
+    .unknown()
+    .transform((value, context) => (value === undefined ? reject(context, 'missing', 'Field required') : value))
+
+/** Absent and null are the same: undefined. */
+export const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  z.nullish(schema).transform((value): z.output<Schema> | undefined => value ?? undefined)
+
+/** Absent and null give the fallback. */
+export const withDefault = <Schema extends z.ZodType>(schema: Schema, fallback: z.output<Schema>) =>
+  z.nullish(schema).transform((value): z.output<Schema> => value ?? structuredClone(fallback))

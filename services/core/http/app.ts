@@ -1,0 +1,239 @@
+// The HTTP server: declared routes on Express, and what holds for every request before a route is found.
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express'
+import type { Logger } from '../logger.ts'
+import type { Metrics } from '../metrics.ts'
+import { createAuthenticate } from './auth.ts'
+import { createCors } from './cors.ts'
+import { Fault, fault, retryLater } from './errors.ts'
+import { beginExchange, type Exchange } from './exchange.ts'
+import { createHostCheck } from './host.ts'
+import type { Keys } from './keys.ts'
+import { createByteBudget } from './limits.ts'
+import { openapiDocument } from './openapi.ts'
+import { writeError } from './reply.ts'
+import { type Route, route } from './route.ts'
+import { type ServeDeps, serve } from './serve.ts'
+
+export type HttpConfig = {
+  host: string
+  port: number
+  allowedHosts: readonly string[]
+  corsOrigins: readonly string[]
+  trustProxy: readonly string[]
+  otelVendorNamespaces: readonly string[]
+  maxBodyBytes: number
+  maxFileBytes: number
+  maxJsonDepth: number
+  maxInflightBytes: number
+  requestTimeoutMs: number
+}
+
+export type AppDeps = {
+  routes: readonly Route[]
+  config: HttpConfig
+  keys: Pick<Keys, 'find'>
+  log: Logger
+  metrics: Metrics
+  version: string
+  /** While true, everything but /health is answered 503. */
+  isShuttingDown(): boolean
+}
+
+export type HttpServer = {
+  server: Server
+  /** Every route that is served, the server's own ones included. */
+  routes: readonly Route[]
+  /** Resolves with the port that it listens on. */
+  listen(): Promise<number>
+  /** Stops accepting and waits for requests in flight; cuts what is left after the limit. False when it had to. */
+  close(limitMs: number): Promise<boolean>
+}
+
+/** Room for the query of a DELETE with a thousand ids. */
+const maxHeaderBytes = 128 * 1024
+const headersTimeoutMs = 60_000
+const keepAliveTimeoutMs = 75_000
+/** How long the rest of a refused body is read, so that its sender gets to see the refusal. */
+const discardMs = 30_000
+
+/** The server's own routes. Metrics name no projects, but they need a key like everything else. */
+const ownRoutes = (served: () => readonly Route[], metrics: Metrics, version: string): Route[] => {
+  let document: string | undefined
+  return [
+    route({
+      name: 'service.openapi',
+      method: 'GET',
+      path: '/openapi.json',
+      right: 'any',
+      summary: 'This interface as an OpenAPI 3.1 document',
+      body: { type: 'none' },
+      response: null,
+      async handle() {
+        document ??= JSON.stringify(openapiDocument(served(), version))
+        return { jsonText: document }
+      },
+    }),
+    route({
+      name: 'service.metrics',
+      method: 'GET',
+      path: '/metrics',
+      right: 'any',
+      summary: 'Metrics in the Prometheus exposition format',
+      body: { type: 'none' },
+      response: null,
+      responseType: 'text/plain',
+      async handle() {
+        const { contentType, text } = await metrics.text()
+        return { bytes: Buffer.from(text), contentType }
+      },
+    }),
+  ]
+}
+
+type PathTable = Map<string, Map<string, Route>>
+
+/** Routes by path, then by method; literal paths before those with placeholders, so that `/x/query` wins over `/x/{id}`. */
+function tableOf(routes: readonly Route[]): [string, Map<string, Route>][] {
+  const table: PathTable = new Map()
+  for (const one of routes)
+    for (const path of [one.path, ...(one.aliases ?? [])]) {
+      const methods = table.get(path) ?? new Map<string, Route>()
+      const other = methods.get(one.method)
+      if (other !== undefined) throw new Error(`${one.method} ${path} is declared by ${other.name} and ${one.name}`)
+      methods.set(one.method, one)
+      table.set(path, methods)
+    }
+  const rank = (path: string) => (path.includes('*}') ? 2 : path.includes('{') ? 1 : 0)
+  return [...table].sort(([a], [b]) => rank(a) - rank(b))
+}
+
+const expressPath = (path: string) => path.replaceAll(/\{(\w+)\*\}/g, '*$1').replaceAll(/\{(\w+)\}/g, ':$1')
+
+function paramsOf(request: Request): Record<string, string> {
+  const params: Record<string, string> = {}
+  for (const [name, value] of Object.entries(request.params))
+    params[name] = Array.isArray(value) ? value.join('/') : (value as string)
+  return params
+}
+
+export function createApp(deps: AppDeps): HttpServer {
+  const { config, log, metrics, isShuttingDown } = deps
+  const served: Route[] = [...deps.routes]
+  served.push(...ownRoutes(() => served, metrics, deps.version))
+  const checkHost = createHostCheck(config)
+  const cors = createCors(config.corsOrigins)
+  const serving: ServeDeps = {
+    authenticate: createAuthenticate(deps.keys, config.otelVendorNamespaces),
+    budget: createByteBudget(config.maxInflightBytes),
+    maxBodyBytes: config.maxBodyBytes,
+    maxFileBytes: config.maxFileBytes,
+    maxJsonDepth: config.maxJsonDepth,
+    requestTimeoutMs: config.requestTimeoutMs,
+  }
+  const exchanges = new WeakMap<IncomingMessage, Exchange>()
+  const waiting = new WeakSet<IncomingMessage>()
+  const exchangeOf = (request: IncomingMessage): Exchange => exchanges.get(request) as Exchange
+  const fail = (exchange: Exchange, error: unknown) => {
+    writeError(exchange, error, { log, discardBytes: 2 * config.maxBodyBytes, discardMs }).catch((broken: unknown) => {
+      log.error({ request: exchange.requestId, error: String(broken) }, 'answer failed')
+      exchange.response.destroy()
+    })
+  }
+
+  const begin: RequestHandler = (request, response, next) => {
+    const exchange = beginExchange(request, response, waiting.has(request), { log, metrics: metrics.http })
+    exchanges.set(request, exchange)
+    const { origin, host } = request.headers
+    const refused = checkHost(host, origin)
+    if (refused !== undefined) return fail(exchange, refused)
+    const preflight = cors.preflight(request.method, request.headers)
+    if (preflight !== undefined) {
+      exchange.routeName = 'preflight'
+      response.writeHead(204, preflight).end()
+      return
+    }
+    for (const [name, value] of Object.entries(cors.headers(origin))) response.setHeader(name, value)
+    if (isShuttingDown()) response.setHeader('Connection', 'close')
+    next()
+  }
+
+  const router = express.Router({ caseSensitive: true })
+  for (const [path, methods] of tableOf(served)) {
+    const allow = [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ')
+    const dispatch: RequestHandler = (request) => {
+      const exchange = exchangeOf(request)
+      const method = request.method === 'HEAD' ? 'GET' : request.method
+      const found = methods.get(method)
+      if (found === undefined) return fail(exchange, new Fault(405, { detail: 'Method Not Allowed' }, { Allow: allow }))
+      exchange.routeName = found.name
+      if (isShuttingDown() && found.name !== 'service.health')
+        return fail(exchange, retryLater(503, 'Server is shutting down'))
+      // A peer on an IPv4 address shows as an IPv6 one on a socket that serves both.
+      const clientIp = () => (request.ip ?? '').replace(/^::ffff:(?=\d+\.)/, '')
+      serve(found, exchange, paramsOf(request), clientIp, serving).catch((error: unknown) => fail(exchange, error))
+    }
+    router.all(expressPath(path), dispatch)
+  }
+  const notFound: RequestHandler = (request) => fail(exchangeOf(request), new Fault(404, { detail: 'Not Found' }))
+  // Express takes a function of four arguments for an error handler.
+  const broken: ErrorRequestHandler = (error, request, _response, _next) =>
+    fail(exchangeOf(request), error instanceof URIError ? fault(400, 'Malformed path') : error)
+
+  const app = express()
+  app.disable('x-powered-by').disable('etag').enable('case sensitive routing')
+  app.set('query parser', false)
+  app.set('trust proxy', config.trustProxy.length === 0 ? false : [...config.trustProxy])
+  app.use(begin, router)
+  app.use('/traces', router)
+  app.use(notFound, broken)
+
+  const server = createServer({
+    maxHeaderSize: maxHeaderBytes,
+    headersTimeout: headersTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    // Bodies are bounded by the time between their bytes: a big file over a slow line is no attack.
+    requestTimeout: 0,
+  })
+  server.on('request', app)
+  server.on('checkContinue', (request, response) => {
+    waiting.add(request)
+    app(request, response)
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy()
+    const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request'
+    const body = '{"reason":"Malformed request"}'
+    const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`
+    socket.end(`${head}\r\nConnection: close\r\n\r\n${body}`)
+  })
+
+  return {
+    server,
+    routes: served,
+    listen: () =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject)
+        server.listen(config.port, config.host, () => {
+          server.off('error', reject)
+          resolve((server.address() as AddressInfo).port)
+        })
+      }),
+    close: (limitMs) =>
+      new Promise((resolve) => {
+        let isOrderly = true
+        // Connections that were busy when closing began become idle later, and would stay open for the next request.
+        const sweep = setInterval(() => server.closeIdleConnections(), 50)
+        const limit = setTimeout(() => {
+          isOrderly = false
+          server.closeAllConnections()
+        }, limitMs)
+        server.close(() => {
+          clearInterval(sweep)
+          clearTimeout(limit)
+          resolve(isOrderly)
+        })
+      }),
+  }
+}

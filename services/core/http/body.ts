@@ -1,0 +1,168 @@
+// Request bodies: read within a size limit, inflated within the same limit, and discarded when no one reads them.
+import type { IncomingMessage } from 'node:http'
+import { type Readable, Transform } from 'node:stream'
+import {
+  brotliDecompress,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  gunzip,
+  inflate,
+  inflateRaw,
+  type ZlibOptions,
+} from 'node:zlib'
+import { fault, tooLarge } from './errors.ts'
+import type { ByteLease } from './limits.ts'
+
+export type ReadLimits = {
+  /** Bound of the body as it came and of the inflated body. */
+  maxBytes: number
+  /** A client that sends nothing for so long is cut off. */
+  idleMs: number
+  /** Told the size of each piece as it came. */
+  onReceived(bytes: number): void
+}
+
+/** The client went away, or stopped sending, before its request was complete. Nobody reads the answer. */
+export class ClientGone extends Error {}
+
+type Coding = 'identity' | 'gzip' | 'deflate' | 'br'
+
+/** Content-Encoding of a request; 415 for what cannot be undone. */
+function codingOf(request: IncomingMessage): Coding {
+  const header = (request.headers['content-encoding'] ?? '').trim().toLowerCase()
+  if (header === '' || header === 'identity') return 'identity'
+  if (header === 'x-gzip') return 'gzip'
+  if (header === 'gzip' || header === 'deflate' || header === 'br') return header
+  throw fault(415, 'Unsupported Content-Encoding; use gzip, deflate, br or none')
+}
+
+const unreadable = (coding: Coding) => fault(400, `Body is not valid ${coding} data`)
+
+/** Collects the bytes of a request; rejects with 413, 429 or ClientGone and leaves the rest unread. */
+function collect(
+  request: IncomingMessage,
+  { maxBytes, idleMs, onReceived }: ReadLimits,
+  lease: ByteLease,
+): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge()
+    const chunks: Buffer[] = []
+    let total = 0
+    const idle = setTimeout(() => settle(() => reject(new ClientGone('stopped sending'))), idleMs)
+    const settle = (outcome: () => void) => {
+      clearTimeout(idle)
+      request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone)
+      outcome()
+    }
+    const onData = (chunk: Buffer) => {
+      idle.refresh()
+      total += chunk.length
+      onReceived(chunk.length)
+      try {
+        if (total > maxBytes) throw tooLarge()
+        lease.take(chunk.length)
+      } catch (error) {
+        settle(() => reject(error))
+        return
+      }
+      chunks.push(chunk)
+    }
+    const onEnd = () =>
+      settle(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, total)))
+    const onGone = () => settle(() => reject(new ClientGone('went away while sending')))
+    request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone)
+  })
+}
+
+type Inflater = (bytes: Buffer, options: ZlibOptions, done: (error: Error | null, result: Buffer) => void) => void
+
+/** Deflate means zlib data (RFC 9110), but raw deflate is sent under that name as well. */
+const isZlib = (bytes: Buffer) =>
+  ((bytes[0] ?? 0) & 0x0f) === 8 && (((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0)) % 31 === 0
+
+function undo(coding: Exclude<Coding, 'identity'>, bytes: Buffer, maxBytes: number, lease: ByteLease): Promise<Buffer> {
+  const inflater: Inflater =
+    coding === 'gzip' ? gunzip : coding === 'br' ? brotliDecompress : isZlib(bytes) ? inflate : inflateRaw
+  // Each output chunk is a trip to the thread pool: few for a usual ratio of 6, and still small steps for a bomb.
+  const chunkSize = Math.min(1024 * 1024, Math.max(16 * 1024, bytes.length * 6))
+  return new Promise((resolve, reject) => {
+    inflater(bytes, { maxOutputLength: maxBytes, chunkSize }, (error, result) => {
+      if (error !== null) {
+        const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
+        reject(isTooLarge ? tooLarge() : unreadable(coding))
+        return
+      }
+      try {
+        lease.take(result.length)
+        resolve(result)
+      } catch (refused) {
+        reject(refused)
+      }
+    })
+  })
+}
+
+/** The whole body, inflated. */
+export async function readBody(request: IncomingMessage, limits: ReadLimits, lease: ByteLease): Promise<Buffer> {
+  const coding = codingOf(request)
+  const bytes = await collect(request, limits, lease)
+  return coding === 'identity' || bytes.length === 0 ? bytes : undo(coding, bytes, limits.maxBytes, lease)
+}
+
+/** The unread body of a route that reads by itself: inflated, and ended with 413 above the limit. */
+export function bodyStream(request: IncomingMessage, { maxBytes, onReceived }: Omit<ReadLimits, 'idleMs'>): Readable {
+  const coding = codingOf(request)
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge()
+  let total = 0
+  const bounded = new Transform({
+    transform(chunk: Buffer, _, done) {
+      total += chunk.length
+      onReceived(chunk.length)
+      if (total > maxBytes) done(tooLarge())
+      else done(null, chunk)
+    },
+  })
+  const inflated =
+    coding === 'identity'
+      ? undefined
+      : coding === 'gzip'
+        ? createGunzip()
+        : coding === 'br'
+          ? createBrotliDecompress()
+          : createInflate()
+  inflated?.on('error', () => bounded.destroy(unreadable(coding)))
+  // Not pipeline(): it would destroy the request, and with it the connection that the answer must go out on.
+  const source = inflated === undefined ? request : request.pipe(inflated)
+  source.pipe(bounded)
+  const onClose = () => {
+    if (!request.complete) bounded.destroy(new ClientGone('went away while sending'))
+  }
+  request.on('close', onClose).on('error', onClose)
+  bounded.on('close', () => {
+    request.off('close', onClose)
+    request.unpipe()
+    inflated?.destroy()
+  })
+  // A handler that answers without reading leaves no one to hear of an error.
+  bounded.on('error', () => {})
+  return bounded
+}
+
+/**
+ * Reads the rest of a body into nothing, so that a client that is still sending gets to read its answer; cuts the
+ * connection when the rest is too long.
+ */
+export function discardRest(request: IncomingMessage, maxBytes: number, maxMs: number): void {
+  if (request.complete || request.destroyed) return
+  let total = 0
+  const cut = () => request.destroy()
+  const timer = setTimeout(cut, maxMs)
+  request.on('data', (chunk: Buffer) => {
+    total += chunk.length
+    if (total > maxBytes) cut()
+  })
+  request.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer))
+  request.on('error', () => {})
+  request.resume()
+}

@@ -1,0 +1,222 @@
+// API keys: the store in the data folder (`keys.json`), the first admin key, and who holds which right.
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { type ProjectId, uuidv7 } from '../ids.ts'
+import { isLoopbackName } from './host.ts'
+import type { Caller, Right } from './route.ts'
+
+export const roles = ['read', 'ingest', 'write', 'admin'] as const
+export type Role = (typeof roles)[number]
+
+const rightsOf: Record<Role, readonly Right[]> = {
+  read: ['any', 'read'],
+  ingest: ['any', 'ingest'],
+  write: ['any', 'read', 'ingest', 'write'],
+  admin: ['any', 'read', 'ingest', 'write', 'admin'],
+}
+
+const entrySchema = z.object({
+  id: z.string(),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  userId: z.string(),
+  /** Default entity of SDKs that use the key. */
+  entity: z.string(),
+  /** Entities (`acme`) and projects (`acme/app`) that it opens; `*` = all. */
+  grants: z.union([z.literal('*'), z.array(z.string())]),
+  role: z.enum(roles),
+  createdAt: z.string(),
+  /** Made by the server on its first start and not by the operator. */
+  isFirst: z.boolean().optional(),
+})
+const fileSchema = z.object({ keys: z.array(entrySchema) })
+export type KeyEntry = z.output<typeof entrySchema>
+
+export type NewKey = { userId: string; entity?: string; grants?: '*' | string[]; role: Role }
+
+/** A caller, and whether its key grants a right on any project at all. */
+export type KeyHolder = Caller & { holds(right: Right): boolean }
+
+export type Keys = {
+  /** The holder of a key's text, compared in constant time; undefined when there is none. */
+  find(keyText: string): KeyHolder | undefined
+  /** Makes a key and returns its text, which is stored nowhere. */
+  create(key: NewKey): { id: string; text: string }
+  list(): Omit<KeyEntry, 'sha256'>[]
+  /** False when there is no such key. */
+  revoke(id: string): boolean
+  /**
+   * To be called before listening. Makes the first admin key when there is no key at all, and refuses to listen
+   * beyond loopback until the operator has set or created a key.
+   */
+  firstKey(host: string): { ok: true; text?: string } | { ok: false; line: string }
+}
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+function holderOf(entry: Pick<KeyEntry, 'userId' | 'entity' | 'grants' | 'role'>): KeyHolder {
+  const rights = new Set(rightsOf[entry.role])
+  const grants = entry.grants === '*' ? undefined : new Set(entry.grants)
+  return {
+    userId: entry.userId,
+    entity: entry.entity,
+    holds: (right) => right === 'none' || rights.has(right),
+    may: (right, projectId: ProjectId) =>
+      (right === 'none' || rights.has(right)) &&
+      (grants === undefined || grants.has(projectId) || grants.has(projectId.slice(0, projectId.indexOf('/')))),
+  }
+}
+
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** A change takes milliseconds: an older temporary file was left by a crash. */
+const staleMs = 5000
+
+type Known = { digest: Buffer; holder: KeyHolder }
+
+/**
+ * Opens the keys of a data folder. Another process may change the file: it is looked at again when an unknown key
+ * comes, and otherwise once a second.
+ * @param configured `user:key` pairs of CALLHOUSE_KEYS: admins of every project
+ */
+export function openKeys({
+  dataDir,
+  configured,
+  now = Date.now,
+}: {
+  dataDir: string
+  configured: readonly string[]
+  now?: () => number
+}): Keys {
+  const path = join(dataDir, 'keys.json')
+  const fixed: Known[] = configured.map((pair) => {
+    const colon = pair.indexOf(':')
+    const name = pair.slice(0, colon)
+    return {
+      digest: sha256(pair.slice(colon + 1)),
+      holder: holderOf({ userId: name, entity: name, grants: '*', role: 'admin' }),
+    }
+  })
+  let entries: KeyEntry[] = []
+  let known: Known[] = fixed
+  let seen = ''
+  let lookedAt = 0
+
+  const load = (): void => {
+    lookedAt = now()
+    const stat = statSync(path, { throwIfNoEntry: false })
+    const mark = stat === undefined ? '' : `${stat.ino} ${stat.mtimeMs} ${stat.size}`
+    if (mark === seen) return
+    entries = stat === undefined ? [] : fileSchema.parse(JSON.parse(readFileSync(path, 'utf8'))).keys
+    known = [
+      ...fixed,
+      ...entries.map((entry) => ({ digest: Buffer.from(entry.sha256, 'hex'), holder: holderOf(entry) })),
+    ]
+    seen = mark
+  }
+
+  const change = (next: (before: KeyEntry[]) => KeyEntry[]): void => {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    const fresh = `${path}.new`
+    // The new file is the lock as well: a second writer fails here instead of losing the first one's key.
+    const left = statSync(fresh, { throwIfNoEntry: false })
+    if (left !== undefined && Date.now() - left.mtimeMs > staleMs) rmSync(fresh, { force: true })
+    let handle: number
+    try {
+      handle = openSync(fresh, 'wx', 0o600)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      throw new Error('Another command is changing the keys; try again in a few seconds')
+    }
+    try {
+      try {
+        load()
+        writeSync(handle, `${JSON.stringify({ keys: next(entries) }, null, 2)}\n`)
+        fsyncSync(handle)
+      } finally {
+        closeSync(handle)
+      }
+      renameSync(fresh, path)
+    } catch (error) {
+      rmSync(fresh, { force: true })
+      throw error
+    }
+    syncFolder(dataDir)
+    load()
+  }
+
+  const search = (digest: Buffer): KeyHolder | undefined => {
+    let found: KeyHolder | undefined
+    for (const one of known) if (timingSafeEqual(one.digest, digest)) found ??= one.holder
+    return found
+  }
+
+  const create = ({ userId, entity = userId, grants = '*', role }: NewKey, isFirst = false) => {
+    const text = `ch_${randomBytes(30).toString('base64url')}`
+    const id = uuidv7()
+    const entry: KeyEntry = {
+      id,
+      sha256: sha256(text).toString('hex'),
+      userId,
+      entity,
+      grants,
+      role,
+      createdAt: new Date(now()).toISOString(),
+      ...(isFirst ? { isFirst } : {}),
+    }
+    change((before) => [...before, entry])
+    return { id, text }
+  }
+
+  load()
+  return {
+    find(keyText) {
+      if (keyText === '') return undefined
+      if (now() - lookedAt > 1000) load()
+      const digest = sha256(keyText)
+      const found = search(digest)
+      if (found !== undefined) return found
+      load()
+      return search(digest)
+    },
+    create: (key) => create(key),
+    list() {
+      load()
+      return entries.map(({ sha256: _, ...rest }) => rest)
+    },
+    revoke(id) {
+      load()
+      if (!entries.some((entry) => entry.id === id)) return false
+      change((before) => before.filter((entry) => entry.id !== id))
+      return true
+    },
+    firstKey(host) {
+      load()
+      if (configured.length > 0 || entries.some((entry) => entry.isFirst !== true)) return { ok: true }
+      if (!isLoopbackName(host)) {
+        const line = `Refusing to listen on ${host} without a key of yours: set CALLHOUSE_KEYS or run 'callhouse keys create'`
+        return { ok: false, line }
+      }
+      if (entries.length > 0) return { ok: true }
+      return { ok: true, text: create({ userId: 'admin', role: 'admin' }, true).text }
+    },
+  }
+}

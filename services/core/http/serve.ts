@@ -1,0 +1,137 @@
+// Runs a declared route for one request: authentication, body, schema, handler, answer.
+import { finished, Readable } from 'node:stream'
+import { parseProjectId } from '../ids.ts'
+import type { Authenticate } from './auth.ts'
+import { bodyStream, readBody } from './body.ts'
+import { detailsOf } from './details.ts'
+import { Fault, fault, invalid } from './errors.ts'
+import type { Exchange } from './exchange.ts'
+import { parseJson } from './json-check.ts'
+import type { KeyHolder } from './keys.ts'
+import type { ByteBudget, ByteLease } from './limits.ts'
+import { writeReply } from './reply.ts'
+import type { Route, RouteContext } from './route.ts'
+
+export type ServeDeps = {
+  authenticate: Authenticate
+  budget: ByteBudget
+  maxBodyBytes: number
+  maxFileBytes: number
+  maxJsonDepth: number
+  requestTimeoutMs: number
+}
+
+/** A client that sends nothing of its body for so long is cut off. */
+const bodyIdleMs = 60_000
+/** Room for the other parts and the boundaries of a multipart upload. */
+const multipartOverheadBytes = 1024 * 1024
+
+const anonymous: KeyHolder = { userId: '', entity: '', holds: () => false, may: () => false }
+const noBytes = Buffer.alloc(0)
+
+const contentTypeOf = (header: string | undefined): string =>
+  (header ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+
+/** JSON comes with every type or none at all, so only what certainly is something else is refused. */
+const isNotJson = (contentType: string) => contentType.startsWith('multipart/') || contentType.endsWith('protobuf')
+
+const wrongType = (expected: string[]) => fault(415, `Unsupported Content-Type; expected ${expected.join(' or ')}`)
+
+type Read = Pick<RouteContext, 'input' | 'body'> & { stream?: Readable }
+
+async function readInput(route: Route, exchange: Exchange, lease: ByteLease, deps: ServeDeps): Promise<Read> {
+  const { request, response } = exchange
+  const contentType = contentTypeOf(request.headers['content-type'])
+  const { body } = route
+  const nothing: Read = { input: undefined, body: { bytes: noBytes, contentType } }
+  if (body.type === 'none') return nothing
+  if (body.type === 'json' && isNotJson(contentType)) throw wrongType(['application/json'])
+  if (body.type === 'raw' && contentType !== '' && !body.contentTypes.includes(contentType))
+    throw wrongType(body.contentTypes)
+  if (body.type === 'stream' && contentType !== body.contentType) throw wrongType([body.contentType])
+
+  const onReceived = (bytes: number) => {
+    exchange.bytesIn += bytes
+  }
+  if (body.type === 'stream') {
+    const stream = bodyStream(request, { maxBytes: deps.maxFileBytes + multipartOverheadBytes, onReceived })
+    if (exchange.waitsForContinue) response.writeContinue()
+    exchange.waitsForContinue = false
+    return { ...nothing, stream }
+  }
+  if (exchange.waitsForContinue && Number(request.headers['content-length'] ?? 0) <= deps.maxBodyBytes) {
+    response.writeContinue()
+    exchange.waitsForContinue = false
+  }
+  const bytes = await readBody(request, { maxBytes: deps.maxBodyBytes, idleMs: bodyIdleMs, onReceived }, lease)
+  if (body.type === 'raw') return { ...nothing, body: { bytes, contentType } }
+  if (bytes.length === 0) throw invalid({ loc: ['body'], msg: 'Field required', type: 'missing' })
+  const value = parseJson(bytes, deps.maxJsonDepth)
+  if (body.check === 'handler') return { ...nothing, input: value, body: { bytes, contentType } }
+  const parsed = body.schema.safeParse(value)
+  if (!parsed.success) throw new Fault(422, { detail: detailsOf(parsed.error, value) })
+  return { ...nothing, input: parsed.data, body: { bytes, contentType } }
+}
+
+/** Starts the time limit: at once, or for uploads when the last byte has come. */
+function limitTime(exchange: Exchange, stream: Readable | undefined, ms: number): void {
+  const start = () => exchange.limitTime(ms, () => fault(504, 'Request took too long'))
+  if (stream === undefined) start()
+  else finished(stream, { writable: false }, start)
+}
+
+/** Answers one request, or rejects with the reason why it could not. */
+export async function serve(
+  route: Route,
+  exchange: Exchange,
+  params: Record<string, string>,
+  clientIp: () => string,
+  deps: ServeDeps,
+): Promise<void> {
+  const { request } = exchange
+  const { headers } = request
+  const holder = route.right === 'none' ? anonymous : deps.authenticate(headers)
+  exchange.userId = holder.userId
+  if (route.right !== 'none' && !holder.holds(route.right)) throw fault(403, `Key has no right to ${route.right}`)
+  const lease = deps.budget.lease()
+  try {
+    const { input, body, stream } = await readInput(route, exchange, lease, deps)
+    limitTime(exchange, stream, deps.requestTimeoutMs)
+    let query: URLSearchParams | undefined
+    const context: RouteContext = {
+      requestId: exchange.requestId,
+      caller: holder,
+      header(name) {
+        const value = headers[name]
+        return typeof value === 'string' ? value : value?.[0]
+      },
+      clientIp,
+      params,
+      get query() {
+        if (query === undefined) {
+          const url = request.url ?? ''
+          const mark = url.indexOf('?')
+          query = new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1))
+        }
+        return query
+      },
+      input,
+      body,
+      get stream() {
+        return stream ?? Readable.from([])
+      },
+      get signal() {
+        return exchange.signal
+      },
+      project(projectId) {
+        const parsed = parseProjectId(projectId)
+        if (!holder.may(route.right, parsed)) throw fault(403, `Key has no right to ${route.right} in this project`)
+        return parsed
+      },
+    }
+    const reply = await exchange.unlessAborted(route.handle(context))
+    await writeReply(exchange, reply)
+  } finally {
+    lease.release()
+  }
+}

@@ -1,0 +1,55 @@
+// Prometheus metrics of this process; other parts add theirs to the registry.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+export type HttpMetrics = {
+  /** Counts a finished request. `status` 499 = the client went away. */
+  observe(route: string, status: number, seconds: number, bytesIn: number, bytesOut: number): void
+  /** Requests being served right now. */
+  started(): void
+  ended(): void
+}
+
+export type Metrics = {
+  registry: Registry
+  http: HttpMetrics
+  /** Text of the exposition format and its content type. */
+  text(): Promise<{ contentType: string; text: string }>
+}
+
+/** @param withProcess also the process's own metrics (memory, event loop delay, garbage collection) */
+export function createMetrics({ withProcess = true }: { withProcess?: boolean } = {}): Metrics {
+  const registry = new Registry()
+  if (withProcess) collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  const duration = new Histogram({
+    name: 'callhouse_http_request_seconds',
+    help: 'Time from a request to the end of its answer',
+    labelNames: ['route', 'status'] as const,
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
+    registers,
+  })
+  const received = new Counter({
+    name: 'callhouse_http_received_bytes_total',
+    help: 'Body bytes as they came, before inflating',
+    registers,
+  })
+  const sent = new Counter({
+    name: 'callhouse_http_sent_bytes_total',
+    help: 'Body bytes of answers',
+    registers,
+  })
+  const active = new Gauge({ name: 'callhouse_http_active_requests', help: 'Requests being served', registers })
+  return {
+    registry,
+    http: {
+      observe(route, status, seconds, bytesIn, bytesOut) {
+        duration.labels(route, String(status)).observe(seconds)
+        received.inc(bytesIn)
+        sent.inc(bytesOut)
+      },
+      started: () => active.inc(),
+      ended: () => active.dec(),
+    },
+    text: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+  }
+}

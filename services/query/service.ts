@@ -1,0 +1,84 @@
+// Service routes: health, version, what SDKs ask first, and where the caller is.
+import { geolocateResponse, healthResponse, serverInfoResponse, versionResponse } from '../../schemas/service.ts'
+import { type Route, route } from '../core/http/route.ts'
+import type { GeoRanges } from './geolocate.ts'
+
+type CheckStatus = 'ok' | 'degraded' | 'down'
+
+export type HealthChecks = {
+  log: CheckStatus
+  storage: CheckStatus
+  workers: CheckStatus
+  /** Age of the oldest accepted write that is not visible yet, in milliseconds. */
+  lagMs: number
+}
+
+export type ServiceDeps = {
+  version: string
+  commit?: string
+  config: { minPythonVersion: string; geoBlock: readonly string[] }
+  geo: GeoRanges
+  health(): Promise<HealthChecks>
+  isShuttingDown(): boolean
+}
+
+const nothingWorks: HealthChecks = { log: 'down', storage: 'down', workers: 'down', lagMs: 0 }
+
+export function createServiceRoutes({ version, commit, config, geo, health, isShuttingDown }: ServiceDeps): Route[] {
+  const blocked = new Set(config.geoBlock.map((code) => code.toUpperCase()))
+  return [
+    route({
+      name: 'service.health',
+      method: 'GET',
+      path: '/health',
+      right: 'none',
+      summary: 'Whether the server can accept writes and answer reads',
+      body: { type: 'none' },
+      response: healthResponse,
+      async handle() {
+        const { lagMs, ...checks } = await health().catch(() => nothingWorks)
+        const isDown = checks.log === 'down' || checks.storage === 'down' || isShuttingDown()
+        const isFine = Object.values(checks).every((check) => check === 'ok')
+        const status = isDown ? 'unavailable' : isFine ? 'ok' : 'degraded'
+        return { status: isDown ? 503 : 200, json: { status, checks, lag_ms: Math.round(lagMs) } }
+      },
+    }),
+    route({
+      name: 'service.version',
+      method: 'GET',
+      path: '/version',
+      right: 'none',
+      summary: 'Version of the server',
+      body: { type: 'none' },
+      response: versionResponse,
+      handle: async () => ({ json: { version, commit } }),
+    }),
+    route({
+      name: 'service.info',
+      method: 'GET',
+      path: '/server_info',
+      right: 'none',
+      summary: 'What an SDK must know before it sends anything',
+      body: { type: 'none' },
+      response: serverInfoResponse,
+      handle: async () => ({
+        json: { min_required_weave_python_version: config.minPythonVersion, trace_server_version: version },
+      }),
+    }),
+    route({
+      name: 'service.geolocate',
+      method: 'GET',
+      path: '/geolocate',
+      right: 'none',
+      summary: 'Address and country of the caller; a debugging aid',
+      body: { type: 'none' },
+      response: geolocateResponse,
+      async handle({ clientIp }) {
+        const ip = clientIp()
+        const location = geo.locate(ip)
+        const allowed = location === undefined || !blocked.has(location.countryCode)
+        return { jsonText: geo.answer(ip, location, allowed) }
+      },
+    }),
+  ]
+}
