@@ -4,6 +4,7 @@ import busboy from 'busboy'
 import type { Blobs, BlobUpload } from '../../core/blobs.ts'
 import { createFileDigest } from '../../core/digest.ts'
 import { inlineFileBytes } from '../../core/file-rows.ts'
+import { ClientGone } from '../../core/http/body.ts'
 import { Fault, fault, invalid, tooLarge } from '../../core/http/errors.ts'
 
 export type Upload = {
@@ -79,7 +80,7 @@ async function readFile(
 
 /**
  * Part order is free. Parts other than the first `file` and the text parts are skipped.
- * @throws Fault 400 for a malformed or truncated body, 413 above the file limit, 415 for another content type, 422 when
+ * @throws ClientGone as the stream reports it; Fault 400 for a malformed or truncated body, 413 above the file limit, 415 for another content type, 422 when
  *   there is no file part or a text part comes twice. Nothing is left behind then; the stream is destroyed.
  */
 export async function readUpload({
@@ -107,7 +108,8 @@ export async function readUpload({
 
   const parsed = new Promise<void>((resolve, reject) => {
     const gone = () => reject(malformed(new Error('the body ended early')))
-    const broken = (error: Error) => reject(error instanceof Fault ? error : malformed(error))
+    const broken = (error: Error) =>
+      reject(error instanceof Fault || error instanceof ClientGone ? error : malformed(error))
     // It also emits errors after the first one; without a listener each would end the process.
     parser.on('error', (error) => reject(malformed(error)))
     parser.on('close', resolve)
