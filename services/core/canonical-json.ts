@@ -116,17 +116,18 @@ export function oneLine(text: string): string {
 /** A finite double in the style of the reference's JSON writer: always a fraction or an exponent, shortest round trip. */
 export function floatText(value: number): string {
   if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0'
-  const [mantissa, exponent] = Math.abs(value).toExponential().split('e') as [string, string]
+  const size = Math.abs(value)
+  if (size >= 1e-4 && size < 1e16) {
+    // In this range JavaScript writes positionally, too.
+    const text = String(value)
+    return text.includes('.') ? text : `${text}.0`
+  }
+  const [mantissa, exponent] = size.toExponential().split('e') as [string, string]
   const e = Number(exponent)
   const digits = mantissa.replace('.', '')
   const sign = value < 0 ? '-' : ''
-  if (e < -4 || e >= 16) {
-    const fraction = digits.length > 1 ? `.${digits.slice(1)}` : ''
-    return `${sign}${digits[0]}${fraction}e${e < 0 ? '-' : '+'}${String(Math.abs(e)).padStart(2, '0')}`
-  }
-  if (e < 0) return `${sign}0.${'0'.repeat(-e - 1)}${digits}`
-  if (digits.length <= e + 1) return `${sign}${digits}${'0'.repeat(e + 1 - digits.length)}.0`
-  return `${sign}${digits.slice(0, e + 1)}.${digits.slice(e + 1)}`
+  const fraction = digits.length > 1 ? `.${digits.slice(1)}` : ''
+  return `${sign}${digits[0]}${fraction}e${e < 0 ? '-' : '+'}${String(Math.abs(e)).padStart(2, '0')}`
 }
 
 const numberToken = /^-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
@@ -140,6 +141,9 @@ function canonicalScalar(token: string, at: number, text: string): string {
   if (!Number.isFinite(value)) throw fault(400, 'A number is too large for a stored value')
   return floatText(value)
 }
+
+/** Characters that stand for themselves in a canonical string. */
+const plainRun = /[\x20\x21\x23-\x5b\x5d-\x7e]*/y
 
 const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 
@@ -184,15 +188,14 @@ export function canonicalJson(text: string): string {
 
   function string(): string {
     const start = at
-    let plain = true
-    let i = start + 1
+    plainRun.lastIndex = start + 1
+    plainRun.test(text)
+    let i = plainRun.lastIndex
+    const plain = text.charCodeAt(i) === quote
     for (; ; i++) {
       const c = text.charCodeAt(i)
       if (c === quote) break
-      if (c === backslash) {
-        plain = false
-        i++
-      } else if (c > 126) plain = false
+      if (c === backslash) i++
       else if (!(c >= 32)) throw unexpected(text, i)
     }
     at = i + 1
