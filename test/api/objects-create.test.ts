@@ -151,6 +151,15 @@ describe('body', () => {
   })
 })
 
+describe('size', () => {
+  it('may be millions of items, and hundreds of levels', async () => {
+    const { createText } = setup()
+    expect((await createText(`["\\n"${',1'.repeat(1_000_000)}]`)).status).toBe(200)
+    expect((await createText(`${'['.repeat(500)}"\\n"${']'.repeat(500)}`)).status).toBe(200)
+    expect((await createText(`${'['.repeat(1001)}${']'.repeat(1001)}`)).status).toBe(413)
+  })
+})
+
 describe('class data', () => {
   const carried = (bases: unknown, name: unknown = 'Mine') => ({ _type: 'Mine', _class_name: name, _bases: bases })
   it.each([

@@ -77,7 +77,7 @@ function refuseInternalRefs(value: unknown): void {
     const next = pending.pop()
     if (typeof next === 'string') {
       if (next.startsWith(internalScheme)) throw fault(400, `Refs of the scheme ${internalScheme} cannot be stored`)
-    } else if (typeof next === 'object' && next !== null) pending.push(...Object.values(next))
+    } else if (typeof next === 'object' && next !== null) for (const item of Object.values(next)) pending.push(item)
   }
 }
 
