@@ -1,0 +1,72 @@
+// Applies an unapplied log once and prints the CPU it took. argv: data folder, `worker` or `raw`.
+// raw = the segments by plain file() inserts into the same landing table, without syncs, folds, marks and positions.
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createEmbeddedLog } from '../../services/core/log/embedded.ts'
+import { createProgress } from '../../services/core/progress.ts'
+import { createEmbeddedStore } from '../../services/core/store/embedded.ts'
+import { structureOf, topics } from '../../services/core/topics.ts'
+import { openDeadLetters } from '../../services/worker/deadletters.ts'
+import { createInFlight } from '../../services/worker/in-flight.ts'
+import { startWorker } from '../../services/worker/run.ts'
+import { openRawEngine } from './raw-engine.ts'
+
+const [, , dir, mode] = process.argv as [string, string, string, string]
+const folder = join(dir, mode)
+mkdirSync(folder, { recursive: true })
+const store = await createEmbeddedStore({
+  dir: folder,
+  memoryCapBytes: 2 ** 32,
+  queryTimeoutMs: 60_000,
+  queryMemoryBytes: 2 ** 31,
+})
+await store.migrate()
+const before = process.cpuUsage()
+const beganMs = performance.now()
+if (mode === 'worker') {
+  const log = await createEmbeddedLog({
+    dir: join(dir, 'log'),
+    maxUnappliedBytes: 2 ** 40,
+    minFreeBytes: 0,
+    retentionMs: 2 ** 40,
+  })
+  const worker = startWorker({
+    log,
+    store,
+    progress: createProgress(),
+    deadLetters: await openDeadLetters(folder),
+    inFlight: createInFlight(folder),
+    onFatal(error) {
+      throw error
+    },
+  })
+  await worker.caughtUp()
+} else {
+  await store.close()
+  const engine = openRawEngine(folder)
+  await engine.run('SYSTEM DROP MARK CACHE')
+  for (const table of [
+    'calls',
+    'payloads',
+    'call_patches',
+    'calls_by_id',
+    'calls_by_trace',
+    'calls_by_parent',
+    'turns',
+  ])
+    await engine.run(
+      `ALTER TABLE callhouse.${table} MODIFY SETTING fsync_after_insert = 0, fsync_part_directory = 0, min_rows_to_fsync_after_merge = 0`,
+    )
+  const segments = join(dir, 'log', 'calls')
+  for (const name of readdirSync(segments)
+    .filter((one) => one.endsWith('.jsonl'))
+    .sort())
+    await engine.run(
+      `INSERT INTO callhouse.calls_in SELECT * FROM file('${join(segments, name)}', JSONEachRow, '${structureOf(topics.calls).replaceAll("'", "\\'")}') SETTINGS async_insert = 0, max_partitions_per_insert_block = 0`,
+    )
+}
+const used = process.cpuUsage(before)
+process.stdout.write(
+  `${JSON.stringify({ cpuSeconds: (used.user + used.system) / 1e6, wallMs: performance.now() - beganMs })}\n`,
+)
+process.exit(0)

@@ -1,0 +1,45 @@
+// The edge alone: the real routes on the real durable log, with nobody applying it. argv: data folder.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { loadConfig } from '../../services/config.ts'
+import { createClock } from '../../services/core/clock.ts'
+import { noContent } from '../../services/core/content-port.ts'
+import { createApp } from '../../services/core/http/app.ts'
+import { openKeys } from '../../services/core/http/keys.ts'
+import { createEmbeddedLog } from '../../services/core/log/embedded.ts'
+import { createLogger } from '../../services/core/logger.ts'
+import { createMetrics } from '../../services/core/metrics.ts'
+import { createOpObjects } from '../../services/core/op-objects.ts'
+import { createCallWriteRoutes } from '../../services/ingest/calls/routes.ts'
+import { createOtelRoutes } from '../../services/ingest/otel/routes.ts'
+
+const dir = process.argv[2] as string
+mkdirSync(dir, { recursive: true })
+const loaded = loadConfig({ env: {}, argv: ['--port', '0', '--data-dir', dir, '--keys', 'bench:bench-key'] })
+if (!loaded.ok) throw new Error(loaded.lines.join('\n'))
+const { config } = loaded
+const log = await createEmbeddedLog({
+  dir: join(dir, 'log'),
+  maxUnappliedBytes: 2 ** 40,
+  minFreeBytes: 0,
+  retentionMs: 0,
+})
+const clock = createClock(0, log.lastClock())
+const routes = [
+  ...createCallWriteRoutes({ log, clock, content: noContent, wirePrefix: 'platform', wireAliases: true }),
+  ...createOtelRoutes({ log, clock, content: noContent, opObjects: createOpObjects({ log, clock }), config }),
+]
+const http = createApp({
+  routes,
+  config,
+  keys: openKeys({ dataDir: dir, configured: config.keys }),
+  log: createLogger({ level: 'warn' }).log,
+  metrics: createMetrics(),
+  version: 'bench',
+  isShuttingDown: () => false,
+})
+process.stdout.write(`{"port":${await http.listen()}}\n`)
+process.on('SIGTERM', async () => {
+  await log.close()
+  process.exit(0)
+})
