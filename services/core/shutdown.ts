@@ -37,7 +37,7 @@ export function createShutdown({
 }: {
   log: Pick<Logger, 'info' | 'error'>
   steps: readonly ShutdownStep[]
-  signals?: Pick<NodeJS.Process, 'on'>
+  signals?: { on(name: 'SIGTERM' | 'SIGINT', handler: () => void): unknown }
   exit?: (code: number) => void
 }): Shutdown {
   let running: Promise<boolean> | undefined
