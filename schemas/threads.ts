@@ -1,0 +1,33 @@
+// Wire shapes of the thread list.
+import { z } from 'zod'
+import { int, optional, text } from './coerce.ts'
+import { sortBy } from './query.ts'
+
+const timestamp = z.union([z.string(), z.number()])
+
+export const threadsQueryRequest = z.object({
+  project_id: text(),
+  filter: optional(
+    z.object({
+      after_datetime: optional(timestamp),
+      before_datetime: optional(timestamp),
+      thread_ids: optional(z.array(text())),
+    }),
+  ),
+  limit: optional(int()),
+  offset: optional(int()),
+  sort_by: optional(sortBy),
+})
+
+export type ThreadsQueryRequest = z.output<typeof threadsQueryRequest>
+
+export const threadRecord = z.object({
+  thread_id: z.string(),
+  turn_count: z.int(),
+  start_time: z.iso.datetime(),
+  last_updated: z.iso.datetime(),
+  first_turn_id: z.string(),
+  last_turn_id: z.string(),
+  p50_turn_duration_ms: z.number().nullable(),
+  p99_turn_duration_ms: z.number().nullable(),
+})

@@ -1,0 +1,165 @@
+// What the counters know: where calls lie in time, and how many there are, exactly.
+import type { ProjectId } from '../../core/ids.ts'
+import { identifier, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
+import { compactRows } from './light.ts'
+import type { Range } from './scope.ts'
+
+export type Counter = 'calls' | 'roots'
+export type Direction = 'asc' | 'desc'
+
+/** Calls of whole hours or minutes, in the order of a walk; `edgeUs` is the boundary at which the walk leaves them. */
+export type Group = { edgeUs: number; calls: number }
+
+/** Hours that are counted live: the counters may lag behind their calls. */
+export type LiveHours = { hours: number[]; calls: number[]; roots: number[] }
+
+/** Most groups of one answer: in a long history they get larger instead of more. */
+const maxGroups = 2_000
+
+const unit = { hour: 3600, minute: 60 } as const
+const tables = { hour: 'call_counts_hourly', minute: 'call_counts' } as const
+
+const seconds = (us: number): Sql => sql`toDateTime(${param('Int64', Math.floor(us / 1e6))}, 'UTC')`
+
+/** Buckets grouped until a group has at least `size` calls (the last may have fewer). */
+export function groupsQuery(
+  projectId: ProjectId,
+  options: {
+    per: 'hour' | 'minute'
+    counter: Counter
+    direction: Direction
+    size: number
+    range: Range
+    live: LiveHours | null
+  },
+): Query {
+  const { per, counter, direction, size, range, live } = options
+  const bucket = identifier(per)
+  const desc = direction === 'desc'
+  const where: Sql[] = [sql`1`]
+  if (range.fromUs !== null) where.push(sql`${bucket} > ${seconds(range.fromUs - unit[per] * 1e6)}`)
+  if (range.beforeUs !== null) where.push(sql`${bucket} < ${seconds(range.beforeUs + 999_999)}`)
+  if (live) where.push(sql`toUnixTimestamp(hour) NOT IN ${param('Array(Int64)', live.hours)}`)
+  const condition = where.reduce((all, one) => sql`${all} AND ${one}`)
+  return projectQuery('calls.groups', projectId, (project) => {
+    const counted = sql`SELECT toInt64(toUnixTimestamp(${bucket})) AS t, toInt64(${identifier(counter)}) AS n
+      ${project.from(tables[per], { final: true, where: condition })}`
+    const all = live
+      ? sql`${counted} UNION ALL SELECT pair.1 AS t, pair.2 AS n
+      FROM (SELECT arrayJoin(arrayZip(${param('Array(Int64)', live.hours)}, ${param('Array(Int64)', live[counter])})) AS pair)`
+      : counted
+    const edge = desc ? sql`min(t)` : sql`max(t) + ${param('UInt32', unit[per])}`
+    return sql`SELECT toString(${edge}), toString(sum(n)) FROM
+    (
+      SELECT t, n, sum(n) OVER (ORDER BY t ${desc ? sql`DESC` : sql`ASC`} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) - n AS before,
+        sum(n) OVER () AS total
+      FROM (${all})
+    )
+    GROUP BY intDiv(before, greatest(${param('Int64', size)}, intDiv(total, ${param('Int64', maxGroups)}))) AS g ORDER BY g
+    SETTINGS max_threads = 1`
+  })
+}
+
+export async function readGroups(
+  store: Pick<Store, 'bytes'>,
+  projectId: ProjectId,
+  options: Parameters<typeof groupsQuery>[1],
+  queryOptions: QueryOptions,
+): Promise<Group[]> {
+  const answer = await store.bytes(groupsQuery(projectId, options), 'JSONCompactEachRow', queryOptions)
+  return compactRows<[string, string]>(answer).map(([edge, calls]) => ({
+    edgeUs: Number(edge) * 1e6,
+    calls: Number(calls),
+  }))
+}
+
+/** Minutes that the counters do not cover yet. */
+export const dirtyQuery = (projectId: ProjectId): Query =>
+  projectQuery('calls.dirty-minutes', projectId, (project) => {
+    const past = sql`position > (SELECT max(position) FROM callhouse.rollups WHERE name = 'call_counts')`
+    return sql`SELECT toUnixTimestamp(minute) ${project.from('call_marks', { where: past })} GROUP BY minute
+    SETTINGS max_threads = 1`
+  })
+
+/** The hours of some minutes: those minutes counted from the calls, the other minutes from their counters. */
+export const liveHoursQuery = (projectId: ProjectId, minutes: number[]): Query =>
+  projectQuery('calls.live-hours', projectId, (project) => {
+    const listed = sql`arrayMap(t -> toDateTime(t, 'UTC'), ${param('Array(Int64)', minutes)})`
+    const hours = sql`arrayMap(t -> toDateTime(t, 'UTC'), ${param('Array(Int64)', hoursOf(minutes))})`
+    const calls = project.from('calls', {
+      final: true,
+      where: sql`toStartOfMinute(started_at) IN ${listed} AND delete_ver = 0 AND moved = 0`,
+    })
+    const others = project.from('call_counts', {
+      final: true,
+      where: sql`toStartOfHour(minute) IN ${hours} AND minute NOT IN ${listed}`,
+    })
+    return sql`SELECT toUInt32(h), toString(sum(n)), toString(sum(r)) FROM
+    (
+      SELECT toUnixTimestamp(toStartOfHour(started_at)) AS h, count() AS n, countIf(parent_id = '') AS r ${calls} GROUP BY h
+      UNION ALL
+      SELECT toUnixTimestamp(toStartOfHour(minute)) AS h, sum(calls) AS n, sum(roots) AS r ${others} GROUP BY h
+    ) GROUP BY h`
+  })
+
+/** Sum over the hours that are not counted live. */
+export const totalQuery = (projectId: ProjectId, liveHours: number[]): Query =>
+  projectQuery('calls.total', projectId, (project) => {
+    const where = liveHours.length ? sql`toUnixTimestamp(hour) NOT IN ${param('Array(Int64)', liveHours)}` : sql`1`
+    return sql`SELECT toString(sum(calls)), toString(sum(roots)) ${project.from('call_counts_hourly', { final: true, where })}
+    SETTINGS max_threads = 1`
+  })
+
+const hoursOf = (minutes: number[]): number[] => [...new Set(minutes.map((minute) => minute - (minute % 3600)))]
+
+/** Must be read before the counters: a minute that it does not name is covered by every later read of them. */
+async function readDirty(store: Pick<Store, 'bytes'>, projectId: ProjectId, options: QueryOptions): Promise<number[]> {
+  const answer = await store.bytes(dirtyQuery(projectId), 'JSONCompactEachRow', options)
+  return compactRows<[number]>(answer).map(([minute]) => minute)
+}
+
+async function readLiveHours(
+  store: Pick<Store, 'bytes'>,
+  projectId: ProjectId,
+  minutes: number[],
+  options: QueryOptions,
+): Promise<LiveHours> {
+  const answer = await store.bytes(liveHoursQuery(projectId, minutes), 'JSONCompactEachRow', options)
+  const counted = new Map(
+    compactRows<[number, string, string]>(answer).map(([hour, n, r]) => [hour, [+n, +r] as const]),
+  )
+  const hours = hoursOf(minutes)
+  return {
+    hours,
+    calls: hours.map((hour) => counted.get(hour)?.[0] ?? 0),
+    roots: hours.map((hour) => counted.get(hour)?.[1] ?? 0),
+  }
+}
+
+/** Hours whose counters lag, counted live; null when all counters are up to date. */
+export async function liveHours(
+  store: Pick<Store, 'bytes'>,
+  projectId: ProjectId,
+  options: QueryOptions,
+): Promise<LiveHours | null> {
+  const minutes = await readDirty(store, projectId, options)
+  return minutes.length === 0 ? null : readLiveHours(store, projectId, minutes, options)
+}
+
+/** Exact number of calls, or of roots, of a project. */
+export async function countProject(
+  store: Pick<Store, 'bytes'>,
+  projectId: ProjectId,
+  counter: Counter,
+  options: QueryOptions,
+): Promise<number> {
+  const minutes = await readDirty(store, projectId, options)
+  const [live, answer] = await Promise.all([
+    minutes.length === 0 ? null : readLiveHours(store, projectId, minutes, options),
+    store.bytes(totalQuery(projectId, hoursOf(minutes)), 'JSONCompactEachRow', options),
+  ])
+  const [calls = '0', roots = '0'] = compactRows<[string, string]>(answer)[0] ?? []
+  const lagging = live ? live[counter].reduce((sum, n) => sum + n, 0) : 0
+  return Number(counter === 'calls' ? calls : roots) + lagging
+}

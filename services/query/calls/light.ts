@@ -1,0 +1,56 @@
+// The light part of a call: which columns of the table `calls` a page reads, and how a result row is told apart.
+import { join, type Sql, sql } from '../../core/store/sql.ts'
+
+/** One row of a light page, in the order of `lightSelect`; times in microseconds, '' = null, endedUs 0 = running. */
+export type LightRow = [
+  id: string,
+  traceId: string,
+  opName: string,
+  startedUs: number,
+  displayName: string,
+  endedUs: number,
+  exception: string,
+  errorCount: number,
+  hasEnd: 0 | 1,
+  outputUs: number,
+  bytes: number,
+  parentId: string,
+  threadId: string,
+  turnId: string,
+  userId: string,
+  runId: string,
+  runStep: string,
+  runStepEnd: string,
+]
+
+/** Places in a light row that are read by number. */
+export const place = { id: 0, traceId: 1, startedUs: 3, hasEnd: 8, outputUs: 9, bytes: 10, parentId: 11 } as const
+
+/** Light columns that are read only when they are asked for, by their neutral wire name. */
+const optional: readonly (readonly [name: string, sql: Sql])[] = [
+  ['parent_id', sql`c.parent_id`],
+  ['thread_id', sql`c.thread_id`],
+  ['turn_id', sql`c.turn_id`],
+  ['user_id', sql`c.user_id`],
+  ['run_id', sql`c.run_id`],
+  ['run_step', sql`if(c.run_step < 0, '', toString(c.run_step))`],
+  ['run_step_end', sql`if(c.run_step_end < 0, '', toString(c.run_step_end))`],
+]
+
+const always = sql`c.id, c.trace_id, c.op_name, toUnixTimestamp64Micro(c.started_at), c.display_name,
+  toUnixTimestamp64Micro(c.ended_at), c.exception, c.error_count, c.end_ver > 0, toUnixTimestamp64Micro(c.output_at),
+  c.start_bytes + c.end_bytes`
+
+/** Select list of a light row; columns that were not asked for are read as ''. `asked` null = all. */
+export const lightSelect = (asked: ReadonlySet<string> | null): Sql =>
+  join([always, ...optional.map(([name, column]) => (asked === null || asked.has(name) ? column : sql`''`))], ', ')
+
+/** Times and sizes as numbers: none of them exceeds 2^53. */
+export const asNumbers = sql`SETTINGS output_format_json_quote_64bit_integers = 0`
+
+/** Rows of a JSONCompactEachRow answer. */
+export function compactRows<Row>(answer: Buffer): Row[] {
+  if (answer.length === 0) return []
+  const text = answer.toString('utf8').trimEnd()
+  return JSON.parse(`[${text.replaceAll('\n', ',')}]`) as Row[]
+}

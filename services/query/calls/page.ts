@@ -1,0 +1,98 @@
+// The statements that read light rows: one page of a window, keys in any order, rows by key, and a count.
+import type { ProjectId } from '../../core/ids.ts'
+import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import type { Query } from '../../core/store/store.ts'
+import type { CompiledSort } from '../expression/types.ts'
+import { type CallConditions, callConditions, joined, light } from './conditions.ts'
+import type { Direction } from './counts.ts'
+import { asNumbers } from './light.ts'
+import { allOf, instant, type Key, type Scope, scopeConditions } from './scope.ts'
+
+/** Order by start time and id. */
+export type TimeOrder = { startedAt: Direction; id: Direction }
+
+/** Of several calls with one id, the one that was written last comes first. */
+export const newestVersion = sql`c.version DESC`
+
+const words = { asc: sql`ASC`, desc: sql`DESC` } as const
+const beyond = { asc: sql`>`, desc: sql`<` } as const
+
+export const timeOrder = ({ startedAt, id }: TimeOrder): Sql => sql`c.started_at ${words[startedAt]}, c.id ${words[id]}`
+
+/** What comes after a key in the order. */
+function after(key: Key, order: TimeOrder): Sql {
+  const at = instant(key.startedUs)
+  const next = sql`c.id ${beyond[order.id]} ${param('String', key.id)}`
+  return sql`(c.started_at ${beyond[order.startedAt]} ${at} OR (c.started_at = ${at} AND ${next}))`
+}
+
+/** The range of a scope from a key on. */
+function narrowed(scope: Scope, key: Key | null, order: TimeOrder): Scope {
+  if (key === null) return scope
+  const range =
+    order.startedAt === 'desc'
+      ? { ...scope.range, beforeUs: key.startedUs + 1 }
+      : { ...scope.range, fromUs: key.startedUs }
+  return { ...scope, range }
+}
+
+const limited = (limit: number | null, offset: number): Sql =>
+  limit === null && offset === 0
+    ? sql``
+    : sql`LIMIT ${limit === null ? param('UInt64', 2 ** 53 - 1) : param('UInt64', limit)}${offset > 0 ? sql` OFFSET ${param('UInt64', offset)}` : sql``}`
+
+/** A page of light rows in the order of time, or in another order of light columns. */
+export const pageQuery = (
+  name: string,
+  scope: Scope,
+  conditions: CallConditions,
+  page: { select: Sql; order: TimeOrder | Sql; after: Key | null; limit: number; offset: number },
+): Query =>
+  projectQuery(name, scope.projectId, (project) => {
+    const byTime = 'startedAt' in page.order ? page.order : null
+    const within = byTime ? narrowed(scope, page.after, byTime) : scope
+    const where = callConditions(project, within, conditions)
+    if (byTime && page.after) where.push(after(page.after, byTime))
+    const order = byTime ? timeOrder(byTime) : (page.order as Sql)
+    return sql`SELECT ${page.select} ${project.from('calls', { alias: 'c', final: true, where: allOf(where) })}
+    ORDER BY ${order} ${limited(page.limit, page.offset)} ${asNumbers}`
+  })
+
+/** Rows by their keys, in any order; `where` holds the rest of the conditions. */
+export const rowsQuery = (projectId: ProjectId, keys: readonly Key[], select: Sql): Query =>
+  projectQuery('calls.rows', projectId, (project) => {
+    const times = keys.map((key) => key.startedUs)
+    const range = { fromUs: Math.min(...times), beforeUs: Math.max(...times) + 1 }
+    const where = allOf(scopeConditions(project, { projectId, range, index: null, keys }))
+    return sql`SELECT ${select} ${project.from('calls', { alias: 'c', final: true, where })} ${asNumbers}`
+  })
+
+/** Keys in any order, as RowBinary: started_at in microseconds, then the id. */
+export const keysQuery = (
+  scope: Scope,
+  conditions: CallConditions,
+  sort: CompiledSort,
+  page: { limit: number | null; offset: number },
+): Query =>
+  projectQuery('calls.sorted-keys', scope.projectId, (project) => {
+    const where = callConditions(project, scope, conditions)
+    const from =
+      sort.needs.size === 0
+        ? project.from('calls', { alias: 'c', final: true, where: allOf(where) })
+        : sql`FROM ${joined(project, scope, conditions, sort, where)} AS c`
+    const order = sort.orderBy(light) ?? timeOrder({ startedAt: 'asc', id: 'asc' })
+    return sql`SELECT toUnixTimestamp64Micro(c.started_at), c.id ${from} ORDER BY ${order} ${limited(page.limit, page.offset)}`
+  })
+
+/** Number of calls that meet the conditions, at most `limit`. */
+export const countQuery = (scope: Scope, conditions: CallConditions, limit: number | null): Query =>
+  projectQuery('calls.count', scope.projectId, (project) => {
+    const rows = project.from('calls', {
+      alias: 'c',
+      final: true,
+      where: allOf(callConditions(project, scope, conditions)),
+    })
+    return limit === null
+      ? sql`SELECT toString(count()) ${rows}`
+      : sql`SELECT toString(count()) FROM (SELECT 1 ${rows} LIMIT ${param('UInt64', limit)})`
+  })

@@ -1,0 +1,148 @@
+// Payload texts of the calls of a page: read as raw bytes, the newest part of each side, in portions bounded by bytes.
+
+import { retryLater } from '../../core/http/errors.ts'
+import type { ProjectId } from '../../core/ids.ts'
+import { identifier, join, param, projectQuery, sql } from '../../core/store/sql.ts'
+import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
+import type { Document } from '../expression/types.ts'
+import { sideOf } from './conditions.ts'
+import { type LightRow, place } from './light.ts'
+import { allOf, instants, rangeConditions } from './scope.ts'
+
+export type Payload = Partial<Record<Document, Buffer>>
+
+/** How rows lie: next to each other (read the range), or scattered (look up each). */
+export type Spread = 'dense' | 'scattered'
+
+/** Up to so many rows looking up each is as fast as reading their range. */
+const fewRows = 64
+
+export const payloadQuery = (
+  projectId: ProjectId,
+  rows: readonly LightRow[],
+  documents: readonly Document[],
+  spread: Spread,
+): Query =>
+  projectQuery('calls.payloads', projectId, (project) => {
+    const sides = new Set(documents.map(sideOf))
+    const times = new Set<number>()
+    for (const row of rows) {
+      if (sides.has('start')) times.add(row[place.startedUs])
+      if (sides.has('end') && row[place.hasEnd]) times.add(row[place.outputUs])
+    }
+    const list = [...times]
+    const id = sql`id`
+    const conditions = [
+      spread === 'dense' && rows.length > fewRows
+        ? allOf(rangeConditions(sql`at`, bounds(list)))
+        : sql`at IN ${instants(list)}`,
+      sql`${id} IN ${param(
+        'Array(String)',
+        rows.map((row) => row[place.id]),
+      )}`,
+    ]
+    if (sides.size === 1) conditions.push(sides.has('start') ? sql`part != 'end'` : sql`part != 'start'`)
+    const columns = join(documents.map(identifier), ', ')
+    return sql`SELECT toUnixTimestamp64Micro(at), id, part, clock, ${columns}
+    ${project.from('payloads', { where: allOf(conditions) })}`
+  })
+
+function bounds(times: readonly number[]) {
+  let from = Number.POSITIVE_INFINITY
+  let to = Number.NEGATIVE_INFINITY
+  for (const time of times) {
+    if (time < from) from = time
+    if (time > to) to = time
+  }
+  return { fromUs: from, beforeUs: to + 1 }
+}
+
+type Part = { clock: bigint; texts: Buffer[] }
+
+/** Newest part of each side, by place: start parts by started_at, end parts by where the light row says. */
+type Found = { start: Map<string, Part>; end: Map<string, Part> }
+
+const keyOf = (us: number, id: string): string => `${us} ${id}`
+const partBoth = 0
+const partStart = 1
+
+/** Decodes RowBinary rows of `payloadQuery` (LEB128 lengths, little-endian integers) without copying a text. */
+function decode(answer: Buffer, documents: number, found: Found): void {
+  let i = 0
+  const text = (): Buffer => {
+    let length = 0
+    let shift = 1
+    for (;;) {
+      const byte = answer[i++] as number
+      length += (byte & 127) * shift
+      if (byte < 128) break
+      shift *= 128
+    }
+    i += length
+    return answer.subarray(i - length, i)
+  }
+  const offer = (side: Map<string, Part>, key: string, part: Part) => {
+    const known = side.get(key)
+    if (known === undefined || known.clock < part.clock) side.set(key, part)
+  }
+  while (i < answer.length) {
+    const us = answer.readInt32LE(i + 4) * 2 ** 32 + answer.readUInt32LE(i)
+    i += 8
+    const key = keyOf(us, text().toString('utf8'))
+    const kind = answer[i++]
+    const clock = answer.readBigUInt64LE(i)
+    i += 8
+    const texts: Buffer[] = []
+    for (let n = 0; n < documents; n++) texts.push(text())
+    const part = { clock, texts }
+    if (kind === partBoth || kind === partStart) offer(found.start, key, part)
+    if (kind !== partStart) offer(found.end, key, part)
+  }
+}
+
+/** Between the two attempts: the views that fill the tables do not commit together. */
+const againAfterMs = 50
+
+/**
+ * The documents of the rows, in the order of the rows; '' where a call has none.
+ * @throws Fault 503 when a part that the light row tells of is not there
+ */
+export async function readPayloads(
+  store: Pick<Store, 'bytes'>,
+  projectId: ProjectId,
+  rows: readonly LightRow[],
+  documents: readonly Document[],
+  spread: Spread,
+  options: QueryOptions,
+): Promise<Payload[]> {
+  if (documents.length === 0 || rows.length === 0) return rows.map(() => ({}))
+  const found: Found = { start: new Map(), end: new Map() }
+  const sides = new Set(documents.map(sideOf))
+  const read = async (wanted: readonly LightRow[]) => {
+    const query = payloadQuery(projectId, wanted, documents, spread)
+    decode(await store.bytes(query, 'RowBinary', options), documents.length, found)
+  }
+  const startOf = (row: LightRow) => found.start.get(keyOf(row[place.startedUs], row[place.id]))
+  const endOf = (row: LightRow) => found.end.get(keyOf(row[place.outputUs], row[place.id]))
+  const isMissing = (row: LightRow): boolean =>
+    (sides.has('start') && !startOf(row)) || (sides.has('end') && row[place.hasEnd] === 1 && !endOf(row))
+
+  await read(rows)
+  const missing = rows.filter(isMissing)
+  if (missing.length > 0) {
+    await new Promise((resolve) => setTimeout(resolve, againAfterMs))
+    await read(missing)
+    const first = missing.find(isMissing)
+    if (first) throw retryLater(503, `The payload of call ${first[place.id]} is not readable yet`)
+  }
+  return rows.map((row) => {
+    const start = startOf(row)
+    const end = row[place.hasEnd] === 1 ? endOf(row) : undefined
+    const payload: Payload = {}
+    for (const [n, document] of documents.entries()) {
+      const text = (sideOf(document) === 'start' ? start : end)?.texts[n]
+      if (text && text.length > 0) payload[document] = text
+    }
+    return payload
+  })
+}

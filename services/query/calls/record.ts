@@ -1,0 +1,151 @@
+// Writes call records: light fields as JSON, payload texts as the bytes that are stored.
+import { formatTimestamp } from '../../core/timestamps.ts'
+import type { Document } from '../expression/types.ts'
+import { mayHoldKey, membersOf, membersText } from './json-members.ts'
+import { type LightRow, place } from './light.ts'
+import type { Payload } from './payloads.ts'
+
+/** What a record shows: `null` columns = all. Names are neutral (`user_id`, not `<p>_user_id`). */
+export type RecordShape = {
+  projectId: string
+  prefix: string
+  columns: ReadonlySet<string> | null
+  storageSize: boolean
+  /** Sizes of whole traces by trace id; null = not asked for. */
+  totalSizes: ReadonlyMap<string, number> | null
+}
+
+const quoted = (text: string): string => JSON.stringify(text)
+const orNull = (text: string): string => (text === '' ? 'null' : JSON.stringify(text))
+
+const nameOfOp = /^weave:\/\/\/[^/]+\/[^/]+\/op\/([^/:]+):/
+
+function statusOf(hasEnd: 0 | 1, exception: string, errorCount: number): string {
+  if (exception !== '') return 'error'
+  if (!hasEnd) return 'running'
+  return errorCount > 0 ? 'descendant_error' : 'success'
+}
+
+/** Members of `summary.weave` that are derived on every read. */
+const derived: ReadonlySet<string> = new Set(['status', 'trace_name', 'latency_ms', 'display_name'])
+const weaveKey: ReadonlySet<string> = new Set(['weave'])
+const spanKey: ReadonlySet<string> = new Set(['otel_span'])
+
+function weaveMembers(row: LightRow): string {
+  const [, , opName, startedUs, displayName, endedUs, exception, errorCount, hasEnd] = row
+  const status = `"status":"${statusOf(hasEnd, exception, errorCount)}"`
+  const latency = hasEnd ? `,"latency_ms":${Math.floor((endedUs - startedUs) / 1000)}` : ''
+  const name =
+    displayName === ''
+      ? `,"trace_name":${quoted(nameOfOp.exec(opName)?.[1] ?? opName)}`
+      : `,"display_name":${quoted(displayName)}`
+  return `${status}${latency}${name}`
+}
+
+const joinMembers = (a: string, b: string): string => (a === '' || b === '' ? a + b : `${a},${b}`)
+
+/** The text of an object without its closing brace, followed by a comma if it has members. */
+function opened(text: Buffer): Buffer | null {
+  let end = text.length - 1
+  while (end > 0 && text[end] !== 0x7d) end--
+  return end <= 0 ? null : text.subarray(0, end)
+}
+
+const isEmptyObject = (openedText: Buffer): boolean => openedText.toString('latin1').trim() === '{'
+
+type Piece = string | Buffer
+
+/** The summary: as stored, with `weave` derived from the row. */
+function writeSummary(row: LightRow, stored: Buffer | undefined, out: Piece[]): void {
+  const own = weaveMembers(row)
+  const head = stored && opened(stored)
+  if (!stored || !head) {
+    out.push(`{"weave":{${own}}}`)
+    return
+  }
+  const members = mayHoldKey(stored, 'weave') ? membersOf(stored) : null
+  const client = members?.findLast((member) => member.key === 'weave')
+  if (members && client) {
+    const value = stored.subarray(client.valueStart, client.end)
+    const kept = membersOf(value)
+    const weave = joinMembers(kept ? membersText(value, kept, derived) : '', own)
+    out.push(`{${joinMembers(membersText(stored, members, weaveKey), `"weave":{${weave}}`)}}`)
+    return
+  }
+  out.push(head, `${isEmptyObject(head) ? '' : ','}"weave":{${own}}}`)
+}
+
+/** The attributes: as stored, with the raw span of an OpenTelemetry call as `otel_span`. */
+function writeAttributes(stored: Buffer | undefined, span: Buffer | undefined, out: Piece[]): void {
+  if (!span) {
+    out.push(stored ?? '{}')
+    return
+  }
+  const members = stored && mayHoldKey(stored, 'otel_span') ? membersOf(stored) : null
+  if (stored && members?.some((member) => member.key === 'otel_span')) {
+    out.push(`{${joinMembers(membersText(stored, members, spanKey), '"otel_span":')}`, span, '}')
+    return
+  }
+  const head = stored && opened(stored)
+  if (head) out.push(head, `${isEmptyObject(head) ? '' : ','}"otel_span":`, span, '}')
+  else out.push('{"otel_span":', span, '}')
+}
+
+/** One record: pieces of a JSON object, to be written one after the other. */
+export function writeRecord(shape: RecordShape, row: LightRow, payload: Payload, out: Piece[]): void {
+  const { columns, prefix } = shape
+  const shows = (name: string): boolean => columns === null || columns.has(name)
+  const [id, traceId, opName, startedUs, displayName, endedUs, exception, , hasEnd, , bytes] = row
+  const [, , , , , , , , , , , parentId, threadId, turnId, userId, runId, runStep, runStepEnd] = row
+  const summaryShown = shows('summary')
+  const also = (name: string): boolean => summaryShown || shows(name)
+  const total = shape.totalSizes && parentId === '' ? (shape.totalSizes.get(traceId) ?? 0) : 'null'
+  out.push(
+    `{"id":${quoted(id)},"project_id":${quoted(shape.projectId)},"op_name":${quoted(opName)},` +
+      `"display_name":${also('display_name') ? orNull(displayName) : 'null'},"trace_id":${quoted(traceId)},` +
+      `"parent_id":${shows('parent_id') ? orNull(parentId) : 'null'},` +
+      `"thread_id":${orNull(threadId)},"turn_id":${orNull(turnId)},` +
+      `"started_at":"${formatTimestamp(startedUs)}",` +
+      `"ended_at":${hasEnd && also('ended_at') ? `"${formatTimestamp(endedUs)}"` : 'null'},` +
+      `"exception":${also('exception') ? orNull(exception) : 'null'},` +
+      `"${prefix}_user_id":${orNull(userId)},"${prefix}_run_id":${orNull(runId)},` +
+      `"${prefix}_run_step":${runStep || 'null'},"${prefix}_run_step_end":${runStepEnd || 'null'},` +
+      `"deleted_at":null,"expire_at":null,"storage_size_bytes":${shape.storageSize ? bytes : 'null'},` +
+      `"total_storage_size_bytes":${total},"attributes":`,
+  )
+  writeAttributes(payload.attributes, payload.otel_dump, out)
+  out.push(',"inputs":', payload.inputs ?? '{}', ',"output":', payload.output ?? 'null', ',"summary":')
+  writeSummary(row, payload.summary, out)
+  out.push('}')
+}
+
+/** Documents that have to be read for the columns of a record. */
+export function documentsOf(columns: ReadonlySet<string> | null): Document[] {
+  const shows = (name: string): boolean => columns === null || columns.has(name)
+  const documents: Document[] = []
+  if (shows('attributes')) documents.push('attributes', 'otel_dump')
+  for (const name of ['inputs', 'output', 'summary'] as const) if (shows(name)) documents.push(name)
+  return documents
+}
+
+/** JSON Lines of some calls in one buffer. */
+export function writeLines(shape: RecordShape, rows: readonly LightRow[], payloads: readonly Payload[]): Buffer {
+  const pieces: Piece[] = []
+  for (const [n, row] of rows.entries()) {
+    writeRecord(shape, row, payloads[n] as Payload, pieces)
+    pieces.push('\n')
+  }
+  return concat(pieces)
+}
+
+/** Strings and bytes in one buffer, each written once. */
+export function concat(pieces: readonly Piece[]): Buffer {
+  let most = 0
+  for (const piece of pieces) most += typeof piece === 'string' ? piece.length * 3 : piece.length
+  const buffer = Buffer.allocUnsafeSlow(most)
+  let at = 0
+  for (const piece of pieces) at += typeof piece === 'string' ? buffer.write(piece, at) : piece.copy(buffer, at)
+  return buffer.subarray(0, at)
+}
+
+export const startedOf = (row: LightRow) => ({ startedUs: row[place.startedUs], id: row[place.id] })

@@ -1,0 +1,131 @@
+// Reading calls: POST /call/read and POST /calls/stream_query.
+import {
+  type CallsQueryRequest,
+  callReadRequest,
+  callReadResponse,
+  callsQueryRequest,
+} from '../../../schemas/calls-read.ts'
+import type { Freshness } from '../../core/freshness.ts'
+import { fault } from '../../core/http/errors.ts'
+import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
+import type { Store } from '../../core/store/store.ts'
+import { compileCallsQuery } from '../expression/calls-query.ts'
+import { columnsOf } from './columns.ts'
+import { refuseUnavailable } from './include.ts'
+import { lightSelect } from './light.ts'
+import { readPayloads } from './payloads.ts'
+import { readCall, readPages } from './plan.ts'
+import { concat, documentsOf, type RecordShape, writeRecord } from './record.ts'
+import { linesOf, started } from './stream.ts'
+import { readTraceSizes } from './trace-sizes.ts'
+
+export type CallReadDeps = {
+  store: Pick<Store, 'bytes'>
+  freshness: Freshness
+  wirePrefix: 'platform' | 'wb'
+  wireAliases: boolean
+}
+
+/** Answers of up to this many calls are lists, longer ones are exports with their own connections and time. */
+const listRows = 2_000
+
+/** `application/jsonl`, unless the client lists only the other one. */
+export const linesType = (
+  accept: string | undefined,
+  preferred: 'application/jsonl' | 'application/x-ndjson',
+): 'application/jsonl' | 'application/x-ndjson' => {
+  const other = preferred === 'application/jsonl' ? 'application/x-ndjson' : 'application/jsonl'
+  return accept?.includes(other) && !accept.includes(preferred) ? other : preferred
+}
+
+/** @throws Fault 400 when it is negative */
+export function nonNegative(name: 'limit' | 'offset', value: number | undefined): number | null {
+  if (value === undefined) return null
+  if (value < 0) throw fault(400, `${name} must not be negative`)
+  return value
+}
+
+export function createCallReadRoutes(deps: CallReadDeps): Route[] {
+  const { store, freshness, wirePrefix, wireAliases } = deps
+  const names = { prefix: wirePrefix, aliases: wireAliases }
+
+  async function streamQuery(context: RouteContext<CallsQueryRequest>): Promise<Reply> {
+    const { input, signal } = context
+    const projectId = context.project(input.project_id)
+    refuseUnavailable(input)
+    const limit = nonNegative('limit', input.limit)
+    const offset = nonNegative('offset', input.offset) ?? 0
+    const { filter, query: expression, sort_by } = input
+    const query = compileCallsQuery({ filter, query: expression, sort_by, projectId, ...names })
+    const columns = columnsOf(input.columns, deps)
+    const headers = await freshness.wait(context, ['calls'])
+    const pool = limit !== null && limit <= listRows ? 'interactive' : 'export'
+    const options = { pool, signal } as const
+    const roots = input.include_total_storage_size && columns ? new Set([...columns, 'parent_id']) : columns
+    const pages = readPages({ store, projectId, query, options }, { select: lightSelect(roots), limit, offset })
+    const shape: RecordShape = {
+      projectId,
+      prefix: wirePrefix,
+      columns,
+      storageSize: input.include_storage_size,
+      totalSizes: null,
+    }
+    const totalSize = input.include_total_storage_size
+    const documents = documentsOf(columns)
+    return {
+      lines: await started(linesOf(pages, { store, projectId, documents, shape, totalSize, options })),
+      contentType: linesType(context.header('accept'), 'application/jsonl'),
+      headers,
+    }
+  }
+
+  return [
+    route({
+      name: 'calls.read',
+      method: 'POST',
+      path: '/call/read',
+      right: 'read',
+      summary: 'One call by id',
+      body: { type: 'json', schema: callReadRequest, check: 'schema' },
+      response: callReadResponse,
+      tables: ['calls', 'calls_by_id', 'payloads'],
+      async handle(context) {
+        const { input, signal } = context
+        const projectId = context.project(input.project_id)
+        refuseUnavailable(input)
+        const query = compileCallsQuery({ filter: { call_ids: [input.id] }, projectId, ...names })
+        const headers = await freshness.wait(context, ['calls'])
+        const options = { signal }
+        const row = await readCall({ store, projectId, query, options }, lightSelect(null))
+        if (row === null) return { json: { call: null }, headers }
+        const [[payload = {}], totalSizes] = await Promise.all([
+          readPayloads(store, projectId, [row], documentsOf(null), 'scattered', options),
+          input.include_total_storage_size ? readTraceSizes({ store, options }, projectId, [row]) : null,
+        ])
+        const pieces: (string | Buffer)[] = ['{"call":']
+        const shape: RecordShape = {
+          projectId,
+          prefix: wirePrefix,
+          columns: null,
+          storageSize: input.include_storage_size,
+          totalSizes,
+        }
+        writeRecord(shape, row, payload, pieces)
+        pieces.push('}')
+        return { jsonText: concat(pieces), headers }
+      },
+    }),
+    route({
+      name: 'calls.stream_query',
+      method: 'POST',
+      path: '/calls/stream_query',
+      right: 'read',
+      summary: 'Calls that match a filter and a query, sorted, as JSON Lines',
+      body: { type: 'json', schema: callsQueryRequest, check: 'schema' },
+      response: null,
+      responseType: 'application/jsonl',
+      tables: ['calls', 'calls_by_id', 'calls_by_trace', 'calls_by_parent', 'payloads', 'call_counts_hourly'],
+      handle: streamQuery,
+    }),
+  ]
+}

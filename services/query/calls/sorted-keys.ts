@@ -1,0 +1,29 @@
+// Keys of a sorted answer, kept as the bytes that the engine sent: an export of millions stays small.
+import type { Key } from './scope.ts'
+
+export type Keys = { next(count: number): Key[] }
+
+/** Reads RowBinary rows (Int64, String) one portion at a time. */
+export function decodeKeys(answer: Buffer): Keys {
+  let i = 0
+  return {
+    next(count) {
+      const keys: Key[] = []
+      while (keys.length < count && i < answer.length) {
+        const startedUs = answer.readInt32LE(i + 4) * 2 ** 32 + answer.readUInt32LE(i)
+        i += 8
+        let length = 0
+        let shift = 1
+        for (;;) {
+          const byte = answer[i++] as number
+          length += (byte & 127) * shift
+          if (byte < 128) break
+          shift *= 128
+        }
+        keys.push({ startedUs, id: answer.toString('utf8', i, i + length) })
+        i += length
+      }
+      return keys
+    },
+  }
+}

@@ -1,0 +1,49 @@
+// Counting calls: POST /calls/query_stats.
+import { callsQueryStatsRequest, callsQueryStatsResponse } from '../../schemas/calls-read.ts'
+import type { Freshness } from '../core/freshness.ts'
+import { fault } from '../core/http/errors.ts'
+import { type Route, route } from '../core/http/route.ts'
+import type { Store } from '../core/store/store.ts'
+import { refuseUnavailable } from './calls/include.ts'
+import { countCalls, sizeOfCalls } from './calls/plan.ts'
+import { compileCallsQuery } from './expression/calls-query.ts'
+
+export type QueryStatsDeps = {
+  store: Pick<Store, 'bytes'>
+  freshness: Freshness
+  wirePrefix: 'platform' | 'wb'
+  wireAliases: boolean
+}
+
+export function createQueryStatsRoutes({ store, freshness, wirePrefix, wireAliases }: QueryStatsDeps): Route[] {
+  return [
+    route({
+      name: 'calls.query_stats',
+      method: 'POST',
+      path: '/calls/query_stats',
+      right: 'read',
+      summary: 'Number of calls that match a filter and a query',
+      body: { type: 'json', schema: callsQueryStatsRequest, check: 'schema' },
+      response: callsQueryStatsResponse,
+      tables: ['calls', 'call_counts', 'call_counts_hourly', 'call_marks', 'payloads'],
+      async handle(context) {
+        const { input, signal } = context
+        const projectId = context.project(input.project_id)
+        refuseUnavailable(input)
+        const limit = input.limit ?? null
+        if (limit !== null && limit < 1) throw fault(400, 'Limit must be a positive integer')
+        const { filter, query: expression } = input
+        const names = { prefix: wirePrefix, aliases: wireAliases }
+        const query = compileCallsQuery({ filter, query: expression, projectId, ...names })
+        const headers = await freshness.wait(context, ['calls'])
+        const reader = { store, projectId, query, options: { signal } }
+        const [count, bytes] = await Promise.all([
+          countCalls(reader, limit),
+          input.include_total_storage_size ? sizeOfCalls(reader, limit) : null,
+        ])
+        const hasMore = limit !== null && count >= limit
+        return { json: { count, has_more: hasMore, total_storage_size_bytes: bytes }, headers }
+      },
+    }),
+  ]
+}

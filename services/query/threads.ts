@@ -1,0 +1,146 @@
+// Threads: POST /threads/stream_query. A thread is the set of turn calls that share a thread id.
+import { type ThreadsQueryRequest, threadsQueryRequest } from '../../schemas/threads.ts'
+import type { Freshness } from '../core/freshness.ts'
+import { fault } from '../core/http/errors.ts'
+import { type Reply, type Route, type RouteContext, route } from '../core/http/route.ts'
+import type { ProjectId } from '../core/ids.ts'
+import { join, param, projectQuery, type Sql, sql } from '../core/store/sql.ts'
+import type { Query, Store } from '../core/store/store.ts'
+import { formatTimestamp, parseTimestamp } from '../core/timestamps.ts'
+import { compactRows } from './calls/light.ts'
+import { linesType, nonNegative } from './calls/routes.ts'
+import { allOf, instant } from './calls/scope.ts'
+
+export type ThreadDeps = { store: Pick<Store, 'bytes'>; freshness: Freshness }
+
+type Direction = 'asc' | 'desc'
+
+export type ThreadsPage = {
+  projectId: ProjectId
+  afterUs: number | null
+  beforeUs: number | null
+  threadIds: string[] | null
+  sort: { column: Sql; direction: Direction }[]
+  limit: number | null
+  offset: number
+}
+
+const sortColumns = new Map<string, Sql>([
+  ['thread_id', sql`thread`],
+  ['turn_count', sql`turn_count`],
+  ['start_time', sql`start_us`],
+  ['last_updated', sql`last_us`],
+  ['p50_turn_duration_ms', sql`p50`],
+  ['p99_turn_duration_ms', sql`p99`],
+])
+
+/**
+ * The table `turns` holds one row per version of a turn's place in a thread. A turn that was sent again with another
+ * thread has rows under both, so the newest version per call decides.
+ */
+export const threadsQuery = (page: ThreadsPage): Query =>
+  projectQuery('threads.list', page.projectId, (project) => {
+    const times: Sql[] = []
+    if (page.afterUs !== null) times.push(sql`started_at > ${instant(page.afterUs)}`)
+    if (page.beforeUs !== null) times.push(sql`started_at < ${instant(page.beforeUs)}`)
+    const listed = page.threadIds && sql`thread_id IN ${param('Array(String)', page.threadIds)}`
+    // Only the time may narrow the versions: another thread of a call may lie outside the listed ones.
+    const inThread = listed
+      ? [sql`started_at IN (SELECT started_at ${project.from('turns', { where: allOf([listed, ...times]) })})`]
+      : []
+    const turns = sql`SELECT id, started_at, toUnixTimestamp64Micro(started_at) AS started,
+        argMax(toUnixTimestamp64Micro(ended_at), version) AS ended, argMax(thread_id, version) AS thread,
+        argMax(hidden, version) AS gone
+      ${project.from('turns', { where: allOf([...times, ...inThread]) })} GROUP BY id, started_at`
+    const kept = listed ? sql`gone = 0 AND thread IN ${param('Array(String)', page.threadIds)}` : sql`gone = 0`
+    const terms = page.sort.map(
+      ({ column, direction }) => sql`${column} ${direction === 'asc' ? sql`ASC` : sql`DESC`} NULLS LAST`,
+    )
+    const limit = page.limit === null ? 2 ** 53 - 1 : page.limit
+    return sql`SELECT thread, toUInt32(count()) AS turn_count, toString(min(started)) AS start_text,
+      toString(maxIf(ended, ended != 0)) AS last_text, argMin(id, (started, id)), argMaxIf(id, (ended, id), ended != 0),
+      quantileExactInclusiveIf(0.5)(ended - started, ended != 0) / 1000 AS p50,
+      quantileExactInclusiveIf(0.99)(ended - started, ended != 0) / 1000 AS p99,
+      min(started) AS start_us, maxIf(ended, ended != 0) AS last_us
+    FROM (${turns}) WHERE ${kept}
+    GROUP BY thread HAVING countIf(ended != 0) > 0
+    ORDER BY ${join([...terms, sql`thread ASC`], ', ')}
+    LIMIT ${param('UInt64', limit)} OFFSET ${param('UInt64', page.offset)}`
+  })
+
+type ThreadRow = [string, number, string, string, string, string, number | null, number | null]
+
+const lineOf = ([thread, turns, start, last, firstTurn, lastTurn, p50, p99]: ThreadRow): string =>
+  `${JSON.stringify({
+    thread_id: thread,
+    turn_count: turns,
+    start_time: formatTimestamp(Number(start)),
+    last_updated: formatTimestamp(Number(last)),
+    first_turn_id: firstTurn,
+    last_turn_id: lastTurn,
+    p50_turn_duration_ms: p50,
+    p99_turn_duration_ms: p99,
+  })}\n`
+
+const linesPerChunk = 500
+
+async function* chunks(rows: ThreadRow[]): AsyncGenerator<string> {
+  for (let i = 0; i < rows.length; i += linesPerChunk)
+    yield rows
+      .slice(i, i + linesPerChunk)
+      .map(lineOf)
+      .join('')
+}
+
+function timeOf(name: string, value: string | number | undefined): number | null {
+  if (value === undefined) return null
+  const us = parseTimestamp(value)
+  if (us === null) throw fault(400, `Invalid ${name}: ${JSON.stringify(value).slice(0, 100)}`)
+  return us
+}
+
+function sortOf(terms: ThreadsQueryRequest['sort_by']): ThreadsPage['sort'] {
+  const asked = terms?.length ? terms : [{ field: 'last_updated', direction: 'desc' as const }]
+  return asked.map(({ field, direction }) => {
+    const column = sortColumns.get(field)
+    if (column === undefined) throw fault(400, `Unsupported sort field: ${field.slice(0, 200)}`)
+    return { column, direction }
+  })
+}
+
+export function createThreadRoutes({ store, freshness }: ThreadDeps): Route[] {
+  async function streamQuery(context: RouteContext<ThreadsQueryRequest>): Promise<Reply> {
+    const { input, signal } = context
+    const { filter } = input
+    const page: ThreadsPage = {
+      projectId: context.project(input.project_id),
+      afterUs: timeOf('after_datetime', filter?.after_datetime),
+      beforeUs: timeOf('before_datetime', filter?.before_datetime),
+      threadIds: filter?.thread_ids?.length ? filter.thread_ids : null,
+      sort: sortOf(input.sort_by),
+      limit: nonNegative('limit', input.limit),
+      offset: nonNegative('offset', input.offset) ?? 0,
+    }
+    const headers = await freshness.wait(context, ['calls'])
+    const isNothing = page.limit === 0
+    const rows = isNothing
+      ? []
+      : compactRows<ThreadRow>(await store.bytes(threadsQuery(page), 'JSONCompactEachRow', { signal }))
+    return { lines: chunks(rows), contentType: linesType(context.header('accept'), 'application/x-ndjson'), headers }
+  }
+
+  return [
+    route({
+      name: 'threads.stream_query',
+      method: 'POST',
+      path: '/threads/stream_query',
+      right: 'read',
+      summary: 'Threads with their turns, times and durations, as JSON Lines',
+      body: { type: 'json', schema: threadsQueryRequest, check: 'schema' },
+      response: null,
+      responseType: 'application/x-ndjson',
+      tables: ['turns'],
+      handle: streamQuery,
+    }),
+  ]
+}
