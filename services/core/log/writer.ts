@@ -123,8 +123,6 @@ export function createWriter(options: {
       }
       writing = true
       await write(group)
-      writing = false
-      options.onGroup()
     }
     isPumping = false
   }
@@ -166,6 +164,8 @@ export function createWriter(options: {
       return
     }
     status = 'ok'
+    writing = false
+    options.onGroup()
     let offset = first - 1
     for (const pending of group) {
       offset += pending.records.length
@@ -217,6 +217,7 @@ export function createWriter(options: {
       reason = `Writing the log failed and could not be undone; restart needed: ${messageOf(repairError)}`
       logger?.error({ topic, file: segment.file, err: repairError }, 'a failed write could not be undone')
     }
+    writing = false
     rejectAll(group, retryLater(503, reason))
   }
 
