@@ -23,6 +23,8 @@ export type EmbeddedStoreOptions = {
   /** Default limits of a read. */
   queryTimeoutMs: number
   queryMemoryBytes: number
+  /** Largest result of one read, in the engine's memory; longer ones page by key. */
+  maxResultBytes?: number
   /** Connections for lists and single reads, and for exports and scans. */
   interactiveConnections?: number
   exportConnections?: number
@@ -94,12 +96,13 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
   const { logger = silent, metrics, queryTimeoutMs, queryMemoryBytes } = options
   const interactive = options.interactiveConnections ?? 4
   const exports = options.exportConnections ?? 2
+  const resultBytes = options.maxResultBytes ?? 256 * 2 ** 20
   warnOfFewThreads(interactive + exports + 2, logger)
 
   mkdirSync(resolve(options.dir, 'clickhouse'), { recursive: true })
   const dir = realpathSync(resolve(options.dir, 'clickhouse'))
   const control = await openControl(dir, options)
-  const open = (settings: Settings) => () => new Session(dir, { connectionArgs: args(settings) })
+  const open = (settings: Settings) => () => openSession(dir, settings)
   const writeLimits: Limits = { timeoutMs: writeTimeoutMs, memoryBytes: Math.floor(options.memoryCapBytes / 2) }
   const pools = {
     write: createPool({
@@ -151,7 +154,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
     return timed(query.name, pool, 'read', () => {
       const tag = randomUUID()
       return pools[pool].run({
-        sql: readStatement(query, format, readSettings(pool, { timeoutMs, memoryBytes }), tag),
+        sql: readStatement(query, format, readSettings({ timeoutMs, memoryBytes, resultBytes }), tag),
         format,
         timeoutMs: timeoutMs + graceMs,
         ...(signal === undefined ? {} : { signal }),
@@ -181,7 +184,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
   const write = (sql: string): Promise<EngineResult> => pools.write.run({ sql, format: 'JSONEachRow' })
 
   const ask = async <T>(query: Query): Promise<T[]> => {
-    const settings = readSettings('interactive', { timeoutMs: controlTimeoutMs, memoryBytes: queryMemoryBytes })
+    const settings = readSettings({ timeoutMs: controlTimeoutMs, memoryBytes: queryMemoryBytes, resultBytes })
     const sql = readStatement(query, 'JSONEachRow', settings, 'control')
     return parseRows<T>(await control.run({ sql, format: 'JSONEachRow', timeoutMs: controlTimeoutMs + graceMs }))
   }
@@ -191,6 +194,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
     everyMs: partsEveryMs,
     onBroken: (parts) => logger.error({ parts: parts.slice(0, 20) }, 'the engine set broken parts aside'),
   })
+  await watch.check()
 
   const store: Store = {
     async rows<T>(query: Query, queryOptions?: QueryOptions) {
@@ -228,7 +232,6 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
     async migrate() {
       const result = await applyMigrations(store, options.migrationsDir ?? defaultMigrations)
       if (result.applied.length > 0) logger.info(result, 'migrations applied')
-      await watch.check()
       return result
     },
     async health(): Promise<StoreHealth> {
@@ -253,6 +256,13 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
   return store
 }
 
+function openSession(dir: string, settings: Settings): Session {
+  const session = new Session(dir, { connectionArgs: args(settings) })
+  // In the database `default` the name of a missing table would be read as the path of a file.
+  session.query('USE callhouse')
+  return session
+}
+
 async function openControl(dir: string, options: EmbeddedStoreOptions): Promise<Pool> {
   const settings = { ...sessionSettings, ...serverSettings(options, dir) }
   let first: Session | undefined
@@ -273,7 +283,7 @@ async function openControl(dir: string, options: EmbeddedStoreOptions): Promise<
     name: 'control',
     size: 1,
     maxWaiting: 10_000,
-    open: () => new Session(dir, { connectionArgs: args(sessionSettings) }),
+    open: () => openSession(dir, sessionSettings),
   })
   return {
     run: pool.run,

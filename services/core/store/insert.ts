@@ -21,8 +21,10 @@ const readingSettings: Settings = {
   input_format_allow_errors_ratio: 0,
 }
 
-/** One block per segment: each view then writes one part per month. */
+/** One block per segment: each view then writes one part per month. Views side by side: a small insert waits for syncs. */
 const blockSettings: Settings = {
+  input_format_parallel_parsing: 0,
+  parallel_view_processing: 1,
   max_insert_block_size: 1_000_000,
   min_insert_block_size_rows: 1_000_000,
   min_insert_block_size_bytes: 512 * 2 ** 20,

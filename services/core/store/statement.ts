@@ -6,15 +6,12 @@ export type Settings = Record<string, string | number>
 
 export type Limits = { timeoutMs: number; memoryBytes: number }
 
-/** Largest result of one read; longer ones page by key. */
-const resultBytes = { interactive: 256 * 2 ** 20, export: 512 * 2 ** 20 }
-
 /** Settings of a read. A query's own SETTINGS clause wins over them. */
-export const readSettings = (pool: 'interactive' | 'export', limits: Limits): Settings => ({
+export const readSettings = (limits: Limits & { resultBytes: number }): Settings => ({
   max_execution_time: limits.timeoutMs / 1000,
   timeout_overflow_mode: 'throw',
   max_memory_usage: limits.memoryBytes,
-  max_result_bytes: resultBytes[pool],
+  max_result_bytes: limits.resultBytes,
   result_overflow_mode: 'throw',
   // Versions of one key never lie in two partitions: the partition follows from the sorting key in every table.
   do_not_merge_across_partitions_select_final: 1,
