@@ -94,6 +94,11 @@ describe('casts of a JSON field', () => {
     ['a negation as operand', { $eq: [{ $not: [{ $eq: [v, lit('abc')] }] }, lit(5)] }, []],
     ['$and with NULL', { $and: [{ $gt: [v, lit(1)] }, { $eq: [v, lit('5.5')] }] }, ['5.5']],
     ['$or with NULL', { $or: [{ $gt: [v, lit(5)] }, { $eq: [v, lit('abc')] }] }, ['5.5', '"abc"']],
+    [
+      '$or of equalities',
+      { $or: [{ $eq: [v, lit(5)] }, { $eq: [v, lit(true)] }, { $eq: [v, lit(0)] }, { $eq: [v, lit('abc')] }] },
+      ['5', '5.0', '0', '1', '"5"', '"abc"', 'true', '"true"'],
+    ],
     ['two fields', { $eq: [v, field('inputs.w')] }, ['""', 'null', '(missing)']],
   ]
   it.each(cases)('%s', async (_, expr, expected) => {

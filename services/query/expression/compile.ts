@@ -95,6 +95,7 @@ export function compileCondition(node: Condition, of: Sources): Sql {
     case 'compare':
       return sql`(${compileValue(node.left, of)} ${compareSigns[node.op]} ${compileValue(node.right, of)})`
     case 'isNull':
+      if (node.of.is === 'column' && node.of.column.isNull) return node.of.column.isNull(of)
       return sql`isNull(${compileValue(node.of, of)})`
     case 'exists':
       return sql`(${jsonExists(node.json, of)})`

@@ -26,12 +26,6 @@ function valuesOf(condition: Condition): { column: string; values: string[] } | 
     if (other.is === 'literal' && typeof other.value === 'string')
       return { column: columnName(field), values: [other.value] }
   }
-  if (condition.is === 'or') {
-    const parts = condition.of.map(valuesOf)
-    const [first] = parts
-    if (first && parts.every((part) => part !== null && part.column === first.column))
-      return { column: first.column, values: [...new Set(parts.flatMap((part) => part?.values ?? []))] }
-  }
   return null
 }
 

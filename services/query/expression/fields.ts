@@ -16,8 +16,15 @@ function plain(name: string): Column {
 
 /** The empty string stands for null. */
 function nullable(name: string): Column {
-  const read = (row: Row) => text(row, name) || null
-  return { name, kind: 'string', nullable: true, reads: [name], sql: (of) => sql`nullIf(${of(name)}, '')`, read }
+  return {
+    name,
+    kind: 'string',
+    nullable: true,
+    reads: [name],
+    sql: (of) => sql`nullIf(${of(name)}, '')`,
+    isNull: (of) => sql`(${of(name)} = '')`,
+    read: (row) => text(row, name) || null,
+  }
 }
 
 /** -1 stands for null. */
@@ -50,6 +57,7 @@ const endedAt: Column = {
   nullable: true,
   reads: ['ended_at', 'end_ver'],
   sql: (of) => sql`if(${of('end_ver')} = 0, NULL, ${of('ended_at')})`,
+  isNull: (of) => sql`(${of('end_ver')} = 0)`,
   read: (row) => (isRunning(row) ? null : Number(row.ended_at)),
 }
 

@@ -2,13 +2,13 @@
 import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { JsonField, Segment, Sources } from './types.ts'
 
-/** Engine functions of (text, path...): string form, raw JSON text. Both give '' for what is missing. */
-type Extract = 'JSONExtractString' | 'JSONExtractRaw'
+/** Engine functions of (text, path...): string form, raw JSON text ('' for what is missing), type ('Null' for that). */
+type Extract = 'JSONExtractString' | 'JSONExtractRaw' | 'JSONType'
 
 /** Engine indexes count from 1. */
 const asIndex = (segment: Segment): Sql => param('Int64', Number(segment) + 1)
 const asKey = (segment: Segment): Sql => param('String', String(segment))
-const call = (name: Extract | 'JSONType', text: Sql, path: readonly Sql[]): Sql =>
+const call = (name: Extract, text: Sql, path: readonly Sql[]): Sql =>
   sql`${identifier(name)}(${join([text, ...path], ', ')})`
 
 /**
@@ -42,5 +42,4 @@ function read(name: Extract, { document, path, over }: JsonField, of: Sources): 
 export const jsonString = (json: JsonField, of: Sources): Sql => read('JSONExtractString', json, of)
 
 /** True when the value is present and not JSON null. */
-export const jsonExists = (json: JsonField, of: Sources): Sql =>
-  sql`${read('JSONExtractRaw', json, of)} NOT IN ('', 'null')`
+export const jsonExists = (json: JsonField, of: Sources): Sql => sql`${read('JSONType', json, of)} != 'Null'`

@@ -1,6 +1,7 @@
 // Checks an untrusted `query` and turns it into a typed condition; bounded in depth and size before anything is built.
 import { type Detail, fault, invalid, tooLarge } from '../../core/http/errors.ts'
-import { children } from './tree.ts'
+import { simplify } from './simplify.ts'
+import { children, weightOf } from './tree.ts'
 import type { CompareOp, Condition, Fields, Value } from './types.ts'
 import * as typing from './typing.ts'
 
@@ -11,6 +12,8 @@ const maxNodes = 10_000
 const maxListed = 20_000
 /** Operations inside one another once lists of the same operation are flattened: the engine's parser has a bound too. */
 const maxNesting = 100
+/** Elements of the SQL: the engine takes 50,000 in one statement. */
+const maxWeight = 30_000
 
 type Loc = (string | number)[]
 type Operator =
@@ -201,10 +204,11 @@ class Parser {
 
 /** Refuses trees whose SQL would be too large: shared parts count as often as they are written. */
 function checkSize(root: Condition): void {
-  let nodes = 0
+  let weight = 0
   const visit = (node: Value, depth: number): void => {
     if (depth > maxNesting) throw fault(400, `The query nests more than ${maxNesting} operations`)
-    if (++nodes > maxNodes) throw fault(400, `The query has more than ${maxNodes} nodes`)
+    weight += weightOf(node)
+    if (weight > maxWeight) throw fault(400, 'The query has too many conditions')
     for (const child of children(node)) visit(child, depth + 1)
   }
   visit(root, 0)
@@ -221,7 +225,7 @@ export function parseQuery(query: unknown, fields: Fields): Condition | null {
   if (!Object.hasOwn(query, key)) malformed(['query', '$expr'], 'Field required', 'missing')
   for (const other of Object.keys(query))
     if (other !== key) malformed(['query', other], 'Extra inputs are not permitted', 'extra_forbidden')
-  const condition = new Parser(fields).operation(query[key], ['query', key], 0)
+  const condition = simplify(new Parser(fields).operation(query[key], ['query', key], 0))
   checkSize(condition)
   return condition
 }

@@ -6,6 +6,8 @@ import type { Segment } from './types.ts'
 const maxIndexDigits = 9
 /** More segments than a document may nest can only name something that is not there. */
 const maxSegments = 512
+/** Each index is a step of its own in SQL, and the engine bounds the depth of a statement. */
+const maxIndexes = 20
 
 /** Names separated by `.`; `\.` is a dot inside a name. */
 export function splitPath(name: string): string[] {
@@ -28,8 +30,11 @@ export function splitPath(name: string): string[] {
 /** Path below a document: non-negative integers may index arrays, negative ones are refused. */
 export function jsonPath(segments: readonly string[], name: string): Segment[] {
   if (segments.length > maxSegments) throw fault(422, `Field ${name.slice(0, 100)}... has too many segments`)
+  let indexes = 0
   return segments.map((segment) => {
     if (/^-\d+$/.test(segment)) throw fault(422, `Negative array index ${segment} in field ${name}`)
-    return segment.length <= maxIndexDigits && /^(0|[1-9]\d*)$/.test(segment) ? Number(segment) : segment
+    if (segment.length > maxIndexDigits || !/^(0|[1-9]\d*)$/.test(segment)) return segment
+    if (++indexes > maxIndexes) throw fault(422, `Field ${name.slice(0, 100)}... has too many array indexes`)
+    return Number(segment)
   })
 }

@@ -48,6 +48,8 @@ export type Column = {
   /** Physical columns behind it. */
   reads: readonly string[]
   sql(of: Sources): Sql
+  /** Shorter SQL for the test for NULL. */
+  isNull?(of: Sources): Sql
   read(row: Row): string | number | bigint | null
 }
 
