@@ -28,35 +28,42 @@ function int64(value: number): string {
   return String(exact > int64Max ? int64Max : exact < -int64Max ? -int64Max : exact)
 }
 
-const column = (name: string, value: string): string => (value === '' ? '' : `,"${name}":${quote(value)}`)
-const count = (name: string, value: number): string => (value === 0 ? '' : `,"${name}":${value}`)
-const step = (name: string, value: number | null): string =>
-  value === null || value === -1 ? '' : `,"${name}":${int64(value)}`
-const counts = (name: string, entries: UsageEntry[], of: (entry: UsageEntry) => number): string =>
-  `,"${name}":[${entries.map((entry) => int64(of(entry))).join(',')}]`
+/** A text column; `lead` is everything before the value's quote. The empty text is left out. */
+function column(lead: string, value: string): string {
+  if (value === '') return ''
+  return plain.test(value) ? `${lead}"${value}"` : lead + JSON.stringify(value.toWellFormed())
+}
+const step = (lead: string, value: number | null): string => (value === null || value === -1 ? '' : lead + int64(value))
+
+function counts(lead: string, entries: UsageEntry[], of: (entry: UsageEntry) => number): string {
+  let list = ''
+  for (const entry of entries) list += list === '' ? int64(of(entry)) : `,${int64(of(entry))}`
+  return `${lead}[${list}]`
+}
 
 const usage = (entries: UsageEntry[]): string =>
   entries.length === 0
     ? ''
     : `,"usage_model":${texts(entries.map((entry) => entry.model))}` +
-      counts('usage_requests', entries, (entry) => entry.requests) +
-      counts('usage_input', entries, (entry) => entry.input) +
-      counts('usage_output', entries, (entry) => entry.output) +
-      counts('usage_total', entries, (entry) => entry.total) +
-      counts('usage_cache_read', entries, (entry) => entry.cacheRead) +
-      counts('usage_cache_write', entries, (entry) => entry.cacheWrite)
+      counts(',"usage_requests":', entries, (entry) => entry.requests) +
+      counts(',"usage_input":', entries, (entry) => entry.input) +
+      counts(',"usage_output":', entries, (entry) => entry.output) +
+      counts(',"usage_total":', entries, (entry) => entry.total) +
+      counts(',"usage_cache_read":', entries, (entry) => entry.cacheRead) +
+      counts(',"usage_cache_write":', entries, (entry) => entry.cacheWrite)
 
 const sizeOf = (json: JsonText): number => (typeof json === 'string' ? Buffer.byteLength(json) : json.end - json.start)
 
 const isNested = (first: number | undefined): boolean => first === 123 || first === 91
 
-/** Payload columns in row order, with the bytes that stand before their values. */
-const payloads = (['attributes', 'inputs', 'output', 'summary', 'otel_dump'] as const).map((name) => ({
-  name,
-  lead: Buffer.from(`,"${name}":`),
-}))
-
-type Payloads = Partial<Record<(typeof payloads)[number]['name'], JsonText>>
+/** What stands before the value of each payload column. */
+const leads = {
+  attributes: Buffer.from(',"attributes":'),
+  inputs: Buffer.from(',"inputs":'),
+  output: Buffer.from(',"output":'),
+  summary: Buffer.from(',"summary":'),
+  otelDump: Buffer.from(',"otel_dump":'),
+}
 
 /** A buffer that grows; its bytes are handed out and never written again. */
 function createRows(sizeHint: number) {
@@ -78,7 +85,13 @@ function createRows(sizeHint: number) {
     },
     bytes(source: Buffer, start: number, end: number): void {
       reserve(end - start)
-      at += source.copy(buffer, at, start, end)
+      // Buffer.copy does the same at twice the cost.
+      buffer.set(new Uint8Array(source.buffer, source.byteOffset + start, end - start), at)
+      at += end - start
+    },
+    lead(source: Buffer): void {
+      reserve(source.length)
+      for (let i = 0; i < source.length; i++) buffer[at++] = source[i] as number
     },
     done: (): Buffer => buffer.subarray(0, at),
   }
@@ -88,7 +101,7 @@ type Rows = ReturnType<typeof createRows>
 
 function writePayload(rows: Rows, lead: Buffer, json: JsonText): void {
   if (json === '') return
-  rows.bytes(lead, 0, lead.length)
+  rows.lead(lead)
   if (typeof json === 'string') {
     rows.text(isNested(json.charCodeAt(0)) ? json : JSON.stringify(json))
   } else if (isNested(json.bytes[json.start])) {
@@ -98,70 +111,81 @@ function writePayload(rows: Rows, lead: Buffer, json: JsonText): void {
   }
 }
 
-const startColumns = (part: StartFields) => ({
-  ids:
-    column('trace_id', part.traceId) +
-    column('parent_id', part.parentId) +
-    column('thread_id', part.threadId) +
-    column('turn_id', part.turnId) +
-    column('op_name', part.opName) +
-    (part.displayName === null ? '' : `,"named":1${column('display_name', part.displayName)}`),
-  run: column('user_id', part.userId) + column('run_id', part.runId) + step('run_step', part.runStep),
-  refs: part.inputRefs.length ? `,"input_refs":${texts(part.inputRefs)}` : '',
-  bytes: `,"start_bytes":${sizeOf(part.attributes) + sizeOf(part.inputs) + sizeOf(part.otelDump)}`,
-})
+const idColumns = (part: StartFields): string =>
+  column(',"trace_id":', part.traceId) +
+  column(',"parent_id":', part.parentId) +
+  column(',"thread_id":', part.threadId) +
+  column(',"turn_id":', part.turnId) +
+  column(',"op_name":', part.opName) +
+  (part.displayName === null ? '' : `,"named":1${column(',"display_name":', part.displayName)}`)
 
-const endColumns = (part: EndFields) => ({
-  run: step('run_step_end', part.runStepEnd),
-  refs: part.outputRefs.length ? `,"output_refs":${texts(part.outputRefs)}` : '',
-  usage: count('error_count', part.errorCount) + usage(part.usage),
-  bytes: `,"end_bytes":${sizeOf(part.output) + sizeOf(part.summary)}`,
-})
+const runColumns = (part: StartFields): string =>
+  column(',"user_id":', part.userId) + column(',"run_id":', part.runId) + step(',"run_step":', part.runStep)
+
+const refs = (lead: string, list: string[]): string => (list.length === 0 ? '' : lead + texts(list))
+
+const countColumns = (part: EndFields): string =>
+  (part.errorCount === 0 ? '' : `,"error_count":${part.errorCount}`) + usage(part.usage)
+
+const startBytes = (part: StartFields): string =>
+  `,"start_bytes":${sizeOf(part.attributes) + sizeOf(part.inputs) + sizeOf(part.otelDump)}`
+
+const endBytes = (part: EndFields): string => `,"end_bytes":${sizeOf(part.output) + sizeOf(part.summary)}`
 
 /** Everything between the clock and the payloads, in the order of the topic's columns. */
 function lightColumns(part: CallPart): string {
   switch (part.kind) {
-    case 'complete': {
-      const start = startColumns(part)
-      const end = endColumns(part)
-      const times = `,"started_us":${part.startedUs},"ended_us":${part.endedUs}`
-      const exception = column('exception', part.exception)
-      return `${times}${start.ids}${exception}${start.run}${end.run}${start.refs}${end.refs}${end.usage}${start.bytes}${end.bytes}`
-    }
-    case 'start': {
-      const start = startColumns(part)
-      return `,"started_us":${part.startedUs}${start.ids}${start.run}${start.refs}${start.bytes}`
-    }
-    case 'end': {
-      const end = endColumns(part)
-      const times = `,"ended_us":${part.endedUs},"payload_us":${part.payloadUs}`
-      return `${times}${column('exception', part.exception)}${end.run}${end.refs}${end.usage}${end.bytes}`
-    }
+    case 'complete':
+      return (
+        `,"started_us":${part.startedUs},"ended_us":${part.endedUs}` +
+        idColumns(part) +
+        column(',"exception":', part.exception) +
+        runColumns(part) +
+        step(',"run_step_end":', part.runStepEnd) +
+        refs(',"input_refs":', part.inputRefs) +
+        refs(',"output_refs":', part.outputRefs) +
+        countColumns(part) +
+        startBytes(part) +
+        endBytes(part)
+      )
+    case 'start':
+      return (
+        `,"started_us":${part.startedUs}` +
+        idColumns(part) +
+        runColumns(part) +
+        refs(',"input_refs":', part.inputRefs) +
+        startBytes(part)
+      )
+    case 'end':
+      return (
+        `,"ended_us":${part.endedUs},"payload_us":${part.payloadUs}` +
+        column(',"exception":', part.exception) +
+        step(',"run_step_end":', part.runStepEnd) +
+        refs(',"output_refs":', part.outputRefs) +
+        countColumns(part) +
+        endBytes(part)
+      )
     case 'name':
-      return `,"named":1${column('display_name', part.displayName)}`
+      return `,"named":1${column(',"display_name":', part.displayName)}`
     case 'delete':
       return ''
   }
 }
 
-function payloadsOf(part: CallPart): Payloads {
-  switch (part.kind) {
-    case 'complete':
-      return {
-        attributes: part.attributes,
-        inputs: part.inputs,
-        output: part.output,
-        summary: part.summary,
-        otel_dump: part.otelDump,
-      }
-    case 'start':
-      return { attributes: part.attributes, inputs: part.inputs, otel_dump: part.otelDump }
-    case 'end':
-      return { output: part.output, summary: part.summary }
-    default:
-      return {}
+function writePayloads(rows: Rows, part: CallPart): void {
+  if (part.kind === 'name' || part.kind === 'delete') return
+  if (part.kind !== 'end') {
+    writePayload(rows, leads.attributes, part.attributes)
+    writePayload(rows, leads.inputs, part.inputs)
   }
+  if (part.kind !== 'start') {
+    writePayload(rows, leads.output, part.output)
+    writePayload(rows, leads.summary, part.summary)
+  }
+  if (part.kind !== 'end') writePayload(rows, leads.otelDump, part.otelDump)
 }
+
+const rowEnd = Buffer.from('}\n')
 
 /** FNV-1a over project and call id: everything about one call goes to one partition. */
 export function partitionOf(projectId: string, id: string, partitions: number): number {
@@ -198,12 +222,8 @@ export function createCallWriter(options: { sizeHintBytes?: number; partitions?:
       rows.text(
         `{"kind":"${part.kind}","project_id":${projectJson},"id":${quote(part.id)},"clock":${part.clock}${lightColumns(part)}${odd}`,
       )
-      const values = payloadsOf(part)
-      for (const { name, lead } of payloads) {
-        const json = values[name]
-        if (json !== undefined) writePayload(rows, lead, json)
-      }
-      rows.text('}\n')
+      writePayloads(rows, part)
+      rows.lead(rowEnd)
       rows.rowCount++
       if (part.kind !== 'complete') rows.patchCount++
       if (part.clock > rows.clock) rows.clock = part.clock

@@ -41,6 +41,8 @@ export const nameOf = (text: string): Name => ({ text, bytes: Buffer.from(text) 
 
 export type Scan = {
   bytes: Buffer
+  /** The same bytes, to be looked at four at a time. */
+  view: DataView
   /** Where the document begins, after a byte order mark. */
   at: number
   depth: number
@@ -56,7 +58,8 @@ const longBytes = 8192
 export function startScan(body: Buffer, maxDepth: number): Scan {
   const bytes = isUtf8(body) ? body : Buffer.from(body.toString('utf8'))
   const at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
-  return { bytes, at: skipSpace(bytes, at), depth: 0, maxDepth, marks: 0, refs: [] }
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  return { bytes, view, at: skipSpace(bytes, at), depth: 0, maxDepth, marks: 0, refs: noRefs }
 }
 
 function skipSpace(bytes: Buffer, from: number): number {
@@ -81,17 +84,30 @@ function escapeLength(b: Buffer, i: number): number {
   return paired && isLowHalf(b[i + 9] as number) ? 12 : -6
 }
 
-/** Bits that say which credential names may end in a letter and the letter before it; `_` and `-` may stand anywhere. */
-const lastLetter = new Uint8Array(256)
-const letterBefore = new Uint8Array(256)
-for (const [bit, pair] of ['ey', 'en', 'et', 'rs', 'on', 'id', 'ls'].entries())
-  for (const form of [pair, pair.toUpperCase()]) {
-    letterBefore[form.charCodeAt(0)] = (letterBefore[form.charCodeAt(0)] as number) | (1 << bit)
-    lastLetter[form.charCodeAt(1)] = (lastLetter[form.charCodeAt(1)] as number) | (1 << bit)
-  }
-// Non-ASCII letters may become ASCII ones in lower case (the Kelvin sign), so they are looked at as well.
-for (const table of [lastLetter, letterBefore])
-  for (let c = 0; c < 256; c++) if (c === 45 || c === 95 || c >= 128) table[c] = 0x7f
+/** How the last four letters of a credential's key may look; a letter of the first column is one of several. */
+const keyEndings = ['iestk key', 'o ken', 'c ret', 'd ers', 't ion', 'e yid', 'i als']
+/** For each of the last four bytes, last first: bits of the endings that it fits. `_` and `-` may stand anywhere. */
+const endingBits = [3, 2, 1, 0].map((place) => {
+  const bits = new Uint8Array(256)
+  keyEndings.forEach((ending, bit) => {
+    const [first = '', rest = ''] = ending.split(' ')
+    for (const letter of place === 0 ? first : (rest[place - 1] as string))
+      for (const form of [letter, letter.toUpperCase()])
+        bits[form.charCodeAt(0)] = (bits[form.charCodeAt(0)] as number) | (1 << bit)
+  })
+  // Lower-casing turns some other letters into ASCII (the Kelvin sign), so every non-ASCII byte is looked at.
+  for (let c = 0; c < 256; c++) if (c === 45 || c === 95 || c >= 128) bits[c] = 0x7f
+  return bits
+})
+const [lastBits, thirdBits, secondBits, firstBits] = endingBits as [Uint8Array, Uint8Array, Uint8Array, Uint8Array]
+
+/** False when the bytes before a key's closing quote rule out that it names a credential. */
+const mayBeCredential = (b: Buffer, end: number): boolean =>
+  ((lastBits[b[end - 1] as number] as number) &
+    (thirdBits[b[end - 2] as number] as number) &
+    (secondBits[b[end - 3] as number] as number) &
+    (firstBits[b[end - 4] as number] as number)) !==
+  0
 
 /** The text between two quotes. */
 function decode(b: Buffer, start: number, end: number, escaped: boolean): string {
@@ -110,6 +126,32 @@ function mayBeContent(b: Buffer, start: number): boolean {
   return true
 }
 
+/**
+ * The next quote or backslash at or after `from`, found four bytes at a time (zero-byte test of "Hacker's Delight",
+ * section 6-1: the lowest bit of the mask belongs to a byte that really matches).
+ */
+function quoteOrSlash(b: Buffer, view: DataView, from: number): number {
+  const lastWord = b.length - 4
+  let i = from
+  while (i <= lastWord) {
+    const word = view.getUint32(i, true)
+    const quotes = word ^ 0x22222222
+    const slashes = word ^ 0x5c5c5c5c
+    const mask = (((quotes - 0x01010101) & ~quotes) | ((slashes - 0x01010101) & ~slashes)) & 0x80808080
+    if (mask !== 0) return i + ((31 - Math.clz32(mask & -mask)) >> 3)
+    i += 4
+  }
+  while (b[i] !== 34 && b[i] !== 92) if (++i >= b.length) throw bodyChanged()
+  return i
+}
+
+/** Index of the quote that ends the string whose content begins at `from`. */
+function closingQuote(s: Scan, from: number): number {
+  let i = quoteOrSlash(s.bytes, s.view, from)
+  while (s.bytes[i] === 92) i = quoteOrSlash(s.bytes, s.view, i + 2)
+  return i
+}
+
 /** True for numbers whose size is at least 2^63: the engine reads integers of 64 bits and finite doubles. */
 const isOddNumber = (token: string): boolean => !(Math.abs(Number(token)) < 2 ** 63)
 
@@ -119,6 +161,7 @@ const isOddNumber = (token: string): boolean => !(Math.abs(Number(token)) < 2 **
  */
 function walk(s: Scan, from: number, interest: number): number {
   const b = s.bytes
+  const view = s.view
   const maxDepth = s.maxDepth - s.depth
   let marks = 0
   let depth = 0
@@ -128,16 +171,12 @@ function walk(s: Scan, from: number, interest: number): number {
     if (c === 34) {
       const start = ++i
       let escaped = false
-      for (;;) {
-        const d = b[i]
-        if (d === 34) break
-        if (d === 92) {
-          escaped = true
-          const length = escapeLength(b, i)
-          if (length < 0) marks |= mark.surrogate
-          i += length < 0 ? -length : length
-        } else if (d === undefined) throw bodyChanged()
-        else i++
+      i = quoteOrSlash(b, view, i)
+      while (b[i] === 92) {
+        escaped = true
+        const length = escapeLength(b, i)
+        if (length < 0) marks |= mark.surrogate
+        i = quoteOrSlash(b, view, i + Math.abs(length))
       }
       const end = i++
       if (interest === 0) continue
@@ -149,8 +188,7 @@ function walk(s: Scan, from: number, interest: number): number {
         }
         if (next === 58) {
           if (interest & search.credentials && end - start > 5) {
-            const fits = (lastLetter[b[end - 1] as number] as number) & (letterBefore[b[end - 2] as number] as number)
-            if ((fits || escaped) && isSensitiveKey(decode(b, start, end, escaped))) {
+            if ((escaped || mayBeCredential(b, end)) && isSensitiveKey(decode(b, start, end, escaped))) {
               const value = skipSpace(b, skipSpace(b, i) + 1)
               if (b[value] === 34 && b[value + 1] !== 34) marks |= mark.credential
             }
@@ -190,20 +228,24 @@ function walk(s: Scan, from: number, interest: number): number {
   return i
 }
 
+const noRefs: string[] = []
+
 function noteRef(s: Scan, start: number, end: number, escaped: boolean): void {
   const b = s.bytes
   // 'weave:///' and 'wandb-artifact:///': the second letter decides soon enough
   if (!escaped && b[start + 1] !== 101 && b[start + 1] !== 97) return
   const text = decode(b, start, end, escaped)
-  if (isRef(text) && !s.refs.includes(text)) s.refs.push(text)
+  if (!isRef(text) || s.refs.includes(text)) return
+  if (s.refs === noRefs) s.refs = [text]
+  else s.refs.push(text)
 }
 
-/** The value that begins at `at`, searched for the kinds of `interest`; `s.at` is moved behind it. */
-export function takeSlice(s: Scan, at: number, interest: number): Slice {
-  s.refs = []
-  const end = walk(s, at, interest)
-  s.at = end
-  return { bytes: s.bytes, start: at, end, marks: s.marks, refs: s.refs }
+/** The value at `s.at`, searched for the kinds of `interest`; moves behind it. */
+export function takeSlice(s: Scan, interest: number): Slice {
+  s.refs = noRefs
+  const start = s.at
+  s.at = walk(s, start, interest)
+  return { bytes: s.bytes, start, end: s.at, marks: s.marks, refs: s.refs }
 }
 
 function matches(b: Buffer, start: number, end: number, name: Uint8Array): boolean {
@@ -212,66 +254,73 @@ function matches(b: Buffer, start: number, end: number, name: Uint8Array): boole
   return true
 }
 
-function indexOfName(s: Scan, start: number, end: number, escaped: boolean, names: readonly Name[]): number {
-  if (escaped) {
+/** Index of the name between two quotes, -1 when it is none of them. */
+function indexOfName(s: Scan, start: number, end: number, names: readonly Name[]): number {
+  for (let n = 0; n < names.length; n++) if (matches(s.bytes, start, end, (names[n] as Name).bytes)) return n
+  for (let i = start; i < end; i++) {
+    if (s.bytes[i] !== 92) continue
     const text = decode(s.bytes, start, end, true)
     return names.findIndex((name) => name.text === text)
   }
-  for (let n = 0; n < names.length; n++) if (matches(s.bytes, start, end, (names[n] as Name).bytes)) return n
   return -1
 }
 
-/**
- * Goes through the members of the object at `s.at` and calls `visit` with the index in `names` and the position of the
- * value; `visit` moves `s.at` behind the value. Other members are passed over, and so is a value that is no object.
- */
-export function eachMember(s: Scan, names: readonly Name[], visit: (name: number, at: number) => void): void {
-  const b = s.bytes
-  if (b[s.at] !== 123) {
+/** Steps into the object at `s.at`; false when there is none, and the value is passed over. */
+export const enterObject = (s: Scan): boolean => enter(s, 123)
+
+/** Steps into the array at `s.at`; false when there is none, and the value is passed over. */
+export const enterArray = (s: Scan): boolean => enter(s, 91)
+
+function enter(s: Scan, opening: number): boolean {
+  if (s.bytes[s.at] !== opening) {
     s.at = walk(s, s.at, 0)
-    return
+    return false
   }
   if (++s.depth > s.maxDepth) throw tooLarge()
-  let i = skipSpace(b, s.at + 1)
-  while (b[i] === 34) {
-    const start = i + 1
-    let end = start
-    let escaped = false
-    for (; b[end] !== 34; end++) {
-      if (b[end] === 92) {
-        escaped = true
-        end++
-      } else if (b[end] === undefined) throw bodyChanged()
-    }
-    const at = skipSpace(b, skipSpace(b, end + 1) + 1)
-    const name = indexOfName(s, start, end, escaped, names)
-    s.at = at
-    if (name === -1) s.at = walk(s, at, 0)
-    else visit(name, at)
-    i = skipSpace(b, s.at)
-    if (b[i] === 44) i = skipSpace(b, i + 1)
-  }
-  if (b[i] !== 125) throw bodyChanged()
-  s.depth--
-  s.at = i + 1
+  s.at++
+  return true
 }
 
-/** Goes through the items of the array at `s.at`; `visit` moves `s.at` behind the item. A value that is no array is passed over. */
-export function eachItem(s: Scan, visit: (index: number, at: number) => void): void {
+/** Position of the next member or item, -1 at the end of the container, which is left. */
+function next(s: Scan, closing: number): number {
   const b = s.bytes
-  if (b[s.at] !== 91) {
-    s.at = walk(s, s.at, 0)
-    return
-  }
-  if (++s.depth > s.maxDepth) throw tooLarge()
-  let i = skipSpace(b, s.at + 1)
-  for (let index = 0; b[i] !== 93; index++) {
-    if (b[i] === undefined) throw bodyChanged()
-    s.at = i
-    visit(index, i)
-    i = skipSpace(b, s.at)
-    if (b[i] === 44) i = skipSpace(b, i + 1)
-  }
+  let i = s.at
+  while ((b[i] as number) <= 32 || b[i] === 44) i++
+  if (b[i] !== closing) return i
   s.depth--
   s.at = i + 1
+  return -1
+}
+
+/** Moves to the next item of an array; false when there is none, and the array is left. */
+export function nextItem(s: Scan): boolean {
+  const i = next(s, 93)
+  if (i === -1) return false
+  if (s.bytes[i] === undefined) throw bodyChanged()
+  s.at = i
+  return true
+}
+
+/**
+ * Moves to the value of the next member whose name is among `names` and returns the name's index; -1 when there is
+ * none, and the object is left. Other members are passed over. The caller moves behind the value.
+ */
+export function nextMember(s: Scan, names: readonly Name[]): number {
+  const b = s.bytes
+  for (;;) {
+    const i = next(s, 125)
+    if (i === -1) return -1
+    if (b[i] !== 34) throw bodyChanged()
+    const end = closingQuote(s, i + 1)
+    const colon = b[end + 1] === 58 ? end + 1 : skipSpace(b, end + 1)
+    s.at = skipSpace(b, colon + 1)
+    const name = indexOfName(s, i + 1, end, names)
+    if (name !== -1) return name
+    s.at = b[s.at] === 34 ? closingQuote(s, s.at + 1) + 1 : walk(s, s.at, 0)
+  }
+}
+
+/** Passes over the value at `s.at`. */
+export function skipValue(s: Scan): void {
+  s.at = walk(s, s.at, 0)
 }

@@ -1,0 +1,109 @@
+// Reads the items of call writes: shape, ids and project of each, with the faults of each item kept apart.
+import { Fault } from '../../core/http/errors.ts'
+import type { ProjectId } from '../../core/ids.ts'
+import { isCallId, isTraceId } from '../../core/ids.ts'
+import {
+  type Findings,
+  faultOf,
+  findingsAt,
+  isObject,
+  type Json,
+  misfit,
+  missing,
+  refuse,
+  requiredText,
+} from './field-checks.ts'
+import {
+  type CheckContext,
+  checkEnd,
+  checkGivenId,
+  checkOptionalId,
+  checkStart,
+  type EndHead,
+  type StartHead,
+} from './part-checks.ts'
+
+/** A checked item before its payloads are known. */
+export type Checked = { projectId: ProjectId; id: string; start: StartHead | null; end: EndHead | null }
+
+/** Reads a project id and checks the caller's right on it; throws a fault. */
+export type OpenProject = (projectId: string) => ProjectId
+
+function openProject(found: Findings, from: Json, open: OpenProject): ProjectId {
+  const projectId = requiredText(found, from, 'project_id')
+  if (found.details.length > 0) return '' as ProjectId
+  return open(projectId)
+}
+
+export function checkStartItem(found: Findings, from: Json, open: OpenProject, context: CheckContext): Checked {
+  const projectId = openProject(found, from, open)
+  const id = checkOptionalId(found, from, 'id', isCallId)
+  const traceId = checkOptionalId(found, from, 'trace_id', isTraceId)
+  return { projectId, id, start: checkStart(found, from, traceId, context), end: null }
+}
+
+export function checkEndItem(found: Findings, from: Json, open: OpenProject, context: CheckContext): Checked {
+  const projectId = openProject(found, from, open)
+  return { projectId, id: checkGivenId(found, from, 'id', isCallId), start: null, end: checkEnd(found, from, context) }
+}
+
+export function checkCompleteItem(found: Findings, from: Json, open: OpenProject, context: CheckContext): Checked {
+  const projectId = openProject(found, from, open)
+  const id = checkGivenId(found, from, 'id', isCallId)
+  const traceId = checkGivenId(found, from, 'trace_id', isTraceId)
+  return { projectId, id, start: checkStart(found, from, traceId, context), end: checkEnd(found, from, context) }
+}
+
+/** The required object under `key`; null when it is missing or something else. */
+export function objectAt(found: Findings, from: Json, key: string): Json | null {
+  const value = from[key]
+  if (isObject(value)) return value
+  if (value === undefined) missing(found, key)
+  else misfit(found, [key], 'dict_type', 'Input should be a valid object')
+  return null
+}
+
+/** Which side of a batch item counts: its mode, which must agree with the shape, or the shape alone. */
+function sideOf(found: Findings, item: Json, request: Json): 'start' | 'end' | null {
+  const { mode } = item
+  if (mode === undefined || mode === null)
+    return request.start === undefined && request.end !== undefined ? 'end' : 'start'
+  if (typeof mode !== 'string') {
+    misfit(found, ['mode'], 'string_type', 'Input should be a valid string')
+    return null
+  }
+  const other = mode === 'start' ? 'end' : 'start'
+  if (mode !== 'start' && mode !== 'end') refuse(found, `Invalid mode: ${JSON.stringify(mode.slice(0, 100))}`)
+  else if (request[mode] === undefined && request[other] !== undefined)
+    refuse(found, `Invalid item: mode ${mode} with the fields of ${other}`)
+  else return mode
+  return null
+}
+
+/** Checks one item of a batch; a `Fault` says what is wrong with it. */
+export function checkBatchItem(
+  item: unknown,
+  index: number,
+  open: OpenProject,
+  context: CheckContext,
+): Checked | Fault {
+  const found = findingsAt('body', 'batch', index)
+  if (!isObject(item)) {
+    misfit(found, [], 'dict_type', 'Input should be a valid object')
+    return faultOf(found) as Fault
+  }
+  try {
+    const request = objectAt(found, item, 'req')
+    const side = request && sideOf(found, item, request)
+    if (request === null || side === null) return faultOf(found) as Fault
+    found.loc.push('req')
+    const from = objectAt(found, request, side)
+    if (from === null) return faultOf(found) as Fault
+    found.loc.push(side)
+    const checked = (side === 'start' ? checkStartItem : checkEndItem)(found, from, open, context)
+    return faultOf(found) ?? checked
+  } catch (error) {
+    if (error instanceof Fault) return error
+    throw error
+  }
+}

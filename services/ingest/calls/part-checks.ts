@@ -1,0 +1,158 @@
+// Checks starts and ends as callers send them and reads everything but the payloads.
+import type { UsageEntry } from '../../core/call-rows.ts'
+import { isCallId, uuidv7 } from '../../core/ids.ts'
+import { hasRefScheme, parseRef } from '../../core/refs.ts'
+import { isPlausible, parseTimestamp } from '../../core/timestamps.ts'
+import {
+  type Findings,
+  hasObject,
+  isLongerThan,
+  type Json,
+  misfit,
+  optionalCount,
+  optionalText,
+  refuse,
+  requiredObject,
+  requiredText,
+  requiredTime,
+} from './field-checks.ts'
+import { checkSummary } from './summary-check.ts'
+
+/** Start-side fields of a checked item; payloads are read from the bytes. */
+export type StartHead = {
+  startedUs: number
+  traceId: string
+  parentId: string
+  threadId: string
+  turnId: string
+  opName: string
+  displayName: string | null
+  runId: string
+  runStep: number | null
+  hasOtelDump: boolean
+}
+
+/** End-side fields of a checked item. */
+export type EndHead = {
+  endedUs: number
+  payloadUs: number
+  exception: string
+  runStepEnd: number | null
+  hasOutput: boolean
+  errorCount: number
+  usage: UsageEntry[]
+  /** The stored text of the summary differs from the one that was sent. */
+  summaryCoerced: boolean
+}
+
+/** Spellings of the prefixed fields, the one that counts first. */
+export type WireNames = { runId: string[]; runStep: string[]; runStepEnd: string[] }
+
+export function wireNames(prefix: string, aliases: boolean): WireNames {
+  const spell = (name: string) => [...new Set(aliases ? [`${prefix}_${name}`, `wb_${name}`] : [`${prefix}_${name}`])]
+  return { runId: spell('run_id'), runStep: spell('run_step'), runStepEnd: spell('run_step_end') }
+}
+
+export type CheckContext = { names: WireNames; nowMs: number }
+
+/** The spelling under which a prefixed field is given; the configured one when it is absent. */
+function givenName(from: Json, names: string[]): string {
+  for (const name of names) if (from[name] !== undefined && from[name] !== null) return name
+  return names[0] as string
+}
+
+const maxNameLength = 128
+const maxDisplayNameLength = 1024
+
+const commonOpRef = /^weave:\/\/\/[^/]+\/[^/]+\/op\/[^/:]+:[^/:]+$/
+
+/** 400 unless the name is plain and short, or a ref to an op. */
+function checkOpName(found: Findings, opName: string): void {
+  if (hasRefScheme(opName)) {
+    if (!commonOpRef.test(opName) && parseRef(opName)?.kind !== 'op')
+      refuse(found, 'Invalid op_name: not a ref to an op')
+  } else if (isLongerThan(opName, maxNameLength)) {
+    refuse(found, `Invalid op_name: longer than ${maxNameLength} characters`)
+  }
+}
+
+export function checkDisplayName(found: Findings, displayName: string): void {
+  if (isLongerThan(displayName, maxDisplayNameLength))
+    refuse(found, `Invalid display_name: longer than ${maxDisplayNameLength} characters`)
+}
+
+function checkRunId(found: Findings, runId: string, key: string): void {
+  const parts = runId.split('/')
+  if (parts.length !== 3 || parts.includes('')) refuse(found, `Invalid ${key}; expected <entity>/<project>/<run>`)
+}
+
+/** Ids that the caller must give. */
+export function checkGivenId(found: Findings, from: Json, key: string, isId: (text: string) => boolean): string {
+  const id = requiredText(found, from, key)
+  if (!isId(id)) refuse(found, `Invalid ${key}: ${JSON.stringify(id.slice(0, 100))}`)
+  return id.toWellFormed()
+}
+
+/** Ids that are generated when they are not given. */
+export function checkOptionalId(found: Findings, from: Json, key: string, isId: (text: string) => boolean): string {
+  const id = optionalText(found, from, key)
+  if (id === null || id === '') return uuidv7()
+  if (!isId(id)) refuse(found, `Invalid ${key}: ${JSON.stringify(id.slice(0, 100))}`)
+  return id.toWellFormed()
+}
+
+/** @param traceId checked by the caller, since some routes require it and others generate it */
+export function checkStart(found: Findings, from: Json, traceId: string, context: CheckContext): StartHead {
+  const { names, nowMs } = context
+  const opName = requiredText(found, from, 'op_name')
+  checkOpName(found, opName)
+  const displayName = optionalText(found, from, 'display_name')
+  if (displayName !== null) checkDisplayName(found, displayName)
+  const parentId = optionalText(found, from, 'parent_id')
+  if (parentId !== null && !isCallId(parentId))
+    refuse(found, `Invalid parent_id: ${JSON.stringify(parentId.slice(0, 100))}`)
+  const runKey = givenName(from, names.runId)
+  const runId = optionalText(found, from, runKey)
+  if (runId !== null) checkRunId(found, runId, runKey)
+  const stepKey = givenName(from, names.runStep)
+  requiredObject(found, from, 'attributes')
+  requiredObject(found, from, 'inputs')
+  return {
+    startedUs: requiredTime(found, from, 'started_at', nowMs),
+    traceId,
+    parentId: parentId === null ? '' : parentId.toWellFormed(),
+    threadId: optionalText(found, from, 'thread_id') ?? '',
+    turnId: optionalText(found, from, 'turn_id') ?? '',
+    opName,
+    displayName,
+    runId: runId ?? '',
+    runStep: optionalCount(found, from[stepKey], stepKey),
+    hasOtelDump: hasObject(found, from, 'otel_dump'),
+  }
+}
+
+/** Where the payload of a lone end lies in time: the hint when it is usable, else its own time. */
+function payloadTime(found: Findings, from: Json, endedUs: number, nowMs: number): number {
+  const hint = from.started_at
+  if (hint === undefined || hint === null) return endedUs
+  const us = parseTimestamp(hint)
+  if (us === null) misfit(found, ['started_at'], 'datetime_from_date_parsing', 'Input should be a valid timestamp')
+  return us !== null && isPlausible(us, nowMs) ? us : endedUs
+}
+
+export function checkEnd(found: Findings, from: Json, context: CheckContext): EndHead {
+  const { names, nowMs } = context
+  const endedUs = requiredTime(found, from, 'ended_at', nowMs)
+  const summary = checkSummary(found, requiredObject(found, from, 'summary'))
+  const stepKey = givenName(from, names.runStepEnd)
+  return {
+    endedUs,
+    payloadUs: payloadTime(found, from, endedUs, nowMs),
+    exception: optionalText(found, from, 'exception') ?? '',
+    runStepEnd: optionalCount(found, from[stepKey], stepKey),
+    hasOutput: from.output !== undefined,
+    errorCount: summary.errorCount,
+    usage: summary.usage,
+    summaryCoerced: summary.coerced,
+  }
+}

@@ -1,0 +1,36 @@
+// Turns the payloads of a request into stored texts: as they came, unless redaction, extraction or repair changes them.
+import type { JsonText } from '../../core/call-rows.ts'
+import { type Extraction, inlineTextLength } from '../../core/content-port.ts'
+import { rewriteJson } from '../../core/json-rewrite.ts'
+import { mark, rewriteMarks, type Slice } from '../../core/json-slices.ts'
+import { isSensitiveKey, redacted } from '../../core/redact.ts'
+import { isRef } from '../../core/refs.ts'
+
+export type PayloadText = { json: JsonText; refs: string[]; odd: boolean }
+
+/** Whose payload it is: extracted content is stored in the project, under the user's name. */
+export type PayloadOwner = { projectId: string; userId: string; extraction: Extraction }
+
+/** What may be replaced in a payload. */
+export type PayloadRules = { redact: boolean; extract: boolean; refs: boolean }
+
+export const startPayload: PayloadRules = { redact: true, extract: false, refs: false }
+export const inputsPayload: PayloadRules = { redact: true, extract: true, refs: true }
+export const outputPayload: PayloadRules = { redact: false, extract: true, refs: true }
+export const summaryPayload: PayloadRules = { redact: false, extract: false, refs: false }
+
+/** The stored text of a payload and the refs in it. */
+export function payloadText(slice: Slice, rules: PayloadRules, owner: PayloadOwner): PayloadText {
+  const odd = (slice.marks & mark.odd) !== 0
+  if ((slice.marks & rewriteMarks) === 0) return { json: slice, refs: slice.refs, odd }
+  const refs = new Set<string>()
+  const json = rewriteJson(slice.bytes.toString('utf8', slice.start, slice.end), (text, key) => {
+    let kept = text
+    if (rules.redact && key !== null && text !== '' && isSensitiveKey(key)) kept = redacted
+    else if (rules.extract && text.length > inlineTextLength)
+      kept = owner.extraction.extract(owner.projectId, owner.userId, text) ?? text
+    if (rules.refs && isRef(kept)) refs.add(kept)
+    return kept
+  })
+  return { json, refs: [...refs], odd }
+}

@@ -1,0 +1,331 @@
+// The routes that write calls: start, end, update, batches of both, and whole calls.
+import type { z } from 'zod'
+import {
+  batchSchema,
+  callIdsSchema,
+  completeBatchSchema,
+  emptySchema,
+  endSchema,
+  startSchema,
+  updateSchema,
+  upsertResponseSchema,
+} from '../../../schemas/calls.ts'
+import { appendCalls, createCallWriter } from '../../core/call-rows-writer.ts'
+import type { Clock } from '../../core/clock.ts'
+import { type ContentStore, noContent } from '../../core/content-port.ts'
+import { type Detail, Fault, fault, invalid } from '../../core/http/errors.ts'
+import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
+import { isCallId, type ProjectId } from '../../core/ids.ts'
+import type { Log, Position } from '../../core/log/log.ts'
+import { formatPositions, positionHeader } from '../../core/positions.ts'
+import { type Item, recordsOf } from './batch-rows.ts'
+import { batchPayloads, completePayloads, type Sides, singlePayloads } from './envelope.ts'
+import {
+  detailsOf,
+  faultOf,
+  findingsAt,
+  isObject,
+  type Json,
+  optionalText,
+  refuse,
+  requiredText,
+} from './field-checks.ts'
+import {
+  type Checked,
+  checkBatchItem,
+  checkCompleteItem,
+  checkEndItem,
+  checkStartItem,
+  type OpenProject,
+  objectAt,
+} from './items.ts'
+import { type CheckContext, checkDisplayName, wireNames } from './part-checks.ts'
+
+export type CallWriteDeps = {
+  log: Log
+  clock: Clock
+  content: ContentStore
+  /** First word of the prefixed fields: `platform` or `wb`. */
+  wirePrefix: string
+  /** Accept `wb_*` beside the configured spelling. */
+  wireAliases: boolean
+  /** Most nested containers in a body; 512 when absent. */
+  maxJsonDepth?: number
+  /** Partitions of the topic `calls`; 1 when absent. */
+  partitions?: number
+  /** Told of every refused item of a batch whose other items were stored. */
+  onRefused?(refused: { requestId: string; index: number; reason: string }): void
+}
+
+type Context = RouteContext
+
+/** The body as an object; 422 when it is none. */
+function bodyObject(input: unknown): Json {
+  if (isObject(input)) return input
+  throw invalid({ loc: ['body'], msg: 'Input should be a valid object', type: 'dict_type' })
+}
+
+/** The list under `batch`; 422 when it is none. */
+function batchOf(input: unknown): unknown[] {
+  const { batch } = bodyObject(input)
+  if (Array.isArray(batch)) return batch
+  throw invalid(
+    batch === undefined
+      ? { loc: ['body', 'batch'], msg: 'Field required', type: 'missing' }
+      : { loc: ['body', 'batch'], msg: 'Input should be a valid list', type: 'list_type' },
+  )
+}
+
+/** Checks the right on each project once per request. */
+function projectsOf(context: Context): OpenProject {
+  const known = new Map<string, ProjectId>()
+  return (projectId) => {
+    const seen = known.get(projectId)
+    if (seen !== undefined) return seen
+    const opened = context.project(projectId)
+    known.set(projectId, opened)
+    return opened
+  }
+}
+
+/** Opens the project of the path and refuses every other. */
+function pathProject(context: Context): OpenProject {
+  const path = context.project(`${context.params.entity}/${context.params.project}`)
+  return (projectId) => {
+    if (projectId !== path) throw fault(400, 'project_id differs from the project of the path')
+    return path
+  }
+}
+
+const withPayloads = ({ projectId, id, start, end }: Checked, sides: Sides): Item => ({
+  projectId,
+  id,
+  start: start && { head: start, payloads: sides.start },
+  end: end && { head: end, payloads: sides.end },
+})
+
+/** What a batch answers when none of its items is valid. */
+function wholeFault(faults: Fault[]): Fault {
+  const details = faults.flatMap((one) => (one.status === 422 ? (one.body.detail as Detail[]) : []))
+  return details.length > 0 ? invalid(...details) : (faults[0] as Fault)
+}
+
+function reasonOf(one: Fault): string {
+  if (typeof one.body.reason === 'string') return one.body.reason
+  const details = (one.body.detail ?? []) as Detail[]
+  return details.map((detail) => `${detail.loc.slice(3).join('.')}: ${detail.msg}`).join('; ')
+}
+
+/** JSON text of an id; the common form holds nothing to escape. */
+const quoted = (id: string): string => (id.length === 36 ? `"${id}"` : JSON.stringify(id))
+
+const idsText = (id: string, traceId: string): string => `{"id":${quoted(id)},"trace_id":${quoted(traceId)}}`
+
+export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
+  const { log, clock, content } = deps
+  const names = wireNames(deps.wirePrefix, deps.wireAliases)
+  const maxDepth = deps.maxJsonDepth ?? 512
+  const partitions = deps.partitions ?? 1
+  const checkContext = (): CheckContext => ({ names, nowMs: Date.now() })
+
+  /** Stores extracted content and then the rows; the positions of both. */
+  async function write(context: Context, items: Item[]): Promise<Position[]> {
+    const { userId } = context.caller
+    const bodyBytes = context.body.bytes.length
+    const extraction = content.begin()
+    let records = recordsOf({ items, userId, clock, extraction, partitions, bodyBytes })
+    let stored: Position[] = []
+    try {
+      stored = await extraction.append()
+    } catch (error) {
+      if (error instanceof Fault) throw error
+      // Content that cannot be stored stays inline: a call is never refused for it.
+      records = recordsOf({ items, userId, clock, extraction: noContent.begin(), partitions, bodyBytes })
+    }
+    return [...stored, ...(await appendCalls(log, records))]
+  }
+
+  const reply = (jsonText: string, positions: Position[]): Reply => ({
+    jsonText,
+    headers: positions.length > 0 ? { [positionHeader]: formatPositions(positions) } : {},
+  })
+
+  async function start(context: Context, open: OpenProject): Promise<Reply> {
+    const found = findingsAt('body')
+    const from = objectAt(found, bodyObject(context.input), 'start')
+    found.loc.push('start')
+    const checked = from && checkStartItem(found, from, open, checkContext())
+    const wrong = faultOf(found)
+    if (wrong !== null || checked === null) throw wrong
+    const { id, start: head } = checked
+    const positions = await write(context, [withPayloads(checked, singlePayloads(context.body.bytes, maxDepth))])
+    return reply(idsText(id, head?.traceId ?? ''), positions)
+  }
+
+  async function end(context: Context, open: OpenProject): Promise<Reply> {
+    const found = findingsAt('body')
+    const from = objectAt(found, bodyObject(context.input), 'end')
+    found.loc.push('end')
+    const checked = from && checkEndItem(found, from, open, checkContext())
+    const wrong = faultOf(found)
+    if (wrong !== null || checked === null) throw wrong
+    const sides = singlePayloads(context.body.bytes, maxDepth)
+    return reply('{}', await write(context, [withPayloads(checked, sides)]))
+  }
+
+  async function upsertBatch(context: Context): Promise<Reply> {
+    const batch = batchOf(context.input)
+    if (batch.length === 0) return reply('{"res":[]}', [])
+    const open = projectsOf(context)
+    const check = checkContext()
+    const results = batch.map((item, index) => checkBatchItem(item, index, open, check))
+    const faults = results.filter((result) => result instanceof Fault)
+    if (faults.length === results.length) throw wholeFault(faults)
+    const sides = batchPayloads(context.body.bytes, maxDepth)
+    const items: Item[] = []
+    const answers: string[] = []
+    results.forEach((result, index) => {
+      if (result instanceof Fault) {
+        const reason = reasonOf(result)
+        deps.onRefused?.({ requestId: context.requestId, index, reason })
+        answers.push(`{"error":{"reason":${JSON.stringify(reason)}}}`)
+        return
+      }
+      items.push(withPayloads(result, sides[index] as Sides))
+      answers.push(result.start ? idsText(result.id, result.start.traceId) : '{}')
+    })
+    return reply(`{"res":[${answers.join(',')}]}`, await write(context, items))
+  }
+
+  async function complete(context: Context): Promise<Reply> {
+    const batch = batchOf(context.input)
+    const open = pathProject(context)
+    if (batch.length === 0) return reply('{}', [])
+    const check = checkContext()
+    const details: Detail[] = []
+    const calls: Checked[] = []
+    batch.forEach((item, index) => {
+      const found = findingsAt('body', 'batch', index)
+      if (!isObject(item)) {
+        details.push({ loc: found.loc, msg: 'Input should be a valid object', type: 'dict_type' })
+        return
+      }
+      try {
+        calls.push(checkCompleteItem(found, item, open, check))
+      } catch (error) {
+        if (!(error instanceof Fault)) throw error
+        refuse(found, error.message)
+      }
+      details.push(...detailsOf(found))
+    })
+    if (details.length > 0) throw invalid(...details)
+    const payloads = completePayloads(context.body.bytes, maxDepth)
+    const items = calls.map((call, index) => {
+      const own = payloads[index] as Sides['start']
+      return withPayloads(call, { start: own, end: own })
+    })
+    return reply('{}', await write(context, items))
+  }
+
+  async function update(context: Context): Promise<Reply> {
+    const from = bodyObject(context.input)
+    const found = findingsAt('body')
+    const project = requiredText(found, from, 'project_id')
+    const id = requiredText(found, from, 'call_id')
+    const displayName = optionalText(found, from, 'display_name')
+    if (displayName === null) refuse(found, 'One of [display_name] is required for call update')
+    else checkDisplayName(found, displayName)
+    const wrong = faultOf(found)
+    if (wrong !== null || displayName === null) throw wrong
+    const projectId = context.project(project)
+    // No call can have such an id: the answer is that of an unknown call.
+    if (!isCallId(id)) return reply('{}', [])
+    const writer = createCallWriter({ partitions })
+    writer.add({ kind: 'name', projectId, id: id.toWellFormed(), clock: clock.next(), displayName })
+    return reply('{}', await appendCalls(log, writer.take()))
+  }
+
+  const body = <Schema extends z.ZodType>(schema: Schema) => ({ type: 'json', schema, check: 'handler' }) as const
+  const prefix = deps.wirePrefix
+  const topics = ['calls', 'objects', 'files']
+  const v2 = '/v2/{entity}/{project}'
+  return [
+    route({
+      name: 'calls.start',
+      method: 'POST',
+      path: '/call/start',
+      right: 'ingest',
+      summary: 'Store the start of a call.',
+      body: body(startSchema(prefix)),
+      response: callIdsSchema,
+      topics,
+      handle: (context) => start(context, (id) => context.project(id)),
+    }),
+    route({
+      name: 'calls.end',
+      method: 'POST',
+      path: '/call/end',
+      right: 'ingest',
+      summary: 'Store the end of a call; it may come before its start.',
+      body: body(endSchema(prefix)),
+      response: emptySchema,
+      topics,
+      handle: (context) => end(context, (id) => context.project(id)),
+    }),
+    route({
+      name: 'calls.update',
+      method: 'POST',
+      path: '/call/update',
+      right: 'write',
+      summary: 'Rename a call.',
+      body: body(updateSchema),
+      response: emptySchema,
+      topics: ['calls'],
+      handle: update,
+    }),
+    route({
+      name: 'calls.upsert_batch',
+      method: 'POST',
+      path: '/call/upsert_batch',
+      right: 'ingest',
+      summary: 'Store starts and ends in one request; faulty items are answered at their places.',
+      body: body(batchSchema(prefix)),
+      response: upsertResponseSchema,
+      topics,
+      handle: upsertBatch,
+    }),
+    route({
+      name: 'calls.complete',
+      method: 'POST',
+      path: `${v2}/calls/complete`,
+      right: 'ingest',
+      summary: 'Store finished calls, all or none.',
+      body: body(completeBatchSchema(prefix)),
+      response: emptySchema,
+      topics,
+      handle: complete,
+    }),
+    route({
+      name: 'calls.start_in_project',
+      method: 'POST',
+      path: `${v2}/call/start`,
+      right: 'ingest',
+      summary: 'Store the start of a call of the project in the path.',
+      body: body(startSchema(prefix)),
+      response: callIdsSchema,
+      topics,
+      handle: (context) => start(context, pathProject(context)),
+    }),
+    route({
+      name: 'calls.end_in_project',
+      method: 'POST',
+      path: `${v2}/call/end`,
+      right: 'ingest',
+      summary: 'Store the end of a call of the project in the path.',
+      body: body(endSchema(prefix)),
+      response: emptySchema,
+      topics,
+      handle: (context) => end(context, pathProject(context)),
+    }),
+  ]
+}
