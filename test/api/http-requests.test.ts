@@ -63,6 +63,14 @@ const routes: Route[] = [
   }),
   route({
     ...declared,
+    name: 'upload.unread',
+    method: 'POST',
+    path: '/unread',
+    body: { type: 'stream', contentType: 'multipart/form-data' },
+    handle: async () => ({ json: null }),
+  }),
+  route({
+    ...declared,
     name: 'thing.read',
     method: 'GET',
     path: '/things/{id}',
@@ -285,6 +293,33 @@ describe('limits', () => {
     expect((await post('/bytes', large)).status).toBe(413)
     const pieces = await post('/bytes', [large, large])
     expect([pieces.status, json(pieces)]).toEqual([413, { reason: 'Request too large' }])
+  })
+  it('keeps the connection after answers that did not need the body', async () => {
+    const request = (path: string, type: string, auth = 'Bearer secret') =>
+      `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${auth}\r\nContent-Type: ${type}\r\nContent-Length: 900000\r\n`
+    const body = Buffer.alloc(900_000, 0x20)
+    const requests = [
+      request('/unread', 'multipart/form-data; boundary=x'),
+      request('/unread', 'multipart/form-data; boundary=x', 'none'),
+      request('/bytes', 'multipart/form-data'),
+      request('/bytes', 'text/plain'),
+      request('/nope', 'text/plain'),
+      request('/things/1', 'text/plain'),
+      request('/unread', 'multipart/form-data; boundary=x\r\nConnection: close'),
+    ]
+    const answers = await sendRaw(
+      server.port,
+      Buffer.concat(requests.flatMap((one) => [Buffer.from(`${one}\r\n`), body])),
+    )
+    expect([...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1])).toEqual([
+      '200',
+      '401',
+      '415',
+      '422',
+      '404',
+      '405',
+      '200',
+    ])
   })
   it('cuts the connection when the rest of a refused body does not end', async () => {
     const head = 'POST /bytes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999999\r\n\r\n'

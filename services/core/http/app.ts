@@ -5,6 +5,7 @@ import express, { type ErrorRequestHandler, type Request, type RequestHandler } 
 import type { Logger } from '../logger.ts'
 import type { Metrics } from '../metrics.ts'
 import { createAuthenticate } from './auth.ts'
+import { discardRest } from './body.ts'
 import { createCors } from './cors.ts'
 import { Fault, fault, retryLater } from './errors.ts'
 import { beginExchange, type Exchange } from './exchange.ts'
@@ -135,8 +136,9 @@ export function createApp(deps: AppDeps): HttpServer {
   const exchanges = new WeakMap<IncomingMessage, Exchange>()
   const waiting = new WeakSet<IncomingMessage>()
   const exchangeOf = (request: IncomingMessage): Exchange => exchanges.get(request) as Exchange
+  const discardBytes = 2 * config.maxBodyBytes
   const fail = (exchange: Exchange, error: unknown) => {
-    writeError(exchange, error, { log, discardBytes: 2 * config.maxBodyBytes, discardMs }).catch((broken: unknown) => {
+    writeError(exchange, error, { log, discardBytes, discardMs }).catch((broken: unknown) => {
       log.error({ request: exchange.requestId, error: String(broken) }, 'answer failed')
       exchange.response.destroy()
     })
@@ -172,7 +174,10 @@ export function createApp(deps: AppDeps): HttpServer {
         return fail(exchange, retryLater(503, 'Server is shutting down'))
       // A peer on an IPv4 address shows as an IPv6 one on a socket that serves both.
       const clientIp = () => (request.ip ?? '').replace(/^::ffff:(?=\d+\.)/, '')
-      serve(found, exchange, paramsOf(request), clientIp, serving).catch((error: unknown) => fail(exchange, error))
+      serve(found, exchange, paramsOf(request), clientIp, serving).then(
+        () => discardRest(request, discardBytes, discardMs),
+        (error: unknown) => fail(exchange, error),
+      )
     }
     router.all(expressPath(path), dispatch)
   }

@@ -114,15 +114,6 @@ export async function readBody(request: IncomingMessage, limits: ReadLimits, lea
 export function bodyStream(request: IncomingMessage, { maxBytes, onReceived }: Omit<ReadLimits, 'idleMs'>): Readable {
   const coding = codingOf(request)
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge()
-  let total = 0
-  const bounded = new Transform({
-    transform(chunk: Buffer, _, done) {
-      total += chunk.length
-      onReceived(chunk.length)
-      if (total > maxBytes) done(tooLarge())
-      else done(null, chunk)
-    },
-  })
   const inflated =
     coding === 'identity'
       ? undefined
@@ -131,19 +122,29 @@ export function bodyStream(request: IncomingMessage, { maxBytes, onReceived }: O
         : coding === 'br'
           ? createBrotliDecompress()
           : createInflate()
-  inflated?.on('error', () => bounded.destroy(unreadable(coding)))
-  // Not pipeline(): it would destroy the request, and with it the connection that the answer must go out on.
-  const source = inflated === undefined ? request : request.pipe(inflated)
-  source.pipe(bounded)
   const onClose = () => {
     if (!request.complete) bounded.destroy(new ClientGone('went away while sending'))
   }
-  request.on('close', onClose).on('error', onClose)
-  bounded.on('close', () => {
-    request.off('close', onClose)
-    request.unpipe()
-    inflated?.destroy()
+  let total = 0
+  const bounded = new Transform({
+    transform(chunk: Buffer, _, done) {
+      total += chunk.length
+      onReceived(chunk.length)
+      if (total > maxBytes) done(tooLarge())
+      else done(null, chunk)
+    },
+    destroy(error, done) {
+      request.off('close', onClose).off('error', onClose)
+      request.unpipe()
+      inflated?.destroy()
+      done(error)
+    },
   })
+  inflated?.on('error', () => bounded.destroy(unreadable(coding)))
+  request.on('close', onClose).on('error', onClose)
+  // Not pipeline(): it would destroy the request, and with it the connection that the answer must go out on.
+  const source = inflated === undefined ? request : request.pipe(inflated)
+  source.pipe(bounded)
   // A handler that answers without reading leaves no one to hear of an error.
   bounded.on('error', () => {})
   return bounded

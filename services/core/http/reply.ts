@@ -17,30 +17,31 @@ const stallCheckAboveBytes = 64 * 1024
 const acceptsGzip = (header: string | undefined): boolean =>
   header !== undefined && /(^|[\s,])(gzip|\*)\s*(?!\s*;\s*q=0(\.0*)?\s*(,|$))(;|,|$)/i.test(header)
 
-const compress = (bytes: Buffer): Promise<Buffer> =>
+const compress = (bytes: Buffer | string): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     // Level 3: half the time of the default for a tenth more bytes.
     gzip(bytes, { level: 3 }, (error, result) => (error === null ? resolve(result) : reject(error)))
   })
 
-function finish(exchange: Exchange, status: number, headers: OutgoingHttpHeaders, bytes: Buffer): void {
+/** A text goes out in one write with the headers; bytes need a second one. */
+function finish(exchange: Exchange, status: number, headers: OutgoingHttpHeaders, body: Buffer | string): void {
   const { request, response } = exchange
   if (response.destroyed) return
   exchange.clearTimeLimit()
-  exchange.bytesOut += bytes.length
-  response.writeHead(status, { ...headers, 'Content-Length': bytes.length })
-  if (bytes.length > stallCheckAboveBytes) request.socket.setTimeout(stallMs)
-  response.end(bytes)
+  const size = Buffer.byteLength(body)
+  exchange.bytesOut += size
+  response.writeHead(status, { ...headers, 'Content-Length': size })
+  if (size > stallCheckAboveBytes) request.socket.setTimeout(stallMs)
+  response.end(body)
 }
 
 async function writeJson(exchange: Exchange, status: number, text: string | Buffer, headers: OutgoingHttpHeaders) {
-  const plain = typeof text === 'string' ? Buffer.from(text) : text
   const all: OutgoingHttpHeaders = { 'Content-Type': 'application/json', ...headers }
-  if (plain.length <= gzipAboveBytes) return finish(exchange, status, all, plain)
+  if (text.length <= gzipAboveBytes) return finish(exchange, status, all, text)
   const vary = exchange.response.getHeader('Vary')
   all.Vary = vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`
-  if (!acceptsGzip(exchange.request.headers['accept-encoding'])) return finish(exchange, status, all, plain)
-  const packed = await compress(plain)
+  if (!acceptsGzip(exchange.request.headers['accept-encoding'])) return finish(exchange, status, all, text)
+  const packed = await compress(text)
   finish(exchange, status, { ...all, 'Content-Encoding': 'gzip' }, packed)
 }
 

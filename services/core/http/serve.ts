@@ -94,8 +94,11 @@ export async function serve(
   exchange.userId = holder.userId
   if (route.right !== 'none' && !holder.holds(route.right)) throw fault(403, `Key has no right to ${route.right}`)
   const lease = deps.budget.lease()
+  let stream: Readable | undefined
   try {
-    const { input, body, stream } = await readInput(route, exchange, lease, deps)
+    const read = await readInput(route, exchange, lease, deps)
+    const { input, body } = read
+    stream = read.stream
     limitTime(exchange, stream, deps.requestTimeoutMs)
     let query: URLSearchParams | undefined
     const context: RouteContext = {
@@ -133,5 +136,6 @@ export async function serve(
     await writeReply(exchange, reply)
   } finally {
     lease.release()
+    stream?.destroy()
   }
 }
