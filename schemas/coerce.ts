@@ -2,13 +2,12 @@
 import { z } from 'zod'
 
 /** Params of a custom issue: the `type` that its entry of a 422 answer shows. */
-export type FaultType = { type: string }
+type FaultType = { type: string }
 
 const reject = (context: z.RefinementCtx, type: string, message: string): never => {
   context.addIssue({ code: 'custom', message, params: { type } satisfies FaultType })
   return z.NEVER
 }
-// A custom issue of an absent key is told from one of a present key by the reader of the issues, who has the input.
 
 /** Text; lone surrogates become U+FFFD, numbers are refused. */
 export const text = () => z.string().overwrite((value) => value.toWellFormed())

@@ -17,7 +17,7 @@ import { writeError } from './reply.ts'
 import { type Route, route } from './route.ts'
 import { type ServeDeps, serve } from './serve.ts'
 
-export type HttpConfig = {
+type HttpConfig = {
   host: string
   port: number
   allowedHosts: readonly string[]

@@ -41,9 +41,9 @@ const entrySchema = z.object({
   isFirst: z.boolean().optional(),
 })
 const fileSchema = z.object({ keys: z.array(entrySchema) })
-export type KeyEntry = z.output<typeof entrySchema>
+type KeyEntry = z.output<typeof entrySchema>
 
-export type NewKey = { userId: string; entity?: string; grants?: '*' | string[]; role: Role }
+type NewKey = { userId: string; entity?: string; grants?: '*' | string[]; role: Role }
 
 /** A caller, and whether its key grants a right on any project at all. */
 export type KeyHolder = Caller & { holds(right: Right): boolean }
