@@ -56,31 +56,22 @@ export const lightConditions = (project: ProjectScope, scope: Scope, conditions:
 ]
 
 /** Where the payload rows of one side lie for the calls of a scope. */
-function placeConditions(project: ProjectScope, scope: Scope, conditions: CallConditions, side: Side): Sql[] {
+function placeConditions(project: ProjectScope, scope: Scope, side: Side): Sql[] {
   const at = sql`at`
+  if (side === 'start') return timeConditions(project, at, scope)
   const outputs = (where: Sql[]): Sql =>
     sql`at IN (SELECT c.output_at ${project.from('calls', { alias: 'c', final: true, where: allOf(where) })})`
-  const places: Sql[] = []
-  if (side === 'start') places.push(...timeConditions(project, at, scope))
-  else if (scope.index || scope.keys) places.push(outputs(scopeConditions(project, scope)))
-  else {
-    // Ends that came alone lie at their own time, mostly but not always inside the range.
-    const inside = rangeConditions(at, scope.range)
-    if (inside.length > 0) {
-      const outside = sql`NOT (${allOf(rangeConditions(sql`c.output_at`, scope.range))})`
-      places.push(sql`(${allOf(inside)} OR ${outputs([...scopeConditions(project, scope), outside])})`)
-    }
-  }
-  if (conditions.light.length > 0) {
-    const where = allOf(lightConditions(project, scope, conditions))
-    places.push(sql`${plainId(sql`id`)} IN (SELECT c.id ${project.from('calls', { alias: 'c', final: true, where })})`)
-  }
-  return places
+  if (scope.index || scope.keys) return [outputs(scopeConditions(project, scope))]
+  // Ends that came alone lie at their own time, mostly but not always inside the range.
+  const inside = rangeConditions(at, scope.range)
+  if (inside.length === 0) return []
+  const outside = sql`NOT (${allOf(rangeConditions(sql`c.output_at`, scope.range))})`
+  return [sql`(${allOf(inside)} OR ${outputs([...scopeConditions(project, scope), outside])})`]
 }
 
 /** Payload rows of one side for the calls of a scope; a superset, which the accept clock makes exact. */
-export const payloadRows = (project: ProjectScope, scope: Scope, conditions: CallConditions, side: Side): Sql =>
-  allOf([parts[side], ...placeConditions(project, scope, conditions, side)])
+export const payloadRows = (project: ProjectScope, scope: Scope, side: Side): Sql =>
+  allOf([parts[side], ...placeConditions(project, scope, side)])
 
 const withOdd = (condition: Sql, matching: string[] | undefined): Sql =>
   matching === undefined ? condition : sql`if(odd = 1, clock IN ${param('Array(UInt64)', matching)}, ${condition})`
@@ -90,62 +81,88 @@ function sideCondition(project: ProjectScope, scope: Scope, conditions: CallCond
   if (own.length === 0) return []
   const version = identifier(side === 'start' ? 'c.start_ver' : 'c.end_ver')
   const holds = withOdd(allOf(own.map((condition) => sql`(${condition.sql(bare)})`)), conditions.odd?.[side])
-  const where = sql`${payloadRows(project, scope, conditions, side)} AND ${holds}`
+  const where = sql`${payloadRows(project, scope, side)} AND ${holds}`
   const found = sql`(${version}, ${plainId(sql`c.id`)}) IN (SELECT clock, id ${project.from('payloads', { where })})`
   // A running call has no documents of an end: what holds for empty ones holds for it.
   const absent = side === 'end' && own.every((condition) => condition.evaluate({ output: '', summary: '' }))
   return [absent ? sql`(c.end_ver = 0 OR ${found})` : found]
 }
 
+type Reads = { columns: ReadonlySet<LightColumn>; needs: ReadonlySet<Document> }
+
+const named = (from: Iterable<string>): Sql =>
+  join(
+    [...from].map((name) => sql`c.${identifier(name)} AS ${identifier(name)}`),
+    ', ',
+  )
+
 /**
  * Calls of a scope with columns and documents side by side, as a subquery: `SELECT … FROM <this> AS c`. The payload
- * rows stream past a table of light rows, so texts are not held in memory (unless documents of both sides are needed).
+ * rows stream past a table of light rows, so that texts are not held in memory.
  */
-export function joined(
-  project: ProjectScope,
-  scope: Scope,
-  conditions: CallConditions,
-  reads: { columns: ReadonlySet<LightColumn>; needs: ReadonlySet<Document> },
-  where: Sql[] = lightConditions(project, scope, conditions),
-): Sql {
-  const columns = new Set<string>(['started_at', 'id', 'start_ver', 'end_ver', ...reads.columns])
-  const named = (from: Iterable<string>): Sql =>
-    join(
-      [...from].map((name) => sql`c.${identifier(name)} AS ${identifier(name)}`),
-      ', ',
-    )
-  let rows = sql`SELECT ${named(columns)} ${project.from('calls', { alias: 'c', final: true, where: allOf(where) })}`
-  for (const side of ['start', 'end'] as const) {
-    const documents = [...reads.needs].filter((document) => sideOf(document) === side)
-    if (documents.length === 0) continue
-    const own = ['odd', ...documents]
-    const list = join(own.map(identifier), ', ')
-    const payloads = project.from('payloads', { where: payloadRows(project, scope, conditions, side) })
-    const texts = join(
-      own.map((name) => sql`p.${identifier(name)} AS ${identifier(name === 'odd' ? `odd_${side}` : name)}`),
-      ', ',
-    )
-    rows = sql`SELECT ${named(columns)}, ${texts} FROM (SELECT clock, id, ${list} ${payloads}) AS p
-      RIGHT JOIN (${rows}) AS c ON p.clock = c.${identifier(`${side}_ver`)} AND p.id = c.id`
-    columns.add(`odd_${side}`)
-    for (const document of documents) columns.add(document)
+export function joined(project: ProjectScope, scope: Scope, where: Sql[], reads: Reads): Sql {
+  const columns = ['started_at', 'id', 'start_ver', 'end_ver', ...reads.columns]
+  const names = new Set(columns)
+  const calls = (more: Sql[]): Sql =>
+    sql`SELECT ${named(names)} ${project.from('calls', { alias: 'c', final: true, where: allOf([...where, ...more]) })}`
+  const documents = { start: [] as Document[], end: [] as Document[] }
+  for (const document of reads.needs) documents[sideOf(document)].push(document)
+  if (documents.start.length === 0 || documents.end.length === 0) {
+    const side = documents.start.length > 0 ? 'start' : 'end'
+    const rows = payloadRows(project, scope, side)
+    return sql`(${withDocuments(project, { side, rows, documents: documents[side], names, light: calls([]) })})`
   }
-  return sql`(${rows})`
+  // A call that came whole has all its documents in one row.
+  const whole = withDocuments(project, {
+    side: 'start',
+    rows: allOf([sql`part = 'both'`, payloadRows(project, scope, 'start')]),
+    documents: [...documents.start, ...documents.end],
+    names,
+    light: calls([sql`c.start_ver = c.end_ver`]),
+  })
+  // The others have them in two; only their texts are held in memory.
+  const apart = [...where, sql`c.start_ver != c.end_ver`]
+  const ids = sql`${plainId(sql`id`)} IN (SELECT c.id ${project.from('calls', { alias: 'c', final: true, where: allOf(apart) })})`
+  const starts = withDocuments(project, {
+    side: 'start',
+    rows: allOf([payloadRows(project, scope, 'start'), ids]),
+    documents: documents.start,
+    names,
+    light: calls([sql`c.start_ver != c.end_ver`]),
+  })
+  const both = withDocuments(project, {
+    side: 'end',
+    rows: allOf([payloadRows(project, scope, 'end'), ids]),
+    documents: documents.end,
+    names: new Set([...names, 'odd', ...documents.start]),
+    light: starts,
+  })
+  const list = join(['odd', ...names, ...documents.start, ...documents.end].map(identifier), ', ')
+  return sql`(SELECT ${list} FROM (${whole}) UNION ALL SELECT ${list} FROM (${both}))`
+}
+
+/** Adds the documents of one side to rows that hold a call's versions; `odd` tells whether one of them is odd. */
+function withDocuments(
+  project: ProjectScope,
+  add: { side: Side; rows: Sql; documents: Document[]; names: ReadonlySet<string>; light: Sql },
+): Sql {
+  const { side, rows, documents, names, light: calls } = add
+  const texts = join(documents.map(identifier), ', ')
+  const added = join(
+    documents.map((name) => sql`p.${identifier(name)} AS ${identifier(name)}`),
+    ', ',
+  )
+  const kept = new Set(names)
+  const odd = kept.delete('odd') ? sql`greatest(p.odd, c.odd)` : sql`p.odd`
+  return sql`SELECT ${named(kept)}, ${odd} AS odd, ${added}
+    FROM (SELECT clock, id, odd, ${texts} ${project.from('payloads', { where: rows })}) AS p
+    RIGHT JOIN (${calls}) AS c ON p.clock = c.${identifier(`${side}_ver`)} AND p.id = c.id`
 }
 
 const readsOf = (conditions: readonly CompiledCondition[]) => ({
   columns: new Set(conditions.flatMap((condition) => [...condition.columns])),
   needs: new Set(conditions.flatMap((condition) => [...condition.needs])),
 })
-
-/** True for joined rows that hold an odd document. */
-export function oddRow(needs: ReadonlySet<Document>): Sql {
-  const sides = [...new Set([...needs].map(sideOf))]
-  return join(
-    sides.map((side) => sql`c.${identifier(`odd_${side}`)} = 1`),
-    ' OR ',
-  )
-}
 
 /** Columns and documents that the mixed conditions read. */
 export const mixedReads = (conditions: CallConditions) => readsOf(conditions.mixed)
@@ -157,11 +174,11 @@ function mixedCondition(project: ProjectScope, scope: Scope, conditions: CallCon
   if (conditions.odd) {
     const { startedUs, ids } = conditions.odd.calls
     const listed = sql`(toUnixTimestamp64Micro(c.started_at), c.id) IN arrayZip(${param('Array(Int64)', startedUs)}, ${param('Array(String)', ids)})`
-    holds = sql`if(${oddRow(reads.needs)}, ${listed}, ${holds})`
+    holds = sql`if(c.odd = 1, ${listed}, ${holds})`
   }
   return [
     sql`(c.start_ver, c.end_ver, ${plainId(sql`c.id`)}) IN
-      (SELECT c.start_ver, c.end_ver, c.id FROM ${joined(project, scope, conditions, reads)} AS c WHERE ${holds})`,
+      (SELECT c.start_ver, c.end_ver, c.id FROM ${joined(project, scope, lightConditions(project, scope, conditions), reads)} AS c WHERE ${holds})`,
   ]
 }
 

@@ -6,9 +6,9 @@ import type { CompiledCondition, Document } from '../expression/types.ts'
 import {
   type CallConditions,
   joined,
+  lightConditions,
   mixedReads,
   type OddVerdicts,
-  oddRow,
   payloadRows,
   type Side,
 } from './conditions.ts'
@@ -36,7 +36,7 @@ const documentsOf = (conditions: readonly CompiledCondition[]): Document[] => [
 
 export const oddPartsQuery = (scope: Scope, conditions: CallConditions, side: Side): Query =>
   projectQuery('calls.odd-parts', scope.projectId, (project) => {
-    const where = sql`${payloadRows(project, scope, conditions, side)} AND odd = 1`
+    const where = sql`${payloadRows(project, scope, side)} AND odd = 1`
     const columns = join(documentsOf(conditions[side]).map(identifier), ', ')
     return sql`SELECT toString(clock) AS clock, ${columns} ${project.from('payloads', { where })}`
   })
@@ -52,7 +52,7 @@ export const oddCallsQuery = (scope: Scope, conditions: CallConditions): Query =
     const reads = mixedReads(conditions)
     const names = ['started_at', 'id', ...[...reads.columns].filter((name) => name !== 'started_at' && name !== 'id')]
     const list = join([...names, ...reads.needs].map(readable), ', ')
-    return sql`SELECT ${list} FROM ${joined(project, scope, conditions, reads)} AS c WHERE ${oddRow(reads.needs)}`
+    return sql`SELECT ${list} FROM ${joined(project, scope, lightConditions(project, scope, conditions), reads)} AS c WHERE c.odd = 1`
   })
 
 /** Which odd parts and calls of a scope meet the payload conditions. */

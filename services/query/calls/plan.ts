@@ -7,7 +7,7 @@ import { type CallConditions, conditionsOf, readsPayloads } from './conditions.t
 import { countProject } from './counts.ts'
 import { compactRows, type LightRow, place } from './light.ts'
 import { anyOdd, findOdd } from './odd.ts'
-import { countQuery, keysQuery, newestVersion, pageQuery, rowsQuery, type TimeOrder } from './page.ts'
+import { countQuery, keysQuery, lightKeysQuery, newestVersion, pageQuery, rowsQuery, type TimeOrder } from './page.ts'
 import type { Spread } from './payloads.ts'
 import { indexOf, type Key, type Scope } from './scope.ts'
 import { decodeKeys } from './sorted-keys.ts'
@@ -82,17 +82,17 @@ async function* timePages(
   let left = page.limit ?? Number.POSITIVE_INFINITY
   let skip = page.offset
   const walk = scope.index ? single(scope) : await windowsOf(reader, page)
-  const complete = await completing(reader, scope)
+  const prepare = await preparing(reader, scope)
   skip -= walk.skipped
   let target = walk.target
   for (;;) {
     const window = await walk.next(target)
     if (window === null) return
-    const within = { ...scope, range: window.range }
-    const known = await complete(within)
+    const prepared = await prepare({ ...scope, range: window.range })
     let hits = 0
     let after: Key | null = null
-    for (;;) {
+    while (prepared !== null) {
+      const { scope: within, conditions: known } = prepared
       const limit = Math.min(left, pageRows)
       const asked = { select, order, after, limit, offset: skip }
       const rows = await readRows(reader, pageQuery('calls.page', within, known, asked))
@@ -162,13 +162,30 @@ async function windowsOf(
   return { ...windows, target: windows.skipped > 0 ? wanted : target }
 }
 
-/** Completes the conditions for one scope: verdicts on its odd documents, if there are any and a condition reads them. */
-type Completed = (scope: Scope) => Promise<CallConditions>
+/** A scope and the conditions on its calls; null = no call can match. */
+type Narrowed = { scope: Scope; conditions: CallConditions } | null
 
-async function completing(reader: CallReader, scope: Scope): Promise<Completed> {
+/** So few calls that meet the light conditions are looked up one by one: their neighbours' payloads stay unread. */
+const fewKeys = 1_000
+
+/**
+ * Prepares the conditions for parts of a scope. Where documents are read, light conditions that leave few calls come
+ * first, and odd documents get their verdicts.
+ */
+async function preparing(reader: CallReader, whole: Scope): Promise<(scope: Scope) => Promise<Narrowed>> {
   const conditions = conditionsOf(reader.query)
-  if (!readsPayloads(conditions) || !(await anyOdd(reader, scope))) return async () => conditions
-  return async (part) => ({ ...conditions, odd: await findOdd(reader, part, conditions) })
+  if (!readsPayloads(conditions)) return async (scope) => ({ scope, conditions })
+  const hasOdd = await anyOdd(reader, whole)
+  return async (part) => {
+    let scope = part
+    if (conditions.light.length > 0) {
+      const query = lightKeysQuery(part, conditions, fewKeys + 1)
+      const keys = decodeKeys(await reader.store.bytes(query, 'RowBinary', reader.options)).next(fewKeys + 1)
+      if (keys.length === 0) return null
+      if (keys.length <= fewKeys) scope = { ...part, index: null, keys }
+    }
+    return { scope, conditions: hasOdd ? { ...conditions, odd: await findOdd(reader, scope, conditions) } : conditions }
+  }
 }
 
 /** Other orders: the keys of the whole answer first, then the rows of each page by key. */
@@ -177,9 +194,14 @@ async function* sortedPages(
   scope: Scope,
   page: { select: Sql; limit: number | null; offset: number },
 ): AsyncGenerator<Page> {
-  const conditions = await (await completing(reader, scope))(scope)
+  const prepared = await (await preparing(reader, scope))(scope)
+  if (prepared === null) return
   const keys = decodeKeys(
-    await reader.store.bytes(keysQuery(scope, conditions, reader.query.sort, page), 'RowBinary', reader.options),
+    await reader.store.bytes(
+      keysQuery(prepared.scope, prepared.conditions, reader.query.sort, page),
+      'RowBinary',
+      reader.options,
+    ),
   )
   for (;;) {
     const some = keys.next(pageRows)
@@ -201,8 +223,8 @@ export async function countCalls(reader: CallReader, limit: number | null): Prom
     return limit === null ? all : Math.min(all, limit)
   }
   const scope = scopeOf(reader)
-  const conditions = await (await completing(reader, scope))(scope)
-  return readCount(reader, countQuery(scope, conditions, limit))
+  const prepared = await (await preparing(reader, scope))(scope)
+  return prepared === null ? 0 : readCount(reader, countQuery(prepared.scope, prepared.conditions, limit))
 }
 
 /** The call that a query by id finds: of several calls with one span id the one that was written last. */
@@ -217,6 +239,6 @@ export async function readCall(reader: CallReader, select: Sql): Promise<LightRo
 export async function sizeOfCalls(reader: CallReader, limit: number | null): Promise<number> {
   if (reader.query.facts.nothing) return 0
   const scope = scopeOf(reader)
-  const conditions = await (await completing(reader, scope))(scope)
-  return readCount(reader, totalSizeQuery(scope, conditions, limit))
+  const prepared = await (await preparing(reader, scope))(scope)
+  return prepared === null ? 0 : readCount(reader, totalSizeQuery(prepared.scope, prepared.conditions, limit))
 }

@@ -1,4 +1,4 @@
-// Reading calls: POST /call/read and POST /calls/stream_query.
+// The read routes of calls: POST /call/read, POST /calls/stream_query and, from query-stats.ts, /calls/query_stats.
 import {
   type CallsQueryRequest,
   callReadRequest,
@@ -10,6 +10,7 @@ import { fault } from '../../core/http/errors.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
 import type { Store } from '../../core/store/store.ts'
 import { compileCallsQuery } from '../expression/calls-query.ts'
+import { createQueryStatsRoutes } from '../query-stats.ts'
 import { columnsOf } from './columns.ts'
 import { refuseUnavailable } from './include.ts'
 import { lightSelect } from './light.ts'
@@ -127,5 +128,6 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
       tables: ['calls', 'calls_by_id', 'calls_by_trace', 'calls_by_parent', 'payloads', 'call_counts_hourly'],
       handle: streamQuery,
     }),
+    ...createQueryStatsRoutes(deps),
   ]
 }
