@@ -32,8 +32,7 @@ export async function* readSegments(options: {
   let next = fromOffset
   let hasBegun = false
   while (next <= toOffset) {
-    const { archives, plain } = await listSegments(fs, folder)
-    const files = [...archives, ...plain]
+    const { files } = await listSegments(fs, folder)
     let index = Math.max(
       0,
       files.findLastIndex(({ first }) => first <= next),

@@ -30,45 +30,46 @@ export type Recovered = {
  * which records are missing.
  */
 export async function recoverTopic(fs: LogFs, folder: string, logger: LogLogger | undefined): Promise<Recovered> {
-  const { archives, plain, covered, temporary } = await listSegments(fs, folder)
+  const { files, covered, temporary } = await listSegments(fs, folder)
   for (const path of [...covered, ...temporary]) await fs.unlink(path).catch(ignoreMissing)
-  const position = await openPositionFile(fs, folder, ((archives[0] ?? plain[0])?.first ?? 1) - 1)
+  const position = await openPositionFile(fs, folder, (files[0]?.first ?? 1) - 1)
   const committed = position.offset()
-
-  const newest = await recoverLast(fs, folder, plain, archives.at(-1)?.last ?? 0, logger)
-  const lastArchive = archives.at(-1)
-  const last: StoredHeader | undefined =
-    newest?.records.at(-1) ?? (lastArchive && (await readRecords(fs, lastArchive)).records.at(-1))
+  const newest = await recoverNewest(fs, folder, files, logger)
+  const last = newest?.records.at(-1)
   const lastOffset = last?.offset ?? 0
   if (committed > lastOffset)
     throw new Error(
       `${folder}: position ${committed} is applied, but the log ends at ${lastOffset}; records are missing`,
     )
 
-  const unapplied: Segment[] = []
-  const applied: StoredFile[] = []
-  let expected = committed + 1
-  for (const archive of archives) {
-    if ((archive.last as number) <= committed) continue
-    requireNext(archive, expected, unapplied.length === 0)
-    const oldestMs = await fs.modifiedMs(archive.path)
-    unapplied.push(archivedSegment(folder, archive, oldestMs))
-    expected = (archive.last as number) + 1
+  const recovered: Recovered = {
+    lastOffset,
+    highClock: last?.highClock ?? 0n,
+    position,
+    unapplied: [],
+    applied: [],
+    archives: files.filter((file) => file.last !== null),
   }
-  for (const [index, file] of plain.entries()) {
-    const isLast = index === plain.length - 1
-    const next = isLast ? lastOffset + 1 : (plain[index + 1] as StoredFile).first
-    if (next - 1 <= committed) {
-      applied.push(file)
+  const { unapplied, applied } = recovered
+  let expected = committed + 1
+  for (const [index, file] of files.entries()) {
+    const next = files[index + 1]
+    if ((file.last ?? (next === undefined ? lastOffset : next.first - 1)) <= committed) {
+      if (file.last === null) applied.push(file)
       continue
     }
     requireNext(file, expected, unapplied.length === 0)
-    const { records, sizeBytes } = isLast && newest ? newest : await readRecords(fs, file)
-    expected = file.first + records.length
-    unapplied.push(summarize(file, records, sizeBytes))
+    if (file.last !== null) {
+      unapplied.push(archivedSegment(folder, file, await fs.modifiedMs(file.path)))
+      expected = file.last + 1
+    } else {
+      const { records, sizeBytes } = next === undefined && newest ? newest : await readRecords(fs, file)
+      unapplied.push(summarize(file, records, sizeBytes))
+      expected = file.first + records.length
+    }
   }
   if (expected !== lastOffset + 1) throw new Error(`${folder}: records ${expected} to ${lastOffset} are missing`)
-  return { lastOffset, highClock: last?.highClock ?? 0n, position, unapplied, applied, archives }
+  return recovered
 }
 
 /** The first unapplied file may begin with applied records; the others must follow one another. */
@@ -79,16 +80,21 @@ function requireNext(file: StoredFile, expected: number, isFirst: boolean): void
     throw new LogDamage(file.path, 0, `it begins with record ${file.first}, expected is ${expected}`)
 }
 
-/** Checks the last segment that holds records; only the very last file may end in an unfinished write. */
-async function recoverLast(
+type Newest = { records: StoredHeader[]; sizeBytes: number }
+
+/**
+ * Checks the last file that holds records; only the very last file may end in an unfinished write. Takes a last file
+ * without records away, from the folder and from `files`.
+ */
+async function recoverNewest(
   fs: LogFs,
   folder: string,
-  plain: StoredFile[],
-  archivedTo: number,
+  files: StoredFile[],
   logger: LogLogger | undefined,
-): Promise<{ records: StoredHeader[]; sizeBytes: number } | null> {
-  const file = plain.at(-1)
+): Promise<Newest | null> {
+  const file = files.at(-1)
   if (file === undefined) return null
+  if (file.last !== null) return readRecords(fs, file)
   const bytes = await readStored(fs, file)
   const { records, wholeBytes, problem } = walk(bytes, file.first)
   if (problem !== null && !problem.torn) throw new LogDamage(file.path, wholeBytes, problem.what)
@@ -100,17 +106,12 @@ async function recoverLast(
   if (records.length === 0) {
     await fs.unlink(file.path)
     await fs.syncDir(folder)
-    plain.pop()
-    const before = plain.at(-1)
-    if (before === undefined) {
-      if (file.first !== archivedTo + 1)
-        throw new Error(`${folder}: records ${archivedTo + 1} to ${file.first - 1} are missing`)
-      return null
-    }
+    files.pop()
     // This file was created after the one before was complete: no unfinished write is possible there.
-    const result = await readRecords(fs, before)
-    const end = before.first + result.records.length
-    if (end !== file.first) throw new Error(`${folder}: records ${end} to ${file.first - 1} are missing`)
+    const before = files.at(-1)
+    const result = before === undefined ? null : await readRecords(fs, before)
+    const end = result?.records.at(-1)?.offset ?? 0
+    if (end + 1 !== file.first) throw new Error(`${folder}: records ${end + 1} to ${file.first - 1} are missing`)
     return result
   }
   // After a killed process whole records may be in memory only; they are delivered, so they have to be durable.

@@ -55,25 +55,25 @@ export class LogDamage extends Error {
 export async function listSegments(
   fs: LogFs,
   folder: string,
-): Promise<{ archives: StoredFile[]; plain: StoredFile[]; covered: string[]; temporary: string[] }> {
+): Promise<{ files: StoredFile[]; covered: string[]; temporary: string[] }> {
   const names = await fs.readdir(folder)
-  const archives: StoredFile[] = []
-  const all: StoredFile[] = []
+  const found: StoredFile[] = []
   for (const name of names) {
-    const archive = archiveName.exec(name)
-    if (archive) archives.push({ path: join(folder, name), first: Number(archive[1]), last: Number(archive[2]) })
-    const plain = plainName.exec(name)
-    if (plain) all.push({ path: join(folder, name), first: Number(plain[1]), last: null })
+    const [, first, last] = archiveName.exec(name) ?? plainName.exec(name) ?? []
+    if (first === undefined) continue
+    found.push({ path: join(folder, name), first: Number(first), last: last === undefined ? null : Number(last) })
   }
-  const byFirst = (a: StoredFile, b: StoredFile): number => a.first - b.first
-  archives.sort(byFirst)
-  const archivedTo = archives.at(-1)?.last ?? 0
-  return {
-    archives,
-    plain: all.filter((file) => file.first > archivedTo).sort(byFirst),
-    covered: all.filter((file) => file.first <= archivedTo).map((file) => file.path),
-    temporary: names.filter((name) => name.endsWith('.tmp')).map((name) => join(folder, name)),
+  // An archive comes before the plain segment that has its first offset.
+  found.sort((a, b) => a.first - b.first || (a.last === null ? 1 : -1))
+  const files: StoredFile[] = []
+  const covered: string[] = []
+  let archivedTo = 0
+  for (const file of found) {
+    if (file.last === null && file.first <= archivedTo) covered.push(file.path)
+    else files.push(file)
+    if (file.last !== null) archivedTo = file.last
   }
+  return { files, covered, temporary: names.filter((name) => name.endsWith('.tmp')).map((name) => join(folder, name)) }
 }
 
 const decompress = promisify(zstdDecompress)
