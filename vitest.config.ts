@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
+// Test processes inherit it: a busy engine connection occupies a thread, and killing its query needs another one.
+process.env.UV_THREADPOOL_SIZE ??= '24'
+
 // biome-ignore lint/style/noDefaultExport: vitest reads its configuration from the default export
 export default defineConfig({
   test: {

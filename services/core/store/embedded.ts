@@ -62,6 +62,8 @@ const args = (settings: Settings): string[] => Object.entries(settings).map(([na
 const serverSettings = (options: EmbeddedStoreOptions, dir: string): Settings => {
   const cache = (share: number, most: number) => Math.floor(Math.min(options.memoryCapBytes * share, most * 2 ** 20))
   return {
+    // A broken part must be known before the first read.
+    async_load_databases: 0,
     max_server_memory_usage: options.memoryCapBytes,
     // The cap is about this process; a container's figure would count its neighbours.
     memory_worker_use_cgroup: 0,
