@@ -84,9 +84,9 @@ function escapeLength(b: Buffer, i: number): number {
   return paired && isLowHalf(b[i + 9] as number) ? 12 : -6
 }
 
-/** How the last four letters of a credential's key may look; a letter of the first column is one of several. */
+/** How the last four letters of a credential's key may look: one of the first group, then the second. */
 const keyEndings = ['iestk key', 'o ken', 'c ret', 'd ers', 't ion', 'e yid', 'i als']
-/** For each of the last four bytes, last first: bits of the endings that it fits. `_` and `-` may stand anywhere. */
+/** For the last letter, the one before it and so on: bits of the endings that a byte fits. */
 const endingBits = [3, 2, 1, 0].map((place) => {
   const bits = new Uint8Array(256)
   keyEndings.forEach((ending, bit) => {
@@ -95,19 +95,24 @@ const endingBits = [3, 2, 1, 0].map((place) => {
       for (const form of [letter, letter.toUpperCase()])
         bits[form.charCodeAt(0)] = (bits[form.charCodeAt(0)] as number) | (1 << bit)
   })
-  // Lower-casing turns some other letters into ASCII (the Kelvin sign), so every non-ASCII byte is looked at.
-  for (let c = 0; c < 256; c++) if (c === 45 || c === 95 || c >= 128) bits[c] = 0x7f
   return bits
 })
-const [lastBits, thirdBits, secondBits, firstBits] = endingBits as [Uint8Array, Uint8Array, Uint8Array, Uint8Array]
 
-/** False when the bytes before a key's closing quote rule out that it names a credential. */
-const mayBeCredential = (b: Buffer, end: number): boolean =>
-  ((lastBits[b[end - 1] as number] as number) &
-    (thirdBits[b[end - 2] as number] as number) &
-    (secondBits[b[end - 3] as number] as number) &
-    (firstBits[b[end - 4] as number] as number)) !==
-  0
+/** False when the last letters of a key rule out that it names a credential; `_` and `-` do not count. */
+function mayBeCredential(b: Buffer, start: number, end: number): boolean {
+  let bits = 0x7f
+  let i = end - 1
+  for (let letter = 0; letter < 4; letter++) {
+    while (b[i] === 45 || b[i] === 95) i--
+    if (i < start) return false
+    const c = b[i--] as number
+    // Lower-casing turns some other letters into ASCII (the Kelvin sign).
+    if (c >= 128) return true
+    bits &= (endingBits[letter] as Uint8Array)[c] as number
+    if (bits === 0) return false
+  }
+  return true
+}
 
 /** The text between two quotes. */
 function decode(b: Buffer, start: number, end: number, escaped: boolean): string {
@@ -188,7 +193,7 @@ function walk(s: Scan, from: number, interest: number): number {
         }
         if (next === 58) {
           if (interest & search.credentials && end - start > 5) {
-            if ((escaped || mayBeCredential(b, end)) && isSensitiveKey(decode(b, start, end, escaped))) {
+            if ((escaped || mayBeCredential(b, start, end)) && isSensitiveKey(decode(b, start, end, escaped))) {
               const value = skipSpace(b, skipSpace(b, i) + 1)
               if (b[value] === 34 && b[value + 1] !== 34) marks |= mark.credential
             }
