@@ -24,7 +24,7 @@ export const callsFilter = z
 
 export type CallsFilter = z.output<typeof callsFilter>
 
-export const sortTerm = z.object({ field: z.string(), direction: z.enum(['asc', 'desc']) })
+const sortTerm = z.object({ field: z.string(), direction: z.enum(['asc', 'desc']) })
 
 export type SortTerm = z.output<typeof sortTerm>
 
@@ -37,5 +37,3 @@ export const sortBy = z.array(sortTerm)
 export const expressionQuery = z
   .strictObject({ $expr: z.record(z.string(), z.unknown()) })
   .describe('An operation: $and, $or, $not, $eq, $gt, $gte, $lt, $lte, $in or $contains')
-
-export type ExpressionQuery = z.output<typeof expressionQuery>

@@ -42,6 +42,10 @@ const numberSpellings = [
   '5e-324',
 ]
 const texts = [
+  'a, b',
+  'x/y: z',
+  '\t\u2028abc',
+  'b/c',
   '',
   '5',
   '5.0',
@@ -86,7 +90,7 @@ const keys = ['a', 'b', '0', '1', 'a.b', '', "k'", 'é', '"', '-', '\\', 'weave'
 const jsonString = fc.oneof(
   fc.constantFrom(...texts).map((text) => JSON.stringify(text)),
   fc.string({ unit: 'grapheme', maxLength: 6 }).map((text) => JSON.stringify(text.toWellFormed())),
-  fc.constantFrom('"\\u0041"', '"\\u00e9\\/"', '"\\ud83d\\ude00"'),
+  fc.constantFrom('"\\u0041"', '"\\u00e9\\/"', '"\\ud83d\\ude00"', '"b\\/c"', '"\\u0061, \\u0062"', '"\\nt\\u2028"'),
 )
 /** Integers beyond 64 bits are what the engine cannot read: large doubles are written with an exponent. */
 const spell = (n: number): string => (Math.abs(n) < 2 ** 53 ? JSON.stringify(n) : n.toExponential())
@@ -162,6 +166,48 @@ const columnName = fc.constantFrom(
   'summary.weave.latency_ms',
   'summary.weave.trace_name',
 )
+/** Parts of texts, tokens and escapes, where a search of the stored text could miss the text form. */
+const needles = [
+  'a',
+  'A',
+  'abc',
+  'Bc',
+  'true',
+  'nul',
+  'u2028',
+  'u20',
+  '28',
+  'u',
+  'n',
+  'nt',
+  '/',
+  'é/',
+  'b/',
+  '5',
+  '.5',
+  'e2',
+  '1,',
+  ', ',
+  'a, b',
+  ':',
+  '":',
+  '{',
+  '\\',
+  '+',
+  '-',
+  'é',
+  '😀',
+  'DROP TABLE',
+  '{v0',
+  '000',
+  "'",
+  '%',
+  ' 5',
+  '001',
+  '"a"',
+  '2024-01-',
+  'x/y: z',
+]
 const literal = fc
   .oneof(
     fc.constantFrom<unknown>(
@@ -206,6 +252,11 @@ const { operation } = fc.letrec<{ operand: unknown; operation: unknown }>((tie) 
     fc
       .record({ input: fc.oneof(tie('operand'), fc.constant({ $getField: 'input_refs' })), substr: tie('operand') })
       .map(($contains) => ({ $contains })),
+    fc
+      .record({ input: jsonName, substr: fc.constantFrom(...needles), case_insensitive: fc.boolean() })
+      .map(({ input, substr, ...rest }) => ({
+        $contains: { input: { $getField: input }, substr: { $literal: substr }, ...rest },
+      })),
     fc
       .tuple(fc.constantFrom('$and', '$or'), fc.array(tie('operand'), { minLength: 1, maxLength: 3 }))
       .map(([op, list]) => ({ [op]: list })),

@@ -22,7 +22,7 @@ payload: (toInt64OrNull(JSONExtractString(p.inputs, {v0:String}, {v1:String})) =
 payload: (ifNotFinite(toFloat64OrNull(JSONExtractString(p.output, {v0:String})), NULL) > {v1:Int64})
 payload: (if(JSONType(p.inputs, {v0:String}) = 'Array', JSONExtractString(p.inputs, {v0:String}, {v1:Int64}, {v2:String}), JSONExtractString(p.inputs, {v0:String}, {v3:String}, {v2:String})) = {v4:String})
 payload: (toUInt8OrNull(transform(ifNull(arrayMap(json_0 -> if(JSONType(json_0) = 'Array', JSONExtractString(json_0, {v0:Int64}, {v1:String}), JSONExtractString(json_0, {v2:String}, {v1:String})), [if(JSONType(p.output) = 'Array', JSONExtractRaw(p.output, {v3:Int64}), JSONExtractRaw(p.output, {v4:String}))])[1], ''), ['true', 'false'], ['1', '0'])) = true)
-payload: NOT ((positionCaseInsensitiveUTF8(JSONExtractString(p.inputs), {v0:String}) > 0))
+payload: NOT ((multiSearchAnyCaseInsensitiveUTF8(p.inputs, [{v0:String}, '\\u', '\\/']) AND (positionCaseInsensitiveUTF8(JSONExtractString(p.inputs), {v0:String}) > 0)))
 payload: (if(p.otel_dump != '', JSONExtractString(p.otel_dump, {v0:String}), JSONExtractString(p.attributes, {v1:String}, {v0:String})) = {v2:String})
 payload: (JSONType(p.inputs, {v0:String}) != 'Null')
 order: c.started_at ASC, c.id ASC

@@ -1,6 +1,6 @@
 // Turns a typed tree into SQL. Each case has its twin in `evaluate.ts`.
 import { join, param, type Sql, sql } from '../../core/store/sql.ts'
-import { jsonExists, jsonString } from './json-sql.ts'
+import { jsonExists, jsonString, mayContain } from './json-sql.ts'
 import type { CompareOp, Condition, Kind, Sources, Value } from './types.ts'
 import { isCondition, kindOf } from './typing.ts'
 
@@ -82,6 +82,14 @@ function anyOfSql({ list, values, prefixes }: Extract<Condition, { is: 'anyOf' }
   return tests.length === 0 ? sql`false` : sql`(${join(tests, ' OR ')})`
 }
 
+function containsSql({ input, substr, fold }: Extract<Condition, { is: 'contains' }>, of: Sources): Sql {
+  const find = fold ? sql`positionCaseInsensitiveUTF8` : sql`position`
+  const found = sql`(${find}(${compileValue(input, of)}, ${compileValue(substr, of)}) > 0)`
+  if (input.is !== 'json' || substr.is !== 'literal') return found
+  const first = mayContain(input.json, String(substr.value), fold, of)
+  return first === null ? found : sql`(${first} AND ${found})`
+}
+
 /** Boolean expression, Nullable where the condition can be NULL. */
 export function compileCondition(node: Condition, of: Sources): Sql {
   switch (node.is) {
@@ -103,11 +111,8 @@ export function compileCondition(node: Condition, of: Sources): Sql {
       return inSql(node, of)
     case 'startsWith':
       return startsWithSql(compileValue(node.input, of), node.prefixes)
-    case 'contains': {
-      const [input, substr] = [compileValue(node.input, of), compileValue(node.substr, of)]
-      if (node.fold) return sql`(positionCaseInsensitiveUTF8(${input}, ${substr}) > 0)`
-      return sql`(position(${input}, ${substr}) > 0)`
-    }
+    case 'contains':
+      return containsSql(node, of)
     case 'member':
       return memberSql(node, of)
     case 'anyOf':

@@ -7,7 +7,7 @@ import type { CompareOp, Condition, JsonField, Kind, Row, Scalar, Value } from '
 import { isCondition, kindOf } from './typing.ts'
 
 /** JSON text of the value that the field names; null when it is missing. */
-export function jsonValue({ document, path, over }: JsonField, row: Row): string | null {
+function jsonValue({ document, path, over }: JsonField, row: Row): string | null {
   if (over !== undefined && row[over.document]) return valueAt(String(row[over.document]), over.path)
   return valueAt(String(row[document] ?? ''), path)
 }

@@ -43,3 +43,21 @@ export const jsonString = (json: JsonField, of: Sources): Sql => read('JSONExtra
 
 /** True when the value is present and not JSON null. */
 export const jsonExists = (json: JsonField, of: Sources): Sql => sql`${read('JSONType', json, of)} != 'Null'`
+
+/** Text that can only lie inside one string or word of a minified document, never across tokens or in a number. */
+function liesInsideOneToken(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are escaped in documents
+  if (/["\\{}[\]\u0000-\u001f]|[,:](?! )/.test(text) || !/[^0-9eE.+-]/.test(text)) return false
+  // The engine spells line separators \u2028 and \u2029 in the text form, whatever the document does.
+  return !/^(u$|u2|[0289])/i.test(text)
+}
+
+/**
+ * Cheap test of the stored text that every match of a substring passes: the text itself occurs, or an escape that may
+ * spell it. Null when there is no such test. Building the text form of a whole document costs ten times as much.
+ */
+export function mayContain({ document, over }: JsonField, text: string, fold: boolean, of: Sources): Sql | null {
+  if (over !== undefined || !liesInsideOneToken(text)) return null
+  const search = identifier(fold ? 'multiSearchAnyCaseInsensitiveUTF8' : 'multiSearchAny')
+  return sql`${search}(${of(document)}, [${param('String', text)}, '\\\\u', '\\\\/'])`
+}

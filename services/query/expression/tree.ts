@@ -27,7 +27,7 @@ export function children(node: Value): readonly Value[] {
   }
 }
 
-export const documentsOf = ({ document, over }: JsonField): string[] => (over ? [document, over.document] : [document])
+const documentsOf = ({ document, over }: JsonField): string[] => (over ? [document, over.document] : [document])
 
 function readsOf(node: Value): readonly string[] {
   switch (node.is) {

@@ -63,7 +63,7 @@ export type JsonField = {
   over?: { document: string; path: readonly Segment[] }
 }
 
-export type ListColumn = { name: string; column: string }
+type ListColumn = { name: string; column: string }
 
 /** What a field name may mean. */
 export type Field =

@@ -82,7 +82,7 @@ export function junction(is: 'and' | 'or', operands: Condition[]): Condition {
 export const negation = (of: Condition): Condition => (of.is === 'not' ? of.of : { is: 'not', of })
 
 /** Text form of a value. */
-export function textOf(value: Value): Value {
+function textOf(value: Value): Value {
   if (value.is === 'null' || kindOf(value) === 'string') return value
   if (value.is === 'literal') return literal(numberText(value.value as number | boolean))
   return { is: 'cast', to: 'string', of: value }
