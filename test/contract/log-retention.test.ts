@@ -1,7 +1,7 @@
 // Applied segments of the embedded log: merged and compressed, readable for the retention time, then removed.
 import { copyFile, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { EmbeddedLog } from '../../services/core/log/embedded.ts'
 import { readSegments } from '../../services/core/log/read.ts'
 import { applyRows, controlledFs, openLog, recordOf, temporaryFolder } from '../fixtures/log.ts'
@@ -182,4 +182,29 @@ test('records can be read while the log archives and appends', async () => {
     if (header.offset === 2) await log.append('calls', [recordOf(['e'])])
   }
   expect(found).toEqual([1, 2, 3, 4, 5])
+})
+
+test('a segment size of applied records is archived by itself when the log is quiet, less waits', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+  onTestFinished(() => {
+    vi.useRealTimers()
+  })
+  const dir = await temporaryFolder()
+  const log = await openLog(dir, { segmentBytes: 500 })
+  const apply = async (id: string): Promise<void> => {
+    const applied = applyRows(log, 'calls', 1)
+    await log.append('calls', [recordOf([id])])
+    log.hurry('calls')
+    vi.advanceTimersByTime(1)
+    await applied
+  }
+  await apply('a')
+  await apply('b')
+  vi.advanceTimersByTime(60_000)
+  for (const id of ['c', 'd']) await apply(id)
+  vi.advanceTimersByTime(2_000)
+  while (!(await files(dir)).includes(archive(1, 2)));
+  expect(await files(dir)).toContain(plain(3))
+  while (!(await files(dir)).includes(archive(3, 3))) vi.advanceTimersByTime(10_000)
+  expect(await read(dir)).toEqual(['1=a', '2=b', '3=c', '4=d'])
 })

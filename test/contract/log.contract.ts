@@ -194,6 +194,7 @@ export function logContract(name: string, createDriver: () => Promise<LogDriver>
       expect(refused.status).toBe(429)
       expect(Number(refused.headers['Retry-After'])).toBeGreaterThanOrEqual(1)
       expect(log.health().unappliedBytes).toBeGreaterThan(30_000)
+      expect(log.health().status).toBe('degraded')
       expect((await applyRows(log, 'calls', 1)).ids).toEqual(['a'])
       expect(log.health()).toMatchObject({ status: 'ok', unappliedBytes: 0, lagMs: 0 })
       await log.append('objects', [big('c')])

@@ -57,4 +57,4 @@ test(`${rounds} rounds of kill -9 lose and double nothing that was acknowledged`
     const last = found.filter((id) => id.startsWith(`${round}:`))
     expect(last).toEqual(last.map((_, index) => `${round}:${index}`))
   }
-})
+}, 240_000)

@@ -14,7 +14,7 @@ export type Admission = {
   /** The next check looks at the disk (after a write found it full). */
   recheckDisk(): void
   unappliedBytes(): number
-  /** Why it does not accept at the moment. */
+  /** Why it refused lately, null when it accepts. */
   reason(): string | null
 }
 
@@ -31,6 +31,7 @@ export function createAdmission(options: {
   let checkedAt = Number.NEGATIVE_INFINITY
   let checking: Promise<void> | null = null
   let low: string | null = null
+  let refusedFor: string | null = null
 
   async function look(): Promise<void> {
     const { freeBytes, totalBytes } = await fs.space(dir)
@@ -39,14 +40,15 @@ export function createAdmission(options: {
     checkedAt = performance.now()
   }
   const isFresh = (): boolean => performance.now() - checkedAt < checkEveryMs
-  const full = (): boolean => unapplied >= maxUnappliedBytes
 
   return {
     enter(bytes) {
       if (low !== null && isFresh()) throw retryLater(503, low)
       // One append larger than the bound is taken when nothing else waits: else it could never be taken.
-      if (unapplied > 0 && unapplied + bytes > maxUnappliedBytes)
-        throw retryLater(429, `${mib(unapplied)} are waiting to be applied, the bound is ${mib(maxUnappliedBytes)}`)
+      if (unapplied > 0 && unapplied + bytes > maxUnappliedBytes) {
+        refusedFor = `${mib(unapplied)} are waiting to be applied, the bound is ${mib(maxUnappliedBytes)}`
+        throw retryLater(429, refusedFor)
+      }
       unapplied += bytes
     },
     restore(bytes) {
@@ -54,6 +56,7 @@ export function createAdmission(options: {
     },
     leave(bytes) {
       unapplied -= bytes
+      if (bytes > 0) refusedFor = null
     },
     async checkDisk() {
       if (!isFresh()) {
@@ -68,7 +71,7 @@ export function createAdmission(options: {
       checkedAt = Number.NEGATIVE_INFINITY
     },
     unappliedBytes: () => unapplied,
-    reason: () => low ?? (full() ? `${mib(unapplied)} are waiting to be applied` : null),
+    reason: () => low ?? refusedFor,
   }
 }
 

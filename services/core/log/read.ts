@@ -16,7 +16,8 @@ export type StoredRecord = {
 
 /**
  * Records from `fromOffset` (default the oldest retained) to `toOffset` (default the last whole one), in order. Works
- * beside a running log; pass its end as `toOffset` to see acknowledged records only. Holds one segment in memory.
+ * beside a running log: it follows new segments, so pass the end as `toOffset` to stop there and to see acknowledged
+ * records only. Holds one segment in memory.
  * Throws LogDamage when a record is not intact, and an error when records in between are missing.
  */
 export async function* readSegments(options: {
@@ -31,8 +32,8 @@ export async function* readSegments(options: {
   const folder = join(dir, topic)
   let next = fromOffset
   let hasBegun = false
+  let { files } = await listSegments(fs, folder)
   while (next <= toOffset) {
-    const { files } = await listSegments(fs, folder)
     let index = Math.max(
       0,
       files.findLastIndex(({ first }) => first <= next),
@@ -41,8 +42,11 @@ export async function* readSegments(options: {
     const file = files[index]
     if (file === undefined) return
     const bytes = await readIfThere(fs, file)
-    // A running log may archive or remove files between the listing and the reading.
-    if (bytes === null) continue
+    if (bytes === null) {
+      // A running log archives or removes files between the listing and the reading.
+      files = (await listSegments(fs, folder)).files
+      continue
+    }
     const isLast = index === files.length - 1
     const { records, wholeBytes, problem } = walk(bytes, file.first)
     if (problem !== null && !(isLast && problem.torn)) throw new LogDamage(file.path, wholeBytes, problem.what)
@@ -59,9 +63,12 @@ export async function* readSegments(options: {
       }
       at += record.sizeBytes
     }
-    if (isLast) return
     // What retention removed is skipped at the beginning; a gap later on is a fault.
-    next = end > next ? end : (files[index + 1] as StoredFile).first
+    next = end > next || isLast ? Math.max(end, next) : (files[index + 1] as StoredFile).first
+    if (isLast) {
+      files = (await listSegments(fs, folder)).files
+      if ((files.at(-1)?.first ?? 0) <= file.first) return
+    }
   }
 }
 

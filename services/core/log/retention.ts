@@ -43,6 +43,7 @@ export function createRetention(options: {
   const plain = options.applied.map(({ path, first }) => ({ path, first, sizeBytes: 0, sinceMs: 0 }))
   let plainBytes = 0
   let timer: NodeJS.Timeout | null = null
+  let timerDue = 0
   let running: Promise<void> = Promise.resolve()
   let stopped = false
 
@@ -52,15 +53,20 @@ export function createRetention(options: {
       plainBytes - (plain.at(-1)?.sizeBytes ?? 0) >= segmentBytes ||
       (plain[0]?.sinceMs ?? 0) <= Date.now() - mergeAfterMs)
 
+  const mayMergeNow = (): boolean => isMergeDue() && (plainBytes >= backlogBytes || !options.isBusy())
+
   function schedule(): void {
-    if (stopped || timer !== null || (plain.length < 2 && archives.length === 0)) return
+    if (stopped || (plain.length < 2 && archives.length === 0)) return
     let delayMs = expiryCheckMs
     if (isMergeDue()) delayMs = settleMs
     else if (plain.length > 1) delayMs = Math.max(settleMs, (plain[0]?.sinceMs ?? 0) + mergeAfterMs - Date.now())
+    const due = Date.now() + delayMs
+    if (timer !== null && timerDue <= due) return
+    if (timer !== null) clearTimeout(timer)
+    timerDue = due
     timer = setTimeout(() => {
       timer = null
-      if (isMergeDue() && options.isBusy() && plainBytes < backlogBytes) schedule()
-      else run(isMergeDue)
+      run(mayMergeNow)
     }, delayMs)
     timer.unref()
   }
