@@ -2,17 +2,23 @@
 import { isPlausible, parseTimestamp } from '../../core/timestamps.ts'
 import type { Value } from './values.ts'
 
-let lastSecond = Number.NaN
-let lastText = ''
+const dayUs = 86_400_000_000
+const twoDigits = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))
+let cachedDay = Number.NaN
+let cachedDate = ''
 
-/** `2023-11-14T22:13:20.123457`, UTC without a zone; spans of a batch mostly share their seconds. */
+/** `2023-11-14T22:13:20.123457`, UTC without a zone; spans of a batch mostly share their day. */
 export function isoMicros(us: number): string {
-  const second = Math.floor(us / 1e6)
-  if (second !== lastSecond) {
-    lastText = new Date(Math.min(second, 8.64e12) * 1000).toISOString().slice(0, -4)
-    lastSecond = second
+  const day = Math.floor(us / dayUs)
+  if (day !== cachedDay) {
+    cachedDate = new Date(day * (dayUs / 1000)).toISOString().slice(0, -13)
+    cachedDay = day
   }
-  return lastText + String(us - second * 1e6).padStart(6, '0')
+  const rest = us - day * dayUs
+  const second = Math.floor(rest / 1e6)
+  const minute = Math.floor(second / 60)
+  const clock = `${twoDigits[Math.floor(minute / 60)]}:${twoDigits[minute % 60]}:${twoDigits[second % 60]}`
+  return `${cachedDate}${clock}.${String(rest - second * 1e6).padStart(6, '0')}`
 }
 
 /**

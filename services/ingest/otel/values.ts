@@ -137,7 +137,8 @@ export function parseJsonText(text: string): ParsedJson | string {
   found.isEmpty = isList ? (value as unknown[]).length === 0 : found.keys === 0
   // Of repeated keys only the last was seen: the others may hide credentials.
   if (roughKeyCount(text) !== found.keys) found.hasSecret = true
-  const isClean = !text.includes('\n') && !text.includes('\r') && !/\\u[dD][89a-fA-F]/.test(text)
+  const mayHoldSurrogates = text.includes('\\u') && /\\u[dD][89a-fA-F]/.test(text)
+  const isClean = !mayHoldSurrogates && !text.includes('\n') && !text.includes('\r')
   return new ParsedJson(isClean ? text : rewriteJson(text), isList, found)
 }
 

@@ -100,11 +100,15 @@ export class WireReader {
     return this.view.getUint32(this.fixed(4), true)
   }
 
-  /** fixed64 as microseconds and rest; exact up to 2^53 microseconds (year 2255). */
+  /** fixed64 as microseconds and rest; microseconds beyond 2^53 (year 2255) are the nearest double. */
   nanos(): Nanos {
     const at = this.fixed(8)
     const low = this.view.getUint32(at, true)
     const high = this.view.getUint32(at + 4, true)
+    if (high >= 2 ** 31) {
+      const nanos = this.view.getBigUint64(at, true)
+      return { us: Number(nanos / 1000n), rest: Number(nanos % 1000n) }
+    }
     // 2^32 = 4294967 * 1000 + 296
     const rest = high * 296 + low
     return { us: high * 4294967 + Math.floor(rest / 1000), rest: rest % 1000 }
@@ -192,7 +196,7 @@ export class WireReader {
   skip(tag: number, depth = 0): void {
     switch (tag & 7) {
       case 0:
-        this.bool()
+        while (this.byte() >= 128);
         return
       case 1:
         this.fixed(8)

@@ -1,0 +1,285 @@
+// The hand-written OTLP decoder against protobufjs on the official definitions: equal for whatever protobufjs accepts.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decodeJson } from '../../services/ingest/otel/decode-json.ts'
+import { decodeProtobuf } from '../../services/ingest/otel/decode-protobuf.ts'
+import { DecodeError, finite, nanosOf, type OtlpResourceSpans, TooDeep } from '../../services/ingest/otel/spans.ts'
+import type { Value } from '../../services/ingest/otel/values.ts'
+import { TraceRequest } from '../fixtures/otlp-proto.ts'
+
+type Plain = Record<string, unknown>
+
+const list = (value: unknown): Plain[] => (value ?? []) as Plain[]
+const hex = (value: unknown): string => Buffer.from((value as Uint8Array | undefined) ?? []).toString('hex')
+const exact = (digits: string): number | bigint =>
+  Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits)
+
+function anyOf(value: Plain): Value | undefined {
+  switch (value.value) {
+    case 'stringValue':
+      return value.stringValue as string
+    case 'boolValue':
+      return value.boolValue as boolean
+    case 'intValue':
+      return exact(value.intValue as string)
+    case 'doubleValue':
+      return finite(value.doubleValue as number)
+    case 'bytesValue':
+      return Buffer.from(value.bytesValue as Uint8Array).toString('base64')
+    case 'arrayValue':
+      return list((value.arrayValue as Plain).values).map((item) => anyOf(item) ?? null)
+    case 'kvlistValue': {
+      const { keys, values } = attributesOf((value.kvlistValue as Plain).values)
+      return new Map(keys.map((key, i) => [key, values[i] as Value]))
+    }
+    default:
+      return undefined
+  }
+}
+
+function attributesOf(entries: unknown): { keys: string[]; values: Value[] } {
+  const keys: string[] = []
+  const values: Value[] = []
+  for (const { key, value } of list(entries)) {
+    const item = value ? anyOf(value as Plain) : undefined
+    if (item === undefined) continue
+    keys.push(key as string)
+    values.push(item)
+  }
+  return { keys, values }
+}
+
+const spanOf = (span: Plain) => ({
+  traceId: hex(span.traceId),
+  spanId: hex(span.spanId),
+  traceState: span.traceState,
+  parentSpanId: hex(span.parentSpanId),
+  name: span.name,
+  kind: (span.kind as number) >>> 0,
+  start: nanosOf(span.startTimeUnixNano as string),
+  end: nanosOf(span.endTimeUnixNano as string),
+  attributes: attributesOf(span.attributes),
+  events: list(span.events).map((event) => ({
+    time: event.timeUnixNano,
+    name: event.name,
+    attributes: attributesOf(event.attributes),
+    dropped: event.droppedAttributesCount,
+  })),
+  links: list(span.links).map((link) => ({
+    traceId: hex(link.traceId),
+    spanId: hex(link.spanId),
+    traceState: link.traceState,
+    attributes: attributesOf(link.attributes),
+    dropped: link.droppedAttributesCount,
+    flags: link.flags,
+  })),
+  statusCode: (((span.status as Plain | null)?.code as number | undefined) ?? 0) >>> 0,
+  statusMessage: ((span.status as Plain | null)?.message as string | undefined) ?? '',
+})
+
+/** What protobufjs makes of the bytes, in the form of our decoder. */
+function oracle(bytes: Buffer): unknown {
+  const options = { longs: String, defaults: true, oneofs: true }
+  const request = TraceRequest.toObject(TraceRequest.decode(bytes), options) as Plain
+  return list(request.resourceSpans).map((resource) => ({
+    resource: attributesOf((resource.resource as Plain | null)?.attributes),
+    droppedResource: (resource.resource as Plain | null)?.droppedAttributesCount ?? 0,
+    scopes: list(resource.scopeSpans).map((scope) => ({
+      scope: {
+        name: (scope.scope as Plain | null)?.name ?? '',
+        version: (scope.scope as Plain | null)?.version ?? '',
+      },
+      spans: list(scope.spans).map(spanOf),
+    })),
+  }))
+}
+
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 12 }),
+  fc.constantFrom('gen_ai.system', 'a.b', '{"a":1}'),
+)
+const int64 = fc.oneof(fc.integer(), fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })).map(String)
+const uint64 = fc
+  .oneof(
+    fc.bigInt({ min: 0n, max: 2n ** 53n * 1000n }),
+    fc.constantFrom(0n, 1n, 999n, 1000n, 1_700_000_000_123_456_789n),
+  )
+  .map(String)
+const uint32 = fc.oneof(fc.nat(5), fc.nat())
+const bytes = (length: number) =>
+  fc
+    .oneof(fc.uint8Array({ minLength: length, maxLength: length }), fc.uint8Array({ maxLength: 20 }))
+    .map((b) => Buffer.from(b).toString('base64'))
+
+const { anyValue } = fc.letrec<{ anyValue: object; keyValue: object }>((tie) => ({
+  anyValue: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    fc.record({ stringValue: text }),
+    fc.record({ boolValue: fc.boolean() }),
+    fc.record({ intValue: int64 }),
+    fc.record({ doubleValue: fc.double() }),
+    fc.record({ bytesValue: bytes(3) }),
+    fc.constant({}),
+    fc.record({ arrayValue: fc.record({ values: fc.array(tie('anyValue'), { maxLength: 4 }) }) }),
+    fc.record({ kvlistValue: fc.record({ values: fc.array(tie('keyValue'), { maxLength: 4 }) }) }),
+  ),
+  keyValue: fc.record({ key: text, value: tie('anyValue') }, { requiredKeys: [] }),
+}))
+const attributes = fc.array(fc.record({ key: text, value: anyValue }, { requiredKeys: [] }), { maxLength: 6 })
+const event = fc.record(
+  { timeUnixNano: uint64, name: text, attributes, droppedAttributesCount: uint32 },
+  { requiredKeys: [] },
+)
+const link = fc.record(
+  { traceId: bytes(16), spanId: bytes(8), traceState: text, attributes, droppedAttributesCount: uint32, flags: uint32 },
+  { requiredKeys: [] },
+)
+const span = fc.record(
+  {
+    traceId: bytes(16),
+    spanId: bytes(8),
+    traceState: text,
+    parentSpanId: bytes(8),
+    name: text,
+    kind: fc.integer({ min: -1, max: 9 }),
+    startTimeUnixNano: uint64,
+    endTimeUnixNano: uint64,
+    attributes,
+    droppedAttributesCount: uint32,
+    events: fc.array(event, { maxLength: 2 }),
+    links: fc.array(link, { maxLength: 2 }),
+    droppedLinksCount: uint32,
+    flags: uint32,
+    status: fc.record({ code: fc.integer({ min: -1, max: 4 }), message: text }, { requiredKeys: [] }),
+  },
+  { requiredKeys: [] },
+)
+const scope = fc.record({ name: text, version: text, attributes }, { requiredKeys: [] })
+const scopeSpans = fc.record({ scope, spans: fc.array(span, { maxLength: 3 }), schemaUrl: text }, { requiredKeys: [] })
+const resource = fc.record({ attributes, droppedAttributesCount: uint32 }, { requiredKeys: [] })
+const resourceSpans = fc.record(
+  { resource, scopeSpans: fc.array(scopeSpans, { maxLength: 2 }), schemaUrl: text },
+  { requiredKeys: [] },
+)
+const request = fc
+  .record({ resourceSpans: fc.array(resourceSpans, { maxLength: 3 }) })
+  .map((message) => Buffer.from(TraceRequest.encode(TraceRequest.fromObject(message)).finish()))
+
+type Change = { at: number; kind: 'set' | 'insert' | 'cut' | 'end'; byte: number }
+const change: fc.Arbitrary<Change> = fc.record({
+  at: fc.nat(),
+  kind: fc.constantFrom('set', 'insert', 'cut', 'end'),
+  byte: fc.nat(255),
+})
+
+function changed(message: Buffer, changes: Change[]): Buffer {
+  let result = message
+  for (const { at, kind, byte } of changes) {
+    const i = result.length === 0 ? 0 : at % result.length
+    const before = result.subarray(0, i)
+    if (kind === 'end') result = Buffer.from(before)
+    else if (kind === 'insert') result = Buffer.concat([before, Buffer.from([byte]), result.subarray(i)])
+    else if (kind === 'cut') result = Buffer.concat([before, result.subarray(i + 1)])
+    else result = Buffer.concat([before, Buffer.from([byte]), result.subarray(i + 1)])
+  }
+  return result
+}
+
+/** Decodes; undefined for the two expected refusals. */
+function decoded(message: Buffer): OtlpResourceSpans[] | undefined {
+  try {
+    return decodeProtobuf(message)
+  } catch (error) {
+    if (error instanceof DecodeError || error instanceof TooDeep) return undefined
+    throw error
+  }
+}
+
+describe('protobuf decoder', () => {
+  it('reads what protobufjs reads', () => {
+    fc.assert(
+      fc.property(request, (message) => {
+        expect(decodeProtobuf(message)).toEqual(oracle(message))
+      }),
+      { numRuns: 500, endOnFailure: true },
+    )
+  })
+
+  it('agrees with protobufjs on damaged messages that protobufjs still reads', () => {
+    fc.assert(
+      fc.property(request, fc.array(change, { minLength: 1, maxLength: 3 }), (message, changes) => {
+        const damaged = changed(message, changes)
+        const ours = decoded(damaged)
+        let theirs: unknown
+        try {
+          theirs = oracle(damaged)
+        } catch {
+          return
+        }
+        expect(ours).toEqual(theirs)
+      }),
+      { numRuns: 2000, endOnFailure: true },
+    )
+  })
+
+  it('refuses random bytes or reads them, nothing else', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (noise) => {
+        decoded(Buffer.from(noise))
+      }),
+      { numRuns: 2000, endOnFailure: true },
+    )
+  })
+
+  it('reads a message merged from two, as the wire format wants', () => {
+    fc.assert(
+      fc.property(request, request, (one, other) => {
+        const both = Buffer.concat([one, other])
+        expect(decodeProtobuf(both)).toEqual(oracle(both))
+      }),
+      { numRuns: 100, endOnFailure: true },
+    )
+  })
+})
+
+/** OTLP/JSON of protobuf bytes: hex ids, integers as text. */
+function jsonOf(message: Buffer): unknown {
+  const ids = new Set(['traceId', 'spanId', 'parentSpanId'])
+  const plain = TraceRequest.toObject(TraceRequest.decode(message), { longs: String, bytes: String, json: true })
+  const convert = (value: unknown, key = ''): unknown => {
+    if (Array.isArray(value)) return value.map((item) => convert(item))
+    if (ids.has(key))
+      return Buffer.from(value as string, 'base64')
+        .toString('hex')
+        .toUpperCase()
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, convert(item, name)]))
+  }
+  return convert(plain)
+}
+
+describe('JSON decoder', () => {
+  it('reads from JSON what the protobuf decoder reads from bytes', () => {
+    fc.assert(
+      fc.property(request, (message) => {
+        const known = (spans: OtlpResourceSpans[]) =>
+          JSON.parse(
+            JSON.stringify(spans, (key, value: unknown) =>
+              typeof value === 'bigint'
+                ? `${value}n`
+                : value instanceof Map
+                  ? [...value]
+                  : // Enums out of range may differ in form; both count as unspecified.
+                    (key === 'kind' && !((value as number) <= 5 && (value as number) >= 0)) ||
+                      (key === 'statusCode' && !((value as number) <= 2 && (value as number) >= 0))
+                    ? 'unknown'
+                    : value,
+            ),
+          )
+        const body = Buffer.from(JSON.stringify(jsonOf(message)))
+        expect(known(decodeJson(body, 512))).toEqual(known(decodeProtobuf(message)))
+      }),
+      { numRuns: 500, endOnFailure: true },
+    )
+  })
+})
