@@ -38,6 +38,7 @@ describe('segments', () => {
     await log.append('calls', [
       { rows: Buffer.from(whole + patch), rowCount: 2, patchCount: 1, clock: 2n ** 60n, key: 'one' },
       { rows: Buffer.from(patch), rowCount: 1, patchCount: 1, clock: 8n, key: 'two' },
+      { rows: Buffer.from('{}\n'), rowCount: 1, patchCount: 0, clock: 8n, key: 'none' },
     ])
     await log.append('objects', [
       {
@@ -77,6 +78,7 @@ describe('segments', () => {
       ['complete', 'one', String(2n ** 60n), 1, 1, payload, 'null', 1],
       ['name', 'two', '8', 0, 1, '', '', 0],
       ['name', 'two', '8', 0, 1, '', '', 1],
+      ['complete', '', '0', 0, 1, '', '', 1],
     ])
     expect(await read('objects', 'object_id, kind, event, val')).toEqual([['o', 'op', 'created', '{"x":1}']])
   })

@@ -163,12 +163,16 @@ test('without the position file everything that is retained is applied again, ar
   await log.append('calls', [recordOf(['d'])])
   await log.close()
   await rm(join(dir, 'calls', 'position'))
+  for (const name of await files(dir)) await utimes(join(dir, 'calls', name), 1, 1)
   log = await openLog(dir)
+  await log.tidy()
   const { ids, batches } = await applyRows(log, 'calls', 4)
   expect(ids).toEqual(['a', 'b', 'c', 'd'])
   expect(batches[0]).toMatchObject({ firstOffset: 1, lastOffset: 2, rowCount: 2 })
   expect(await files(dir)).toEqual([archive(1, 2), plain(3), plain(4)])
   expect(log.health().unappliedBytes).toBe(0)
+  await log.tidy()
+  expect(await files(dir)).toEqual([plain(4)])
 })
 
 test('records can be read while the log archives and appends', async () => {

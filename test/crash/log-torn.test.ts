@@ -158,6 +158,12 @@ describe('damage', () => {
     await expect(open(dir)).rejects.toThrow(`${before} is damaged at byte 0`)
   })
 
+  test('an empty last file tells how many records there were', async () => {
+    const { dir, folder } = await closedLog([['a'], ['b']])
+    await writeFile(join(folder, '0000000000000005.jsonl'), '')
+    await expect(open(dir)).rejects.toThrow(/records 3 to 4 are missing/)
+  })
+
   test('a missing segment stops the start', async () => {
     const { dir, folder, names } = await closedLog([['a'], ['b'], ['c']])
     const middle = join(folder, names[1] as string)
