@@ -31,7 +31,7 @@ async def later(n: int) -> int:
     return add(n, n)
 
 
-@weave.op
+@weave.op(accumulator=lambda seen, value: (seen or []) + [value])
 def stream(n: int):
     for i in range(n):
         yield i

@@ -82,7 +82,7 @@ describe(`Python SDK ${version}`, () => {
       named('add')
         .map((call) => call.parent)
         .sort(),
-    ).toEqual(['later', 'outer', null, null, null])
+    ).toEqual(['later', null, null, null, 'outer'])
     const [failed] = named('fails')
     expect(failed?.status).toBe('error')
     expect(failed?.exception).toContain('boom')
