@@ -1,8 +1,8 @@
 // Kills a process that appends, again and again: what it acknowledged is there exactly once and in order.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { readSegments } from '../../services/core/log/read.ts'
 import { openLog, temporaryFolder } from '../fixtures/log.ts'
@@ -11,9 +11,13 @@ import { createRandom } from '../fixtures/random.ts'
 const rounds = 20
 
 async function runAndKill(dir: string, round: number, lines: number) {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'log-child.ts'), dir, String(round)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(new URL('./log-child.ts', import.meta.url)), dir, String(round)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   const exited = once(child, 'exit')
   onTestFinished(() => {
     child.kill('SIGKILL')

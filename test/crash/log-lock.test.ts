@@ -5,13 +5,14 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { takeLock } from '../../services/core/log/lock.ts'
 import { openLog, temporaryFolder } from '../fixtures/log.ts'
 
 /** A process that holds the lock of `dir` until it ends; resolves when it has it. */
 async function holder(dir: string): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'log-child.ts'), dir, '0'])
+  const child = spawn(process.execPath, [fileURLToPath(new URL('./log-child.ts', import.meta.url)), dir, '0'])
   onTestFinished(() => {
     child.kill('SIGKILL')
   })

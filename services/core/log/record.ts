@@ -24,7 +24,7 @@ const headCrcAt = opening.length + widths.reduce<number>((sum, width) => sum + w
 const crcAt = headCrcAt + 9
 
 /** Bytes that a header takes; it replaces the `{` of the record's first row. */
-export const headBytes = crcAt + 8 + 2
+const headBytes = crcAt + 8 + 2
 
 const hex = (value: number): string => value.toString(16).padStart(8, '0')
 
@@ -65,7 +65,7 @@ function hasMembers(rows: Buffer): boolean {
 }
 
 /** The header at `at`, or null when the bytes there are not an intact header. The record itself is not checked. */
-export function decodeHead(bytes: Buffer, at: number): StoredHeader | null {
+function decodeHead(bytes: Buffer, at: number): StoredHeader | null {
   if (at + headBytes > bytes.length) return null
   const text = bytes.toString('latin1', at, at + headBytes)
   if (!text.startsWith(opening)) return null
