@@ -1,0 +1,219 @@
+// OTLP over HTTP: encodings, routing to projects, partial success, faults, durability.
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { retryLater } from '../../services/core/http/errors.ts'
+import { aRequest, aSpan, type Otel, protobuf, startOtel, text } from '../fixtures/otel.ts'
+import { encodeRequest, RpcStatus, TraceResponse } from '../fixtures/otlp-proto.ts'
+import { json } from './http-server.ts'
+
+let otel: Otel
+beforeEach(async () => {
+  otel = await startOtel()
+})
+afterEach(() => otel.stop())
+
+const bytes = encodeRequest(aRequest([aSpan()]))
+const bad = aSpan({ spanId: 'b7ad6b7169203332', name: 'bad', attributes: [text('a', '1'), text('a.b', '2')] })
+
+describe('encodings', () => {
+  it.each([
+    ['none', bytes, {}],
+    ['identity', bytes, { 'content-encoding': 'identity' }],
+    ['gzip', gzipSync(bytes), { 'content-encoding': 'gzip' }],
+    ['deflate', deflateSync(bytes), { 'content-encoding': 'deflate' }],
+    ['br', brotliCompressSync(bytes), { 'content-encoding': 'br' }],
+  ])('protobuf with content encoding %s', async (_name, body, headers) => {
+    const answer = await otel.post(body, protobuf, { project_id: 'ent/proj', ...headers })
+    expect(answer.status).toBe(200)
+    expect(answer.headers['content-type']).toBe(protobuf)
+    expect(answer.bytes).toHaveLength(0)
+    expect(answer.headers['x-callhouse-position']).toBe('files=1,objects=1,calls=1')
+    expect(otel.newCalls()).toHaveLength(1)
+  })
+
+  it('takes a missing content type as protobuf', async () => {
+    expect((await otel.post(bytes, undefined)).status).toBe(200)
+    expect(otel.newCalls()).toHaveLength(1)
+  })
+
+  it('ignores parameters of the content type', async () => {
+    const body = Buffer.from(JSON.stringify(aRequest([aSpan()])))
+    const answer = await otel.post(body, 'application/json; charset=utf-8')
+    expect([answer.status, json(answer)]).toEqual([200, {}])
+  })
+
+  it('refuses other content types and encodings', async () => {
+    expect((await otel.post(bytes, 'text/plain')).status).toBe(415)
+    expect((await otel.post(bytes, protobuf, { project_id: 'a/b', 'content-encoding': 'zstd' })).status).toBe(415)
+  })
+
+  it('answers zero spans with success, whatever they are routed to', async () => {
+    expect((await otel.post(Buffer.alloc(0), protobuf, {})).status).toBe(200)
+    expect(json(await otel.postJson({}, {}))).toEqual({})
+    expect(json(await otel.postJson(aRequest([]), {}))).toEqual({})
+    expect(otel.memory.appends()).toBe(0)
+  })
+})
+
+describe('bodies that cannot be decoded', () => {
+  it('answers protobuf with google.rpc.Status in protobuf', async () => {
+    const answer = await otel.post(bytes.subarray(0, bytes.length - 3), protobuf)
+    expect(answer.status).toBe(400)
+    expect(answer.headers['content-type']).toBe(protobuf)
+    expect(RpcStatus.toObject(RpcStatus.decode(answer.bytes))).toEqual({
+      code: 3,
+      message: 'Invalid trace request: the message ends inside a field',
+    })
+  })
+
+  it.each([
+    '{"resourceSpans": [',
+    '[]',
+    'null',
+    '{"resourceSpans": {}}',
+    '{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":5}]}]}]}',
+    '{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":"-1"}]}]}]}',
+    '{"resourceSpans":[{"scopeSpans":[{"spans":[{"attributes":[{"key":"k","value":{"intValue":"1.5"}}]}]}]}]}',
+  ])('answers JSON %s with google.rpc.Status in JSON', async (body) => {
+    const answer = await otel.post(Buffer.from(body), 'application/json')
+    expect(answer.status).toBe(400)
+    expect(json(answer)).toEqual({ code: 3, message: expect.stringMatching(/^Invalid trace request: /) })
+  })
+
+  it('refuses bodies that nest too deep', async () => {
+    const value = { stringValue: 'x' }
+    const nested = Array.from({ length: 101 }).reduce((inner) => ({ arrayValue: { values: [inner] } }), value)
+    const request = aRequest([aSpan({ attributes: [{ key: 'k', value: nested }] })])
+    expect((await otel.postJson(request)).status).toBe(413)
+    const brackets = Buffer.from(`{"x":${'['.repeat(600)}${']'.repeat(600)}}`)
+    expect((await otel.post(brackets, 'application/json')).status).toBe(413)
+    expect(otel.newCalls()).toEqual([])
+  })
+})
+
+describe('projects', () => {
+  const owned = (project: string) => [text('wandb.entity', 'ent'), text('wandb.project', project)]
+  const two = (first: unknown[], second: unknown[]) => ({
+    resourceSpans: [
+      ...aRequest([aSpan()], first).resourceSpans,
+      ...aRequest([aSpan({ spanId: '00000000000000aa' })], second).resourceSpans,
+    ],
+  })
+  const projects = () => otel.newCalls().map(({ project_id }) => project_id)
+
+  it('routes each resource by its attributes', async () => {
+    const answer = await otel.postJson(two(owned('one'), owned('two')), {})
+    expect(json(answer)).toEqual({})
+    expect(projects()).toEqual(['ent/one', 'ent/two'])
+  })
+
+  it('takes attributes of every vendor namespace', async () => {
+    await otel.postJson(aRequest([aSpan()], [text('platform.entity', 'e'), text('platform.project', 'p')]), {})
+    expect(projects()).toEqual(['e/p'])
+  })
+
+  it('prefers the header', async () => {
+    await otel.postJson(two(owned('one'), []))
+    expect(projects()).toEqual(['ent/proj', 'ent/proj'])
+  })
+
+  it('rejects the spans of a resource without project when another has one', async () => {
+    const answer = await otel.postJson(two(owned('one'), [text('wandb.entity', 'ent')]), {})
+    expect([answer.status, json(answer)]).toEqual([
+      200,
+      {
+        partialSuccess: {
+          rejectedSpans: '1',
+          errorMessage:
+            'span "x" (trace_id 0af7651916cd43dd8448eb211c80319c, span_id 00000000000000aa): its resource names no project',
+        },
+      },
+    ])
+    expect(projects()).toEqual(['ent/one'])
+  })
+
+  it('answers 400 when no project is named at all', async () => {
+    const answer = await otel.postJson(aRequest([aSpan()]), {})
+    expect([answer.status, json(answer)]).toEqual([400, { reason: expect.stringContaining('No project') }])
+  })
+
+  it.each(['proj', 'a/b/c', '/p', 'e/'])('refuses the header %j', async (project) => {
+    const answer = await otel.postJson(aRequest([aSpan()]), { project_id: project })
+    expect([answer.status, json(answer)]).toEqual([400, { reason: expect.any(String) }])
+  })
+
+  it('answers 403 without a grant for one of the projects, and stores nothing', async () => {
+    const { text: key } = otel.server.keys.create({ userId: 'u', entity: 'ent', grants: ['ent/one'], role: 'ingest' })
+    const headers = { authorization: `Bearer ${key}` }
+    expect((await otel.postJson(two(owned('one'), owned('two')), headers)).status).toBe(403)
+    expect(otel.newCalls()).toEqual([])
+    expect((await otel.postJson(aRequest([aSpan()], owned('one')), headers)).status).toBe(200)
+    expect(otel.newCalls()).toEqual([expect.objectContaining({ user_id: 'u' })])
+  })
+
+  it('takes the key from a vendor header', async () => {
+    const { text: key } = otel.server.keys.create({ userId: 'u', role: 'ingest' })
+    const headers = { authorization: '', project_id: 'ent/proj', 'wandb-api-key': key }
+    expect((await otel.post(bytes, protobuf, headers)).status).toBe(200)
+    expect((await otel.post(bytes, protobuf, { ...headers, 'wandb-api-key': 'no' })).status).toBe(401)
+  })
+})
+
+describe('partial success', () => {
+  it('keeps the good spans and tells about the others, in JSON', async () => {
+    const answer = await otel.postJson(aRequest([aSpan(), bad]))
+    expect(json(answer)).toEqual({
+      partialSuccess: {
+        rejectedSpans: '1',
+        errorMessage:
+          'span "bad" (trace_id 0af7651916cd43dd8448eb211c80319c, span_id b7ad6b7169203332): attribute "a.b" lies below a plain value',
+      },
+    })
+    expect(otel.newCalls().map(({ id }) => id)).toEqual(['b7ad6b7169203331'])
+  })
+
+  it('tells it in protobuf', async () => {
+    const answer = await otel.post(encodeRequest(aRequest([bad, aSpan()])), protobuf)
+    expect(TraceResponse.toObject(TraceResponse.decode(answer.bytes), { longs: Number })).toEqual({
+      partialSuccess: { rejectedSpans: 1, errorMessage: expect.stringContaining('span_id b7ad6b7169203332') },
+    })
+  })
+
+  it('answers 200 when all spans are rejected, and reports twenty of them', async () => {
+    const answer = await otel.postJson(aRequest(Array.from({ length: 200 }, () => bad)))
+    expect(answer.status).toBe(200)
+    const { partialSuccess } = json(answer) as { partialSuccess: { rejectedSpans: string; errorMessage: string } }
+    expect(partialSuccess.rejectedSpans).toBe('200')
+    expect(partialSuccess.errorMessage.split('; ')).toHaveLength(21)
+    expect(partialSuccess.errorMessage.endsWith('; ...')).toBe(true)
+    expect(otel.newCalls()).toEqual([])
+    const inProtobuf = await otel.post(encodeRequest(aRequest(Array.from({ length: 200 }, () => bad))), protobuf)
+    expect(TraceResponse.toObject(TraceResponse.decode(inProtobuf.bytes), { longs: Number })).toEqual({
+      partialSuccess: { ...partialSuccess, rejectedSpans: 200 },
+    })
+  })
+})
+
+describe('durability', () => {
+  it('passes overload on with Retry-After', async () => {
+    otel.memory.refuse(retryLater(429, 'too many', 3))
+    const busy = await otel.post(bytes, protobuf)
+    expect([busy.status, busy.headers['retry-after'], json(busy)]).toEqual([429, '3', { reason: 'too many' }])
+    otel.memory.refuse(retryLater(503, 'no disk'))
+    expect((await otel.postJson(aRequest([aSpan()]))).status).toBe(503)
+    otel.memory.refuse(null)
+    expect((await otel.post(bytes, protobuf)).status).toBe(200)
+    expect(otel.newCalls()).toHaveLength(1)
+  })
+
+  it('writes the op object once, before the first call that refers to it', async () => {
+    await otel.post(bytes, protobuf)
+    await otel.post(bytes, protobuf)
+    expect(otel.memory.rows('objects')).toHaveLength(1)
+    expect(otel.memory.rows('files')).toHaveLength(1)
+    const [first, again] = otel.newCalls()
+    const [op] = otel.memory.rows('objects')
+    expect(first?.op_name).toBe(`weave:///ent/proj/op/x:${op?.digest}`)
+    expect(again).toEqual({ ...first, clock: again?.clock })
+  })
+})
