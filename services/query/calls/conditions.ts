@@ -173,7 +173,8 @@ function mixedCondition(project: ProjectScope, scope: Scope, conditions: CallCon
   let holds = allOf(conditions.mixed.map((condition) => sql`(${condition.sql(light)})`))
   if (conditions.odd) {
     const { startedUs, ids } = conditions.odd.calls
-    const listed = sql`(toUnixTimestamp64Micro(c.started_at), c.id) IN arrayZip(${param('Array(Int64)', startedUs)}, ${param('Array(String)', ids)})`
+    const listed = sql`(toUnixTimestamp64Micro(c.started_at), c.id) IN
+      (SELECT arrayJoin(arrayZip(${param('Array(Int64)', startedUs)}, ${param('Array(String)', ids)})))`
     holds = sql`if(c.odd = 1, ${listed}, ${holds})`
   }
   return [

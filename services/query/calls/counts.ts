@@ -82,11 +82,13 @@ export const dirtyQuery = (projectId: ProjectId): Query =>
     SETTINGS max_threads = 1`
   })
 
+const times = (seconds: number[]): Sql => sql`(SELECT toDateTime(arrayJoin(${param('Array(Int64)', seconds)}), 'UTC'))`
+
 /** The hours of some minutes: those minutes counted from the calls, the other minutes from their counters. */
 export const liveHoursQuery = (projectId: ProjectId, minutes: number[]): Query =>
   projectQuery('calls.live-hours', projectId, (project) => {
-    const listed = sql`arrayMap(t -> toDateTime(t, 'UTC'), ${param('Array(Int64)', minutes)})`
-    const hours = sql`arrayMap(t -> toDateTime(t, 'UTC'), ${param('Array(Int64)', hoursOf(minutes))})`
+    const listed = times(minutes)
+    const hours = times(hoursOf(minutes))
     const calls = project.from('calls', {
       final: true,
       where: sql`toStartOfMinute(started_at) IN ${listed} AND delete_ver = 0 AND moved = 0`,

@@ -60,8 +60,8 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
     const query = compileCallsQuery({ filter, query: expression, sort_by, projectId, ...names })
     const columns = columnsOf(input.columns, deps)
     const headers = await freshness.wait(context, ['calls'])
-    const pool = limit !== null && limit <= listRows ? 'interactive' : 'export'
-    const options = { pool, signal } as const
+    const isLong = limit === null || limit > listRows
+    const options = { pool: isLong ? 'export' : 'interactive', signal } as const
     const roots = input.include_total_storage_size && columns ? new Set([...columns, 'parent_id']) : columns
     const pages = readPages({ store, projectId, query, options }, { select: lightSelect(roots), limit, offset })
     const shape: RecordShape = {
@@ -74,7 +74,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
     const totalSize = input.include_total_storage_size
     const documents = documentsOf(columns)
     return {
-      lines: await started(linesOf(pages, { store, projectId, documents, shape, totalSize, options })),
+      lines: await started(linesOf(pages, { store, projectId, documents, shape, totalSize, isLong, options })),
       contentType: linesType(context.header('accept'), 'application/jsonl'),
       headers,
     }

@@ -9,7 +9,7 @@ import type { Page } from './plan.ts'
 import { type RecordShape, writeLines } from './record.ts'
 import { readTraceSizes } from './trace-sizes.ts'
 
-/** Rows of the first portion, so that the first line comes early; each portion may have four times more. */
+/** Rows of the first portion of an export, so that its first line comes early; each portion may have four times more. */
 const firstRows = 50
 const mostRows = 2_000
 /** Payload bytes of one portion, as stored; a single larger call goes alone. */
@@ -21,6 +21,8 @@ export type Lines = {
   documents: readonly Document[]
   shape: RecordShape
   totalSize: boolean
+  /** Long answers begin with a small portion. */
+  isLong: boolean
   options: QueryOptions
 }
 
@@ -44,7 +46,7 @@ export function* portions(rows: readonly LightRow[], mostRowsOf: () => number): 
 /** One chunk of whole lines per portion; the next portion is read while the last one is written out. */
 export async function* linesOf(pages: AsyncIterable<Page>, lines: Lines): AsyncGenerator<Buffer> {
   const { store, projectId, documents, shape, options } = lines
-  let most = firstRows / 4
+  let most = (lines.isLong ? firstRows : mostRows) / 4
   const grow = () => {
     most = Math.min(mostRows, most * 4)
     return Math.ceil(most)

@@ -1,0 +1,108 @@
+// Threads: which turns count, windows of time, sorting, paging and faults.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { baseUs, type CallWorld, complete, createCallWorld, start } from '../fixtures/call-world.ts'
+
+let world: CallWorld
+const secondUs = 1_000_000
+const uuid = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`
+const turn = (n: number, threadId: string, from: number, to: number | null) => {
+  const begun = { threadId, turnId: uuid(n), startedUs: baseUs + from * secondUs }
+  return to === null ? start(uuid(n), begun) : complete(uuid(n), { ...begun, endedUs: baseUs + to * secondUs })
+}
+const at = (seconds: number) => new Date(baseUs / 1000 + seconds * 1000).toISOString()
+const list = async (body: object = {}) => (await world.ask('/threads/stream_query', body)).lines
+const names = async (body: object = {}) => (await list(body)).map((line) => line.thread_id)
+
+beforeAll(async () => {
+  world = await createCallWorld()
+  await world.apply([
+    turn(1, 'example', 0, 2),
+    turn(2, 'example', 10, 14),
+    turn(3, 'example', 40, null),
+    complete(uuid(4), { threadId: 'example', turnId: uuid(1), startedUs: baseUs + secondUs }),
+    turn(5, 'long', 100, 200),
+    turn(6, 'short', 300, 300.0005),
+    turn(7, 'open', 500, null),
+    turn(8, '', 600, 601),
+    turn(9, 'moved from', 700, 701),
+    turn(10, 'deleted', 800, 801),
+    turn(11, 'long', 90, 95),
+    complete(uuid(12), { projectId: 'ent/elsewhere', threadId: 'elsewhere', turnId: uuid(12) }),
+  ])
+  await world.apply([turn(9, 'moved to', 700, 703)])
+  await world.ask('/calls/delete', { call_ids: [uuid(10)] })
+})
+afterAll(() => world.remove())
+
+describe('/threads/stream_query', () => {
+  it('answers the example of the specification', async () => {
+    expect(await list({ filter: { thread_ids: ['example'] } })).toEqual([
+      {
+        thread_id: 'example',
+        turn_count: 3,
+        start_time: '2026-03-10T12:00:00Z',
+        last_updated: '2026-03-10T12:00:14Z',
+        first_turn_id: uuid(1),
+        last_turn_id: uuid(2),
+        p50_turn_duration_ms: 3000,
+        p99_turn_duration_ms: 3980,
+      },
+    ])
+  })
+  it('lists the last updated first, without open, nameless, deleted and former threads', async () => {
+    expect(await names()).toEqual(['moved to', 'short', 'long', 'example'])
+  })
+  it.each([
+    ['thread_id', 'asc', ['example', 'long', 'moved to', 'short']],
+    ['turn_count', 'desc', ['example', 'long', 'moved to', 'short']],
+    ['start_time', 'asc', ['example', 'long', 'short', 'moved to']],
+    ['last_updated', 'asc', ['example', 'long', 'short', 'moved to']],
+    ['p50_turn_duration_ms', 'desc', ['long', 'example', 'moved to', 'short']],
+    ['p99_turn_duration_ms', 'asc', ['short', 'moved to', 'example', 'long']],
+  ])('sorts by %s %s', async (field, direction, expected) => {
+    expect(await names({ sort_by: [{ field, direction }] })).toEqual(expected)
+  })
+  it('keeps fractions of a millisecond', async () => {
+    const [line] = await list({ filter: { thread_ids: ['short'] } })
+    expect(line).toMatchObject({ p50_turn_duration_ms: 0.5, last_updated: '2026-03-10T12:05:00.000500Z' })
+  })
+  it('takes the turns strictly inside a window', async () => {
+    const filter = { after_datetime: at(0), before_datetime: at(100) }
+    const lines = await list({ filter, sort_by: [{ field: 'thread_id', direction: 'asc' }] })
+    expect(lines).toMatchObject([
+      { thread_id: 'example', turn_count: 2, first_turn_id: uuid(2) },
+      { thread_id: 'long', turn_count: 1, first_turn_id: uuid(11) },
+    ])
+    expect(await names({ filter: { ...filter, thread_ids: ['long', 'moved from'] } })).toEqual(['long'])
+  })
+  it('finds a moved turn under its new thread only', async () => {
+    expect(await names({ filter: { thread_ids: ['moved from'] } })).toEqual([])
+    expect(await names({ filter: { thread_ids: ['moved to'] } })).toEqual(['moved to'])
+  })
+  it('pages', async () => {
+    expect(await names({ limit: 2, offset: 1 })).toEqual(['short', 'long'])
+    expect(await names({ offset: 3 })).toEqual(['example'])
+    expect(await names({ offset: 9 })).toEqual([])
+    expect(await names({ limit: 0 })).toEqual([])
+  })
+  it('ignores an empty list of threads', async () => {
+    expect(await names({ filter: { thread_ids: [] } })).toHaveLength(4)
+  })
+  it.each([
+    [{ limit: -1 }, 400],
+    [{ offset: -1 }, 400],
+    [{ sort_by: [{ field: 'name', direction: 'asc' }] }, 400],
+    [{ sort_by: [{ field: 'thread_id', direction: 'up' }] }, 422],
+    [{ filter: { after_datetime: 'soon' } }, 400],
+    [{ filter: { thread_ids: 'x' } }, 422],
+    [{ filter: null, sort_by: null, limit: null, offset: null }, 200],
+  ])('%j is answered %i', async (body, status) => {
+    expect((await world.ask('/threads/stream_query', body)).status).toBe(status)
+  })
+  it('answers as application/x-ndjson unless the other one is asked for', async () => {
+    const type = async (headers: Record<string, string>) =>
+      (await world.ask('/threads/stream_query', {}, headers)).headers['Content-Type']
+    expect(await type({})).toBe('application/x-ndjson')
+    expect(await type({ accept: 'application/jsonl' })).toBe('application/jsonl')
+  })
+})
