@@ -205,9 +205,9 @@ async function visibleAfter(dir: string, rate: number): Promise<Row[]> {
   ]
 }
 
-/** Resident memory after a million calls; fewer with CALLHOUSE_BENCH_MEMORY_CALLS. */
+/** Resident memory after a million calls; fewer with BENCH_MEMORY_CALLS. */
 async function flatMemory(dir: string): Promise<Row[]> {
-  const total = Number(process.env.CALLHOUSE_BENCH_MEMORY_CALLS ?? 1_000_000)
+  const total = Number(process.env.BENCH_MEMORY_CALLS ?? 1_000_000)
   const server = await fullServer(dir)
   const send = createClient(server.port, 6)
   const payloads = createPayloads(78)
