@@ -101,7 +101,7 @@ describe('OTLP/JSON', () => {
     })
     const row = otel.newCalls()[0]
     expect(attributes(row)).toEqual({ k: ['a', 2, null] })
-    expect(row.exception).toBe('ERROR')
+    expect(row?.exception).toBe('ERROR')
     expect(dump(row)).toMatchObject({ kind: 'SERVER', status: { code: 'ERROR' }, scope: { name: 'lib', version: '2' } })
   })
 
