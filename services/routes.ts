@@ -18,7 +18,6 @@ import { createCallReadRoutes } from './query/calls/routes.ts'
 import { createFileReadRoutes } from './query/files/routes.ts'
 import { createGraphqlRoutes } from './query/graphql.ts'
 import { createObjectReadRoutes } from './query/objects/routes.ts'
-import { createQueryStatsRoutes } from './query/query-stats.ts'
 import { createServiceRoutes, type ServiceDeps } from './query/service.ts'
 import { createThreadRoutes } from './query/threads.ts'
 
@@ -48,7 +47,6 @@ const queryRoutes = ({ config, log, store, clock, blobs, freshness, service }: R
   const calls = { store, freshness, log, clock, wirePrefix, wireAliases }
   return [
     ...createCallReadRoutes(calls),
-    ...createQueryStatsRoutes(calls),
     ...createThreadRoutes(calls),
     ...createCallDeleteRoutes(calls),
     ...createObjectReadRoutes({ store, freshness, config }),

@@ -11,6 +11,8 @@ const script = (name: string): string => fileURLToPath(new URL(`./${name}`, impo
 const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url))
 const perRequest = 200
 const path = '/call/upsert_batch'
+/** Requests before the measured ones. */
+const warmUp = 10
 
 type Row = { figure: string; value: string; must: string; aim: string }
 
@@ -41,14 +43,19 @@ async function metric(server: BenchServer, name: string): Promise<number> {
 }
 
 /** CPU seconds per 1,000 calls of one server over all bodies, until `settled`. */
-async function cpuPerThousand(server: BenchServer, bodies: Buffer[], settled: () => Promise<unknown>): Promise<number> {
+async function cpuPerThousand(
+  server: BenchServer,
+  bodies: Buffer[],
+  settled: (calls: number) => Promise<unknown>,
+): Promise<number> {
   const send = createClient(server.port, 6)
-  await sendAll(bodies.slice(0, 5), (body) => send(path, body), 2)
-  await settled()
+  const measured = bodies.slice(warmUp)
+  await sendAll(bodies.slice(0, warmUp), (body) => send(path, body), 2)
+  await settled(warmUp * perRequest)
   const before = server.cpuSeconds()
-  await sendAll(bodies, (body) => send(path, body), 6)
-  await settled()
-  return ((server.cpuSeconds() - before) / (bodies.length * perRequest)) * 1000
+  await sendAll(measured, (body) => send(path, body), 6)
+  await settled(bodies.length * perRequest)
+  return ((server.cpuSeconds() - before) / (measured.length * perRequest)) * 1000
 }
 
 export async function benchIngest(calls: number, rounds: number): Promise<void> {
@@ -61,10 +68,10 @@ export async function benchIngest(calls: number, rounds: number): Promise<void> 
   try {
     for (let round = 0; round < rounds; round++) {
       const payloads = createPayloads(round + 1)
-      const bodies = Array.from({ length: Math.ceil(calls / perRequest) }, () =>
+      const bodies = Array.from({ length: warmUp + Math.ceil(calls / perRequest) }, () =>
         Buffer.from(payloads.upsertBatch(perRequest)),
       )
-      const total = (bodies.length + 5) * perRequest
+      const total = bodies.length * perRequest
       const nothing = async () => {}
 
       const parse = await startServer(script('server-parse.ts'), [])
@@ -89,25 +96,20 @@ export async function benchIngest(calls: number, rounds: number): Promise<void> 
 
       const obviousDir = join(work, `obvious-${round}`)
       const obvious = await startServer(script('server-obvious.ts'), [obviousDir])
-      let wanted = 5 * perRequest
-      const obviousDone = async (): Promise<void> => {
+      const obviousDone = async (wanted: number): Promise<void> => {
         const client = createClient(obvious.port, 1)
         for (;;) {
           const { body } = await client('/count', '{}')
           if ((JSON.parse(body.toString()) as { count: number }).count >= wanted) break
         }
-        wanted = 5 * perRequest + bodies.length * perRequest
       }
-      // the warm-up bodies are sent again in the measured part, which the reference stores twice
       note('obvious', await cpuPerThousand(obvious, bodies, obviousDone))
       await obvious.stop()
 
       const fullDir = join(work, `full-${round}`)
       const full = await fullServer(fullDir)
-      let expected = 5 * perRequest
-      const fullDone = async (): Promise<void> => {
+      const fullDone = async (expected: number): Promise<void> => {
         while ((await countOf(full, 'acme/support-bot')) < expected) {}
-        expected = bodies.length * perRequest
       }
       const beganMs = performance.now()
       note('full', await cpuPerThousand(full, bodies, fullDone))
