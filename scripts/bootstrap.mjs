@@ -1,14 +1,12 @@
 // Makes `npm start` and `npm test` work in a fresh clone: installs what is missing, then runs the command on the
 // project's own Node. Plain JavaScript without dependencies, for any Node from 18 on.
 import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const modules = join(root, 'node_modules')
-const stamp = join(modules, '.callhouse-installed')
 const node = join(modules, '.bin', 'node')
 
 const run = (command, args, options = {}) => {
@@ -17,16 +15,22 @@ const run = (command, args, options = {}) => {
   return signal ? 128 : (status ?? 1)
 }
 
-const digest = createHash('sha256')
-  .update(readFileSync(join(root, 'package-lock.json')))
-  .digest('hex')
-const installed = existsSync(stamp) && readFileSync(stamp, 'utf8') === digest && existsSync(node)
-if (!installed) {
+/** npm notes what it installed in a file of the same form as the lock file; packages of other platforms are not in it. */
+const isInstalled = () => {
+  const noted = join(modules, '.package-lock.json')
+  if (!existsSync(noted) || !existsSync(node)) return false
+  const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
+  const present = JSON.parse(readFileSync(noted, 'utf8')).packages
+  return Object.entries(wanted).every(
+    ([path, { version, optional, extraneous }]) =>
+      path === '' || (present[path] ? present[path].version === version : optional === true || extraneous === true),
+  )
+}
+if (!isInstalled()) {
   process.stderr.write('callhouse: installing packages (once, about a minute)\n')
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
   const status = run(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { stdio: ['ignore', 2, 2] })
   if (status !== 0) process.exit(status)
-  writeFileSync(stamp, digest)
 }
 
 const commands = {
