@@ -4,17 +4,26 @@ import type { Log } from './core/log/log.ts'
 import { topics } from './core/topics.ts'
 import type { DeadLetter, DeadLetters } from './worker/deadletters.ts'
 
+/** What the record header needs of a row; a row that is not JSON at all has neither a kind nor a key. */
+function headerOf(row: string): { kind?: string; project_id?: string; id?: string } {
+  try {
+    return JSON.parse(row) as ReturnType<typeof headerOf>
+  } catch {
+    return {}
+  }
+}
+
 /** Appends the row of a dead letter to its topic again, as a record of its own. */
 async function replay(letter: DeadLetter, log: Pick<Log, 'append'>): Promise<void> {
-  const row = JSON.parse(letter.row) as { kind?: string; clock?: number; project_id?: string; id?: string }
-  const clock = /"clock":(\d+)/.exec(letter.row)?.[1] ?? '0'
+  const { kind, project_id = '', id = '' } = headerOf(letter.row)
   await log.append(letter.topic, [
     {
       rows: Buffer.from(`${letter.row}\n`),
       rowCount: 1,
-      patchCount: letter.topic === topics.calls.name && row.kind !== 'complete' ? 1 : 0,
-      clock: BigInt(clock),
-      key: `${row.project_id ?? ''} ${row.id ?? ''}`,
+      patchCount: letter.topic === topics.calls.name && kind !== 'complete' ? 1 : 0,
+      // the row's own clock is in the log since the row came first; a refused row must not set the clock of new ones
+      clock: 0n,
+      key: `${project_id} ${id}`,
     },
   ])
 }

@@ -1,9 +1,8 @@
 // Isolates the rows that the store refuses, so that one bad row costs one dead letter and not a batch.
-import type { Batch } from '../core/log/log.ts'
 import { type Store, StoreError } from '../core/store/store.ts'
-import { topics } from '../core/topics.ts'
+import { type TopicName, topics } from '../core/topics.ts'
 import type { DeadLetters } from './deadletters.ts'
-import { type SegmentRow, segmentRows, withoutHeader } from './segment-rows.ts'
+import { type SegmentRow, withoutHeader } from './segment-rows.ts'
 
 const newline = Buffer.from('\n')
 
@@ -16,12 +15,17 @@ export const sourceOf = (rows: SegmentRow[]): { bytes: Buffer[] } => ({
 })
 
 /**
- * Inserts the rows of a refused batch in halves until each refused row stands alone, then keeps those as dead letters.
+ * Inserts rows; when the store refuses them, in halves until each refused row stands alone. Those become dead letters.
  * Rows that went in twice on the way change nothing. Outages are thrown, to be retried by the caller.
  * @returns number of dead letters
  */
-export async function insertAround(batch: Batch, store: Store, deadLetters: DeadLetters): Promise<number> {
-  const topic = topics[batch.topic]
+export async function insertAround(
+  topicName: TopicName,
+  all: SegmentRow[],
+  store: Pick<Store, 'insert'>,
+  deadLetters: Pick<DeadLetters, 'add'>,
+): Promise<number> {
+  const topic = topics[topicName]
   let dead = 0
   const insert = async (rows: SegmentRow[]): Promise<void> => {
     if (rows.length === 0) return
@@ -37,7 +41,7 @@ export async function insertAround(batch: Batch, store: Store, deadLetters: Dead
     const [only] = rows
     if (rows.length === 1 && only) {
       await deadLetters.add({
-        topic: batch.topic,
+        topic: topicName,
         offset: only.offset,
         rowIndex: only.rowIndex,
         reason: reason.slice(0, 2000),
@@ -50,6 +54,6 @@ export async function insertAround(batch: Batch, store: Store, deadLetters: Dead
     await insert(rows.slice(0, half))
     await insert(rows.slice(half))
   }
-  await insert(await segmentRows(batch))
+  await insert(all)
   return dead
 }

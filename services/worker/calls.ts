@@ -10,6 +10,7 @@ const lookupRows = 2_000
 type Scratch = 'calls_batch' | 'calls_touched' | 'calls_folded'
 
 export type CallMaterializer = Materializer & {
+  after(batch: Pick<Batch, 'rowCount' | 'patchCount' | 'lastOffset'>): Promise<void>
   /** Folds calls that arrived whole under two start times in large segments; returns how many. */
   sweep(position: number): Promise<number>
 }
@@ -25,8 +26,8 @@ export function createCallMaterializer(store: Store): CallMaterializer {
     }
   }
 
+  /** Joins the touched calls into `calls_folded`; returns how many there are. */
   const fold = async (): Promise<number> => {
-    filled.add('calls_touched')
     const [row] = await store.rows<{ n: number }>({
       name: 'calls-touched-count',
       sql: 'SELECT toUInt32(count()) AS n FROM callhouse.calls_touched',
@@ -36,27 +37,34 @@ export function createCallMaterializer(store: Store): CallMaterializer {
     if (touched > 0) {
       filled.add('calls_folded')
       await store.command(statement('calls-fold'))
-      await store.command(statement('calls-apply-fold'))
     }
     return touched
   }
 
   return {
     topic: 'calls',
-    before: empty,
-    async after(batch: Batch) {
+    async before() {
+      await empty()
+      // from here on the insert fills it, also one that fails halfway
       filled.add('calls_batch')
+    },
+    async after(batch) {
+      filled.add('calls_touched')
       await store.command(statement('calls-touched'))
       if (batch.rowCount > batch.patchCount && batch.rowCount <= lookupRows)
         await store.command(statement('calls-touched-again'))
-      await fold()
+      if ((await fold()) > 0) await store.command(statement('calls-apply-fold'))
       await store.command(statement('call-marks', { position: batch.lastOffset }))
     },
     async sweep(position) {
       await empty()
+      filled.add('calls_touched')
       await store.command(statement('calls-touched-sweep'))
       const folded = await fold()
-      if (folded > 0) await store.command(statement('call-marks', { position }))
+      if (folded === 0) return 0
+      // Marks first: no later sweep would find rows that were stored without their marks.
+      await store.command(statement('call-marks', { position }))
+      await store.command(statement('calls-apply-fold'))
       return folded
     },
   }

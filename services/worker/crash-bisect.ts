@@ -29,7 +29,7 @@ export const probeInChild: CrashProbe = (topic, file) =>
  */
 export async function withoutCrashingRows(
   batch: Batch,
-  deadLetters: DeadLetters,
+  deadLetters: Pick<DeadLetters, 'add'>,
   probe: CrashProbe = probeInChild,
 ): Promise<SegmentRow[]> {
   const dir = await mkdtemp(join(tmpdir(), 'callhouse-bisect-'))

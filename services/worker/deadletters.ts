@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { uuidv7 } from '../core/ids.ts'
 import type { TopicName } from '../core/topics.ts'
+import { createQueue } from './queue.ts'
 
 /** One refused row. `row` is its JSON text as it stood in the log, without the record header. */
 export type DeadLetter = {
@@ -31,6 +32,10 @@ export type DeadLetters = {
 }
 
 type Line = DeadLetter | { replayed: string; at: string }
+
+/** JSON text without the separators of lines that JSON leaves as they are and line readers split at. */
+const oneLine = (line: Line): string =>
+  JSON.stringify(line).replace(/[\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16)}`)
 
 /** Opens `deadletters.jsonl` in the data folder; only summaries stay in memory. */
 export async function openDeadLetters(dir: string): Promise<DeadLetters> {
@@ -62,11 +67,13 @@ export async function openDeadLetters(dir: string): Promise<DeadLetters> {
   }
   for await (const line of lines()) remember(line)
 
-  const write = async (line: Line): Promise<void> => {
-    await file.appendFile(`\n${JSON.stringify(line)}\n`)
-    await file.datasync()
-    remember(line)
-  }
+  const queue = createQueue()
+  const write = (line: Line): Promise<void> =>
+    queue.run(async () => {
+      await file.appendFile(`\n${oneLine(line)}\n`)
+      await file.datasync()
+      remember(line)
+    })
   return {
     async add(letter) {
       if (!seen.has(keyOf(letter))) await write({ id: uuidv7(), at: new Date().toISOString(), ...letter })
@@ -80,6 +87,9 @@ export async function openDeadLetters(dir: string): Promise<DeadLetters> {
     async markReplayed(id) {
       await write({ replayed: id, at: new Date().toISOString() })
     },
-    close: () => file.close(),
+    async close() {
+      await queue.close()
+      await file.close()
+    },
   }
 }

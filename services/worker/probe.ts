@@ -1,10 +1,11 @@
-// Child process: inserts one file into a throw-away engine, to learn whether its rows make the engine abort.
+// Child process: inserts and folds one file in a throw-away engine, to learn whether its rows make the engine abort.
 // argv: topic, file. Exit code 0 = the engine survived, whether it took the rows or refused them.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createEmbeddedStore } from '../core/store/embedded.ts'
 import { type TopicName, topics } from '../core/topics.ts'
+import { createCallMaterializer } from './calls.ts'
 
 const [, , topic, file] = process.argv
 const dir = mkdtempSync(join(tmpdir(), 'callhouse-probe-'))
@@ -17,7 +18,9 @@ try {
   })
   await store.migrate()
   try {
-    await store.insert(topics[topic as TopicName], { file: file as string })
+    const { rowsRead } = await store.insert(topics[topic as TopicName], { file: file as string })
+    if (topic === 'calls')
+      await createCallMaterializer(store).after({ rowCount: rowsRead, patchCount: 0, lastOffset: 1 })
   } catch (error) {
     process.stdout.write(`refused: ${error instanceof Error ? error.message.slice(0, 500) : ''}\n`)
   }

@@ -73,7 +73,7 @@ export function createRollups(deps: {
       await refresh().catch((error: unknown) => deps.onError(error instanceof Error ? error : new Error(String(error))))
       const restMs = (performance.now() - beganMs) * (1 / share - 1)
       timer = undefined
-      if (covered !== undefined && deps.committed() > covered) schedule(Math.max(quietMs, restMs))
+      if (covered === undefined || deps.committed() > covered) schedule(Math.max(quietMs, restMs))
     }, afterMs)
     timer.unref()
   }

@@ -3,7 +3,7 @@ import type { Batch, Log } from '../core/log/log.ts'
 import type { Progress } from '../core/progress.ts'
 import { type Store, StoreError } from '../core/store/store.ts'
 import { type TopicName, topics } from '../core/topics.ts'
-import { insertAround, isDataError, sourceOf } from './bisect.ts'
+import { insertAround, isDataError } from './bisect.ts'
 import { type CallMaterializer, createCallMaterializer } from './calls.ts'
 import { type CrashProbe, withoutCrashingRows } from './crash-bisect.ts'
 import type { DeadLetters } from './deadletters.ts'
@@ -11,6 +11,7 @@ import type { InFlight } from './in-flight.ts'
 import type { Materializer } from './materializer.ts'
 import { createQueue } from './queue.ts'
 import { createRollups, type Rollups } from './rollups.ts'
+import { type SegmentRow, segmentRows } from './segment-rows.ts'
 
 /** What the worker reports after each batch; the composition root turns it into log lines and metrics. */
 export type BatchReport = {
@@ -45,9 +46,14 @@ export type Worker = {
   rollups: Rollups
   /** Folds calls that were stored under two start times; part of the hourly housekeeping. */
   sweep(): Promise<number>
-  /** Finishes the batch at hand and stops. */
+  /** Finishes the batch, the recompute and the sweep at hand, and stops. */
   stop(): Promise<void>
 }
+
+/** File system errors that pass; others mean that the log or the data folder is damaged. */
+const passing = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM', 'EBUSY'])
+const isOutage = (error: unknown): error is Error =>
+  error instanceof StoreError || (error instanceof Error && passing.has((error as NodeJS.ErrnoException).code ?? ''))
 
 /** Crashed starts after which a batch is tried row by row in a child process. */
 const crashesBeforeBisect = 2
@@ -68,46 +74,64 @@ export function startWorker(deps: WorkerDeps): Worker {
     onError: (error) => deps.onRetry?.('calls', error, 0),
   })
 
-  const insert = async (batch: Batch, crashes: number): Promise<number> => {
-    const topic = topics[batch.topic]
-    if (crashes >= crashesBeforeBisect) {
-      const rows = await withoutCrashingRows(batch, deadLetters, deps.probe)
-      const dead = batch.rowCount - rows.length
-      if (rows.length > 0) await store.insert(topic, sourceOf(rows))
-      return dead
+  /** @param sound rows that do not crash the engine, when others may; absent: all of the batch */
+  const insert = async (batch: Batch, sound: SegmentRow[] | undefined): Promise<number> => {
+    if (!sound) {
+      try {
+        const { rowsRead } = await store.insert(topics[batch.topic], batch.source)
+        if (rowsRead === batch.rowCount) return 0
+      } catch (error) {
+        if (!isDataError(error)) throw error
+      }
     }
-    try {
-      const { rowsRead } = await store.insert(topic, batch.source)
-      if (rowsRead === batch.rowCount) return 0
-    } catch (error) {
-      if (!isDataError(error)) throw error
-    }
-    return insertAround(batch, store, deadLetters)
+    const rows = sound ?? (await segmentRows(batch))
+    const refused = await insertAround(batch.topic, rows, store, deadLetters)
+    return batch.rowCount - rows.length + refused
   }
 
-  const apply = async (materializer: Materializer, batch: Batch, crashes: number): Promise<number> => {
+  const apply = async (materializer: Materializer, batch: Batch, sound: SegmentRow[] | undefined): Promise<number> => {
     await materializer.before(batch)
-    const dead = await insert(batch, crashes)
+    const dead = await insert(batch, sound)
     await materializer.after(batch)
     return dead
   }
 
-  const applyUntilDone = async (materializer: Materializer, batch: Batch): Promise<number | undefined> => {
-    const crashes = inFlight.begin(batch)
+  /** Repeats a step over outages; undefined when the worker was stopped in one. */
+  const untilDone = async <T>(topic: TopicName, step: () => Promise<T>): Promise<T | undefined> => {
     for (let retryMs = 50; ; retryMs = Math.min(retryMs * 2, 5_000)) {
       try {
-        const dead = await queue.run(() => apply(materializer, batch, crashes))
-        failing.delete(batch.topic)
-        return dead
+        const result = await step()
+        failing.delete(topic)
+        return result
       } catch (error) {
-        if (!(error instanceof StoreError)) throw error
+        if (!isOutage(error)) throw error
         if (stopping.signal.aborted) return undefined
-        failing.set(batch.topic, error.message)
-        deps.onRetry?.(batch.topic, error, retryMs)
+        failing.set(topic, error.message)
+        deps.onRetry?.(topic, error, retryMs)
         await pause(retryMs, stopping.signal)
         if (stopping.signal.aborted) return undefined
       }
     }
+  }
+
+  /** Applies a batch and moves the position; returns the number of dead letters, undefined when it was stopped. */
+  const settle = async (materializer: Materializer, batch: Batch): Promise<number | undefined> => {
+    const { topic, partition, lastOffset } = batch
+    const crashes = await untilDone(topic, async () => inFlight.begin(batch))
+    if (crashes === undefined) return undefined
+    let sound: SegmentRow[] | undefined
+    const dead = await untilDone(topic, async () => {
+      if (crashes >= crashesBeforeBisect) sound ??= await withoutCrashingRows(batch, deadLetters, deps.probe)
+      return queue.run(() => apply(materializer, batch, sound))
+    })
+    const isDone =
+      dead !== undefined &&
+      (await untilDone(topic, async () => {
+        await log.commit({ topic, partition, offset: lastOffset })
+        return true
+      }))
+    inFlight.end(batch)
+    return isDone ? dead : undefined
   }
 
   const consume = async (materializer: Materializer): Promise<void> => {
@@ -118,12 +142,9 @@ export function startWorker(deps: WorkerDeps): Worker {
           `Record ${batch.topic}=${unknown.offset} has row version ${unknown.version}; this build knows ${topics[batch.topic].version}. Upgrade before starting.`,
         )
       const beganMs = Date.now()
-      const dead = await applyUntilDone(materializer, batch)
+      const dead = await settle(materializer, batch)
       if (dead === undefined) return
-      const position = { topic: batch.topic, partition: batch.partition, offset: batch.lastOffset }
-      await log.commit(position)
-      inFlight.end(batch)
-      progress.applied(position)
+      progress.applied({ topic: batch.topic, partition: batch.partition, offset: batch.lastOffset })
       if (batch.topic === 'calls') rollups.touch()
       deps.onBatch?.({
         topic: batch.topic,
@@ -138,6 +159,8 @@ export function startWorker(deps: WorkerDeps): Worker {
 
   const ready = (async () => {
     for (const { topic } of materializers) for (const position of await log.committed(topic)) progress.applied(position)
+    // marks that the last process did not get to
+    rollups.touch()
   })()
   const running = ready.then(() =>
     Promise.all(
@@ -168,6 +191,7 @@ export function startWorker(deps: WorkerDeps): Worker {
       stopping.abort()
       await rollups.stop()
       await running
+      await queue.close()
     },
   }
 }
