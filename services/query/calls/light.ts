@@ -38,12 +38,24 @@ const optional: readonly (readonly [name: string, sql: Sql])[] = [
 ]
 
 const always = sql`c.id, c.trace_id, c.op_name, toUnixTimestamp64Micro(c.started_at), c.display_name,
-  toUnixTimestamp64Micro(c.ended_at), c.exception, c.error_count, c.end_ver > 0, toUnixTimestamp64Micro(c.output_at),
-  c.start_bytes + c.end_bytes`
+  toUnixTimestamp64Micro(c.ended_at), c.exception, c.error_count, c.end_ver > 0`
 
-/** Select list of a light row; columns that were not asked for are read as ''. `asked` null = all. */
-export const lightSelect = (asked: ReadonlySet<string> | null): Sql =>
-  join([always, ...optional.map(([name, column]) => (asked === null || asked.has(name) ? column : sql`''`))], ', ')
+/** Where the payloads lie and how large they are. */
+const payloadPlace = sql`toUnixTimestamp64Micro(c.output_at), c.start_bytes + c.end_bytes`
+
+/**
+ * Select list of a light row. Every column costs a file: those that were not asked for are read as '' and 0.
+ * `asked` null = all.
+ */
+export const lightSelect = (asked: ReadonlySet<string> | null, needsPayload: boolean): Sql =>
+  join(
+    [
+      always,
+      needsPayload ? payloadPlace : sql`0, 0`,
+      ...optional.map(([name, column]) => (asked === null || asked.has(name) ? column : sql`''`)),
+    ],
+    ', ',
+  )
 
 /** Times and sizes as numbers: none of them exceeds 2^53. */
 export const asNumbers = sql`SETTINGS output_format_json_quote_64bit_integers = 0`

@@ -62,8 +62,10 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
     const headers = await freshness.wait(context, ['calls'])
     const isLong = limit === null || limit > listRows
     const options = { pool: isLong ? 'export' : 'interactive', signal } as const
+    const documents = documentsOf(columns)
     const roots = input.include_total_storage_size && columns ? new Set([...columns, 'parent_id']) : columns
-    const pages = readPages({ store, projectId, query, options }, { select: lightSelect(roots), limit, offset })
+    const select = lightSelect(roots, documents.length > 0 || input.include_storage_size)
+    const pages = readPages({ store, projectId, query, options }, { select, limit, offset })
     const shape: RecordShape = {
       projectId,
       prefix: wirePrefix,
@@ -72,7 +74,6 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
       totalSizes: null,
     }
     const totalSize = input.include_total_storage_size
-    const documents = documentsOf(columns)
     return {
       lines: await started(linesOf(pages, { store, projectId, documents, shape, totalSize, isLong, options })),
       contentType: linesType(context.header('accept'), 'application/jsonl'),
@@ -97,7 +98,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
         const query = compileCallsQuery({ filter: { call_ids: [input.id] }, projectId, ...names })
         const headers = await freshness.wait(context, ['calls'])
         const options = { signal }
-        const row = await readCall({ store, projectId, query, options }, lightSelect(null))
+        const row = await readCall({ store, projectId, query, options }, lightSelect(null, true))
         if (row === null) return { json: { call: null }, headers }
         const [[payload = {}], totalSizes] = await Promise.all([
           readPayloads(store, projectId, [row], documentsOf(null), 'scattered', options),
