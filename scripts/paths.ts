@@ -1,0 +1,185 @@
+// `npm run paths [route]`: from a route to its schema, topic, tables and readers, by the registries that the server uses.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { loadConfig } from '../services/config.ts'
+import type { Route } from '../services/core/http/route.ts'
+import { splitStatements } from '../services/core/store/sql-text.ts'
+import { type TopicName, topics } from '../services/core/topics.ts'
+import { openGeoRanges } from '../services/query/geolocate.ts'
+import { allRoutes, type RouteDeps } from '../services/routes.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** SQL that moves rows: a materialized view of a migration, or a statement of the worker. */
+export type Flow = { name: string; from: string[]; to: string }
+
+/** The routes of the product, built without a log or a store: they are only looked at. */
+export function declaredRoutes(): Route[] {
+  const loaded = loadConfig({ env: {}, argv: [] })
+  if (!loaded.ok) throw new Error(loaded.lines.join('\n'))
+  const unused = (): never => {
+    throw new Error('a route was called that is only looked at')
+  }
+  const absent = new Proxy({}, { get: () => unused }) as never
+  const { config } = loaded
+  const service = { version: '', config, geo: openGeoRanges(undefined), health: unused, isShuttingDown: unused }
+  const deps: RouteDeps = {
+    config,
+    log: absent,
+    store: absent,
+    clock: absent,
+    blobs: absent,
+    freshness: absent,
+    service,
+  }
+  return allRoutes(deps)
+}
+
+const sqlFiles = (folder: string): string[] =>
+  readdirSync(join(root, folder))
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+    .map((file) => join(folder, file))
+
+const sqlText = (file: string): string[] => splitStatements(readFileSync(join(root, file), 'utf8'))
+const sources = (sql: string): string[] => [
+  ...new Set([...sql.matchAll(/(?:FROM|JOIN)\s+callhouse\.(\w+)/g)].map((match) => match[1] as string)),
+]
+
+/** Tables that the migrations make, without landing tables. */
+export function declaredTables(): string[] {
+  const made = sqlFiles('clickhouse/migrations')
+    .flatMap(sqlText)
+    .flatMap((sql) => /^CREATE TABLE IF NOT EXISTS callhouse\.(\w+)/.exec(sql)?.[1] ?? [])
+  const landing = new Set(Object.values(topics).map((topic) => topic.landing))
+  return made.filter((table) => !landing.has(table))
+}
+
+export function flows(): Flow[] {
+  const views = sqlFiles('clickhouse/migrations')
+    .flatMap(sqlText)
+    .flatMap((sql): Flow[] => {
+      const match = /^CREATE MATERIALIZED VIEW IF NOT EXISTS callhouse\.(\w+) TO callhouse\.(\w+)/.exec(sql)
+      return match ? [{ name: `view ${match[1]}`, from: sources(sql), to: match[2] as string }] : []
+    })
+  const statements = sqlFiles('clickhouse/statements').flatMap((file) =>
+    sqlText(file).flatMap((sql): Flow[] => {
+      const match = /INSERT INTO callhouse\.(\w+)/.exec(sql)
+      return match ? [{ name: file, from: sources(sql), to: match[1] as string }] : []
+    }),
+  )
+  return [...views, ...statements]
+}
+
+/** Flows that rows of a table take, in the order in which they reach further tables. */
+export function flowsFrom(table: string): Flow[] {
+  const all = flows()
+  const reached = new Set([table])
+  const taken: Flow[] = []
+  for (let before = -1; before !== taken.length; ) {
+    before = taken.length
+    for (const flow of all)
+      if (!taken.includes(flow) && flow.from.some((from) => reached.has(from))) {
+        taken.push(flow)
+        reached.add(flow.to)
+      }
+  }
+  return taken
+}
+
+const modules = ['services/ingest', 'services/query'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => join(folder, file)),
+)
+
+/** Where a route is declared, and which schemas of schemas/ its declaration names. */
+export function declaration(route: Route): { place: string; schemas: string[] } {
+  for (const file of modules) {
+    const text = readFileSync(join(root, file), 'utf8')
+    const at = new RegExp(`(?:name: |declare\\(\\s*)'${route.name.replaceAll('.', '\\.')}'`).exec(text)?.index
+    if (at === undefined) continue
+    const imports = [...text.matchAll(/import (?:type )?\{([^}]*)\} from '(?:\.\.\/)+(schemas\/[\w/-]+\.ts)'/g)]
+    const known = imports.flatMap(([, names = '', from]) =>
+      names.split(',').map((name) => ({ name: name.replace('type ', '').trim(), from })),
+    )
+    const declared = text.slice(at, text.indexOf('handle', at))
+    const schemas = known.filter(({ name }) => name !== '' && new RegExp(`\\b${name}\\b`).test(declared))
+    return {
+      place: `${file}:${text.slice(0, at).split('\n').length}`,
+      schemas: schemas.map(({ name, from }) => `${name} (${from})`),
+    }
+  }
+  throw new Error(`no module declares ${route.name}`)
+}
+
+const shown = (names: readonly string[]): string => (names.length > 0 ? names.join(', ') : '-')
+
+function bodyOf({ body }: Route): string {
+  switch (body.type) {
+    case 'none':
+      return 'none'
+    case 'json':
+      return `JSON, checked by the ${body.check}`
+    case 'raw':
+      return `bytes: ${body.contentTypes.join(', ')}`
+    case 'stream':
+      return `stream: ${body.contentType}`
+    default:
+      return body satisfies never
+  }
+}
+
+/** Everything between a route and the routes that read what it wrote, as lines. */
+export function describeRoute(route: Route, routes: readonly Route[]): string[] {
+  const { place, schemas } = declaration(route)
+  const lines = [
+    `${route.name}: ${route.summary}`,
+    `  ${route.method} ${route.path}${(route.aliases ?? []).map((path) => `, ${path}`).join('')}`,
+    `  right   ${route.right}`,
+    `  source  ${place}`,
+    `  body    ${bodyOf(route)}`,
+    `  schemas ${shown(schemas)}`,
+  ]
+  const readersOf = (table: string) => routes.filter((other) => other.tables?.includes(table)).map(({ name }) => name)
+  if (route.tables) {
+    lines.push('  reads')
+    for (const table of route.tables) {
+      const filled = flows().filter(({ to }) => to === table)
+      lines.push(`    ${table} <- ${shown(filled.map(({ name }) => name))}`)
+    }
+  }
+  for (const name of route.topics ?? []) {
+    const { landing } = topics[name as TopicName]
+    lines.push(`  topic ${name} -> ${landing}`)
+    const taken = flowsFrom(landing)
+    for (const flow of taken) lines.push(`    ${flow.from.join(', ')} -> ${flow.name} -> ${flow.to}`)
+    lines.push('    read by')
+    for (const table of new Set(taken.map(({ to }) => to))) {
+      const readers = readersOf(table)
+      if (readers.length > 0) lines.push(`      ${table} -> ${readers.join(', ')}`)
+    }
+  }
+  return lines
+}
+
+function main(name: string | undefined): void {
+  const routes = declaredRoutes()
+  if (name === undefined) {
+    const width = Math.max(...routes.map((route) => route.name.length))
+    for (const route of routes)
+      process.stdout.write(
+        `${route.name.padEnd(width)}  ${route.method.padEnd(6)} ${route.path}  ${shown([...(route.topics ?? []).map((topic) => `-> ${topic}`), ...(route.tables ?? []).map((table) => `<- ${table}`)])}\n`,
+      )
+    return
+  }
+  const route = routes.find((one) => one.name === name)
+  if (route) process.stdout.write(`${describeRoute(route, routes).join('\n')}\n`)
+  else {
+    process.stderr.write(`There is no route ${name}; npm run paths lists all\n`)
+    process.exitCode = 2
+  }
+}
+
+if (import.meta.main) main(process.argv[2])
