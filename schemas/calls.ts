@@ -8,7 +8,7 @@ const projectId = z.string().describe('<entity>/<project>')
 const callId = z.string().describe('Lower-case UUID, or 16 lower-case characters')
 
 /** ISO 8601 (UTC when without offset), or unix time in seconds up to 2e10, else in milliseconds. */
-export const timestampSchema = z.union([z.string(), z.number()]).meta({ format: 'date-time' })
+const timestampSchema = z.union([z.string(), z.number()]).meta({ format: 'date-time' })
 
 const usageSchema = z.looseObject({
   prompt_tokens: z.int().nullish(),

@@ -17,10 +17,6 @@ export const isRawNumber = (value: unknown): value is RawNumber => json.isRawJSO
 /** A number as the given token, for use inside values that `stringifyLossless` writes. */
 export const rawNumber = (token: string): RawNumber => json.rawJSON(token)
 
-/** The number's token: as it was sent for parsed values, JavaScript's shortest form otherwise. */
-export const numberToken = (value: number | RawNumber): string =>
-  typeof value === 'number' ? (Object.is(value, -0) ? '-0' : String(value)) : value.rawJSON
-
 // A number token, or what may be one inside a string, that String(Number(token)) might not give back.
 const suspicious =
   /(?:^|[\s:,[])-?(?:\d+(?:\.\d+)?[eE]|(?=[\d.]{17})\d+\.?\d*|\d+\.\d*0(?![\d.])|0\.000000|0(?=[\s,\]}]|$)(?<=-0))/

@@ -35,9 +35,9 @@ export type Slice = {
 }
 
 /** A member that is looked for, by its name in the document. */
-export type Name = { text: string; bytes: Uint8Array }
+export type Name = { text: string; bytes: Uint8Array; first: number }
 
-export const nameOf = (text: string): Name => ({ text, bytes: Buffer.from(text) })
+export const nameOf = (text: string): Name => ({ text, bytes: Buffer.from(text), first: text.charCodeAt(0) })
 
 export type Scan = {
   bytes: Buffer
@@ -47,8 +47,11 @@ export type Scan = {
   at: number
   depth: number
   maxDepth: number
+  /** Findings of the value walked last. */
   marks: number
   refs: string[]
+  /** The string passed over last has escapes. */
+  escaped: boolean
 }
 
 /** Strings that are longer than this in bytes may be content. */
@@ -59,7 +62,7 @@ export function startScan(body: Buffer, maxDepth: number): Scan {
   const bytes = isUtf8(body) ? body : Buffer.from(body.toString('utf8'))
   const at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  return { bytes, view, at: skipSpace(bytes, at), depth: 0, maxDepth, marks: 0, refs: noRefs }
+  return { bytes, view, at: skipSpace(bytes, at), depth: 0, maxDepth, marks: 0, refs: noRefs, escaped: false }
 }
 
 function skipSpace(bytes: Buffer, from: number): number {
@@ -132,27 +135,37 @@ function mayBeContent(b: Buffer, start: number): boolean {
 }
 
 /**
- * The next quote or backslash at or after `from`, found four bytes at a time (zero-byte test of "Hacker's Delight",
- * section 6-1: the lowest bit of the mask belongs to a byte that really matches).
+ * Bit 8n+7 is set when byte n of a word is a quote or a backslash (zero-byte test of "Hacker's Delight", section 6-1);
+ * the lowest set bit belongs to a byte that really matches.
  */
+function quoteOrSlashMask(word: number): number {
+  const quotes = word ^ 0x22222222
+  const slashes = word ^ 0x5c5c5c5c
+  return (((quotes - 0x01010101) & ~quotes) | ((slashes - 0x01010101) & ~slashes)) & 0x80808080
+}
+
+/** The byte of a mask's lowest set bit. */
+const firstOf = (mask: number): number => (31 - Math.clz32(mask & -mask)) >> 3
+
+/** The next quote or backslash at or after `from`. Most of the scan's time is spent here: two words per round. */
 function quoteOrSlash(b: Buffer, view: DataView, from: number): number {
-  const lastWord = b.length - 4
+  const last = b.length - 8
   let i = from
-  while (i <= lastWord) {
-    const word = view.getUint32(i, true)
-    const quotes = word ^ 0x22222222
-    const slashes = word ^ 0x5c5c5c5c
-    const mask = (((quotes - 0x01010101) & ~quotes) | ((slashes - 0x01010101) & ~slashes)) & 0x80808080
-    if (mask !== 0) return i + ((31 - Math.clz32(mask & -mask)) >> 3)
-    i += 4
+  while (i <= last) {
+    const low = quoteOrSlashMask(view.getInt32(i, true))
+    if (low !== 0) return i + firstOf(low)
+    const high = quoteOrSlashMask(view.getInt32(i + 4, true))
+    if (high !== 0) return i + 4 + firstOf(high)
+    i += 8
   }
   while (b[i] !== 34 && b[i] !== 92) if (++i >= b.length) throw bodyChanged()
   return i
 }
 
-/** Index of the quote that ends the string whose content begins at `from`. */
+/** Index of the quote that ends the string whose content begins at `from`; notes whether it has escapes. */
 function closingQuote(s: Scan, from: number): number {
   let i = quoteOrSlash(s.bytes, s.view, from)
+  s.escaped = s.bytes[i] === 92
   while (s.bytes[i] === 92) i = quoteOrSlash(s.bytes, s.view, i + 2)
   return i
 }
@@ -185,21 +198,16 @@ function walk(s: Scan, from: number, interest: number): number {
       }
       const end = i++
       if (interest === 0) continue
-      if (depth > 0) {
-        let next = b[i] as number
-        if (next <= 32) {
-          const after = skipSpace(b, i)
-          next = b[after] as number
-        }
-        if (next === 58) {
-          if (interest & search.credentials && end - start > 5) {
-            if ((escaped || mayBeCredential(b, start, end)) && isSensitiveKey(decode(b, start, end, escaped))) {
-              const value = skipSpace(b, skipSpace(b, i) + 1)
-              if (b[value] === 34 && b[value + 1] !== 34) marks |= mark.credential
-            }
+      const colon = (b[i] as number) <= 32 ? skipSpace(b, i) : i
+      if (b[colon] === 58) {
+        if (interest & search.credentials && end - start > 5) {
+          if ((escaped || mayBeCredential(b, start, end)) && isSensitiveKey(decode(b, start, end, escaped))) {
+            const value = skipSpace(b, colon + 1)
+            if (b[value] === 34 && b[value + 1] !== 34) marks |= mark.credential
           }
-          continue
         }
+        if (colon === i) i++
+        continue
       }
       if (interest & search.refs) {
         const first = b[start]
@@ -253,19 +261,22 @@ export function takeSlice(s: Scan, interest: number): Slice {
   return { bytes: s.bytes, start, end: s.at, marks: s.marks, refs: s.refs }
 }
 
-function matches(b: Buffer, start: number, end: number, name: Uint8Array): boolean {
-  if (end - start !== name.length) return false
-  for (let k = 0; k < name.length; k++) if (b[start + k] !== name[k]) return false
+function matches(b: Buffer, start: number, name: Uint8Array): boolean {
+  for (let k = 1; k < name.length; k++) if (b[start + k] !== name[k]) return false
   return true
 }
 
 /** Index of the name between two quotes, -1 when it is none of them. */
 function indexOfName(s: Scan, start: number, end: number, names: readonly Name[]): number {
-  for (let n = 0; n < names.length; n++) if (matches(s.bytes, start, end, (names[n] as Name).bytes)) return n
-  for (let i = start; i < end; i++) {
-    if (s.bytes[i] !== 92) continue
+  if (s.escaped) {
     const text = decode(s.bytes, start, end, true)
     return names.findIndex((name) => name.text === text)
+  }
+  const length = end - start
+  const first = s.bytes[start]
+  for (let n = 0; n < names.length; n++) {
+    const name = names[n] as Name
+    if (name.first === first && name.bytes.length === length && matches(s.bytes, start, name.bytes)) return n
   }
   return -1
 }
@@ -323,9 +334,4 @@ export function nextMember(s: Scan, names: readonly Name[]): number {
     if (name !== -1) return name
     s.at = b[s.at] === 34 ? closingQuote(s, s.at + 1) + 1 : walk(s, s.at, 0)
   }
-}
-
-/** Passes over the value at `s.at`. */
-export function skipValue(s: Scan): void {
-  s.at = walk(s, s.at, 0)
 }

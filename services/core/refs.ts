@@ -1,7 +1,7 @@
 // Refs: the grammar of `weave:///…` texts, reading and printing them, and listing the refs inside a value.
 
 /** One step into a stored value: `attr/<name>`, `key/<name>`, `index/<integer>`, `id/<row digest>`; the value is decoded. */
-export type RefStep = { edge: 'attr' | 'key' | 'index' | 'id'; value: string }
+type RefStep = { edge: 'attr' | 'key' | 'index' | 'id'; value: string }
 
 export type Ref =
   | { kind: 'object' | 'op'; entity: string; project: string; name: string; version: string; extra: RefStep[] }

@@ -3,10 +3,10 @@
 const dayMs = 86_400_000
 
 /** 2000-01-01T00:00:00Z: earlier times are refused, because every month of data is a partition of the store. */
-export const earliestUs = 946_684_800_000_000
+const earliestUs = 946_684_800_000_000
 
 /** How far ahead of this machine's clock a time may lie. */
-export const aheadUs = dayMs * 1000
+const aheadUs = dayMs * 1000
 
 /** True when a call may begin or end at this time. */
 export const isPlausible = (us: number, nowMs = Date.now()): boolean => us >= earliestUs && us <= nowMs * 1000 + aheadUs

@@ -45,20 +45,21 @@ export type EndHead = {
   summaryCoerced: boolean
 }
 
-/** Spellings of the prefixed fields, the one that counts first. */
-export type WireNames = { runId: string[]; runStep: string[]; runStepEnd: string[] }
+/** A prefixed field: its configured spelling, and the other accepted one. */
+type WireName = { own: string; alias: string }
+export type WireNames = { runId: WireName; runStep: WireName; runStepEnd: WireName }
 
 export function wireNames(prefix: string, aliases: boolean): WireNames {
-  const spell = (name: string) => [...new Set(aliases ? [`${prefix}_${name}`, `wb_${name}`] : [`${prefix}_${name}`])]
+  const spell = (name: string): WireName => ({ own: `${prefix}_${name}`, alias: `${aliases ? 'wb' : prefix}_${name}` })
   return { runId: spell('run_id'), runStep: spell('run_step'), runStepEnd: spell('run_step_end') }
 }
 
 export type CheckContext = { names: WireNames; nowMs: number }
 
-/** The spelling under which a prefixed field is given; the configured one when it is absent. */
-function givenName(from: Json, names: string[]): string {
-  for (const name of names) if (from[name] !== undefined && from[name] !== null) return name
-  return names[0] as string
+/** The spelling under which a prefixed field is given; the configured one counts when both are. */
+function givenName(from: Json, { own, alias }: WireName): string {
+  const value = from[own]
+  return (value === undefined || value === null) && from[alias] !== undefined ? alias : own
 }
 
 const maxNameLength = 128
