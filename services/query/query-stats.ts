@@ -30,7 +30,7 @@ export function createQueryStatsRoutes({ store, freshness, wirePrefix, wireAlias
         const { input, signal } = context
         const projectId = context.project(input.project_id)
         refuseUnavailable(input)
-        const limit = input.limit ?? null
+        const limit = input.limit === undefined ? null : Math.min(input.limit, Number.MAX_SAFE_INTEGER)
         if (limit !== null && limit < 1) throw fault(400, 'Limit must be a positive integer')
         const { filter, query: expression } = input
         const names = { prefix: wirePrefix, aliases: wireAliases }

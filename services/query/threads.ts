@@ -25,7 +25,7 @@ export type ThreadsPage = {
   offset: number
 }
 
-const sortColumns = new Map<string, Sql>([
+export const sortColumns = new Map<string, Sql>([
   ['thread_id', sql`thread`],
   ['turn_count', sql`turn_count`],
   ['start_time', sql`start_us`],

@@ -239,6 +239,8 @@ describe('requests', () => {
     [{ limit: -1 }, 400],
     [{ offset: -1 }, 400],
     [{ limit: '2' }, 200],
+    [{ limit: 1e300, offset: '9'.repeat(40) }, 200],
+    [{ limit: 1e300, sort_by: [{ field: 'op_name', direction: 'asc' }] }, 200],
     [{ limit: true }, 422],
     [{ limit: 1.5 }, 422],
     [{ sort_by: [{ field: 'id', direction: 'up' }] }, 422],

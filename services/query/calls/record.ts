@@ -2,7 +2,7 @@
 import { formatTimestamp } from '../../core/timestamps.ts'
 import type { Document } from '../expression/types.ts'
 import { mayHoldKey, membersOf, membersText } from './json-members.ts'
-import { type LightRow, place } from './light.ts'
+import type { LightRow } from './light.ts'
 import type { Payload } from './payloads.ts'
 
 /** What a record shows: `null` columns = all. Names are neutral (`user_id`, not `<p>_user_id`). */
@@ -147,5 +147,3 @@ export function concat(pieces: readonly Piece[]): Buffer {
   for (const piece of pieces) at += typeof piece === 'string' ? buffer.write(piece, at) : piece.copy(buffer, at)
   return buffer.subarray(0, at)
 }
-
-export const startedOf = (row: LightRow) => ({ startedUs: row[place.startedUs], id: row[place.id] })

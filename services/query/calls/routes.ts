@@ -17,6 +17,7 @@ import { lightSelect } from './light.ts'
 import { readPayloads } from './payloads.ts'
 import { readCall, readPages } from './plan.ts'
 import { concat, documentsOf, type RecordShape, writeRecord } from './record.ts'
+import { indexOf } from './scope.ts'
 import { linesOf, started } from './stream.ts'
 import { readTraceSizes } from './trace-sizes.ts'
 
@@ -27,7 +28,7 @@ export type CallReadDeps = {
   wireAliases: boolean
 }
 
-/** Answers of up to this many calls are lists, longer ones are exports with their own connections and time. */
+/** Longer answers are exports with their own connections and time, unless an index leads to their calls. */
 const listRows = 2_000
 
 /** `application/jsonl`, unless the client lists only the other one. */
@@ -39,11 +40,11 @@ export const linesType = (
   return accept?.includes(other) && !accept.includes(preferred) ? other : preferred
 }
 
-/** @throws Fault 400 when it is negative */
+/** Cut to what the engine counts with. @throws Fault 400 when it is negative */
 export function nonNegative(name: 'limit' | 'offset', value: number | undefined): number | null {
   if (value === undefined) return null
   if (value < 0) throw fault(400, `${name} must not be negative`)
-  return value
+  return Math.min(value, Number.MAX_SAFE_INTEGER)
 }
 
 export function createCallReadRoutes(deps: CallReadDeps): Route[] {
@@ -60,7 +61,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
     const query = compileCallsQuery({ filter, query: expression, sort_by, projectId, ...names })
     const columns = columnsOf(input.columns, deps)
     const headers = await freshness.wait(context, ['calls'])
-    const isLong = limit === null || limit > listRows
+    const isLong = (limit === null || limit > listRows) && indexOf(query.facts) === null
     const options = { pool: isLong ? 'export' : 'interactive', signal } as const
     const documents = documentsOf(columns)
     const roots = input.include_total_storage_size && columns ? new Set([...columns, 'parent_id']) : columns

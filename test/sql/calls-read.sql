@@ -1,0 +1,180 @@
+-- newest roots
+-- {"v0":"ent/proj","v1":1000000,"v2":2000000,"v3":50}
+SELECT c.id, c.trace_id, c.op_name, toUnixTimestamp64Micro(c.started_at), c.display_name,
+toUnixTimestamp64Micro(c.ended_at), c.exception, c.error_count, c.end_ver > 0, toUnixTimestamp64Micro(c.output_at), c.start_bytes + c.end_bytes, c.parent_id, '', '', '', '', '', '' FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND ((c.parent_id = '')))
+ORDER BY c.started_at DESC, c.id DESC LIMIT {v3:UInt64} SETTINGS output_format_json_quote_64bit_integers = 0
+
+-- the page after a key
+-- {"v0":"ent/proj","v1":1000000,"v2":1500001,"v3":1500000,"v4":"last","v5":50,"v6":3}
+SELECT c.id, c.trace_id, c.op_name, toUnixTimestamp64Micro(c.started_at), c.display_name,
+toUnixTimestamp64Micro(c.ended_at), c.exception, c.error_count, c.end_ver > 0, toUnixTimestamp64Micro(c.output_at), c.start_bytes + c.end_bytes, c.parent_id, '', '', '', '', '', '' FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND ((c.parent_id = '')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC') OR (c.started_at = fromUnixTimestamp64Micro({v3:Int64}, 'UTC') AND c.id < {v4:String})))
+ORDER BY c.started_at DESC, c.id DESC LIMIT {v5:UInt64} OFFSET {v6:UInt64} SETTINGS output_format_json_quote_64bit_integers = 0
+
+-- a trace
+-- {"v0":"ent/proj","v1":["t"],"v2":50}
+SELECT c.id, c.trace_id, c.op_name, toUnixTimestamp64Micro(c.started_at), c.display_name,
+toUnixTimestamp64Micro(c.ended_at), c.exception, c.error_count, c.end_ver > 0, toUnixTimestamp64Micro(c.output_at), c.start_bytes + c.end_bytes, c.parent_id, '', '', '', '', '', '' FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.calls_by_trace WHERE project_id = {v0:String} AND (trace_id IN {v1:Array(String)})) AND c.delete_ver = 0 AND c.moved = 0 AND ((c.trace_id IN ({v1:Array(String)}))))
+ORDER BY c.started_at DESC, c.id DESC LIMIT {v2:UInt64} SETTINGS output_format_json_quote_64bit_integers = 0
+
+-- an input of an operation
+-- {"v0":"ent/proj","v1":1000000,"v2":2000000,"v3":["op"],"v4":"a","v5":"x","v6":50}
+SELECT c.id, c.trace_id, c.op_name, toUnixTimestamp64Micro(c.started_at), c.display_name,
+toUnixTimestamp64Micro(c.ended_at), c.exception, c.error_count, c.end_ver > 0, toUnixTimestamp64Micro(c.output_at), c.start_bytes + c.end_bytes, c.parent_id, '', '', '', '', '', '' FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND ((c.op_name IN ({v3:Array(String)}))) AND (c.start_ver, concat(c.id, '')) IN (SELECT clock, id FROM callhouse.payloads WHERE project_id = {v0:String} AND (part IN ('both', 'start') AND at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND ((JSONExtractString(inputs, {v4:String}) = {v5:String})))))
+ORDER BY c.started_at DESC, c.id DESC LIMIT {v6:UInt64} SETTINGS output_format_json_quote_64bit_integers = 0
+
+-- an output that running calls match too
+-- {"v0":"ent/proj","v1":1000000,"v2":2000000,"v3":""}
+SELECT toString(count()) FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND (c.end_ver = 0 OR (c.end_ver, concat(c.id, '')) IN (SELECT clock, id FROM callhouse.payloads WHERE project_id = {v0:String} AND (part IN ('both', 'end') AND (at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') OR at IN (SELECT c.output_at FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND NOT (c.output_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.output_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC'))))) AND ((JSONExtractString(output) = {v3:String}))))))
+
+-- an input or an output
+-- {"v0":"ent/proj","v1":1000000,"v2":2000000,"v3":"a","v4":"x","v5":"b","v6":"y","v7":10}
+SELECT toString(count()) FROM (SELECT 1 FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND (c.start_ver, c.end_ver, concat(c.id, '')) IN
+(SELECT c.start_ver, c.end_ver, c.id FROM (SELECT odd, started_at, id, start_ver, end_ver, inputs, output FROM (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_ver, c.end_ver AS end_ver, p.odd AS odd, p.inputs AS inputs, p.output AS output
+FROM (SELECT clock, id, odd, inputs, output FROM callhouse.payloads WHERE project_id = {v0:String} AND (part = 'both' AND part IN ('both', 'start') AND at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC'))) AS p
+RIGHT JOIN (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_ver, c.end_ver AS end_ver FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND c.start_ver = c.end_ver)) AS c ON p.clock = c.start_ver AND p.id = c.id) UNION ALL SELECT odd, started_at, id, start_ver, end_ver, inputs, output FROM (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_ver, c.end_ver AS end_ver, c.inputs AS inputs, greatest(p.odd, c.odd) AS odd, p.output AS output
+FROM (SELECT clock, id, odd, output FROM callhouse.payloads WHERE project_id = {v0:String} AND (part IN ('both', 'end') AND (at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') OR at IN (SELECT c.output_at FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND NOT (c.output_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.output_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC'))))) AND concat(id, '') IN (SELECT c.id FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND c.start_ver != c.end_ver)))) AS p
+RIGHT JOIN (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_ver, c.end_ver AS end_ver, p.odd AS odd, p.inputs AS inputs
+FROM (SELECT clock, id, odd, inputs FROM callhouse.payloads WHERE project_id = {v0:String} AND (part IN ('both', 'start') AND at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND concat(id, '') IN (SELECT c.id FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND c.start_ver != c.end_ver)))) AS p
+RIGHT JOIN (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_ver, c.end_ver AS end_ver FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND c.start_ver != c.end_ver)) AS c ON p.clock = c.start_ver AND p.id = c.id) AS c ON p.clock = c.end_ver AND p.id = c.id)) AS c WHERE (((JSONExtractString(c.inputs, {v3:String}) = {v4:String}) OR (JSONExtractString(c.output, {v5:String}) = {v6:String}))))) LIMIT {v7:UInt64})
+
+-- a column or an input, with odd documents
+-- {"v0":"ent/proj","v1":[7],"v2":["id"],"v3":"x","v4":"b","v5":"y"}
+SELECT toString(count()) FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.delete_ver = 0 AND c.moved = 0 AND (c.start_ver, c.end_ver, concat(c.id, '')) IN
+(SELECT c.start_ver, c.end_ver, c.id FROM (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_ver, c.end_ver AS end_ver, c.op_name AS op_name, p.odd AS odd, p.inputs AS inputs
+FROM (SELECT clock, id, odd, inputs FROM callhouse.payloads WHERE project_id = {v0:String} AND (part IN ('both', 'start'))) AS p
+RIGHT JOIN (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_ver, c.end_ver AS end_ver, c.op_name AS op_name FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.delete_ver = 0 AND c.moved = 0)) AS c ON p.clock = c.start_ver AND p.id = c.id) AS c WHERE if(c.odd = 1, (toUnixTimestamp64Micro(c.started_at), c.id) IN
+(SELECT arrayJoin(arrayZip({v1:Array(Int64)}, {v2:Array(String)}))), (((c.op_name = {v3:String}) OR (JSONExtractString(c.inputs, {v4:String}) = {v5:String}))))))
+
+-- an input, with odd documents
+-- {"v0":"ent/proj","v1":["op"],"v2":["5"],"v3":"a","v4":"x"}
+SELECT toString(count()) FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.delete_ver = 0 AND c.moved = 0 AND ((c.op_name IN ({v1:Array(String)}))) AND (c.start_ver, concat(c.id, '')) IN (SELECT clock, id FROM callhouse.payloads WHERE project_id = {v0:String} AND (part IN ('both', 'start') AND if(odd = 1, clock IN {v2:Array(UInt64)}, ((JSONExtractString(inputs, {v3:String}) = {v4:String}))))))
+
+-- odd parts
+-- {"v0":"ent/proj","v1":1000000,"v2":2000000}
+SELECT toString(clock) AS clock, inputs FROM callhouse.payloads WHERE project_id = {v0:String} AND (part IN ('both', 'start') AND at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND odd = 1)
+
+-- odd calls
+-- {"v0":"ent/proj","v1":1000000,"v2":2000000}
+SELECT toUnixTimestamp64Micro(c.started_at) AS started_at_us, c.id, c.op_name, c.inputs FROM (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_ver, c.end_ver AS end_ver, c.op_name AS op_name, p.odd AS odd, p.inputs AS inputs
+FROM (SELECT clock, id, odd, inputs FROM callhouse.payloads WHERE project_id = {v0:String} AND (part IN ('both', 'start') AND at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC'))) AS p
+RIGHT JOIN (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_ver, c.end_ver AS end_ver, c.op_name AS op_name FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0)) AS c ON p.clock = c.start_ver AND p.id = c.id) AS c WHERE c.odd = 1
+
+-- any odd document
+-- {"v0":"ent/proj","v1":1000000}
+SELECT 1 FROM callhouse.payloads WHERE project_id = {v0:String} AND (odd = 1 AND at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) LIMIT 1 SETTINGS max_threads = 1
+
+-- few light keys
+-- {"v0":"ent/proj","v1":1000000,"v2":2000000,"v3":["op"],"v4":1001}
+SELECT toUnixTimestamp64Micro(c.started_at), c.id
+FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND ((c.op_name IN ({v3:Array(String)})))) LIMIT {v4:UInt64}
+
+-- sorted by an output
+-- {"v0":"ent/proj","v1":"score"}
+SELECT toUnixTimestamp64Micro(c.started_at), c.id FROM (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_ver, c.end_ver AS end_ver, p.odd AS odd, p.output AS output
+FROM (SELECT clock, id, odd, output FROM callhouse.payloads WHERE project_id = {v0:String} AND (part IN ('both', 'end'))) AS p
+RIGHT JOIN (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_ver, c.end_ver AS end_ver FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.delete_ver = 0 AND c.moved = 0 AND ((c.parent_id = '')))) AS c ON p.clock = c.end_ver AND p.id = c.id) AS c ORDER BY JSONType(c.output, {v1:String}) != 'Null' DESC, ifNotFinite(toFloat64OrNull(JSONExtractString(c.output, {v1:String})), NULL) DESC NULLS LAST, JSONExtractString(c.output, {v1:String}) DESC, c.id DESC 
+
+-- rows by key
+-- {"v0":"ent/proj","v1":1,"v2":2,"v3":["1"],"v4":["a"]}
+SELECT c.id, c.trace_id, c.op_name, toUnixTimestamp64Micro(c.started_at), c.display_name,
+toUnixTimestamp64Micro(c.ended_at), c.exception, c.error_count, c.end_ver > 0, toUnixTimestamp64Micro(c.output_at), c.start_bytes + c.end_bytes, c.parent_id, '', '', '', '', '', '' FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.started_at IN (SELECT fromUnixTimestamp64Micro(toInt64(arrayJoin({v3:Array(String)})), 'UTC')) AND c.id IN {v4:Array(String)} AND c.delete_ver = 0 AND c.moved = 0) SETTINGS output_format_json_quote_64bit_integers = 0
+
+-- payloads, scattered
+-- {"v0":"ent/proj","v1":["1","2"],"v2":["a"]}
+SELECT toUnixTimestamp64Micro(at), id, part, clock, inputs, output
+FROM callhouse.payloads WHERE project_id = {v0:String} AND (at IN (SELECT fromUnixTimestamp64Micro(toInt64(arrayJoin({v1:Array(String)})), 'UTC')) AND id IN {v2:Array(String)})
+
+-- payloads, dense
+-- {"v0":"ent/proj","v1":1,"v2":2,"v3":["a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a"]}
+SELECT toUnixTimestamp64Micro(at), id, part, clock, inputs
+FROM callhouse.payloads WHERE project_id = {v0:String} AND (at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND id IN {v3:Array(String)} AND part != 'end')
+
+-- trace sizes
+-- {"v0":"ent/proj","v1":["t"]}
+SELECT trace_id, toString(bytes) FROM (SELECT trace_id, sum(bytes) AS bytes FROM callhouse.calls_by_trace FINAL WHERE project_id = {v0:String} AND (trace_id IN {v1:Array(String)} AND hidden = 0) GROUP BY trace_id)
+
+-- total size
+-- {"v0":"ent/proj","v1":10}
+SELECT toString(sum(roots.n * sizes.bytes)) FROM
+(SELECT trace_id, count() AS n FROM (SELECT c.trace_id AS trace_id, c.parent_id AS parent_id FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.delete_ver = 0 AND c.moved = 0 AND ((c.parent_id = '')))
+ORDER BY c.started_at, c.id LIMIT {v1:UInt64}) WHERE parent_id = '' GROUP BY trace_id) AS roots
+INNER JOIN (SELECT trace_id, sum(bytes) AS bytes FROM callhouse.calls_by_trace FINAL WHERE project_id = {v0:String} AND (hidden = 0) GROUP BY trace_id) AS sizes ON sizes.trace_id = roots.trace_id
+
+-- groups of hours
+-- {"v0":"ent/proj","v1":50,"v2":2000}
+SELECT toString(min(t)), toString(sum(n)) FROM
+(
+SELECT t, n, sum(n) OVER (ORDER BY t DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) - n AS before,
+sum(n) OVER () AS total
+FROM (SELECT toInt64(toUnixTimestamp(hour)) AS t, toInt64(roots) AS n
+FROM callhouse.call_counts_hourly FINAL WHERE project_id = {v0:String} AND (1))
+)
+GROUP BY intDiv(before, greatest({v1:Int64}, intDiv(total, {v2:Int64}))) AS g ORDER BY g
+SETTINGS max_threads = 1
+
+-- groups of hours, some counted live
+-- {"v0":3600,"v1":"ent/proj","v2":[3600],"v3":[5],"v4":2000}
+SELECT toString(max(t) + {v0:UInt32}), toString(sum(n)) FROM
+(
+SELECT t, n, sum(n) OVER (ORDER BY t ASC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) - n AS before,
+sum(n) OVER () AS total
+FROM (SELECT toInt64(toUnixTimestamp(hour)) AS t, toInt64(calls) AS n
+FROM callhouse.call_counts_hourly FINAL WHERE project_id = {v1:String} AND (1 AND toUnixTimestamp(hour) NOT IN {v2:Array(Int64)}) UNION ALL SELECT pair.1 AS t, pair.2 AS n
+FROM (SELECT arrayJoin(arrayZip({v2:Array(Int64)}, {v3:Array(Int64)})) AS pair))
+)
+GROUP BY intDiv(before, greatest({v4:Int64}, intDiv(total, {v4:Int64}))) AS g ORDER BY g
+SETTINGS max_threads = 1
+
+-- groups of minutes
+-- {"v0":60,"v1":"ent/proj","v2":-59,"v3":2,"v4":50,"v5":2000}
+SELECT toString(max(t) + {v0:UInt32}), toString(sum(n)) FROM
+(
+SELECT t, n, sum(n) OVER (ORDER BY t ASC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) - n AS before,
+sum(n) OVER () AS total
+FROM (SELECT toInt64(toUnixTimestamp(minute)) AS t, toInt64(calls) AS n
+FROM callhouse.call_counts FINAL WHERE project_id = {v1:String} AND (1 AND minute > toDateTime({v2:Int64}, 'UTC') AND minute < toDateTime({v3:Int64}, 'UTC')))
+)
+GROUP BY intDiv(before, greatest({v4:Int64}, intDiv(total, {v5:Int64}))) AS g ORDER BY g
+SETTINGS max_threads = 1
+
+-- minutes that lag
+-- {"v0":"ent/proj"}
+SELECT toUnixTimestamp(minute) FROM callhouse.call_marks WHERE project_id = {v0:String} AND (position > (SELECT max(position) FROM callhouse.rollups WHERE name = 'call_counts')) GROUP BY minute
+SETTINGS max_threads = 1
+
+-- hours counted live
+-- {"v0":"ent/proj","v1":[3600,3660],"v2":[3600]}
+SELECT toUInt32(h), toString(sum(n)), toString(sum(r)) FROM
+(
+SELECT toUnixTimestamp(toStartOfHour(started_at)) AS h, count() AS n, countIf(parent_id = '') AS r FROM callhouse.calls FINAL WHERE project_id = {v0:String} AND (toStartOfMinute(started_at) IN (SELECT toDateTime(arrayJoin({v1:Array(Int64)}), 'UTC')) AND delete_ver = 0 AND moved = 0) GROUP BY h
+UNION ALL
+SELECT toUnixTimestamp(toStartOfHour(minute)) AS h, sum(calls) AS n, sum(roots) AS r FROM callhouse.call_counts FINAL WHERE project_id = {v0:String} AND (toStartOfHour(minute) IN (SELECT toDateTime(arrayJoin({v2:Array(Int64)}), 'UTC')) AND minute NOT IN (SELECT toDateTime(arrayJoin({v1:Array(Int64)}), 'UTC'))) GROUP BY h
+) GROUP BY h
+
+-- all other hours
+-- {"v0":"ent/proj","v1":[3600]}
+SELECT toString(sum(calls)), toString(sum(roots)) FROM callhouse.call_counts_hourly FINAL WHERE project_id = {v0:String} AND (toUnixTimestamp(hour) NOT IN {v1:Array(Int64)})
+SETTINGS max_threads = 1
+
+-- threads
+-- {"v0":"ent/proj","v1":1,"v2":2,"v3":["a"],"v4":5,"v5":1}
+SELECT thread, toUInt32(count()) AS turn_count, toString(min(started)) AS start_text,
+toString(maxIf(ended, ended != 0)) AS last_text, argMin(id, (started, id)), argMaxIf(id, (ended, id), ended != 0),
+quantileExactInclusiveIf(0.5)(ended - started, ended != 0) / 1000 AS p50,
+quantileExactInclusiveIf(0.99)(ended - started, ended != 0) / 1000 AS p99,
+min(started) AS start_us, maxIf(ended, ended != 0) AS last_us
+FROM (SELECT id, started_at, toUnixTimestamp64Micro(started_at) AS started,
+argMax(toUnixTimestamp64Micro(ended_at), version) AS ended, argMax(thread_id, version) AS thread,
+argMax(hidden, version) AS gone
+FROM callhouse.turns WHERE project_id = {v0:String} AND (started_at > fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND started_at IN (SELECT started_at FROM callhouse.turns WHERE project_id = {v0:String} AND (thread_id IN {v3:Array(String)} AND started_at > fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')))) GROUP BY id, started_at) WHERE gone = 0 AND thread IN {v3:Array(String)}
+GROUP BY thread HAVING countIf(ended != 0) > 0
+ORDER BY p50 ASC NULLS LAST, thread ASC
+LIMIT {v4:UInt64} OFFSET {v5:UInt64}
+
+-- calls to delete
+-- {"v0":"ent/proj","v1":["a"]}
+SELECT c.trace_id, toString(toUnixTimestamp64Micro(c.started_at)) FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.calls_by_id WHERE project_id = {v0:String} AND (id IN {v1:Array(String)})) AND c.delete_ver = 0 AND c.moved = 0 AND c.id IN {v1:Array(String)}) 
+
+-- their traces
+-- {"v0":"ent/proj","v1":["t"],"v2":1000000,"v3":10000}
+SELECT c.id, c.parent_id FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.calls_by_trace WHERE project_id = {v0:String} AND (trace_id IN {v1:Array(String)})) AND c.delete_ver = 0 AND c.moved = 0 AND c.trace_id IN {v1:Array(String)} AND c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) ORDER BY c.started_at, c.id LIMIT {v3:UInt64}

@@ -1,0 +1,114 @@
+// The SQL of the read routes of calls as checked-in text, so that a review shows every change of it.
+import { expect, it } from 'vitest'
+import type { ProjectId } from '../../services/core/ids.ts'
+import type { Query } from '../../services/core/store/store.ts'
+import { requestedQuery, tracesQuery } from '../../services/query/call-delete.ts'
+import { conditionsOf } from '../../services/query/calls/conditions.ts'
+import { dirtyQuery, groupsQuery, liveHoursQuery, totalQuery } from '../../services/query/calls/counts.ts'
+import { type LightRow, lightSelect } from '../../services/query/calls/light.ts'
+import { anyOddQuery, oddCallsQuery, oddPartsQuery } from '../../services/query/calls/odd.ts'
+import { countQuery, keysQuery, lightKeysQuery, pageQuery, rowsQuery } from '../../services/query/calls/page.ts'
+import { payloadQuery } from '../../services/query/calls/payloads.ts'
+import { everything, indexOf, type Scope } from '../../services/query/calls/scope.ts'
+import { totalSizeQuery, traceSizesQuery } from '../../services/query/calls/trace-sizes.ts'
+import { compileCallsQuery } from '../../services/query/expression/calls-query.ts'
+import { sortColumns, threadsQuery } from '../../services/query/threads.ts'
+
+const projectId = 'ent/proj' as ProjectId
+const field = (name: string) => ({ $getField: name })
+const eq = (name: string, value: unknown) => ({ $eq: [field(name), { $literal: value }] })
+const compile = (request: object) => compileCallsQuery({ projectId, prefix: 'platform', aliases: true, ...request })
+const scope = (more: Partial<Scope> = {}): Scope => ({ projectId, range: everything, index: null, keys: null, ...more })
+const window = { fromUs: 1_000_000, beforeUs: 2_000_000 }
+const select = lightSelect(new Set(['parent_id']), true)
+const newest = { select, order: { startedAt: 'desc', id: 'desc' }, after: null, limit: 50, offset: 0 } as const
+const row = (id: string, startedUs: number, outputUs: number): LightRow =>
+  [id, 'trace', 'op', startedUs, '', 0, '', 0, 1, outputUs, 9, '', '', '', '', '', '', ''] as const satisfies LightRow
+
+const roots = compile({ filter: { trace_roots_only: true } })
+const trace = compile({ filter: { trace_ids: ['t'] } })
+const input = compile({ filter: { op_names: ['op'] }, query: { $expr: eq('inputs.a', 'x') } })
+const output = compile({ query: { $expr: eq('output', '') } })
+const mixed = compile({ query: { $expr: { $or: [eq('inputs.a', 'x'), eq('output.b', 'y')] } } })
+const column = compile({ query: { $expr: { $or: [eq('op_name', 'x'), eq('inputs.b', 'y')] } } })
+const sorted = compile({ sort_by: [{ field: 'output.score', direction: 'desc' }] })
+const odd = { start: ['5'], end: ['6'], calls: { startedUs: [7], ids: ['id'] } }
+
+const queries: Record<string, Query> = {
+  'newest roots': pageQuery('calls.page', scope({ range: window }), conditionsOf(roots), newest),
+  'the page after a key': pageQuery('calls.page', scope({ range: window }), conditionsOf(roots), {
+    ...newest,
+    after: { startedUs: 1_500_000, id: 'last' },
+    offset: 3,
+  }),
+  'a trace': pageQuery('calls.page', scope({ index: indexOf(trace.facts) }), conditionsOf(trace), newest),
+  'an input of an operation': pageQuery('calls.page', scope({ range: window }), conditionsOf(input), newest),
+  'an output that running calls match too': countQuery(scope({ range: window }), conditionsOf(output), null),
+  'an input or an output': countQuery(scope({ range: window }), conditionsOf(mixed), 10),
+  'a column or an input, with odd documents': countQuery(scope(), { ...conditionsOf(column), odd }, null),
+  'an input, with odd documents': countQuery(scope(), { ...conditionsOf(input), odd }, null),
+  'odd parts': oddPartsQuery(scope({ range: window }), conditionsOf(input), 'start'),
+  'odd calls': oddCallsQuery(scope({ range: window }), conditionsOf(column)),
+  'any odd document': anyOddQuery(projectId, window),
+  'few light keys': lightKeysQuery(scope({ range: window }), conditionsOf(input), 1_001),
+  'sorted by an output': keysQuery(scope(), conditionsOf(roots), sorted.sort, { limit: null, offset: 0 }),
+  'rows by key': rowsQuery(projectId, [{ startedUs: 1, id: 'a' }], select),
+  'payloads, scattered': payloadQuery(projectId, [row('a', 1, 2)], ['inputs', 'output'], 'scattered'),
+  'payloads, dense': payloadQuery(projectId, Array(65).fill(row('a', 1, 1)), ['inputs'], 'dense'),
+  'trace sizes': traceSizesQuery(projectId, ['t']),
+  'total size': totalSizeQuery(scope(), conditionsOf(roots), 10),
+  'groups of hours': groupsQuery(projectId, {
+    per: 'hour',
+    counter: 'roots',
+    direction: 'desc',
+    size: 50,
+    range: everything,
+    live: null,
+  }),
+  'groups of hours, some counted live': groupsQuery(projectId, {
+    per: 'hour',
+    counter: 'calls',
+    direction: 'asc',
+    size: 2_000,
+    range: everything,
+    live: { hours: [3_600], calls: [5], roots: [1] },
+  }),
+  'groups of minutes': groupsQuery(projectId, {
+    per: 'minute',
+    counter: 'calls',
+    direction: 'asc',
+    size: 50,
+    range: window,
+    live: null,
+  }),
+  'minutes that lag': dirtyQuery(projectId),
+  'hours counted live': liveHoursQuery(projectId, [3_600, 3_660]),
+  'all other hours': totalQuery(projectId, [3_600]),
+  threads: threadsQuery({
+    projectId,
+    afterUs: 1,
+    beforeUs: 2,
+    threadIds: ['a'],
+    sort: [{ column: sortColumns.get('p50_turn_duration_ms') ?? expect.unreachable(), direction: 'asc' }],
+    limit: 5,
+    offset: 1,
+  }),
+  'calls to delete': requestedQuery(projectId, ['a']),
+  'their traces': tracesQuery(projectId, ['t'], 1_000_000),
+}
+
+it('is as checked in', async () => {
+  const text = Object.entries(queries).map(
+    ([name, { sql, params }]) => `-- ${name}\n-- ${JSON.stringify(params)}\n${sql.replace(/\n\s*/g, '\n')}\n`,
+  )
+  await expect(text.join('\n')).toMatchFileSnapshot('calls-read.sql')
+})
+
+it('puts the project first in every table it reads', () => {
+  for (const { sql } of Object.values(queries)) {
+    const tables = sql.match(
+      /FROM callhouse\.(?!rollups)\w+(?: AS \w+)?(?: FINAL)? WHERE (?:\w+\.)?project_id = \{v\d+:String\}/g,
+    )
+    expect(tables?.length).toBe(sql.match(/FROM callhouse\.(?!rollups)\w+/g)?.length)
+  }
+})
