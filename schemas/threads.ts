@@ -20,14 +20,3 @@ export const threadsQueryRequest = z.object({
 })
 
 export type ThreadsQueryRequest = z.output<typeof threadsQueryRequest>
-
-export const threadRecord = z.object({
-  thread_id: z.string(),
-  turn_count: z.int(),
-  start_time: z.iso.datetime(),
-  last_updated: z.iso.datetime(),
-  first_turn_id: z.string(),
-  last_turn_id: z.string(),
-  p50_turn_duration_ms: z.number().nullable(),
-  p99_turn_duration_ms: z.number().nullable(),
-})

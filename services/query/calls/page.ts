@@ -17,7 +17,7 @@ export const newestVersion = sql`c.version DESC`
 const words = { asc: sql`ASC`, desc: sql`DESC` } as const
 const beyond = { asc: sql`>`, desc: sql`<` } as const
 
-export const timeOrder = ({ startedAt, id }: TimeOrder): Sql => sql`c.started_at ${words[startedAt]}, c.id ${words[id]}`
+const timeOrder = ({ startedAt, id }: TimeOrder): Sql => sql`c.started_at ${words[startedAt]}, c.id ${words[id]}`
 
 /** What comes after a key in the order. */
 function after(key: Key, order: TimeOrder): Sql {

@@ -5,7 +5,7 @@ import { type Counter, type Direction, type Group, liveHours, readGroups } from 
 import type { Range } from './scope.ts'
 
 /** A part of the time axis; the windows of a walk meet without gap or overlap, whatever the counters say. */
-export type Window = { range: Range; calls: number }
+type Window = { range: Range; calls: number }
 
 export type Windows = {
   /** The next window, with about `target` calls; null = the walk is at its end. */
