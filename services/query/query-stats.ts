@@ -25,7 +25,17 @@ export function createQueryStatsRoutes({ store, freshness, wirePrefix, wireAlias
       summary: 'Number of calls that match a filter and a query',
       body: { type: 'json', schema: callsQueryStatsRequest, check: 'schema' },
       response: callsQueryStatsResponse,
-      tables: ['calls', 'call_counts', 'call_counts_hourly', 'call_marks', 'payloads'],
+      tables: [
+        'calls',
+        'calls_by_id',
+        'calls_by_trace',
+        'calls_by_parent',
+        'payloads',
+        'call_counts',
+        'call_counts_hourly',
+        'call_marks',
+        'rollups',
+      ],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)

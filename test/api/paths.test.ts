@@ -1,0 +1,195 @@
+// `npm run paths`: what routes declare is what they touch, and the walk reaches from a route to its readers.
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { declaration, declaredRoutes, declaredTables, describeRoute } from '../../scripts/paths.ts'
+import { topics } from '../../services/core/topics.ts'
+import { basicAuth, post } from '../fixtures/child-server.ts'
+import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+
+const routes = declaredRoutes()
+const routeOf = (name: string) => {
+  const found = routes.find((route) => route.name === name)
+  if (!found) throw new Error(`no route ${name}`)
+  return found
+}
+const described = (name: string) => describeRoute(routeOf(name), routes).join('\n')
+
+describe('what a walk shows', () => {
+  it('leads from the start of a call to its readers', () => {
+    const text = described('calls.start')
+    expect(text).toContain('POST /call/start')
+    expect(text).toContain('services/ingest/calls/routes.ts:')
+    expect(text).toContain('startSchema (schemas/calls.ts)')
+    expect(text).toContain('topic calls -> calls_in')
+    expect(text).toContain('calls_in -> view calls_in_to_calls -> calls')
+    expect(text).toContain('calls -> view calls_to_turns -> turns')
+    expect(text).toContain('clickhouse/statements/calls-fold.sql -> calls_folded')
+    expect(text).toMatch(/^ {6}calls -> .*\bcalls\.read, calls\.stream_query\b/m)
+    expect(text).toMatch(/^ {6}turns -> threads\.stream_query$/m)
+  })
+
+  it('shows a route that takes bytes', () => {
+    const text = described('otel.traces')
+    expect(text).toContain('POST /otel/v1/traces')
+    expect(text).toContain('body    bytes: application/x-protobuf, application/json')
+    expect(text).toContain('topic files -> files_in')
+  })
+
+  it('shows from where a reader’s tables are filled', () => {
+    const text = described('calls.stream_query')
+    expect(text).toContain('callsQueryRequest (schemas/calls-read.ts)')
+    expect(text).toContain('calls_by_parent <- view calls_to_by_parent')
+    expect(text).toContain('calls <- view calls_in_to_calls, clickhouse/statements/calls-apply-fold.sql')
+  })
+
+  it('runs as a command', async () => {
+    const program = fileURLToPath(new URL('../../scripts/paths.ts', import.meta.url))
+    const run = (...args: string[]) => promisify(execFile)(process.execPath, [program, ...args])
+    const { stdout } = await run()
+    expect(stdout.trim().split('\n')).toHaveLength(routes.length)
+    expect((await run('files.create')).stdout).toContain('files_in -> view files_in_to_files -> files')
+    await expect(run('nothing.at_all')).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('no route') })
+  })
+})
+
+describe('declarations', () => {
+  it('name known topics and tables, and a source for each route', () => {
+    const tables = new Set(declaredTables())
+    for (const route of routes) {
+      expect(declaration(route).place).toMatch(/^services\/(ingest|query)\//)
+      for (const topic of route.topics ?? []) expect(Object.keys(topics)).toContain(topic)
+      for (const table of route.tables ?? []) expect(tables).toContain(table)
+      if (route.right === 'ingest' || route.right === 'write') expect(route.topics, route.name).not.toBeUndefined()
+      if (route.right === 'read') expect(route.tables, route.name).not.toBeUndefined()
+      // A feature's place tells whether it writes: the edge never reads the store.
+      if (declaration(route).place.startsWith('services/ingest/')) expect(route.tables, route.name).toBeUndefined()
+    }
+  })
+})
+
+describe('what routes touch', () => {
+  let server: LiveServer
+  const read = new Set<string>()
+  const written = new Set<string>()
+
+  beforeAll(async () => {
+    server = await startLiveServer()
+    const { store, log } = server.now()
+    const { bytes, rows } = store
+    // The worker's own statements run over all projects.
+    const note = (sql: string) => {
+      if (!sql.includes('project_id = {')) return
+      for (const [, table] of sql.matchAll(/callhouse\.(\w+)/g)) read.add(table as string)
+    }
+    store.bytes = (query, ...rest) => {
+      note(query.sql)
+      return bytes(query, ...rest)
+    }
+    store.rows = (query, ...rest) => {
+      note(query.sql)
+      return rows(query, ...rest)
+    }
+    const { append } = log
+    log.append = (topic, ...rest) => {
+      written.add(topic)
+      return append(topic, ...rest)
+    }
+  })
+  afterAll(() => server.remove())
+
+  const project_id = 'acme/paths'
+  const [one, two, three, four] = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(16)) as [
+    string,
+    string,
+    string,
+    string,
+  ]
+  const traceId = 'e'.repeat(32)
+  const at = '2026-01-05T12:00:00Z'
+  // Content that is known already is not written again: each one differs.
+  let images = 0
+  const image = () => `data:text/plain;base64,${Buffer.alloc(10_000, `content ${images++} `).toString('base64')}`
+  const start = (id: string, parent_id?: string) => ({
+    ...{ project_id, id, trace_id: traceId, op_name: 'op', started_at: at, attributes: {} },
+    ...{ inputs: { x: 1, image: image() }, thread_id: 'thread-1', turn_id: id, parent_id },
+  })
+  const end = (id: string) => ({ project_id, id, ended_at: at, output: { y: 2, image: image() }, summary: {} })
+  const v2 = '/v2/acme/paths'
+  const withinInputs = { $expr: { $eq: [{ $getField: 'inputs.x' }, { $literal: '1' }] } }
+  const page = { project_id, limit: 2, offset: 1, include_total_storage_size: true, include_storage_size: true }
+  const lists = [
+    { ...page, filter: { trace_ids: [traceId] } },
+    { ...page, filter: { parent_ids: [one] } },
+    { ...page, filter: { call_ids: [one] } },
+    { ...page, sort_by: [{ field: 'started_at', direction: 'desc' }] },
+    { ...page, sort_by: [{ field: 'inputs.x', direction: 'asc' }], query: withinInputs },
+    { project_id, filter: { trace_roots_only: true }, query: withinInputs },
+  ]
+  const span = () => ({
+    ...{ traceId: '5b8efff798038103d269b633813fc60c', spanId: 'eee19b7ec3c1b174', name: 'chat', kind: 3 },
+    ...{ startTimeUnixNano: '1767614400000000000', endTimeUnixNano: '1767614401000000000' },
+    attributes: [{ key: 'input.value', value: { stringValue: image() } }],
+  })
+  const otlp = (path: string) => () =>
+    post(server.now().url, path, { resourceSpans: [{ scopeSpans: [{ spans: [span()] }] }] }, { project_id })
+  const upload = async () => {
+    const form = new FormData()
+    form.set('project_id', project_id)
+    form.set('file', new Blob(['text']), 'a.txt')
+    return fetch(`${server.now().url}/file/create`, {
+      method: 'POST',
+      body: form,
+      headers: { authorization: basicAuth() },
+    })
+  }
+  const send = (path: string, body: unknown) => () => post(server.now().url, path, body)
+
+  const requests: [name: string, ...(() => Promise<{ status: number }>)[]][] = [
+    ['calls.start', send('/call/start', { start: start(one) })],
+    ['calls.end', send('/call/end', { end: end(one) })],
+    ['calls.update', send('/call/update', { project_id, call_id: one, display_name: 'name' })],
+    ['calls.upsert_batch', send('/call/upsert_batch', { batch: [{ mode: 'start', req: { start: start(two, one) } }] })],
+    ['calls.complete', send(`${v2}/calls/complete`, { batch: [{ ...start(three), ...end(three) }] })],
+    ['calls.start_in_project', send(`${v2}/call/start`, { start: start(four) })],
+    ['calls.end_in_project', send(`${v2}/call/end`, { end: { ...end(four), started_at: at } })],
+    ['otel.traces', otlp('/otel/v1/traces')],
+    ['otel.agents.traces', otlp('/agents/otel/v1/traces')],
+    ['objects.create', send('/obj/create', { obj: { project_id, object_id: 'thing', val: { a: 1 } } })],
+    ['files.create', upload],
+    ['calls.read', send('/call/read', { project_id, id: one, include_total_storage_size: true })],
+    ['calls.stream_query', ...lists.map((body) => send('/calls/stream_query', body))],
+    [
+      'calls.query_stats',
+      send('/calls/query_stats', { project_id }),
+      ...lists.map(({ project_id, ...body }) =>
+        send('/calls/query_stats', {
+          project_id,
+          ...('filter' in body ? { filter: body.filter } : {}),
+          ...('query' in body ? { query: body.query } : {}),
+          include_total_storage_size: true,
+        }),
+      ),
+    ],
+    ['threads.stream_query', send('/threads/stream_query', { project_id })],
+    ['objects.read', send('/obj/read', { project_id, object_id: 'thing', digest: 'latest' })],
+    ['files.content', send('/file/content', { project_id, digest: 'none' })],
+    ['calls.delete', send('/calls/delete', { project_id, call_ids: [one] })],
+  ]
+
+  it.each(requests)('%s', async (name, ...sends) => {
+    const route = routeOf(name)
+    read.clear()
+    written.clear()
+    for (const send of sends) {
+      const { status } = await send()
+      expect([200, 404]).toContain(status)
+    }
+    expect([...written].sort()).toEqual([...(route.topics ?? [])].sort())
+    expect([...read].filter((table) => !route.tables?.includes(table))).toEqual([])
+    // Counters of minutes are read only while some minute is dirty.
+    const unread = (route.tables ?? []).filter((table) => !read.has(table) && table !== 'call_counts')
+    expect(unread).toEqual([])
+  })
+})
