@@ -1,0 +1,189 @@
+// One row that the store refuses among ten thousand: one dead letter, and ways to see it and to send it again.
+import { execFile } from 'node:child_process'
+import { appendFile, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { askServer, type ControlReply } from '../../services/core/control-socket.ts'
+import { type DeadLetter, type DeadLetterSummary, openDeadLetters } from '../../services/worker/deadletters.ts'
+import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import { temporaryFolder } from '../fixtures/log.ts'
+
+const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url))
+const project = 'dead/letters'
+const total = 10_000
+const poisoned = 6_543
+/** U+2028 ends a line for many readers, and JSON leaves it as it is. */
+const marker = 'separator \u2028 here'
+const idOf = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`
+const startedUs = Date.UTC(2026, 4, 1) * 1000
+let server: LiveServer
+
+const rowOf = (n: number, clock: number, more: object = {}) =>
+  JSON.stringify({
+    ...{
+      kind: 'complete',
+      project_id: project,
+      id: idOf(n),
+      clock,
+      started_us: startedUs + n,
+      ended_us: startedUs + n,
+    },
+    ...{ trace_id: idOf(n), op_name: 'poison', ...more, inputs: { n, marker }, summary: {} },
+  })
+
+async function append(rows: string[]): Promise<void> {
+  const { log } = server.now()
+  await log.append('calls', [
+    { rows: Buffer.from(`${rows.join('\n')}\n`), rowCount: rows.length, patchCount: 0, clock: 1n, key: project },
+  ])
+}
+
+async function ask<T>(command: string, ...args: string[]): Promise<T> {
+  const reply = (await askServer(server.dataDir, { command: `deadletters.${command}`, args })) as ControlReply
+  if (!reply.ok) throw new Error(reply.reason)
+  return reply.result as T
+}
+
+/** The command line with the settings of the server. */
+async function cli(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const env = {
+    ...{ PATH: process.env.PATH, UV_THREADPOOL_SIZE: '24', CALLHOUSE_DATA_DIR: server.dataDir },
+    ...{ CALLHOUSE_KEYS: 'tester:test-key', CALLHOUSE_MIN_FREE_BYTES: '0' },
+  }
+  return promisify(execFile)(process.execPath, [main, 'deadletters', ...words], { env }).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    (error: { code: number; stdout: string; stderr: string }) => error,
+  )
+}
+
+const count = async () => (await server.send<{ count: number }>('/calls/query_stats', { project_id: project })).count
+
+describe('a poison row among ten thousand', () => {
+  let letter: DeadLetterSummary
+  beforeAll(async () => {
+    // Isolating rows takes many inserts; the reads here wait for all of them.
+    server = await startLiveServer(['--freshness-ms', '60000'])
+    const rows = Array.from({ length: total }, (_, n) =>
+      rowOf(n, n + 1, n === poisoned ? { usage_model: ['m'], usage_input: ['many'] } : {}),
+    )
+    // Records of several sizes, so that the row's place has to be found among them.
+    await append(rows.slice(0, 4_000))
+    await append(rows.slice(4_000, 9_000))
+    await append(rows.slice(9_000))
+  })
+  afterAll(() => server.remove())
+
+  it('becomes one dead letter, and the other rows are there', async () => {
+    expect(await count()).toBe(total - 1)
+    const lines = await server.list<{ id: string }>('/calls/stream_query', { project_id: project, columns: ['id'] })
+    const ids = new Set(lines.map(({ id }) => id))
+    expect(ids.size).toBe(total - 1)
+    expect(ids.has(idOf(poisoned))).toBe(false)
+    const letters = await ask<DeadLetterSummary[]>('list')
+    expect(letters).toHaveLength(1)
+    letter = letters[0] as DeadLetterSummary
+    expect(letter).toMatchObject({ topic: 'calls', offset: 2, rowIndex: poisoned - 4_000 })
+    expect(letter.reason).toMatch(/many|parse/i)
+    expect(letter).not.toHaveProperty('row')
+  })
+
+  it('is shown with its row', async () => {
+    const shown = await ask<DeadLetter>('show', letter.id)
+    expect(JSON.parse(shown.row)).toMatchObject({ id: idOf(poisoned), inputs: { n: poisoned, marker } })
+    await expect(ask('show', 'nothing')).rejects.toThrow('There is no dead letter nothing')
+    await expect(ask('burn', letter.id)).rejects.toThrow('Unknown command')
+  })
+
+  it('is listed and shown by the command line while the server runs', async () => {
+    const { code, stdout } = await cli('list')
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toEqual([letter])
+    expect(JSON.parse((await cli('show', letter.id)).stdout)).toMatchObject(letter)
+    expect(await cli('show', 'nothing')).toMatchObject({
+      code: 2,
+      stderr: 'callhouse: There is no dead letter nothing\n',
+    })
+    expect(await cli('show')).toMatchObject({ code: 2 })
+  })
+
+  it('is refused again when it is sent again, as a letter of its own', async () => {
+    expect(await ask('replay', letter.id)).toEqual({ replayed: 1 })
+    expect(await count()).toBe(total - 1)
+    const letters = await ask<DeadLetterSummary[]>('list')
+    expect(letters.map(({ replayedAt }) => replayedAt !== undefined)).toEqual([true, false])
+    expect((await ask<DeadLetter>('show', (letters[1] as DeadLetterSummary).id)).row).toBe(
+      (await ask<DeadLetter>('show', letter.id)).row,
+    )
+  })
+
+  it('is there after a restart, and the command line works without a server', async () => {
+    const before = await ask<DeadLetterSummary[]>('list')
+    await server.now().shutdown.run('stop')
+    expect(JSON.parse((await cli('list')).stdout)).toEqual(before)
+    // What was refused may be right for a later build: here the letter is repaired by hand, and replayed.
+    const path = join(server.dataDir, 'deadletters.jsonl')
+    await writeFile(path, (await readFile(path, 'utf8')).replaceAll('[\\"many\\"]', '[7]'))
+    expect(JSON.parse((await cli('replay', 'all')).stdout)).toEqual({ replayed: 1 })
+    expect(JSON.parse((await cli('replay', 'all')).stdout)).toEqual({ replayed: 0 })
+    await server.restart()
+    expect(await count()).toBe(total)
+    const { call } = await server.send<{ call: object }>('/call/read', { project_id: project, id: idOf(poisoned) })
+    expect(call).toMatchObject({ id: idOf(poisoned), inputs: { n: poisoned, marker } })
+    expect((await ask<DeadLetterSummary[]>('list')).map(({ replayedAt }) => replayedAt !== undefined)).toEqual([
+      true,
+      true,
+    ])
+  })
+
+  it('are isolated wherever they stand in a batch', async () => {
+    const known = (await ask<DeadLetterSummary[]>('list')).length
+    const bad = new Set([0, 1, 17, 49])
+    const rows = Array.from({ length: 50 }, (_, n) =>
+      bad.has(n) ? rowOf(total + n, n, { kind: 'burst' }) : rowOf(total + n, total + n),
+    )
+    await append(rows)
+    expect(await count()).toBe(total + 46)
+    const letters = (await ask<DeadLetterSummary[]>('list')).slice(known)
+    expect(letters.map(({ rowIndex }) => rowIndex)).toEqual([...bad])
+  })
+
+  it('is kept and sent again even when it is no JSON at all', async () => {
+    const known = (await ask<DeadLetterSummary[]>('list')).length
+    await append(['{"kind":"complete",,', rowOf(total + 50, total + 50)])
+    expect(await count()).toBe(total + 47)
+    const last = (await ask<DeadLetterSummary[]>('list')).slice(known)
+    expect(last).toHaveLength(1)
+    expect(await ask('replay', (last[0] as DeadLetterSummary).id)).toEqual({ replayed: 1 })
+    expect(await count()).toBe(total + 47)
+  })
+})
+
+describe('the file of dead letters', () => {
+  it('keeps a row once, and survives a torn line', async () => {
+    const dir = await temporaryFolder()
+    const letters = await openDeadLetters(dir)
+    const add = (rowIndex: number) =>
+      letters.add({
+        topic: 'calls',
+        offset: 1,
+        rowIndex,
+        reason: 'r',
+        row: `{"n":"${marker.repeat(1000)}${rowIndex}"}`,
+      })
+    await Promise.all([add(0), add(1), add(2)])
+    await add(1)
+    expect(letters.list()).toHaveLength(3)
+    const kept = letters.list()
+    await letters.close()
+    await appendFile(join(dir, 'deadletters.jsonl'), '\n{"id":"torn","row":"{')
+    const again = await openDeadLetters(dir)
+    expect(again.list()).toEqual(kept)
+    const { id } = kept[1] as DeadLetterSummary
+    await again.markReplayed(id)
+    expect((await again.show(id))?.row).toBe(`{"n":"${marker.repeat(1000)}1"}`)
+    expect((await again.show(id))?.replayedAt).toBeDefined()
+    await again.close()
+  })
+})
