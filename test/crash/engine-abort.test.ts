@@ -1,0 +1,246 @@
+// The engine ends while it inserts: everything is applied afterwards, and rows that make it end are found and set aside.
+import { existsSync, readFileSync, watch, writeFileSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { uuidv7 } from '../../services/core/ids.ts'
+import type { Batch, Log } from '../../services/core/log/log.ts'
+import { encodeHead } from '../../services/core/log/record.ts'
+import { segmentPath } from '../../services/core/log/segment.ts'
+import { createProgress } from '../../services/core/progress.ts'
+import { type CrashProbe, probeInChild, withoutCrashingRows } from '../../services/worker/crash-bisect.ts'
+import { openDeadLetters } from '../../services/worker/deadletters.ts'
+import { createInFlight } from '../../services/worker/in-flight.ts'
+import { startWorker } from '../../services/worker/run.ts'
+import { type ChildServer, post, startChildServer } from '../fixtures/child-server.ts'
+import { openLog, recordOf, temporaryFolder } from '../fixtures/log.ts'
+import { createTestStore } from '../fixtures/store.ts'
+
+const markOf = (dir: string) => join(dir, 'in-flight-calls-0.json')
+const project = 'crash/engine'
+
+/** Kills the server as soon as it says that it is working on a batch of calls. */
+function killWhileInserting(server: ChildServer, dir: string): Promise<void> {
+  return new Promise((resolve) => {
+    const watcher = watch(dir, (_, name) => {
+      if (name !== 'in-flight-calls-0.json' || !existsSync(markOf(dir))) return
+      watcher.close()
+      resolve(server.kill())
+    })
+  })
+}
+
+async function sendCalls(url: string, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => uuidv7())
+  const at = new Date().toISOString()
+  const text = 'x'.repeat(2_000)
+  const batch = ids.flatMap((id) => [
+    { req: { start: { project_id: project, id, op_name: 'o', started_at: at, attributes: {}, inputs: { text } } } },
+    { req: { end: { project_id: project, id, ended_at: at, summary: {}, output: text } } },
+  ])
+  expect((await post(url, '/call/upsert_batch', { batch })).status).toBe(200)
+  return ids
+}
+
+describe('a process that ends in the middle of an insert', () => {
+  it('leaves a mark, and the next start applies everything', { timeout: 240_000 }, async () => {
+    const dir = await temporaryFolder()
+    const sent: string[] = []
+    let server = await startChildServer(dir)
+    let tries = 0
+    // The kill may come after the end of the insert; then the mark is gone, and the next one is tried.
+    while (!existsSync(markOf(dir)) && tries++ < 20) {
+      if (tries > 1) server = await startChildServer(dir)
+      const killed = killWhileInserting(server, dir)
+      sent.push(...(await sendCalls(server.url, 2_000)))
+      await killed
+    }
+    const mark = JSON.parse(readFileSync(markOf(dir), 'utf8')) as { attempts: number; firstOffset: number }
+    expect(mark).toMatchObject({ topic: 'calls', partition: 0, attempts: 1 })
+
+    // As if the engine had ended itself in one more start: now the rows are tried in a child process first.
+    writeFileSync(markOf(dir), JSON.stringify({ ...mark, attempts: 2 }))
+    server = await startChildServer(dir)
+    const { text } = await post(server.url, '/calls/query_stats', { project_id: project })
+    expect(JSON.parse(text).count).toBe(sent.length)
+    const lines = (await post(server.url, '/calls/stream_query', { project_id: project, columns: ['id'] })).text
+    expect(new Set(lines.match(/"id":"[^"]+"/g)).size).toBe(sent.length)
+    expect(await server.stop()).toBe(0)
+    expect(existsSync(markOf(dir))).toBe(false)
+    const letters = await openDeadLetters(dir)
+    expect(letters.list()).toEqual([])
+    await letters.close()
+  })
+
+  it('ends with code 1 and a clear line at records of a later build', async () => {
+    const dir = await temporaryFolder()
+    const first = await startChildServer(dir)
+    expect(await first.stop()).toBe(0)
+    const { rows, ...record } = recordOf(['later'])
+    const header = { ...record, offset: 1, version: 2, highClock: 1n, appendedMs: Date.now(), groupIndex: 0 }
+    await writeFile(
+      segmentPath(join(dir, 'log', 'calls'), 1),
+      Buffer.concat([encodeHead(header, rows), rows.subarray(1)]),
+    )
+    await expect(startChildServer(dir)).rejects.toThrow(
+      /ended with 1: callhouse: Record calls=1 has row version 2; this build knows 1\. Upgrade before starting\.\n$/,
+    )
+  })
+})
+
+describe('rows that make the engine end', () => {
+  const rowOf = (id: string) =>
+    JSON.stringify({
+      ...{ kind: 'complete', project_id: project, id, clock: 5, started_us: 1.7e15, ended_us: 1.7e15 },
+      ...{ trace_id: id, op_name: 'o', inputs: { id } },
+    })
+
+  async function batchOf(ids: string[]): Promise<Batch> {
+    const file = join(await temporaryFolder(), 'segment.jsonl')
+    await writeFile(file, ids.map((id) => `${rowOf(id)}\n`).join(''))
+    const record = { version: 1, patchCount: 0, clock: 5n, sizeBytes: 1 }
+    const half = ids.length >> 1
+    const records = [
+      { ...record, offset: 1, rowCount: half },
+      { ...record, offset: 2, rowCount: ids.length - half },
+    ]
+    return {
+      ...{ topic: 'calls', partition: 0, firstOffset: 1, lastOffset: 2, records, patchCount: 0 },
+      ...{ rowCount: ids.length, source: { file }, oldestMs: 0 },
+    }
+  }
+  const crashingOn =
+    (word: string, tried: string[] = []): CrashProbe =>
+    async (_, file) => {
+      const text = await readFile(file, 'utf8')
+      tried.push(text)
+      return text.includes(word)
+    }
+
+  it('are found by halves, wherever they stand, and the others keep their order', async () => {
+    const ids = Array.from({ length: 1_000 }, (_, n) => ([0, 400, 401, 999].includes(n) ? `poison-${n}` : `sound-${n}`))
+    const letters = await openDeadLetters(await temporaryFolder())
+    const tried: string[] = []
+    const rows = await withoutCrashingRows(await batchOf(ids), letters, crashingOn('poison', tried))
+    expect(rows.map(({ text }) => JSON.parse(text.toString()).id)).toEqual(ids.filter((id) => id.startsWith('sound')))
+    expect(letters.list().map(({ offset, rowIndex }) => [offset, rowIndex])).toEqual([
+      [1, 0],
+      [1, 400],
+      [1, 401],
+      [2, 499],
+    ])
+    // Two tries per halving and poison row; far from one per row.
+    expect(tried.length).toBeLessThan(80)
+    await letters.close()
+  })
+
+  it('are told from sound ones by a child process', async () => {
+    const batch = await batchOf(['a', 'b'])
+    const { file } = batch.source as { file: string }
+    expect(await probeInChild('calls', file)).toBe(false)
+    // Rows that are refused do not crash it either: they are set aside by the insert.
+    await writeFile(file, '{"kind":"unknown"}\n')
+    expect(await probeInChild('calls', file)).toBe(false)
+  })
+
+  it('are set aside after two crashed starts, next to rows that are refused', async () => {
+    const dir = await temporaryFolder()
+    const log = await openLog(join(dir, 'log'))
+    const { store, remove } = await createTestStore()
+    onTestFinished(remove)
+    const letters = await openDeadLetters(dir)
+    const refused = rowOf('refused').replace('"complete"', '"burst"')
+    const texts = [rowOf('one'), rowOf('poison'), refused, rowOf('two')]
+    await log.append('calls', [
+      { rows: Buffer.from(`${texts.join('\n')}\n`), rowCount: 4, patchCount: 0, clock: 5n, key: '' },
+    ])
+    const [batch] = [{ topic: 'calls', partition: 0, firstOffset: 1 } as Batch]
+    const inFlight = createInFlight(dir)
+    expect([inFlight.begin(batch), inFlight.begin(batch)]).toEqual([0, 1])
+
+    const progress = createProgress()
+    const reports: { deadLetters: number }[] = []
+    const probed: string[] = []
+    const probe = crashingOn('poison', probed)
+    const deps = { log, store, progress, deadLetters: letters, inFlight: createInFlight(dir), probe }
+    const worker = startWorker({ ...deps, onBatch: (report) => reports.push(report), onFatal: fail })
+    await worker.caughtUp()
+    const rows = await store.rows<{ id: string }>({
+      ...{ name: 'ids', sql: 'SELECT id FROM callhouse.calls ORDER BY id', params: {} },
+    })
+    expect(rows.map(({ id }) => id)).toEqual(['one', 'two'])
+    expect(letters.list().map(({ rowIndex }) => rowIndex)).toEqual([1, 2])
+    await worker.stop()
+    expect(reports).toMatchObject([{ rows: 4, deadLetters: 2 }])
+    expect(probed.length).toBeGreaterThan(2)
+    expect(existsSync(markOf(dir))).toBe(false)
+    await letters.close()
+  })
+
+  const fail = (error: Error): void => {
+    throw error
+  }
+
+  it('are not looked for after one crash, or when another batch is at hand', async () => {
+    const dir = await temporaryFolder()
+    const at = (firstOffset: number) => ({ topic: 'calls', partition: 0, firstOffset }) as Batch
+    expect(createInFlight(dir).begin(at(7))).toBe(0)
+    expect(createInFlight(dir).begin(at(7))).toBe(1)
+    expect(createInFlight(dir).begin(at(8))).toBe(0)
+    expect(createInFlight(dir).begin(at(8))).toBe(1)
+    createInFlight(dir).end(at(8))
+    expect(createInFlight(dir).begin(at(8))).toBe(0)
+    // A mark that was cut short says nothing.
+    await writeFile(markOf(dir), '{"topic":"calls","par')
+    expect(createInFlight(dir).begin(at(8))).toBe(0)
+    const objects = { topic: 'objects', partition: 0, firstOffset: 8 } as Batch
+    expect(createInFlight(dir).begin(objects)).toBe(0)
+  })
+})
+
+describe('a worker that is stopped or disturbed', () => {
+  it('survives outages of the store and of the disk, and counts a stop in one as no crash', async () => {
+    const dir = await temporaryFolder()
+    const log = await openLog(join(dir, 'log'))
+    const { store, remove } = await createTestStore()
+    onTestFinished(remove)
+    const letters = await openDeadLetters(dir)
+    await log.append('calls', [recordOf([uuidv7()], { rows: Buffer.from(`${rowOfOne()}\n`) })])
+    const outage = Object.assign(new Error('ENOSPC: injected'), { code: 'ENOSPC' })
+    let failures = 2
+    const failing: Log = {
+      ...log,
+      async commit(position) {
+        if (failures-- > 0) throw outage
+        await log.commit(position)
+      },
+    }
+    const retries: string[] = []
+    const deps = { store, deadLetters: letters, inFlight: createInFlight(dir), onFatal: () => retries.push('fatal') }
+    const onRetry = (_: string, error: Error) => retries.push(error.message)
+    const worker = startWorker({ ...deps, log: failing, progress: createProgress(), onRetry })
+    await worker.caughtUp()
+    expect(retries).toEqual([outage.message, outage.message])
+    expect(worker.status()).toEqual({ status: 'ok' })
+    await worker.stop()
+    await expect(worker.sweep()).rejects.toThrow('stopped')
+
+    await log.append('calls', [recordOf([uuidv7()], { rows: Buffer.from(`${rowOfOne()}\n`) })])
+    failures = Number.POSITIVE_INFINITY
+    let refused = () => {}
+    const isRefused = new Promise<void>((resolve) => {
+      refused = resolve
+    })
+    const stuck = startWorker({ ...deps, log: failing, progress: createProgress(), onRetry: () => refused() })
+    await isRefused
+    expect(stuck.status()).toEqual({ status: 'degraded', reason: `calls: ${outage.message}` })
+    await stuck.stop()
+    expect(existsSync(markOf(dir))).toBe(false)
+    expect((await log.committed('calls'))[0]?.offset).toBe(1)
+    expect(retries).toHaveLength(2)
+    await letters.close()
+  })
+
+  const rowOfOne = () =>
+    JSON.stringify({ kind: 'complete', project_id: project, id: uuidv7(), clock: 5, started_us: 1.7e15, op_name: 'o' })
+})
