@@ -1,0 +1,211 @@
+// Read your own writes: waits, positions, staleness, and what happens when the tables cannot keep up with the log.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { uuidv7 } from '../../services/core/ids.ts'
+import { basicAuth, post } from '../fixtures/child-server.ts'
+import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+
+const project = 'fresh/ness'
+const stale = 'x-callhouse-stale'
+const position = 'x-callhouse-position'
+let server: LiveServer
+let release = () => {}
+
+beforeAll(async () => {
+  server = await startLiveServer(['--freshness-ms', '400', '--max-unapplied-bytes', String(2 ** 20)])
+})
+afterEach(() => release())
+afterAll(() => server.remove())
+
+/** Makes the worker stand still in its next insert, until `release` or the end of the test. */
+function block(): Promise<void> {
+  const { store } = server.now()
+  const insert = store.insert
+  let arrived = () => {}
+  const isBlocked = new Promise<void>((resolve) => {
+    arrived = resolve
+  })
+  const gate = new Promise<void>((resolve) => {
+    release = () => {
+      store.insert = insert
+      release = () => {}
+      resolve()
+    }
+  })
+  store.insert = async (topic, source) => {
+    arrived()
+    await gate
+    return insert(topic, source)
+  }
+  return isBlocked
+}
+
+async function write(text = ''): Promise<{ id: string; status: number; headers: Headers; body: string }> {
+  const id = uuidv7()
+  const start = {
+    ...{ project_id: project, id, op_name: 'fresh', started_at: new Date().toISOString() },
+    ...{ attributes: {}, inputs: { text } },
+  }
+  const { status, headers, text: body } = await post(server.now().url, '/call/start', { start })
+  return { id, status, headers, body }
+}
+
+async function read(id: string, path = '/call/read', headers: Record<string, string> = {}) {
+  const answer = await post(server.now().url, path, { project_id: project, id }, headers)
+  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
+  const { call } = JSON.parse(answer.text) as { call: { id: string } | null }
+  return { isThere: call !== null, stale: answer.headers.get(stale) }
+}
+
+describe('a read', () => {
+  it('sees every write that was answered before it', async () => {
+    for (let n = 0; n < 15; n++) {
+      const { id } = await write()
+      expect(await read(id)).toEqual({ isThere: true, stale: null })
+    }
+    const written = await Promise.all(Array.from({ length: 40 }, () => write()))
+    const seen = await Promise.all(written.map(({ id }) => read(id)))
+    expect(seen.every(({ isThere }) => isThere)).toBe(true)
+  })
+
+  it('waits for exactly the position that it names', async () => {
+    const first = await write()
+    const wanted = first.headers.get(position) as string
+    expect(wanted).toMatch(/^calls=\d+$/)
+    expect(await read(first.id, '/call/read', { [position]: wanted })).toEqual({ isThere: true, stale: null })
+
+    const isBlocked = block()
+    const later = await write()
+    await isBlocked
+    // The earlier position is applied; that later writes are not does not matter.
+    expect(await read(first.id, '/call/read', { [position]: wanted })).toEqual({ isThere: true, stale: null })
+    const missing = await read(later.id, '/call/read', { [position]: later.headers.get(position) as string })
+    expect(missing).toEqual({ isThere: false, stale: expect.stringMatching(/^[1-9]\d*$/) })
+    release()
+    expect(await read(later.id, '/call/read', { [position]: later.headers.get(position) as string })).toEqual({
+      isThere: true,
+      stale: null,
+    })
+  })
+
+  it('says that it may lack writes when a position does not come', async () => {
+    const { id } = await write()
+    const far = await read(id, '/call/read', { [position]: 'calls=999999999' })
+    expect(far).toEqual({ isThere: true, stale: expect.stringMatching(/^[1-9]\d*$/) })
+    for (const wrong of ['calls', 'calls=-1', 'calls=1;drop', 'nothing=1', 'calls=99999999999999999999', '=']) {
+      const body = { project_id: project, id }
+      const { status } = await post(server.now().url, '/call/read', body, { [position]: wrong })
+      expect({ wrong, status }).toEqual({ wrong, status: 400 })
+    }
+  })
+
+  it('answers what is there, and says so, while the tables stand still', async () => {
+    const before = await write()
+    expect(await read(before.id)).toEqual({ isThere: true, stale: null })
+    const isBlocked = block()
+    const late = await write()
+    await isBlocked
+    const answer = await read(late.id)
+    expect(answer.isThere).toBe(false)
+    expect(Number(answer.stale)).toBeGreaterThan(0)
+    expect((await read(before.id)).isThere).toBe(true)
+
+    // By now the oldest unapplied record is older than the bound: no further read waits, or hurries the log.
+    const { log } = server.now()
+    const hurry = log.hurry
+    let hurried = 0
+    log.hurry = (topic) => {
+      hurried++
+      hurry(topic)
+    }
+    const given = await read(late.id)
+    log.hurry = hurry
+    expect({ ...given, hurried }).toEqual({ isThere: false, stale: expect.stringMatching(/^\d{3,}$/), hurried: 0 })
+
+    const { text } = await post(server.now().url, '/calls/query_stats', { project_id: project })
+    expect(JSON.parse(text)).toHaveProperty('count')
+    release()
+    const { headers } = await write()
+    expect(await read(late.id, '/call/read', { [position]: headers.get(position) as string })).toEqual({
+      isThere: true,
+      stale: null,
+    })
+  })
+
+  it('does not wait when any freshness will do', async () => {
+    const isBlocked = block()
+    const { id } = await write()
+    await isBlocked
+    expect(await read(id, '/call/read?freshness=any')).toEqual({ isThere: false, stale: null })
+    expect(await read(id, '/call/read', { 'x-callhouse-freshness': 'any' })).toEqual({ isThere: false, stale: null })
+    const { status } = await post(server.now().url, '/call/read?freshness=soon', { project_id: project, id })
+    expect(status).toBe(400)
+  })
+
+  it('is told of staleness in lists and threads too', async () => {
+    const isBlocked = block()
+    await write()
+    await isBlocked
+    for (const path of ['/calls/stream_query', '/calls/query_stats', '/threads/stream_query']) {
+      const { status, headers } = await post(server.now().url, path, { project_id: project })
+      expect({ path, status, stale: headers.get(stale) }).toEqual({
+        ...{ path, status: 200, stale: expect.stringMatching(/^[1-9]\d*$/) },
+      })
+    }
+  })
+})
+
+describe('writes over the bound of unapplied bytes', () => {
+  it('are refused with Retry-After, lose nothing, and are taken again afterwards', async () => {
+    const isBlocked = block()
+    const taken = [await write()]
+    await isBlocked
+    const text = 'y'.repeat(100_000)
+    let last = await write(text)
+    while (last.status === 200) {
+      taken.push(last)
+      last = await write(text)
+    }
+    expect(last.status).toBe(429)
+    expect(Number(last.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+    expect(JSON.parse(last.body)).toEqual({ reason: expect.stringContaining('waiting to be applied') })
+    // About a megabyte in writes of a tenth of it
+    expect(taken.length).toBeGreaterThan(5)
+    expect(taken.length).toBeLessThan(12)
+    expect(server.now().log.health()).toMatchObject({ status: 'degraded' })
+    // Other topics share the bound, reads go on.
+    const object = { obj: { project_id: project, object_id: 'big', val: { text } } }
+    expect((await post(server.now().url, '/obj/create', object)).status).toBe(429)
+    expect((await read(taken[0]?.id as string)).isThere).toBe(false)
+
+    release()
+    const wanted = taken.at(-1)?.headers.get(position) as string
+    // A read that names the position ends when it is there; each one waits up to the bound.
+    while ((await read(last.id, '/call/read', { [position]: wanted })).stale !== null) {}
+    for (const { id } of taken) expect((await read(id)).isThere).toBe(true)
+    expect((await read(last.id)).isThere).toBe(false)
+    expect((await write(text)).status).toBe(200)
+    expect(server.now().log.health().status).toBe('ok')
+  })
+})
+
+describe('a server that ends while a batch is being applied', () => {
+  it('finishes the batch first, and does not apply it again', async () => {
+    const isBlocked = block()
+    const { id } = await write()
+    await isBlocked
+    const end = (await server.now().log.end('calls'))[0]?.offset
+    const restarting = server.restart()
+    // New requests are refused as soon as the end has begun.
+    const { status } = await fetch(`${server.now().url}/health`, { headers: { authorization: basicAuth() } }).catch(
+      () => ({ status: 503 }),
+    )
+    expect(status).toBe(503)
+    const before = server.lines.length
+    release()
+    await restarting
+    const batches = server.lines.slice(before).filter((line) => line.includes('"msg":"batch"'))
+    expect(batches).toHaveLength(1)
+    expect((await server.now().log.committed('calls'))[0]?.offset).toBe(end)
+    expect(await read(id)).toEqual({ isThere: true, stale: null })
+  })
+})
