@@ -26,7 +26,7 @@ export const objReadRequest = z.object({
 })
 
 /** A version of an object. The user's field carries the wire prefix: `<prefix>_user_id`. */
-export const objectVersion = z.looseObject({
+const objectVersion = z.looseObject({
   project_id: z.string(),
   object_id: z.string(),
   created_at: z.string(),

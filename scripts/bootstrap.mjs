@@ -37,6 +37,7 @@ const commands = {
   start: ['services/main.ts', 'serve'],
   callhouse: ['services/main.ts'],
   test: ['node_modules/vitest/vitest.mjs', 'run'],
+  check: ['scripts/check.ts'],
   bench: ['scripts/bench/main.ts'],
   demo: ['scripts/demo.ts'],
   paths: ['scripts/paths.ts'],

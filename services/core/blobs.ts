@@ -7,7 +7,7 @@ import { retryLater } from './http/errors.ts'
 import type { ProjectId } from './ids.ts'
 
 /** Bytes from `start` up to and without `end`. */
-export type ByteRange = { start: number; end: number }
+type ByteRange = { start: number; end: number }
 
 /** A content on its way in; its name is known only when all bytes are there. Exactly one of commit and discard is called. */
 export type BlobUpload = {

@@ -188,7 +188,7 @@ function writePayloads(rows: Rows, part: CallPart): void {
 const rowEnd = Buffer.from('}\n')
 
 /** FNV-1a over project and call id: everything about one call goes to one partition. */
-export function partitionOf(projectId: string, id: string, partitions: number): number {
+function partitionOf(projectId: string, id: string, partitions: number): number {
   if (partitions === 1) return 0
   let hash = 0x811c9dc5
   const text = `${projectId}/${id}`

@@ -52,7 +52,7 @@ export type EndFields = {
 }
 
 /** Identity of a part: the call it belongs to and when it was accepted. */
-export type PartId = { projectId: string; id: string; clock: bigint }
+type PartId = { projectId: string; id: string; clock: bigint }
 
 /**
  * One part of a call. `odd` = a payload holds something that the engine's JSON functions cannot read (an integer outside

@@ -11,7 +11,7 @@ export type ControlReply = { ok: true; result: unknown } | { ok: false; reason: 
 export type ControlHandler = (request: ControlRequest) => Promise<unknown>
 
 /** Path of the socket; long folder names do not fit into a socket address, so those get a short name elsewhere. */
-export function controlSocketPath(dataDir: string): string {
+function controlSocketPath(dataDir: string): string {
   const path = join(resolve(dataDir), 'callhouse.sock')
   if (Buffer.byteLength(path) < 100) return path
   return join(tmpdir(), `callhouse-${createHash('sha256').update(path).digest('hex').slice(0, 16)}.sock`)

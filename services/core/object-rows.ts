@@ -40,7 +40,7 @@ const nested = (jsonText: string): string =>
   jsonText[0] === '{' || jsonText[0] === '[' ? jsonText : JSON.stringify(jsonText)
 
 /** One line of the topic objects, columns in the order of topics.ts, defaults left out. */
-export function objectRow(created: ObjectCreated): string {
+function objectRow(created: ObjectCreated): string {
   const { projectId, objectId, kind, digest, clock, userId, baseClass, leafClass, refs, sizeBytes, val } = created
   let row = `{"project_id":${quoted(projectId)},"object_id":${quoted(objectId)},"kind":"${kind}","digest":"${digest}"`
   row += `,"clock":${clock},"event":"created"`

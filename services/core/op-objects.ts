@@ -25,7 +25,7 @@ const value = objectContent(
 export const placeholderOpDigest = value.digest
 
 /** The ops of one request. */
-export type OpWrites = {
+type OpWrites = {
   /** Ref of the op; a name that was not written lately is written by `append`. */
   ref(projectId: ProjectId, userId: string, objectId: string): string
   /** Appends the source file and the op objects that are missing; [] when there are none. */

@@ -34,7 +34,7 @@ for (const [net, bits] of [
   closed.addSubnet(net, bits, 'ipv6')
 
 /** True for an address in textual form that is reachable from everywhere; IPv4-mapped IPv6 counts as its IPv4 address. */
-export function isPublicAddress(address: string): boolean {
+function isPublicAddress(address: string): boolean {
   const version = isIP(address)
   return version !== 0 && !closed.check(address, version === 4 ? 'ipv4' : 'ipv6')
 }

@@ -14,7 +14,7 @@ export type GeoRanges = {
 const maxV4 = 0xffffffffn
 
 /** The address as an integer; an IPv4 address mapped into IPv6 counts as IPv4. Undefined for anything else. */
-export function addressNumber(text: string): { version: 4 | 6; value: bigint } | undefined {
+function addressNumber(text: string): { version: 4 | 6; value: bigint } | undefined {
   const bare = text.split('%', 1)[0] as string
   const version = isIP(bare)
   if (version === 4) return { version, value: bare.split('.').reduce((sum, part) => sum * 256n + BigInt(part), 0n) }

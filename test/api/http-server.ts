@@ -11,7 +11,7 @@ import type { Route } from '../../services/core/http/route.ts'
 import { createLogger } from '../../services/core/logger.ts'
 import { createMetrics } from '../../services/core/metrics.ts'
 
-export type LogLine = Record<string, unknown> & { msg: string }
+type LogLine = Record<string, unknown> & { msg: string }
 
 export type TestServer = HttpServer & {
   port: number

@@ -19,7 +19,7 @@ export type Caller = {
 }
 
 /** Request body as it reached the server: inflated, within the size limit. */
-export type Body = {
+type Body = {
   bytes: Buffer
   /** Content type without parameters, lower case; '' when the header is missing. */
   contentType: string
@@ -59,7 +59,7 @@ export type Reply =
     }
   | { status?: number; bytes: Buffer | AsyncIterable<Buffer>; contentType: string; headers?: Record<string, string> }
 
-export type RouteBody<Schema extends z.ZodType = z.ZodType> =
+type RouteBody<Schema extends z.ZodType = z.ZodType> =
   | { type: 'none' }
   /** JSON with or without Content-Type. check 'schema' = parsed by `schema` before the handler; 'handler' = the handler
    *  receives the JSON value as it is and checks it itself (hot routes); the schema then only documents. */

@@ -33,13 +33,13 @@ export type EmbeddedStoreOptions = {
   metrics?: StoreMetrics
 }
 
-export type StoreLogger = {
+type StoreLogger = {
   info(fields: Record<string, unknown>, message: string): void
   warn(fields: Record<string, unknown>, message: string): void
   error(fields: Record<string, unknown>, message: string): void
 }
 
-export type StoreMetrics = {
+type StoreMetrics = {
   statement(event: { name: string; pool: string; ms: number; outcome: 'ok' | StoreError['kind'] }): void
 }
 

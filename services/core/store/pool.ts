@@ -4,7 +4,7 @@ import { StoreError } from './store.ts'
 
 export type EngineResult = { bytes(): Uint8Array; rowsRead: number }
 
-export type Job = {
+type Job = {
   sql: string
   format: string
   /** Gives up after this time, waiting for a connection included. Absent: the statement's own limit decides. */

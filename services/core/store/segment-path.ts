@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { isPlainPath } from './insert.ts'
 import { StoreError } from './store.ts'
 
-export type SegmentPath = { path: string; release(): Promise<void> }
+type SegmentPath = { path: string; release(): Promise<void> }
 
 export type SegmentPaths = {
   ofFile(file: string): Promise<SegmentPath>

@@ -26,7 +26,7 @@ export const sql = (texts: TemplateStringsArray, ...parts: Sql[]): Sql => ({ tex
 /** A value as a parameter of a fixed type. */
 export const param = (type: ParamType, value: unknown): Sql => ({ texts: ['', ''], parts: [{ type, value }] })
 
-export const empty: Sql = { texts: [''], parts: [] }
+const empty: Sql = { texts: [''], parts: [] }
 
 /** Fragments one after the other, with a separator between them. */
 export function join(parts: readonly Sql[], separator: string): Sql {
@@ -72,7 +72,7 @@ export function render(fragment: Sql): { sql: string; params: Record<string, unk
 }
 
 /** Tables whose rows belong to projects; `projectQuery` is the way to read them. */
-export type ProjectTable =
+type ProjectTable =
   | 'calls'
   | 'payloads'
   | 'calls_by_id'
@@ -86,7 +86,7 @@ export type ProjectTable =
   | 'object_events'
   | 'files'
 
-export type From = {
+type From = {
   alias?: string
   final?: boolean
   /** Only for columns that never change, or positive conditions on values that are only ever filled in. */

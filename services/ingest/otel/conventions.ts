@@ -4,7 +4,7 @@
 export type Source = { key: string; paths: string[][] }
 
 /** Sources of one target, the first present one wins. */
-export type Target = { target: string; sources: Source[] }
+type Target = { target: string; sources: Source[] }
 
 const attributeKeys: Record<string, string[]> = {
   system: ['gen_ai.system_instructions', 'gen_ai.system', 'llm.system'],

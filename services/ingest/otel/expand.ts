@@ -43,7 +43,7 @@ function merge(existing: Branch, added: Branch): Branch {
 }
 
 /** Replaces the long strings inside a value that are content. */
-export function extractInside(value: Value, found: Expansion): Value {
+function extractInside(value: Value, found: Expansion): Value {
   if (typeof value === 'string') return value.length > inlineTextLength ? (found.extract(value) ?? value) : value
   if (value instanceof ParsedJson) return value.hasLongText ? extractInside(value.open(), found) : value
   if (Array.isArray(value)) {

@@ -178,7 +178,7 @@ export function isTruthy(value: Value | undefined): value is Value {
 }
 
 /** The items of an object whose keys are exactly "0" to "n-1", else null. */
-export function indexedItems(branch: Branch): Value[] | null {
+function indexedItems(branch: Branch): Value[] | null {
   if (!branch.has('0')) return null
   const items: Value[] = []
   for (let i = 0; i < branch.size; i++) {

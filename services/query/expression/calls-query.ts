@@ -12,7 +12,7 @@ import { columnsOf } from './tree.ts'
 import type { CompiledCallsQuery, CompiledCondition, Condition, Document, LightColumn, Sources } from './types.ts'
 
 /** Sources for a light row under one alias and its documents under another. */
-export const callSources =
+const callSources =
   (light = 'c', payload = 'p'): Sources =>
   (column) =>
     identifier(`${isDocument(column) ? payload : light}.${column}`)

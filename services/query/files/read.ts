@@ -7,7 +7,7 @@ import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 type ChunkRow = { chunk_index: number; n_chunks: number; size_bytes: string; blob: string; content: string }
 
 /** All chunks of a file in order; inline files are small (core/file-rows.ts), so that they come at once. */
-export const chunksQuery = (projectId: ProjectId, digest: string): Query =>
+const chunksQuery = (projectId: ProjectId, digest: string): Query =>
   projectQuery('files.chunks', projectId, (project) => {
     const where = sql`digest = ${param('String', digest)}`
     return sql`SELECT chunk_index, n_chunks, size_bytes, blob, base64Encode(content) AS content

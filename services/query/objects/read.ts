@@ -45,7 +45,7 @@ function matches(version: string): { where: Sql; digest: string | null } {
 }
 
 /** A live version goes first, then the one that was created first. */
-export const versionQuery = (projectId: ProjectId, objectId: string, version: string): Query =>
+const versionQuery = (projectId: ProjectId, objectId: string, version: string): Query =>
   projectQuery('objects.version', projectId, (project) => {
     const all = versions(project, sql`object_id = ${param('String', objectId)}`)
     return sql`SELECT kind, digest, toInt64(intDiv(created_clock, 1024)) AS created_us,
@@ -54,7 +54,7 @@ export const versionQuery = (projectId: ProjectId, objectId: string, version: st
   })
 
 /** Contents of a digest, newest first per kind; at most one row per kind. */
-export const contentQuery = (projectId: ProjectId, objectId: string, digest: string, withVal: boolean): Query =>
+const contentQuery = (projectId: ProjectId, objectId: string, digest: string, withVal: boolean): Query =>
   projectQuery('objects.content', projectId, (project) => {
     const where = sql`object_id = ${param('String', objectId)} AND digest = ${param('String', digest)}`
     return sql`SELECT kind, base_object_class, leaf_object_class, ${withVal ? sql`val` : sql`'{}' AS val`}

@@ -1,0 +1,61 @@
+// `npm run check`: formatter, linter, import rules, types, dead code, and two rules of this repository, side by side.
+import { execFile, execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const maxLines = 400
+
+type Outcome = { name: string; text: string; passed: boolean }
+
+function tool(name: string, ...args: string[]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    execFile(
+      join(root, 'node_modules', '.bin', name),
+      args,
+      { cwd: root, maxBuffer: 2 ** 26 },
+      (error, stdout, stderr) => resolve({ name, text: stdout + stderr, passed: error === null }),
+    )
+  })
+}
+
+const outcome = (name: string, faults: string[]): Outcome => ({
+  name,
+  text: faults.map((fault) => `${fault}\n`).join(''),
+  passed: faults.length === 0,
+})
+
+/** A file of ours that no one reads at one sitting. The official .proto files are not ours. */
+function longFiles(): Outcome {
+  const listed = execFileSync('git', ['ls-files', '-z', '*.ts', '*.mjs', '*.sql', '*.md'], { cwd: root })
+  const faults = listed
+    .toString()
+    .split('\0')
+    .filter((file) => file !== '')
+    .map((file) => ({ file, lines: readFileSync(join(root, file), 'utf8').split('\n').length - 1 }))
+    .filter(({ lines }) => lines > maxLines)
+    .map(({ file, lines }) => `${file} has ${lines} lines, more than ${maxLines}`)
+  return outcome('length of files', faults)
+}
+
+type Locked = { version?: string; optionalDependencies?: Record<string, string> }
+
+/** A lock file written where a registry or a platform hides some optional packages makes `npm ci` fail elsewhere. */
+function lockFile(): Outcome {
+  const text = readFileSync(join(root, 'package-lock.json'), 'utf8')
+  const { packages } = JSON.parse(text) as { packages: Record<string, Locked> }
+  const faults = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies)
+      .filter((name) => !packages[`node_modules/${name}`] && !packages[`${path}/node_modules/${name}`])
+      .map((name) => `package-lock.json lacks ${name}, wanted by ${path}`),
+  )
+  return outcome('lock file', faults)
+}
+
+const outcomes = [longFiles(), lockFile(), ...(await Promise.all([tool('biome', 'check'), tool('tsc'), tool('knip')]))]
+for (const { name, text, passed } of outcomes) {
+  if (!passed) process.stdout.write(`${text}\n`)
+  process.stdout.write(`${passed ? 'ok    ' : 'FAILED'}  ${name}\n`)
+}
+if (outcomes.some(({ passed }) => !passed)) process.exitCode = 1
