@@ -5,8 +5,6 @@ const maxOpName = 128
 const maxDisplayName = 1024
 const delimiters = new Set([...', ;|/?.'])
 
-const lengthOf = (points: string[]): number => points.length
-
 type Part = { delimiters: string[]; text: string[] }
 
 /** Splits into parts, each with the delimiters before it; delimiters at the very end make a part without text. */
@@ -36,7 +34,7 @@ function shortened(name: string, max: number, suffix: string, tailOf: (delimiter
   // A code point takes at most two code units.
   if (name.length <= max) return name
   const points = [...name]
-  if (lengthOf(points) <= max) return name
+  if (points.length <= max) return name
   const room = max - suffix.length
   const parts = partsOf(points)
   const first = parts[0] as Part
