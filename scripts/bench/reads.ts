@@ -129,7 +129,7 @@ const page = async (store: Store, where: string, column: 'calls' | 'roots', offs
   const { from, before, skip } = await windowOf(store, column, offset, 50)
   return store.rows<{ id: string; started_at: string }>(
     q(
-      `SELECT ${light} FROM callhouse.calls FINAL WHERE project_id = {project:String} AND started_at >= fromUnixTimestamp({from:Int64}, 'UTC') AND started_at < fromUnixTimestamp({before:Int64}, 'UTC') AND ${where} AND ${live} ORDER BY started_at DESC, id DESC LIMIT 50 OFFSET {skip:UInt32} ${final}`,
+      `SELECT ${light} FROM callhouse.calls FINAL WHERE project_id = {project:String} AND started_at >= fromUnixTimestamp64Micro({from:Int64} * 1000000, 'UTC') AND started_at < fromUnixTimestamp64Micro({before:Int64} * 1000000, 'UTC') AND ${where} AND ${live} ORDER BY started_at DESC, id DESC LIMIT 50 OFFSET {skip:UInt32} ${final}`,
       { from, before, skip },
     ),
   )

@@ -4,6 +4,7 @@ import type { Freshness } from '../core/freshness.ts'
 import { fault } from '../core/http/errors.ts'
 import { type Route, route } from '../core/http/route.ts'
 import type { Store } from '../core/store/store.ts'
+import type { CountMemory } from './calls/counts.ts'
 import { refuseUnavailable } from './calls/include.ts'
 import { countCalls, sizeOfCalls } from './calls/plan.ts'
 import { compileCallsQuery } from './expression/calls-query.ts'
@@ -13,9 +14,11 @@ export type QueryStatsDeps = {
   freshness: Freshness
   wirePrefix: 'platform' | 'wb'
   wireAliases: boolean
+  memory: CountMemory
 }
 
-export function createQueryStatsRoutes({ store, freshness, wirePrefix, wireAliases }: QueryStatsDeps): Route[] {
+export function createQueryStatsRoutes(deps: QueryStatsDeps): Route[] {
+  const { store, freshness, wirePrefix, wireAliases, memory } = deps
   return [
     route({
       name: 'calls.query_stats',
@@ -46,7 +49,7 @@ export function createQueryStatsRoutes({ store, freshness, wirePrefix, wireAlias
         const names = { prefix: wirePrefix, aliases: wireAliases }
         const query = compileCallsQuery({ filter, query: expression, projectId, ...names })
         const headers = await freshness.wait(context, ['calls'])
-        const reader = { store, projectId, query, options: { signal } }
+        const reader = { store, projectId, query, options: { signal }, memory }
         const [count, bytes] = await Promise.all([
           countCalls(reader, limit),
           input.include_total_storage_size ? sizeOfCalls(reader, limit) : null,

@@ -34,38 +34,69 @@ export const sortColumns = new Map<string, Sql>([
   ['p99_turn_duration_ms', sql`p99`],
 ])
 
-/**
- * The table `turns` holds one row per version of a turn's place in a thread. A turn that was sent again with another
- * thread has rows under both, so the newest version per call decides.
- */
+const timesOf = ({ afterUs, beforeUs }: ThreadsPage): Sql[] => {
+  const times: Sql[] = []
+  if (afterUs !== null) times.push(sql`started_at > ${instant(afterUs)}`)
+  if (beforeUs !== null) times.push(sql`started_at < ${instant(beforeUs)}`)
+  return times
+}
+
+/** Threads over rows of `id`, `started`, `ended` (0 = running) and `thread`, one row per turn. */
+const grouped = (page: ThreadsPage, turns: Sql): Sql => {
+  const terms = page.sort.map(
+    ({ column, direction }) => sql`${column} ${direction === 'asc' ? sql`ASC` : sql`DESC`} NULLS LAST`,
+  )
+  const limit = page.limit === null ? 2 ** 53 - 1 : page.limit
+  return sql`SELECT thread, toUInt32(count()) AS turn_count, toString(min(started)) AS start_text,
+      toString(maxIf(ended, ended != 0)) AS last_text, argMin(id, (started, id)), argMaxIf(id, (ended, id), ended != 0),
+      quantileExactInclusiveIf(0.5)(ended - started, ended != 0) / 1000 AS p50,
+      quantileExactInclusiveIf(0.99)(ended - started, ended != 0) / 1000 AS p99,
+      min(started) AS start_us, maxIf(ended, ended != 0) AS last_us
+    FROM (${turns})
+    GROUP BY thread HAVING countIf(ended != 0) > 0
+    ORDER BY ${join([...terms, sql`thread ASC`], ', ')}
+    LIMIT ${param('UInt64', limit)} OFFSET ${param('UInt64', page.offset)}`
+}
+
+/** Threads of turns that never changed their thread: the table's own versions are enough. */
 export const threadsQuery = (page: ThreadsPage): Query =>
   projectQuery('threads.list', page.projectId, (project) => {
-    const times: Sql[] = []
-    if (page.afterUs !== null) times.push(sql`started_at > ${instant(page.afterUs)}`)
-    if (page.beforeUs !== null) times.push(sql`started_at < ${instant(page.beforeUs)}`)
+    const where = [...timesOf(page), sql`hidden = 0`]
+    if (page.threadIds) where.push(sql`thread_id IN ${param('Array(String)', page.threadIds)}`)
+    return grouped(
+      page,
+      sql`SELECT id, toUnixTimestamp64Micro(started_at) AS started, toUnixTimestamp64Micro(ended_at) AS ended,
+        thread_id AS thread ${project.from('turns', { final: true, where: allOf(where) })}`,
+    )
+  })
+
+/** Whether a turn of these times stands under two threads: it was sent again with another one. */
+export const changedThreadsQuery = (page: ThreadsPage): Query =>
+  projectQuery(
+    'threads.changed',
+    page.projectId,
+    (project) =>
+      sql`SELECT uniqExact(cityHash64(id, started_at)) != uniqExact(cityHash64(id, started_at, thread_id))
+      ${project.from('turns', { where: allOf(timesOf(page)) })}`,
+  )
+
+/** The same threads when a turn changed its thread: its newest version decides. */
+export const settledThreadsQuery = (page: ThreadsPage): Query =>
+  projectQuery('threads.settled', page.projectId, (project) => {
+    const times = timesOf(page)
     const listed = page.threadIds && sql`thread_id IN ${param('Array(String)', page.threadIds)}`
     // Only the time may narrow the versions: another thread of a call may lie outside the listed ones.
     const inThread = listed
       ? [sql`started_at IN (SELECT started_at ${project.from('turns', { where: allOf([listed, ...times]) })})`]
       : []
-    const turns = sql`SELECT id, started_at, toUnixTimestamp64Micro(started_at) AS started,
+    const kept = listed ? sql`gone = 0 AND thread IN ${param('Array(String)', page.threadIds)}` : sql`gone = 0`
+    return grouped(
+      page,
+      sql`SELECT * FROM (SELECT id, toUnixTimestamp64Micro(started_at) AS started,
         argMax(toUnixTimestamp64Micro(ended_at), version) AS ended, argMax(thread_id, version) AS thread,
         argMax(hidden, version) AS gone
-      ${project.from('turns', { where: allOf([...times, ...inThread]) })} GROUP BY id, started_at`
-    const kept = listed ? sql`gone = 0 AND thread IN ${param('Array(String)', page.threadIds)}` : sql`gone = 0`
-    const terms = page.sort.map(
-      ({ column, direction }) => sql`${column} ${direction === 'asc' ? sql`ASC` : sql`DESC`} NULLS LAST`,
+      ${project.from('turns', { where: allOf([...times, ...inThread]) })} GROUP BY id, started_at) WHERE ${kept}`,
     )
-    const limit = page.limit === null ? 2 ** 53 - 1 : page.limit
-    return sql`SELECT thread, toUInt32(count()) AS turn_count, toString(min(started)) AS start_text,
-      toString(maxIf(ended, ended != 0)) AS last_text, argMin(id, (started, id)), argMaxIf(id, (ended, id), ended != 0),
-      quantileExactInclusiveIf(0.5)(ended - started, ended != 0) / 1000 AS p50,
-      quantileExactInclusiveIf(0.99)(ended - started, ended != 0) / 1000 AS p99,
-      min(started) AS start_us, maxIf(ended, ended != 0) AS last_us
-    FROM (${turns}) WHERE ${kept}
-    GROUP BY thread HAVING countIf(ended != 0) > 0
-    ORDER BY ${join([...terms, sql`thread ASC`], ', ')}
-    LIMIT ${param('UInt64', limit)} OFFSET ${param('UInt64', page.offset)}`
   })
 
 type ThreadRow = [string, number, string, string, string, string, number | null, number | null]
@@ -123,9 +154,13 @@ export function createThreadRoutes({ store, freshness }: ThreadDeps): Route[] {
     }
     const headers = await freshness.wait(context, ['calls'])
     const isNothing = page.limit === 0
-    const rows = isNothing
-      ? []
-      : compactRows<ThreadRow>(await store.bytes(threadsQuery(page), 'JSONCompactEachRow', { signal }))
+    const read = (query: Query) => store.bytes(query, 'JSONCompactEachRow', { signal })
+    const find = async (): Promise<ThreadRow[]> => {
+      const [answer, changed] = await Promise.all([read(threadsQuery(page)), read(changedThreadsQuery(page))])
+      const isSettled = compactRows<[number]>(changed)[0]?.[0] !== 1
+      return compactRows<ThreadRow>(isSettled ? answer : await read(settledThreadsQuery(page)))
+    }
+    const rows = isNothing ? [] : await find()
     return { lines: chunks(rows), contentType: linesType(context.header('accept'), 'application/x-ndjson'), headers }
   }
 

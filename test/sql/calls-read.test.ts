@@ -12,7 +12,13 @@ import { payloadQuery } from '../../services/query/calls/payloads.ts'
 import { everything, indexOf, type Scope } from '../../services/query/calls/scope.ts'
 import { totalSizeQuery, traceSizesQuery } from '../../services/query/calls/trace-sizes.ts'
 import { compileCallsQuery } from '../../services/query/expression/calls-query.ts'
-import { sortColumns, threadsQuery } from '../../services/query/threads.ts'
+import {
+  changedThreadsQuery,
+  settledThreadsQuery,
+  sortColumns,
+  type ThreadsPage,
+  threadsQuery,
+} from '../../services/query/threads.ts'
 
 const projectId = 'ent/proj' as ProjectId
 const field = (name: string) => ({ $getField: name })
@@ -33,6 +39,16 @@ const mixed = compile({ query: { $expr: { $or: [eq('inputs.a', 'x'), eq('output.
 const column = compile({ query: { $expr: { $or: [eq('op_name', 'x'), eq('inputs.b', 'y')] } } })
 const sorted = compile({ sort_by: [{ field: 'output.score', direction: 'desc' }] })
 const odd = { start: ['5'], end: ['6'], calls: { startedUs: [7], ids: ['id'] } }
+
+const threadsPage: ThreadsPage = {
+  projectId,
+  afterUs: 1,
+  beforeUs: 2,
+  threadIds: ['a'],
+  sort: [{ column: sortColumns.get('p50_turn_duration_ms') ?? expect.unreachable(), direction: 'asc' }],
+  limit: 5,
+  offset: 1,
+}
 
 const queries: Record<string, Query> = {
   'newest roots': pageQuery('calls.page', scope({ range: window }), conditionsOf(roots), newest),
@@ -83,16 +99,10 @@ const queries: Record<string, Query> = {
   }),
   'minutes that lag': dirtyQuery(projectId),
   'hours counted live': liveHoursQuery(projectId, [3_600, 3_660]),
-  'all other hours': totalQuery(projectId, [3_600]),
-  threads: threadsQuery({
-    projectId,
-    afterUs: 1,
-    beforeUs: 2,
-    threadIds: ['a'],
-    sort: [{ column: sortColumns.get('p50_turn_duration_ms') ?? expect.unreachable(), direction: 'asc' }],
-    limit: 5,
-    offset: 1,
-  }),
+  'all other hours': totalQuery(projectId, [3_600], '7'),
+  threads: threadsQuery(threadsPage),
+  'threads, a turn changed': settledThreadsQuery(threadsPage),
+  'whether a turn changed': changedThreadsQuery(threadsPage),
   'calls to delete': requestedQuery(projectId, ['a']),
   'their traces': tracesQuery(projectId, ['t'], 1_000_000),
 }

@@ -1,5 +1,6 @@
 // What the counters know: where calls lie in time, and how many there are, exactly.
 import type { ProjectId } from '../../core/ids.ts'
+import { createRecent, type Recent } from '../../core/recent.ts'
 import { identifier, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { compactRows } from './light.ts'
@@ -16,6 +17,17 @@ export type LiveHours = { hours: number[]; calls: number[]; roots: number[] }
 
 /** Most groups of one answer: in a long history they get larger instead of more. */
 const maxGroups = 2_000
+
+/**
+ * What the routes of one process remember of the counters. `covered` is a position that the rollup has passed: a lower
+ * bound, so that the minutes with marks beyond it are a superset of the dirty ones. Groups may be old: they only size
+ * the windows of a walk, and the windows meet whatever their size.
+ */
+export type CountMemory = { covered: string; groups: Recent<{ groups: Group[]; readMs: number }> }
+
+export const createCountMemory = (): CountMemory => ({ covered: '0', groups: createRecent(1_000) })
+
+const groupsKeepMs = 3_000
 
 const unit = { hour: 3600, minute: 60 } as const
 const tables = { hour: 'call_counts_hourly', minute: 'call_counts' } as const
@@ -66,6 +78,23 @@ export async function readGroups(
   projectId: ProjectId,
   options: Parameters<typeof groupsQuery>[1],
   queryOptions: QueryOptions,
+  memory: CountMemory,
+): Promise<Group[]> {
+  const { per, counter, direction, size, range, live } = options
+  const isOpen = per === 'hour' && live === null && range.fromUs === null && range.beforeUs === null
+  const key = `${counter} ${direction} ${size} ${projectId}`
+  const known = isOpen ? memory.groups.get(key) : undefined
+  if (known && performance.now() - known.readMs < groupsKeepMs) return known.groups
+  const groups = await fetchGroups(store, projectId, options, queryOptions)
+  if (isOpen) memory.groups.set(key, { groups, readMs: performance.now() })
+  return groups
+}
+
+async function fetchGroups(
+  store: Pick<Store, 'bytes'>,
+  projectId: ProjectId,
+  options: Parameters<typeof groupsQuery>[1],
+  queryOptions: QueryOptions,
 ): Promise<Group[]> {
   const answer = await store.bytes(groupsQuery(projectId, options), 'JSONCompactEachRow', queryOptions)
   return compactRows<[string, string]>(answer).map(([edge, calls]) => ({
@@ -105,11 +134,14 @@ export const liveHoursQuery = (projectId: ProjectId, minutes: number[]): Query =
     ) GROUP BY h`
   })
 
-/** Sum over the hours that are not counted live. */
-export const totalQuery = (projectId: ProjectId, liveHours: number[]): Query =>
+/** Sum over the hours that are not counted live, the marks past a position, and the position that is covered now. */
+export const totalQuery = (projectId: ProjectId, liveHours: number[], covered: string): Query =>
   projectQuery('calls.total', projectId, (project) => {
     const where = liveHours.length ? sql`toUnixTimestamp(hour) NOT IN ${param('Array(Int64)', liveHours)}` : sql`1`
-    return sql`SELECT toString(sum(calls)), toString(sum(roots)) ${project.from('call_counts_hourly', { final: true, where })}
+    const marks = project.from('call_marks', { where: sql`position > ${param('UInt64', covered)}` })
+    return sql`SELECT toString(sum(calls)), toString(sum(roots)), (SELECT count() ${marks}) > 0,
+      toString((SELECT max(position) FROM callhouse.rollups WHERE name = 'call_counts'))
+    ${project.from('call_counts_hourly', { final: true, where })}
     SETTINGS max_threads = 1`
   })
 
@@ -149,19 +181,31 @@ export async function liveHours(
   return minutes.length === 0 ? null : readLiveHours(store, projectId, minutes, options)
 }
 
+type Total = { calls: number; roots: number; hasMarks: boolean; covered: string }
+
+async function readTotal(store: Pick<Store, 'bytes'>, query: Query, options: QueryOptions): Promise<Total> {
+  const answer = await store.bytes(query, 'JSONCompactEachRow', options)
+  const [row] = compactRows<[string, string, number, string]>(answer)
+  const [calls = '0', roots = '0', hasMarks = 0, covered = '0'] = row ?? []
+  return { calls: Number(calls), roots: Number(roots), hasMarks: hasMarks === 1, covered }
+}
+
 /** Exact number of calls, or of roots, of a project. */
 export async function countProject(
   store: Pick<Store, 'bytes'>,
   projectId: ProjectId,
   counter: Counter,
   options: QueryOptions,
+  memory: CountMemory,
 ): Promise<number> {
+  // Without a mark beyond a position that was covered before this statement began, the counters are exact.
+  const total = await readTotal(store, totalQuery(projectId, [], memory.covered), options)
+  if (BigInt(total.covered) > BigInt(memory.covered)) memory.covered = total.covered
+  if (!total.hasMarks) return total[counter]
   const minutes = await readDirty(store, projectId, options)
-  const [live, answer] = await Promise.all([
+  const [live, rest] = await Promise.all([
     minutes.length === 0 ? null : readLiveHours(store, projectId, minutes, options),
-    store.bytes(totalQuery(projectId, hoursOf(minutes)), 'JSONCompactEachRow', options),
+    readTotal(store, totalQuery(projectId, hoursOf(minutes), memory.covered), options),
   ])
-  const [calls = '0', roots = '0'] = compactRows<[string, string]>(answer)[0] ?? []
-  const lagging = live ? live[counter].reduce((sum, n) => sum + n, 0) : 0
-  return Number(counter === 'calls' ? calls : roots) + lagging
+  return rest[counter] + (live ? live[counter].reduce((sum, n) => sum + n, 0) : 0)
 }

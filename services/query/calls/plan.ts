@@ -4,7 +4,7 @@ import type { Sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import type { CompiledCallsQuery } from '../expression/types.ts'
 import { type CallConditions, conditionsOf, readsPayloads } from './conditions.ts'
-import { countProject } from './counts.ts'
+import { type CountMemory, countProject } from './counts.ts'
 import { compactRows, type LightRow, place } from './light.ts'
 import { anyOdd, findOdd } from './odd.ts'
 import { countQuery, keysQuery, lightKeysQuery, newestVersion, pageQuery, rowsQuery, type TimeOrder } from './page.ts'
@@ -19,6 +19,7 @@ export type CallReader = {
   projectId: ProjectId
   query: CompiledCallsQuery
   options: QueryOptions
+  memory: CountMemory
 }
 
 /** Light rows in the order of the answer. */
@@ -148,17 +149,14 @@ async function windowsOf(
   const wanted = Math.min(page.limit ?? pageRows, pageRows)
   const isCounted = facts.counted !== null
   const target = isCounted ? wanted + Math.min(page.offset, firstWindow) : firstWindow
-  const windows = await createWindows(
-    { store: reader.store, projectId: reader.projectId, options: reader.options },
-    {
-      range: rangeOf(facts),
-      direction: page.order.startedAt,
-      counter: facts.counted ?? 'calls',
-      size: target,
-      offset: page.offset,
-      isCounted,
-    },
-  )
+  const windows = await createWindows(reader, {
+    range: rangeOf(facts),
+    direction: page.order.startedAt,
+    counter: facts.counted ?? 'calls',
+    size: target,
+    offset: page.offset,
+    isCounted,
+  })
   return { ...windows, target: windows.skipped > 0 ? wanted : target }
 }
 
@@ -219,7 +217,7 @@ export async function countCalls(reader: CallReader, limit: number | null): Prom
   const { facts } = reader.query
   if (facts.nothing) return 0
   if (facts.counted && facts.startedFrom === null && facts.startedBefore === null) {
-    const all = await countProject(reader.store, reader.projectId, facts.counted, reader.options)
+    const all = await countProject(reader.store, reader.projectId, facts.counted, reader.options, reader.memory)
     return limit === null ? all : Math.min(all, limit)
   }
   const scope = scopeOf(reader)

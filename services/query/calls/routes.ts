@@ -12,6 +12,7 @@ import type { Store } from '../../core/store/store.ts'
 import { compileCallsQuery } from '../expression/calls-query.ts'
 import { createQueryStatsRoutes } from '../query-stats.ts'
 import { columnsOf } from './columns.ts'
+import { createCountMemory } from './counts.ts'
 import { refuseUnavailable } from './include.ts'
 import { lightSelect } from './light.ts'
 import { readPayloads } from './payloads.ts'
@@ -50,6 +51,7 @@ export function nonNegative(name: 'limit' | 'offset', value: number | undefined)
 export function createCallReadRoutes(deps: CallReadDeps): Route[] {
   const { store, freshness, wirePrefix, wireAliases } = deps
   const names = { prefix: wirePrefix, aliases: wireAliases }
+  const memory = createCountMemory()
 
   async function streamQuery(context: RouteContext<CallsQueryRequest>): Promise<Reply> {
     const { input, signal } = context
@@ -66,7 +68,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
     const documents = documentsOf(columns)
     const roots = input.include_total_storage_size && columns ? new Set([...columns, 'parent_id']) : columns
     const select = lightSelect(roots, documents.length > 0 || input.include_storage_size)
-    const pages = readPages({ store, projectId, query, options }, { select, limit, offset })
+    const pages = readPages({ store, projectId, query, options, memory }, { select, limit, offset })
     const shape: RecordShape = {
       projectId,
       prefix: wirePrefix,
@@ -99,7 +101,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
         const query = compileCallsQuery({ filter: { call_ids: [input.id] }, projectId, ...names })
         const headers = await freshness.wait(context, ['calls'])
         const options = { signal }
-        const row = await readCall({ store, projectId, query, options }, lightSelect(null, true))
+        const row = await readCall({ store, projectId, query, options, memory }, lightSelect(null, true))
         if (row === null) return { json: { call: null }, headers }
         const [[payload = {}], totalSizes] = await Promise.all([
           readPayloads(store, projectId, [row], documentsOf(null), 'scattered', options),
@@ -130,6 +132,6 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
       tables: ['calls', 'calls_by_id', 'calls_by_trace', 'calls_by_parent', 'payloads', 'call_counts_hourly'],
       handle: streamQuery,
     }),
-    ...createQueryStatsRoutes(deps),
+    ...createQueryStatsRoutes({ ...deps, memory }),
   ]
 }

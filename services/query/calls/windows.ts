@@ -1,7 +1,7 @@
 // Windows of time that a list walks through, chosen before any call is read.
 import type { ProjectId } from '../../core/ids.ts'
 import type { QueryOptions, Store } from '../../core/store/store.ts'
-import { type Counter, type Direction, type Group, liveHours, readGroups } from './counts.ts'
+import { type Counter, type CountMemory, type Direction, type Group, liveHours, readGroups } from './counts.ts'
 import type { Range } from './scope.ts'
 
 /** A part of the time axis; the windows of a walk meet without gap or overlap, whatever the counters say. */
@@ -21,19 +21,20 @@ const readThrough = 20_000
 /** Calls of a group that a deep page begins in. */
 const deepSize = 2_000
 
-type Source = { store: Pick<Store, 'bytes'>; projectId: ProjectId; options: QueryOptions }
+type Source = { store: Pick<Store, 'bytes'>; projectId: ProjectId; options: QueryOptions; memory: CountMemory }
 
 export async function createWindows(
   source: Source,
   walk: { range: Range; direction: Direction; counter: Counter; size: number; offset: number; isCounted: boolean },
 ): Promise<Windows> {
-  const { store, projectId, options } = source
+  const { store, projectId, options, memory } = source
   const { range, direction, counter } = walk
   const isOpen = range.fromUs === null && range.beforeUs === null
   const isDeep = walk.isCounted && isOpen && walk.offset > readThrough
   const live = isDeep ? await liveHours(store, projectId, options) : null
   const size = isDeep ? deepSize : walk.size
-  const groups = await readGroups(store, projectId, { per: 'hour', counter, direction, size, range, live }, options)
+  const hours = { per: 'hour', counter, direction, size, range, live } as const
+  const groups = await readGroups(store, projectId, hours, options, memory)
 
   let skipped = 0
   let index = 0
@@ -75,7 +76,7 @@ export async function createWindows(
       if (group && group.calls > Math.max(hourIsLarge, 4 * target)) {
         const within = between(edgeUs, group.edgeUs)
         const fine = { per: 'minute', counter, direction, size: target, range: within, live: null } as const
-        minutes = { groups: await readGroups(store, projectId, fine, options), index: 0 }
+        minutes = { groups: await readGroups(store, projectId, fine, options, memory), index: 0 }
         if (minutes.groups.length < 2) minutes = null
       }
     }
