@@ -127,7 +127,8 @@ function timeOf(name: string, value: string | number | undefined): number | null
   if (value === undefined) return null
   const us = parseTimestamp(value)
   if (us === null) throw fault(400, `Invalid ${name}: ${JSON.stringify(value).slice(0, 100)}`)
-  return us
+  // No call begins outside these, and the engine has no time for the years beyond.
+  return Math.min(Math.max(us, 0), Number.MAX_SAFE_INTEGER)
 }
 
 function sortOf(terms: ThreadsQueryRequest['sort_by']): ThreadsPage['sort'] {
