@@ -48,7 +48,7 @@ const grouped = (page: ThreadsPage, turns: Sql): Sql => {
   )
   const limit = page.limit === null ? 2 ** 53 - 1 : page.limit
   return sql`SELECT thread, toUInt32(count()) AS turn_count, toString(min(started)) AS start_text,
-      toString(maxIf(ended, ended != 0)) AS last_text, argMin(id, (started, id)), argMaxIf(id, (ended, id), ended != 0),
+      toString(maxIf(ended, ended != 0)) AS last_text, argMin(id, started), argMaxIf(id, ended, ended != 0),
       quantileExactInclusiveIf(0.5)(ended - started, ended != 0) / 1000 AS p50,
       quantileExactInclusiveIf(0.99)(ended - started, ended != 0) / 1000 AS p99,
       min(started) AS start_us, maxIf(ended, ended != 0) AS last_us
@@ -76,8 +76,8 @@ export const changedThreadsQuery = (page: ThreadsPage): Query =>
     'threads.changed',
     page.projectId,
     (project) =>
-      sql`SELECT uniqExact(cityHash64(id, started_at)) != uniqExact(cityHash64(id, started_at, thread_id))
-      ${project.from('turns', { where: allOf(timesOf(page)) })}`,
+      sql`SELECT uniqExact(sipHash64(id, started_at)) != count()
+      ${project.from('turns', { final: true, where: allOf(timesOf(page)) })}`,
   )
 
 /** The same threads when a turn changed its thread: its newest version decides. */

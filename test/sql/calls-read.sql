@@ -152,16 +152,18 @@ SELECT toUnixTimestamp(toStartOfHour(minute)) AS h, sum(calls) AS n, sum(roots) 
 ) GROUP BY h
 
 -- all other hours
--- {"v0":"ent/proj","v1":"7","v2":[3600]}
-SELECT toString(sum(calls)), toString(sum(roots)), (SELECT count() FROM callhouse.call_marks WHERE project_id = {v0:String} AND (position > {v1:UInt64})) > 0,
-toString((SELECT max(position) FROM callhouse.rollups WHERE name = 'call_counts'))
-FROM callhouse.call_counts_hourly FINAL WHERE project_id = {v0:String} AND (toUnixTimestamp(hour) NOT IN {v2:Array(Int64)})
+-- {"v0":"ent/proj","v1":[3600]}
+SELECT toString(sum(calls)), toString(sum(roots)) FROM callhouse.call_counts_hourly FINAL WHERE project_id = {v0:String} AND (toUnixTimestamp(hour) NOT IN {v1:Array(Int64)})
 SETTINGS max_threads = 1
+
+-- whether counters lag
+-- {"v0":"ent/proj","v1":"7"}
+SELECT count() > 0 FROM callhouse.call_marks WHERE project_id = {v0:String} AND (position > {v1:UInt64}) SETTINGS max_threads = 1
 
 -- threads
 -- {"v0":"ent/proj","v1":1,"v2":2,"v3":["a"],"v4":5,"v5":1}
 SELECT thread, toUInt32(count()) AS turn_count, toString(min(started)) AS start_text,
-toString(maxIf(ended, ended != 0)) AS last_text, argMin(id, (started, id)), argMaxIf(id, (ended, id), ended != 0),
+toString(maxIf(ended, ended != 0)) AS last_text, argMin(id, started), argMaxIf(id, ended, ended != 0),
 quantileExactInclusiveIf(0.5)(ended - started, ended != 0) / 1000 AS p50,
 quantileExactInclusiveIf(0.99)(ended - started, ended != 0) / 1000 AS p99,
 min(started) AS start_us, maxIf(ended, ended != 0) AS last_us
@@ -174,7 +176,7 @@ LIMIT {v4:UInt64} OFFSET {v5:UInt64}
 -- threads, a turn changed
 -- {"v0":"ent/proj","v1":1,"v2":2,"v3":["a"],"v4":5,"v5":1}
 SELECT thread, toUInt32(count()) AS turn_count, toString(min(started)) AS start_text,
-toString(maxIf(ended, ended != 0)) AS last_text, argMin(id, (started, id)), argMaxIf(id, (ended, id), ended != 0),
+toString(maxIf(ended, ended != 0)) AS last_text, argMin(id, started), argMaxIf(id, ended, ended != 0),
 quantileExactInclusiveIf(0.5)(ended - started, ended != 0) / 1000 AS p50,
 quantileExactInclusiveIf(0.99)(ended - started, ended != 0) / 1000 AS p99,
 min(started) AS start_us, maxIf(ended, ended != 0) AS last_us
@@ -188,8 +190,8 @@ LIMIT {v4:UInt64} OFFSET {v5:UInt64}
 
 -- whether a turn changed
 -- {"v0":"ent/proj","v1":1,"v2":2}
-SELECT uniqExact(cityHash64(id, started_at)) != uniqExact(cityHash64(id, started_at, thread_id))
-FROM callhouse.turns WHERE project_id = {v0:String} AND (started_at > fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC'))
+SELECT uniqExact(sipHash64(id, started_at)) != count()
+FROM callhouse.turns FINAL WHERE project_id = {v0:String} AND (started_at > fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC'))
 
 -- calls to delete
 -- {"v0":"ent/proj","v1":["a"]}

@@ -4,7 +4,7 @@ import type { ProjectId } from '../../services/core/ids.ts'
 import type { Query } from '../../services/core/store/store.ts'
 import { requestedQuery, tracesQuery } from '../../services/query/call-delete.ts'
 import { conditionsOf } from '../../services/query/calls/conditions.ts'
-import { dirtyQuery, groupsQuery, liveHoursQuery, totalQuery } from '../../services/query/calls/counts.ts'
+import { dirtyQuery, groupsQuery, liveHoursQuery, marksQuery, totalQuery } from '../../services/query/calls/counts.ts'
 import { type LightRow, lightSelect } from '../../services/query/calls/light.ts'
 import { anyOddQuery, oddCallsQuery, oddPartsQuery } from '../../services/query/calls/odd.ts'
 import { countQuery, keysQuery, lightKeysQuery, pageQuery, rowsQuery } from '../../services/query/calls/page.ts'
@@ -99,7 +99,8 @@ const queries: Record<string, Query> = {
   }),
   'minutes that lag': dirtyQuery(projectId),
   'hours counted live': liveHoursQuery(projectId, [3_600, 3_660]),
-  'all other hours': totalQuery(projectId, [3_600], '7'),
+  'all other hours': totalQuery(projectId, [3_600]),
+  'whether counters lag': marksQuery(projectId, '7'),
   threads: threadsQuery(threadsPage),
   'threads, a turn changed': settledThreadsQuery(threadsPage),
   'whether a turn changed': changedThreadsQuery(threadsPage),

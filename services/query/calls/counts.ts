@@ -1,7 +1,7 @@
 // What the counters know: where calls lie in time, and how many there are, exactly.
 import type { ProjectId } from '../../core/ids.ts'
 import { createRecent, type Recent } from '../../core/recent.ts'
-import { identifier, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import { identifier, param, projectQuery, type Sql, sql, systemQuery } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { compactRows } from './light.ts'
 import type { Range } from './scope.ts'
@@ -134,16 +134,25 @@ export const liveHoursQuery = (projectId: ProjectId, minutes: number[]): Query =
     ) GROUP BY h`
   })
 
-/** Sum over the hours that are not counted live, the marks past a position, and the position that is covered now. */
-export const totalQuery = (projectId: ProjectId, liveHours: number[], covered: string): Query =>
+/** Sum over the hours that are not counted live. */
+export const totalQuery = (projectId: ProjectId, liveHours: number[]): Query =>
   projectQuery('calls.total', projectId, (project) => {
     const where = liveHours.length ? sql`toUnixTimestamp(hour) NOT IN ${param('Array(Int64)', liveHours)}` : sql`1`
-    const marks = project.from('call_marks', { where: sql`position > ${param('UInt64', covered)}` })
-    return sql`SELECT toString(sum(calls)), toString(sum(roots)), (SELECT count() ${marks}) > 0,
-      toString((SELECT max(position) FROM callhouse.rollups WHERE name = 'call_counts'))
-    ${project.from('call_counts_hourly', { final: true, where })}
+    return sql`SELECT toString(sum(calls)), toString(sum(roots)) ${project.from('call_counts_hourly', { final: true, where })}
     SETTINGS max_threads = 1`
   })
+
+/** Whether any minute has a mark past a position. */
+export const marksQuery = (projectId: ProjectId, covered: string): Query =>
+  projectQuery('calls.marks', projectId, (project) => {
+    const where = sql`position > ${param('UInt64', covered)}`
+    return sql`SELECT count() > 0 ${project.from('call_marks', { where })} SETTINGS max_threads = 1`
+  })
+
+const coveredQuery = systemQuery(
+  'calls.covered',
+  sql`SELECT toString(max(position)) FROM callhouse.rollups WHERE name = 'call_counts'`,
+)
 
 const hoursOf = (minutes: number[]): number[] => [...new Set(minutes.map((minute) => minute - (minute % 3600)))]
 
@@ -181,13 +190,12 @@ export async function liveHours(
   return minutes.length === 0 ? null : readLiveHours(store, projectId, minutes, options)
 }
 
-type Total = { calls: number; roots: number; hasMarks: boolean; covered: string }
+type Total = Record<Counter, number>
 
 async function readTotal(store: Pick<Store, 'bytes'>, query: Query, options: QueryOptions): Promise<Total> {
   const answer = await store.bytes(query, 'JSONCompactEachRow', options)
-  const [row] = compactRows<[string, string, number, string]>(answer)
-  const [calls = '0', roots = '0', hasMarks = 0, covered = '0'] = row ?? []
-  return { calls: Number(calls), roots: Number(roots), hasMarks: hasMarks === 1, covered }
+  const [calls = '0', roots = '0'] = compactRows<[string, string]>(answer)[0] ?? []
+  return { calls: Number(calls), roots: Number(roots) }
 }
 
 /** Exact number of calls, or of roots, of a project. */
@@ -198,14 +206,18 @@ export async function countProject(
   options: QueryOptions,
   memory: CountMemory,
 ): Promise<number> {
-  // Without a mark beyond a position that was covered before this statement began, the counters are exact.
-  const total = await readTotal(store, totalQuery(projectId, [], memory.covered), options)
-  if (BigInt(total.covered) > BigInt(memory.covered)) memory.covered = total.covered
-  if (!total.hasMarks) return total[counter]
+  // Without a mark beyond a position that was covered before these statements began, the counters are exact.
+  const [marks, total] = await Promise.all([
+    store.bytes(marksQuery(projectId, memory.covered), 'JSONCompactEachRow', options),
+    readTotal(store, totalQuery(projectId, []), options),
+  ])
+  if (compactRows<[number]>(marks)[0]?.[0] !== 1) return total[counter]
+  const [covered] = compactRows<[string]>(await store.bytes(coveredQuery, 'JSONCompactEachRow', options))
+  if (covered && BigInt(covered[0]) > BigInt(memory.covered)) memory.covered = covered[0]
   const minutes = await readDirty(store, projectId, options)
   const [live, rest] = await Promise.all([
     minutes.length === 0 ? null : readLiveHours(store, projectId, minutes, options),
-    readTotal(store, totalQuery(projectId, hoursOf(minutes), memory.covered), options),
+    readTotal(store, totalQuery(projectId, hoursOf(minutes)), options),
   ])
   return rest[counter] + (live ? live[counter].reduce((sum, n) => sum + n, 0) : 0)
 }
