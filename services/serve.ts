@@ -51,6 +51,8 @@ export async function startCallhouse(config: Config, output: LogOutput): Promise
     const keys = openKeys({ dataDir, configured: config.keys })
     const first = keys.firstKey(config.host)
     if (!first.ok) throw new Error(first.line)
+    // A start that fails never shows the key; the next one makes another.
+    opened.push(async () => void (first.id && keys.revoke(first.id)))
 
     const log = await createEmbeddedLog({
       dir: join(dataDir, 'log'),
@@ -70,8 +72,7 @@ export async function startCallhouse(config: Config, output: LogOutput): Promise
       metrics: workerMetrics.store,
     })
     opened.push(() => store.close())
-    const { applied } = await store.migrate()
-    if (applied.length > 0) logger.info({ applied }, 'migrated')
+    await store.migrate()
 
     const clock = createClock(config.edgeNumber, log.lastClock())
     const blobs = await createFolderBlobs({ dir: join(dataDir, 'blobs'), minFreeBytes: config.minFreeBytes })

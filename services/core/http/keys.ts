@@ -60,7 +60,7 @@ export type Keys = {
    * To be called before listening. Makes the first admin key when there is no key at all, and refuses to listen
    * beyond loopback until the operator has set or created a key.
    */
-  firstKey(host: string): { ok: true; text?: string } | { ok: false; line: string }
+  firstKey(host: string): { ok: true; id?: string; text?: string } | { ok: false; line: string }
 }
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
@@ -216,7 +216,8 @@ export function openKeys({
         return { ok: false, line }
       }
       if (entries.length > 0) return { ok: true }
-      return { ok: true, text: create({ userId: 'admin', role: 'admin' }, true).text }
+      const { id, text } = create({ userId: 'admin', role: 'admin' }, true)
+      return { ok: true, id, text }
     },
   }
 }

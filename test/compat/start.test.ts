@@ -1,0 +1,105 @@
+// What a user sees who starts the server: the first key, and one clear line for each way in which a start can fail.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const program = fileURLToPath(new URL('../../services/main.ts', import.meta.url))
+
+type Ended = { code: number | null; stdout: string; stderr: string }
+type Running = { child: ChildProcess; listening: Promise<string>; ended: Promise<Ended> }
+
+/** Runs the command line as a shell would, with the given flags and no settings from outside. */
+function callhouse(args: string[], env: Record<string, string> = {}): Running {
+  const child = spawn(process.execPath, [program, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, UV_THREADPOOL_SIZE: '24', CALLHOUSE_MIN_FREE_BYTES: '0', ...env },
+  })
+  const printed = { stdout: '', stderr: '' }
+  const ended = new Promise<Ended>((resolve) => child.once('close', (code) => resolve({ code, ...printed })))
+  const listening = new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (chunk) => {
+      printed.stdout += chunk
+      const url = /listens on (http:\S+)\n[\s\S]*data folder: .*\n/.exec(printed.stdout)?.[1]
+      if (url) resolve(url)
+    })
+    child.stderr.on('data', (chunk) => {
+      printed.stderr += chunk
+    })
+    ended.then(({ stderr }) => reject(new Error(`ended before it listened: ${stderr}`)))
+  })
+  listening.catch(() => undefined)
+  return { child, listening, ended }
+}
+
+const firstKey = /first API key \(shown once, keep it\): (\S+)\n/
+
+describe('start', () => {
+  let dir: string
+  let running: Running
+  let port: string
+  beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'callhouse-start-'))
+    running = callhouse(['serve', '--port', '0', '--data-dir', join(dir, 'one')])
+    port = new URL(await running.listening).port
+  })
+  afterAll(async () => {
+    running.child.kill('SIGTERM')
+    await running.ended
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  it('names the port that is in use, and does not use up the first key', async () => {
+    const dataDir = join(dir, 'two')
+    const failed = await callhouse(['serve', '--port', port, '--data-dir', dataDir]).ended
+    expect(failed.code).toBe(1)
+    expect(failed.stderr).toBe(
+      `callhouse: port ${port} of 127.0.0.1 is in use by another process; --port chooses another one\n`,
+    )
+    const again = callhouse(['serve', '--port', '0', '--data-dir', dataDir])
+    const url = await again.listening
+    again.child.kill('SIGINT')
+    const { code, stdout, stderr } = await again.ended
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toContain(`listens on ${url}`)
+    const key = firstKey.exec(stdout)?.[1] as string
+    expect(key).toMatch(/^ch_\w/)
+    // The key is stored: another start makes no further one.
+    const third = callhouse(['serve', '--port', '0', '--data-dir', dataDir])
+    const answer = await fetch(`${await third.listening}/calls/query_stats`, {
+      method: 'POST',
+      body: '{"project_id":"acme/demo"}',
+      headers: { authorization: `Bearer ${key}` },
+    })
+    expect(answer.status).toBe(200)
+    third.child.kill('SIGTERM')
+    expect((await third.ended).stdout).not.toMatch(firstKey)
+  })
+
+  it('says who holds the data folder', async () => {
+    const failed = await callhouse(['serve', '--port', '0', '--data-dir', join(dir, 'one')]).ended
+    expect(failed.code).toBe(1)
+    expect(failed.stderr).toContain(`is in use by process ${running.child.pid} on `)
+    expect(failed.stderr).toContain(join(dir, 'one'))
+  })
+
+  it('has one line for each faulty setting', async () => {
+    const env = { CALLHOUSE_PROT: '1', CALLHOUSE_WIRE_PREFIX: 'other' }
+    const failed = await callhouse(['serve', '--port', 'abc', '--data-dri=x'], env).ended
+    expect(failed.code).toBe(2)
+    expect(failed.stderr.trim().split('\n')).toEqual([
+      "callhouse: Unknown setting CALLHOUSE_PROT; 'callhouse config' lists all settings",
+      "Unknown flag --data-dri; 'callhouse config' lists all flags",
+      '--port must be an integer from 0 to 65535, not "abc"',
+      'CALLHOUSE_WIRE_PREFIX must be one of platform, wb, not "other"',
+    ])
+  })
+
+  it('ends quietly when the reader of its output leaves', async () => {
+    const config = callhouse(['config'])
+    config.child.stdout?.destroy()
+    expect(await config.ended).toMatchObject({ code: 0, stderr: '' })
+  })
+})
