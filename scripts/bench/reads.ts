@@ -9,7 +9,7 @@ import type { Query, Store } from '../../services/core/store/store.ts'
 import { startCallhouse } from '../../services/serve.ts'
 import { createClient, median } from './process.ts'
 
-const project = 'bench/half'
+export const project = 'bench/half'
 const other = 'bench/others'
 const storeOptions = { memoryCapBytes: 6 * 2 ** 30, queryTimeoutMs: 600_000, queryMemoryBytes: 4 * 2 ** 30 }
 const light = 'id, trace_id, op_name, started_at, parent_id, display_name, ended_at, exception, user_id, thread_id'
@@ -249,16 +249,21 @@ async function cases(store: Store): Promise<Case[]> {
   ]
 }
 
-/** @param keep folder that keeps the filled tables for another run */
-export async function benchReads(calls: number, repetitions: number, keep?: string): Promise<void> {
+/** A data folder with calls in its tables; `keep` is filled once and used again. */
+export async function filledFolder(calls: number, keep?: string): Promise<string> {
   const dir = keep ?? mkdtempSync(join(tmpdir(), 'callhouse-bench-'))
   mkdirSync(dir, { recursive: true })
-  if (!existsSync(join(dir, 'clickhouse', 'store'))) {
-    const store = await createEmbeddedStore({ dir, ...storeOptions })
-    await store.migrate()
-    await fill(store, calls)
-    await store.close()
-  }
+  if (existsSync(join(dir, 'clickhouse', 'store'))) return dir
+  const store = await createEmbeddedStore({ dir, ...storeOptions })
+  await store.migrate()
+  await fill(store, calls)
+  await store.close()
+  return dir
+}
+
+/** @param keep folder that keeps the filled tables for another run */
+export async function benchReads(calls: number, repetitions: number, keep?: string): Promise<void> {
+  const dir = await filledFolder(calls, keep)
   const loaded = loadConfig({
     env: {},
     argv: [
