@@ -1,6 +1,7 @@
 // Serializes parts of calls into the rows of log records: the one place that knows how a call's row is written.
 import { Buffer } from 'node:buffer'
 import type { CallPart, EndFields, JsonText, StartFields, UsageEntry } from './call-rows.ts'
+import { createJsonBuffer, type JsonBuffer } from './json-rows.ts'
 import type { Log, Position, RecordInput } from './log/log.ts'
 
 export type CallWriter = {
@@ -12,180 +13,195 @@ export type CallWriter = {
   take(): RecordInput[]
 }
 
-const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
+/** What stands before a column's value. */
+const lead = (name: string): Uint8Array => Buffer.from(`,"${name}":`)
 
-/** JSON text of a string; lone surrogates become U+FFFD. */
-const quote = (text: string): string => (plain.test(text) ? `"${text}"` : JSON.stringify(text.toWellFormed()))
-
-const texts = (list: string[]): string => `[${list.map(quote).join(',')}]`
-
-const int64Max = 2n ** 63n - 1n
-
-/** Digits of an Int64; what lies outside is cut to the nearest one. */
-function int64(value: number): string {
-  if (Number.isSafeInteger(value)) return String(value)
-  const exact = BigInt(Math.trunc(value))
-  return String(exact > int64Max ? int64Max : exact < -int64Max ? -int64Max : exact)
+const leads = {
+  startedUs: lead('started_us'),
+  endedUs: lead('ended_us'),
+  payloadUs: lead('payload_us'),
+  traceId: lead('trace_id'),
+  parentId: lead('parent_id'),
+  threadId: lead('thread_id'),
+  turnId: lead('turn_id'),
+  opName: lead('op_name'),
+  displayName: lead('display_name'),
+  exception: lead('exception'),
+  userId: lead('user_id'),
+  runId: lead('run_id'),
+  runStep: lead('run_step'),
+  runStepEnd: lead('run_step_end'),
+  inputRefs: lead('input_refs'),
+  outputRefs: lead('output_refs'),
+  errorCount: lead('error_count'),
+  startBytes: lead('start_bytes'),
+  endBytes: lead('end_bytes'),
+  attributes: lead('attributes'),
+  inputs: lead('inputs'),
+  output: lead('output'),
+  summary: lead('summary'),
+  otelDump: lead('otel_dump'),
 }
 
-/** A text column; `lead` is everything before the value's quote. The empty text is left out. */
-function column(lead: string, value: string): string {
-  if (value === '') return ''
-  return plain.test(value) ? `${lead}"${value}"` : lead + JSON.stringify(value.toWellFormed())
+const heads: Record<CallPart['kind'], Uint8Array> = {
+  complete: Buffer.from('{"kind":"complete","project_id":'),
+  start: Buffer.from('{"kind":"start","project_id":'),
+  end: Buffer.from('{"kind":"end","project_id":'),
+  name: Buffer.from('{"kind":"name","project_id":'),
+  delete: Buffer.from('{"kind":"delete","project_id":'),
 }
-const step = (lead: string, value: number | null): string => (value === null || value === -1 ? '' : lead + int64(value))
+const idLead = lead('id')
+const clockLead = lead('clock')
+const named = Buffer.from(',"named":1')
+const odd = Buffer.from(',"odd":1')
+const rowEnd = Buffer.from('}\n')
+const listStart = Buffer.from('[')
+const comma = Buffer.from(',')
+const listEnd = Buffer.from(']')
 
-function counts(lead: string, entries: UsageEntry[], of: (entry: UsageEntry) => number): string {
-  let list = ''
-  for (const entry of entries) list += list === '' ? int64(of(entry)) : `,${int64(of(entry))}`
-  return `${lead}[${list}]`
+const usageColumns: readonly (readonly [lead: Uint8Array, count: (entry: UsageEntry) => number])[] = [
+  [lead('usage_requests'), (entry) => entry.requests],
+  [lead('usage_input'), (entry) => entry.input],
+  [lead('usage_output'), (entry) => entry.output],
+  [lead('usage_total'), (entry) => entry.total],
+  [lead('usage_cache_read'), (entry) => entry.cacheRead],
+  [lead('usage_cache_write'), (entry) => entry.cacheWrite],
+]
+const usageModel = lead('usage_model')
+
+function textColumn(rows: JsonBuffer, before: Uint8Array, value: string): void {
+  if (value === '') return
+  rows.fixed(before)
+  rows.string(value)
 }
 
-const usage = (entries: UsageEntry[]): string =>
-  entries.length === 0
-    ? ''
-    : `,"usage_model":${texts(entries.map((entry) => entry.model))}` +
-      counts(',"usage_requests":', entries, (entry) => entry.requests) +
-      counts(',"usage_input":', entries, (entry) => entry.input) +
-      counts(',"usage_output":', entries, (entry) => entry.output) +
-      counts(',"usage_total":', entries, (entry) => entry.total) +
-      counts(',"usage_cache_read":', entries, (entry) => entry.cacheRead) +
-      counts(',"usage_cache_write":', entries, (entry) => entry.cacheWrite)
+function integerColumn(rows: JsonBuffer, before: Uint8Array, value: number): void {
+  rows.fixed(before)
+  rows.integer(value)
+}
+
+const stepColumn = (rows: JsonBuffer, before: Uint8Array, value: number | null): void => {
+  if (value !== null && value !== -1) integerColumn(rows, before, value)
+}
+
+function listColumn(rows: JsonBuffer, before: Uint8Array, length: number, write: (index: number) => void): void {
+  if (length === 0) return
+  rows.fixed(before)
+  rows.fixed(listStart)
+  for (let i = 0; i < length; i++) {
+    if (i > 0) rows.fixed(comma)
+    write(i)
+  }
+  rows.fixed(listEnd)
+}
+
+const textsColumn = (rows: JsonBuffer, before: Uint8Array, texts: string[]): void =>
+  listColumn(rows, before, texts.length, (i) => rows.string(texts[i] as string))
+
+function usageColumnsOf(rows: JsonBuffer, usage: UsageEntry[]): void {
+  if (usage.length === 0) return
+  listColumn(rows, usageModel, usage.length, (i) => rows.string((usage[i] as UsageEntry).model))
+  for (const [before, count] of usageColumns)
+    listColumn(rows, before, usage.length, (i) => rows.integer(count(usage[i] as UsageEntry)))
+}
+
+function nameColumns(rows: JsonBuffer, displayName: string | null): void {
+  if (displayName === null) return
+  rows.fixed(named)
+  textColumn(rows, leads.displayName, displayName)
+}
+
+function idColumns(rows: JsonBuffer, part: StartFields): void {
+  textColumn(rows, leads.traceId, part.traceId)
+  textColumn(rows, leads.parentId, part.parentId)
+  textColumn(rows, leads.threadId, part.threadId)
+  textColumn(rows, leads.turnId, part.turnId)
+  textColumn(rows, leads.opName, part.opName)
+  nameColumns(rows, part.displayName)
+}
+
+function runColumns(rows: JsonBuffer, part: StartFields): void {
+  textColumn(rows, leads.userId, part.userId)
+  textColumn(rows, leads.runId, part.runId)
+  stepColumn(rows, leads.runStep, part.runStep)
+}
+
+function countColumns(rows: JsonBuffer, part: EndFields): void {
+  if (part.errorCount !== 0) integerColumn(rows, leads.errorCount, part.errorCount)
+  usageColumnsOf(rows, part.usage)
+}
 
 const sizeOf = (json: JsonText): number => (typeof json === 'string' ? Buffer.byteLength(json) : json.end - json.start)
 
-const isNested = (first: number | undefined): boolean => first === 123 || first === 91
+const startBytes = (rows: JsonBuffer, part: StartFields): void =>
+  integerColumn(rows, leads.startBytes, sizeOf(part.attributes) + sizeOf(part.inputs) + sizeOf(part.otelDump))
 
-/** What stands before the value of each payload column. */
-const leads = {
-  attributes: Buffer.from(',"attributes":'),
-  inputs: Buffer.from(',"inputs":'),
-  output: Buffer.from(',"output":'),
-  summary: Buffer.from(',"summary":'),
-  otelDump: Buffer.from(',"otel_dump":'),
-}
-
-/** A buffer that grows; its bytes are handed out and never written again. */
-function createRows(sizeHint: number) {
-  let buffer = Buffer.allocUnsafeSlow(Math.max(1024, sizeHint))
-  let at = 0
-  const reserve = (bytes: number): void => {
-    if (at + bytes <= buffer.length) return
-    const larger = Buffer.allocUnsafeSlow(Math.max(buffer.length * 2, at + bytes))
-    buffer.copy(larger, 0, 0, at)
-    buffer = larger
-  }
-  return {
-    rowCount: 0,
-    patchCount: 0,
-    clock: 0n,
-    text(text: string): void {
-      reserve(text.length * 3)
-      at += buffer.write(text, at)
-    },
-    bytes(source: Buffer, start: number, end: number): void {
-      reserve(end - start)
-      // Buffer.copy does the same at twice the cost.
-      buffer.set(new Uint8Array(source.buffer, source.byteOffset + start, end - start), at)
-      at += end - start
-    },
-    lead(source: Buffer): void {
-      reserve(source.length)
-      for (let i = 0; i < source.length; i++) buffer[at++] = source[i] as number
-    },
-    done: (): Buffer => buffer.subarray(0, at),
-  }
-}
-
-type Rows = ReturnType<typeof createRows>
-
-function writePayload(rows: Rows, lead: Buffer, json: JsonText): void {
-  if (json === '') return
-  rows.lead(lead)
-  if (typeof json === 'string') {
-    rows.text(isNested(json.charCodeAt(0)) ? json : JSON.stringify(json))
-  } else if (isNested(json.bytes[json.start])) {
-    rows.bytes(json.bytes, json.start, json.end)
-  } else {
-    rows.text(JSON.stringify(json.bytes.toString('utf8', json.start, json.end)))
-  }
-}
-
-const idColumns = (part: StartFields): string =>
-  column(',"trace_id":', part.traceId) +
-  column(',"parent_id":', part.parentId) +
-  column(',"thread_id":', part.threadId) +
-  column(',"turn_id":', part.turnId) +
-  column(',"op_name":', part.opName) +
-  (part.displayName === null ? '' : `,"named":1${column(',"display_name":', part.displayName)}`)
-
-const runColumns = (part: StartFields): string =>
-  column(',"user_id":', part.userId) + column(',"run_id":', part.runId) + step(',"run_step":', part.runStep)
-
-const refs = (lead: string, list: string[]): string => (list.length === 0 ? '' : lead + texts(list))
-
-const countColumns = (part: EndFields): string =>
-  (part.errorCount === 0 ? '' : `,"error_count":${part.errorCount}`) + usage(part.usage)
-
-const startBytes = (part: StartFields): string =>
-  `,"start_bytes":${sizeOf(part.attributes) + sizeOf(part.inputs) + sizeOf(part.otelDump)}`
-
-const endBytes = (part: EndFields): string => `,"end_bytes":${sizeOf(part.output) + sizeOf(part.summary)}`
+const endBytes = (rows: JsonBuffer, part: EndFields): void =>
+  integerColumn(rows, leads.endBytes, sizeOf(part.output) + sizeOf(part.summary))
 
 /** Everything between the clock and the payloads, in the order of the topic's columns. */
-function lightColumns(part: CallPart): string {
+function lightColumns(rows: JsonBuffer, part: CallPart): void {
   switch (part.kind) {
     case 'complete':
-      return (
-        `,"started_us":${part.startedUs},"ended_us":${part.endedUs}` +
-        idColumns(part) +
-        column(',"exception":', part.exception) +
-        runColumns(part) +
-        step(',"run_step_end":', part.runStepEnd) +
-        refs(',"input_refs":', part.inputRefs) +
-        refs(',"output_refs":', part.outputRefs) +
-        countColumns(part) +
-        startBytes(part) +
-        endBytes(part)
-      )
+      integerColumn(rows, leads.startedUs, part.startedUs)
+      integerColumn(rows, leads.endedUs, part.endedUs)
+      idColumns(rows, part)
+      textColumn(rows, leads.exception, part.exception)
+      runColumns(rows, part)
+      stepColumn(rows, leads.runStepEnd, part.runStepEnd)
+      textsColumn(rows, leads.inputRefs, part.inputRefs)
+      textsColumn(rows, leads.outputRefs, part.outputRefs)
+      countColumns(rows, part)
+      startBytes(rows, part)
+      endBytes(rows, part)
+      break
     case 'start':
-      return (
-        `,"started_us":${part.startedUs}` +
-        idColumns(part) +
-        runColumns(part) +
-        refs(',"input_refs":', part.inputRefs) +
-        startBytes(part)
-      )
+      integerColumn(rows, leads.startedUs, part.startedUs)
+      idColumns(rows, part)
+      runColumns(rows, part)
+      textsColumn(rows, leads.inputRefs, part.inputRefs)
+      startBytes(rows, part)
+      break
     case 'end':
-      return (
-        `,"ended_us":${part.endedUs},"payload_us":${part.payloadUs}` +
-        column(',"exception":', part.exception) +
-        step(',"run_step_end":', part.runStepEnd) +
-        refs(',"output_refs":', part.outputRefs) +
-        countColumns(part) +
-        endBytes(part)
-      )
+      integerColumn(rows, leads.endedUs, part.endedUs)
+      integerColumn(rows, leads.payloadUs, part.payloadUs)
+      textColumn(rows, leads.exception, part.exception)
+      stepColumn(rows, leads.runStepEnd, part.runStepEnd)
+      textsColumn(rows, leads.outputRefs, part.outputRefs)
+      countColumns(rows, part)
+      endBytes(rows, part)
+      break
     case 'name':
-      return `,"named":1${column(',"display_name":', part.displayName)}`
+      nameColumns(rows, part.displayName)
+      break
     case 'delete':
-      return ''
   }
 }
 
-function writePayloads(rows: Rows, part: CallPart): void {
+const isNested = (first: number | undefined): boolean => first === 123 || first === 91
+
+/** Objects and arrays are written as they are, everything else as a string that holds its JSON text. */
+function payload(rows: JsonBuffer, before: Uint8Array, json: JsonText): void {
+  if (json === '') return
+  rows.fixed(before)
+  if (typeof json === 'string') rows.text(isNested(json.charCodeAt(0)) ? json : JSON.stringify(json))
+  else if (isNested(json.bytes[json.start])) rows.slice(json.bytes, json.start, json.end)
+  else rows.text(JSON.stringify(json.bytes.toString('utf8', json.start, json.end)))
+}
+
+function payloads(rows: JsonBuffer, part: CallPart): void {
   if (part.kind === 'name' || part.kind === 'delete') return
+  if (part.odd) rows.fixed(odd)
   if (part.kind !== 'end') {
-    writePayload(rows, leads.attributes, part.attributes)
-    writePayload(rows, leads.inputs, part.inputs)
+    payload(rows, leads.attributes, part.attributes)
+    payload(rows, leads.inputs, part.inputs)
   }
   if (part.kind !== 'start') {
-    writePayload(rows, leads.output, part.output)
-    writePayload(rows, leads.summary, part.summary)
+    payload(rows, leads.output, part.output)
+    payload(rows, leads.summary, part.summary)
   }
-  if (part.kind !== 'end') writePayload(rows, leads.otelDump, part.otelDump)
+  if (part.kind !== 'end') payload(rows, leads.otelDump, part.otelDump)
 }
-
-const rowEnd = Buffer.from('}\n')
 
 /** FNV-1a over project and call id: everything about one call goes to one partition. */
 function partitionOf(projectId: string, id: string, partitions: number): number {
@@ -196,6 +212,8 @@ function partitionOf(projectId: string, id: string, partitions: number): number 
   return (hash >>> 0) % partitions
 }
 
+type Pending = { rows: JsonBuffer; rowCount: number; patchCount: number; clock: bigint }
+
 /**
  * @param options.sizeHintBytes expected size of all rows, to save copies
  * @param options.partitions partitions of the log's topic; a record's `key` is the number of its partition
@@ -203,42 +221,43 @@ function partitionOf(projectId: string, id: string, partitions: number): number 
 export function createCallWriter(options: { sizeHintBytes?: number; partitions?: number } = {}): CallWriter {
   const partitions = options.partitions ?? 1
   const sizeHint = (options.sizeHintBytes ?? 4096) / partitions
-  let byPartition = new Map<number, Rows>()
-  let project = ''
-  let projectJson = '""'
+  let byPartition = new Map<number, Pending>()
+
+  function pendingOf(part: CallPart): Pending {
+    const partition = partitionOf(part.projectId, part.id, partitions)
+    const known = byPartition.get(partition)
+    if (known !== undefined) return known
+    const pending = { rows: createJsonBuffer(sizeHint), rowCount: 0, patchCount: 0, clock: 0n }
+    byPartition.set(partition, pending)
+    return pending
+  }
+
   return {
     add(part) {
-      const partition = partitionOf(part.projectId, part.id, partitions)
-      let rows = byPartition.get(partition)
-      if (rows === undefined) {
-        rows = createRows(sizeHint)
-        byPartition.set(partition, rows)
-      }
-      if (project !== part.projectId) {
-        project = part.projectId
-        projectJson = quote(project)
-      }
-      const odd = 'odd' in part && part.odd ? ',"odd":1' : ''
-      rows.text(
-        `{"kind":"${part.kind}","project_id":${projectJson},"id":${quote(part.id)},"clock":${part.clock}${lightColumns(part)}${odd}`,
-      )
-      writePayloads(rows, part)
-      rows.lead(rowEnd)
-      rows.rowCount++
-      if (part.kind !== 'complete') rows.patchCount++
-      if (part.clock > rows.clock) rows.clock = part.clock
+      const pending = pendingOf(part)
+      const { rows } = pending
+      rows.fixed(heads[part.kind])
+      rows.string(part.projectId)
+      rows.fixed(idLead)
+      rows.string(part.id)
+      rows.fixed(clockLead)
+      rows.text(String(part.clock))
+      lightColumns(rows, part)
+      payloads(rows, part)
+      rows.fixed(rowEnd)
+      pending.rowCount++
+      if (part.kind !== 'complete') pending.patchCount++
+      if (part.clock > pending.clock) pending.clock = part.clock
     },
     rowCount() {
       let all = 0
-      for (const rows of byPartition.values()) all += rows.rowCount
+      for (const { rowCount } of byPartition.values()) all += rowCount
       return all
     },
     take() {
-      const records = [...byPartition].map(([partition, rows]) => ({
+      const records = [...byPartition].map(([partition, { rows, ...counts }]) => ({
+        ...counts,
         rows: rows.done(),
-        rowCount: rows.rowCount,
-        patchCount: rows.patchCount,
-        clock: rows.clock,
         key: String(partition),
       }))
       byPartition = new Map()

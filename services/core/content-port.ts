@@ -25,3 +25,16 @@ export type ContentStore = {
 
 /** Leaves every text inline. */
 export const noContent: ContentStore = { begin: () => ({ extract: () => null, append: async () => [] }) }
+
+const base64Bytes = new Uint8Array(256)
+// A backslash may begin an escape of such a character.
+for (const c of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\\') base64Bytes[c.charCodeAt(0)] = 1
+
+/** False when the first bytes of a long JSON string rule out both base64 and a data URI. */
+export function mayBeContent(bytes: Uint8Array, start: number): boolean {
+  const first = bytes[start] as number
+  if ((first | 32) === 100 && ((bytes[start + 1] as number) | 32) === 97) return true
+  if (first === 92) return true
+  for (let i = start; i < start + 64; i++) if (base64Bytes[bytes[i] as number] !== 1) return false
+  return true
+}

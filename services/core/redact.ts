@@ -54,3 +54,34 @@ export function redact<T>(value: T): T {
   }
   return (copy ?? value) as T
 }
+
+/** How the last four letters of a credential's key may look: one of the first group, then the second. */
+const keyEndings = ['iestk key', 'o ken', 'c ret', 'd ers', 't ion', 'e yid', 'i als']
+/** For the last letter, the one before it and so on: bits of the endings that a byte fits. */
+const endingBits = [3, 2, 1, 0].map((place) => {
+  const bits = new Uint8Array(256)
+  keyEndings.forEach((ending, bit) => {
+    const [first = '', rest = ''] = ending.split(' ')
+    for (const letter of place === 0 ? first : (rest[place - 1] as string))
+      for (const form of [letter, letter.toUpperCase()])
+        bits[form.charCodeAt(0)] = (bits[form.charCodeAt(0)] as number) | (1 << bit)
+  })
+  return bits
+})
+
+/** False when the last letters of a key in UTF-8 bytes rule out that it is sensitive; `_` and `-` do not count. */
+export function mayBeSensitiveKey(bytes: Uint8Array, start: number, end: number): boolean {
+  if (end - start < 6) return false
+  let bits = 0x7f
+  let i = end - 1
+  for (let letter = 0; letter < 4; letter++) {
+    while (bytes[i] === 45 || bytes[i] === 95) i--
+    if (i < start) return false
+    const c = bytes[i--] as number
+    // Lower-casing turns some other letters into ASCII (the Kelvin sign).
+    if (c >= 128) return true
+    bits &= (endingBits[letter] as Uint8Array)[c] as number
+    if (bits === 0) return false
+  }
+  return true
+}

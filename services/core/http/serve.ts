@@ -66,6 +66,7 @@ async function readInput(route: Route, exchange: Exchange, lease: ByteLease, dep
   const bytes = await readBody(request, { maxBytes: deps.maxBodyBytes, idleMs: bodyIdleMs, onReceived }, lease)
   if (body.type === 'raw') return { ...nothing, body: { bytes, contentType } }
   if (bytes.length === 0) throw invalid({ loc: ['body'], msg: 'Field required', type: 'missing' })
+  if (body.check === 'bytes') return { ...nothing, body: { bytes, contentType } }
   const value = parseJson(bytes, deps.maxJsonDepth)
   if (body.check === 'handler') return { ...nothing, input: value, body: { bytes, contentType } }
   const parsed = body.schema.safeParse(value)

@@ -1,18 +1,28 @@
-// Where the payloads of each item lie in the bytes of a request body, for every body shape of the write routes.
+// Reads the bodies of call writes from their bytes: light fields become values, payloads stay where they are.
+import { invalid } from '../../core/http/errors.ts'
+import { parseJson } from '../../core/http/json-check.ts'
 import {
-  enterArray,
-  enterObject,
-  nameOf,
+  endScan,
+  enter,
+  type Names,
+  namesOf,
   nextItem,
   nextMember,
-  type Scan,
+  nothingRepeated,
+  type Repeated,
   type Slice,
   search,
-  startScan,
+  skipValue,
+  takeRepeated,
+  takeScalar,
   takeSlice,
-} from '../../core/json-slices.ts'
+  typeOf,
+} from '../../core/json-scan.ts'
+import { type Scan, startScan, unreadable } from '../../core/json-tokens.ts'
+import { isObject, type Json } from './field-checks.ts'
+import type { WireNames } from './part-checks.ts'
 
-/** Payloads of one item as they stand in the body; null when the key is absent. */
+/** Payloads of one side of an item as they stand in the body; null when the key is absent. */
 export type PayloadSlices = {
   attributes: Slice | null
   inputs: Slice | null
@@ -21,80 +31,163 @@ export type PayloadSlices = {
   summary: Slice | null
 }
 
-const payloads = [
-  { name: nameOf('attributes'), key: 'attributes', interest: search.credentials },
-  { name: nameOf('inputs'), key: 'inputs', interest: search.credentials | search.refs | search.content },
-  { name: nameOf('otel_dump'), key: 'otelDump', interest: search.credentials },
-  { name: nameOf('output'), key: 'output', interest: search.refs | search.content },
-  { name: nameOf('summary'), key: 'summary', interest: 0 },
-] as const
+/**
+ * A start, an end or a whole call: its fields as JSON.parse gives them, but unknown keys are left out, the summary alone
+ * is read, and every other payload is only a value of the same type.
+ */
+export type Side = { fields: unknown; payloads: PayloadSlices }
 
-const names = payloads.map((payload) => payload.name)
-const batchName = [nameOf('batch')]
-const requestName = [nameOf('req')]
-const startName = nameOf('start')
-const endName = nameOf('end')
-const sideNames = [startName, endName]
+/** An item of a batch: `value` is what its checks look at. */
+export type BatchItem = { value: unknown; start: PayloadSlices; end: PayloadSlices }
 
-const noPayloads = (): PayloadSlices => ({
-  attributes: null,
-  inputs: null,
-  otelDump: null,
-  output: null,
-  summary: null,
-})
+const nothing: PayloadSlices = { attributes: null, inputs: null, otelDump: null, output: null, summary: null }
 
-/** The payloads among the members of the object at the scan's position. */
-function takePayloads(scan: Scan): PayloadSlices {
-  const found = noPayloads()
-  if (!enterObject(scan)) return found
+const payloadNames = ['attributes', 'inputs', 'otel_dump', 'output', 'summary'] as const
+const repeatedNames = ['project_id', 'trace_id', 'thread_id'] as const
+const otherNames = ['id', 'op_name', 'display_name', 'parent_id', 'turn_id', 'started_at', 'ended_at', 'exception']
+
+const bodyNames = namesOf('batch')
+const itemNames = namesOf('mode', 'req')
+const sideNames = namesOf('start', 'end')
+
+export type BodyReader = {
+  /** The sides of `{"start": {…}}` or `{"end": {…}}`; `value` is the body with their fields. */
+  single(body: Buffer): BatchItem
+  /** The items of `{"batch": [{"mode", "req": {"start" | "end": {…}}}, …]}`, null when `batch` is no list. */
+  upserts(body: Buffer): BatchItem[] | null
+  /** The calls of `{"batch": [{…}, …]}`, null when `batch` is no list. */
+  calls(body: Buffer): Side[] | null
+}
+
+/** Fields of a side that are read, and an object that has all of them: a copy of it is filled faster than a new one. */
+type Layout = { names: Names; empty: Json }
+
+type Reading = { scan: Scan; layout: Layout; repeated: Repeated[] }
+
+/** The summary as a value: its counts are checked. Nothing of an empty one needs to be read. */
+const summaryOf = (slice: Slice): unknown =>
+  slice.end - slice.start === 2 || slice.bytes[slice.start] !== 123
+    ? typeOf(slice)
+    : JSON.parse(slice.bytes.toString('utf8', slice.start, slice.end))
+
+/** Takes the payload at the scan's position; the value that stands for it in checks. */
+function takePayload(scan: Scan, payload: number, into: PayloadSlices): unknown {
+  switch (payload) {
+    case 0:
+      into.attributes = takeSlice(scan, search.credentials)
+      return typeOf(into.attributes)
+    case 1:
+      into.inputs = takeSlice(scan, search.credentials | search.refs | search.content)
+      return typeOf(into.inputs)
+    case 2:
+      into.otelDump = takeSlice(scan, search.credentials)
+      return typeOf(into.otelDump)
+    case 3:
+      into.output = takeSlice(scan, search.refs | search.content)
+      return typeOf(into.output)
+    default:
+      into.summary = takeSlice(scan, 0)
+      return summaryOf(into.summary)
+  }
+}
+
+function readSide({ scan, layout, repeated }: Reading): Side {
+  const { names, empty } = layout
+  if (!enter(scan, 123)) return { fields: takeScalar(scan), payloads: nothing }
+  const payloads: PayloadSlices = { attributes: null, inputs: null, otelDump: null, output: null, summary: null }
+  const fields: Json = { ...empty }
   for (let name = nextMember(scan, names); name !== -1; name = nextMember(scan, names)) {
-    const { key, interest } = payloads[name] as (typeof payloads)[number]
-    found[key] = takeSlice(scan, interest)
+    const key = names.texts[name] as string
+    if (name < payloadNames.length) fields[key] = takePayload(scan, name, payloads)
+    else {
+      const memory = repeated[name - payloadNames.length]
+      fields[key] = memory === undefined ? takeScalar(scan) : takeRepeated(scan, memory)
+    }
   }
-  return found
+  return { fields, payloads }
 }
 
-/** Both sides of an item: the one that counts is known from the parsed body. */
-export type Sides = { start: PayloadSlices; end: PayloadSlices }
-
-const nothing = noPayloads()
-
-function takeSides(scan: Scan): Sides {
-  const sides: Sides = { start: nothing, end: nothing }
-  if (!enterObject(scan)) return sides
-  for (let side = nextMember(scan, sideNames); side !== -1; side = nextMember(scan, sideNames)) {
-    if (side === 0) sides.start = takePayloads(scan)
-    else sides.end = takePayloads(scan)
+/** Reads the rest of `{"start": …, "end": …}`. */
+function readSides(reading: Reading): BatchItem {
+  const { scan } = reading
+  const value: Json = {}
+  const read: BatchItem = { value, start: nothing, end: nothing }
+  for (let name = nextMember(scan, sideNames); name !== -1; name = nextMember(scan, sideNames)) {
+    const side = readSide(reading)
+    if (name === 0) {
+      value.start = side.fields
+      read.start = side.payloads
+    } else {
+      value.end = side.fields
+      read.end = side.payloads
+    }
   }
-  return sides
+  return read
 }
 
-function takeItem(scan: Scan): Sides {
-  let sides: Sides = { start: nothing, end: nothing }
-  if (!enterObject(scan)) return sides
-  // Of repeated keys the last one counts, here as in JSON.parse.
-  while (nextMember(scan, requestName) !== -1) sides = takeSides(scan)
-  return sides
+function readItem(reading: Reading): BatchItem {
+  const { scan } = reading
+  if (!enter(scan, 123)) return { value: takeScalar(scan), start: nothing, end: nothing }
+  const value: Json = {}
+  let start = nothing
+  let end = nothing
+  for (let name = nextMember(scan, itemNames); name !== -1; name = nextMember(scan, itemNames)) {
+    if (name === 0) value.mode = takeScalar(scan)
+    else if (enter(scan, 123)) {
+      const read = readSides(reading)
+      value.req = read.value
+      start = read.start
+      end = read.end
+    } else value.req = takeScalar(scan)
+  }
+  return { value, start, end }
 }
 
-function takeBatch<Item>(body: Buffer, maxDepth: number, take: (scan: Scan) => Item): Item[] {
-  const scan = startScan(body, maxDepth)
-  let items: Item[] = []
-  if (!enterObject(scan)) return items
-  while (nextMember(scan, batchName) !== -1) {
-    items = []
-    if (enterArray(scan)) while (nextItem(scan)) items.push(take(scan))
+/** Reads the list under `batch`; of repeated keys the last one counts, as in JSON.parse. */
+function readBatch<Item>(reading: Reading, readOne: (reading: Reading) => Item): Item[] | null {
+  const { scan } = reading
+  let items: Item[] | null = null
+  for (let name = nextMember(scan, bodyNames); name !== -1; name = nextMember(scan, bodyNames)) {
+    if (enter(scan, 91)) {
+      items = []
+      while (nextItem(scan)) items.push(readOne(reading))
+    } else {
+      skipValue(scan)
+      items = null
+    }
   }
+  endScan(scan)
   return items
 }
 
-/** Payloads of a body `{"start": {…}}` or `{"end": {…}}`. */
-export const singlePayloads = (body: Buffer, maxDepth: number): Sides => takeSides(startScan(body, maxDepth))
+/**
+ * @param wire spellings of the prefixed fields
+ * @param maxDepth most nested containers in a body
+ */
+export function createBodyReader(wire: WireNames, maxDepth: number): BodyReader {
+  const prefixed = [wire.runId, wire.runStep, wire.runStepEnd].flatMap(({ own, alias }) => [own, alias])
+  const names = namesOf(...payloadNames, ...repeatedNames, ...otherNames, ...new Set(prefixed))
+  const empty: Json = Object.fromEntries(names.texts.map((text) => [text, undefined]))
+  const layout: Layout = { names, empty }
 
-/** Payloads of a body `{"batch": [{"req": {"start" | "end": {…}}}, …]}`, item by item. */
-export const batchPayloads = (body: Buffer, maxDepth: number): Sides[] => takeBatch(body, maxDepth, takeItem)
+  function read<Read>(body: Buffer, by: (reading: Reading) => Read): Read {
+    try {
+      const reading: Reading = { scan: startScan(body, maxDepth), layout, repeated: repeatedNames.map(nothingRepeated) }
+      if (!enter(reading.scan, 123)) throw unreadable
+      const result = by(reading)
+      endScan(reading.scan)
+      return result
+    } catch (error) {
+      if (error !== unreadable) throw error
+      const value = parseJson(body, maxDepth)
+      if (isObject(value)) throw new Error('a valid body was not understood')
+      throw invalid({ loc: ['body'], msg: 'Input should be a valid object', type: 'dict_type' })
+    }
+  }
 
-/** Payloads of a body `{"batch": [call, …]}`, call by call. */
-export const completePayloads = (body: Buffer, maxDepth: number): PayloadSlices[] =>
-  takeBatch(body, maxDepth, takePayloads)
+  return {
+    single: (body) => read(body, readSides),
+    upserts: (body) => read(body, (reading) => readBatch(reading, readItem)),
+    calls: (body) => read(body, (reading) => readBatch(reading, readSide)),
+  }
+}

@@ -2,7 +2,8 @@
 import type { JsonText } from '../../core/call-rows.ts'
 import { type Extraction, inlineTextLength } from '../../core/content-port.ts'
 import { rewriteJson } from '../../core/json-rewrite.ts'
-import { mark, rewriteMarks, type Slice } from '../../core/json-slices.ts'
+import type { Slice } from '../../core/json-scan.ts'
+import { found } from '../../core/json-tokens.ts'
 import { isSensitiveKey, redacted } from '../../core/redact.ts'
 import { isRef } from '../../core/refs.ts'
 
@@ -19,10 +20,13 @@ export const inputsPayload: PayloadRules = { redact: true, extract: true, refs: 
 export const outputPayload: PayloadRules = { redact: false, extract: true, refs: true }
 export const summaryPayload: PayloadRules = { redact: false, extract: false, refs: false }
 
+/** What makes it necessary to write a payload anew. */
+const rewriteCauses = found.lines | found.credential | found.content | found.half
+
 /** The stored text of a payload and the refs in it. */
 export function payloadText(slice: Slice, rules: PayloadRules, owner: PayloadOwner): PayloadText {
-  const odd = (slice.marks & mark.odd) !== 0
-  if ((slice.marks & rewriteMarks) === 0) return { json: slice, refs: slice.refs, odd }
+  const odd = (slice.found & found.wide) !== 0
+  if ((slice.found & rewriteCauses) === 0) return { json: slice, refs: slice.refs, odd }
   const refs = new Set<string>()
   const json = rewriteJson(slice.bytes.toString('utf8', slice.start, slice.end), (text, key) => {
     let kept = text

@@ -14,12 +14,13 @@ import { appendCalls, createCallWriter } from '../../core/call-rows-writer.ts'
 import type { Clock } from '../../core/clock.ts'
 import { type ContentStore, noContent } from '../../core/content-port.ts'
 import { type Detail, Fault, fault, invalid } from '../../core/http/errors.ts'
+import { parseJson } from '../../core/http/json-check.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
 import { isCallId, type ProjectId } from '../../core/ids.ts'
 import type { Log, Position } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/positions.ts'
 import { type Item, recordsOf } from './batch-rows.ts'
-import { batchPayloads, completePayloads, type Sides, singlePayloads } from './envelope.ts'
+import { type BatchItem, createBodyReader, type PayloadSlices, type Side } from './envelope.ts'
 import {
   detailsOf,
   faultOf,
@@ -65,11 +66,10 @@ function bodyObject(input: unknown): Json {
   throw invalid({ loc: ['body'], msg: 'Input should be a valid object', type: 'dict_type' })
 }
 
-/** The list under `batch`; 422 when it is none. */
-function batchOf(input: unknown): unknown[] {
-  const { batch } = bodyObject(input)
-  if (Array.isArray(batch)) return batch
-  throw invalid(
+/** 422 for a body whose `batch` is no list. */
+function noBatch(body: Buffer, maxDepth: number): Fault {
+  const { batch } = bodyObject(parseJson(body, maxDepth))
+  return invalid(
     batch === undefined
       ? { loc: ['body', 'batch'], msg: 'Field required', type: 'missing' }
       : { loc: ['body', 'batch'], msg: 'Input should be a valid list', type: 'list_type' },
@@ -96,6 +96,8 @@ function pathProject(context: Context): OpenProject {
     return path
   }
 }
+
+type Sides = { start: PayloadSlices; end: PayloadSlices }
 
 const withPayloads = ({ projectId, id, start, end }: Checked, sides: Sides): Item => ({
   projectId,
@@ -126,6 +128,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
   const names = wireNames(deps.wirePrefix, deps.wireAliases)
   const maxDepth = deps.maxJsonDepth ?? 512
   const partitions = deps.partitions ?? 1
+  const reader = createBodyReader(names, maxDepth)
   const checkContext = (): CheckContext => ({ names, nowMs: Date.now() })
 
   /** Stores extracted content and then the rows; the positions of both. */
@@ -152,36 +155,38 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
 
   async function start(context: Context, open: OpenProject): Promise<Reply> {
     const found = findingsAt('body')
-    const from = objectAt(found, bodyObject(context.input), 'start')
+    const read = reader.single(context.body.bytes)
+    const from = objectAt(found, bodyObject(read.value), 'start')
     found.loc.push('start')
     const checked = from && checkStartItem(found, from, open, checkContext())
     const wrong = faultOf(found)
     if (wrong !== null || checked === null) throw wrong
     const { id, start: head } = checked
-    const positions = await write(context, [withPayloads(checked, singlePayloads(context.body.bytes, maxDepth))])
+    const positions = await write(context, [withPayloads(checked, read)])
     return reply(idsText(id, head?.traceId ?? ''), positions)
   }
 
   async function end(context: Context, open: OpenProject): Promise<Reply> {
     const found = findingsAt('body')
-    const from = objectAt(found, bodyObject(context.input), 'end')
+    const read = reader.single(context.body.bytes)
+    const from = objectAt(found, bodyObject(read.value), 'end')
     found.loc.push('end')
     const checked = from && checkEndItem(found, from, open, checkContext())
     const wrong = faultOf(found)
     if (wrong !== null || checked === null) throw wrong
-    const sides = singlePayloads(context.body.bytes, maxDepth)
-    return reply('{}', await write(context, [withPayloads(checked, sides)]))
+    return reply('{}', await write(context, [withPayloads(checked, read)]))
   }
 
   async function upsertBatch(context: Context): Promise<Reply> {
-    const batch = batchOf(context.input)
+    const { bytes } = context.body
+    const batch = reader.upserts(bytes)
+    if (batch === null) throw noBatch(bytes, maxDepth)
     if (batch.length === 0) return reply('{"res":[]}', [])
     const open = projectsOf(context)
     const check = checkContext()
-    const results = batch.map((item, index) => checkBatchItem(item, index, open, check))
+    const results = batch.map((item, index) => checkBatchItem(item.value, index, open, check))
     const faults = results.filter((result) => result instanceof Fault)
     if (faults.length === results.length) throw wholeFault(faults)
-    const sides = batchPayloads(context.body.bytes, maxDepth)
     const items: Item[] = []
     const answers: string[] = []
     results.forEach((result, index) => {
@@ -191,27 +196,29 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
         answers.push(`{"error":{"reason":${JSON.stringify(reason)}}}`)
         return
       }
-      items.push(withPayloads(result, sides[index] as Sides))
+      items.push(withPayloads(result, batch[index] as BatchItem))
       answers.push(result.start ? idsText(result.id, result.start.traceId) : '{}')
     })
     return reply(`{"res":[${answers.join(',')}]}`, await write(context, items))
   }
 
   async function complete(context: Context): Promise<Reply> {
-    const batch = batchOf(context.input)
+    const { bytes } = context.body
     const open = pathProject(context)
+    const batch = reader.calls(bytes)
+    if (batch === null) throw noBatch(bytes, maxDepth)
     if (batch.length === 0) return reply('{}', [])
     const check = checkContext()
     const details: Detail[] = []
     const calls: Checked[] = []
-    batch.forEach((item, index) => {
+    batch.forEach(({ fields }, index) => {
       const found = findingsAt('body', 'batch', index)
-      if (!isObject(item)) {
+      if (!isObject(fields)) {
         details.push({ loc: found.loc, msg: 'Input should be a valid object', type: 'dict_type' })
         return
       }
       try {
-        calls.push(checkCompleteItem(found, item, open, check))
+        calls.push(checkCompleteItem(found, fields, open, check))
       } catch (error) {
         if (!(error instanceof Fault)) throw error
         refuse(found, error.message)
@@ -219,16 +226,15 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
       details.push(...detailsOf(found))
     })
     if (details.length > 0) throw invalid(...details)
-    const payloads = completePayloads(context.body.bytes, maxDepth)
     const items = calls.map((call, index) => {
-      const own = payloads[index] as Sides['start']
-      return withPayloads(call, { start: own, end: own })
+      const { payloads } = batch[index] as Side
+      return withPayloads(call, { start: payloads, end: payloads })
     })
     return reply('{}', await write(context, items))
   }
 
   async function update(context: Context): Promise<Reply> {
-    const from = bodyObject(context.input)
+    const from = bodyObject(parseJson(context.body.bytes, maxDepth))
     const found = findingsAt('body')
     const project = requiredText(found, from, 'project_id')
     const id = requiredText(found, from, 'call_id')
@@ -245,7 +251,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
     return reply('{}', await appendCalls(log, writer.take()))
   }
 
-  const body = <Schema extends z.ZodType>(schema: Schema) => ({ type: 'json', schema, check: 'handler' }) as const
+  const body = <Schema extends z.ZodType>(schema: Schema) => ({ type: 'json', schema, check: 'bytes' }) as const
   const prefix = deps.wirePrefix
   const topics = ['calls', 'objects', 'files']
   const v2 = '/v2/{entity}/{project}'
