@@ -19,7 +19,7 @@ export const rawNumber = (token: string): RawNumber => json.rawJSON(token)
 
 // A number token, or what may be one inside a string, that String(Number(token)) might not give back.
 const suspicious =
-  /(?:^|[\s:,[])-?(?:\d+(?:\.\d+)?[eE]|(?=[\d.]{17})\d+\.?\d*|\d+\.\d*0(?![\d.])|0\.000000|0(?=[\s,\]}]|$)(?<=-0))/
+  /(?:^|[\s:,[])-?(?:\d+(?:\.\d+)?[eE]|(?=[\d.]{16})\d+\.?\d*|\d+\.\d*0(?![\d.])|0\.000000|0(?=[\s,\]}]|$)(?<=-0))/
 
 /** False when no number of the text can lose anything through JSON.parse; true may be a false alarm. */
 export const needsLossless = (text: string): boolean => suspicious.test(text)

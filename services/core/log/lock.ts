@@ -1,6 +1,6 @@
 // One process per data folder: takes the folder's lock, or says who holds it.
 import { randomUUID } from 'node:crypto'
-import { link, mkdir, readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises'
+import { link, mkdir, readdir, readFile, rename, stat, unlink, utimes, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { errorCode } from './disk.ts'
@@ -15,6 +15,10 @@ type Holder = { pid: number; host: string; startTicks: string; bootId: string; s
  * number by `link`, which only one starter can do, and the greatest file is never removed: so a starter that read an
  * old state cannot remove a lock that was taken meanwhile. Releasing replaces the content by "nobody".
  */
+/** How often the holder touches its lock, and after which silence a lock from another machine or container is dead. */
+const beatMs = 10_000
+const silenceMs = 60_000
+
 const lockName = /^lock-(\d{8})$/
 
 export async function takeLock(dir: string): Promise<Lock> {
@@ -26,10 +30,12 @@ export async function takeLock(dir: string): Promise<Lock> {
       const path = lockPath(dir, current)
       const holder = await readHolder(path)
       if (holder === 'gone') continue
-      if (await isHeld(holder))
+      if (await isHeld(holder, path))
         throw new Error(
           `${dir} is in use by process ${holder.pid} on ${holder.host} since ${holder.since}` +
-            (holder.host === own.host ? '' : `; if that machine or container is gone for good, remove ${path}`),
+            (holder.host === own.host
+              ? ''
+              : `; if that machine or container is gone, its lock is dead ${silenceMs / 1000} s after its last sign of life`),
         )
     }
     const path = lockPath(dir, current + 1)
@@ -50,8 +56,15 @@ export async function takeLock(dir: string): Promise<Lock> {
     }
     for (const name of await readdir(dir))
       if (numberOf(name) > 0 && numberOf(name) <= current) await unlink(join(dir, name)).catch(() => {})
+    const beating = setInterval(() => {
+      const now = new Date()
+      // A beat that fails is followed by the next one; a folder that is gone fails every write to the log too.
+      utimes(path, now, now).catch(() => {})
+    }, beatMs)
+    beating.unref()
     return {
       async release() {
+        clearInterval(beating)
         const released = join(dir, `lock-${randomUUID()}.tmp`)
         await writeFile(released, JSON.stringify({ ...own, pid: 0 }))
         await rename(released, path)
@@ -80,10 +93,16 @@ async function readHolder(path: string): Promise<Holder | 'gone'> {
   return JSON.parse(text) as Holder
 }
 
-async function isHeld(holder: Holder): Promise<boolean> {
+async function isHeld(holder: Holder, path: string): Promise<boolean> {
   if (holder.pid === 0) return false
-  // Processes of another machine or container cannot be seen from here.
-  if (holder.host !== hostname()) return true
+  // Processes of another machine or container cannot be seen from here, only the beat of their lock.
+  if (holder.host !== hostname()) {
+    const seenMs = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => 0,
+    )
+    return Date.now() - seenMs < silenceMs
+  }
   const { bootId } = await ownTimes()
   if (bootId !== '' && holder.bootId !== '' && bootId !== holder.bootId) return false
   try {
