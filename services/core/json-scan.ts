@@ -99,7 +99,7 @@ export function skipValue(s: Scan, interest = 0): void {
 }
 
 /** The text between two quotes. */
-export function textBetween(s: Scan, start: number, end: number): string {
+function textBetween(s: Scan, start: number, end: number): string {
   const text = s.bytes.utf8Slice(start, end)
   return text.includes('\\') ? JSON.parse(`"${text}"`) : text
 }

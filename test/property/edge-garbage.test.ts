@@ -28,7 +28,8 @@ async function check(where: string, body: string): Promise<void> {
   const { status, json } = await edge.post(where, body, { raw: true })
   const rows = edge.rows()
   if (status === 200) {
-    for (const row of rows) expect(row).toMatchObject({ project_id: expect.stringMatching(/^[^/]+\/[^/]+$/), id: expect.any(String) })
+    for (const row of rows)
+      expect(row).toMatchObject({ project_id: expect.stringMatching(/^[^/]+\/[^/]+$/), id: expect.any(String) })
   } else {
     expect([400, 413, 422]).toContain(status)
     expect(Object.keys(json as object)).toEqual([status === 422 ? 'detail' : 'reason'])
