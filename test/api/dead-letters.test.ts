@@ -63,8 +63,7 @@ const count = async () => (await server.send<{ count: number }>('/calls/query_st
 describe('a poison row among ten thousand', () => {
   let letter: DeadLetterSummary
   beforeAll(async () => {
-    // Isolating rows takes many inserts; the reads here wait for all of them.
-    server = await startLiveServer(['--freshness-ms', '60000'])
+    server = await startLiveServer()
     const rows = Array.from({ length: total }, (_, n) =>
       rowOf(n, n + 1, n === poisoned ? { usage_model: ['m'], usage_input: ['many'] } : {}),
     )
