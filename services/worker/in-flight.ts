@@ -1,5 +1,5 @@
 // The mark that tells, after a crash, which batch the engine was working on and how often that has ended in a crash.
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Batch } from '../core/log/log.ts'
 import type { TopicName } from '../core/topics.ts'
@@ -37,7 +37,9 @@ export function createInFlight(dir: string): InFlight {
         firstOffset: batch.firstOffset,
         attempts: attempts + 1,
       }
-      writeFileSync(path, JSON.stringify(mark))
+      // Whole or not at all: a mark that is cut short would forget the starts before.
+      writeFileSync(`${path}.new`, JSON.stringify(mark))
+      renameSync(`${path}.new`, path)
       return attempts
     },
     end(batch) {
