@@ -1,6 +1,6 @@
 // The event families: which topic goes to which landing table, and the exact columns of its rows.
 
-export type TopicName = 'calls' | 'objects' | 'files'
+export type TopicName = 'calls' | 'objects' | 'files' | 'tables'
 
 export type Topic = {
   name: TopicName
@@ -92,6 +92,22 @@ export const topics: Record<TopicName, Topic> = {
       ['size_bytes', 'UInt64'],
       ['blob', 'String'],
       ['content', 'String'],
+    ],
+  },
+  tables: {
+    name: 'tables',
+    version: 1,
+    landing: 'tables_in',
+    columns: [
+      ['project_id', 'String'],
+      ['kind', "Enum8('row' = 1, 'list' = 2)"],
+      ['digest', 'String'],
+      ['clock', 'UInt64'],
+      ['size_bytes', 'UInt64'],
+      ['chunk_index', 'UInt32'],
+      ['row_count', 'UInt64'],
+      ['row_digests', 'Array(String)'],
+      ['val', 'String'],
     ],
   },
 }

@@ -85,6 +85,8 @@ type ProjectTable =
   | 'objects'
   | 'object_events'
   | 'files'
+  | 'table_rows'
+  | 'table_lists'
 
 type From = {
   alias?: string
