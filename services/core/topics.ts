@@ -1,6 +1,6 @@
 // The event families: which topic goes to which landing table, and the exact columns of its rows.
 
-export type TopicName = 'calls' | 'objects' | 'files' | 'tables'
+export type TopicName = 'calls' | 'objects' | 'files' | 'tables' | 'feedback'
 
 export type Topic = {
   name: TopicName
@@ -108,6 +108,40 @@ export const topics: Record<TopicName, Topic> = {
       ['row_count', 'UInt64'],
       ['row_digests', 'Array(String)'],
       ['val', 'String'],
+    ],
+  },
+  feedback: {
+    name: 'feedback',
+    version: 1,
+    landing: 'feedback_in',
+    columns: [
+      ['project_id', 'String'],
+      ['id', 'String'],
+      ['clock', 'UInt64'],
+      ['event', "Enum8('created' = 1, 'purged' = 2)"],
+      ['weave_ref', 'String'],
+      ['user_id', 'String'],
+      ['creator', 'Nullable(String)'],
+      ['feedback_type', 'String'],
+      ['annotation_ref', 'Nullable(String)'],
+      ['runnable_ref', 'Nullable(String)'],
+      ['call_ref', 'Nullable(String)'],
+      ['trigger_ref', 'Nullable(String)'],
+      ['queue_id', 'Nullable(String)'],
+      ['scorer_tags', 'Array(String)'],
+      ['scorer_tag_reasons', 'Map(String, String)'],
+      ['scorer_rating_reasons', 'Map(String, String)'],
+      ['scorer_tag_confidences', 'Map(String, Float64)'],
+      ['scorer_ratings', 'Map(String, Float64)'],
+      ['scorer_rating_confidences', 'Map(String, Float64)'],
+      ['span_agent_name', 'String'],
+      ['span_agent_version', 'String'],
+      ['span_conversation_id', 'String'],
+      ['span_trace_id', 'String'],
+      ['scorer_trace_id', 'String'],
+      ['span_status_code', 'String'],
+      ['payload', 'String'],
+      ['readable_payload', 'String'],
     ],
   },
 }

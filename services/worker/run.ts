@@ -65,7 +65,7 @@ export function startWorker(deps: WorkerDeps): Worker {
   const queue = createQueue()
   const calls: CallMaterializer = createCallMaterializer(store)
   const plain = (topic: TopicName): Materializer => ({ topic, before: async () => {}, after: async () => {} })
-  const materializers: Materializer[] = [calls, plain('objects'), plain('files'), plain('tables')]
+  const materializers: Materializer[] = [calls, plain('objects'), plain('files'), plain('tables'), plain('feedback')]
   const failing = new Map<TopicName, string>()
   const rollups = createRollups({
     store,

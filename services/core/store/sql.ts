@@ -85,6 +85,8 @@ type ProjectTable =
   | 'objects'
   | 'object_events'
   | 'files'
+  | 'feedback'
+  | 'feedback_by_ref'
   | 'table_rows'
   | 'table_lists'
 
