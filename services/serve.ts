@@ -79,9 +79,8 @@ export async function startCallhouse(config: Config, output: LogOutput): Promise
     const progress = createProgress()
     const deadLetters = await openDeadLetters(dataDir)
     opened.push(() => deadLetters.close())
-    let fatal = (error: Error): void => {
-      throw error
-    }
+    const failed = Promise.withResolvers<never>()
+    failed.promise.catch(() => undefined)
     const worker = startWorker({
       log,
       store,
@@ -96,14 +95,10 @@ export async function startCallhouse(config: Config, output: LogOutput): Promise
         workerMetrics.retry(topic)
         logger.warn({ topic, error: error.message, retryMs }, 'store refused, trying again')
       },
-      onFatal: (error) => fatal(error),
+      onFatal: failed.reject,
     })
     opened.push(() => worker.stop())
-    const failed = new Promise<never>((_, reject) => {
-      fatal = reject
-    })
-    failed.catch(() => undefined)
-    await Promise.race([worker.caughtUp(), failed])
+    await Promise.race([worker.caughtUp(), failed.promise])
 
     const freshness = createFreshness({ log, progress, boundMs: config.freshnessMs })
     let shutdown: Shutdown | undefined
@@ -154,12 +149,12 @@ export async function startCallhouse(config: Config, output: LogOutput): Promise
       ],
     })
     const ending = shutdown
-    fatal = (error) => {
+    failed.promise.catch((error: Error) => {
       logger.fatal({ error: error.message }, 'worker stopped')
       void ending.run(error.message).then(() => {
         process.exitCode = 1
       })
-    }
+    })
     const port = await http.listen()
     return { url: `http://${config.host}:${port}`, firstKey: first.text, log, store, worker, http, shutdown }
   } catch (error) {

@@ -26,7 +26,7 @@ export function createCallMaterializer(store: Store): CallMaterializer {
     }
   }
 
-  /** Joins the touched calls into `calls_folded`; returns how many there are. */
+  /** Joins the touched calls into `calls_folded`, hides turns that they were; returns how many there are. */
   const fold = async (): Promise<number> => {
     const [row] = await store.rows<{ n: number }>({
       name: 'calls-touched-count',
@@ -37,6 +37,7 @@ export function createCallMaterializer(store: Store): CallMaterializer {
     if (touched > 0) {
       filled.add('calls_folded')
       await store.command(statement('calls-fold'))
+      await store.command(statement('calls-fold-turns'))
     }
     return touched
   }

@@ -30,6 +30,18 @@ beforeAll(async () => {
     complete(uuid(12), { projectId: 'ent/elsewhere', threadId: 'elsewhere', turnId: uuid(12) }),
   ])
   await world.apply([turn(9, 'moved to', 700, 703)])
+  // sent again at the same time: one without its thread, one as a child of another turn
+  const left = { projectId: 'ent/left' }
+  await world.apply(
+    [turn(13, 'left', 900, null), turn(14, 'left', 910, null), turn(15, 'left', 920, 921)].map((part) => ({
+      ...part,
+      ...left,
+    })),
+  )
+  await world.apply([
+    start(uuid(13), { ...left, startedUs: baseUs + 900 * secondUs }),
+    start(uuid(14), { ...left, threadId: 'left', turnId: uuid(15), startedUs: baseUs + 910 * secondUs }),
+  ])
   await world.ask('/calls/delete', { call_ids: [uuid(10)] })
 })
 afterAll(() => world.remove())
@@ -104,5 +116,10 @@ describe('/threads/stream_query', () => {
       (await world.ask('/threads/stream_query', {}, headers)).headers['Content-Type']
     expect(await type({})).toBe('application/x-ndjson')
     expect(await type({ accept: 'application/jsonl' })).toBe('application/jsonl')
+  })
+
+  it('forgets turns that were sent again as none', async () => {
+    const [left] = await list({ project_id: 'ent/left' })
+    expect(left).toMatchObject({ turn_count: 1, first_turn_id: uuid(15), last_turn_id: uuid(15) })
   })
 })
