@@ -1,7 +1,7 @@
 // Seeded payloads of the benchmarks: traces of eight calls, about 3.0 KB of JSON per call as start and end.
 import { createRandom, type Random } from '../../test/fixtures/random.ts'
 
-type BenchCall = { start: Record<string, unknown>; end: Record<string, unknown>; kind: string }
+export type BenchCall = { start: Record<string, unknown>; end: Record<string, unknown>; kind: string }
 
 const syllables = 'ta re mi on ka ser ple du vor ain est lo chi num ber qua ing per dat mo'.split(' ')
 const kinds = ['agent', 'retrieve', 'chat', 'lookup', 'chat', 'search', 'chat', 'guard']

@@ -54,13 +54,14 @@ export type Post = (
   path: string,
   body: Buffer | string,
   type?: string,
+  headers?: Record<string, string>,
 ) => Promise<{ status: number; body: Buffer; ms: number }>
 
 /** A client that keeps its connections. */
 export function createClient(port: number, sockets: number): Post {
   const agent = new Agent({ keepAlive: true, maxSockets: sockets })
   const authorization = `Basic ${Buffer.from('api:bench-key').toString('base64')}`
-  return (path, body, type = 'application/json') =>
+  return (path, body, type = 'application/json', headers = {}) =>
     new Promise((resolve, reject) => {
       const began = performance.now()
       const bytes = Buffer.from(body)
@@ -71,7 +72,7 @@ export function createClient(port: number, sockets: number): Post {
           method: 'POST',
           path,
           agent,
-          headers: { 'content-type': type, 'content-length': bytes.length, authorization },
+          headers: { 'content-type': type, 'content-length': bytes.length, authorization, ...headers },
         },
         (incoming) => {
           const chunks: Buffer[] = []
