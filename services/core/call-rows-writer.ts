@@ -1,7 +1,7 @@
 // Serializes parts of calls into the rows of log records: the one place that knows how a call's row is written.
 import { Buffer } from 'node:buffer'
 import type { CallPart, EndFields, JsonText, StartFields, UsageEntry } from './call-rows.ts'
-import { createJsonBuffer, type JsonBuffer } from './json-rows.ts'
+import { type BufferPool, createJsonBuffer, type JsonBuffer } from './json-rows.ts'
 import type { Log, Position, RecordInput } from './log/log.ts'
 
 export type CallWriter = {
@@ -216,9 +216,12 @@ type Pending = { rows: JsonBuffer; rowCount: number; patchCount: number; clock: 
 
 /**
  * @param options.sizeHintBytes expected size of all rows, to save copies
+ * @param options.pool where the buffers of the rows come from; the caller gives them back
  * @param options.partitions partitions of the log's topic; a record's `key` is the number of its partition
  */
-export function createCallWriter(options: { sizeHintBytes?: number; partitions?: number } = {}): CallWriter {
+export function createCallWriter(
+  options: { sizeHintBytes?: number; partitions?: number; pool?: BufferPool } = {},
+): CallWriter {
   const partitions = options.partitions ?? 1
   const sizeHint = (options.sizeHintBytes ?? 4096) / partitions
   let byPartition = new Map<number, Pending>()
@@ -227,7 +230,7 @@ export function createCallWriter(options: { sizeHintBytes?: number; partitions?:
     const partition = partitionOf(part.projectId, part.id, partitions)
     const known = byPartition.get(partition)
     if (known !== undefined) return known
-    const pending = { rows: createJsonBuffer(sizeHint), rowCount: 0, patchCount: 0, clock: 0n }
+    const pending = { rows: createJsonBuffer(sizeHint, options.pool), rowCount: 0, patchCount: 0, clock: 0n }
     byPartition.set(partition, pending)
     return pending
   }
@@ -266,6 +269,12 @@ export function createCallWriter(options: { sizeHintBytes?: number; partitions?:
   }
 }
 
-/** Appends the records of a writer; resolves when all of them are durable. */
-export const appendCalls = (log: Log, records: RecordInput[]): Promise<Position[]> =>
-  Promise.all(records.map((record) => log.append('calls', [record])))
+/** Appends the records of a writer; resolves when all of them are durable. Their buffers then go back to the pool. */
+export const appendCalls = (log: Log, records: RecordInput[], pool?: BufferPool): Promise<Position[]> =>
+  Promise.all(
+    records.map(async (record) => {
+      const position = await log.append('calls', [record])
+      pool?.give(record.rows)
+      return position
+    }),
+  )

@@ -30,14 +30,43 @@ function int64(value: number): string {
   return String(exact > int64Max ? int64Max : exact < -int64Max ? -int64Max : exact)
 }
 
-export function createJsonBuffer(sizeHint: number): JsonBuffer {
-  let buffer = bytesOf(Math.max(1024, sizeHint))
+/**
+ * Buffers that are used again. Memory outside of the JavaScript heap counts as garbage that presses: with a new buffer
+ * per request the collector marks the whole heap every few dozen requests.
+ */
+export type BufferPool = {
+  take(sizeHint: number): Buffer
+  /** Gives back a buffer, or a part of it from its beginning, that no one reads any more. */
+  give(buffer: Buffer): void
+}
+
+/** @param limits most buffers that are kept, and their size; smaller and larger needs are served with new ones */
+export function createBufferPool(limits = { buffers: 16, bytes: 1024 * 1024 }): BufferPool {
+  const free: Buffer[] = []
+  const least = limits.bytes / 16
+  return {
+    take(sizeHint) {
+      if (sizeHint < least || sizeHint > limits.bytes) return bytesOf(Math.max(1024, sizeHint))
+      return free.pop() ?? bytesOf(limits.bytes)
+    },
+    give(buffer) {
+      if (buffer.buffer.byteLength === limits.bytes && buffer.byteOffset === 0 && free.length < limits.buffers)
+        free.push(Buffer.from(buffer.buffer))
+    },
+  }
+}
+
+const noPool: BufferPool = { take: (sizeHint) => bytesOf(Math.max(1024, sizeHint)), give() {} }
+
+export function createJsonBuffer(sizeHint: number, pool: BufferPool = noPool): JsonBuffer {
+  let buffer = pool.take(sizeHint) as Bytes
   let at = 0
 
   function reserve(bytes: number): void {
     if (at + bytes <= buffer.length) return
     const larger = bytesOf(Math.max(buffer.length * 2, at + bytes))
     buffer.copy(larger, 0, 0, at)
+    pool.give(buffer)
     buffer = larger
   }
 

@@ -9,7 +9,10 @@ export type Position = { topic: TopicName; partition: number; offset: number }
 
 /** What the edge appends: one request's rows of one topic, already serialized. */
 export type RecordInput = {
-  /** Rows as JSON Lines: each row `{"project_id":…}` ended by \n; the first byte of each is `{`. */
+  /**
+   * Rows as JSON Lines: each row `{"project_id":…}` ended by \n; the first byte of each is `{`. The bytes may change
+   * after `append` has resolved.
+   */
   rows: Buffer
   rowCount: number
   /** How many of the rows are patches (topic calls only). */

@@ -3,6 +3,7 @@ import type { CallPart } from '../../core/call-rows.ts'
 import { createCallWriter } from '../../core/call-rows-writer.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Extraction } from '../../core/content-port.ts'
+import type { BufferPool } from '../../core/json-rows.ts'
 import type { Slice } from '../../core/json-scan.ts'
 import type { RecordInput } from '../../core/log/log.ts'
 import type { PayloadSlices } from './envelope.ts'
@@ -187,14 +188,15 @@ export type RowsInput = {
   clock: Clock
   extraction: Extraction
   partitions: number
+  pool: BufferPool
   /** Size of the request, from which the size of the rows is guessed. */
   bodyBytes: number
 }
 
 /** Log records of the items; each row takes the next value of the clock, in list order. */
-export function recordsOf({ items, userId, clock, extraction, partitions, bodyBytes }: RowsInput): RecordInput[] {
+export function recordsOf({ items, userId, clock, extraction, partitions, pool, bodyBytes }: RowsInput): RecordInput[] {
   const parts = pair(items)
-  const writer = createCallWriter({ sizeHintBytes: bodyBytes + 512 * parts.length, partitions })
+  const writer = createCallWriter({ sizeHintBytes: bodyBytes + 512 * parts.length, partitions, pool })
   for (const part of parts) {
     const owner: PayloadOwner = { projectId: part.projectId, userId, extraction }
     writer.add(partOf(part, clock.next(), owner))

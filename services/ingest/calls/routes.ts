@@ -17,6 +17,7 @@ import { type Detail, Fault, fault, invalid } from '../../core/http/errors.ts'
 import { parseJson } from '../../core/http/json-check.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
 import { isCallId, type ProjectId } from '../../core/ids.ts'
+import { createBufferPool } from '../../core/json-rows.ts'
 import type { Log, Position } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/positions.ts'
 import { type Item, recordsOf } from './batch-rows.ts'
@@ -129,6 +130,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
   const maxDepth = deps.maxJsonDepth ?? 512
   const partitions = deps.partitions ?? 1
   const reader = createBodyReader(names, maxDepth)
+  const pool = createBufferPool()
   const checkContext = (): CheckContext => ({ names, nowMs: Date.now() })
 
   /** Stores extracted content and then the rows; the positions of both. */
@@ -136,16 +138,16 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
     const { userId } = context.caller
     const bodyBytes = context.body.bytes.length
     const extraction = content.begin()
-    let records = recordsOf({ items, userId, clock, extraction, partitions, bodyBytes })
+    let records = recordsOf({ items, userId, clock, extraction, partitions, pool, bodyBytes })
     let stored: Position[] = []
     try {
       stored = await extraction.append()
     } catch (error) {
       if (error instanceof Fault) throw error
       // Content that cannot be stored stays inline: a call is never refused for it.
-      records = recordsOf({ items, userId, clock, extraction: noContent.begin(), partitions, bodyBytes })
+      records = recordsOf({ items, userId, clock, extraction: noContent.begin(), partitions, pool, bodyBytes })
     }
-    return [...stored, ...(await appendCalls(log, records))]
+    return [...stored, ...(await appendCalls(log, records, pool))]
   }
 
   const reply = (jsonText: string, positions: Position[]): Reply => ({
