@@ -1,6 +1,6 @@
 // The event families: which topic goes to which landing table, and the exact columns of its rows.
 
-export type TopicName = 'calls' | 'objects' | 'files' | 'tables' | 'feedback'
+export type TopicName = 'calls' | 'objects' | 'files' | 'tables' | 'feedback' | 'costs'
 
 export type Topic = {
   name: TopicName
@@ -142,6 +142,27 @@ export const topics: Record<TopicName, Topic> = {
       ['span_status_code', 'String'],
       ['payload', 'String'],
       ['readable_payload', 'String'],
+    ],
+  },
+  costs: {
+    name: 'costs',
+    version: 1,
+    landing: 'costs_in',
+    columns: [
+      ['project_id', 'String'],
+      ['id', 'String'],
+      ['clock', 'UInt64'],
+      ['event', "Enum8('created' = 1, 'purged' = 2)"],
+      ['user_id', 'String'],
+      ['llm_id', 'String'],
+      ['provider_id', 'String'],
+      ['effective_us', 'Int64'],
+      ['prompt_token_cost', 'Float64'],
+      ['completion_token_cost', 'Float64'],
+      ['cache_read_input_token_cost', 'Float64'],
+      ['cache_creation_input_token_cost', 'Float64'],
+      ['prompt_token_cost_unit', 'String'],
+      ['completion_token_cost_unit', 'String'],
     ],
   },
 }

@@ -65,7 +65,8 @@ export function startWorker(deps: WorkerDeps): Worker {
   const queue = createQueue()
   const calls: CallMaterializer = createCallMaterializer(store)
   const plain = (topic: TopicName): Materializer => ({ topic, before: async () => {}, after: async () => {} })
-  const materializers: Materializer[] = [calls, plain('objects'), plain('files'), plain('tables'), plain('feedback')]
+  const plainTopics: TopicName[] = ['objects', 'files', 'tables', 'feedback', 'costs']
+  const materializers: Materializer[] = [calls, ...plainTopics.map(plain)]
   const failing = new Map<TopicName, string>()
   const rollups = createRollups({
     store,

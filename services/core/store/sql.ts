@@ -87,6 +87,7 @@ type ProjectTable =
   | 'files'
   | 'feedback'
   | 'feedback_by_ref'
+  | 'costs'
   | 'table_rows'
   | 'table_lists'
 

@@ -43,7 +43,7 @@ export type Scalar = string | number | bigint | boolean | null
 /** A column-like field: what it is, how SQL says it, how JS reads it. */
 export type Column = {
   name: string
-  kind: 'string' | 'int' | 'datetime'
+  kind: 'string' | 'int' | 'double' | 'datetime'
   nullable: boolean
   /** Physical columns behind it. */
   reads: readonly string[]
