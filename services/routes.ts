@@ -10,15 +10,21 @@ import type { Log } from './core/log/log.ts'
 import { createOpObjects } from './core/op-objects.ts'
 import type { Store } from './core/store/store.ts'
 import { createCallWriteRoutes } from './ingest/calls/routes.ts'
+import { createFeedbackWriteRoutes } from './ingest/feedback/routes.ts'
 import { createFileWriteRoutes } from './ingest/files/routes.ts'
 import { createObjectWriteRoutes } from './ingest/objects/routes.ts'
 import { createOtelRoutes } from './ingest/otel/routes.ts'
+import { createTableWriteRoutes } from './ingest/tables/routes.ts'
 import { createCallDeleteRoutes } from './query/call-delete.ts'
 import { createCallReadRoutes } from './query/calls/routes.ts'
+import { createAnnotationSchema } from './query/feedback/annotation-schema.ts'
+import { createFeedbackReadRoutes } from './query/feedback/routes.ts'
 import { createFileReadRoutes } from './query/files/routes.ts'
 import { createGraphqlRoutes } from './query/graphql.ts'
 import { createObjectReadRoutes } from './query/objects/routes.ts'
 import { createServiceRoutes, type ServiceDeps } from './query/service.ts'
+import { createTableReadRoutes } from './query/tables/routes.ts'
+import { createTableUpdateRoutes } from './query/tables/update.ts'
 import { createThreadRoutes } from './query/threads.ts'
 
 export type RouteDeps = {
@@ -39,6 +45,7 @@ const ingestRoutes = ({ config, log, clock, blobs }: RouteDeps): Route[] => {
     ...createOtelRoutes({ log, clock, content, opObjects: createOpObjects({ log, clock }), config }),
     ...createObjectWriteRoutes({ log, clock, config }),
     ...createFileWriteRoutes({ log, clock, blobs, config }),
+    ...createTableWriteRoutes({ log, clock }),
   ]
 }
 
@@ -51,6 +58,8 @@ const queryRoutes = ({ config, log, store, clock, blobs, freshness, service }: R
     ...createCallDeleteRoutes(calls),
     ...createObjectReadRoutes({ store, freshness, config }),
     ...createFileReadRoutes({ store, freshness, blobs }),
+    ...createTableReadRoutes({ store, freshness }),
+    ...createTableUpdateRoutes({ store, log, clock, freshness }),
     ...createServiceRoutes(service),
     ...createGraphqlRoutes(),
   ]

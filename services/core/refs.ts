@@ -1,4 +1,5 @@
 // Refs: the grammar of `weave:///…` texts, reading and printing them, and listing the refs inside a value.
+import { fault } from './http/errors.ts'
 
 /** One step into a stored value: `attr/<name>`, `key/<name>`, `index/<integer>`, `id/<row digest>`; the value is decoded. */
 type RefStep = { edge: 'attr' | 'key' | 'index' | 'id'; value: string }
@@ -115,4 +116,19 @@ export function extractRefs(value: unknown): string[] {
     }
   }
   return [...found]
+}
+
+const internalScheme = 'weave-trace-internal:///'
+
+/** @throws Fault 400 when a string of the value is a ref of the internal scheme: those cannot be stored */
+export function refuseInternalRefs(text: string, value: unknown): void {
+  // The text search spares nearly every value the walk; an escaped slash is the only other spelling that clients write.
+  if (!text.includes('weave-trace-internal:') && !text.includes('\\')) return
+  const pending: unknown[] = [value]
+  while (pending.length > 0) {
+    const next = pending.pop()
+    if (typeof next === 'string') {
+      if (next.startsWith(internalScheme)) throw fault(400, `Refs of the scheme ${internalScheme} cannot be stored`)
+    } else if (typeof next === 'object' && next !== null) for (const item of Object.values(next)) pending.push(item)
+  }
 }

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { declaration, declaredRoutes, declaredTables, describeRoute } from '../../scripts/paths.ts'
+import { tableDigest, valueDigest } from '../../services/core/digest.ts'
 import { topics } from '../../services/core/topics.ts'
 import { basicAuth, post } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
@@ -146,6 +147,8 @@ describe('what routes touch', () => {
   }
   const send = (path: string, body: unknown) => () => post(server.now().url, path, body)
 
+  const table = tableDigest(['{"a":1}', '{"a":2}'].map(valueDigest))
+
   const requests: [name: string, ...(() => Promise<{ status: number }>)[]][] = [
     ['calls.start', send('/call/start', { start: start(one) })],
     ['calls.end', send('/call/end', { end: end(one) })],
@@ -175,6 +178,15 @@ describe('what routes touch', () => {
     ['threads.stream_query', send('/threads/stream_query', { project_id })],
     ['objects.read', send('/obj/read', { project_id, object_id: 'thing', digest: 'latest' })],
     ['files.content', send('/file/content', { project_id, digest: 'none' })],
+    ['tables.create', send('/table/create', { table: { project_id, rows: [{ a: 1 }, { a: 2 }] } })],
+    ['tables.create_from_digests', send('/table/create_from_digests', { project_id, row_digests: ['x'] })],
+    ['tables.update', send('/table/update', { project_id, base_digest: table, updates: [{ append: { row: {} } }] })],
+    ['tables.query', send('/table/query', { project_id, digest: table })],
+    ['tables.query_stats', send('/table/query_stats', { project_id, digest: table })],
+    [
+      'tables.query_stats_batch',
+      send('/table/query_stats_batch', { project_id, digests: [table], include_storage_size: true }),
+    ],
     ['calls.delete', send('/calls/delete', { project_id, call_ids: [one] })],
   ]
 

@@ -1,7 +1,7 @@
 // What an object's value says about itself: its class, its kind and its refs, and the value after class processing.
 import { fault } from '../../core/http/errors.ts'
 import type { ObjectKind } from '../../core/object-rows.ts'
-import { extractRefs } from '../../core/refs.ts'
+import { extractRefs, refuseInternalRefs } from '../../core/refs.ts'
 import type { BuiltinClass } from './builtin-classes.ts'
 
 export type Processed = {
@@ -62,23 +62,10 @@ export function kindOf(value: unknown): ObjectKind {
   return type === 'Op' ? 'op' : 'object'
 }
 
-const internalScheme = 'weave-trace-internal:///'
-
 /** The refs of a value that is to be stored. 400 when it holds a ref of the internal scheme: those cannot be sent. */
 export function storedRefs(text: string, value: unknown): string[] {
-  // The text search spares nearly every value the walk; an escaped slash is the only other spelling that clients write.
-  if (text.includes('weave-trace-internal:') || text.includes('\\')) refuseInternalRefs(value)
+  refuseInternalRefs(text, value)
   return text.includes(':') ? extractRefs(value) : []
-}
-
-function refuseInternalRefs(value: unknown): void {
-  const pending: unknown[] = [value]
-  while (pending.length > 0) {
-    const next = pending.pop()
-    if (typeof next === 'string') {
-      if (next.startsWith(internalScheme)) throw fault(400, `Refs of the scheme ${internalScheme} cannot be stored`)
-    } else if (typeof next === 'object' && next !== null) for (const item of Object.values(next)) pending.push(item)
-  }
 }
 
 const nameCharacters = /^[\p{L}\p{N}_.-]+$/u

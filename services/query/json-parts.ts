@@ -1,0 +1,45 @@
+// Answers whose list may be long: one JSON document, sent in pieces when it does not come in one.
+import type { Reply } from '../core/http/route.ts'
+
+/** Bytes of stored values that one statement reads. */
+const portionBytes = 8 * 1024 * 1024
+
+/** Splits what is to be read so that each portion stays small; a single large value is a portion by itself. */
+export function portions<T>(all: readonly T[], sizeOf: (one: T) => number, most = 5_000): T[][] {
+  const found: T[][] = []
+  let portion: T[] = []
+  let bytes = 0
+  for (const one of all) {
+    const size = sizeOf(one)
+    if (portion.length > 0 && (bytes + size > portionBytes || portion.length >= most)) {
+      found.push(portion)
+      portion = []
+      bytes = 0
+    }
+    portion.push(one)
+    bytes += size
+  }
+  if (portion.length > 0) found.push(portion)
+  return found
+}
+
+/**
+ * `{"<key>":[…]}`. The first pieces are read before the answer begins, so that their faults have a status.
+ * @param pieces texts of one or more items, separated by commas
+ */
+export async function listReply(
+  key: string,
+  pieces: AsyncGenerator<string>,
+  headers: Record<string, string>,
+): Promise<Reply> {
+  const first = await pieces.next()
+  if (first.done) return { jsonText: `{"${key}":[]}`, headers }
+  const second = await pieces.next()
+  if (second.done) return { jsonText: `{"${key}":[${first.value}]}`, headers }
+  async function* bytes(): AsyncGenerator<Buffer> {
+    yield Buffer.from(`{"${key}":[${first.value},${second.value}`)
+    for await (const piece of pieces) yield Buffer.from(`,${piece}`)
+    yield Buffer.from(']}')
+  }
+  return { bytes: bytes(), contentType: 'application/json', headers }
+}

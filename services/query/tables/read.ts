@@ -1,0 +1,192 @@
+// Reading tables: places of the list, the stored rows behind their digests, counts and sizes.
+import { retryLater } from '../../core/http/errors.ts'
+import type { ProjectId } from '../../core/ids.ts'
+import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
+import { listChunkRows } from '../../core/table-rows.ts'
+import { portions } from '../json-parts.ts'
+
+/** Where a row stands in a table, counted from 0. */
+export type Place = { index: number; digest: string }
+
+export type TableSource = { store: Pick<Store, 'rows'>; projectId: ProjectId; options: QueryOptions }
+
+/** Chunks of a list, or digests of a filter, that one statement takes. */
+const chunksAtOnce = 10
+const digestsAtOnce = 10_000
+
+const anyOf = (digests: readonly string[]): Sql => sql`digest IN ${param('Array(String)', digests)}`
+
+/** A table that is stored twice is one until the engine merges it: the older spelling counts. */
+const chunksQuery = (projectId: ProjectId, digest: string, first: number, last: number): Query =>
+  projectQuery('tables.chunks', projectId, (project) => {
+    const where = sql`digest = ${param('String', digest)} AND chunk_index BETWEEN ${param('UInt32', first)} AND ${param('UInt32', last)}`
+    return sql`SELECT chunk_index, toString(row_count) AS row_count, row_digests
+    ${project.from('table_lists', { where })} ORDER BY chunk_index, age DESC LIMIT 1 BY chunk_index`
+  })
+
+const placesQuery = (projectId: ProjectId, digest: string, wanted: readonly string[]): Query =>
+  projectQuery('tables.places', projectId, (project) => {
+    const where = sql`digest = ${param('String', digest)}`
+    return sql`SELECT toUInt32(chunk_index * ${param('UInt32', listChunkRows)} + place - 1) AS index, row_digest AS digest
+    FROM (
+      SELECT chunk_index, row_digests ${project.from('table_lists', { where })}
+      ORDER BY chunk_index, age DESC LIMIT 1 BY chunk_index
+    )
+    ARRAY JOIN row_digests AS row_digest, arrayEnumerate(row_digests) AS place
+    WHERE row_digest IN ${param('Array(String)', wanted)}`
+  })
+
+const countsQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
+  projectQuery('tables.counts', projectId, (project) => {
+    const where = sql`${anyOf(digests)} AND chunk_index = 0`
+    return sql`SELECT digest, toString(argMax(row_count, age)) AS row_count ${project.from('table_lists', { where })}
+    GROUP BY digest`
+  })
+
+const sizesQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
+  projectQuery(
+    'tables.row-sizes',
+    projectId,
+    (project) =>
+      sql`SELECT digest, toString(any(size_bytes)) AS size_bytes ${project.from('table_rows', { where: anyOf(digests) })}
+      GROUP BY digest`,
+  )
+
+const valuesQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
+  projectQuery(
+    'tables.rows',
+    projectId,
+    (project) =>
+      sql`SELECT digest, val ${project.from('table_rows', { where: anyOf(digests) })} ORDER BY age DESC LIMIT 1 BY digest`,
+  )
+
+/** Size of each table: the rows of its list, repeated ones every time. */
+const storedSizesQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
+  projectQuery('tables.sizes', projectId, (project) => {
+    const lists = sql`SELECT digest AS table_digest, arrayJoin(row_digests) AS row_digest FROM (
+      SELECT digest, row_digests ${project.from('table_lists', { where: anyOf(digests) })}
+      ORDER BY digest, chunk_index, age DESC LIMIT 1 BY digest, chunk_index
+    )`
+    const rows = sql`SELECT digest AS row_digest, any(size_bytes) AS size_bytes
+      ${project.from('table_rows', { where: sql`digest IN (SELECT row_digest FROM (${lists}))` })} GROUP BY digest`
+    return sql`SELECT table_digest AS digest, toString(sum(size_bytes)) AS size_bytes
+    FROM (${lists}) AS l INNER JOIN (${rows}) AS r USING (row_digest) GROUP BY table_digest`
+  })
+
+type ChunkRow = { chunk_index: number; row_count: string; row_digests: string[] }
+
+/** The places from `from` up to and without `to`, in order, some thousands at a time. */
+export async function* placesOf(
+  { store, projectId, options }: TableSource,
+  digest: string,
+  from = 0,
+  to = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Place[]> {
+  if (from >= to || from >= 0xffff_ffff) return
+  const lastWanted = Math.min(Math.ceil(to / listChunkRows), 0xffff_ffff) - 1
+  for (let first = Math.floor(from / listChunkRows); first <= lastWanted; first += chunksAtOnce) {
+    const last = Math.min(lastWanted, first + chunksAtOnce - 1)
+    const chunks = await store.rows<ChunkRow>(chunksQuery(projectId, digest, first, last), options)
+    const places: Place[] = []
+    for (const { chunk_index, row_digests } of chunks)
+      row_digests.forEach((row, i) => {
+        const index = chunk_index * listChunkRows + i
+        if (index >= from && index < to) places.push({ index, digest: row })
+      })
+    if (places.length > 0) yield places
+    if (Number(chunks.at(-1)?.row_count ?? 0) <= (last + 1) * listChunkRows) return
+  }
+}
+
+/** The places at which one of the wanted digests stands, in order. */
+export async function placesWith(
+  { store, projectId, options }: TableSource,
+  digest: string,
+  wanted: readonly string[],
+): Promise<Place[]> {
+  const distinct = [...new Set(wanted)]
+  const found: Place[] = []
+  for (let at = 0; at < distinct.length; at += digestsAtOnce)
+    for (const place of await store.rows<Place>(
+      placesQuery(projectId, digest, distinct.slice(at, at + digestsAtOnce)),
+      options,
+    ))
+      found.push(place)
+  return found.sort((a, b) => a.index - b.index)
+}
+
+/** Rows of each known table, by its digest. */
+export async function tableCounts(
+  { store, projectId, options }: TableSource,
+  digests: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await store.rows<{ digest: string; row_count: string }>(countsQuery(projectId, digests), options)
+  return new Map(rows.map((row) => [row.digest, Number(row.row_count)]))
+}
+
+/** Bytes of each table that has stored rows, by its digest. */
+export async function tableSizes(
+  { store, projectId, options }: TableSource,
+  digests: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await store.rows<{ digest: string; size_bytes: string }>(storedSizesQuery(projectId, digests), options)
+  return new Map(rows.map((row) => [row.digest, Number(row.size_bytes)]))
+}
+
+/**
+ * The whole list of a table; null when there is none.
+ * @throws Fault 503 when not all of it is readable yet
+ */
+export async function wholeList(source: TableSource, digest: string): Promise<string[] | null> {
+  const count = (await tableCounts(source, [digest])).get(digest)
+  if (count === undefined) return null
+  const list: string[] = []
+  for await (const places of placesOf(source, digest)) for (const place of places) list.push(place.digest)
+  if (list.length !== count) throw retryLater(503, `Table ${digest.slice(0, 100)} is not readable yet`)
+  return list
+}
+
+export type StoredRow = Place & {
+  /** JSON text. */
+  val: string
+}
+
+/** The rows at the places, in their order, some at a time; places without a stored row are left out. */
+export async function* rowsAt(
+  { store, projectId, options }: TableSource,
+  places: readonly Place[],
+): AsyncGenerator<StoredRow[]> {
+  const distinct = (some: readonly Place[]) => [...new Set(some.map((place) => place.digest))]
+  for (let at = 0; at < places.length; at += digestsAtOnce) {
+    const group = places.slice(at, at + digestsAtOnce)
+    const sizes = new Map<string, number>()
+    for (const { digest, size_bytes } of await store.rows<{ digest: string; size_bytes: string }>(
+      sizesQuery(projectId, distinct(group)),
+      options,
+    ))
+      sizes.set(digest, Number(size_bytes))
+    const known = group.filter((place) => sizes.has(place.digest))
+    for (const portion of portions(known, (place) => sizes.get(place.digest) ?? 0)) {
+      const query = valuesQuery(projectId, distinct(portion))
+      const found = await store.rows<{ digest: string; val: string }>(query, options)
+      const values = new Map(found.map((row) => [row.digest, row.val]))
+      yield portion.flatMap((place) => {
+        const val = values.get(place.digest)
+        return val === undefined ? [] : { ...place, val }
+      })
+    }
+  }
+}
+
+const rowText = ({ digest, val, index }: StoredRow): string =>
+  `{"digest":${JSON.stringify(digest)},"val":${val},"original_index":${index}}`
+
+/** The rows at the places as JSON texts, separated by commas. */
+export async function* rowTexts(
+  source: TableSource,
+  places: AsyncIterable<Place[]> | Iterable<Place[]>,
+): AsyncGenerator<string> {
+  for await (const group of places)
+    for await (const rows of rowsAt(source, group)) if (rows.length > 0) yield rows.map(rowText).join(',')
+}

@@ -1,0 +1,112 @@
+// Reading tables: POST /table/query, /table/query_stats and /table/query_stats_batch.
+import {
+  tableQueryRequest,
+  tableQueryResponse,
+  tableStatsBatchRequest,
+  tableStatsBatchResponse,
+  tableStatsRequest,
+  tableStatsResponse,
+} from '../../../schemas/tables.ts'
+import type { Freshness } from '../../core/freshness.ts'
+import { fault } from '../../core/http/errors.ts'
+import { type Route, route } from '../../core/http/route.ts'
+import type { Store } from '../../core/store/store.ts'
+import { listReply } from '../json-parts.ts'
+import { type Place, placesOf, placesWith, rowTexts, type TableSource, tableCounts, tableSizes } from './read.ts'
+import { sortedPlaces, sortTerms } from './sort.ts'
+
+export type TableReadDeps = {
+  store: Pick<Store, 'rows'>
+  freshness: Freshness
+}
+
+/** Pages above it are read on the connections of exports. */
+const mostInteractiveRows = 1_000
+
+/** @throws Fault 400 when negative */
+function bound(name: string, value: number | null | undefined, absent: number): number {
+  if (typeof value !== 'number') return absent
+  if (value < 0) throw fault(400, `${name} must not be negative`)
+  return value
+}
+
+export function createTableReadRoutes({ store, freshness }: TableReadDeps): Route[] {
+  return [
+    route({
+      name: 'tables.query',
+      method: 'POST',
+      path: '/table/query',
+      right: 'read',
+      summary: 'Rows of a table, filtered, sorted and paged',
+      body: { type: 'json', schema: tableQueryRequest, check: 'schema' },
+      response: tableQueryResponse,
+      tables: ['table_lists', 'table_rows'],
+      async handle(context) {
+        const { input, signal } = context
+        const { digest } = input
+        const projectId = context.project(input.project_id)
+        const limit = bound('limit', input.limit, Number.POSITIVE_INFINITY)
+        const offset = bound('offset', input.offset, 0)
+        const wanted = input.filter?.row_digests ?? []
+        const terms = sortTerms(input.sort_by ?? [])
+        const headers = await freshness.wait(context, ['tables'])
+        const isSorted = terms.length > 0
+        const pool = isSorted || limit > mostInteractiveRows ? 'export' : 'interactive'
+        const source: TableSource = { store, projectId, options: { signal, pool } }
+        const page = (all: Place[]) => [all.slice(offset, offset + limit)]
+        if (limit === 0) return { json: { rows: [] }, headers }
+        const filtered = wanted.length > 0 ? [await placesWith(source, digest, wanted)] : null
+        const places = isSorted
+          ? page(await sortedPlaces(source, filtered ?? placesOf(source, digest), terms))
+          : filtered
+            ? page(filtered[0] as Place[])
+            : placesOf(source, digest, offset, offset + limit)
+        return listReply('rows', rowTexts(source, places), headers)
+      },
+    }),
+    route({
+      name: 'tables.query_stats',
+      method: 'POST',
+      path: '/table/query_stats',
+      right: 'read',
+      summary: 'Number of rows of a table',
+      body: { type: 'json', schema: tableStatsRequest, check: 'schema' },
+      response: tableStatsResponse,
+      tables: ['table_lists'],
+      async handle(context) {
+        const { input, signal } = context
+        const projectId = context.project(input.project_id)
+        const headers = await freshness.wait(context, ['tables'])
+        const counts = await tableCounts({ store, projectId, options: { signal } }, [input.digest])
+        return { json: { count: counts.get(input.digest) ?? 0 }, headers }
+      },
+    }),
+    route({
+      name: 'tables.query_stats_batch',
+      method: 'POST',
+      path: '/table/query_stats_batch',
+      right: 'read',
+      summary: 'Number of rows, and bytes on request, of several tables',
+      body: { type: 'json', schema: tableStatsBatchRequest, check: 'schema' },
+      response: tableStatsBatchResponse,
+      tables: ['table_lists', 'table_rows'],
+      async handle(context) {
+        const { input, signal } = context
+        const projectId = context.project(input.project_id)
+        const digests = [...new Set(input.digests ?? [])]
+        if (digests.length === 0) return { json: { tables: [] } }
+        const headers = await freshness.wait(context, ['tables'])
+        const source: TableSource = { store, projectId, options: { signal } }
+        const counts = await tableCounts(source, digests)
+        const known = digests.filter((digest) => counts.has(digest))
+        const sizes = input.include_storage_size && known.length > 0 ? await tableSizes(source, known) : null
+        const tables = known.map((digest) => ({
+          count: counts.get(digest) ?? 0,
+          digest,
+          storage_size_bytes: sizes === null ? null : (sizes.get(digest) ?? 0),
+        }))
+        return { json: { tables }, headers }
+      },
+    }),
+  ]
+}
