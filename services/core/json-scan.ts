@@ -182,7 +182,7 @@ export function typeOf(slice: Slice): unknown {
   return c === 116 || c === 102 ? c === 116 : 0
 }
 
-/** Members that are looked for, with their place in a table by length and first and last letter. */
+/** Members that are looked for (none with an empty name), with their place in a table by length and first and last letter. */
 export type Names = { texts: readonly string[]; bytes: readonly Uint8Array[]; table: Int8Array }
 
 const slotOf = (length: number, first: number, last: number): number => (length * 5 + first * 3 + last) & 255
