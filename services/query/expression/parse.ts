@@ -70,13 +70,18 @@ function malformed(loc: Loc, msg: string, type: string): never {
   throw invalid(detail)
 }
 
+/** What `$eq` with null means: a test for null, or unknown like every other comparison with null. */
+type Nulls = 'tested' | 'unknown'
+
 class Parser {
   private readonly fields: Fields
+  private readonly nulls: Nulls
   private nodes = 0
   private listed = 0
 
-  constructor(fields: Fields) {
+  constructor(fields: Fields, nulls: Nulls) {
     this.fields = fields
+    this.nulls = nulls
   }
 
   /** The node's one operator and its argument. */
@@ -148,6 +153,7 @@ class Parser {
         const [left, right] = this.list(argument, loc, 2)
         const a = this.operand(left, [...loc, 0], depth + 2)
         const b = this.operand(right, [...loc, 1], depth + 2)
+        if (this.nulls === 'unknown' && (a.is === 'null' || b.is === 'null')) return { is: 'constant', value: null }
         return typing.comparison(operator.slice(1) as CompareOp, a, b)
       }
     }
@@ -218,14 +224,14 @@ function checkSize(root: Condition): void {
  * The condition of a `query` object, null when there is none.
  * @throws Fault 422 for malformed trees and unknown fields, 400 for empty lists, bad dates and oversized queries
  */
-export function parseQuery(query: unknown, fields: Fields): Condition | null {
+export function parseQuery(query: unknown, fields: Fields, nulls: Nulls = 'tested'): Condition | null {
   if (query === null || query === undefined) return null
   if (!isObject(query)) malformed(['query'], 'Input should be an object', 'dict_type')
   const key = Object.hasOwn(query, '$expr') ? '$expr' : 'expr_'
   if (!Object.hasOwn(query, key)) malformed(['query', '$expr'], 'Field required', 'missing')
   for (const other of Object.keys(query))
     if (other !== key) malformed(['query', other], 'Extra inputs are not permitted', 'extra_forbidden')
-  const condition = simplify(new Parser(fields).operation(query[key], ['query', key], 0))
+  const condition = simplify(new Parser(fields, nulls).operation(query[key], ['query', key], 0))
   checkSize(condition)
   return condition
 }

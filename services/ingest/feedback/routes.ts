@@ -1,0 +1,165 @@
+// Writing feedback: POST /feedback/create, POST /feedback/batch/create and POST /feedback/replace.
+import {
+  type FeedbackCreate,
+  feedbackBatchCreateRequest,
+  feedbackBatchCreateResponse,
+  feedbackCreateRequest,
+  feedbackCreateResponse,
+  feedbackReplaceRequest,
+} from '../../../schemas/feedback.ts'
+import { items, members } from '../../core/canonical-json.ts'
+import type { Clock } from '../../core/clock.ts'
+import { createdRecords, type FeedbackRow, replacedRecord } from '../../core/feedback-rows.ts'
+import { fault, invalid } from '../../core/http/errors.ts'
+import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
+import { type ProjectId, uuidv7 } from '../../core/ids.ts'
+import type { Log, Position, RecordInput } from '../../core/log/log.ts'
+import { formatPositions, positionHeader } from '../../core/positions.ts'
+import { formatTimestamp } from '../../core/timestamps.ts'
+import { type AnnotationTarget, checkFeedback } from './types.ts'
+import { checkAnnotation, payloadOf } from './value.ts'
+
+export type FeedbackWriteDeps = {
+  log: Pick<Log, 'append'>
+  clock: Clock
+  config: { wirePrefix: string; feedbackPrefix: string }
+  /** JSON Schema that an annotation's value must fit; a fault when the ref names no annotation of the project. */
+  annotationSchema(
+    context: Pick<RouteContext, 'header' | 'query' | 'signal'>,
+    projectId: ProjectId,
+    ref: AnnotationTarget,
+  ): Promise<unknown>
+}
+
+type Sent = { item: FeedbackCreate; payloadText: string }
+/** An item that passed every check. */
+type Accepted = { item: FeedbackCreate; projectId: ProjectId; payload: string }
+
+/** The payload's own text in an item's. */
+function payloadText(itemText: string): string {
+  const text = members(itemText)?.get('payload')
+  if (text === undefined) throw invalid({ loc: ['body', 'payload'], msg: 'Field required', type: 'missing' })
+  return text
+}
+
+const microseconds = ({ clock }: FeedbackRow): number => Number(clock / 1024n)
+
+export function createFeedbackWriteRoutes(deps: FeedbackWriteDeps): Route[] {
+  const { log, clock, config, annotationSchema } = deps
+
+  async function accept(context: RouteContext, { item, payloadText }: Sent): Promise<Accepted> {
+    const projectId = context.project(item.project_id)
+    const { kind, annotation } = checkFeedback(item, config.feedbackPrefix)
+    if (annotation) {
+      if (`${annotation.entity}/${annotation.project}` !== projectId)
+        throw fault(400, 'annotation_ref must be in the project of the request')
+      checkAnnotation(item.payload.value, await annotationSchema(context, projectId, annotation))
+    }
+    // Annotation queues are not part of this build, so no id can name a live one.
+    if (item.queue_id) throw fault(400, `Queue ${item.queue_id.slice(0, 100)} not found`)
+    const reaction = kind === 'reaction' ? (item.payload.emoji as string) : null
+    return { item, projectId, payload: payloadOf(payloadText, reaction) }
+  }
+
+  const rowOf = ({ item, projectId, payload }: Accepted, userId: string): FeedbackRow => ({
+    project_id: projectId,
+    id: item.id || uuidv7(),
+    clock: clock.next(),
+    weave_ref: item.weave_ref,
+    user_id: userId,
+    creator: item.creator ?? null,
+    feedback_type: item.feedback_type,
+    annotation_ref: item.annotation_ref ?? null,
+    runnable_ref: item.runnable_ref ?? null,
+    call_ref: item.call_ref ?? null,
+    trigger_ref: item.trigger_ref ?? null,
+    queue_id: item.queue_id ?? null,
+    scorer_tags: item.scorer_tags,
+    scorer_tag_reasons: item.scorer_tag_reasons,
+    scorer_rating_reasons: item.scorer_rating_reasons,
+    scorer_tag_confidences: item.scorer_tag_confidences,
+    scorer_ratings: item.scorer_ratings,
+    scorer_rating_confidences: item.scorer_rating_confidences,
+    span_agent_name: item.span_agent_name,
+    span_agent_version: item.span_agent_version,
+    span_conversation_id: item.span_conversation_id,
+    span_trace_id: item.span_trace_id,
+    scorer_trace_id: item.scorer_trace_id,
+    span_status_code: item.span_status_code,
+    payload,
+  })
+
+  const answerOf = (row: FeedbackRow): string => {
+    const head = JSON.stringify({
+      id: row.id,
+      created_at: formatTimestamp(microseconds(row)),
+      [`${config.wirePrefix}_user_id`]: row.user_id,
+    })
+    return `${head.slice(0, -1)},"payload":${row.payload}}`
+  }
+
+  const append = async (records: RecordInput[], jsonText: string): Promise<Reply> => {
+    const position: Position = await log.append('feedback', records)
+    return { jsonText, headers: { [positionHeader]: formatPositions([position]) } }
+  }
+
+  return [
+    route({
+      name: 'feedback.create',
+      method: 'POST',
+      path: '/feedback/create',
+      right: 'ingest',
+      summary: 'Stores an item of feedback',
+      body: { type: 'json', schema: feedbackCreateRequest, check: 'schema' },
+      response: feedbackCreateResponse,
+      topics: ['feedback'],
+      tables: ['objects', 'object_events'],
+      async handle(context) {
+        const { input, body, caller } = context
+        const sent = { item: input, payloadText: payloadText(body.bytes.toString()) }
+        const row = rowOf(await accept(context, sent), caller.userId)
+        return append(createdRecords([row]), answerOf(row))
+      },
+    }),
+    route({
+      name: 'feedback.batch_create',
+      method: 'POST',
+      path: '/feedback/batch/create',
+      right: 'ingest',
+      summary: 'Stores several items of feedback, or none when one is refused',
+      body: { type: 'json', schema: feedbackBatchCreateRequest, check: 'schema' },
+      response: feedbackBatchCreateResponse,
+      topics: ['feedback'],
+      tables: ['objects', 'object_events'],
+      async handle(context) {
+        const { input, body, caller } = context
+        const texts = items(members(body.bytes.toString())?.get('batch') ?? '[]') ?? []
+        const accepted: Accepted[] = []
+        for (const [n, item] of input.batch.entries())
+          accepted.push(await accept(context, { item, payloadText: payloadText(texts[n] ?? '') }))
+        if (accepted.length === 0) return { json: { res: [] } }
+        const rows = accepted.map((one) => rowOf(one, caller.userId))
+        return append(createdRecords(rows), `{"res":[${rows.map(answerOf).join(',')}]}`)
+      },
+    }),
+    route({
+      name: 'feedback.replace',
+      method: 'POST',
+      path: '/feedback/replace',
+      right: 'write',
+      summary: 'Purges an item of feedback and stores another in its place',
+      body: { type: 'json', schema: feedbackReplaceRequest, check: 'schema' },
+      response: feedbackCreateResponse,
+      topics: ['feedback'],
+      tables: ['objects', 'object_events'],
+      async handle(context) {
+        const { input, body, caller } = context
+        const sent = { item: input, payloadText: payloadText(body.bytes.toString()) }
+        const accepted = await accept(context, sent)
+        const purgedAt = clock.next()
+        const row = rowOf(accepted, caller.userId)
+        return append([replacedRecord(input.feedback_id, purgedAt, row)], answerOf(row))
+      },
+    }),
+  ]
+}

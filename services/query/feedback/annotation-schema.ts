@@ -1,0 +1,34 @@
+// Finds the JSON Schema that an annotation's value must fit, in the object that its ref names.
+import type { Freshness } from '../../core/freshness.ts'
+import { Fault, fault } from '../../core/http/errors.ts'
+import type { RouteContext } from '../../core/http/route.ts'
+import type { ProjectId } from '../../core/ids.ts'
+import type { Store } from '../../core/store/store.ts'
+import { type ObjectVersion, readObject } from '../objects/read.ts'
+
+const specClass = 'AnnotationSpec'
+
+/**
+ * @throws Fault 404 with `missing_object_digests` when there is no such object, 400 when it is deleted or no annotation
+ */
+export const createAnnotationSchema =
+  ({ store, freshness }: { store: Pick<Store, 'rows'>; freshness: Freshness }) =>
+  async (
+    context: Pick<RouteContext, 'header' | 'query' | 'signal'>,
+    projectId: ProjectId,
+    ref: { kind: 'object' | 'op'; name: string; version: string; extra: readonly unknown[] },
+  ): Promise<unknown> => {
+    await freshness.wait(context, ['objects'])
+    const asked = { projectId, objectId: ref.name, version: ref.version, metadataOnly: false }
+    let found: ObjectVersion
+    try {
+      found = await readObject(store, asked, { signal: context.signal })
+    } catch (error) {
+      if (!(error instanceof Fault) || error.status !== 404) throw error
+      if (error.body.deleted_at !== undefined) throw fault(400, 'annotation_ref names a deleted object')
+      throw fault(404, 'annotation_ref names no object', { missing_object_digests: [ref.version] })
+    }
+    const isSpec = found.kind === ref.kind && (found.leafClass === specClass || found.baseClass === specClass)
+    if (!isSpec || ref.extra.length > 0) throw fault(400, `annotation_ref must name an object of class ${specClass}`)
+    return (JSON.parse(found.val) as { field_schema?: unknown }).field_schema ?? {}
+  }

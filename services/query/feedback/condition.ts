@@ -1,0 +1,96 @@
+// The condition of a feedback query: the query language with this interface's rules for null and for types.
+import { fault } from '../../core/http/errors.ts'
+import { type ProjectScope, param, type Sql, sql } from '../../core/store/sql.ts'
+import { compileCondition } from '../expression/compile.ts'
+import { parseQuery } from '../expression/parse.ts'
+import type { Condition, Fields } from '../expression/types.ts'
+import { feedbackFields, isMap, sources, type WireNames } from './fields.ts'
+
+const comparisons = new Set(['eq', 'gt', 'gte', 'lt', 'lte'])
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Operator name without its `$`, and its argument; the query has been parsed, so there is one. */
+function operatorOf(node: unknown): [name: string, argument: unknown] {
+  const key = isObject(node) ? (Object.keys(node)[0] ?? '') : ''
+  return [key.replace(/^\$|_$/g, ''), isObject(node) ? node[key] : undefined]
+}
+
+const isNumberLiteral = (node: unknown): boolean => {
+  const [operator, value] = operatorOf(node)
+  return operator === 'literal' && (typeof value === 'number' || typeof value === 'boolean')
+}
+
+function isTextColumn(node: unknown, fields: Fields): string | null {
+  const [operator, name] = operatorOf(node)
+  if ((operator !== 'getField' && operator !== 'get_field') || typeof name !== 'string') return null
+  const field = fields(name)
+  return field.is === 'column' && field.column.kind === 'string' ? name : null
+}
+
+/** @throws Fault 400 where a text column meets a number or boolean, or a substring is none, or a map is searched */
+function checkTypes(root: unknown, fields: Fields): void {
+  const pending = [root]
+  const never = (name: string) => fault(400, `Field ${name.slice(0, 200)} is a text and cannot equal a number`)
+  while (pending.length > 0) {
+    const node = pending.pop()
+    const [operator, argument] = operatorOf(node)
+    if (comparisons.has(operator) && Array.isArray(argument)) {
+      for (const [one, other] of [argument, [...argument].reverse()]) {
+        const name = isTextColumn(one, fields)
+        if (name !== null && isNumberLiteral(other)) throw never(name)
+      }
+      pending.push(...argument)
+    } else if (operator === 'in' && Array.isArray(argument)) {
+      const name = isTextColumn(argument[0], fields)
+      const list = argument[1] as unknown[]
+      if (name !== null && list.some(isNumberLiteral)) throw never(name)
+      pending.push(argument[0], ...list)
+    } else if (operator === 'contains' && isObject(argument)) {
+      if (isNumberLiteral(argument.substr)) throw fault(400, 'The substr of $contains must be a text')
+      const [inner, name] = operatorOf(argument.input)
+      if (inner.toLowerCase().startsWith('get') && typeof name === 'string' && isMap(name))
+        throw fault(400, `Field ${name} is a map and cannot be searched`)
+      pending.push(argument.input, argument.substr)
+    } else if (Array.isArray(argument)) for (const item of argument) pending.push(item)
+    else if (isObject(argument)) pending.push(operator === 'convert' ? argument.input : argument)
+  }
+}
+
+/** Texts that a conjunct allows a column to have; null when it says nothing about it. */
+function allowed(condition: Condition, column: string): string[] | null {
+  if (condition.is === 'compare' && condition.op === 'eq') {
+    const { left, right } = condition
+    for (const [field, value] of [
+      [left, right],
+      [right, left],
+    ] as const)
+      if (field.is === 'column' && field.column.name === column && value.is === 'literal') return [String(value.value)]
+    return null
+  }
+  const isListed = condition.is === 'in' && condition.kind === 'string'
+  if (!isListed || condition.left.is !== 'column' || condition.left.column.name !== column) return null
+  return condition.values as string[]
+}
+
+/** Rows whose ref may be one of these: the ids come from the copy that is sorted by ref. */
+export const givenTo = (project: ProjectScope, refs: readonly string[]): Sql => {
+  const among = sql`weave_ref IN (${param('Array(String)', refs)})`
+  return sql`f.id IN (SELECT id ${project.from('feedback_by_ref', { where: among })}) AND f.${among}`
+}
+
+/**
+ * The rows of a query that are not purged, as a condition on `feedback` under the alias `f`, read with FINAL.
+ * @throws Fault 400 or 422
+ */
+export function feedbackCondition(query: unknown, names: WireNames): (project: ProjectScope) => Sql {
+  const fields = feedbackFields(names)
+  const condition = parseQuery(query, fields, 'unknown')
+  if (condition === null) return () => sql`f.purged = 0`
+  checkTypes((query as { $expr?: unknown; expr_?: unknown }).$expr ?? (query as { expr_?: unknown }).expr_, fields)
+  const conjuncts = condition.is === 'and' ? condition.of : [condition]
+  const refs = conjuncts.map((conjunct) => allowed(conjunct, 'weave_ref')).find((found) => found !== null)
+  const where = sql`f.purged = 0 AND ${compileCondition(condition, sources)}`
+  return (project) => (refs ? sql`${givenTo(project, refs)} AND ${where}` : where)
+}

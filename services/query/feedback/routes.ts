@@ -1,0 +1,131 @@
+// Reading and purging feedback: POST /feedback/query and POST /feedback/purge, which finds its ids by reading.
+import {
+  feedbackPurgeRequest,
+  feedbackPurgeResponse,
+  feedbackQueryRequest,
+  feedbackQueryResponse,
+} from '../../../schemas/feedback.ts'
+import type { SortTerm } from '../../../schemas/query.ts'
+import type { Clock } from '../../core/clock.ts'
+import { purgedRecord } from '../../core/feedback-rows.ts'
+import type { Freshness } from '../../core/freshness.ts'
+import { fault } from '../../core/http/errors.ts'
+import { type Route, route } from '../../core/http/route.ts'
+import type { ProjectId } from '../../core/ids.ts'
+import type { Log } from '../../core/log/log.ts'
+import { formatPositions, positionHeader } from '../../core/positions.ts'
+import { join, type ProjectScope, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import type { Query, Store } from '../../core/store/store.ts'
+import { asNumbers, compactRows } from '../calls/light.ts'
+import { nonNegative } from '../calls/routes.ts'
+import { feedbackCondition } from './condition.ts'
+import type { WireNames } from './fields.ts'
+import { presentQuery, purgedIds } from './purge.ts'
+import { feedbackOrder, type Member, membersOf, rowText } from './select.ts'
+
+export type FeedbackReadDeps = {
+  store: Pick<Store, 'bytes' | 'rows'>
+  log: Pick<Log, 'append'>
+  clock: Clock
+  freshness: Freshness
+  config: { wirePrefix: string; wireAliases: boolean }
+}
+
+type Where = (project: ProjectScope) => Sql
+type Page = { members: readonly Member[]; order: Sql; limit: number | null; offset: number }
+
+const isCount = (field: string): boolean => field.toLowerCase() === 'count(*)'
+
+const countQuery = (projectId: ProjectId, where: Where): Query =>
+  projectQuery(
+    'feedback.count',
+    projectId,
+    (project) =>
+      sql`SELECT toUInt32(count()) AS count ${project.from('feedback', { alias: 'f', final: true, where: where(project) })}`,
+  )
+
+const pageQuery = (projectId: ProjectId, where: Where, { members, order, limit, offset }: Page): Query =>
+  projectQuery('feedback.page', projectId, (project) => {
+    const list = join(
+      members.map((member) => member.sql),
+      ', ',
+    )
+    const from = project.from('feedback', { alias: 'f', final: true, where: where(project) })
+    const slice = sql`LIMIT ${param('UInt64', limit ?? Number.MAX_SAFE_INTEGER)} OFFSET ${param('UInt64', offset)}`
+    return sql`SELECT ${list} ${from} ORDER BY ${order} ${slice} ${asNumbers}`
+  })
+
+/** Names of counts, when they are all that was asked for. @throws Fault 400 when counts stand beside fields */
+function countsOf(fields: readonly string[] | undefined): string[] | null {
+  const counts = (fields ?? []).filter(isCount)
+  if (counts.length === 0) return null
+  if (counts.length < (fields ?? []).length) throw fault(400, 'count(*) cannot be asked for beside other fields')
+  return [...new Set(counts)]
+}
+
+export function createFeedbackReadRoutes(deps: FeedbackReadDeps): Route[] {
+  const { store, log, clock, freshness, config } = deps
+  const names: WireNames = { prefix: config.wirePrefix, aliases: config.wireAliases }
+  return [
+    route({
+      name: 'feedback.query',
+      method: 'POST',
+      path: '/feedback/query',
+      right: 'read',
+      summary: 'Feedback that matches a query, sorted, with the number of all matches',
+      body: { type: 'json', schema: feedbackQueryRequest, check: 'schema' },
+      response: feedbackQueryResponse,
+      tables: ['feedback', 'feedback_by_ref'],
+      async handle(context) {
+        const { input, signal } = context
+        const projectId = context.project(input.project_id)
+        const limit = nonNegative('limit', input.limit)
+        const offset = nonNegative('offset', input.offset) ?? 0
+        const counts = countsOf(input.fields)
+        const members = counts ? [] : membersOf(input.fields, names)
+        const where = feedbackCondition(input.query, names)
+        const order = feedbackOrder(input.sort_by as SortTerm[] | null | undefined, names)
+        const headers = await freshness.wait(context, ['feedback'])
+        const count = async () =>
+          (await store.rows<{ count: number }>(countQuery(projectId, where), { signal }))[0]?.count ?? 0
+        if (counts) {
+          const total = await count()
+          const isShown = offset === 0 && limit !== 0
+          const result = isShown ? [Object.fromEntries(counts.map((name) => [name, total]))] : []
+          return { json: { result, total_count: total }, headers }
+        }
+        const page = { members, order, limit, offset }
+        const [answer, counted] = await Promise.all([
+          limit === 0 ? null : store.bytes(pageQuery(projectId, where, page), 'JSONCompactEachRow', { signal }),
+          limit === null && offset === 0 ? null : count(),
+        ])
+        const rows = answer ? compactRows<unknown[]>(answer).map((values) => rowText(members, values)) : []
+        const jsonText = `{"result":[${rows.join(',')}],"total_count":${counted ?? rows.length}}`
+        return { jsonText, headers }
+      },
+    }),
+    route({
+      name: 'feedback.purge',
+      method: 'POST',
+      path: '/feedback/purge',
+      right: 'write',
+      summary: 'Removes items of feedback for good',
+      body: { type: 'json', schema: feedbackPurgeRequest, check: 'schema' },
+      response: feedbackPurgeResponse,
+      topics: ['feedback'],
+      tables: ['feedback'],
+      async handle(context) {
+        const { input, signal } = context
+        const projectId = context.project(input.project_id)
+        const asked = purgedIds(input.query.$expr)
+        if (asked.length === 0) return { json: {} }
+        const headers = await freshness.wait(context, ['feedback'])
+        const present = await store.rows<{ id: string }>(presentQuery(projectId, asked), { signal })
+        if (present.length === 0) return { json: {}, headers }
+        const ids = present.map(({ id }) => id)
+        const position = await log.append('feedback', [purgedRecord(projectId, ids, clock)])
+        return { json: {}, headers: { ...headers, [positionHeader]: formatPositions([position]) } }
+      },
+    }),
+  ]
+}

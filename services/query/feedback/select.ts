@@ -1,0 +1,79 @@
+// What a feedback query answers: which SQL reads each field, and how its value is written into a row.
+
+import type { SortTerm } from '../../../schemas/query.ts'
+import { fault } from '../../core/http/errors.ts'
+import { join, type Sql, sql } from '../../core/store/sql.ts'
+import { formatTimestamp } from '../../core/timestamps.ts'
+import { compileValue } from '../expression/compile.ts'
+import { jsonExists } from '../expression/json-sql.ts'
+import { columnNames, feedbackField, sources, type WireNames } from './fields.ts'
+
+/** A member of the answer's rows. */
+export type Member = {
+  /** Key in the row. */
+  name: string
+  sql: Sql
+  /** JSON text of a value of the engine's answer; null = the member is left out. */
+  text(value: unknown): string | null
+}
+
+/** Columns that some clients do not know: left out of default rows while they are empty. */
+const leftOut = new Set<string>(['span_conversation_id', 'span_trace_id', 'scorer_trace_id'])
+
+const json = (value: unknown): string => JSON.stringify(value)
+
+function memberOf(asked: string, names: WireNames): Member {
+  const field = feedbackField(asked, names)
+  if (field.is === 'payload') return { name: asked, sql: sql`f.payload`, text: String }
+  if (field.is === 'list') return { name: asked, sql: sources(field.list.column), text: json }
+  if (field.is === 'json') return { name: asked, sql: compileValue(field, sources), text: json }
+  const { column } = field
+  const name = column.name === 'user_id' ? `${names.prefix}_user_id` : asked
+  if (column.kind === 'datetime')
+    return {
+      name,
+      sql: sql`toUnixTimestamp64Micro(${column.sql(sources)})`,
+      text: (us) => json(formatTimestamp(Number(us))),
+    }
+  return { name, sql: column.sql(sources), text: json }
+}
+
+/**
+ * The members of the rows; null fields = all columns.
+ * @throws Fault 400 for unknown names
+ */
+export function membersOf(fields: readonly string[] | undefined, names: WireNames): Member[] {
+  if (fields?.length) return [...new Set(fields)].map((field) => memberOf(field, names))
+  return columnNames.map((column) => {
+    const member = memberOf(column === 'user_id' ? `${names.prefix}_user_id` : column, names)
+    return leftOut.has(column) ? { ...member, text: (value) => (value === '' ? null : json(value)) } : member
+  })
+}
+
+/** JSON text of a row from the values of its members. */
+export function rowText(members: readonly Member[], values: readonly unknown[]): string {
+  let text = ''
+  for (const [n, member] of members.entries()) {
+    const value = member.text(values[n])
+    if (value !== null) text += `${text === '' ? '' : ','}${JSON.stringify(member.name)}:${value}`
+  }
+  return `{${text}}`
+}
+
+const words = { asc: sql`ASC`, desc: sql`DESC` } as const
+const oldestFirst = sql`f.created_at, f.id`
+
+function termSql({ field: name, direction }: SortTerm, names: WireNames): Sql {
+  const field = feedbackField(name, names)
+  const word = words[direction]
+  if (field.is === 'column') return sql`${field.column.sql(sources)} ${word} NULLS LAST`
+  if (field.is !== 'json') throw fault(400, `Field ${name} is not allowed for sorting`)
+  const number = compileValue({ is: 'cast', to: 'double', of: field }, sources)
+  return sql`${jsonExists(field.json, sources)} DESC, ${number} ${word} NULLS LAST, ${compileValue(field, sources)} ${word}`
+}
+
+/** Terms of ORDER BY; nulls come last in both directions. @throws Fault 400 for fields that cannot be sorted by */
+export function feedbackOrder(sortBy: readonly SortTerm[] | null | undefined, names: WireNames): Sql {
+  const terms = (sortBy ?? []).map((term) => termSql(term, names))
+  return join([...terms, oldestFirst], ', ')
+}
