@@ -10,12 +10,15 @@ import type { Log } from './core/log/log.ts'
 import { createOpObjects } from './core/op-objects.ts'
 import type { Store } from './core/store/store.ts'
 import { createCallWriteRoutes } from './ingest/calls/routes.ts'
+import { createFeedbackWriteRoutes } from './ingest/feedback/routes.ts'
 import { createFileWriteRoutes } from './ingest/files/routes.ts'
 import { createObjectWriteRoutes } from './ingest/objects/routes.ts'
 import { createOtelRoutes } from './ingest/otel/routes.ts'
 import { createTableWriteRoutes } from './ingest/tables/routes.ts'
 import { createCallDeleteRoutes } from './query/call-delete.ts'
 import { createCallReadRoutes } from './query/calls/routes.ts'
+import { createAnnotationSchema } from './query/feedback/annotation-schema.ts'
+import { createFeedbackReadRoutes } from './query/feedback/routes.ts'
 import { createFileReadRoutes } from './query/files/routes.ts'
 import { createGraphqlRoutes } from './query/graphql.ts'
 import { createObjectReadRoutes } from './query/objects/routes.ts'
@@ -34,14 +37,16 @@ export type RouteDeps = {
   service: ServiceDeps
 }
 
-const ingestRoutes = ({ config, log, clock, blobs }: RouteDeps): Route[] => {
+const ingestRoutes = ({ config, log, store, clock, blobs, freshness }: RouteDeps): Route[] => {
   const content = createContent({ log, clock, blobs })
+  const annotationSchema = createAnnotationSchema({ store, freshness })
   const { wirePrefix, wireAliases, maxJsonDepth } = config
   return [
     ...createCallWriteRoutes({ log, clock, content, wirePrefix, wireAliases, maxJsonDepth }),
     ...createOtelRoutes({ log, clock, content, opObjects: createOpObjects({ log, clock }), config }),
     ...createObjectWriteRoutes({ log, clock, config }),
     ...createFileWriteRoutes({ log, clock, blobs, config }),
+    ...createFeedbackWriteRoutes({ log, clock, config, annotationSchema }),
     ...createTableWriteRoutes({ log, clock }),
   ]
 }
@@ -55,6 +60,7 @@ const queryRoutes = ({ config, log, store, clock, blobs, freshness, service }: R
     ...createCallDeleteRoutes(calls),
     ...createObjectReadRoutes({ store, freshness, config }),
     ...createFileReadRoutes({ store, freshness, blobs }),
+    ...createFeedbackReadRoutes({ store, log, clock, freshness, config }),
     ...createTableReadRoutes({ store, freshness }),
     ...createTableUpdateRoutes({ store, log, clock, freshness }),
     ...createServiceRoutes(service),
