@@ -26,6 +26,7 @@ import { createServiceRoutes, type ServiceDeps } from './query/service.ts'
 import { createTableReadRoutes } from './query/tables/routes.ts'
 import { createTableUpdateRoutes } from './query/tables/update.ts'
 import { createThreadRoutes } from './query/threads.ts'
+import { createUsageRoutes } from './query/usage/routes.ts'
 
 export type RouteDeps = {
   config: Config
@@ -58,6 +59,7 @@ const queryRoutes = ({ config, log, store, clock, blobs, freshness, service }: R
     ...createCallReadRoutes(calls),
     ...createThreadRoutes(calls),
     ...createCallDeleteRoutes(calls),
+    ...createUsageRoutes({ ...calls, usageOwnOnly: config.usageOwnOnly }),
     ...createObjectReadRoutes({ store, freshness, config }),
     ...createFileReadRoutes({ store, freshness, blobs }),
     ...createFeedbackReadRoutes({ store, log, clock, freshness, config }),

@@ -175,6 +175,8 @@ describe('what routes touch', () => {
         }),
       ),
     ],
+    ['calls.usage', send('/calls/usage', { project_id, call_ids: [one] })],
+    ['traces.usage', ...lists.map(({ project_id, ...body }) => send('/trace/usage', { project_id, ...body }))],
     ['threads.stream_query', send('/threads/stream_query', { project_id })],
     ['objects.read', send('/obj/read', { project_id, object_id: 'thing', digest: 'latest' })],
     ['files.content', send('/file/content', { project_id, digest: 'none' })],

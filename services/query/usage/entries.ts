@@ -1,0 +1,93 @@
+// Usage by model as plain numbers: made from the columns of a call, merged, and written as JSON.
+
+/**
+ * requests, prompt, completion, total, cache read and cache creation tokens; with costs their four costs follow
+ * (prompt, completion, cache read, cache creation).
+ */
+export type Entry = number[]
+
+/** By model. */
+export type Usage = Map<string, Entry>
+
+/** Usage columns of a call, one element per model; tokens as reported, both spellings added. */
+export type UsageColumns = readonly [
+  models: string[],
+  requests: number[],
+  input: number[],
+  output: number[],
+  total: number[],
+  cacheRead: number[],
+  cacheWrite: number[],
+]
+
+/** Costs of one entry of a call that began at `startedUs`: prompt, completion, cache read, cache creation. */
+export type CostsOf = (model: string, entry: Entry, startedUs: number) => readonly [number, number, number, number]
+
+/** What a call reports itself; null when that is nothing. A total that is 0 or absent is prompt + completion. */
+export function usageOf(columns: UsageColumns, startedUs: number, costsOf: CostsOf | null): Usage | null {
+  const [models, requests, input, output, total, cacheRead, cacheWrite] = columns
+  if (models.length === 0) return null
+  const usage: Usage = new Map()
+  for (const [n, model] of models.entries()) {
+    const prompt = input[n] ?? 0
+    const completion = output[n] ?? 0
+    const entry = [
+      requests[n] ?? 0,
+      prompt,
+      completion,
+      total[n] || prompt + completion,
+      cacheRead[n] ?? 0,
+      cacheWrite[n] ?? 0,
+    ]
+    usage.set(model, costsOf ? [...entry, ...costsOf(model, entry, startedUs)] : entry)
+  }
+  return usage
+}
+
+/** Adds usage to a call's; returns how many models were new to it. */
+export function addUsage(to: Usage, usage: Usage): number {
+  const before = to.size
+  for (const [model, entry] of usage) {
+    const known = to.get(model)
+    if (known === undefined) to.set(model, [...entry])
+    else for (let n = 0; n < entry.length; n++) known[n] = (known[n] as number) + (entry[n] as number)
+  }
+  return to.size - before
+}
+
+/** Takes from usage what others carry, never below 0. */
+export function withoutUsage(usage: Usage, others: Usage): Usage {
+  const own: Usage = new Map()
+  for (const [model, entry] of usage) {
+    const taken = others.get(model)
+    own.set(model, taken ? entry.map((value, n) => Math.max(0, value - (taken[n] ?? 0))) : entry)
+  }
+  return own
+}
+
+const names = [
+  'requests',
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'prompt_tokens_total_cost',
+  'completion_tokens_total_cost',
+  'cache_read_input_tokens_total_cost',
+  'cache_creation_input_tokens_total_cost',
+]
+
+const isZero = (value: number): boolean => value === 0
+
+/** JSON text; models whose numbers are all 0 are left out. */
+export function usageText(usage: Usage | null): string {
+  let text = ''
+  if (usage)
+    for (const [model, entry] of usage) {
+      if (entry.every(isZero)) continue
+      const fields = names.map((name, n) => `"${name}":${entry[n] ?? 'null'}`)
+      text += `${text && ','}${JSON.stringify(model)}:{${fields.join(',')}}`
+    }
+  return `{${text}}`
+}

@@ -1,0 +1,93 @@
+// Adds the usage of calls to that of their ancestors, bottom-up and without recursion.
+import { addUsage, type Usage, withoutUsage } from './entries.ts'
+
+/** A call as it was loaded; `usage` null = none. */
+export type UsageCall = {
+  id: string
+  traceId: string
+  /** '' = none. */
+  parentId: string
+  isRunning: boolean
+  /** Decimal digits: of several calls with one span id the greatest counts. */
+  version: string
+  usage: Usage | null
+}
+
+/** Counts the (call, model) pairs that are held at once. */
+export type Budget = { add(entries: number): void }
+
+export const isNewer = (a: string, b: string): boolean => (a.length === b.length ? a > b : a.length > b.length)
+
+/** Index of each call's parent, -1 when it is not loaded. A span id may live in several traces: its own comes first. */
+function parentsOf(calls: readonly UsageCall[]): Int32Array {
+  const byId = new Map<string, number>()
+  const bySpan = new Map<string, number>()
+  const spanOf = (traceId: string, id: string): string => `${traceId}\n${id}`
+  for (const [n, { id, traceId, version }] of calls.entries()) {
+    const other = byId.get(id)
+    if (other === undefined) {
+      byId.set(id, n)
+      continue
+    }
+    const first = calls[other] as UsageCall
+    if (bySpan.get(spanOf(first.traceId, id)) === undefined) bySpan.set(spanOf(first.traceId, id), other)
+    bySpan.set(spanOf(traceId, id), n)
+    if (isNewer(version, first.version)) byId.set(id, n)
+  }
+  return Int32Array.from(calls, ({ parentId, traceId }) => {
+    if (parentId === '') return -1
+    return (bySpan.size > 0 ? bySpan.get(spanOf(traceId, parentId)) : undefined) ?? byId.get(parentId) ?? -1
+  })
+}
+
+/** SDKs add the usage of children to their parents' before they send it: takes that out again. */
+function takeOutChildren(calls: readonly UsageCall[], parents: Int32Array): void {
+  const carried = new Map<number, Usage>()
+  for (const [n, { usage }] of calls.entries()) {
+    const parent = parents[n] as number
+    if (parent < 0 || parent === n || usage === null || !calls[parent]?.usage) continue
+    const sum = carried.get(parent)
+    if (sum) addUsage(sum, usage)
+    else carried.set(parent, new Map([...usage].map(([model, entry]) => [model, [...entry]])))
+  }
+  for (const [n, others] of carried) {
+    const call = calls[n] as UsageCall
+    call.usage = withoutUsage(call.usage as Usage, others)
+  }
+}
+
+/**
+ * Rolls usage up in place: afterwards each call that `isKept` says holds its own usage and that of all its loaded
+ * descendants; other calls lose theirs once it has gone up. Calls of a parent cycle pass nothing on.
+ */
+export function rollUp(
+  calls: readonly UsageCall[],
+  options: { isKept: (call: UsageCall) => boolean; ownOnly: boolean; budget: Budget },
+): void {
+  const { isKept, ownOnly, budget } = options
+  const parents = parentsOf(calls)
+  if (ownOnly) takeOutChildren(calls, parents)
+  const waiting = new Uint32Array(calls.length)
+  for (const parent of parents) if (parent >= 0) waiting[parent] = (waiting[parent] as number) + 1
+  const leaves: number[] = []
+  for (const [n, children] of waiting.entries()) if (children === 0) leaves.push(n)
+  for (let n = leaves.pop(); n !== undefined; n = leaves.pop()) {
+    const at = parents[n] as number
+    const parent = calls[at]
+    if (parent === undefined) continue
+    const call = calls[n] as UsageCall
+    if (call.usage) {
+      const isMoved = !isKept(call)
+      if (parent.usage === null && isMoved) parent.usage = call.usage
+      else {
+        parent.usage ??= new Map()
+        budget.add(addUsage(parent.usage, call.usage))
+        if (isMoved) budget.add(-call.usage.size)
+      }
+      if (isMoved) call.usage = null
+    }
+    const left = (waiting[at] as number) - 1
+    waiting[at] = left
+    if (left === 0) leaves.push(at)
+  }
+}

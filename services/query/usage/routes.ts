@@ -1,0 +1,122 @@
+// Token usage of calls with their descendants: POST /calls/usage and POST /trace/usage.
+import { callsUsageRequest, traceUsageRequest, usageResponse } from '../../../schemas/usage.ts'
+import type { Freshness } from '../../core/freshness.ts'
+import { fault } from '../../core/http/errors.ts'
+import { type Route, route } from '../../core/http/route.ts'
+import type { Store } from '../../core/store/store.ts'
+import { createCountMemory } from '../calls/counts.ts'
+import type { CallReader } from '../calls/plan.ts'
+import { nonNegative } from '../calls/routes.ts'
+import { indexOf } from '../calls/scope.ts'
+import { compileCallsQuery } from '../expression/calls-query.ts'
+import { usageText } from './entries.ts'
+import { createBudget, loadCalls, readTraces } from './load.ts'
+import { isNewer, rollUp, type UsageCall } from './rollup.ts'
+
+export type UsageDeps = {
+  store: Pick<Store, 'bytes'>
+  freshness: Freshness
+  wirePrefix: 'platform' | 'wb'
+  wireAliases: boolean
+  /** Calls carry the usage of their children already: count each call's own share only. */
+  usageOwnOnly: boolean
+}
+
+const mostIds = 1000
+/** Without an index longer lists are read on the connections of exports. */
+const listRows = 2_000
+const byStart = [
+  { field: 'started_at', direction: 'asc' },
+  { field: 'id', direction: 'asc' },
+] as const
+
+/** Prices come in through `costsOf`. @throws Fault 400 */
+function refuseCosts(input: { include_costs: boolean }): void {
+  if (input.include_costs) throw fault(400, 'include_costs is not available yet')
+}
+
+/** The answer for calls by id; null = no such call was loaded. */
+function answerText(usageById: ReadonlyMap<string, UsageCall | null>, calls: readonly UsageCall[]): string {
+  const lines: string[] = []
+  for (const [id, call] of usageById) lines.push(`${JSON.stringify(id)}:${usageText(call?.usage ?? null)}`)
+  const unfinished = [...new Set(calls.filter((call) => call.isRunning).map((call) => call.id))].sort()
+  return `{"call_usage":{${lines.join(',')}},"unfinished_call_ids":${JSON.stringify(unfinished)}}`
+}
+
+function newestById(calls: readonly UsageCall[], into: Map<string, UsageCall | null>): void {
+  for (const call of calls) {
+    const known = into.get(call.id)
+    if (!known || isNewer(call.version, known.version)) into.set(call.id, call)
+  }
+}
+
+export function createUsageRoutes(deps: UsageDeps): Route[] {
+  const { store, freshness, wirePrefix, wireAliases, usageOwnOnly: ownOnly } = deps
+  const names = { prefix: wirePrefix, aliases: wireAliases }
+  const memory = createCountMemory()
+
+  async function load(reader: CallReader, limit: number, isKept: (call: UsageCall) => boolean): Promise<UsageCall[]> {
+    const budget = createBudget()
+    const calls = await loadCalls(reader, { limit, budget, costsOf: null })
+    rollUp(calls, { isKept, ownOnly, budget })
+    return calls
+  }
+
+  return [
+    route({
+      name: 'calls.usage',
+      method: 'POST',
+      path: '/calls/usage',
+      right: 'read',
+      summary: 'Usage of some calls, each with its descendants',
+      body: { type: 'json', schema: callsUsageRequest, check: 'schema' },
+      response: usageResponse,
+      tables: ['calls', 'calls_by_id', 'calls_by_trace'],
+      async handle(context) {
+        const { input, signal } = context
+        const projectId = context.project(input.project_id)
+        refuseCosts(input)
+        const limit = nonNegative('limit', input.limit) as number
+        if (input.call_ids.length > mostIds)
+          throw fault(400, `call_ids takes at most ${mostIds} values, got ${input.call_ids.length}`)
+        const asked = new Map<string, UsageCall | null>(input.call_ids.map((id) => [id, null]))
+        const headers = await freshness.wait(context, ['calls'])
+        const source = { store, projectId, options: { signal }, memory }
+        const traceIds = asked.size === 0 || limit === 0 ? [] : await readTraces(source, [...asked.keys()])
+        if (traceIds.length === 0) return { jsonText: answerText(asked, []), headers }
+        const query = compileCallsQuery({ filter: { trace_ids: traceIds }, sort_by: byStart, projectId, ...names })
+        const calls = await load({ ...source, query }, limit, ({ id }) => asked.has(id))
+        newestById(
+          calls.filter(({ id }) => asked.has(id)),
+          asked,
+        )
+        return { jsonText: answerText(asked, calls), headers }
+      },
+    }),
+    route({
+      name: 'traces.usage',
+      method: 'POST',
+      path: '/trace/usage',
+      right: 'read',
+      summary: 'Usage of every call that matches, each with its matching descendants',
+      body: { type: 'json', schema: traceUsageRequest, check: 'schema' },
+      response: usageResponse,
+      tables: ['calls', 'calls_by_id', 'calls_by_trace', 'calls_by_parent', 'payloads', 'call_counts_hourly'],
+      async handle(context) {
+        const { input, signal } = context
+        const projectId = context.project(input.project_id)
+        refuseCosts(input)
+        const limit = nonNegative('limit', input.limit) as number
+        const { filter, query: expression } = input
+        const query = compileCallsQuery({ filter, query: expression, sort_by: byStart, projectId, ...names })
+        const headers = await freshness.wait(context, ['calls'])
+        const isLong = limit > listRows && indexOf(query.facts) === null
+        const options = { pool: isLong ? 'export' : 'interactive', signal } as const
+        const calls = await load({ store, projectId, query, options, memory }, limit, () => true)
+        const found = new Map<string, UsageCall | null>()
+        newestById(calls, found)
+        return { jsonText: answerText(found, calls), headers }
+      },
+    }),
+  ]
+}
