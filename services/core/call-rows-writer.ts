@@ -1,7 +1,8 @@
 // Serializes parts of calls into the rows of log records: the one place that knows how a call's row is written.
 import { Buffer } from 'node:buffer'
+import type { BufferPool } from './buffer-pool.ts'
 import type { CallPart, EndFields, JsonText, StartFields, UsageEntry } from './call-rows.ts'
-import { type BufferPool, createJsonBuffer, type JsonBuffer } from './json-rows.ts'
+import { createJsonBuffer, type JsonBuffer } from './json-rows.ts'
 import type { Log, Position, RecordInput } from './log/log.ts'
 
 export type CallWriter = {

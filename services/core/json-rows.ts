@@ -1,5 +1,6 @@
 // A growing buffer of JSON text: strings, integers and slices of other buffers, each written in place.
 import { Buffer } from 'node:buffer'
+import { type BufferPool, freshBuffers } from './buffer-pool.ts'
 
 /** The functions behind `write`, without its checks. */
 type Bytes = Buffer & { latin1Write(text: string, at: number): number; utf8Write(text: string, at: number): number }
@@ -30,35 +31,7 @@ function int64(value: number): string {
   return String(exact > int64Max ? int64Max : exact < -int64Max ? -int64Max : exact)
 }
 
-/**
- * Buffers that are used again. Memory outside of the JavaScript heap counts as garbage that presses: with a new buffer
- * per request the collector marks the whole heap every few dozen requests.
- */
-export type BufferPool = {
-  take(sizeHint: number): Buffer
-  /** Gives back a buffer, or a part of it from its beginning, that no one reads any more. */
-  give(buffer: Buffer): void
-}
-
-/** @param limits most buffers that are kept, and their size; smaller and larger needs are served with new ones */
-export function createBufferPool(limits = { buffers: 16, bytes: 1024 * 1024 }): BufferPool {
-  const free: Buffer[] = []
-  const least = limits.bytes / 16
-  return {
-    take(sizeHint) {
-      if (sizeHint < least || sizeHint > limits.bytes) return bytesOf(Math.max(1024, sizeHint))
-      return free.pop() ?? bytesOf(limits.bytes)
-    },
-    give(buffer) {
-      if (buffer.buffer.byteLength === limits.bytes && buffer.byteOffset === 0 && free.length < limits.buffers)
-        free.push(Buffer.from(buffer.buffer))
-    },
-  }
-}
-
-const noPool: BufferPool = { take: (sizeHint) => bytesOf(Math.max(1024, sizeHint)), give() {} }
-
-export function createJsonBuffer(sizeHint: number, pool: BufferPool = noPool): JsonBuffer {
+export function createJsonBuffer(sizeHint: number, pool: BufferPool = freshBuffers): JsonBuffer {
   let buffer = pool.take(sizeHint) as Bytes
   let at = 0
 

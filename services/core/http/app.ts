@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express'
+import { createBufferPool } from '../buffer-pool.ts'
 import type { Logger } from '../logger.ts'
 import type { Metrics } from '../metrics.ts'
 import { createAuthenticate } from './auth.ts'
@@ -128,6 +129,7 @@ export function createApp(deps: AppDeps): HttpServer {
   const serving: ServeDeps = {
     authenticate: createAuthenticate(deps.keys, config.otelVendorNamespaces),
     budget: createByteBudget(config.maxInflightBytes),
+    pool: createBufferPool(),
     maxBodyBytes: config.maxBodyBytes,
     maxFileBytes: config.maxFileBytes,
     maxJsonDepth: config.maxJsonDepth,

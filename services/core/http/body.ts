@@ -11,6 +11,7 @@ import {
   inflateRaw,
   type ZlibOptions,
 } from 'node:zlib'
+import type { BufferPool } from '../buffer-pool.ts'
 import { fault, tooLarge } from './errors.ts'
 import type { ByteLease } from './limits.ts'
 
@@ -25,6 +26,9 @@ export type ReadLimits = {
 
 /** The client went away, or stopped sending, before its request was complete. Nobody reads the answer. */
 export class ClientGone extends Error {}
+
+/** Bodies up to this size are copied into one buffer as they come. */
+const gatherBytes = 1024 * 1024
 
 type Coding = 'identity' | 'gzip' | 'deflate' | 'br'
 
@@ -44,10 +48,14 @@ function collect(
   request: IncomingMessage,
   { maxBytes, idleMs, onReceived }: ReadLimits,
   lease: ByteLease,
+  pool: BufferPool,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge()
+    const declared = Number(request.headers['content-length'] ?? 0)
+    if (declared > maxBytes) throw tooLarge()
     const chunks: Buffer[] = []
+    // A declared length is taken at its word only as far as bytes really come: beyond this, pieces are gathered.
+    const whole = declared > 0 && declared <= gatherBytes ? pool.take(declared) : undefined
     let total = 0
     const idle = setTimeout(() => settle(() => reject(new ClientGone('stopped sending'))), idleMs)
     const settle = (outcome: () => void) => {
@@ -66,10 +74,14 @@ function collect(
         settle(() => reject(error))
         return
       }
-      chunks.push(chunk)
+      if (whole === undefined) chunks.push(chunk)
+      else chunk.copy(whole, total - chunk.length)
     }
     const onEnd = () =>
-      settle(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, total)))
+      settle(() => {
+        if (whole !== undefined) resolve(whole.subarray(0, total))
+        else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, total))
+      })
     const onGone = () => settle(() => reject(new ClientGone('went away while sending')))
     request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone)
   })
@@ -103,10 +115,15 @@ function undo(coding: Exclude<Coding, 'identity'>, bytes: Buffer, maxBytes: numb
   })
 }
 
-/** The whole body, inflated. */
-export async function readBody(request: IncomingMessage, limits: ReadLimits, lease: ByteLease): Promise<Buffer> {
+/** The whole body, inflated. The caller may give it back to the pool once no one reads it. */
+export async function readBody(
+  request: IncomingMessage,
+  limits: ReadLimits,
+  lease: ByteLease,
+  pool: BufferPool,
+): Promise<Buffer> {
   const coding = codingOf(request)
-  const bytes = await collect(request, limits, lease)
+  const bytes = await collect(request, limits, lease, pool)
   return coding === 'identity' || bytes.length === 0 ? bytes : undo(coding, bytes, limits.maxBytes, lease)
 }
 

@@ -1,5 +1,6 @@
 // Runs a declared route for one request: authentication, body, schema, handler, answer.
 import { finished, Readable } from 'node:stream'
+import { type BufferPool, freshBuffers } from '../buffer-pool.ts'
 import { parseProjectId } from '../ids.ts'
 import type { Authenticate } from './auth.ts'
 import { bodyStream, readBody } from './body.ts'
@@ -15,6 +16,8 @@ import type { Route, RouteContext } from './route.ts'
 export type ServeDeps = {
   authenticate: Authenticate
   budget: ByteBudget
+  /** Buffers of the bodies of `bytes` routes, which no one keeps beyond the handler. */
+  pool: BufferPool
   maxBodyBytes: number
   maxFileBytes: number
   maxJsonDepth: number
@@ -36,6 +39,8 @@ const contentTypeOf = (header: string | undefined): string =>
 const isNotJson = (contentType: string) => contentType.startsWith('multipart/') || contentType.endsWith('protobuf')
 
 const wrongType = (expected: string[]) => fault(415, `Unsupported Content-Type; expected ${expected.join(' or ')}`)
+
+const reusesBody = ({ body }: Route): boolean => body.type === 'json' && body.check === 'bytes'
 
 type Read = Pick<RouteContext, 'input' | 'body'> & { stream?: Readable }
 
@@ -63,7 +68,8 @@ async function readInput(route: Route, exchange: Exchange, lease: ByteLease, dep
     response.writeContinue()
     exchange.waitsForContinue = false
   }
-  const bytes = await readBody(request, { maxBytes: deps.maxBodyBytes, idleMs: bodyIdleMs, onReceived }, lease)
+  const pool = reusesBody(route) ? deps.pool : freshBuffers
+  const bytes = await readBody(request, { maxBytes: deps.maxBodyBytes, idleMs: bodyIdleMs, onReceived }, lease, pool)
   if (body.type === 'raw') return { ...nothing, body: { bytes, contentType } }
   if (bytes.length === 0) throw invalid({ loc: ['body'], msg: 'Field required', type: 'missing' })
   if (body.check === 'bytes') return { ...nothing, body: { bytes, contentType } }
@@ -133,7 +139,13 @@ export async function serve(
         return parsed
       },
     }
-    const reply = await exchange.unlessAborted(route.handle(context))
+    const handled = route.handle(context)
+    // Not when the answer is sent: a handler that ran out of time still reads its body.
+    if (reusesBody(route)) {
+      const giveBack = () => deps.pool.give(body.bytes)
+      handled.then(giveBack, giveBack)
+    }
+    const reply = await exchange.unlessAborted(handled)
     await writeReply(exchange, reply)
   } finally {
     lease.release()
