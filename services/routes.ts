@@ -10,6 +10,7 @@ import type { Log } from './core/log/log.ts'
 import { createOpObjects } from './core/op-objects.ts'
 import type { Store } from './core/store/store.ts'
 import { createCallWriteRoutes } from './ingest/calls/routes.ts'
+import { createCostWriteRoutes } from './ingest/costs/routes.ts'
 import { createFeedbackWriteRoutes } from './ingest/feedback/routes.ts'
 import { createFileWriteRoutes } from './ingest/files/routes.ts'
 import { createObjectWriteRoutes } from './ingest/objects/routes.ts'
@@ -17,6 +18,9 @@ import { createOtelRoutes } from './ingest/otel/routes.ts'
 import { createTableWriteRoutes } from './ingest/tables/routes.ts'
 import { createCallDeleteRoutes } from './query/call-delete.ts'
 import { createCallReadRoutes } from './query/calls/routes.ts'
+import { loadDefaultPrices } from './query/costs/default-prices.ts'
+import { createPrices } from './query/costs/prices.ts'
+import { createCostReadRoutes } from './query/costs/routes.ts'
 import { createAnnotationSchema } from './query/feedback/annotation-schema.ts'
 import { createFeedbackReadRoutes } from './query/feedback/routes.ts'
 import { createFileReadRoutes } from './query/files/routes.ts'
@@ -47,6 +51,7 @@ const ingestRoutes = ({ config, log, store, clock, blobs, freshness }: RouteDeps
     ...createOtelRoutes({ log, clock, content, opObjects: createOpObjects({ log, clock }), config }),
     ...createObjectWriteRoutes({ log, clock, config }),
     ...createFileWriteRoutes({ log, clock, blobs, config }),
+    ...createCostWriteRoutes({ log, clock }),
     ...createFeedbackWriteRoutes({ log, clock, config, annotationSchema }),
     ...createTableWriteRoutes({ log, clock }),
   ]
@@ -54,7 +59,8 @@ const ingestRoutes = ({ config, log, store, clock, blobs, freshness }: RouteDeps
 
 const queryRoutes = ({ config, log, store, clock, blobs, freshness, service }: RouteDeps): Route[] => {
   const { wirePrefix, wireAliases } = config
-  const calls = { store, freshness, log, clock, wirePrefix, wireAliases }
+  const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
+  const calls = { store, freshness, log, clock, prices, wirePrefix, wireAliases }
   return [
     ...createCallReadRoutes(calls),
     ...createThreadRoutes(calls),
@@ -62,6 +68,7 @@ const queryRoutes = ({ config, log, store, clock, blobs, freshness, service }: R
     ...createUsageRoutes({ ...calls, usageOwnOnly: config.usageOwnOnly }),
     ...createObjectReadRoutes({ store, freshness, config }),
     ...createFileReadRoutes({ store, freshness, blobs }),
+    ...createCostReadRoutes({ store, log, clock, freshness }),
     ...createFeedbackReadRoutes({ store, log, clock, freshness, config }),
     ...createTableReadRoutes({ store, freshness }),
     ...createTableUpdateRoutes({ store, log, clock, freshness }),

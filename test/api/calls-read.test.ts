@@ -248,7 +248,7 @@ describe('requests', () => {
     [{ query: { $expr: { $eq: [field('nope'), { $literal: 1 }] } } }, 422],
     [{ query: { $expr: { $and: [] } } }, 400],
     [{ query: { $expr: { $gt: [field('started_at'), { $literal: 'soon' }] } } }, 400],
-    [{ include_costs: true }, 400],
+    [{ include_costs: true }, 200],
     [{ include_feedback: true }, 400],
     [{ expand_columns: ['inputs.model'] }, 400],
     [{ include_costs: false, include_feedback: null, expand_columns: [], include_usernames: true, filter: null }, 200],

@@ -161,8 +161,8 @@ describe('what routes touch', () => {
     ['otel.agents.traces', otlp('/agents/otel/v1/traces')],
     ['objects.create', send('/obj/create', { obj: { project_id, object_id: 'thing', val: { a: 1 } } })],
     ['files.create', upload],
-    ['calls.read', send('/call/read', { project_id, id: one, include_total_storage_size: true })],
-    ['calls.stream_query', ...lists.map((body) => send('/calls/stream_query', body))],
+    ['calls.read', send('/call/read', { project_id, id: one, include_total_storage_size: true, include_costs: true })],
+    ['calls.stream_query', ...lists.map((body) => send('/calls/stream_query', { ...body, include_costs: true }))],
     [
       'calls.query_stats',
       send('/calls/query_stats', { project_id }),
@@ -188,6 +188,15 @@ describe('what routes touch', () => {
     [
       'tables.query_stats_batch',
       send('/table/query_stats_batch', { project_id, digests: [table], include_storage_size: true }),
+    ],
+    [
+      'costs.create',
+      send('/cost/create', { project_id, costs: { m: { prompt_token_cost: 1, completion_token_cost: 2 } } }),
+    ],
+    ['costs.query', send('/cost/query', { project_id })],
+    [
+      'costs.purge',
+      send('/cost/purge', { project_id, query: { $expr: { $in: [{ $getField: 'id' }, [{ $literal: 'x' }]] } } }),
     ],
     ['calls.delete', send('/calls/delete', { project_id, call_ids: [one] })],
   ]

@@ -1,8 +1,9 @@
 // Writes call records: light fields as JSON, payload texts as the bytes that are stored.
 import { formatTimestamp } from '../../core/timestamps.ts'
+import type { CostsOfCall } from '../costs/call-costs.ts'
 import type { Document } from '../expression/types.ts'
 import { mayHoldKey, membersOf, membersText } from './json-members.ts'
-import type { LightRow } from './light.ts'
+import { type LightRow, place } from './light.ts'
 import type { Payload } from './payloads.ts'
 
 /** What a record shows: `null` columns = all. Names are neutral (`user_id`, not `<p>_user_id`). */
@@ -13,6 +14,8 @@ export type RecordShape = {
   storageSize: boolean
   /** Sizes of whole traces by trace id; null = not asked for. */
   totalSizes: ReadonlyMap<string, number> | null
+  /** Costs by model, in place of what the client stored there; null = not asked for. */
+  costs: CostsOfCall | null
 }
 
 const quoted = (text: string): string => JSON.stringify(text)
@@ -28,6 +31,7 @@ function statusOf(hasEnd: 0 | 1, exception: string, errorCount: number): string 
 
 /** Members of `summary.weave` that are derived on every read. */
 const derived: ReadonlySet<string> = new Set(['status', 'trace_name', 'latency_ms', 'display_name'])
+const derivedWithCosts: ReadonlySet<string> = new Set([...derived, 'costs'])
 const weaveKey: ReadonlySet<string> = new Set(['weave'])
 const spanKey: ReadonlySet<string> = new Set(['otel_span'])
 
@@ -56,8 +60,9 @@ const isEmptyObject = (openedText: Buffer): boolean => openedText.toString('lati
 type Piece = string | Buffer
 
 /** The summary: as stored, with `weave` derived from the row. */
-function writeSummary(row: LightRow, stored: Buffer | undefined, out: Piece[]): void {
-  const own = weaveMembers(row)
+function writeSummary(row: LightRow, stored: Buffer | undefined, costsOf: CostsOfCall | null, out: Piece[]): void {
+  const costs = stored && costsOf ? costsOf(stored, row[place.startedUs]) : null
+  const own = weaveMembers(row) + (costs === null ? '' : `,"costs":${costs}`)
   const head = stored && opened(stored)
   if (!stored || !head) {
     out.push(`{"weave":{${own}}}`)
@@ -68,7 +73,7 @@ function writeSummary(row: LightRow, stored: Buffer | undefined, out: Piece[]): 
   if (members && client) {
     const value = stored.subarray(client.valueStart, client.end)
     const kept = membersOf(value)
-    const weave = joinMembers(kept ? membersText(value, kept, derived) : '', own)
+    const weave = joinMembers(kept ? membersText(value, kept, costsOf ? derivedWithCosts : derived) : '', own)
     out.push(`{${joinMembers(membersText(stored, members, weaveKey), `"weave":{${weave}}`)}}`)
     return
   }
@@ -115,7 +120,7 @@ export function writeRecord(shape: RecordShape, row: LightRow, payload: Payload,
   )
   writeAttributes(payload.attributes, payload.otel_dump, out)
   out.push(',"inputs":', payload.inputs ?? '{}', ',"output":', payload.output ?? 'null', ',"summary":')
-  writeSummary(row, payload.summary, out)
+  writeSummary(row, payload.summary, shape.costs, out)
   out.push('}')
 }
 

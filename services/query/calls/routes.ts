@@ -9,6 +9,9 @@ import type { Freshness } from '../../core/freshness.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
 import type { Store } from '../../core/store/store.ts'
+import type { TopicName } from '../../core/topics.ts'
+import { costsOfCalls } from '../costs/call-costs.ts'
+import type { Prices } from '../costs/prices.ts'
 import { compileCallsQuery } from '../expression/calls-query.ts'
 import { createQueryStatsRoutes } from '../query-stats.ts'
 import { columnsOf } from './columns.ts'
@@ -25,12 +28,17 @@ import { readTraceSizes } from './trace-sizes.ts'
 export type CallReadDeps = {
   store: Pick<Store, 'bytes'>
   freshness: Freshness
+  prices: Prices
   wirePrefix: 'platform' | 'wb'
   wireAliases: boolean
 }
 
 /** Longer answers are exports with their own connections and time, unless an index leads to their calls. */
 const listRows = 2_000
+
+/** What an answer is made of, and must not be older than. */
+const topicsOf = (input: { include_costs: boolean }): TopicName[] =>
+  input.include_costs ? ['calls', 'costs'] : ['calls']
 
 /** `application/jsonl`, unless the client lists only the other one. */
 export const linesType = (
@@ -49,20 +57,22 @@ export function nonNegative(name: 'limit' | 'offset', value: number | undefined)
 }
 
 export function createCallReadRoutes(deps: CallReadDeps): Route[] {
-  const { store, freshness, wirePrefix, wireAliases } = deps
+  const { store, freshness, prices, wirePrefix, wireAliases } = deps
   const names = { prefix: wirePrefix, aliases: wireAliases }
   const memory = createCountMemory()
 
   async function streamQuery(context: RouteContext<CallsQueryRequest>): Promise<Reply> {
     const { input, signal } = context
     const projectId = context.project(input.project_id)
-    refuseUnavailable(input)
+    refuseUnavailable({ ...input, include_costs: false })
     const limit = nonNegative('limit', input.limit)
     const offset = nonNegative('offset', input.offset) ?? 0
     const { filter, query: expression, sort_by } = input
     const query = compileCallsQuery({ filter, query: expression, sort_by, projectId, ...names })
-    const columns = columnsOf(input.columns, deps)
-    const headers = await freshness.wait(context, ['calls'])
+    // Costs stand in the summary and are made from it.
+    const withSummary = input.include_costs && input.columns?.length ? [...input.columns, 'summary'] : input.columns
+    const columns = columnsOf(withSummary, deps)
+    const headers = await freshness.wait(context, topicsOf(input))
     const isLong = (limit === null || limit > listRows) && indexOf(query.facts) === null
     const options = { pool: isLong ? 'export' : 'interactive', signal } as const
     const documents = documentsOf(columns)
@@ -75,6 +85,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
       columns,
       storageSize: input.include_storage_size,
       totalSizes: null,
+      costs: input.include_costs ? costsOfCalls(await prices.of(projectId, options)) : null,
     }
     const totalSize = input.include_total_storage_size
     return {
@@ -93,19 +104,19 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
       summary: 'One call by id',
       body: { type: 'json', schema: callReadRequest, check: 'schema' },
       response: callReadResponse,
-      tables: ['calls', 'calls_by_id', 'calls_by_trace', 'payloads'],
+      tables: ['calls', 'calls_by_id', 'calls_by_trace', 'payloads', 'costs'],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
-        refuseUnavailable(input)
         const query = compileCallsQuery({ filter: { call_ids: [input.id] }, projectId, ...names })
-        const headers = await freshness.wait(context, ['calls'])
+        const headers = await freshness.wait(context, topicsOf(input))
         const options = { signal }
         const row = await readCall({ store, projectId, query, options, memory }, lightSelect(null, true))
         if (row === null) return { json: { call: null }, headers }
-        const [[payload = {}], totalSizes] = await Promise.all([
+        const [[payload = {}], totalSizes, book] = await Promise.all([
           readPayloads(store, projectId, [row], documentsOf(null), 'scattered', options),
           input.include_total_storage_size ? readTraceSizes({ store, options }, projectId, [row]) : null,
+          input.include_costs ? prices.of(projectId, options) : null,
         ])
         const pieces: (string | Buffer)[] = ['{"call":']
         const shape: RecordShape = {
@@ -114,6 +125,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
           columns: null,
           storageSize: input.include_storage_size,
           totalSizes,
+          costs: book && costsOfCalls(book),
         }
         writeRecord(shape, row, payload, pieces)
         pieces.push('}')
@@ -129,7 +141,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
       body: { type: 'json', schema: callsQueryRequest, check: 'schema' },
       response: null,
       responseType: 'application/jsonl',
-      tables: ['calls', 'calls_by_id', 'calls_by_trace', 'calls_by_parent', 'payloads', 'call_counts_hourly'],
+      tables: ['calls', 'calls_by_id', 'calls_by_trace', 'calls_by_parent', 'payloads', 'call_counts_hourly', 'costs'],
       handle: streamQuery,
     }),
     ...createQueryStatsRoutes({ ...deps, memory }),

@@ -30,7 +30,7 @@ function isTextColumn(node: unknown, fields: Fields): string | null {
 }
 
 /** @throws Fault 400 where a text column meets a number or boolean, or a substring is none, or a map is searched */
-function checkTypes(root: unknown, fields: Fields): void {
+export function checkTypes(root: unknown, fields: Fields): void {
   const pending = [root]
   const never = (name: string) => fault(400, `Field ${name.slice(0, 200)} is a text and cannot equal a number`)
   while (pending.length > 0) {

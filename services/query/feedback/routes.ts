@@ -18,9 +18,10 @@ import { join, type ProjectScope, param, projectQuery, type Sql, sql } from '../
 import type { Query, Store } from '../../core/store/store.ts'
 import { asNumbers, compactRows } from '../calls/light.ts'
 import { nonNegative } from '../calls/routes.ts'
+import { purgedIds } from '../purge-ids.ts'
 import { feedbackCondition } from './condition.ts'
 import type { WireNames } from './fields.ts'
-import { presentQuery, purgedIds } from './purge.ts'
+import { presentQuery } from './purge.ts'
 import { feedbackOrder, type Member, membersOf, rowText } from './select.ts'
 
 export type FeedbackReadDeps = {

@@ -1,0 +1,78 @@
+// Wire contract of the cost routes, and the form of price files.
+import { z } from 'zod'
+import { float, int, optional, text, withDefault } from './coerce.ts'
+import { expressionQuery, sortBy } from './query.ts'
+
+/** Numbers beyond double range are refused by the route, as negative prices are. */
+const price = () => z.preprocess((value) => (value === Number.POSITIVE_INFINITY ? -1 : value), float())
+
+const cost = z.object({
+  prompt_token_cost: price(),
+  completion_token_cost: price(),
+  cache_read_input_token_cost: withDefault(price(), 0),
+  cache_creation_input_token_cost: withDefault(price(), 0),
+  prompt_token_cost_unit: withDefault(text(), 'USD'),
+  completion_token_cost_unit: withDefault(text(), 'USD'),
+  /** ISO 8601 or unix time; null = now. */
+  effective_date: optional(z.union([z.string(), z.number()])),
+  provider_id: withDefault(text(), 'default'),
+})
+
+export const costCreateRequest = z.object({
+  project_id: text(),
+  costs: z.record(text(), cost).describe('Prices per token, by model'),
+})
+
+export const costCreateResponse = z.object({ ids: z.array(z.tuple([z.string(), z.string()])) })
+
+export const costQueryRequest = z.object({
+  project_id: text(),
+  fields: optional(z.array(text())),
+  query: optional(expressionQuery),
+  sort_by: optional(sortBy),
+  limit: optional(int()),
+  offset: optional(int()),
+})
+
+const shown = z.string().nullable()
+const amount = z.number().nullable()
+
+export const costQueryResponse = z.object({
+  results: z.array(
+    z.object({
+      id: shown,
+      llm_id: shown,
+      prompt_token_cost: amount,
+      completion_token_cost: amount,
+      cache_read_input_token_cost: amount,
+      cache_creation_input_token_cost: amount,
+      prompt_token_cost_unit: shown,
+      completion_token_cost_unit: shown,
+      effective_date: shown,
+      provider_id: shown,
+    }),
+  ),
+})
+
+export const costPurgeRequest = z.object({ project_id: text(), query: expressionQuery })
+
+export const costPurgeResponse = z.object({})
+
+const perMillion = z.number().nonnegative()
+
+/** A price file: one entry per price point, prices per million tokens. */
+export const priceFile = z.array(
+  z.strictObject({
+    llm_id: z.string().min(1),
+    /** Other spellings of the model; each is matched exactly. */
+    aliases: z.array(z.string().min(1)).default([]),
+    provider: z.string().min(1).default('default'),
+    input_per_million: perMillion,
+    output_per_million: perMillion,
+    cache_read_per_million: perMillion.default(0),
+    cache_write_per_million: perMillion.default(0),
+    effective_date: z.string(),
+    /** Where the price was read, and when. */
+    source: z.string().optional(),
+  }),
+)

@@ -1,0 +1,74 @@
+// What a call cost: `summary.weave.costs`, from the usage that its summary reports and the prices of its models.
+import { formatTimestamp } from '../../core/timestamps.ts'
+import { mayHoldKey, membersOf } from '../calls/json-members.ts'
+import { type Price, type PriceBook, totalsOf } from './prices.ts'
+
+/** JSON text of a call's costs by model; null when no model has a price. */
+export type CostsOfCall = (summary: Buffer, startedUs: number) => string | null
+
+type Usage = Record<string, unknown>
+
+/** A count as it is reported; 0 when it is none. */
+function count(usage: Usage, name: string): number {
+  const value = usage[name]
+  if (typeof value !== 'number' && (typeof value !== 'string' || value === '')) return 0
+  const number = Number(value)
+  return Number.isFinite(number) ? number : 0
+}
+
+function entryText(price: Price, usage: Usage): string {
+  const prompt = count(usage, 'prompt_tokens') + count(usage, 'input_tokens')
+  const completion = count(usage, 'completion_tokens') + count(usage, 'output_tokens')
+  const cacheRead = count(usage, 'cache_read_input_tokens')
+  const cacheWrite = count(usage, 'cache_creation_input_tokens')
+  const totals = totalsOf(price, { prompt, completion, cacheRead, cacheWrite })
+  return JSON.stringify({
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    requests: count(usage, 'requests'),
+    total_tokens: count(usage, 'total_tokens'),
+    cache_read_input_tokens: cacheRead,
+    cache_creation_input_tokens: cacheWrite,
+    prompt_token_cost: price.prompt,
+    completion_token_cost: price.completion,
+    cache_read_input_token_cost: price.cacheRead,
+    cache_creation_input_token_cost: price.cacheWrite,
+    prompt_tokens_total_cost: totals[0],
+    completion_tokens_total_cost: totals[1],
+    cache_read_input_tokens_total_cost: totals[2],
+    cache_creation_input_tokens_total_cost: totals[3],
+    prompt_token_cost_unit: price.promptUnit,
+    completion_token_cost_unit: price.completionUnit,
+    effective_date: formatTimestamp(price.effectiveUs),
+    created_at: formatTimestamp(price.createdUs),
+    provider_id: price.providerId,
+    pricing_level: price.level,
+    pricing_level_id: price.levelId,
+    created_by: price.createdBy,
+  })
+}
+
+const isObject = (value: unknown): value is Usage =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The usage that a summary holds, by model. Of a key that is there twice the last one counts, as everywhere. */
+function usageOf(summary: Buffer): Usage | null {
+  if (!mayHoldKey(summary, 'usage')) return null
+  const member = membersOf(summary)?.findLast(({ key }) => key === 'usage')
+  if (!member) return null
+  const usage: unknown = JSON.parse(summary.toString('utf8', member.valueStart, member.end))
+  return isObject(usage) ? usage : null
+}
+
+export const costsOfCalls =
+  (book: PriceBook): CostsOfCall =>
+  (summary, startedUs) => {
+    const usage = usageOf(summary)
+    if (!usage) return null
+    let text = ''
+    for (const [model, entry] of Object.entries(usage)) {
+      const price = isObject(entry) ? book.at(model, startedUs) : null
+      if (price) text += `${text && ','}${JSON.stringify(model)}:${entryText(price, entry as Usage)}`
+    }
+    return text === '' ? null : `{${text}}`
+  }

@@ -1,0 +1,118 @@
+// Prices of models: the project's own from the table, the default ones from memory, and which of them applies to a call.
+import type { ProjectId } from '../../core/ids.ts'
+import { projectQuery, sql } from '../../core/store/sql.ts'
+import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
+
+/** A price point; prices are per single token, times in microseconds. */
+export type Price = {
+  llmId: string
+  providerId: string
+  level: 'project' | 'default'
+  /** The project, or `default`. */
+  levelId: string
+  effectiveUs: number
+  prompt: number
+  completion: number
+  cacheRead: number
+  cacheWrite: number
+  promptUnit: string
+  completionUnit: string
+  createdUs: number
+  createdBy: string
+}
+
+/** Price points by model, the latest effective date first. */
+export type PriceTable = ReadonlyMap<string, readonly Price[]>
+
+export type PriceBook = {
+  /** The price of a model for a call that began at `startedUs`; null = none is known. */
+  at(model: string, startedUs: number): Price | null
+}
+
+export type Prices = {
+  /** All that a request of a project needs, in one read. */
+  of(projectId: ProjectId, options: QueryOptions): Promise<PriceBook>
+}
+
+/** @param points of equal effective dates the first one wins */
+export function priceTable(points: readonly Price[]): PriceTable {
+  const table = new Map<string, Price[]>()
+  for (const point of points) {
+    const known = table.get(point.llmId)
+    if (known) known.push(point)
+    else table.set(point.llmId, [point])
+  }
+  for (const known of table.values()) known.sort((a, b) => b.effectiveUs - a.effectiveUs)
+  return table
+}
+
+/** In force before not yet in force, then project before default, then the latest. */
+export const priceBook = (project: PriceTable, shipped: PriceTable): PriceBook => ({
+  at(model, startedUs) {
+    const own = project.get(model) ?? []
+    const others = shipped.get(model) ?? []
+    const inForce = (point: Price) => point.effectiveUs <= startedUs
+    return own.find(inForce) ?? others.find(inForce) ?? own[0] ?? others[0] ?? null
+  },
+})
+
+export type Tokens = { prompt: number; completion: number; cacheRead: number; cacheWrite: number }
+
+/**
+ * Prompt, completion, cache read and cache creation cost. Prompt tokens include the cached ones, which have prices of
+ * their own; a provider that reports them apart must not make the rest negative.
+ */
+export const totalsOf = (price: Price, tokens: Tokens): [number, number, number, number] => [
+  Math.max(0, tokens.prompt - tokens.cacheRead - tokens.cacheWrite) * price.prompt,
+  tokens.completion * price.completion,
+  tokens.cacheRead * price.cacheRead,
+  tokens.cacheWrite * price.cacheWrite,
+]
+
+type Row = {
+  llm_id: string
+  provider_id: string
+  effective_us: string
+  created_us: string
+  created_by: string
+  prompt_token_cost: number
+  completion_token_cost: number
+  cache_read_input_token_cost: number
+  cache_creation_input_token_cost: number
+  prompt_token_cost_unit: string
+  completion_token_cost_unit: string
+}
+
+/** Of equal effective dates the price that was made last comes first. */
+const pricesQuery = (projectId: ProjectId): Query =>
+  projectQuery(
+    'costs.prices',
+    projectId,
+    (project) => sql`SELECT llm_id, provider_id, toUnixTimestamp64Micro(effective_date) AS effective_us,
+      toUnixTimestamp64Micro(created_at) AS created_us, created_by, prompt_token_cost, completion_token_cost,
+      cache_read_input_token_cost, cache_creation_input_token_cost, prompt_token_cost_unit, completion_token_cost_unit
+    ${project.from('costs', { final: true, where: sql`NOT purged` })} ORDER BY created_at DESC, id DESC`,
+  )
+
+const priceOf = (projectId: ProjectId, row: Row): Price => ({
+  llmId: row.llm_id,
+  providerId: row.provider_id,
+  level: 'project',
+  levelId: projectId,
+  effectiveUs: Number(row.effective_us),
+  prompt: row.prompt_token_cost,
+  completion: row.completion_token_cost,
+  cacheRead: row.cache_read_input_token_cost,
+  cacheWrite: row.cache_creation_input_token_cost,
+  promptUnit: row.prompt_token_cost_unit,
+  completionUnit: row.completion_token_cost_unit,
+  createdUs: Number(row.created_us),
+  createdBy: row.created_by,
+})
+
+export const createPrices = (deps: { store: Pick<Store, 'rows'>; shipped: PriceTable }): Prices => ({
+  async of(projectId, options) {
+    const rows = await deps.store.rows<Row>(pricesQuery(projectId), options)
+    return priceBook(priceTable(rows.map((row) => priceOf(projectId, row))), deps.shipped)
+  },
+})

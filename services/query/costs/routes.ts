@@ -1,0 +1,95 @@
+// Reading and removing prices of a project: POST /cost/query and POST /cost/purge.
+import { costPurgeRequest, costPurgeResponse, costQueryRequest, costQueryResponse } from '../../../schemas/costs.ts'
+import type { Clock } from '../../core/clock.ts'
+import { costsPurgedRecord } from '../../core/cost-rows.ts'
+import type { Freshness } from '../../core/freshness.ts'
+import { type Route, route } from '../../core/http/route.ts'
+import type { Log } from '../../core/log/log.ts'
+import { formatPositions, positionHeader } from '../../core/positions.ts'
+import { identifier, param, projectQuery, sql } from '../../core/store/sql.ts'
+import type { Store } from '../../core/store/store.ts'
+import { formatTimestamp } from '../../core/timestamps.ts'
+import { nonNegative } from '../calls/routes.ts'
+import { compileCondition } from '../expression/compile.ts'
+import { parseQuery } from '../expression/parse.ts'
+import { checkTypes } from '../feedback/condition.ts'
+import { purgedIds } from '../purge-ids.ts'
+import { compileSort } from '../sort.ts'
+import { costFields, shownColumns } from './fields.ts'
+
+export type CostReadDeps = {
+  store: Pick<Store, 'rows'>
+  log: Pick<Log, 'append'>
+  clock: Clock
+  freshness: Freshness
+}
+
+type Row = Record<(typeof shownColumns)[number], string | number>
+
+const asMade = (['created_at', 'id'] as const).map((field) => ({ field, direction: 'asc' as const }))
+const source = (column: string) => identifier(`c.${column}`)
+
+export function createCostReadRoutes({ store, log, clock, freshness }: CostReadDeps): Route[] {
+  return [
+    route({
+      name: 'costs.query',
+      method: 'POST',
+      path: '/cost/query',
+      right: 'read',
+      summary: 'Prices of a project that match a query; default prices are not among them',
+      body: { type: 'json', schema: costQueryRequest, check: 'schema' },
+      response: costQueryResponse,
+      tables: ['costs'],
+      async handle(context) {
+        const { input, signal } = context
+        const projectId = context.project(input.project_id)
+        const limit = nonNegative('limit', input.limit)
+        const offset = nonNegative('offset', input.offset) ?? 0
+        for (const field of input.fields ?? []) costFields(field)
+        const condition = parseQuery(input.query, costFields, 'unknown')
+        if (input.query) checkTypes(input.query.$expr, costFields)
+        const order = compileSort(input.sort_by ?? asMade, costFields, source).orderBy()
+        const headers = await freshness.wait(context, ['costs'])
+        const query = projectQuery('costs.query', projectId, (project) => {
+          const matching = condition === null ? sql`` : sql` AND ${compileCondition(condition, source)}`
+          const where = sql`NOT c.purged${matching}`
+          const sorted = order === null ? sql`` : sql` ORDER BY ${order}`
+          const cut = param('UInt64', limit ?? Number.MAX_SAFE_INTEGER)
+          return sql`SELECT c.id AS id, c.llm_id AS llm_id, c.prompt_token_cost AS prompt_token_cost,
+            c.completion_token_cost AS completion_token_cost,
+            c.cache_read_input_token_cost AS cache_read_input_token_cost,
+            c.cache_creation_input_token_cost AS cache_creation_input_token_cost,
+            c.prompt_token_cost_unit AS prompt_token_cost_unit,
+            c.completion_token_cost_unit AS completion_token_cost_unit,
+            toUnixTimestamp64Micro(c.effective_date) AS effective_us, c.provider_id AS provider_id
+          ${project.from('costs', { alias: 'c', final: true, where })}${sorted}
+          LIMIT ${cut} OFFSET ${param('UInt64', offset)}`
+        })
+        const rows = await store.rows<Row & { effective_us: string }>(query, { signal })
+        const asked = new Set(input.fields ?? shownColumns)
+        const results = rows.map(({ effective_us, ...row }) => {
+          const all: Row = { ...row, effective_date: formatTimestamp(Number(effective_us)) }
+          return Object.fromEntries(shownColumns.map((name) => [name, asked.has(name) ? all[name] : null]))
+        })
+        return { json: { results }, headers }
+      },
+    }),
+    route({
+      name: 'costs.purge',
+      method: 'POST',
+      path: '/cost/purge',
+      right: 'write',
+      summary: 'Removes prices of a project by their ids; costs of past calls change with them',
+      body: { type: 'json', schema: costPurgeRequest, check: 'schema' },
+      response: costPurgeResponse,
+      topics: ['costs'],
+      async handle({ input, project }) {
+        const projectId = project(input.project_id)
+        const ids = purgedIds(input.query.$expr)
+        if (ids.length === 0) return { json: {} }
+        const position = await log.append('costs', [costsPurgedRecord(projectId, ids, clock.next())])
+        return { json: {}, headers: { [positionHeader]: formatPositions([position]) } }
+      },
+    }),
+  ]
+}
