@@ -44,3 +44,42 @@ const objectVersion = z.looseObject({
 })
 
 export const objReadResponse = z.object({ obj: objectVersion })
+
+const strings = z.array(z.string()).nullish()
+
+export const objsQueryRequest = z.object({
+  project_id: z.string(),
+  filter: z
+    .object({
+      base_object_classes: strings,
+      exclude_base_object_classes: strings,
+      leaf_object_classes: strings,
+      object_ids: strings,
+      is_op: z.boolean().nullish(),
+      latest_only: z.boolean().nullish(),
+      tags: strings,
+      aliases: strings,
+    })
+    .nullish(),
+  limit: z.int().nullish(),
+  offset: z.int().nullish(),
+  sort_by: z.array(z.object({ field: z.string(), direction: z.enum(['asc', 'desc']) })).nullish(),
+  metadata_only: z.boolean().nullish(),
+  include_storage_size: z.boolean().nullish(),
+  include_tags_and_aliases: z.boolean().nullish(),
+})
+
+export const objsQueryResponse = z.object({ objs: z.array(objectVersion) })
+
+export const objDeleteRequest = z.object({ project_id: z.string(), object_id: z.string(), digests: strings })
+
+export const objDeleteResponse = z.object({
+  num_deleted: z.int(),
+  deleted_versions: z.array(
+    z.object({
+      digest: z.string(),
+      base_object_class: z.string().nullable(),
+      leaf_object_class: z.string().nullable(),
+    }),
+  ),
+})

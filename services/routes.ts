@@ -25,7 +25,10 @@ import { createAnnotationSchema } from './query/feedback/annotation-schema.ts'
 import { createFeedbackReadRoutes } from './query/feedback/routes.ts'
 import { createFileReadRoutes } from './query/files/routes.ts'
 import { createGraphqlRoutes } from './query/graphql.ts'
+import { createObjectDeleteRoutes } from './query/objects/delete.ts'
+import { createObjectListRoutes } from './query/objects/query.ts'
 import { createObjectReadRoutes } from './query/objects/routes.ts'
+import { createRefReadRoutes } from './query/refs-route.ts'
 import { createServiceRoutes, type ServiceDeps } from './query/service.ts'
 import { createTableReadRoutes } from './query/tables/routes.ts'
 import { createTableUpdateRoutes } from './query/tables/update.ts'
@@ -67,9 +70,12 @@ const queryRoutes = ({ config, log, store, clock, blobs, freshness, service }: R
     ...createCallDeleteRoutes(calls),
     ...createUsageRoutes({ ...calls, usageOwnOnly: config.usageOwnOnly }),
     ...createObjectReadRoutes({ store, freshness, config }),
+    ...createObjectListRoutes({ store, freshness, config }),
+    ...createObjectDeleteRoutes({ store, log, clock, freshness }),
     ...createFileReadRoutes({ store, freshness, blobs }),
     ...createCostReadRoutes({ store, log, clock, freshness }),
     ...createFeedbackReadRoutes({ store, log, clock, freshness, config }),
+    ...createRefReadRoutes({ store, freshness }),
     ...createTableReadRoutes({ store, freshness }),
     ...createTableUpdateRoutes({ store, log, clock, freshness }),
     ...createServiceRoutes(service),

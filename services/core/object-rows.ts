@@ -58,3 +58,18 @@ export const objectRecord = (created: ObjectCreated): RecordInput => ({
   clock: created.clock,
   key: `${created.projectId}/${created.objectId}`,
 })
+
+export type ObjectDeleted = Pick<ObjectCreated, 'projectId' | 'objectId' | 'kind' | 'digest' | 'clock' | 'userId'>
+
+/** The end of one version; its content stays, and a later creation revives it. */
+export function objectDeletedRecord({ projectId, objectId, kind, digest, clock, userId }: ObjectDeleted): RecordInput {
+  const user = userId ? `,"user_id":${quoted(userId)}` : ''
+  const version = `"project_id":${quoted(projectId)},"object_id":${quoted(objectId)},"kind":"${kind}","digest":"${digest}"`
+  return {
+    rows: Buffer.from(`{${version},"clock":${clock},"event":"deleted"${user}}\n`),
+    rowCount: 1,
+    patchCount: 0,
+    clock,
+    key: `${projectId}/${objectId}`,
+  }
+}

@@ -2,10 +2,19 @@
 import { fault } from './http/errors.ts'
 
 /** One step into a stored value: `attr/<name>`, `key/<name>`, `index/<integer>`, `id/<row digest>`; the value is decoded. */
-type RefStep = { edge: 'attr' | 'key' | 'index' | 'id'; value: string }
+export type RefStep = { edge: 'attr' | 'key' | 'index' | 'id'; value: string }
+
+export type ObjectRef = {
+  kind: 'object' | 'op'
+  entity: string
+  project: string
+  name: string
+  version: string
+  extra: RefStep[]
+}
 
 export type Ref =
-  | { kind: 'object' | 'op'; entity: string; project: string; name: string; version: string; extra: RefStep[] }
+  | ObjectRef
   | { kind: 'table'; entity: string; project: string; digest: string }
   | { kind: 'call'; entity: string; project: string; id: string }
   /** Known in the wild, kept as text: agent_turn, agent_conversation, agent_span. */

@@ -365,3 +365,25 @@ describe('hostile names', () => {
       expect((await read('e/p', digest)).status).toBe(404)
   })
 })
+
+describe('stats', () => {
+  it.each(['/files/query_stats', '/files/stats'])('%s counts each content of the project once', async (path) => {
+    const project_id = `e${path}`.replaceAll('/', '_').replace('_', '/')
+    const total = async () => (await call(path, { json: { project_id } })).json
+    expect(await total()).toEqual({ total_size_bytes: 0 })
+    for (const size of [0, 10, 10, 250_000, 1_500_000, 250_000])
+      expect(
+        (
+          await upload([
+            ['project_id', project_id],
+            ['file', Buffer.alloc(size, size % 251)],
+          ])
+        ).status,
+      ).toBe(200)
+    await upload([
+      ['project_id', 'e/elsewhere'],
+      ['file', Buffer.alloc(5)],
+    ])
+    expect(await total()).toEqual({ total_size_bytes: 1_750_010 })
+  })
+})

@@ -149,6 +149,9 @@ describe('what routes touch', () => {
 
   const table = tableDigest(['{"a":1}', '{"a":2}'].map(valueDigest))
 
+  const holder = { project_id, object_id: 'holder', val: `weave:///${project_id}/table/${table}` }
+  const rowRef = `weave:///${project_id}/object/holder:${valueDigest(JSON.stringify(holder.val))}/id/${valueDigest('{"a":1}')}`
+
   const requests: [name: string, ...(() => Promise<{ status: number }>)[]][] = [
     ['calls.start', send('/call/start', { start: start(one) })],
     ['calls.end', send('/call/end', { end: end(one) })],
@@ -159,7 +162,11 @@ describe('what routes touch', () => {
     ['calls.end_in_project', send(`${v2}/call/end`, { end: { ...end(four), started_at: at } })],
     ['otel.traces', otlp('/otel/v1/traces')],
     ['otel.agents.traces', otlp('/agents/otel/v1/traces')],
-    ['objects.create', send('/obj/create', { obj: { project_id, object_id: 'thing', val: { a: 1 } } })],
+    [
+      'objects.create',
+      send('/obj/create', { obj: { project_id, object_id: 'thing', val: { a: 1 } } }),
+      send('/obj/create', { obj: holder }),
+    ],
     ['files.create', upload],
     ['calls.read', send('/call/read', { project_id, id: one, include_total_storage_size: true, include_costs: true })],
     ['calls.stream_query', ...lists.map((body) => send('/calls/stream_query', { ...body, include_costs: true }))],
@@ -180,6 +187,9 @@ describe('what routes touch', () => {
     ['threads.stream_query', send('/threads/stream_query', { project_id })],
     ['objects.read', send('/obj/read', { project_id, object_id: 'thing', digest: 'latest' })],
     ['files.content', send('/file/content', { project_id, digest: 'none' })],
+    ['objects.query', send('/objs/query', { project_id })],
+    ['files.query_stats', send('/files/query_stats', { project_id })],
+    ['objects.delete', send('/obj/delete', { project_id, object_id: 'thing' })],
     ['tables.create', send('/table/create', { table: { project_id, rows: [{ a: 1 }, { a: 2 }] } })],
     ['tables.create_from_digests', send('/table/create_from_digests', { project_id, row_digests: ['x'] })],
     ['tables.update', send('/table/update', { project_id, base_digest: table, updates: [{ append: { row: {} } }] })],
@@ -198,6 +208,7 @@ describe('what routes touch', () => {
       'costs.purge',
       send('/cost/purge', { project_id, query: { $expr: { $in: [{ $getField: 'id' }, [{ $literal: 'x' }]] } } }),
     ],
+    ['refs.read_batch', send('/refs/read_batch', { refs: [rowRef] })],
     ['calls.delete', send('/calls/delete', { project_id, call_ids: [one] })],
   ]
 

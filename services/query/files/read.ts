@@ -43,3 +43,20 @@ export async function readFileContent(
   await again(50)
   return assemble(await deps.store.rows<ChunkRow>(query, options), deps.blobs)
 }
+
+const totalQuery = (projectId: ProjectId): Query =>
+  projectQuery('files.total', projectId, (project) => {
+    const firstChunks = project.from('files', { where: sql`chunk_index = 0` })
+    return sql`SELECT toString(sum(size)) AS total
+    FROM (SELECT digest, any(size_bytes) AS size ${firstChunks} GROUP BY digest)`
+  })
+
+/** Bytes of the distinct files of a project. */
+export async function totalFileBytes(
+  store: Pick<Store, 'rows'>,
+  projectId: ProjectId,
+  options: QueryOptions = {},
+): Promise<number> {
+  const [row] = await store.rows<{ total: string }>(totalQuery(projectId), options)
+  return Number(row?.total ?? 0)
+}

@@ -1,11 +1,11 @@
-// Reading files: POST /file/content.
-import { fileContentRequest } from '../../../schemas/files.ts'
+// Reading files: POST /file/content and /files/query_stats.
+import { fileContentRequest, filesStatsRequest, filesStatsResponse } from '../../../schemas/files.ts'
 import type { Blobs } from '../../core/blobs.ts'
 import type { Freshness } from '../../core/freshness.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Store } from '../../core/store/store.ts'
-import { readFileContent } from './read.ts'
+import { readFileContent, totalFileBytes } from './read.ts'
 
 export type FileReadDeps = {
   store: Pick<Store, 'rows'>
@@ -35,6 +35,23 @@ export function createFileReadRoutes({ store, freshness, blobs }: FileReadDeps):
         const bytes = await readFileContent({ store, blobs }, projectId, input.digest, { signal })
         if (bytes === null) throw fault(404, `File ${input.digest.slice(0, 100)} not found`)
         return { bytes, contentType, headers }
+      },
+    }),
+    route({
+      name: 'files.query_stats',
+      method: 'POST',
+      path: '/files/query_stats',
+      aliases: ['/files/stats'],
+      right: 'read',
+      summary: 'Bytes of all files of a project, each content once',
+      body: { type: 'json', schema: filesStatsRequest, check: 'schema' },
+      response: filesStatsResponse,
+      tables: ['files'],
+      async handle(context) {
+        const { input, signal } = context
+        const projectId = context.project(input.project_id)
+        const headers = await freshness.wait(context, ['files'])
+        return { json: { total_size_bytes: await totalFileBytes(store, projectId, { signal }) }, headers }
       },
     }),
   ]

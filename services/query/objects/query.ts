@@ -1,0 +1,175 @@
+// Listing object versions: POST /objs/query.
+import type { z } from 'zod'
+import { objsQueryRequest, objsQueryResponse } from '../../../schemas/objects.ts'
+import type { Freshness } from '../../core/freshness.ts'
+import { fault, retryLater } from '../../core/http/errors.ts'
+import { type Route, route } from '../../core/http/route.ts'
+import type { ProjectId } from '../../core/ids.ts'
+import { join, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
+import { listReply, portions } from '../json-parts.ts'
+import { versionJson } from './record.ts'
+import { versions } from './versions.ts'
+
+export type ObjectListDeps = {
+  store: Pick<Store, 'rows'>
+  freshness: Freshness
+  config: { wirePrefix: string }
+}
+
+type Request = z.output<typeof objsQueryRequest>
+
+/** A version without its value. */
+export type ListedVersion = {
+  object_id: string
+  kind: 'object' | 'op'
+  digest: string
+  created_us: string
+  version_index: number
+  is_latest: number
+  creator: string
+  base_object_class: string
+  leaf_object_class: string
+  size_bytes: string
+}
+
+const and = (conditions: readonly Sql[]): Sql => join(conditions, ' AND ')
+const oneOf = (column: Sql, values: readonly string[]): Sql => sql`${column} IN ${param('Array(String)', values)}`
+
+/** Conditions on single versions; those on names are applied before versions are numbered. */
+function conditions(filter: NonNullable<Request['filter']>): Sql[] {
+  const found: Sql[] = []
+  const listed = (values: string[] | null | undefined): values is string[] => values != null && values.length > 0
+  if (listed(filter.base_object_classes)) found.push(oneOf(sql`c.base_object_class`, filter.base_object_classes))
+  if (listed(filter.leaf_object_classes)) found.push(oneOf(sql`c.leaf_object_class`, filter.leaf_object_classes))
+  if (listed(filter.exclude_base_object_classes)) {
+    const among = oneOf(sql`c.base_object_class`, filter.exclude_base_object_classes)
+    // '' stands for no class, which no list can name.
+    found.push(sql`(c.base_object_class = '' OR NOT ${among})`)
+  }
+  if (typeof filter.is_op === 'boolean') found.push(filter.is_op ? sql`v.kind = 'op'` : sql`v.kind != 'op'`)
+  if (filter.latest_only === true) found.push(sql`v.latest_rank = 1`)
+  // Versions have no tags, and `latest` is their only alias.
+  if (listed(filter.tags)) found.push(sql`0`)
+  if (listed(filter.aliases)) found.push(filter.aliases.includes('latest') ? sql`v.latest_rank = 1` : sql`0`)
+  return found
+}
+
+const sortColumns: Record<string, Sql> = { object_id: sql`v.object_id`, created_at: sql`v.created_clock` }
+
+function orderOf(sortBy: Request['sort_by']): Sql {
+  const terms = (sortBy ?? []).flatMap(({ field, direction }) => {
+    const column = Object.hasOwn(sortColumns, field) ? sortColumns[field] : undefined
+    return column === undefined ? [] : [direction === 'desc' ? sql`${column} DESC` : column]
+  })
+  if (terms.length === 0) terms.push(sql`v.created_clock`)
+  return join([...terms, sql`v.version_index`, sql`v.object_id`, sql`v.kind`], ', ')
+}
+
+type Page = { where: Sql[]; order: Sql; limit: number; offset: number }
+
+/**
+ * Live versions with their classes.
+ * @param names only these objects; empty = all
+ */
+export const listQuery = (projectId: ProjectId, names: readonly string[], page: Page): Query =>
+  projectQuery('objects.list', projectId, (project) => {
+    const named = names.length > 0 ? oneOf(sql`object_id`, names) : sql`1`
+    const contents = sql`SELECT object_id, kind, digest, base_object_class, leaf_object_class, size_bytes
+      ${project.from('objects', { final: true, where: named })}`
+    return sql`SELECT v.object_id AS object_id, v.kind AS kind, v.digest AS digest,
+      toInt64(intDiv(v.created_clock, 1024)) AS created_us, v.version_index AS version_index,
+      toUInt8(v.latest_rank = 1) AS is_latest, v.creator AS creator, c.base_object_class AS base_object_class,
+      c.leaf_object_class AS leaf_object_class, toString(c.size_bytes) AS size_bytes
+    FROM (${versions(project, named)}) AS v
+    INNER JOIN (${contents}) AS c ON v.object_id = c.object_id AND v.kind = c.kind AND v.digest = c.digest
+    WHERE ${and([sql`v.live`, ...page.where])}
+    ORDER BY ${page.order}
+    LIMIT ${param('UInt64', page.limit)} OFFSET ${param('UInt64', page.offset)}`
+  })
+
+const keyOf = ({ object_id, kind, digest }: Pick<ListedVersion, 'object_id' | 'kind' | 'digest'>): string =>
+  `${object_id}:${kind}:${digest}`
+
+const valuesQuery = (projectId: ProjectId, listed: readonly ListedVersion[]): Query =>
+  projectQuery('objects.values', projectId, (project) => {
+    const names = oneOf(sql`object_id`, [...new Set(listed.map((version) => version.object_id))])
+    const digests = oneOf(sql`digest`, [...new Set(listed.map((version) => version.digest))])
+    const keys = oneOf(sql`concat(object_id, ':', toString(kind), ':', digest)`, listed.map(keyOf))
+    return sql`SELECT object_id, kind, digest, val
+    ${project.from('objects', { where: sql`${names} AND ${digests} AND ${keys}` })}
+    ORDER BY clock DESC LIMIT 1 BY object_id, kind, digest`
+  })
+
+type ValueRow = Pick<ListedVersion, 'object_id' | 'kind' | 'digest'> & { val: string }
+
+/** The versions as JSON texts, separated by commas; their values are read portion by portion. */
+async function* versionTexts(
+  store: Pick<Store, 'rows'>,
+  listed: readonly ListedVersion[],
+  asked: { projectId: ProjectId; prefix: string; request: Request; options: QueryOptions },
+): AsyncGenerator<string> {
+  const { projectId, prefix, request, options } = asked
+  const withVal = request.metadata_only !== true
+  for (const portion of portions(listed, (version) => (withVal ? Number(version.size_bytes) : 0), 2_000)) {
+    const rows = withVal ? await store.rows<ValueRow>(valuesQuery(projectId, portion), options) : []
+    const values = new Map(rows.map((row) => [keyOf(row), row.val]))
+    const texts = portion.map((version) => {
+      const val = withVal ? values.get(keyOf(version)) : '{}'
+      if (val === undefined) throw retryLater(503, `The content of ${keyOf(version)} is not readable`)
+      const shown = {
+        objectId: version.object_id,
+        kind: version.kind,
+        digest: version.digest,
+        createdUs: Number(version.created_us),
+        versionIndex: version.version_index,
+        isLatest: version.is_latest === 1,
+        userId: version.creator,
+        baseClass: version.base_object_class,
+        leafClass: version.leaf_object_class,
+        val,
+      }
+      const size = request.include_storage_size === true ? Number(version.size_bytes) : null
+      return versionJson(projectId, shown, prefix, request.include_tags_and_aliases === true, size)
+    })
+    yield texts.join(',')
+  }
+}
+
+/** No project has more versions: the engine's own bound of a result comes earlier. */
+const noLimit = 0xffff_ffff
+
+/** @throws Fault 400 when negative */
+function bound(name: string, value: number | null | undefined, absent: number): number {
+  if (typeof value === 'number' && value < 0) throw fault(400, `${name} must not be negative`)
+  return value ?? absent
+}
+
+export function createObjectListRoutes({ store, freshness, config }: ObjectListDeps): Route[] {
+  return [
+    route({
+      name: 'objects.query',
+      method: 'POST',
+      path: '/objs/query',
+      right: 'read',
+      summary: 'Versions of objects, filtered, sorted and paged',
+      body: { type: 'json', schema: objsQueryRequest, check: 'schema' },
+      response: objsQueryResponse,
+      tables: ['objects', 'object_events'],
+      async handle(context) {
+        const { input, signal } = context
+        const projectId = context.project(input.project_id)
+        const limit = bound('limit', input.limit, noLimit)
+        const offset = bound('offset', input.offset, 0)
+        const headers = await freshness.wait(context, ['objects'])
+        if (limit === 0) return { json: { objs: [] }, headers }
+        const filter = input.filter ?? {}
+        const page = { where: conditions(filter), order: orderOf(input.sort_by), limit, offset }
+        const options = { signal }
+        const listed = await store.rows<ListedVersion>(listQuery(projectId, filter.object_ids ?? [], page), options)
+        const asked = { projectId, prefix: config.wirePrefix, request: input, options }
+        return listReply('objs', versionTexts(store, listed, asked), headers)
+      },
+    }),
+  ]
+}
