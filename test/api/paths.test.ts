@@ -64,8 +64,11 @@ describe('declarations', () => {
       for (const table of route.tables ?? []) expect(tables).toContain(table)
       if (route.right === 'ingest' || route.right === 'write') expect(route.topics, route.name).not.toBeUndefined()
       if (route.right === 'read') expect(route.tables, route.name).not.toBeUndefined()
-      // A feature's place tells whether it writes: the edge never reads the store.
-      if (declaration(route).place.startsWith('services/ingest/')) expect(route.tables, route.name).toBeUndefined()
+      // A feature's place tells whether it writes: the edge never reads, but the object that an annotation has to fit.
+      if (declaration(route).place.startsWith('services/ingest/'))
+        expect(route.tables, route.name).toEqual(
+          route.name.startsWith('feedback.') ? ['objects', 'object_events'] : undefined,
+        )
     }
   })
 })
@@ -151,6 +154,16 @@ describe('what routes touch', () => {
 
   const holder = { project_id, object_id: 'holder', val: `weave:///${project_id}/table/${table}` }
   const rowRef = `weave:///${project_id}/object/holder:${valueDigest(JSON.stringify(holder.val))}/id/${valueDigest('{"a":1}')}`
+  const weave_ref = `weave:///${project_id}/call/${one}`
+  const feedback = [
+    { project_id, weave_ref, id: 'given', feedback_type: 'custom', payload: {} },
+    {
+      ...{ project_id, weave_ref, feedback_type: 'wandb.annotation.none', payload: { value: 1 } },
+      annotation_ref: `weave:///${project_id}/object/none:abc`,
+    },
+  ]
+  const ofOne = { $expr: { $eq: [{ $getField: 'weave_ref' }, { $literal: weave_ref }] } }
+  const given = { $expr: { $eq: [{ $getField: 'id' }, { $literal: 'given' }] } }
 
   const requests: [name: string, ...(() => Promise<{ status: number }>)[]][] = [
     ['calls.start', send('/call/start', { start: start(one) })],
@@ -169,7 +182,10 @@ describe('what routes touch', () => {
     ],
     ['files.create', upload],
     ['calls.read', send('/call/read', { project_id, id: one, include_total_storage_size: true, include_costs: true })],
-    ['calls.stream_query', ...lists.map((body) => send('/calls/stream_query', { ...body, include_costs: true }))],
+    [
+      'calls.stream_query',
+      ...lists.map((body) => send('/calls/stream_query', { ...body, include_costs: true, include_feedback: true })),
+    ],
     [
       'calls.query_stats',
       send('/calls/query_stats', { project_id }),
@@ -209,6 +225,11 @@ describe('what routes touch', () => {
       send('/cost/purge', { project_id, query: { $expr: { $in: [{ $getField: 'id' }, [{ $literal: 'x' }]] } } }),
     ],
     ['refs.read_batch', send('/refs/read_batch', { refs: [rowRef] })],
+    ['feedback.create', ...feedback.map((body) => send('/feedback/create', body))],
+    ['feedback.batch_create', ...feedback.map((body) => send('/feedback/batch/create', { batch: [body] }))],
+    ['feedback.replace', ...feedback.map((body) => send('/feedback/replace', { ...body, feedback_id: 'given' }))],
+    ['feedback.query', send('/feedback/query', { project_id, query: ofOne })],
+    ['feedback.purge', send('/feedback/purge', { project_id, query: given })],
     ['calls.delete', send('/calls/delete', { project_id, call_ids: [one] })],
   ]
 

@@ -1,18 +1,10 @@
 // The published Python SDK traces a program against the server, and a client of it reads everything back.
-import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ChildServer, startChildServer } from '../fixtures/child-server.ts'
-
-const version = '0.54.0'
-const run = promisify(execFile)
-const program = fileURLToPath(new URL('./program.py', import.meta.url))
-const cache = fileURLToPath(new URL('../../node_modules/.cache/callhouse-compat', import.meta.url))
-const python = join(cache, `weave-${version}`, 'bin', 'python')
+import { installSdk, runPython, sdkVersion } from '../fixtures/python-sdk.ts'
 
 type Seen = {
   op: string
@@ -31,17 +23,7 @@ type Seen = {
 }
 type Report = { calls: Seen[]; count: number; page: string[]; one: boolean; filtered: number; query: number }
 
-/** A virtual environment with the SDK, kept beside the packages. */
-async function installSdk(): Promise<void> {
-  const ready = join(cache, `weave-${version}.ready`)
-  if (existsSync(ready)) return
-  mkdirSync(cache, { recursive: true })
-  await run('python3', ['-m', 'venv', '--clear', join(cache, `weave-${version}`)])
-  await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', `weave==${version}`])
-  writeFileSync(ready, version)
-}
-
-describe(`Python SDK ${version}`, () => {
+describe(`Python SDK ${sdkVersion}`, () => {
   let dir: string
   let server: ChildServer
   beforeAll(async () => {
@@ -54,22 +36,8 @@ describe(`Python SDK ${version}`, () => {
     rmSync(dir, { recursive: true, force: true })
   })
 
-  const trace = async (project: string, env: Record<string, string> = {}): Promise<Report> => {
-    const { stdout } = await run(python, [program, project], {
-      env: {
-        PATH: process.env.PATH,
-        HOME: dir,
-        WF_TRACE_SERVER_URL: server.url,
-        WANDB_BASE_URL: server.url,
-        WANDB_API_KEY: 'test-key',
-        WEAVE_PRINT_CALL_LINK: 'false',
-        ...env,
-      },
-      maxBuffer: 2 ** 26,
-    })
-    const last = stdout.trim().split('\n').at(-1) as string
-    return JSON.parse(last) as Report
-  }
+  const trace = (project: string, env: Record<string, string> = {}): Promise<Report> =>
+    runPython<Report>('program.py', [project], { url: server.url, home: dir, env })
 
   const check = (report: Report): void => {
     const named = (name: string) => report.calls.filter((call) => call.name === name)

@@ -16,6 +16,8 @@ export type RecordShape = {
   totalSizes: ReadonlyMap<string, number> | null
   /** Costs by model, in place of what the client stored there; null = not asked for. */
   costs: CostsOfCall | null
+  /** JSON arrays of feedback by call id; null = not asked for. */
+  feedback: ReadonlyMap<string, string> | null
 }
 
 const quoted = (text: string): string => JSON.stringify(text)
@@ -31,7 +33,12 @@ function statusOf(hasEnd: 0 | 1, exception: string, errorCount: number): string 
 
 /** Members of `summary.weave` that are derived on every read. */
 const derived: ReadonlySet<string> = new Set(['status', 'trace_name', 'latency_ms', 'display_name'])
-const derivedWithCosts: ReadonlySet<string> = new Set([...derived, 'costs'])
+/** Members that are the server's when they were asked for. */
+const derivedAlso = {
+  costs: new Set([...derived, 'costs']),
+  feedback: new Set([...derived, 'feedback']),
+  both: new Set([...derived, 'costs', 'feedback']),
+}
 const weaveKey: ReadonlySet<string> = new Set(['weave'])
 const spanKey: ReadonlySet<string> = new Set(['otel_span'])
 
@@ -59,10 +66,21 @@ const isEmptyObject = (openedText: Buffer): boolean => openedText.toString('lati
 
 type Piece = string | Buffer
 
+/** Members of the stored `weave` that are not passed on. */
+function replacedBy({ costs, feedback }: RecordShape): ReadonlySet<string> {
+  if (costs) return feedback ? derivedAlso.both : derivedAlso.costs
+  return feedback ? derivedAlso.feedback : derived
+}
+
 /** The summary: as stored, with `weave` derived from the row. */
-function writeSummary(row: LightRow, stored: Buffer | undefined, costsOf: CostsOfCall | null, out: Piece[]): void {
+function writeSummary(shape: RecordShape, row: LightRow, stored: Buffer | undefined, out: Piece[]): void {
+  const { costs: costsOf, feedback: feedbackOf } = shape
   const costs = stored && costsOf ? costsOf(stored, row[place.startedUs]) : null
-  const own = weaveMembers(row) + (costs === null ? '' : `,"costs":${costs}`)
+  const feedback = feedbackOf && (feedbackOf.get(row[place.id]) ?? '[]')
+  const own =
+    weaveMembers(row) +
+    (costs === null ? '' : `,"costs":${costs}`) +
+    (feedback === null ? '' : `,"feedback":${feedback}`)
   const head = stored && opened(stored)
   if (!stored || !head) {
     out.push(`{"weave":{${own}}}`)
@@ -73,7 +91,7 @@ function writeSummary(row: LightRow, stored: Buffer | undefined, costsOf: CostsO
   if (members && client) {
     const value = stored.subarray(client.valueStart, client.end)
     const kept = membersOf(value)
-    const weave = joinMembers(kept ? membersText(value, kept, costsOf ? derivedWithCosts : derived) : '', own)
+    const weave = joinMembers(kept ? membersText(value, kept, replacedBy(shape)) : '', own)
     out.push(`{${joinMembers(membersText(stored, members, weaveKey), `"weave":{${weave}}`)}}`)
     return
   }
@@ -120,7 +138,7 @@ export function writeRecord(shape: RecordShape, row: LightRow, payload: Payload,
   )
   writeAttributes(payload.attributes, payload.otel_dump, out)
   out.push(',"inputs":', payload.inputs ?? '{}', ',"output":', payload.output ?? 'null', ',"summary":')
-  writeSummary(row, payload.summary, shape.costs, out)
+  writeSummary(shape, row, payload.summary, out)
   out.push('}')
 }
 

@@ -37,8 +37,12 @@ export type CallReadDeps = {
 const listRows = 2_000
 
 /** What an answer is made of, and must not be older than. */
-const topicsOf = (input: { include_costs: boolean }): TopicName[] =>
-  input.include_costs ? ['calls', 'costs'] : ['calls']
+function topicsOf(input: { include_costs: boolean; include_feedback?: boolean }): TopicName[] {
+  const topics: TopicName[] = ['calls']
+  if (input.include_costs) topics.push('costs')
+  if (input.include_feedback) topics.push('feedback')
+  return topics
+}
 
 /** `application/jsonl`, unless the client lists only the other one. */
 export const linesType = (
@@ -64,7 +68,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
   async function streamQuery(context: RouteContext<CallsQueryRequest>): Promise<Reply> {
     const { input, signal } = context
     const projectId = context.project(input.project_id)
-    refuseUnavailable({ ...input, include_costs: false })
+    refuseUnavailable({ expand_columns: input.expand_columns })
     const limit = nonNegative('limit', input.limit)
     const offset = nonNegative('offset', input.offset) ?? 0
     const { filter, query: expression, sort_by } = input
@@ -86,10 +90,14 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
       storageSize: input.include_storage_size,
       totalSizes: null,
       costs: input.include_costs ? costsOfCalls(await prices.of(projectId, options)) : null,
+      feedback: null,
     }
     const totalSize = input.include_total_storage_size
+    const feedback = input.include_feedback
     return {
-      lines: await started(linesOf(pages, { store, projectId, documents, shape, totalSize, isLong, options })),
+      lines: await started(
+        linesOf(pages, { store, projectId, documents, shape, totalSize, feedback, isLong, options }),
+      ),
       contentType: linesType(context.header('accept'), 'application/jsonl'),
       headers,
     }
@@ -126,6 +134,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
           storageSize: input.include_storage_size,
           totalSizes,
           costs: book && costsOfCalls(book),
+          feedback: null,
         }
         writeRecord(shape, row, payload, pieces)
         pieces.push('}')
@@ -141,7 +150,17 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
       body: { type: 'json', schema: callsQueryRequest, check: 'schema' },
       response: null,
       responseType: 'application/jsonl',
-      tables: ['calls', 'calls_by_id', 'calls_by_trace', 'calls_by_parent', 'payloads', 'call_counts_hourly', 'costs'],
+      tables: [
+        'calls',
+        'calls_by_id',
+        'calls_by_trace',
+        'calls_by_parent',
+        'payloads',
+        'call_counts_hourly',
+        'costs',
+        'feedback',
+        'feedback_by_ref',
+      ],
       handle: streamQuery,
     }),
     ...createQueryStatsRoutes({ ...deps, memory }),

@@ -3,6 +3,7 @@
 import type { ProjectId } from '../../core/ids.ts'
 import type { QueryOptions, Store } from '../../core/store/store.ts'
 import type { Document } from '../expression/types.ts'
+import { readFeedbackOfCalls } from '../feedback/of-calls.ts'
 import { type LightRow, place } from './light.ts'
 import { readPayloads, type Spread } from './payloads.ts'
 import type { Page } from './plan.ts'
@@ -21,10 +22,14 @@ export type Lines = {
   documents: readonly Document[]
   shape: RecordShape
   totalSize: boolean
+  /** With the feedback of each call. */
+  feedback: boolean
   /** Long answers begin with a small portion. */
   isLong: boolean
   options: QueryOptions
 }
+
+const idOf = (row: LightRow): string => row[place.id]
 
 /** Cuts rows into portions that are read at once. */
 export function* portions(rows: readonly LightRow[], mostRowsOf: () => number): Generator<LightRow[]> {
@@ -52,11 +57,12 @@ export async function* linesOf(pages: AsyncIterable<Page>, lines: Lines): AsyncG
     return Math.ceil(most)
   }
   const chunk = async (rows: LightRow[], spread: Spread): Promise<Buffer> => {
-    const [payloads, totalSizes] = await Promise.all([
+    const [payloads, totalSizes, feedback] = await Promise.all([
       readPayloads(store, projectId, rows, documents, spread, options),
       lines.totalSize ? readTraceSizes({ store, options }, projectId, rows) : null,
+      lines.feedback ? readFeedbackOfCalls({ store, options }, projectId, rows.map(idOf), shape.prefix) : null,
     ])
-    return writeLines({ ...shape, totalSizes }, rows, payloads)
+    return writeLines({ ...shape, totalSizes, feedback }, rows, payloads)
   }
   let pending: Promise<Buffer> | null = null
   try {

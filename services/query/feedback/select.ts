@@ -61,7 +61,7 @@ export function rowText(members: readonly Member[], values: readonly unknown[]):
 }
 
 const words = { asc: sql`ASC`, desc: sql`DESC` } as const
-const oldestFirst = sql`f.created_at, f.id`
+export const oldestFirst = sql`f.created_at, f.id`
 
 function termSql({ field: name, direction }: SortTerm, names: WireNames): Sql {
   const field = feedbackField(name, names)

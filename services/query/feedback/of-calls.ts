@@ -1,0 +1,60 @@
+// The feedback that was given to calls: what call records show under summary.weave.feedback.
+import type { ProjectId } from '../../core/ids.ts'
+import { join, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
+import { asNumbers, compactRows } from '../calls/light.ts'
+import { givenTo } from './condition.ts'
+import { membersOf, oldestFirst, rowText } from './select.ts'
+
+/** Keys of an item, in their order; the user's field carries the prefix. */
+const shown = (prefix: string): string[] => [
+  'id',
+  'feedback_type',
+  'weave_ref',
+  'payload',
+  'creator',
+  'created_at',
+  `${prefix}_user_id`,
+  'runnable_ref',
+  'call_ref',
+  'trigger_ref',
+  'annotation_ref',
+  'scorer_tags',
+  'scorer_tag_reasons',
+  'scorer_tag_confidences',
+  'scorer_ratings',
+  'scorer_rating_reasons',
+  'scorer_rating_confidences',
+]
+
+export const ofCallsQuery = (projectId: ProjectId, refs: readonly string[], columns: readonly Sql[]): Query =>
+  projectQuery('feedback.of-calls', projectId, (project) => {
+    const where = sql`${givenTo(project, refs)} AND f.purged = 0`
+    return sql`SELECT ${join([sql`f.weave_ref`, ...columns], ', ')} ${project.from('feedback', { alias: 'f', final: true, where })}
+    ORDER BY ${oldestFirst} ${asNumbers}`
+  })
+
+/** JSON arrays of feedback by call id, oldest first; calls without feedback are not in the map. */
+export async function readFeedbackOfCalls(
+  { store, options }: { store: Pick<Store, 'bytes'>; options: QueryOptions },
+  projectId: ProjectId,
+  ids: readonly string[],
+  prefix: string,
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map()
+  const idOf = new Map(ids.map((id) => [`weave:///${projectId}/call/${id}`, id]))
+  const members = membersOf(shown(prefix), { prefix, aliases: false })
+  const columns = members.map((member) => member.sql)
+  const query = ofCallsQuery(projectId, [...idOf.keys()], columns)
+  const found = new Map<string, string[]>()
+  for (const [ref, ...values] of compactRows<[string, ...unknown[]]>(
+    await store.bytes(query, 'JSONCompactEachRow', options),
+  )) {
+    const id = idOf.get(ref) as string
+    const own = found.get(id)
+    const text = rowText(members, values)
+    if (own) own.push(text)
+    else found.set(id, [text])
+  }
+  return new Map([...found].map(([id, own]) => [id, `[${own.join(',')}]`]))
+}
