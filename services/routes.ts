@@ -17,6 +17,7 @@ import { createObjectWriteRoutes } from './ingest/objects/routes.ts'
 import { createOtelRoutes } from './ingest/otel/routes.ts'
 import { createTableWriteRoutes } from './ingest/tables/routes.ts'
 import { createCallDeleteRoutes } from './query/call-delete.ts'
+import { createCallStatsRoutes } from './query/call-stats/routes.ts'
 import { createCallReadRoutes } from './query/calls/routes.ts'
 import { loadDefaultPrices } from './query/costs/default-prices.ts'
 import { createPrices } from './query/costs/prices.ts'
@@ -68,6 +69,7 @@ const queryRoutes = ({ config, log, store, clock, blobs, freshness, service }: R
     ...createCallReadRoutes(calls),
     ...createThreadRoutes(calls),
     ...createCallDeleteRoutes(calls),
+    ...createCallStatsRoutes(calls),
     ...createUsageRoutes({ ...calls, usageOwnOnly: config.usageOwnOnly }),
     ...createObjectReadRoutes({ store, freshness, config }),
     ...createObjectListRoutes({ store, freshness, config }),

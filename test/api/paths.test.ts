@@ -199,7 +199,23 @@ describe('what routes touch', () => {
       ),
     ],
     ['calls.usage', send('/calls/usage', { project_id, call_ids: [one] })],
-    ['traces.usage', ...lists.map(({ project_id, ...body }) => send('/trace/usage', { project_id, ...body }))],
+    [
+      'calls.stats',
+      ...[{ trace_ids: [traceId] }, { parent_ids: [one] }, { call_ids: [one] }, { trace_roots_only: true }].map(
+        (filter) =>
+          send('/calls/stats', {
+            ...{ project_id, start: at, end: '2026-01-06T12:00:00Z', filter },
+            ...{
+              usage_metrics: [{ metric: 'total_tokens', aggregations: ['avg'] }],
+              call_metrics: [{ metric: 'call_count' }],
+            },
+          }),
+      ),
+    ],
+    [
+      'traces.usage',
+      ...lists.map(({ project_id, ...body }) => send('/trace/usage', { project_id, ...body, include_costs: false })),
+    ],
     ['threads.stream_query', send('/threads/stream_query', { project_id })],
     ['objects.read', send('/obj/read', { project_id, object_id: 'thing', digest: 'latest' })],
     ['files.content', send('/file/content', { project_id, digest: 'none' })],

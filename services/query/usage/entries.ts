@@ -4,7 +4,7 @@
  * requests, prompt, completion, total, cache read and cache creation tokens; with costs their four costs follow
  * (prompt, completion, cache read, cache creation).
  */
-export type Entry = number[]
+type Entry = number[]
 
 /** By model. */
 export type Usage = Map<string, Entry>

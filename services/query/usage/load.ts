@@ -10,9 +10,9 @@ import { type CostsOf, type UsageColumns, usageOf } from './entries.ts'
 import type { Budget, UsageCall } from './rollup.ts'
 
 /** Most calls of one answer, whatever limit is asked for. */
-export const mostCalls = 100_000
+const mostCalls = 100_000
 /** Most (call, model) pairs that are held at once: a chain of calls with a model each has as many as its square. */
-export const mostEntries = 400_000
+const mostEntries = 400_000
 
 /** Select list of a usage row; the id and the start time stand where the pages of a call query look for them. */
 const usageSelect = sql`c.id, c.trace_id, c.parent_id, toUnixTimestamp64Micro(c.started_at), c.end_ver > 0,

@@ -1,0 +1,56 @@
+// What a metric asks for: keys of the answer, the SQL of their values, and what an empty bucket shows.
+import { fault } from '../../core/http/errors.ts'
+import { param, type Sql, sql } from '../../core/store/sql.ts'
+
+type Aggregation = 'sum' | 'avg' | 'min' | 'max' | 'count' | 'count_true' | 'count_false'
+
+export type MetricSpec = { metric: string; aggregations: Aggregation[]; percentiles: number[] }
+
+/** One value of a bucket; `empty` stands where there is no data point. */
+export type Aggregate = { key: string; sql: Sql; empty: 0 | null }
+
+/** Values are nullable; null ones are no data points. */
+const aggregations: Record<Aggregation, { of(value: Sql): Sql; empty: 0 | null }> = {
+  sum: { of: (value) => sql`ifNull(sum(${value}), 0)`, empty: 0 },
+  avg: { of: (value) => sql`ifNull(avgOrNull(${value}), 0)`, empty: 0 },
+  min: { of: (value) => sql`minOrNull(${value})`, empty: null },
+  max: { of: (value) => sql`maxOrNull(${value})`, empty: null },
+  count: { of: (value) => sql`count(${value})`, empty: 0 },
+  count_true: { of: (value) => sql`countIf(${value} = 1)`, empty: 0 },
+  count_false: { of: (value) => sql`countIf(${value} = 0)`, empty: 0 },
+}
+
+const mostAggregates = 500
+
+/**
+ * Aggregates in the order in which they are asked for, each key once.
+ * @param values the value of each metric in a data point, a number or NULL
+ * @throws Fault 400 for a percentile outside 0..100
+ */
+export function aggregatesOf(metrics: readonly MetricSpec[], values: Readonly<Record<string, Sql>>): Aggregate[] {
+  const found = new Map<string, Aggregate>()
+  for (const { metric, aggregations: asked, percentiles } of metrics) {
+    const value = values[metric] as Sql
+    const names = asked.length + percentiles.length === 0 ? (['sum'] as const) : asked
+    for (const name of names) {
+      const { of, empty } = aggregations[name]
+      found.set(`${name}_${metric}`, { key: `${name}_${metric}`, sql: of(value), empty })
+    }
+    for (const percentile of percentiles) {
+      if (!(percentile >= 0 && percentile <= 100))
+        throw fault(400, `Percentiles are numbers from 0 to 100, not ${percentile}`)
+      const level = param('Float64', percentile / 100)
+      const key = `p${percentile}_${metric}`
+      found.set(key, { key, sql: sql`quantileExactInclusiveOrNull(${level})(${value})`, empty: null })
+    }
+  }
+  if (found.size > mostAggregates) throw fault(400, `At most ${mostAggregates} values per bucket can be asked for`)
+  return [...found.values()]
+}
+
+/** Whether anything but the sum is asked for: only then null and 0 differ. */
+export const tellsNullFromZero = (metrics: readonly MetricSpec[], metric: string): boolean =>
+  metrics.some(
+    (spec) =>
+      spec.metric === metric && (spec.percentiles.length > 0 || spec.aggregations.some((name) => name !== 'sum')),
+  )

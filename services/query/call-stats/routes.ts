@@ -1,0 +1,138 @@
+// Time series of calls and their usage: POST /calls/stats, computed from the calls as they are.
+import { type CallsStatsRequest, callsStatsRequest, callsStatsResponse } from '../../../schemas/call-stats.ts'
+import type { Freshness } from '../../core/freshness.ts'
+import { fault, invalid } from '../../core/http/errors.ts'
+import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
+import type { Query, Store } from '../../core/store/store.ts'
+import { formatTimestamp, parseTimestamp } from '../../core/timestamps.ts'
+import { compactRows } from '../calls/light.ts'
+import { compileCallsQuery } from '../expression/calls-query.ts'
+import { type Aggregate, aggregatesOf, tellsNullFromZero } from './aggregates.ts'
+import { bucketsOf, granularityOf, zonedTimes } from './buckets.ts'
+import { callSeriesQuery, callValues, seriesOf, usageSeriesQuery, usageValues } from './series.ts'
+
+export type CallStatsDeps = {
+  store: Pick<Store, 'bytes'>
+  freshness: Freshness
+  wirePrefix: 'platform' | 'wb'
+  wireAliases: boolean
+}
+
+type Value = number | null
+type CallRow = [bucket: number, count: number, ...values: Value[]]
+type UsageRow = [bucket: number, model: string, count: number, ...values: Value[]]
+
+const mostSpanUs = 31 * 86_400 * 1e6
+/** Most rows of one answer: buckets times models. */
+const mostRows = 200_000
+const costs = new Set(['input_cost', 'output_cost', 'total_cost'])
+
+function timeOf(name: 'start' | 'end', value: string | number): number {
+  const us = parseTimestamp(value)
+  if (us === null)
+    throw invalid({ loc: ['body', name], msg: 'Input should be a valid datetime', type: 'datetime_type' })
+  return us
+}
+
+/** The range and the buckets of a request. @throws Fault 422 */
+function timesOf(input: CallsStatsRequest): { startUs: number; endUs: number; granularity: number } {
+  const startUs = timeOf('start', input.start)
+  const endUs = input.end === undefined ? Date.now() * 1000 : timeOf('end', input.end)
+  const refuse = (msg: string) => invalid({ loc: ['body'], msg: `Value error, ${msg}`, type: 'value_error' })
+  if (endUs < startUs) throw refuse('CallStatsReq end must be after start')
+  if (endUs - startUs > mostSpanUs) throw refuse('CallStatsReq date range cannot exceed 31 days')
+  return {
+    startUs,
+    endUs,
+    granularity: granularityOf((endUs - startUs) / 1e6, input.granularity as number | undefined),
+  }
+}
+
+type Line = Record<string, string | number | null>
+
+const emptyValues = (aggregates: readonly Aggregate[]): Value[] => aggregates.map(({ empty }) => empty)
+
+function lineOf(head: Line, aggregates: readonly Aggregate[], values: readonly Value[], count: number): Line {
+  const line: Line = { ...head }
+  for (const [n, { key }] of aggregates.entries()) line[key] = values[n] ?? null
+  line.count = count
+  return line
+}
+
+export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
+  const { store, freshness, wirePrefix, wireAliases } = deps
+  const names = { prefix: wirePrefix, aliases: wireAliases }
+
+  async function stats(context: RouteContext<CallsStatsRequest>): Promise<Reply> {
+    const { input, signal } = context
+    const projectId = context.project(input.project_id)
+    const { filter, usage_metrics: usage = [], call_metrics: calls = [] } = input
+    const time = timesOf(input)
+    const { startUs, endUs, granularity } = time
+    const written = zonedTimes(input.timezone)
+    const cost = usage.find(({ metric }) => costs.has(metric))
+    if (cost) throw fault(400, `${cost.metric} is not available yet`)
+    const ofUsage = aggregatesOf(usage, usageValues)
+    const ofCalls = aggregatesOf(calls, callValues)
+    const rootsOnly = filter?.trace_roots_only === true
+    const query = compileCallsQuery({ filter, projectId, ...names })
+    const usageQuery = rootsOnly
+      ? compileCallsQuery({ filter: { ...filter, trace_roots_only: false }, projectId, ...names })
+      : query
+    const headers = await freshness.wait(context, ['calls'])
+    const read = async <Row>(statement: Query): Promise<Row[]> =>
+      compactRows<Row>(await store.bytes(statement, 'JSONCompactEachRow', { signal }))
+    const exactTotals = tellsNullFromZero(usage, 'total_tokens')
+    const [usageRows, callRows] = await Promise.all([
+      usage.length === 0 || usageQuery.facts.nothing
+        ? []
+        : read<UsageRow>(
+            usageSeriesQuery(seriesOf(projectId, usageQuery, time), ofUsage, { rootsOrSpans: rootsOnly, exactTotals }),
+          ),
+      calls.length === 0 || query.facts.nothing
+        ? []
+        : read<CallRow>(callSeriesQuery(seriesOf(projectId, query, time), ofCalls)),
+    ])
+
+    const starts = bucketsOf(startUs, endUs, granularity)
+    const models = [...new Set(usageRows.map(([, model]) => model))].sort()
+    if (starts.length * models.length > mostRows)
+      throw fault(400, `More than ${mostRows} rows: ask for a greater granularity or a shorter time`)
+    const callsAt = new Map(callRows.map(([bucket, ...row]) => [bucket, row]))
+    const usageAt = new Map(usageRows.map(([bucket, model, ...row]) => [`${bucket} ${model}`, row]))
+    const usage_buckets: Line[] = []
+    const call_buckets: Line[] = []
+    for (const bucket of starts) {
+      const timestamp = written(bucket)
+      for (const model of models) {
+        const [count, ...values] = usageAt.get(`${bucket} ${model}`) ?? [0, ...emptyValues(ofUsage)]
+        usage_buckets.push(lineOf({ timestamp, model }, ofUsage, values, count))
+      }
+      if (calls.length === 0) continue
+      const [count, ...values] = callsAt.get(bucket) ?? [0, ...emptyValues(ofCalls)]
+      call_buckets.push(lineOf({ timestamp }, ofCalls, values, count))
+    }
+    const json = {
+      start: formatTimestamp(startUs),
+      end: formatTimestamp(endUs),
+      granularity: usage.length + calls.length === 0 ? 0 : granularity,
+      timezone: input.timezone,
+      ...{ usage_buckets, call_buckets },
+    }
+    return { json, headers }
+  }
+
+  return [
+    route({
+      name: 'calls.stats',
+      method: 'POST',
+      path: '/calls/stats',
+      right: 'read',
+      summary: 'Calls and their usage over time, in buckets',
+      body: { type: 'json', schema: callsStatsRequest, check: 'schema' },
+      response: callsStatsResponse,
+      tables: ['calls', 'calls_by_id', 'calls_by_trace', 'calls_by_parent', 'payloads'],
+      handle: stats,
+    }),
+  ]
+}
