@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClock } from '../../services/core/clock.ts'
 import { costsPurgedRecord, costsRecord } from '../../services/core/cost-rows.ts'
+import type { Route } from '../../services/core/http/route.ts'
 import type { ProjectId } from '../../services/core/ids.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import { createCostWriteRoutes } from '../../services/ingest/costs/routes.ts'
@@ -12,6 +13,7 @@ import { createTestStore } from '../fixtures/store.ts'
 
 const clock = createClock()
 let call: Call
+let routes: Route[]
 let log: MemoryLog
 let store: Store
 let remove: () => Promise<void>
@@ -22,10 +24,8 @@ beforeAll(async () => {
   remove = opened.remove
   log = createMemoryLog(store)
   const freshness = { wait: async () => ({ 'X-Test-Fresh': 'yes' }) }
-  call = createCall([
-    ...createCostWriteRoutes({ log, clock }),
-    ...createCostReadRoutes({ store, log, clock, freshness }),
-  ])
+  routes = [...createCostWriteRoutes({ log, clock }), ...createCostReadRoutes({ store, log, clock, freshness })]
+  call = createCall(routes)
 })
 afterAll(() => remove())
 
@@ -145,7 +145,12 @@ describe('POST /cost/create', () => {
     expect((await call('/cost/create', { jsonText })).status).toBe(400)
   })
 
-  it('needs the right to write', async () => {
+  it('is for administrators, as purges are', async () => {
+    expect(Object.fromEntries(routes.map(({ path, right }) => [path, right]))).toEqual({
+      '/cost/create': 'admin',
+      '/cost/query': 'read',
+      '/cost/purge': 'admin',
+    })
     const json = { project_id: 'e/p', costs: { m: price() } }
     expect((await call('/cost/create', { json }, { may: () => false })).status).toBe(403)
   })

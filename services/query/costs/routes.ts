@@ -78,7 +78,7 @@ export function createCostReadRoutes({ store, log, clock, freshness }: CostReadD
       name: 'costs.purge',
       method: 'POST',
       path: '/cost/purge',
-      right: 'write',
+      right: 'admin',
       summary: 'Removes prices of a project by their ids; costs of past calls change with them',
       body: { type: 'json', schema: costPurgeRequest, check: 'schema' },
       response: costPurgeResponse,
