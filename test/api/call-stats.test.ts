@@ -265,6 +265,11 @@ describe('the time axis', () => {
     expect([times[0], times.every((time) => time % 268 === 0)]).toEqual([first - (first % 268), true])
   })
 
+  it('has one bucket when the granularity is beyond all time', async () => {
+    const { call_buckets } = await stats({ end: later(day), granularity: 1e300, call_metrics })
+    expect(call_buckets).toEqual([{ timestamp: '1970-01-01T00:00:00+00:00', sum_call_count: 6, count: 6 }])
+  })
+
   it.each([
     ['America/New_York', '2023-12-31T19:00:00-05:00'],
     ['Asia/Kolkata', '2024-01-01T05:30:00+05:30'],
@@ -301,6 +306,8 @@ describe('refusals', () => {
   it.each([
     [{ granularity: 0 }],
     [{ start: 'never' }],
+    [{ start: '9999-01-01T00:00:00Z', end: '9999-01-02T00:00:00Z' }],
+    [{ start: 1e300 }],
     [{ usage_metrics: [{ metric: 'latency_ms' }] }],
     [{ call_metrics: [{ metric: 'input_tokens' }] }],
     [{ call_metrics: [{ metric: 'call_count', aggregations: ['median'] }] }],

@@ -27,10 +27,14 @@ const mostSpanUs = 31 * 86_400 * 1e6
 const mostRows = 200_000
 const costs = new Set(['input_cost', 'output_cost', 'total_cost'])
 
+/** The years that the engine's times have. */
+const [leastUs, mostUs] = [Date.UTC(1900, 0, 1) * 1000, Date.UTC(2299, 0, 1) * 1000]
+
 function timeOf(name: 'start' | 'end', value: string | number): number {
   const us = parseTimestamp(value)
-  if (us === null)
-    throw invalid({ loc: ['body', name], msg: 'Input should be a valid datetime', type: 'datetime_type' })
+  const refuse = (msg: string) => invalid({ loc: ['body', name], msg, type: 'datetime_type' })
+  if (us === null) throw refuse('Input should be a valid datetime')
+  if (us < leastUs || us > mostUs) throw refuse('Input should be a datetime between 1900 and 2299')
   return us
 }
 
