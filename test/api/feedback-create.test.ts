@@ -264,6 +264,15 @@ describe('an annotation', () => {
     expect(await annotate('stars', digest, '5')).toBe(400)
     expect(await annotate('stars', digest, null)).toBe(400)
     expect(await annotate('stars', 'latest', 1)).toBe(200)
+    const annotation_ref = `weave:///e/p/object/stars:${digest}`
+    const batch = (values: unknown[]) => {
+      const one = { feedback_type: 'wandb.annotation.stars', annotation_ref }
+      return call('/feedback/batch/create', {
+        json: { batch: values.map((value) => item({ ...one, payload: { value } })) },
+      })
+    }
+    expect((await batch([1, 2, 5])).status).toBe(200)
+    expect((await batch([1, 2, 6])).status).toBe(400)
   })
   it('names an object of the class for annotations', async () => {
     const digest = await publish('plain', { val: { field_schema: {} } })

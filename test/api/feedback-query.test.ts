@@ -241,6 +241,16 @@ describe('order and pages', () => {
     expect(total_count).toBe(1)
   })
 
+  it('may be long', async () => {
+    const project_id = 'e/long'
+    const text = 'x'.repeat(2_000)
+    for (const part of [0, 1])
+      await put(Array.from({ length: 500 }, (_, n) => ({ project_id, payload: { n: part * 500 + n, text } })))
+    const { result, total_count } = await read({ project_id, fields: ['payload'] })
+    expect(total_count).toBe(1000)
+    expect(result).toEqual(Array.from({ length: 1000 }, (_, n) => ({ payload: { n, text } })))
+  })
+
   it('count', async () => {
     const query = { $expr: eq('weave_ref', ref(1)) }
     expect(await read({ fields: ['Count(*)'], query })).toEqual({ result: [{ 'Count(*)': 2 }], total_count: 2 })

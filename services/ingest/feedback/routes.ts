@@ -15,6 +15,7 @@ import { type Reply, type Route, type RouteContext, route } from '../../core/htt
 import { type ProjectId, uuidv7 } from '../../core/ids.ts'
 import type { Log, Position, RecordInput } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/positions.ts'
+import { formatRef } from '../../core/refs.ts'
 import { formatTimestamp } from '../../core/timestamps.ts'
 import { type AnnotationTarget, checkFeedback } from './types.ts'
 import { checkAnnotation, payloadOf } from './value.ts'
@@ -47,13 +48,20 @@ const microseconds = ({ clock }: FeedbackRow): number => Number(clock / 1024n)
 export function createFeedbackWriteRoutes(deps: FeedbackWriteDeps): Route[] {
   const { log, clock, config, annotationSchema } = deps
 
-  async function accept(context: RouteContext, { item, payloadText }: Sent): Promise<Accepted> {
+  /** @param schemas those of the request so far, by ref: the items of a batch mostly share theirs */
+  async function accept(
+    context: RouteContext,
+    { item, payloadText }: Sent,
+    schemas = new Map<string, unknown>(),
+  ): Promise<Accepted> {
     const projectId = context.project(item.project_id)
     const { kind, annotation } = checkFeedback(item, config.feedbackPrefix)
     if (annotation) {
       if (`${annotation.entity}/${annotation.project}` !== projectId)
         throw fault(400, 'annotation_ref must be in the project of the request')
-      checkAnnotation(item.payload.value, await annotationSchema(context, projectId, annotation))
+      const ref = formatRef(annotation)
+      if (!schemas.has(ref)) schemas.set(ref, await annotationSchema(context, projectId, annotation))
+      checkAnnotation(item.payload.value, schemas.get(ref))
     }
     // Annotation queues are not part of this build, so no id can name a live one.
     if (item.queue_id) throw fault(400, `Queue ${item.queue_id.slice(0, 100)} not found`)
@@ -135,8 +143,9 @@ export function createFeedbackWriteRoutes(deps: FeedbackWriteDeps): Route[] {
         const { input, body, caller } = context
         const texts = items(members(body.bytes.toString())?.get('batch') ?? '[]') ?? []
         const accepted: Accepted[] = []
+        const schemas = new Map<string, unknown>()
         for (const [n, item] of input.batch.entries())
-          accepted.push(await accept(context, { item, payloadText: payloadText(texts[n] ?? '') }))
+          accepted.push(await accept(context, { item, payloadText: payloadText(texts[n] ?? '') }, schemas))
         if (accepted.length === 0) return { json: { res: [] } }
         const rows = accepted.map((one) => rowOf(one, caller.userId))
         return append(createdRecords(rows), `{"res":[${rows.map(answerOf).join(',')}]}`)

@@ -11,18 +11,16 @@ import { purgedRecord } from '../../core/feedback-rows.ts'
 import type { Freshness } from '../../core/freshness.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
-import type { ProjectId } from '../../core/ids.ts'
 import type { Log } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/positions.ts'
-import { join, type ProjectScope, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
-import type { Query, Store } from '../../core/store/store.ts'
-import { asNumbers, compactRows } from '../calls/light.ts'
+import type { Store } from '../../core/store/store.ts'
 import { nonNegative } from '../calls/routes.ts'
 import { purgedIds } from '../purge-ids.ts'
+import { answerOf } from './answer.ts'
 import { feedbackCondition } from './condition.ts'
 import type { WireNames } from './fields.ts'
-import { presentQuery } from './purge.ts'
-import { feedbackOrder, type Member, membersOf, rowText } from './select.ts'
+import { feedbackOrder, membersOf } from './select.ts'
+import { countQuery, pageQuery, presentQuery } from './statements.ts'
 
 export type FeedbackReadDeps = {
   store: Pick<Store, 'bytes' | 'rows'>
@@ -32,29 +30,7 @@ export type FeedbackReadDeps = {
   config: { wirePrefix: string; wireAliases: boolean }
 }
 
-type Where = (project: ProjectScope) => Sql
-type Page = { members: readonly Member[]; order: Sql; limit: number | null; offset: number }
-
 const isCount = (field: string): boolean => field.toLowerCase() === 'count(*)'
-
-const countQuery = (projectId: ProjectId, where: Where): Query =>
-  projectQuery(
-    'feedback.count',
-    projectId,
-    (project) =>
-      sql`SELECT toUInt32(count()) AS count ${project.from('feedback', { alias: 'f', final: true, where: where(project) })}`,
-  )
-
-const pageQuery = (projectId: ProjectId, where: Where, { members, order, limit, offset }: Page): Query =>
-  projectQuery('feedback.page', projectId, (project) => {
-    const list = join(
-      members.map((member) => member.sql),
-      ', ',
-    )
-    const from = project.from('feedback', { alias: 'f', final: true, where: where(project) })
-    const slice = sql`LIMIT ${param('UInt64', limit ?? Number.MAX_SAFE_INTEGER)} OFFSET ${param('UInt64', offset)}`
-    return sql`SELECT ${list} ${from} ORDER BY ${order} ${slice} ${asNumbers}`
-  })
 
 /** Names of counts, when they are all that was asked for. @throws Fault 400 when counts stand beside fields */
 function countsOf(fields: readonly string[] | undefined): string[] | null {
@@ -96,13 +72,11 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps): Route[] {
           return { json: { result, total_count: total }, headers }
         }
         const page = { members, order, limit, offset }
-        const [answer, counted] = await Promise.all([
+        const [lines, counted] = await Promise.all([
           limit === 0 ? null : store.bytes(pageQuery(projectId, where, page), 'JSONCompactEachRow', { signal }),
           limit === null && offset === 0 ? null : count(),
         ])
-        const rows = answer ? compactRows<unknown[]>(answer).map((values) => rowText(members, values)) : []
-        const jsonText = `{"result":[${rows.join(',')}],"total_count":${counted ?? rows.length}}`
-        return { jsonText, headers }
+        return answerOf(lines ?? Buffer.alloc(0), members, counted, headers)
       },
     }),
     route({

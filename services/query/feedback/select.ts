@@ -10,8 +10,8 @@ import { columnNames, feedbackField, sources, type WireNames } from './fields.ts
 
 /** A member of the answer's rows. */
 export type Member = {
-  /** Key in the row. */
-  name: string
+  /** Key in the row as JSON text, with its colon. */
+  key: string
   sql: Sql
   /** JSON text of a value of the engine's answer; null = the member is left out. */
   text(value: unknown): string | null
@@ -21,21 +21,22 @@ export type Member = {
 const leftOut = new Set<string>(['span_conversation_id', 'span_trace_id', 'scorer_trace_id'])
 
 const json = (value: unknown): string => JSON.stringify(value)
+const keyOf = (name: string): string => `${json(name)}:`
 
 function memberOf(asked: string, names: WireNames): Member {
   const field = feedbackField(asked, names)
-  if (field.is === 'payload') return { name: asked, sql: sql`f.payload`, text: String }
-  if (field.is === 'list') return { name: asked, sql: sources(field.list.column), text: json }
-  if (field.is === 'json') return { name: asked, sql: compileValue(field, sources), text: json }
+  if (field.is === 'payload') return { key: keyOf(asked), sql: sql`f.payload`, text: String }
+  if (field.is === 'list') return { key: keyOf(asked), sql: sources(field.list.column), text: json }
+  if (field.is === 'json') return { key: keyOf(asked), sql: compileValue(field, sources), text: json }
   const { column } = field
   const name = column.name === 'user_id' ? `${names.prefix}_user_id` : asked
   if (column.kind === 'datetime')
     return {
-      name,
+      key: keyOf(name),
       sql: sql`toUnixTimestamp64Micro(${column.sql(sources)})`,
       text: (us) => json(formatTimestamp(Number(us))),
     }
-  return { name, sql: column.sql(sources), text: json }
+  return { key: keyOf(name), sql: column.sql(sources), text: json }
 }
 
 /**
@@ -53,11 +54,12 @@ export function membersOf(fields: readonly string[] | undefined, names: WireName
 /** JSON text of a row from the values of its members. */
 export function rowText(members: readonly Member[], values: readonly unknown[]): string {
   let text = ''
-  for (const [n, member] of members.entries()) {
+  for (let n = 0; n < members.length; n++) {
+    const member = members[n] as Member
     const value = member.text(values[n])
-    if (value !== null) text += `${text === '' ? '' : ','}${JSON.stringify(member.name)}:${value}`
+    if (value !== null) text += `${text === '' ? '{' : ','}${member.key}${value}`
   }
-  return `{${text}}`
+  return text === '' ? '{}' : `${text}}`
 }
 
 const words = { asc: sql`ASC`, desc: sql`DESC` } as const

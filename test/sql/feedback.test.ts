@@ -1,0 +1,46 @@
+// The SQL of the feedback routes as checked-in text, so that a review shows every change of it.
+import { expect, it } from 'vitest'
+import type { ProjectId } from '../../services/core/ids.ts'
+import type { Query } from '../../services/core/store/store.ts'
+import { feedbackCondition } from '../../services/query/feedback/condition.ts'
+import { ofCallsQuery } from '../../services/query/feedback/of-calls.ts'
+import { feedbackOrder, membersOf } from '../../services/query/feedback/select.ts'
+import { countQuery, pageQuery, presentQuery } from '../../services/query/feedback/statements.ts'
+
+const projectId = 'ent/proj' as ProjectId
+const names = { prefix: 'platform', aliases: true }
+const field = (name: string) => ({ $getField: name })
+const eq = (name: string, value: unknown) => ({ $eq: [field(name), { $literal: value }] })
+const where = (expression?: object) => feedbackCondition(expression && { $expr: expression }, names)
+const members = membersOf(['id', 'payload.list.0', 'scorer_ratings.a', 'created_at'], names)
+
+const queries: Record<string, Query> = {
+  'every row': pageQuery(projectId, where(), {
+    members: membersOf(undefined, names),
+    order: feedbackOrder(null, names),
+    limit: null,
+    offset: 0,
+  }),
+  'reactions to a call, sorted by a part of the payload': pageQuery(
+    projectId,
+    where({ $and: [eq('weave_ref', 'weave:///e/p/call/1'), eq('payload.emoji', '👍')] }),
+    { members, order: feedbackOrder([{ field: 'payload.n', direction: 'desc' }], names), limit: 10, offset: 5 },
+  ),
+  'number of rows': countQuery(
+    projectId,
+    where({ $or: [eq('scorer_ratings.a', 0.5), { $not: [eq('creator', 'Ann')] }] }),
+  ),
+  'ids that are there': presentQuery(projectId, ['a', 'b']),
+  'feedback of calls': ofCallsQuery(
+    projectId,
+    ['weave:///e/p/call/1', 'weave:///e/p/call/2'],
+    members.map((member) => member.sql),
+  ),
+}
+
+it('is what was reviewed', async () => {
+  const text = Object.entries(queries).map(
+    ([title, { name, sql, params }]) => `-- ${title} (${name})\n${sql}\n-- ${JSON.stringify(params)}\n`,
+  )
+  await expect(text.join('\n')).toMatchFileSnapshot('./feedback.sql')
+})
