@@ -5,19 +5,24 @@ import type { Reply } from '../core/http/route.ts'
 const portionBytes = 8 * 1024 * 1024
 
 /** Splits what is to be read so that each portion stays small; a single large value is a portion by itself. */
-export function portions<T>(all: readonly T[], sizeOf: (one: T) => number, most = 5_000): T[][] {
+export function portions<T>(
+  all: readonly T[],
+  sizeOf: (one: T) => number,
+  most = 5_000,
+  mostSize = portionBytes,
+): T[][] {
   const found: T[][] = []
   let portion: T[] = []
-  let bytes = 0
+  let total = 0
   for (const one of all) {
     const size = sizeOf(one)
-    if (portion.length > 0 && (bytes + size > portionBytes || portion.length >= most)) {
+    if (portion.length > 0 && (total + size > mostSize || portion.length >= most)) {
       found.push(portion)
       portion = []
-      bytes = 0
+      total = 0
     }
     portion.push(one)
-    bytes += size
+    total += size
   }
   if (portion.length > 0) found.push(portion)
   return found

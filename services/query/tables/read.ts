@@ -14,6 +14,8 @@ export type TableSource = { store: Pick<Store, 'rows'>; projectId: ProjectId; op
 /** Chunks of a list, or digests of a filter, that one statement takes. */
 const chunksAtOnce = 10
 const digestsAtOnce = 10_000
+/** Chunks whose rows are joined with their sizes in one statement. */
+const sizedChunks = 100
 
 const anyOf = (digests: readonly string[]): Sql => sql`digest IN ${param('Array(String)', digests)}`
 
@@ -61,11 +63,12 @@ const valuesQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
       sql`SELECT digest, val ${project.from('table_rows', { where: anyOf(digests) })} ORDER BY age DESC LIMIT 1 BY digest`,
   )
 
-/** Size of each table: the rows of its list, repeated ones every time. */
-const storedSizesQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
+/** Bytes of some chunks of each table: the rows of its list, repeated ones every time. */
+const storedSizesQuery = (projectId: ProjectId, digests: readonly string[], first: number, last: number): Query =>
   projectQuery('tables.sizes', projectId, (project) => {
+    const chunks = sql`chunk_index BETWEEN ${param('UInt32', first)} AND ${param('UInt32', last)}`
     const lists = sql`SELECT digest AS table_digest, arrayJoin(row_digests) AS row_digest FROM (
-      SELECT digest, row_digests ${project.from('table_lists', { where: anyOf(digests) })}
+      SELECT digest, row_digests ${project.from('table_lists', { where: sql`${anyOf(digests)} AND ${chunks}` })}
       ORDER BY digest, chunk_index, age DESC LIMIT 1 BY digest, chunk_index
     )`
     const rows = sql`SELECT digest AS row_digest, any(size_bytes) AS size_bytes
@@ -125,13 +128,23 @@ export async function tableCounts(
   return new Map(rows.map((row) => [row.digest, Number(row.row_count)]))
 }
 
-/** Bytes of each table that has stored rows, by its digest. */
+/** Bytes of each table, by its digest; the join of a statement stays small however long the lists are. */
 export async function tableSizes(
   { store, projectId, options }: TableSource,
-  digests: readonly string[],
+  counts: ReadonlyMap<string, number>,
 ): Promise<Map<string, number>> {
-  const rows = await store.rows<{ digest: string; size_bytes: string }>(storedSizesQuery(projectId, digests), options)
-  return new Map(rows.map((row) => [row.digest, Number(row.size_bytes)]))
+  const sizes = new Map([...counts.keys()].map((digest) => [digest, 0]))
+  const add = async (digests: readonly string[], first: number) => {
+    const query = storedSizesQuery(projectId, digests, first, first + sizedChunks - 1)
+    for (const { digest, size_bytes } of await store.rows<{ digest: string; size_bytes: string }>(query, options))
+      sizes.set(digest, (sizes.get(digest) ?? 0) + Number(size_bytes))
+  }
+  const most = sizedChunks * listChunkRows
+  const rowsIn = (digest: string) => Math.min(counts.get(digest) ?? 0, most)
+  for (const together of portions([...counts.keys()], rowsIn, 1_000, most)) await add(together, 0)
+  for (const [digest, count] of counts)
+    for (let first = sizedChunks; first * listChunkRows < count; first += sizedChunks) await add([digest], first)
+  return sizes
 }
 
 /**

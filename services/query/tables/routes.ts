@@ -99,7 +99,7 @@ export function createTableReadRoutes({ store, freshness }: TableReadDeps): Rout
         const source: TableSource = { store, projectId, options: { signal } }
         const counts = await tableCounts(source, digests)
         const known = digests.filter((digest) => counts.has(digest))
-        const sizes = input.include_storage_size && known.length > 0 ? await tableSizes(source, known) : null
+        const sizes = input.include_storage_size === true ? await tableSizes(source, counts) : null
         const tables = known.map((digest) => ({
           count: counts.get(digest) ?? 0,
           digest,

@@ -1,0 +1,64 @@
+// The published Python SDK publishes datasets, objects and ops, and a client of it reads them back.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ChildServer, startChildServer } from '../fixtures/child-server.ts'
+import { installSdk, runPython, sdkVersion } from '../fixtures/python-sdk.ts'
+
+type Report = {
+  first: Record<string, string>
+  again: Record<string, string>
+  small_rows: unknown[]
+  large_count: number
+  large_ok: boolean
+  row_ref: string
+  row_by_ref: unknown
+  extended: number
+  plain: unknown
+  op: number
+  settings: unknown[]
+  notes: unknown[]
+  versions: unknown[]
+  deleted: string
+}
+
+describe(`Python SDK ${sdkVersion}`, () => {
+  let dir: string
+  let server: ChildServer
+  beforeAll(async () => {
+    await installSdk()
+    dir = mkdtempSync(join(tmpdir(), 'callhouse-compat-'))
+    server = await startChildServer(dir, { CALLHOUSE_WIRE_PREFIX: 'wb' })
+  }, 300_000)
+  afterAll(async () => {
+    await server.stop()
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  it('publishes and reads back datasets, objects, ops and refs', { timeout: 180_000 }, async () => {
+    const report = await runPython<Report>('objects.py', ['compat/objects'], {
+      url: server.url,
+      home: dir,
+      // The SDK keeps answers on disk across servers: without it, every read reaches this one.
+      env: { WEAVE_USE_SERVER_CACHE: 'false' },
+    })
+    const { first } = report
+    expect(report.again).toEqual({ small: first.small, large: first.large, plain: first.plain })
+    const row = (i: number) => ({ i, half: i / 2, text: `row ${i} é`, nested: { even: i % 2 === 0 } })
+    expect(report.small_rows).toEqual(Array.from({ length: 10 }, (_, i) => row(i)))
+    expect([report.large_count, report.large_ok]).toEqual([2500, true])
+    expect(report.row_ref).toMatch(/^weave:\/\/\/compat\/objects\/object\/small:\w{43}\/attr\/rows\/id\/\w{43}$/)
+    expect(report.row_by_ref).toEqual(row(3))
+    expect(report.extended).toBe(11)
+    expect(report.plain).toEqual({ a: 1, b: [1, 2.5, null], c: 'héllo 😀' })
+    expect(report.op).toBe(42)
+    expect(report.settings).toEqual(['settings', 1, 'outer'])
+    expect(report.notes).toEqual(['x', { y: 2 }])
+    expect(report.versions).toEqual([
+      [0, 0, false],
+      [1, 1, true],
+    ])
+    expect(report.deleted).toContain('was deleted')
+  })
+})
