@@ -1,9 +1,10 @@
 // Turns the checked items of one request into log records: a start and an end of one call become one finished row.
+
+import type { BufferPool } from '../../core/buffer-pool.ts'
 import type { CallPart } from '../../core/call-rows.ts'
 import { createCallWriter } from '../../core/call-rows-writer.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Extraction } from '../../core/content-port.ts'
-import type { BufferPool } from '../../core/buffer-pool.ts'
 import type { Slice } from '../../core/json-scan.ts'
 import type { RecordInput } from '../../core/log/log.ts'
 import type { PayloadSlices } from './envelope.ts'

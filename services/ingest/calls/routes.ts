@@ -10,6 +10,7 @@ import {
   updateSchema,
   upsertResponseSchema,
 } from '../../../schemas/calls.ts'
+import { createBufferPool } from '../../core/buffer-pool.ts'
 import { appendCalls, createCallWriter } from '../../core/call-rows-writer.ts'
 import type { Clock } from '../../core/clock.ts'
 import { type ContentStore, noContent } from '../../core/content-port.ts'
@@ -17,7 +18,6 @@ import { type Detail, Fault, fault, invalid } from '../../core/http/errors.ts'
 import { parseJson } from '../../core/http/json-check.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
 import { isCallId, type ProjectId } from '../../core/ids.ts'
-import { createBufferPool } from '../../core/buffer-pool.ts'
 import type { Log, Position } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/positions.ts'
 import { type Item, recordsOf } from './batch-rows.ts'
