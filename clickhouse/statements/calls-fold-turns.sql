@@ -1,7 +1,8 @@
 -- Calls that were a turn of a thread and, folded, are none of that thread any more: hidden there from this version on.
--- Runs before the folded rows go into the table, while the rows that were turns are still to be found.
+-- Runs before the folded rows go into the table, while the rows that were turns are still to be found. One version below
+-- the folded row, so that the thread that it may be a turn of now is the newest.
 INSERT INTO callhouse.turns
-SELECT f.project_id, was.thread_id, f.started_at, f.id, f.ended_at, 1, f.version
+SELECT f.project_id, was.thread_id, f.started_at, f.id, f.ended_at, 1, f.version - 1
 FROM
 (
     SELECT project_id, started_at, id, thread_id
