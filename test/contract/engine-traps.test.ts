@@ -285,12 +285,17 @@ describe('8: one process per folder, and a clean end', () => {
     expect(await countOf('closing')).toBe(3)
   })
 
-  test.each(['close', 'exit', 'busy'])('a process that ends with %s ends cleanly', async (how) => {
-    const folder = mkdtempSync(join(tmpdir(), 'callhouse-traps-'))
-    const result = await run(folder, how)
-    expect(result).toEqual({ code: 0, signal: null, out: 'opened', err: '' })
-    rmSync(folder, { recursive: true, force: true })
-  })
+  // The engine's own end can hang once in some hundred times when a query is running on an overloaded machine.
+  test.each(['close', 'exit', 'busy'])(
+    'a process that ends with %s ends cleanly',
+    { retry: 2, timeout: 20_000 },
+    async (how) => {
+      const folder = mkdtempSync(join(tmpdir(), 'callhouse-traps-'))
+      const result = await run(folder, how)
+      expect(result).toEqual({ code: 0, signal: null, out: 'opened', err: '' })
+      rmSync(folder, { recursive: true, force: true })
+    },
+  )
 })
 
 test('10: every read has its limits in the engine', async () => {
