@@ -102,7 +102,8 @@ CREATE TABLE IF NOT EXISTS callhouse.payloads
 ENGINE = ReplacingMergeTree(clock)
 PARTITION BY toYYYYMM(at)
 ORDER BY (project_id, at, id, part)
-SETTINGS index_granularity = 128, min_age_to_force_merge_seconds = 900, min_age_to_force_merge_on_partition_only = 1,
+SETTINGS index_granularity = 128, merge_selector_base = 16,
+    min_age_to_force_merge_seconds = 900, min_age_to_force_merge_on_partition_only = 1,
     fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480;
 
 CREATE TABLE IF NOT EXISTS callhouse.call_patches

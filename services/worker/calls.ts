@@ -26,20 +26,17 @@ export function createCallMaterializer(store: Store): CallMaterializer {
     }
   }
 
-  /** Joins the touched calls into `calls_folded`, hides turns that they were; returns how many there are. */
-  const fold = async (): Promise<number> => {
-    const [row] = await store.rows<{ n: number }>({
-      name: 'calls-touched-count',
-      sql: 'SELECT toUInt32(count()) AS n FROM callhouse.calls_touched',
-      params: {},
-    })
-    const touched = Number(row?.n ?? 0)
-    if (touched > 0) {
-      filled.add('calls_folded')
-      await store.command(statement('calls-fold'))
-      await store.command(statement('calls-fold-turns'))
-    }
-    return touched
+  /** Joins the touched calls into `calls_folded`, and hides turns that they were. */
+  const fold = async (): Promise<void> => {
+    filled.add('calls_folded')
+    await store.command(statement('calls-fold'))
+    await store.command(statement('calls-fold-turns'))
+  }
+
+  /** For segments without patches: usually nothing has to be folded, and one statement says so. */
+  const hasPartsElsewhere = async (lookUp: boolean): Promise<boolean> => {
+    const [row] = await store.rows<{ found: number }>(statement('calls-touched-probe', { look_up: lookUp ? 1 : 0 }))
+    return Number(row?.found) === 1
   }
 
   return {
@@ -50,23 +47,32 @@ export function createCallMaterializer(store: Store): CallMaterializer {
       filled.add('calls_batch')
     },
     async after(batch) {
-      filled.add('calls_touched')
-      await store.command(statement('calls-touched'))
-      if (batch.rowCount > batch.patchCount && batch.rowCount <= lookupRows)
-        await store.command(statement('calls-touched-again'))
-      if ((await fold()) > 0) await store.command(statement('calls-apply-fold'))
+      const lookUp = batch.rowCount > batch.patchCount && batch.rowCount <= lookupRows
+      if (batch.patchCount > 0 || (await hasPartsElsewhere(lookUp))) {
+        filled.add('calls_touched')
+        await store.command(statement('calls-touched'))
+        if (lookUp) await store.command(statement('calls-touched-again'))
+        await fold()
+        await store.command(statement('calls-apply-fold'))
+      }
       await store.command(statement('call-marks', { position: batch.lastOffset }))
     },
     async sweep(position) {
       await empty()
       filled.add('calls_touched')
       await store.command(statement('calls-touched-sweep'))
-      const folded = await fold()
-      if (folded === 0) return 0
+      const [row] = await store.rows<{ n: number }>({
+        name: 'calls-touched-count',
+        sql: 'SELECT toUInt32(count()) AS n FROM callhouse.calls_touched',
+        params: {},
+      })
+      const found = Number(row?.n ?? 0)
+      if (found === 0) return 0
+      await fold()
       // Marks first: no later sweep would find rows that were stored without their marks.
       await store.command(statement('call-marks', { position }))
       await store.command(statement('calls-apply-fold'))
-      return folded
+      return found
     },
   }
 }

@@ -1,6 +1,5 @@
 // Keeps the counters of calls per minute and hour: recomputed for the minutes that were marked, never incremented.
 import type { Store } from '../core/store/store.ts'
-import type { Queue } from './queue.ts'
 import { statement } from './statements.ts'
 
 export type Rollups = {
@@ -15,16 +14,13 @@ export type Rollups = {
 const quietMs = 2_000
 /** Share of one core that recomputing may take. */
 const share = 0.1
+/** Beside the batches: rows that come meanwhile have marks beyond what is covered. */
+const aside = { background: true }
 /** Marks of this many log positions stay in one partition, which is dropped when all of them are covered. */
 const marksPerPartition = 1_000_000
 
-export function createRollups(deps: {
-  store: Store
-  queue: Queue
-  committed(): number
-  onError(error: Error): void
-}): Rollups {
-  const { store, queue } = deps
+export function createRollups(deps: { store: Store; committed(): number; onError(error: Error): void }): Rollups {
+  const { store } = deps
   let covered: number | undefined
   let dropped = 0
   let timer: NodeJS.Timeout | undefined
@@ -45,24 +41,30 @@ export function createRollups(deps: {
     const upto = deps.committed()
     if (upto <= covered) return
     const range = { covered, upto }
-    await store.command(statement('call-counts', range))
-    await store.command(statement('call-counts-hourly', range))
-    await store.command({
-      name: 'rollups.cover',
-      sql: `INSERT INTO callhouse.rollups SELECT 'call_counts', {upto:UInt64}`,
-      params: { upto },
-    })
+    await store.command(statement('call-counts', range), aside)
+    await store.command(statement('call-counts-hourly', range), aside)
+    await store.command(
+      {
+        name: 'rollups.cover',
+        sql: `INSERT INTO callhouse.rollups SELECT 'call_counts', {upto:UInt64}`,
+        params: { upto },
+      },
+      aside,
+    )
     covered = upto
     for (; dropped < Math.floor(upto / marksPerPartition); dropped++)
-      await store.command({
-        name: 'rollups.drop-marks',
-        sql: `ALTER TABLE callhouse.call_marks DROP PARTITION ${dropped}`,
-        params: {},
-      })
+      await store.command(
+        {
+          name: 'rollups.drop-marks',
+          sql: `ALTER TABLE callhouse.call_marks DROP PARTITION ${dropped}`,
+          params: {},
+        },
+        aside,
+      )
   }
 
   const refresh = (): Promise<void> => {
-    running = running.catch(() => undefined).then(() => queue.run(recompute))
+    running = running.catch(() => undefined).then(recompute)
     return running
   }
 

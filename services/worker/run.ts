@@ -70,7 +70,6 @@ export function startWorker(deps: WorkerDeps): Worker {
   const failing = new Map<TopicName, string>()
   const rollups = createRollups({
     store,
-    queue,
     committed: () => progress.offset('calls', 0),
     onError: (error) => deps.onRetry?.('calls', error, 0),
   })

@@ -76,6 +76,8 @@ const serverSettings = (options: EmbeddedStoreOptions, dir: string): Settings =>
     text_index_postings_cache_size: cache(1 / 32, 128),
     query_condition_cache_size: cache(1 / 64, 64),
     compiled_expression_cache_size: cache(1 / 64, 32),
+    // Merging gives way to requests.
+    os_threads_nice_value_merge_mutate: 10,
     background_pool_size: 2,
     background_common_pool_size: 1,
     background_schedule_pool_size: 2,
@@ -99,7 +101,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
   const interactive = options.interactiveConnections ?? 4
   const exports = options.exportConnections ?? 2
   const resultBytes = options.maxResultBytes ?? 256 * 2 ** 20
-  warnOfFewThreads(interactive + exports + 2, logger)
+  warnOfFewThreads(interactive + exports + 3, logger)
 
   mkdirSync(resolve(options.dir, 'clickhouse'), { recursive: true })
   const dir = realpathSync(resolve(options.dir, 'clickhouse'))
@@ -111,6 +113,12 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
       name: 'write',
       size: 1,
       maxWaiting: 10_000,
+      open: open({ ...sessionSettings, ...writeSettings(writeLimits) }),
+    }),
+    background: createPool({
+      name: 'background',
+      size: 1,
+      maxWaiting,
       open: open({ ...sessionSettings, ...writeSettings(writeLimits) }),
     }),
     interactive: createPool({ name: 'interactive', size: interactive, maxWaiting, open: open(readerSettings) }),
@@ -205,8 +213,13 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
     async bytes(query, format, queryOptions) {
       return bytesOf(await read(query, format, queryOptions))
     },
-    async command(query) {
+    async command(query, { background = false } = {}) {
       const sql = bind(query)
+      if (background) {
+        if (isClosed) throw new StoreError('outage', 0, 'the store is closed')
+        await timed(query.name, 'background', 'command', () => pools.background.run({ sql, format: 'JSONEachRow' }))
+        return
+      }
       await inOrder(() => timed(query.name, 'write', 'command', () => write(sql)))
     },
     insert(topic, source) {
@@ -250,7 +263,8 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
       isClosed = true
       watch.stop()
       await lastWrite
-      for (const pool of [pools.write, pools.interactive, pools.export, pools.control]) await pool.close()
+      for (const pool of [pools.write, pools.background, pools.interactive, pools.export, pools.control])
+        await pool.close()
       await drainPending()
       await paths.close()
     },
