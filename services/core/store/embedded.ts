@@ -119,7 +119,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
       name: 'background',
       size: 1,
       maxWaiting,
-      open: open({ ...sessionSettings, ...writeSettings(writeLimits) }),
+      open: open({ ...sessionSettings, ...writeSettings(writeLimits), os_threads_nice_value_query: 10 }),
     }),
     interactive: createPool({ name: 'interactive', size: interactive, maxWaiting, open: open(readerSettings) }),
     export: createPool({ name: 'export', size: exports, maxWaiting, open: open(readerSettings) }),
