@@ -83,7 +83,7 @@ ENGINE = ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(started_at)
 ORDER BY (project_id, started_at, id)
 SETTINGS index_granularity = 1024, min_age_to_force_merge_seconds = 900, min_age_to_force_merge_on_partition_only = 1,
-    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480;
+    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 120;
 
 CREATE TABLE IF NOT EXISTS callhouse.payloads
 (
@@ -104,7 +104,7 @@ PARTITION BY toYYYYMM(at)
 ORDER BY (project_id, at, id, part)
 SETTINGS index_granularity = 128, merge_selector_base = 16,
     min_age_to_force_merge_seconds = 900, min_age_to_force_merge_on_partition_only = 1,
-    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480;
+    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 120;
 
 CREATE TABLE IF NOT EXISTS callhouse.call_patches
 (
@@ -142,7 +142,7 @@ CREATE TABLE IF NOT EXISTS callhouse.call_patches
 ENGINE = ReplacingMergeTree(clock)
 ORDER BY (project_id, id, kind)
 SETTINGS index_granularity = 1024,
-    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480;
+    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 120;
 
 -- The rows of the segment that is being applied; emptied before each segment.
 CREATE TABLE IF NOT EXISTS callhouse.calls_batch
@@ -193,7 +193,7 @@ ENGINE = ReplacingMergeTree
 PARTITION BY toYYYYMM(started_at)
 ORDER BY (project_id, id, started_at)
 SETTINGS index_granularity = 1024,
-    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480;
+    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 120;
 
 CREATE TABLE IF NOT EXISTS callhouse.calls_by_trace
 (
@@ -221,7 +221,7 @@ ENGINE = ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(started_at)
 ORDER BY (project_id, trace_id, started_at, id)
 SETTINGS index_granularity = 1024,
-    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480;
+    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 120;
 
 CREATE TABLE IF NOT EXISTS callhouse.calls_by_parent
 (
@@ -234,7 +234,7 @@ ENGINE = ReplacingMergeTree
 PARTITION BY toYYYYMM(started_at)
 ORDER BY (project_id, parent_id, started_at, id)
 SETTINGS index_granularity = 1024,
-    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480;
+    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 120;
 
 CREATE TABLE IF NOT EXISTS callhouse.turns
 (
@@ -250,7 +250,7 @@ ENGINE = ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(started_at)
 ORDER BY (project_id, thread_id, started_at, id)
 SETTINGS index_granularity = 1024,
-    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480;
+    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 120;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS callhouse.calls_in_to_calls TO callhouse.calls AS
 SELECT

@@ -10,7 +10,7 @@ CREATE TABLE IF NOT EXISTS callhouse.call_marks
 ENGINE = ReplacingMergeTree
 PARTITION BY intDiv(position, 1000000)
 ORDER BY (project_id, position, minute)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480;
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 120;
 
 CREATE TABLE IF NOT EXISTS callhouse.call_counts
 (
@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS callhouse.call_counts
 ENGINE = ReplacingMergeTree(position)
 PARTITION BY toYYYYMM(minute)
 ORDER BY (project_id, minute)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480;
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 120;
 
 CREATE TABLE IF NOT EXISTS callhouse.call_counts_hourly
 (
@@ -36,7 +36,7 @@ CREATE TABLE IF NOT EXISTS callhouse.call_counts_hourly
 ENGINE = ReplacingMergeTree(position)
 PARTITION BY toYYYYMM(hour)
 ORDER BY (project_id, hour)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480;
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 120;
 
 -- How far each rollup has recomputed: marks up to this position are covered.
 CREATE TABLE IF NOT EXISTS callhouse.rollups
@@ -46,4 +46,4 @@ CREATE TABLE IF NOT EXISTS callhouse.rollups
 )
 ENGINE = ReplacingMergeTree(position)
 ORDER BY name
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480;
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 120;

@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS callhouse.objects
 ENGINE = ReplacingMergeTree(clock)
 ORDER BY (project_id, object_id, kind, digest)
 SETTINGS index_granularity = 128,
-    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480;
+    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 120;
 
 CREATE TABLE IF NOT EXISTS callhouse.object_events
 (
@@ -49,7 +49,7 @@ CREATE TABLE IF NOT EXISTS callhouse.object_events
 ENGINE = ReplacingMergeTree
 ORDER BY (project_id, object_id, kind, digest, clock)
 SETTINGS index_granularity = 1024,
-    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480;
+    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 120;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS callhouse.objects_in_to_objects TO callhouse.objects AS
 SELECT project_id, object_id, kind, digest, clock, base_object_class, leaf_object_class, refs, size_bytes, val

@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS callhouse.files
 ENGINE = ReplacingMergeTree(clock)
 ORDER BY (project_id, digest, chunk_index)
 SETTINGS index_granularity = 64,
-    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480;
+    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 120;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS callhouse.files_in_to_files TO callhouse.files AS
 SELECT project_id, digest, chunk_index, n_chunks, name, size_bytes, blob, base64Decode(content) AS content, clock

@@ -66,7 +66,7 @@ CREATE TABLE IF NOT EXISTS callhouse.feedback
 ENGINE = ReplacingMergeTree(clock)
 ORDER BY (project_id, id)
 SETTINGS index_granularity = 1024,
-    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480;
+    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 120;
 
 CREATE TABLE IF NOT EXISTS callhouse.feedback_by_ref
 (
@@ -77,7 +77,7 @@ CREATE TABLE IF NOT EXISTS callhouse.feedback_by_ref
 ENGINE = ReplacingMergeTree
 ORDER BY (project_id, weave_ref, id)
 SETTINGS index_granularity = 1024,
-    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480;
+    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 120;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS callhouse.feedback_in_to_feedback TO callhouse.feedback AS
 SELECT

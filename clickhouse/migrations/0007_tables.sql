@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS callhouse.table_rows
 ENGINE = ReplacingMergeTree(age)
 ORDER BY (project_id, digest)
 SETTINGS index_granularity = 64,
-    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480;
+    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 120;
 
 -- Chunks of 1,000 digests, the last one shorter; an empty table is one empty chunk. `row_count` is the whole table's.
 CREATE TABLE IF NOT EXISTS callhouse.table_lists
@@ -41,7 +41,7 @@ CREATE TABLE IF NOT EXISTS callhouse.table_lists
 ENGINE = ReplacingMergeTree(age)
 ORDER BY (project_id, digest, chunk_index)
 SETTINGS index_granularity = 16,
-    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480;
+    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 120;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS callhouse.tables_in_to_rows TO callhouse.table_rows AS
 SELECT project_id, digest, bitNot(clock) AS age, size_bytes, val

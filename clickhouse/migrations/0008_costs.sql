@@ -40,7 +40,7 @@ CREATE TABLE IF NOT EXISTS callhouse.costs
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (project_id, id)
 SETTINGS index_granularity = 1024,
-    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480;
+    fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 120;
 
 -- Accept clocks leave the highest bit free: with it a purge is above every creation, also one of a clock that runs ahead.
 CREATE MATERIALIZED VIEW IF NOT EXISTS callhouse.costs_in_to_costs TO callhouse.costs AS
