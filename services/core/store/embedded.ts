@@ -54,6 +54,8 @@ const graceMs = 500
 /** Longest statement text: lists of ids travel in it. */
 const maxQuerySizeBytes = 64 * 2 ** 20
 const maxWaiting = 500
+/** Writing gives way to requests: what is accepted is durable already, and an event loop that waits delays everyone. */
+const givesWay: Settings = { os_threads_nice_value_query: 10, os_threads_nice_value_materialized_view: 10 }
 const partsEveryMs = 60_000
 
 const args = (settings: Settings): string[] => Object.entries(settings).map(([name, value]) => `--${name}=${value}`)
@@ -113,13 +115,13 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
       name: 'write',
       size: 1,
       maxWaiting: 10_000,
-      open: open({ ...sessionSettings, ...writeSettings(writeLimits) }),
+      open: open({ ...sessionSettings, ...writeSettings(writeLimits), ...givesWay }),
     }),
     background: createPool({
       name: 'background',
       size: 1,
       maxWaiting,
-      open: open({ ...sessionSettings, ...writeSettings(writeLimits), os_threads_nice_value_query: 10 }),
+      open: open({ ...sessionSettings, ...writeSettings(writeLimits), ...givesWay }),
     }),
     interactive: createPool({ name: 'interactive', size: interactive, maxWaiting, open: open(readerSettings) }),
     export: createPool({ name: 'export', size: exports, maxWaiting, open: open(readerSettings) }),
