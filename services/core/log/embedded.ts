@@ -41,7 +41,7 @@ const busyMs = 1000
 
 /** Opens or creates a log. Throws when another process holds it, or when records that were acknowledged are damaged. */
 export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<EmbeddedLog> {
-  const { logger, fs = nodeFs, segmentBytes = 12 * mib, sealAfterMs = 60, hurryEveryMs = 50 } = options
+  const { logger, fs = nodeFs, segmentBytes = 16 * mib, sealAfterMs = 60, hurryEveryMs = 50 } = options
   const { maxUnappliedBytes, minFreeBytes, retentionMs } = options
   const dir = resolve(options.dir)
   if (await fs.mkdir(dir)) await fs.syncDir(dirname(dir))

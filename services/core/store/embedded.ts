@@ -54,8 +54,11 @@ const graceMs = 500
 /** Longest statement text: lists of ids travel in it. */
 const maxQuerySizeBytes = 64 * 2 ** 20
 const maxWaiting = 500
-/** Writing gives way to requests: what is accepted is durable already, and an event loop that waits delays everyone. */
-const givesWay: Settings = { os_threads_nice_value_query: 10, os_threads_nice_value_materialized_view: 10 }
+/** Priority below that of requests, in steps of nice(2): a little for writing, which is durable already, more for counters. */
+const niceness = (steps: number): Settings => ({
+  os_threads_nice_value_query: steps,
+  os_threads_nice_value_materialized_view: steps,
+})
 const partsEveryMs = 60_000
 
 const args = (settings: Settings): string[] => Object.entries(settings).map(([name, value]) => `--${name}=${value}`)
@@ -115,13 +118,13 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
       name: 'write',
       size: 1,
       maxWaiting: 10_000,
-      open: open({ ...sessionSettings, ...writeSettings(writeLimits), ...givesWay }),
+      open: open({ ...sessionSettings, ...writeSettings(writeLimits), ...niceness(2) }),
     }),
     background: createPool({
       name: 'background',
       size: 1,
       maxWaiting,
-      open: open({ ...sessionSettings, ...writeSettings(writeLimits), ...givesWay }),
+      open: open({ ...sessionSettings, ...writeSettings(writeLimits), ...niceness(10) }),
     }),
     interactive: createPool({ name: 'interactive', size: interactive, maxWaiting, open: open(readerSettings) }),
     export: createPool({ name: 'export', size: exports, maxWaiting, open: open(readerSettings) }),
