@@ -1,14 +1,10 @@
 // The published Node SDK traces a program against the server and reads it back.
-import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ChildServer, startChildServer } from '../fixtures/child-server.ts'
-
-const program = fileURLToPath(new URL('./program.mjs', import.meta.url))
+import { runNode } from '../fixtures/node-sdk.ts'
 
 type Seen = {
   op: string
@@ -33,17 +29,7 @@ describe('Node SDK', () => {
   })
 
   it('traces nested, failing and concurrent operations and reads them back', async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, [program, 'compat/node'], {
-      cwd: dir,
-      env: {
-        PATH: process.env.PATH,
-        HOME: dir,
-        WF_TRACE_SERVER_URL: server.url,
-        WANDB_BASE_URL: server.url,
-        WANDB_API_KEY: 'test-key',
-      },
-    })
-    const { calls } = JSON.parse(stdout.trim().split('\n').at(-1) as string) as { calls: Seen[] }
+    const { calls } = await runNode<{ calls: Seen[] }>('program.mjs', ['compat/node'], { url: server.url, home: dir })
     const named = (name: string) => calls.filter((call) => call.op.includes(`/op/${name}:`))
     expect(calls.every((call) => call.ended)).toBe(true)
     expect(named('outer')).toHaveLength(1)

@@ -355,6 +355,20 @@ export function storeContract(driver: StoreDriver): void {
         )
       })
 
+      test('a command in the background runs beside the inserts, which do not wait for it', async () => {
+        await store.command(
+          query('CREATE TABLE IF NOT EXISTS callhouse.test_aside (n UInt64) ENGINE = MergeTree ORDER BY n'),
+        )
+        const order: string[] = []
+        const slow =
+          'INSERT INTO callhouse.test_aside SELECT sum(sleepEachRow(0.1)) FROM numbers(20) SETTINGS max_block_size = 1'
+        const aside = store.command(query(slow), { background: true }).then(() => order.push('background'))
+        await store.command(query('INSERT INTO callhouse.test_aside SELECT 7')).then(() => order.push('command'))
+        await aside
+        expect(order).toEqual(['command', 'background'])
+        expect(await rows('SELECT toUInt32(n) AS n FROM callhouse.test_aside ORDER BY n')).toEqual([{ n: 0 }, { n: 7 }])
+      })
+
       test('objects and files have their own landing tables', async () => {
         const object =
           '{"project_id":"p","object_id":"o","kind":"object","digest":"d","clock":1,"event":"created","val":{"a":1.0}}\n'
