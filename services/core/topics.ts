@@ -1,6 +1,6 @@
 // The event families: which topic goes to which landing table, and the exact columns of its rows.
 
-export type TopicName = 'calls' | 'objects' | 'files' | 'tables' | 'feedback' | 'costs'
+export type TopicName = 'calls' | 'objects' | 'files' | 'tables' | 'feedback' | 'costs' | 'annotation_queues'
 
 export type Topic = {
   name: TopicName
@@ -163,6 +163,30 @@ export const topics: Record<TopicName, Topic> = {
       ['cache_creation_input_token_cost', 'Float64'],
       ['prompt_token_cost_unit', 'String'],
       ['completion_token_cost_unit', 'String'],
+    ],
+  },
+  annotation_queues: {
+    name: 'annotation_queues',
+    version: 1,
+    landing: 'annotation_queues_in',
+    columns: [
+      ['project_id', 'String'],
+      ['queue_id', 'String'],
+      ['clock', 'UInt64'],
+      ['event', "Enum8('created' = 1, 'updated' = 2, 'deleted' = 3, 'item_added' = 4, 'progressed' = 5)"],
+      ['user_id', 'String'],
+      ['parts', "Array(Enum8('created' = 1, 'name' = 2, 'description' = 3, 'scorer_refs' = 4, 'deleted' = 5))"],
+      ['name', 'String'],
+      ['description', 'String'],
+      ['scorer_refs', 'Array(String)'],
+      ['item_id', 'String'],
+      ['call_id', 'String'],
+      ['call_started_us', 'Int64'],
+      ['call_ended_us', 'Int64'],
+      ['call_op_name', 'String'],
+      ['call_trace_id', 'String'],
+      ['display_fields', 'Array(String)'],
+      ['state', "Enum8('in_progress' = 1, 'completed' = 2, 'skipped' = 3)"],
     ],
   },
 }

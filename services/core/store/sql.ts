@@ -90,6 +90,9 @@ type ProjectTable =
   | 'costs'
   | 'table_rows'
   | 'table_lists'
+  | 'annotation_queues'
+  | 'annotation_queue_items'
+  | 'annotation_queue_progress'
 
 type From = {
   alias?: string
