@@ -156,6 +156,43 @@ describe('the worked example', () => {
   })
 })
 
+describe('costs', () => {
+  const at = (hour: number) => `2024-01-01T0${hour}:00:00+00:00`
+  const price = { prompt_token_cost: 0.001, completion_token_cost: 0.002, cache_read_input_token_cost: 0.0001 }
+  const setPrice = (more: object) => send('/cost/create', { project_id, costs: { m1: { ...price, ...more } } })
+
+  it('are made of the sums of a row and the latest price of its model', async () => {
+    await setPrice({ effective_date: '2025-01-01T00:00:00Z' })
+    await setPrice({ prompt_token_cost: 9, effective_date: '2020-01-01T00:00:00Z' })
+    const asked = ['input_cost', 'output_cost', 'total_cost'].map((metric) => ({ metric, percentiles: [50] }))
+    const { usage_buckets } = await stats({ end, usage_metrics: asked })
+    const row = (hour: number, model: string, sums: [number, number], costs: number[], count: number) => ({
+      ...{ timestamp: at(hour), model, sum_input_tokens: sums[0], sum_output_tokens: sums[1] },
+      ...{ sum_input_cost: expect.closeTo(costs[0] ?? 0, 9), sum_output_cost: expect.closeTo(costs[1] ?? 0, 9) },
+      ...{ sum_total_cost: expect.closeTo(costs[2] ?? 0, 9), count },
+    })
+    expect(usage_buckets).toEqual([
+      row(0, 'm1', [40, 25], [0.03, 0.05, 0.081], 2),
+      row(0, 'm2', [0, 0], [], 0),
+      row(1, 'm1', [0, 0], [], 0),
+      row(1, 'm2', [0, 0], [], 0),
+      row(2, 'm1', [8, 3], [0.008, 0.006, 0.014], 2),
+      row(2, 'm2', [100, 0], [], 1),
+    ])
+  })
+
+  it('shows the tokens as they are asked for, and only the sums that belong to a cost', async () => {
+    const first = async (...usage_metrics: object[]) => (await stats({ end, usage_metrics })).usage_buckets[0] ?? {}
+    expect(
+      Object.keys(await first({ metric: 'output_cost', aggregations: ['avg'], percentiles: [400] })).sort(),
+    ).toEqual(['count', 'model', 'sum_output_cost', 'sum_output_tokens', 'timestamp'])
+    const row = await first({ metric: 'input_cost' }, { metric: 'input_tokens', aggregations: ['avg'] })
+    expect(row).toEqual({
+      ...{ timestamp: at(0), model: 'm1', avg_input_tokens: 20, sum_input_cost: expect.closeTo(0.03, 9), count: 2 },
+    })
+  })
+})
+
 describe('values', () => {
   it('leaves totals that were not reported out, and counts those that were reported as 0', async () => {
     const project = 'stats/totals'
@@ -324,10 +361,5 @@ describe('refusals', () => {
   ])('400 for %j', async (body) => {
     const { status, json } = await ask(body)
     expect([status, json]).toEqual([400, { reason: expect.any(String) }])
-  })
-
-  it('says that costs are not there yet', async () => {
-    const { status, json } = await ask({ usage_metrics: [{ metric: 'total_cost' }] })
-    expect([status, json]).toEqual([400, { reason: 'total_cost is not available yet' }])
   })
 })

@@ -198,7 +198,7 @@ describe('what routes touch', () => {
         }),
       ),
     ],
-    ['calls.usage', send('/calls/usage', { project_id, call_ids: [one] })],
+    ['calls.usage', send('/calls/usage', { project_id, call_ids: [one], include_costs: true })],
     [
       'calls.stats',
       ...[{ trace_ids: [traceId] }, { parent_ids: [one] }, { call_ids: [one] }, { trace_roots_only: true }].map(
@@ -206,7 +206,7 @@ describe('what routes touch', () => {
           send('/calls/stats', {
             ...{ project_id, start: at, end: '2026-01-06T12:00:00Z', filter },
             ...{
-              usage_metrics: [{ metric: 'total_tokens', aggregations: ['avg'] }],
+              usage_metrics: [{ metric: 'total_tokens', aggregations: ['avg'] }, { metric: 'total_cost' }],
               call_metrics: [{ metric: 'call_count' }],
             },
           }),
@@ -214,7 +214,7 @@ describe('what routes touch', () => {
     ],
     [
       'traces.usage',
-      ...lists.map(({ project_id, ...body }) => send('/trace/usage', { project_id, ...body, include_costs: false })),
+      ...lists.map(({ project_id, ...body }) => send('/trace/usage', { project_id, ...body, include_costs: true })),
     ],
     ['threads.stream_query', send('/threads/stream_query', { project_id })],
     ['objects.read', send('/obj/read', { project_id, object_id: 'thing', digest: 'latest' })],

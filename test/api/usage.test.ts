@@ -101,6 +101,18 @@ const exampleB = (at?: (n: number) => string): CallSpec[] => {
     { name: 'd_O', parent: 'ghost', isRunning: true, ...when(3) },
   ]
 }
+/** An entry with its costs; sums of floating point numbers. */
+const priced = (numbers: ReturnType<typeof entry>, costs: number[]) => {
+  const names = ['prompt', 'completion', 'cache_read_input', 'cache_creation_input']
+  const totals = names.map((name, n) => [`${name}_tokens_total_cost`, expect.closeTo(costs[n] ?? 0, 9)])
+  return { ...numbers, ...Object.fromEntries(totals) }
+}
+/** The price of the examples; `m1` costs nothing before it is set. */
+const setPrices = (project_id: string, more: object = {}) =>
+  write('/cost/create', {
+    project_id,
+    costs: { m1: { prompt_token_cost: 0.001, completion_token_cost: 0.002, ...more } },
+  })
 const rolledUp = { m1: entry(1, 11, 6, 17), m2: entry(0, 4, 0, 4) }
 
 describe('/calls/usage', () => {
@@ -117,6 +129,51 @@ describe('/calls/usage', () => {
     expect(await usage('/calls/usage', { project_id, call_ids: [id('E'), 'nope'] })).toEqual({
       call_usage: { [id('E')]: { m1: entry(1, 100, 50, 150, 20), unknown: entry(0, 7, 3, 12) }, nope: {} },
       unfinished_call_ids: [],
+    })
+  })
+
+  it('has costs when they are asked for (example A)', async () => {
+    const project_id = await stored([
+      {
+        name: 'E',
+        usage: {
+          m1: { prompt_tokens: 100, completion_tokens: 50, cache_read_input_tokens: 20, requests: 1 },
+          unknown: { input_tokens: 7, output_tokens: '3', total_tokens: 12 },
+        },
+      },
+    ])
+    await setPrices(project_id)
+    expect(await usage('/calls/usage', { project_id, call_ids: [id('E'), 'nope'], include_costs: true })).toEqual({
+      call_usage: {
+        [id('E')]: {
+          m1: priced(entry(1, 100, 50, 150, 20), [0.08, 0.1, 0, 0]),
+          unknown: priced(entry(0, 7, 3, 12), []),
+        },
+        nope: {},
+      },
+      unfinished_call_ids: [],
+    })
+  })
+
+  it('prices each call by its own start, and cached tokens once', async () => {
+    const usageOf = (prompt_tokens: number) => ({
+      m1: { prompt_tokens, completion_tokens: 1, cache_read_input_tokens: 10, cache_creation_input_tokens: 5 },
+    })
+    const project_id = await stored([
+      { name: 'old', at: '2026-01-05T12:00:00Z', usage: usageOf(100) },
+      { name: 'new', parent: 'old', at: '2026-01-05T13:00:00Z', usage: usageOf(2) },
+    ])
+    const cache = { cache_read_input_token_cost: 0.0001, cache_creation_input_token_cost: 0.003 }
+    await setPrices(project_id, { ...cache, effective_date: '2026-01-01T00:00:00Z' })
+    await setPrices(project_id, {
+      prompt_token_cost: 1,
+      completion_token_cost: 1,
+      effective_date: '2026-01-05T13:00:00Z',
+    })
+    const asked = { project_id, call_ids: [id('old'), id('new')], include_costs: true }
+    expect((await usage('/calls/usage', asked)).call_usage).toEqual({
+      [id('old')]: { m1: priced(entry(0, 102, 2, 104, 20, 10), [0.085, 1.002, 0.001, 0.015]) },
+      [id('new')]: { m1: priced(entry(0, 2, 1, 3, 10, 5), [0, 1, 0, 0]) },
     })
   })
 
@@ -211,6 +268,18 @@ describe('/trace/usage', () => {
     })
   })
 
+  it('has costs of every call and its descendants (example C)', async () => {
+    const project_id = await stored(exampleB((n) => `2026-01-05T12:00:0${n}Z`))
+    await setPrices(project_id)
+    const both = { m1: priced(entry(1, 11, 6, 17), [0.011, 0.012]), m2: priced(entry(0, 4, 0, 4), []) }
+    expect((await usage('/trace/usage', { project_id, filter, include_costs: true })).call_usage).toEqual({
+      [id('a_R')]: both,
+      [id('b_K1')]: both,
+      [id('c_K2')]: { m1: priced(entry(1, 10, 5, 15), [0.01, 0.01]) },
+      [id('d_O')]: {},
+    })
+  })
+
   it('cuts at the limit in the order of start time and id (example D)', async () => {
     const project_id = await stored(exampleB())
     const own = { m1: entry(0, 1, 1, 2), m2: entry(0, 4, 0, 4) }
@@ -287,7 +356,6 @@ describe('both', () => {
       return [status, (json as { reason?: string }).reason]
     }
     expect(await ask({ limit: -1 })).toEqual([400, 'limit must not be negative'])
-    expect(await ask({ include_costs: true })).toEqual([400, 'include_costs is not available yet'])
     expect(await ask({ project_id: 'bad' })).toEqual([400, expect.any(String)])
     expect((await ask({ limit: 'many' }))[0]).toBe(422)
     expect((await ask({ limit: null, include_costs: null }))[0]).toBe(200)

@@ -6,14 +6,17 @@ import { type Reply, type Route, type RouteContext, route } from '../../core/htt
 import type { Query, Store } from '../../core/store/store.ts'
 import { formatTimestamp, parseTimestamp } from '../../core/timestamps.ts'
 import { compactRows } from '../calls/light.ts'
+import type { Prices } from '../costs/prices.ts'
 import { compileCallsQuery } from '../expression/calls-query.ts'
 import { type Aggregate, aggregatesOf, tellsNullFromZero } from './aggregates.ts'
 import { bucketsOf, granularityOf, zonedTimes } from './buckets.ts'
+import { costsOfSums, isCost, tokenMetrics, tokenSums } from './costs.ts'
 import { callSeriesQuery, callValues, seriesOf, usageSeriesQuery, usageValues } from './series.ts'
 
 export type CallStatsDeps = {
   store: Pick<Store, 'bytes'>
   freshness: Freshness
+  prices: Prices
   wirePrefix: 'platform' | 'wb'
   wireAliases: boolean
 }
@@ -25,7 +28,6 @@ type UsageRow = [bucket: number, model: string, count: number, ...values: Value[
 const mostSpanUs = 31 * 86_400 * 1e6
 /** Most rows of one answer: buckets times models. */
 const mostRows = 200_000
-const costs = new Set(['input_cost', 'output_cost', 'total_cost'])
 
 /** The years that the engine's times have. */
 const [leastUs, mostUs] = [Date.UTC(1900, 0, 1) * 1000, Date.UTC(2299, 0, 1) * 1000]
@@ -64,7 +66,7 @@ function lineOf(head: Line, aggregates: readonly Aggregate[], values: readonly V
 }
 
 export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
-  const { store, freshness, wirePrefix, wireAliases } = deps
+  const { store, freshness, prices, wirePrefix, wireAliases } = deps
   const names = { prefix: wirePrefix, aliases: wireAliases }
 
   async function stats(context: RouteContext<CallsStatsRequest>): Promise<Reply> {
@@ -74,28 +76,32 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
     const time = timesOf(input)
     const { startUs, endUs, granularity } = time
     const written = zonedTimes(input.timezone)
-    const cost = usage.find(({ metric }) => costs.has(metric))
-    if (cost) throw fault(400, `${cost.metric} is not available yet`)
-    const ofUsage = aggregatesOf(usage, usageValues)
+    const withCosts = usage.some(({ metric }) => isCost(metric))
+    const ofUsage = aggregatesOf(tokenMetrics(usage), usageValues)
+    const readOfUsage = withCosts ? [...ofUsage, ...tokenSums] : ofUsage
     const ofCalls = aggregatesOf(calls, callValues)
     const rootsOnly = filter?.trace_roots_only === true
     const query = compileCallsQuery({ filter, projectId, ...names })
     const usageQuery = rootsOnly
       ? compileCallsQuery({ filter: { ...filter, trace_roots_only: false }, projectId, ...names })
       : query
-    const headers = await freshness.wait(context, ['calls'])
+    const headers = await freshness.wait(context, withCosts ? ['calls', 'costs'] : ['calls'])
     const read = async <Row>(statement: Query): Promise<Row[]> =>
       compactRows<Row>(await store.bytes(statement, 'JSONCompactEachRow', { signal }))
     const exactTotals = tellsNullFromZero(usage, 'total_tokens')
-    const [usageRows, callRows] = await Promise.all([
+    const [usageRows, callRows, book] = await Promise.all([
       usage.length === 0 || usageQuery.facts.nothing
         ? []
         : read<UsageRow>(
-            usageSeriesQuery(seriesOf(projectId, usageQuery, time), ofUsage, { rootsOrSpans: rootsOnly, exactTotals }),
+            usageSeriesQuery(seriesOf(projectId, usageQuery, time), readOfUsage, {
+              rootsOrSpans: rootsOnly,
+              exactTotals,
+            }),
           ),
       calls.length === 0 || query.facts.nothing
         ? []
         : read<CallRow>(callSeriesQuery(seriesOf(projectId, query, time), ofCalls)),
+      withCosts ? prices.of(projectId, { signal }) : null,
     ])
 
     const starts = bucketsOf(startUs, endUs, granularity)
@@ -109,8 +115,10 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
     for (const bucket of starts) {
       const timestamp = written(bucket)
       for (const model of models) {
-        const [count, ...values] = usageAt.get(`${bucket} ${model}`) ?? [0, ...emptyValues(ofUsage)]
-        usage_buckets.push(lineOf({ timestamp, model }, ofUsage, values, count))
+        const [count, ...values] = usageAt.get(`${bucket} ${model}`) ?? [0, ...emptyValues(readOfUsage)]
+        const line = lineOf({ timestamp, model }, ofUsage, values, count)
+        if (book) Object.assign(line, costsOfSums(usage, book, { model, sums: values.slice(ofUsage.length) }))
+        usage_buckets.push(line)
       }
       if (calls.length === 0) continue
       const [count, ...values] = callsAt.get(bucket) ?? [0, ...emptyValues(ofCalls)]
@@ -135,7 +143,7 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
       summary: 'Calls and their usage over time, in buckets',
       body: { type: 'json', schema: callsStatsRequest, check: 'schema' },
       response: callsStatsResponse,
-      tables: ['calls', 'calls_by_id', 'calls_by_trace', 'calls_by_parent', 'payloads'],
+      tables: ['calls', 'calls_by_id', 'calls_by_trace', 'calls_by_parent', 'payloads', 'costs'],
       handle: stats,
     }),
   ]

@@ -27,6 +27,8 @@ export type PriceTable = ReadonlyMap<string, readonly Price[]>
 export type PriceBook = {
   /** The price of a model for a call that began at `startedUs`; null = none is known. */
   at(model: string, startedUs: number): Price | null
+  /** The one price of a model for sums over time: of the project before default, then the latest; null = none. */
+  latest(model: string): Price | null
 }
 
 export type Prices = {
@@ -54,6 +56,7 @@ export const priceBook = (project: PriceTable, shipped: PriceTable): PriceBook =
     const inForce = (point: Price) => point.effectiveUs <= startedUs
     return own.find(inForce) ?? others.find(inForce) ?? own[0] ?? others[0] ?? null
   },
+  latest: (model) => project.get(model)?.[0] ?? shipped.get(model)?.[0] ?? null,
 })
 
 export type Tokens = { prompt: number; completion: number; cacheRead: number; cacheWrite: number }

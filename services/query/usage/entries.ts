@@ -1,4 +1,5 @@
 // Usage by model as plain numbers: made from the columns of a call, merged, and written as JSON.
+import { type PriceBook, totalsOf } from '../costs/prices.ts'
 
 /**
  * requests, prompt, completion, total, cache read and cache creation tokens; with costs their four costs follow
@@ -21,27 +22,39 @@ export type UsageColumns = readonly [
 ]
 
 /** Costs of one entry of a call that began at `startedUs`: prompt, completion, cache read, cache creation. */
-export type CostsOf = (model: string, entry: Entry, startedUs: number) => readonly [number, number, number, number]
+export type CostsOf = (model: string, entry: Readonly<Entry>, startedUs: number) => readonly number[]
+
+/** By the price that was in force when the call began; 0 without one. */
+export const costsBy =
+  (book: PriceBook): CostsOf =>
+  (model, [, prompt = 0, completion = 0, , cacheRead = 0, cacheWrite = 0], startedUs) => {
+    const price = book.at(model, startedUs)
+    return price ? totalsOf(price, { prompt, completion, cacheRead, cacheWrite }) : [0, 0, 0, 0]
+  }
 
 /** What a call reports itself; null when that is nothing. A total that is 0 or absent is prompt + completion. */
-export function usageOf(columns: UsageColumns, startedUs: number, costsOf: CostsOf | null): Usage | null {
+export function usageOf(columns: UsageColumns): Usage | null {
   const [models, requests, input, output, total, cacheRead, cacheWrite] = columns
   if (models.length === 0) return null
   const usage: Usage = new Map()
   for (const [n, model] of models.entries()) {
     const prompt = input[n] ?? 0
     const completion = output[n] ?? 0
-    const entry = [
+    usage.set(model, [
       requests[n] ?? 0,
       prompt,
       completion,
       total[n] || prompt + completion,
       cacheRead[n] ?? 0,
       cacheWrite[n] ?? 0,
-    ]
-    usage.set(model, costsOf ? [...entry, ...costsOf(model, entry, startedUs)] : entry)
+    ])
   }
   return usage
+}
+
+/** Puts its costs into the usage of a call that began at `startedUs`. */
+export function addCosts(usage: Usage, startedUs: number, costsOf: CostsOf): void {
+  for (const [model, entry] of usage) entry.push(...costsOf(model, entry, startedUs))
 }
 
 /** Adds usage to a call's; returns how many models were new to it. */

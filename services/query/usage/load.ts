@@ -6,7 +6,7 @@ import type { Query } from '../../core/store/store.ts'
 import { compactRows } from '../calls/light.ts'
 import { type CallReader, readPages } from '../calls/plan.ts'
 import { allOf, everything, scopeConditions } from '../calls/scope.ts'
-import { type CostsOf, type UsageColumns, usageOf } from './entries.ts'
+import { type UsageColumns, usageOf } from './entries.ts'
 import type { Budget, UsageCall } from './rollup.ts'
 
 /** Most calls of one answer, whatever limit is asked for. */
@@ -43,11 +43,8 @@ export function createBudget(): Budget {
  * The matching calls in the order of start time and id, at most `limit`.
  * @throws Fault 400 when more would have to be held than `mostCalls`
  */
-export async function loadCalls(
-  reader: CallReader,
-  options: { limit: number; budget: Budget; costsOf: CostsOf | null },
-): Promise<UsageCall[]> {
-  const { limit, budget, costsOf } = options
+export async function loadCalls(reader: CallReader, options: { limit: number; budget: Budget }): Promise<UsageCall[]> {
+  const { limit, budget } = options
   const calls: UsageCall[] = []
   const models = new Map<string, string>()
   const shared = (model: string): string => {
@@ -61,8 +58,8 @@ export async function loadCalls(
       if (calls.length === mostCalls) throw fault(400, `More than ${mostCalls} calls: lower the limit`)
       const [id, traceId, parentId, startedUs, hasEnd, version, names, ...counts] = row
       budget.add(names.length)
-      const usage = usageOf([names.map(shared), ...counts], startedUs, costsOf)
-      calls.push({ id, traceId, parentId, isRunning: hasEnd === 0, version, usage })
+      const usage = usageOf([names.map(shared), ...counts])
+      calls.push({ id, traceId, parentId, startedUs, isRunning: hasEnd === 0, version, usage })
     }
   return calls
 }

@@ -1,5 +1,5 @@
 // Adds the usage of calls to that of their ancestors, bottom-up and without recursion.
-import { addUsage, type Usage, withoutUsage } from './entries.ts'
+import { addCosts, addUsage, type CostsOf, type Usage, withoutUsage } from './entries.ts'
 
 /** A call as it was loaded; `usage` null = none. */
 export type UsageCall = {
@@ -7,6 +7,7 @@ export type UsageCall = {
   traceId: string
   /** '' = none. */
   parentId: string
+  startedUs: number
   isRunning: boolean
   /** Decimal digits: of several calls with one span id the greatest counts. */
   version: string
@@ -58,15 +59,17 @@ function takeOutChildren(calls: readonly UsageCall[], parents: Int32Array): void
 
 /**
  * Rolls usage up in place: afterwards each call that `isKept` says holds its own usage and that of all its loaded
- * descendants; other calls lose theirs once it has gone up. Calls of a parent cycle pass nothing on.
+ * descendants; other calls lose theirs once it has gone up. Calls of a parent cycle pass nothing on. Costs are those of
+ * what a call counts for itself.
  */
 export function rollUp(
   calls: readonly UsageCall[],
-  options: { isKept: (call: UsageCall) => boolean; ownOnly: boolean; budget: Budget },
+  options: { isKept: (call: UsageCall) => boolean; ownOnly: boolean; costsOf: CostsOf | null; budget: Budget },
 ): void {
-  const { isKept, ownOnly, budget } = options
+  const { isKept, ownOnly, costsOf, budget } = options
   const parents = parentsOf(calls)
   if (ownOnly) takeOutChildren(calls, parents)
+  if (costsOf) for (const { usage, startedUs } of calls) if (usage) addCosts(usage, startedUs, costsOf)
   const waiting = new Uint32Array(calls.length)
   for (const parent of parents) if (parent >= 0) waiting[parent] = (waiting[parent] as number) + 1
   const leaves: number[] = []

@@ -4,18 +4,21 @@ import type { Freshness } from '../../core/freshness.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Store } from '../../core/store/store.ts'
+import type { TopicName } from '../../core/topics.ts'
 import { createCountMemory } from '../calls/counts.ts'
 import type { CallReader } from '../calls/plan.ts'
 import { nonNegative } from '../calls/routes.ts'
 import { indexOf } from '../calls/scope.ts'
+import type { Prices } from '../costs/prices.ts'
 import { compileCallsQuery } from '../expression/calls-query.ts'
-import { usageText } from './entries.ts'
+import { type CostsOf, costsBy, usageText } from './entries.ts'
 import { createBudget, loadCalls, readTraces } from './load.ts'
 import { isNewer, rollUp, type UsageCall } from './rollup.ts'
 
 export type UsageDeps = {
   store: Pick<Store, 'bytes'>
   freshness: Freshness
+  prices: Prices
   wirePrefix: 'platform' | 'wb'
   wireAliases: boolean
   /** Calls carry the usage of their children already: count each call's own share only. */
@@ -30,10 +33,9 @@ const byStart = [
   { field: 'id', direction: 'asc' },
 ] as const
 
-/** Prices come in through `costsOf`. @throws Fault 400 */
-function refuseCosts(input: { include_costs: boolean }): void {
-  if (input.include_costs) throw fault(400, 'include_costs is not available yet')
-}
+/** What an answer must not be older than. */
+const topicsOf = (input: { include_costs: boolean }): TopicName[] =>
+  input.include_costs ? ['calls', 'costs'] : ['calls']
 
 /** The answer for calls by id; null = no such call was loaded. */
 function answerText(usageById: ReadonlyMap<string, UsageCall | null>, calls: readonly UsageCall[]): string {
@@ -51,14 +53,21 @@ function newestById(calls: readonly UsageCall[], into: Map<string, UsageCall | n
 }
 
 export function createUsageRoutes(deps: UsageDeps): Route[] {
-  const { store, freshness, wirePrefix, wireAliases, usageOwnOnly: ownOnly } = deps
+  const { store, freshness, prices, wirePrefix, wireAliases, usageOwnOnly: ownOnly } = deps
   const names = { prefix: wirePrefix, aliases: wireAliases }
   const memory = createCountMemory()
 
-  async function load(reader: CallReader, limit: number, isKept: (call: UsageCall) => boolean): Promise<UsageCall[]> {
+  async function load(
+    reader: CallReader,
+    wanted: { limit: number; withCosts: boolean; isKept: (call: UsageCall) => boolean },
+  ): Promise<UsageCall[]> {
+    const { limit, withCosts, isKept } = wanted
     const budget = createBudget()
-    const calls = await loadCalls(reader, { limit, budget, costsOf: null })
-    rollUp(calls, { isKept, ownOnly, budget })
+    const [calls, costsOf] = await Promise.all([
+      loadCalls(reader, { limit, budget }),
+      withCosts ? prices.of(reader.projectId, reader.options).then(costsBy) : (null as CostsOf | null),
+    ])
+    rollUp(calls, { isKept, ownOnly, costsOf, budget })
     return calls
   }
 
@@ -71,21 +80,23 @@ export function createUsageRoutes(deps: UsageDeps): Route[] {
       summary: 'Usage of some calls, each with its descendants',
       body: { type: 'json', schema: callsUsageRequest, check: 'schema' },
       response: usageResponse,
-      tables: ['calls', 'calls_by_id', 'calls_by_trace'],
+      tables: ['calls', 'calls_by_id', 'calls_by_trace', 'costs'],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
-        refuseCosts(input)
         const limit = nonNegative('limit', input.limit) as number
         if (input.call_ids.length > mostIds)
           throw fault(400, `call_ids takes at most ${mostIds} values, got ${input.call_ids.length}`)
         const asked = new Map<string, UsageCall | null>(input.call_ids.map((id) => [id, null]))
-        const headers = await freshness.wait(context, ['calls'])
+        const headers = await freshness.wait(context, topicsOf(input))
         const source = { store, projectId, options: { signal }, memory }
         const traceIds = asked.size === 0 || limit === 0 ? [] : await readTraces(source, [...asked.keys()])
         if (traceIds.length === 0) return { jsonText: answerText(asked, []), headers }
         const query = compileCallsQuery({ filter: { trace_ids: traceIds }, sort_by: byStart, projectId, ...names })
-        const calls = await load({ ...source, query }, limit, ({ id }) => asked.has(id))
+        const calls = await load(
+          { ...source, query },
+          { limit, withCosts: input.include_costs, isKept: ({ id }) => asked.has(id) },
+        )
         newestById(
           calls.filter(({ id }) => asked.has(id)),
           asked,
@@ -101,18 +112,20 @@ export function createUsageRoutes(deps: UsageDeps): Route[] {
       summary: 'Usage of every call that matches, each with its matching descendants',
       body: { type: 'json', schema: traceUsageRequest, check: 'schema' },
       response: usageResponse,
-      tables: ['calls', 'calls_by_id', 'calls_by_trace', 'calls_by_parent', 'payloads', 'call_counts_hourly'],
+      tables: ['calls', 'calls_by_id', 'calls_by_trace', 'calls_by_parent', 'payloads', 'call_counts_hourly', 'costs'],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
-        refuseCosts(input)
         const limit = nonNegative('limit', input.limit) as number
         const { filter, query: expression } = input
         const query = compileCallsQuery({ filter, query: expression, sort_by: byStart, projectId, ...names })
-        const headers = await freshness.wait(context, ['calls'])
+        const headers = await freshness.wait(context, topicsOf(input))
         const isLong = limit > listRows && indexOf(query.facts) === null
         const options = { pool: isLong ? 'export' : 'interactive', signal } as const
-        const calls = await load({ store, projectId, query, options, memory }, limit, () => true)
+        const calls = await load(
+          { store, projectId, query, options, memory },
+          { limit, withCosts: input.include_costs, isKept: () => true },
+        )
         const found = new Map<string, UsageCall | null>()
         newestById(calls, found)
         return { jsonText: answerText(found, calls), headers }

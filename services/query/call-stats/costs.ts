@@ -1,0 +1,57 @@
+// Cost metrics of a time series: from the token sums of a row and the one price of its model.
+import { type PriceBook, totalsOf } from '../costs/prices.ts'
+import { type Aggregate, aggregatesOf, type MetricSpec } from './aggregates.ts'
+import { usageValues } from './series.ts'
+
+/** Token sums that each cost shows beside it. */
+const shownSums = {
+  input_cost: ['input_tokens'],
+  output_cost: ['output_tokens'],
+  total_cost: ['input_tokens', 'output_tokens'],
+} as const
+
+type CostMetric = keyof typeof shownSums
+
+export const isCost = (metric: string): metric is CostMetric => metric in shownSums
+
+/** Sums that every cost is made of, in the order in which `costsOfSums` takes them. */
+export const tokenSums: readonly Aggregate[] = aggregatesOf(
+  ['input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'].map((metric) => ({
+    ...{ metric, aggregations: [], percentiles: [] },
+  })),
+  usageValues,
+)
+
+/**
+ * The metrics without the costs, which have neither aggregations nor percentiles. A cost brings the sums of its tokens
+ * along, unless these tokens are asked for themselves.
+ */
+export function tokenMetrics(metrics: readonly MetricSpec[]): MetricSpec[] {
+  const asked = metrics.filter(({ metric }) => !isCost(metric))
+  const names = new Set(asked.map(({ metric }) => metric))
+  const sums = metrics.flatMap(({ metric }) => (isCost(metric) ? shownSums[metric] : []))
+  for (const metric of new Set(sums)) if (!names.has(metric)) asked.push({ metric, aggregations: [], percentiles: [] })
+  return asked
+}
+
+/** The costs that were asked for; 0 for a model without a price. */
+export function costsOfSums(
+  metrics: readonly MetricSpec[],
+  book: PriceBook,
+  row: { model: string; sums: readonly (number | null)[] },
+): Record<string, number> {
+  const price = book.latest(row.model)
+  const [prompt, completion, cacheRead, cacheWrite] = row.sums.map((sum) => sum ?? 0) as [
+    number,
+    number,
+    number,
+    number,
+  ]
+  const [input, output, read, write] = price
+    ? totalsOf(price, { prompt, completion, cacheRead, cacheWrite })
+    : [0, 0, 0, 0]
+  const values = { input_cost: input, output_cost: output, total_cost: input + output + read + write }
+  return Object.fromEntries(
+    metrics.flatMap(({ metric }) => (isCost(metric) ? [[`sum_${metric}`, values[metric]]] : [])),
+  )
+}
