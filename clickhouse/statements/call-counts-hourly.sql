@@ -1,10 +1,11 @@
--- Sums the hours whose minutes were recomputed at `upto`.
+-- Sums the hours whose minutes were recomputed for the same marks.
 INSERT INTO callhouse.call_counts_hourly
-SELECT project_id, toStartOfHour(minute) AS hour, sum(calls), sum(roots), {upto:UInt64}
+SELECT project_id, toStartOfHour(minute) AS hour, sum(calls), sum(roots), {revision:UInt64}
 FROM callhouse.call_counts FINAL
 WHERE (project_id, toStartOfHour(minute)) IN
 (
     SELECT project_id, toStartOfHour(minute) FROM callhouse.call_marks
-    WHERE position > {covered:UInt64} AND position <= {upto:UInt64}
+    WHERE position > {least:Int64} AND arrayExists((p, c, u) -> partition = p AND position > c AND position <= u,
+        {partitions:Array(UInt32)}, {covered:Array(Int64)}, {upto:Array(Int64)})
 )
 GROUP BY project_id, hour

@@ -63,7 +63,7 @@ SETTINGS max_partitions_per_insert_block = 0`,
   await store.command({
     name: 'bench.mark',
     params: {},
-    sql: `INSERT INTO callhouse.call_marks SELECT DISTINCT project_id, 1, toStartOfMinute(started_at) FROM callhouse.calls`,
+    sql: `INSERT INTO callhouse.call_marks (project_id, position, minute) SELECT DISTINCT project_id, 1, toStartOfMinute(started_at) FROM callhouse.calls`,
   })
   const counts = `SELECT project_id, toStartOf{unit}(started_at), count(), countIf(parent_id = ''), ${upto} FROM callhouse.calls FINAL WHERE ${live} GROUP BY 1, 2`
   await store.command({
@@ -79,7 +79,7 @@ SETTINGS max_partitions_per_insert_block = 0`,
   await store.command({
     name: 'bench.cover',
     params: {},
-    sql: `INSERT INTO callhouse.rollups SELECT 'call_counts', ${upto}`,
+    sql: `INSERT INTO callhouse.rollups (name, position) SELECT 'call_counts', ${upto}`,
   })
   for (const table of ['calls', 'payloads', 'calls_by_id', 'calls_by_trace', 'calls_by_parent', 'turns'])
     await store.command({ name: 'bench.optimize', params: {}, sql: `OPTIMIZE TABLE callhouse.${table} FINAL` })

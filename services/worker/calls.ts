@@ -1,5 +1,5 @@
 // Materializes the topic calls: rows in, fold of the touched calls, marks of the touched minutes.
-import type { Batch } from '../core/log/log.ts'
+import type { Batch, Position } from '../core/log/log.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Materializer } from './materializer.ts'
 import { statement } from './statements.ts'
@@ -10,9 +10,9 @@ const lookupRows = 2_000
 type Scratch = 'calls_batch' | 'calls_touched' | 'calls_folded'
 
 export type CallMaterializer = Materializer & {
-  after(batch: Pick<Batch, 'rowCount' | 'patchCount' | 'lastOffset'>): Promise<void>
+  after(batch: Pick<Batch, 'partition' | 'rowCount' | 'patchCount' | 'lastOffset'>): Promise<void>
   /** Folds calls that arrived whole under two start times in large segments; returns how many. */
-  sweep(position: number): Promise<number>
+  sweep(position: Pick<Position, 'partition' | 'offset'>): Promise<number>
 }
 
 export function createCallMaterializer(store: Store): CallMaterializer {
@@ -55,7 +55,7 @@ export function createCallMaterializer(store: Store): CallMaterializer {
         await fold()
         await store.command(statement('calls-apply-fold'))
       }
-      await store.command(statement('call-marks', { position: batch.lastOffset }))
+      await store.command(statement('call-marks', { partition: batch.partition, position: batch.lastOffset }))
     },
     async sweep(position) {
       await empty()
@@ -70,7 +70,7 @@ export function createCallMaterializer(store: Store): CallMaterializer {
       if (found === 0) return 0
       await fold()
       // Marks first: no later sweep would find rows that were stored without their marks.
-      await store.command(statement('call-marks', { position }))
+      await store.command(statement('call-marks', { partition: position.partition, position: position.offset }))
       await store.command(statement('calls-apply-fold'))
       return found
     },

@@ -20,7 +20,7 @@ try {
   try {
     const { rowsRead } = await store.insert(topics[topic as TopicName], { file: file as string })
     if (topic === 'calls')
-      await createCallMaterializer(store).after({ rowCount: rowsRead, patchCount: 0, lastOffset: 1 })
+      await createCallMaterializer(store).after({ partition: 0, rowCount: rowsRead, patchCount: 0, lastOffset: 1 })
   } catch (error) {
     process.stdout.write(`refused: ${error instanceof Error ? error.message.slice(0, 500) : ''}\n`)
   }

@@ -1,11 +1,23 @@
-// Keeps the counters of calls per minute and hour: recomputed for the minutes that were marked, never incremented.
+// Keeps the rollups of calls: recomputed for the minutes that were marked, never incremented.
+import type { Position } from '../core/log/log.ts'
 import type { Store } from '../core/store/store.ts'
 import { statement } from './statements.ts'
+
+/**
+ * A rollup: statements (files of clickhouse/statements) that recompute what lies in the marked minutes, run in order.
+ * Their parameters: marks with `position > least` and, per partition, `covered < position <= upto` are due
+ * (arrays `partitions`, `covered`, `upto`); what they write carries `revision`, which grows with every recompute.
+ */
+export type Rollup = { name: string; statements: string[] }
+
+export const rollupTable: readonly Rollup[] = [
+  { name: 'call_counts', statements: ['call-counts', 'call-counts-hourly'] },
+]
 
 export type Rollups = {
   /** Tells that marks were written; a recompute follows when it is due. */
   touch(): void
-  /** Recomputes everything that is marked up to the committed position, now. */
+  /** Recomputes everything that is marked up to the committed positions, now. */
   refresh(): Promise<void>
   stop(): Promise<void>
 }
@@ -16,55 +28,91 @@ const quietMs = 2_000
 const share = 0.1
 /** Beside the batches: rows that come meanwhile have marks beyond what is covered. */
 const aside = { background: true }
-/** Marks of this many log positions stay in one partition, which is dropped when all of them are covered. */
-const marksPerPartition = 1_000_000
+/** Marks of this many log positions stay in one partition of the table, dropped when all of them are covered. */
+const marksPerPart = 1_000_000
 
-export function createRollups(deps: { store: Store; committed(): number; onError(error: Error): void }): Rollups {
-  const { store } = deps
-  let covered: number | undefined
+/** What a rollup covers: the position of each partition of the log. */
+type Covered = { offsets: Map<number, number>; revision: number }
+
+/** @param deps.committed applied positions of the topic calls, of all its partitions */
+export function createRollups(deps: {
+  store: Store
+  committed(): Promise<Position[]>
+  onError(error: Error): void
+  table?: readonly Rollup[]
+}): Rollups {
+  const { store, table = rollupTable } = deps
+  const states = new Map<string, Covered>()
   let dropped = 0
   let timer: NodeJS.Timeout | undefined
-  let running: Promise<void> = Promise.resolve()
+  let running: Promise<boolean> = Promise.resolve(false)
   let stopped = false
 
-  const load = async (): Promise<number> => {
-    const [row] = await store.rows<{ position: number }>({
+  const load = async (name: string): Promise<Covered> => {
+    const rows = await store.rows<{ partition: number; position: number; revision: number }>({
       name: 'rollups.covered',
-      sql: `SELECT toFloat64(max(position)) AS position FROM callhouse.rollups WHERE name = 'call_counts'`,
-      params: {},
+      sql: `SELECT partition, toFloat64(max(position)) AS position, toFloat64(max(revision)) AS revision
+        FROM callhouse.rollups WHERE name = {name:String} GROUP BY partition`,
+      params: { name },
     })
-    return Number(row?.position ?? 0)
+    return {
+      offsets: new Map(rows.map((row) => [Number(row.partition), Number(row.position)])),
+      revision: Math.max(0, ...rows.map((row) => Number(row.revision))),
+    }
   }
 
-  const recompute = async (): Promise<void> => {
-    covered ??= await load()
-    const upto = deps.committed()
-    if (upto <= covered) return
-    const range = { covered, upto }
-    await store.command(statement('call-counts', range), aside)
-    await store.command(statement('call-counts-hourly', range), aside)
-    await store.command(
-      {
-        name: 'rollups.cover',
-        sql: `INSERT INTO callhouse.rollups SELECT 'call_counts', {upto:UInt64}`,
-        params: { upto },
-      },
-      aside,
+  const recompute = async (rollup: Rollup, committed: Position[]): Promise<boolean> => {
+    const { name } = rollup
+    let state = states.get(name)
+    if (!state) {
+      state = await load(name)
+      if (state.offsets.size === 0) await store.command(statement('call-marks-all'), aside)
+      states.set(name, state)
+    }
+    const { offsets } = state
+    const uncovered = offsets.size === 0 ? -1 : 0
+    const due = committed
+      .map(({ partition, offset }) => ({ partition, offset, covered: offsets.get(partition) ?? uncovered }))
+      .filter(({ offset, covered }) => offset > covered)
+    if (due.length === 0) return false
+    const range = {
+      partitions: due.map(({ partition }) => partition),
+      covered: due.map(({ covered }) => covered),
+      upto: due.map(({ offset }) => offset),
+      least: Math.min(...due.map(({ covered }) => covered)),
+      revision: Math.max(Date.now() * 1_000, state.revision + 1),
+    }
+    for (const file of rollup.statements) await store.command(statement(file, range), aside)
+    await store.command(statement('rollups-cover', { name, ...range }), aside)
+    for (const { partition, offset } of due) offsets.set(partition, offset)
+    state.revision = range.revision
+    return true
+  }
+
+  /** Marks that every rollup covers are not needed any more. */
+  const dropMarks = async (committed: Position[]): Promise<void> => {
+    const least = Math.min(
+      ...committed.flatMap(({ partition }) => table.map((r) => states.get(r.name)?.offsets.get(partition) ?? 0)),
     )
-    covered = upto
-    for (; dropped < Math.floor(upto / marksPerPartition); dropped++)
+    for (; dropped < Math.floor(least / marksPerPart); dropped++)
       await store.command(
-        {
-          name: 'rollups.drop-marks',
-          sql: `ALTER TABLE callhouse.call_marks DROP PARTITION ${dropped}`,
-          params: {},
-        },
+        { name: 'rollups.drop-marks', sql: `ALTER TABLE callhouse.call_marks DROP PARTITION ${dropped}`, params: {} },
         aside,
       )
   }
 
-  const refresh = (): Promise<void> => {
-    running = running.catch(() => undefined).then(recompute)
+  /** Returns whether anything was due. */
+  const recomputeAll = async (): Promise<boolean> => {
+    const committed = await deps.committed()
+    if (committed.length === 0) return false
+    let isDone = false
+    for (const rollup of table) isDone = (await recompute(rollup, committed)) || isDone
+    if (isDone) await dropMarks(committed)
+    return isDone
+  }
+
+  const refresh = (): Promise<boolean> => {
+    running = running.catch(() => false).then(recomputeAll)
     return running
   }
 
@@ -72,17 +120,20 @@ export function createRollups(deps: { store: Store; committed(): number; onError
     if (timer || stopped) return
     timer = setTimeout(async () => {
       const beganMs = performance.now()
-      await refresh().catch((error: unknown) => deps.onError(error instanceof Error ? error : new Error(String(error))))
+      const isDone = await refresh().catch((error: unknown) => {
+        deps.onError(error instanceof Error ? error : new Error(String(error)))
+        return true
+      })
       const restMs = (performance.now() - beganMs) * (1 / share - 1)
       timer = undefined
-      if (covered === undefined || deps.committed() > covered) schedule(Math.max(quietMs, restMs))
+      if (isDone) schedule(Math.max(quietMs, restMs))
     }, afterMs)
     timer.unref()
   }
 
   return {
     touch: () => schedule(quietMs),
-    refresh,
+    refresh: async () => void (await refresh()),
     async stop() {
       stopped = true
       clearTimeout(timer)

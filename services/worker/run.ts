@@ -65,12 +65,12 @@ export function startWorker(deps: WorkerDeps): Worker {
   const queue = createQueue()
   const calls: CallMaterializer = createCallMaterializer(store)
   const plain = (topic: TopicName): Materializer => ({ topic, before: async () => {}, after: async () => {} })
-  const plainTopics: TopicName[] = ['objects', 'files', 'tables', 'feedback', 'costs']
+  const plainTopics: TopicName[] = ['objects', 'files', 'tables', 'feedback', 'costs', 'annotation_queues']
   const materializers: Materializer[] = [calls, ...plainTopics.map(plain)]
   const failing = new Map<TopicName, string>()
   const rollups = createRollups({
     store,
-    committed: () => progress.offset('calls', 0),
+    committed: () => log.committed('calls'),
     onError: (error) => deps.onRetry?.('calls', error, 0),
   })
 
@@ -186,7 +186,7 @@ export function startWorker(deps: WorkerDeps): Worker {
       const [first] = failing
       return first ? { status: 'degraded', reason: `${first[0]}: ${first[1]}` } : { status: 'ok' }
     },
-    sweep: () => queue.run(() => calls.sweep(progress.offset('calls', 0) + 1)),
+    sweep: () => queue.run(() => calls.sweep({ partition: 0, offset: progress.offset('calls', 0) + 1 })),
     async stop() {
       stopping.abort()
       await rollups.stop()

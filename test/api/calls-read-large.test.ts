@@ -34,7 +34,7 @@ beforeAll(async () => {
   })
   await world.store.command({
     name: 'test',
-    sql: `INSERT INTO callhouse.call_marks SELECT DISTINCT '${big}', 2, toStartOfMinute(started_at)
+    sql: `INSERT INTO callhouse.call_marks (project_id, position, minute) SELECT DISTINCT '${big}', 2, toStartOfMinute(started_at)
       FROM callhouse.calls WHERE project_id = '${big}'`,
     params: {},
   })

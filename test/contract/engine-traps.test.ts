@@ -139,7 +139,7 @@ describe('4: a connection keeps what a failed statement had put out', () => {
       expect(String(await store.bytes(query('SELECT 42 AS a'), 'JSONEachRow'))).toBe('{"a":42}\n')
     }
     const insert = store.command(
-      query('INSERT INTO callhouse.rollups SELECT throwIf(number > 70000), 1 FROM numbers(100000)'),
+      query('INSERT INTO callhouse.rollups (name, position) SELECT throwIf(number > 70000), 1 FROM numbers(100000)'),
     )
     await expect(insert).rejects.toBeInstanceOf(StoreError)
     expect(

@@ -228,7 +228,7 @@ export function storeContract(driver: StoreDriver): void {
       })
 
       test.each([
-        "INSERT INTO callhouse.rollups SELECT 'x', 1",
+        "INSERT INTO callhouse.rollups (name, position) SELECT 'x', 1",
         'TRUNCATE TABLE callhouse.rollups',
         'DROP TABLE callhouse.rollups',
         'SET readonly = 0',

@@ -188,7 +188,7 @@ describe('rows of a call, in any order of arrival', () => {
       if (crashAfter < 3) materializer = createCallMaterializer(store)
       else for (const { history, to } of slices) history.applied = to
     }
-    if (sweep) await materializer.sweep(1)
+    if (sweep) await materializer.sweep({ partition: 0, offset: 1 })
     const got = await store.rows<Row>({ name: 'visible', sql: visible, params: { project } })
     const mine = new Set(all.map((h) => h.id))
     const want = all.flatMap(expected)

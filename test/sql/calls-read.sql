@@ -138,8 +138,10 @@ GROUP BY intDiv(before, greatest({v4:Int64}, intDiv(total, {v5:Int64}))) AS g OR
 SETTINGS max_threads = 1
 
 -- minutes that lag
--- {"v0":"ent/proj"}
-SELECT toUnixTimestamp(minute) FROM callhouse.call_marks WHERE project_id = {v0:String} AND (position > (SELECT max(position) FROM callhouse.rollups WHERE name = 'call_counts')) GROUP BY minute
+-- {"v0":"ent/proj","v1":"call_counts"}
+SELECT toUnixTimestamp(minute) FROM callhouse.call_marks WHERE project_id = {v0:String} AND (position > (SELECT if(max(partition) = 0, max(position), 0) FROM callhouse.rollups WHERE name = {v1:String})
+AND position > (SELECT CAST((groupArray(partition), groupArray(p)), 'Map(UInt32, UInt64)')
+FROM (SELECT partition, max(position) AS p FROM callhouse.rollups WHERE name = {v1:String} GROUP BY partition))[partition]) GROUP BY minute
 SETTINGS max_threads = 1
 
 -- hours counted live
@@ -159,6 +161,10 @@ SETTINGS max_threads = 1
 -- whether counters lag
 -- {"v0":"ent/proj","v1":"7"}
 SELECT count() > 0 FROM callhouse.call_marks WHERE project_id = {v0:String} AND (position > {v1:UInt64}) SETTINGS max_threads = 1
+
+-- whether counters of two partitions lag
+-- {"v0":"ent/proj","v1":["7","3"],"v2":[0,1]}
+SELECT count() > 0 FROM callhouse.call_marks WHERE project_id = {v0:String} AND (position > {v1:Array(UInt64)}[indexOf({v2:Array(UInt32)}, partition)]) SETTINGS max_threads = 1
 
 -- threads
 -- {"v0":"ent/proj","v1":1,"v2":2,"v3":["a"],"v4":5,"v5":1}

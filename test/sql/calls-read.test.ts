@@ -100,7 +100,11 @@ const queries: Record<string, Query> = {
   'minutes that lag': dirtyQuery(projectId),
   'hours counted live': liveHoursQuery(projectId, [3_600, 3_660]),
   'all other hours': totalQuery(projectId, [3_600]),
-  'whether counters lag': marksQuery(projectId, '7'),
+  'whether counters lag': marksQuery(projectId, [{ partition: 0, position: '7' }]),
+  'whether counters of two partitions lag': marksQuery(projectId, [
+    { partition: 0, position: '7' },
+    { partition: 1, position: '3' },
+  ]),
   threads: threadsQuery(threadsPage),
   'threads, a turn changed': settledThreadsQuery(threadsPage),
   'whether a turn changed': changedThreadsQuery(threadsPage),

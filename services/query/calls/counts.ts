@@ -18,14 +18,17 @@ export type LiveHours = { hours: number[]; calls: number[]; roots: number[] }
 /** Most groups of one answer: in a long history they get larger instead of more. */
 const maxGroups = 2_000
 
+/** Positions that a rollup covers, per partition of the log. */
+type Covered = { partition: number; position: string }[]
+
 /**
- * What the routes of one process remember of the counters. `covered` is a position that the rollup has passed: a lower
- * bound, so that the minutes with marks beyond it are a superset of the dirty ones. Groups may be old: they only size
+ * What the routes of one process remember of the counters. `covered` are positions that the rollup has passed: lower
+ * bounds, so that the minutes with marks beyond it are a superset of the dirty ones. Groups may be old: they only size
  * the windows of a walk, and the windows meet whatever their size.
  */
-export type CountMemory = { covered: string; groups: Recent<{ groups: Group[]; readMs: number }> }
+export type CountMemory = { covered: Covered; groups: Recent<{ groups: Group[]; readMs: number }> }
 
-export const createCountMemory = (): CountMemory => ({ covered: '0', groups: createRecent(1_000) })
+export const createCountMemory = (): CountMemory => ({ covered: [], groups: createRecent(1_000) })
 
 const groupsKeepMs = 3_000
 
@@ -103,11 +106,21 @@ async function fetchGroups(
   }))
 }
 
+/**
+ * Marks that a rollup does not cover. A log with one partition (number 0) lets the index skip what is covered; a new
+ * rollup covers nothing, and marks of old calls are written by its first recompute only.
+ */
+const pastRollup = (name: string): Sql => {
+  const rows = sql`FROM callhouse.rollups WHERE name = ${param('String', name)}`
+  return sql`position > (SELECT if(max(partition) = 0, max(position), 0) ${rows})
+    AND position > (SELECT CAST((groupArray(partition), groupArray(p)), 'Map(UInt32, UInt64)')
+      FROM (SELECT partition, max(position) AS p ${rows} GROUP BY partition))[partition]`
+}
+
 /** Minutes that the counters do not cover yet. */
 export const dirtyQuery = (projectId: ProjectId): Query =>
   projectQuery('calls.dirty-minutes', projectId, (project) => {
-    const past = sql`position > (SELECT max(position) FROM callhouse.rollups WHERE name = 'call_counts')`
-    return sql`SELECT toUnixTimestamp(minute) ${project.from('call_marks', { where: past })} GROUP BY minute
+    return sql`SELECT toUnixTimestamp(minute) ${project.from('call_marks', { where: pastRollup('call_counts') })} GROUP BY minute
     SETTINGS max_threads = 1`
   })
 
@@ -142,16 +155,28 @@ export const totalQuery = (projectId: ProjectId, liveHours: number[]): Query =>
     SETTINGS max_threads = 1`
   })
 
-/** Whether any minute has a mark past a position. */
-export const marksQuery = (projectId: ProjectId, covered: string): Query =>
+/** Whether any minute has a mark past these positions. */
+export const marksQuery = (projectId: ProjectId, covered: Covered): Query =>
   projectQuery('calls.marks', projectId, (project) => {
-    const where = sql`position > ${param('UInt64', covered)}`
+    const partitions = param(
+      'Array(UInt64)',
+      covered.map(({ partition }) => partition),
+    )
+    const positions = param(
+      'Array(UInt64)',
+      covered.map(({ position }) => position),
+    )
+    const [only] = covered.length === 1 ? covered : []
+    const where =
+      only?.partition === 0
+        ? sql`position > ${param('UInt64', only.position)}`
+        : sql`position > ${positions}[indexOf(${partitions}, partition)]`
     return sql`SELECT count() > 0 ${project.from('call_marks', { where })} SETTINGS max_threads = 1`
   })
 
 const coveredQuery = systemQuery(
   'calls.covered',
-  sql`SELECT toString(max(position)) FROM callhouse.rollups WHERE name = 'call_counts'`,
+  sql`SELECT partition, toString(max(position)) FROM callhouse.rollups WHERE name = 'call_counts' GROUP BY partition`,
 )
 
 const hoursOf = (minutes: number[]): number[] => [...new Set(minutes.map((minute) => minute - (minute % 3600)))]
@@ -212,8 +237,9 @@ export async function countProject(
     readTotal(store, totalQuery(projectId, []), options),
   ])
   if (compactRows<[number]>(marks)[0]?.[0] !== 1) return total[counter]
-  const [covered] = compactRows<[string]>(await store.bytes(coveredQuery, 'JSONCompactEachRow', options))
-  if (covered && BigInt(covered[0]) > BigInt(memory.covered)) memory.covered = covered[0]
+  const covered = compactRows<[number, string]>(await store.bytes(coveredQuery, 'JSONCompactEachRow', options))
+  // Positions only grow, so whichever of two readers sets it last sets a lower bound.
+  memory.covered = covered.map(([partition, position]) => ({ partition, position }))
   const minutes = await readDirty(store, projectId, options)
   const [live, rest] = await Promise.all([
     minutes.length === 0 ? null : readLiveHours(store, projectId, minutes, options),

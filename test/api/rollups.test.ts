@@ -1,0 +1,85 @@
+// Counters over a log with several partitions: exact whatever each partition has applied, recomputed or not.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Position } from '../../services/core/log/log.ts'
+import type { Store } from '../../services/core/store/store.ts'
+import { countProject, createCountMemory } from '../../services/query/calls/counts.ts'
+import { createRollups } from '../../services/worker/rollups.ts'
+import { createTestStore } from '../fixtures/store.ts'
+
+const projectId = 'team/parts' as never
+const committed: Position[] = [0, 1, 2].map((partition) => ({ topic: 'calls', partition, offset: 0 }))
+const memory = createCountMemory()
+let store: Store
+let remove: () => Promise<void>
+let next = 0
+
+/** Stores calls of one minute as a batch of a partition does: rows, marks, then the position. */
+async function apply(partition: number, minute: number, calls: number): Promise<void> {
+  const position = committed[partition] as Position
+  const run = (sql: string) => store.command({ name: 'test', sql, params: {} })
+  await run(`INSERT INTO callhouse.calls_in (kind, project_id, id, clock, started_us, ended_us, trace_id)
+    SELECT 'complete', '${projectId}', toString(${next} + number), 1, ${minute * 60_000_000}, ${minute * 60_000_000}, 't'
+    FROM numbers(${calls})`)
+  next += calls
+  await run(`INSERT INTO callhouse.call_marks (project_id, partition, position, minute)
+    SELECT '${projectId}', ${partition}, ${position.offset + 1}, toDateTime(${minute * 60}, 'UTC')`)
+  position.offset++
+}
+const count = () => countProject(store, projectId, 'calls', {}, memory)
+const recomputer = () =>
+  createRollups({
+    store,
+    committed: async () => committed.map((position) => ({ ...position })),
+    onError(error) {
+      throw error
+    },
+  })
+
+beforeAll(async () => {
+  ;({ store, remove } = await createTestStore())
+})
+afterAll(() => remove())
+
+it('counts marks of partitions that are behind others', async () => {
+  for (let n = 0; n < 5; n++) await apply(0, 30_000_000 + n, 3)
+  await recomputer().refresh()
+  expect(await count()).toBe(15)
+  // position 1 of a partition that lags far behind the covered position of another
+  await apply(1, 30_000_002, 4)
+  expect(await count()).toBe(19)
+  await apply(2, 30_000_009, 1)
+  expect(await count()).toBe(20)
+})
+
+it('goes on where another process stopped', async () => {
+  const rollups = recomputer()
+  await rollups.refresh()
+  expect(await count()).toBe(20)
+  const [row] = await store.rows<{ n: string }>({
+    name: 'test',
+    sql: `SELECT toString(sum(calls)) AS n FROM callhouse.call_counts FINAL WHERE project_id = '${projectId}'`,
+    params: {},
+  })
+  expect(row?.n).toBe('20')
+  await apply(1, 30_000_002, 2)
+  await recomputer().refresh()
+  expect(await count()).toBe(22)
+})
+
+it('marks the calls that were there before the rollup', async () => {
+  const rollups = createRollups({
+    store,
+    committed: async () => committed,
+    onError() {},
+    table: [{ name: 'late', statements: ['call-counts'] }],
+  })
+  for (const table of ['call_counts', 'call_marks'])
+    await store.command({ name: 'test', sql: `TRUNCATE TABLE callhouse.${table}`, params: {} })
+  await rollups.refresh()
+  const [row] = await store.rows<{ n: string }>({
+    name: 'test',
+    sql: `SELECT toString(sum(calls)) AS n FROM callhouse.call_counts FINAL WHERE project_id = '${projectId}'`,
+    params: {},
+  })
+  expect(row?.n).toBe('22')
+})
