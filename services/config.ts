@@ -172,7 +172,45 @@ const configSchema = z.object({
   requestTimeoutMs: integer(60_000, 'time of a request up to the first byte of its answer; then 504', 100, 3_600_000),
   queryTimeoutMs: integer(30_000, 'time of one database query; then 504', 100, 3_600_000),
   queryMemoryBytes: integer(2 * gibibyte, 'memory of one database query; then 502', 16 * mebibyte),
-  edgeNumber: integer(0, 'number of this process among all that accept writes', 0, 1023),
+  edgeNumber: integer(0, 'number of this process among all that accept writes; 0 = any with a Kafka log', 0, 1023),
+  kafkaBrokers: list(
+    '',
+    'Kafka brokers that hold the log; none = the embedded log in the data folder',
+    (entry) => /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}$/.test(entry),
+    'host:port pairs',
+  ),
+  kafkaTopicPrefix: text(
+    'callhouse.',
+    'first part of the names of the topics',
+    /^[A-Za-z0-9._-]{1,100}$/,
+    'must be up to 100 letters, digits, ., _ and -',
+  ),
+  kafkaGroup: text('callhouse-workers', 'consumer group of the workers'),
+  kafkaPartitions: integer(6, 'partitions of topics that are created', 1, 1000),
+  kafkaReplication: integer(1, 'replicas of topics that are created', 1, 10),
+  kafkaCompression: choice('none', 'compression of what is appended to Kafka', ['none', 'gzip']),
+  kafkaTls: truth(false, 'TLS to the brokers'),
+  kafkaSasl: choice('none', 'SASL mechanism of the brokers', ['none', 'plain', 'scram-sha-256', 'scram-sha-512']),
+  kafkaUser: setting('', 'SASL user', z.string()),
+  kafkaPassword: secret(setting('', 'SASL password', z.string())),
+  workerId: setting('', 'name of this worker in its group, the same after a restart; none = the host name', z.string()),
+  clickhouseUrl: setting(
+    '',
+    'ClickHouse server (http://host:8123); none = the embedded engine in the data folder',
+    z
+      .string()
+      .refine((value) => value === '' || /^https?:$/.test(URL.parse(value)?.protocol ?? ''), {
+        error: 'must be an http or https address',
+      })
+      .transform((value) => (value === '' ? undefined : value)),
+  ),
+  clickhouseUser: setting('default', 'user of the ClickHouse server', z.string()),
+  clickhousePassword: secret(setting('', 'password of the ClickHouse server', z.string())),
+  clickhouseCluster: setting(
+    '',
+    'cluster of the ClickHouse server; none = one server',
+    z.string().regex(/^\w*$/, { error: 'must be one word' }),
+  ),
 })
 
 /** Settings after parsing, plus the secrets of CALLHOUSE_SECRET_<NAME>. */
@@ -270,7 +308,8 @@ export function describeConfig(config: Config): { name: string; flag: string; va
   const values: Record<string, unknown> = config
   const rows = settings.map(({ key, env, flag, help, isSecret }) => {
     const value = values[key]
-    const shown = Array.isArray(value) ? value.map((entry) => (isSecret ? '***' : entry)).join(',') : value
+    const masked = (entry: unknown) => (isSecret && entry !== '' ? '***' : entry)
+    const shown = Array.isArray(value) ? value.map(masked).join(',') : masked(value)
     return { name: env, flag, value: shown === undefined ? '' : String(shown), help }
   })
   const secrets = Object.keys(config.secrets).map((name) => ({
