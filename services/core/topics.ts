@@ -1,6 +1,14 @@
 // The event families: which topic goes to which landing table, and the exact columns of its rows.
 
-export type TopicName = 'calls' | 'objects' | 'files' | 'tables' | 'feedback' | 'costs' | 'annotation_queues'
+export type TopicName =
+  | 'calls'
+  | 'objects'
+  | 'files'
+  | 'tables'
+  | 'feedback'
+  | 'costs'
+  | 'annotation_queues'
+  | 'object_labels'
 
 export type Topic = {
   name: TopicName
@@ -76,6 +84,20 @@ export const topics: Record<TopicName, Topic> = {
       ['refs', 'Array(String)'],
       ['size_bytes', 'UInt64'],
       ['val', 'String'],
+    ],
+  },
+  object_labels: {
+    name: 'object_labels',
+    version: 1,
+    landing: 'object_labels_in',
+    columns: [
+      ['project_id', 'String'],
+      ['object_id', 'String'],
+      ['label_kind', "Enum8('tag' = 1, 'alias' = 2)"],
+      ['label', 'String'],
+      ['digest', 'String'],
+      ['clock', 'UInt64'],
+      ['is_set', 'UInt8'],
     ],
   },
   files: {

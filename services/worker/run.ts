@@ -65,7 +65,15 @@ export function startWorker(deps: WorkerDeps): Worker {
   const queue = createQueue()
   const calls: CallMaterializer = createCallMaterializer(store)
   const plain = (topic: TopicName): Materializer => ({ topic, before: async () => {}, after: async () => {} })
-  const plainTopics: TopicName[] = ['objects', 'files', 'tables', 'feedback', 'costs', 'annotation_queues']
+  const plainTopics: TopicName[] = [
+    'objects',
+    'files',
+    'tables',
+    'feedback',
+    'costs',
+    'annotation_queues',
+    'object_labels',
+  ]
   const materializers: Materializer[] = [calls, ...plainTopics.map(plain)]
   const failing = new Map<TopicName, string>()
   const rollups = createRollups({

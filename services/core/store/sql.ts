@@ -84,6 +84,7 @@ type ProjectTable =
   | 'call_marks'
   | 'objects'
   | 'object_events'
+  | 'object_labels'
   | 'files'
   | 'feedback'
   | 'feedback_by_ref'
