@@ -11,6 +11,8 @@ export const healthResponse = z.object({
   lag_ms: z.number(),
 })
 
+export const readyResponse = z.object({ ready: z.boolean() })
+
 export const versionResponse = z.object({ version: z.string(), commit: z.string().optional() })
 
 export const serverInfoResponse = z.object({

@@ -7,7 +7,7 @@ import type { Route } from '../services/core/http/route.ts'
 import { splitStatements } from '../services/core/store/sql-text.ts'
 import { type TopicName, topics } from '../services/core/topics.ts'
 import { openGeoRanges } from '../services/query/geolocate.ts'
-import { allRoutes, type RouteDeps } from '../services/routes.ts'
+import { type RouteDeps, routesOf } from '../services/routes.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -33,7 +33,7 @@ export function declaredRoutes(): Route[] {
     freshness: absent,
     service,
   }
-  return allRoutes(deps)
+  return routesOf('serve', deps)
 }
 
 const sqlFiles = (folder: string): string[] =>

@@ -6,10 +6,12 @@ import { openKeys, type Role, roles } from './core/http/keys.ts'
 import { createLogger } from './core/logger.ts'
 import { packageVersion } from './core/version.ts'
 import { startCallhouse } from './serve.ts'
+import { type ServerRole, serverRoles } from './server-role.ts'
 
 const help = `callhouse: trace, evaluation and inference server
 
   callhouse serve                       every role in one process (npm start)
+  callhouse ingest | worker | query     one role, beside others that share a Kafka log and a ClickHouse server
   callhouse config                      every setting, its value and its meaning
   callhouse keys list
   callhouse keys create <user> [role] [entity-or-project ...]    role: ${roles.join(', ')}; default write
@@ -26,11 +28,11 @@ class UsageError extends Error {}
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
-async function serve(config: Config): Promise<void> {
+async function serve(config: Config, role: ServerRole): Promise<void> {
   const output = createLogger({ level: config.logLevel })
-  const callhouse = await startCallhouse(config, output)
+  const callhouse = await startCallhouse(config, output, role)
   callhouse.shutdown.onSignals()
-  print(`callhouse ${await packageVersion()} listens on ${callhouse.url}`)
+  print(`callhouse ${role === 'serve' ? '' : `${role} `}${await packageVersion()} listens on ${callhouse.url}`)
   print(`data folder: ${config.dataDir}`)
   if (callhouse.firstKey) print(`first API key (shown once, keep it): ${callhouse.firstKey}`)
 }
@@ -89,9 +91,10 @@ async function run(): Promise<void> {
   const loaded = loadConfig({ env: process.env, argv: flags })
   if (!loaded.ok) throw new UsageError(loaded.lines.join('\n'))
   const { config } = loaded
-  if (words.length > 0 && (command === 'serve' || command === 'config'))
+  const role = serverRoles.find((one) => one === command)
+  if (words.length > 0 && (role || command === 'config'))
     throw new UsageError(`Unexpected argument ${JSON.stringify(words[0])}`)
-  if (command === 'serve') return serve(config)
+  if (role) return serve(config, role)
   if (command === 'config') return showConfig(config)
   if (command === 'keys') return manageKeys(config, words)
   if (command === 'deadletters') return deadLetters(config, words)

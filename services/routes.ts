@@ -7,8 +7,10 @@ import { createContent } from './core/content.ts'
 import type { Freshness } from './core/freshness.ts'
 import type { Route } from './core/http/route.ts'
 import type { Log } from './core/log/log.ts'
+import { createNameBinding } from './core/name-binding.ts'
 import { createOpObjects } from './core/op-objects.ts'
 import type { Store } from './core/store/store.ts'
+import { createAnnotationQueueWriteRoutes } from './ingest/annotation-queues/routes.ts'
 import { createCallWriteRoutes } from './ingest/calls/routes.ts'
 import { createCostWriteRoutes } from './ingest/costs/routes.ts'
 import { createFeedbackWriteRoutes } from './ingest/feedback/routes.ts'
@@ -16,6 +18,8 @@ import { createFileWriteRoutes } from './ingest/files/routes.ts'
 import { createObjectWriteRoutes } from './ingest/objects/routes.ts'
 import { createOtelRoutes } from './ingest/otel/routes.ts'
 import { createTableWriteRoutes } from './ingest/tables/routes.ts'
+import { createIsLiveQueue } from './query/annotation-queues/read.ts'
+import { createAnnotationQueueRoutes } from './query/annotation-queues/routes.ts'
 import { createCallDeleteRoutes } from './query/call-delete.ts'
 import { createCallStatsRoutes } from './query/call-stats/routes.ts'
 import { createCallReadRoutes } from './query/calls/routes.ts'
@@ -26,7 +30,9 @@ import { createAnnotationSchema } from './query/feedback/annotation-schema.ts'
 import { createFeedbackReadRoutes } from './query/feedback/routes.ts'
 import { createFileReadRoutes } from './query/files/routes.ts'
 import { createGraphqlRoutes } from './query/graphql.ts'
+import { createBaseClasses } from './query/objects/base-classes.ts'
 import { createObjectDeleteRoutes } from './query/objects/delete.ts'
+import { createObjectLabelRoutes } from './query/objects/label-routes.ts'
 import { createObjectListRoutes } from './query/objects/query.ts'
 import { createObjectReadRoutes } from './query/objects/routes.ts'
 import { createRefReadRoutes } from './query/refs-route.ts'
@@ -35,6 +41,7 @@ import { createTableReadRoutes } from './query/tables/routes.ts'
 import { createTableUpdateRoutes } from './query/tables/update.ts'
 import { createThreadRoutes } from './query/threads.ts'
 import { createUsageRoutes } from './query/usage/routes.ts'
+import { does, type ServerRole } from './server-role.ts'
 
 export type RouteDeps = {
   config: Config
@@ -49,19 +56,22 @@ export type RouteDeps = {
 const ingestRoutes = ({ config, log, store, clock, blobs, freshness }: RouteDeps): Route[] => {
   const content = createContent({ log, clock, blobs })
   const annotationSchema = createAnnotationSchema({ store, freshness })
+  const isLiveQueue = createIsLiveQueue({ store, freshness })
+  const binding = createNameBinding(createBaseClasses({ store, freshness }))
   const { wirePrefix, wireAliases, maxJsonDepth } = config
   return [
     ...createCallWriteRoutes({ log, clock, content, wirePrefix, wireAliases, maxJsonDepth }),
     ...createOtelRoutes({ log, clock, content, opObjects: createOpObjects({ log, clock }), config }),
-    ...createObjectWriteRoutes({ log, clock, config }),
+    ...createObjectWriteRoutes({ log, clock, binding, config }),
     ...createFileWriteRoutes({ log, clock, blobs, config }),
     ...createCostWriteRoutes({ log, clock }),
-    ...createFeedbackWriteRoutes({ log, clock, config, annotationSchema }),
+    ...createFeedbackWriteRoutes({ log, clock, config, annotationSchema, isLiveQueue }),
     ...createTableWriteRoutes({ log, clock }),
+    ...createAnnotationQueueWriteRoutes({ log, clock }),
   ]
 }
 
-const queryRoutes = ({ config, log, store, clock, blobs, freshness, service }: RouteDeps): Route[] => {
+const queryRoutes = ({ config, log, store, clock, blobs, freshness }: RouteDeps): Route[] => {
   const { wirePrefix, wireAliases } = config
   const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
   const calls = { store, freshness, log, clock, prices, wirePrefix, wireAliases }
@@ -74,15 +84,22 @@ const queryRoutes = ({ config, log, store, clock, blobs, freshness, service }: R
     ...createObjectReadRoutes({ store, freshness, config }),
     ...createObjectListRoutes({ store, freshness, config }),
     ...createObjectDeleteRoutes({ store, log, clock, freshness }),
+    ...createObjectLabelRoutes({ store, log, clock, freshness }),
     ...createFileReadRoutes({ store, freshness, blobs }),
     ...createCostReadRoutes({ store, log, clock, freshness }),
     ...createFeedbackReadRoutes({ store, log, clock, freshness, config }),
     ...createRefReadRoutes({ store, freshness }),
     ...createTableReadRoutes({ store, freshness }),
     ...createTableUpdateRoutes({ store, log, clock, freshness }),
-    ...createServiceRoutes(service),
-    ...createGraphqlRoutes(),
+    ...createAnnotationQueueRoutes({ store, log, clock, freshness }),
   ]
 }
 
-export const allRoutes = (deps: RouteDeps): Route[] => [...ingestRoutes(deps), ...queryRoutes(deps)]
+/** What SDKs ask first, whichever role they reach. */
+const commonRoutes = ({ service }: RouteDeps): Route[] => [...createServiceRoutes(service), ...createGraphqlRoutes()]
+
+export const routesOf = (role: ServerRole, deps: RouteDeps): Route[] => [
+  ...(does(role, 'ingest') ? ingestRoutes(deps) : []),
+  ...(does(role, 'query') ? queryRoutes(deps) : []),
+  ...commonRoutes(deps),
+]

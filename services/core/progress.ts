@@ -1,5 +1,5 @@
 // How far each topic is applied in this process, and whoever waits for it.
-import type { Position } from './log/log.ts'
+import type { Log, Position } from './log/log.ts'
 import type { TopicName } from './topics.ts'
 
 export type Progress = {
@@ -44,6 +44,44 @@ export function createProgress(): Progress {
         signal?.addEventListener('abort', abort, { once: true })
         waiters.add(waiter)
       })
+    },
+  }
+}
+
+/** A reader that waits asks the log this often; several readers share one question. */
+const askMs = 10
+
+/** Progress as the log knows it, for a log that other processes apply too. Asks only while somebody waits. */
+export function followProgress(log: Pick<Log, 'committed'>): Progress {
+  const known = createProgress()
+  const waiting = new Map<TopicName, number>()
+  let asking = false
+
+  const ask = async (): Promise<void> => {
+    asking = true
+    while (waiting.size > 0) {
+      // A log that does not answer leaves the readers to their bound.
+      const positions = await Promise.all([...waiting.keys()].map((topic) => log.committed(topic))).catch(() => [])
+      for (const position of positions.flat()) known.applied(position)
+      if (waiting.size > 0) await new Promise((resolve) => setTimeout(resolve, askMs))
+    }
+    asking = false
+  }
+
+  return {
+    applied: known.applied,
+    offset: known.offset,
+    async reach(positions, boundMs, signal) {
+      const names = new Set(positions.map(({ topic }) => topic))
+      for (const name of names) waiting.set(name, (waiting.get(name) ?? 0) + 1)
+      if (!asking) void ask()
+      const reached = await known.reach(positions, boundMs, signal)
+      for (const name of names) {
+        const others = (waiting.get(name) ?? 1) - 1
+        if (others > 0) waiting.set(name, others)
+        else waiting.delete(name)
+      }
+      return reached
     },
   }
 }

@@ -1,5 +1,11 @@
 // Service routes: health, version, what SDKs ask first, and where the caller is.
-import { geolocateResponse, healthResponse, serverInfoResponse, versionResponse } from '../../schemas/service.ts'
+import {
+  geolocateResponse,
+  healthResponse,
+  readyResponse,
+  serverInfoResponse,
+  versionResponse,
+} from '../../schemas/service.ts'
 import { type Route, route } from '../core/http/route.ts'
 import type { GeoRanges } from './geolocate.ts'
 
@@ -25,6 +31,11 @@ export type ServiceDeps = {
 const nothingWorks: HealthChecks = { log: 'down', storage: 'down', workers: 'down', lagMs: 0 }
 
 export function createServiceRoutes({ version, commit, config, geo, health, isShuttingDown }: ServiceDeps): Route[] {
+  const check = async () => {
+    const { lagMs, ...checks } = await health().catch(() => nothingWorks)
+    const isDown = checks.log === 'down' || checks.storage === 'down' || isShuttingDown()
+    return { checks, lagMs, isDown }
+  }
   const blocked = new Set(config.geoBlock.map((code) => code.toUpperCase()))
   return [
     route({
@@ -36,11 +47,23 @@ export function createServiceRoutes({ version, commit, config, geo, health, isSh
       body: { type: 'none' },
       response: healthResponse,
       async handle() {
-        const { lagMs, ...checks } = await health().catch(() => nothingWorks)
-        const isDown = checks.log === 'down' || checks.storage === 'down' || isShuttingDown()
+        const { checks, lagMs, isDown } = await check()
         const isFine = Object.values(checks).every((check) => check === 'ok')
         const status = isDown ? 'unavailable' : isFine ? 'ok' : 'degraded'
         return { status: isDown ? 503 : 200, json: { status, checks, lag_ms: Math.round(lagMs) } }
+      },
+    }),
+    route({
+      name: 'service.ready',
+      method: 'GET',
+      path: '/ready',
+      right: 'none',
+      summary: 'Whether this process should be sent requests: 200 or 503',
+      body: { type: 'none' },
+      response: readyResponse,
+      async handle() {
+        const { isDown } = await check()
+        return { status: isDown ? 503 : 200, json: { ready: !isDown } }
       },
     }),
     route({

@@ -63,6 +63,7 @@ describe('service routes', () => {
   it('tells health: unavailable when log or storage are down, degraded for everything else', async () => {
     const ok = { log: 'ok', storage: 'ok', workers: 'ok' }
     expect(await get('/health')).toEqual([200, { status: 'ok', checks: ok, lag_ms: 12 }])
+    expect(await get('/ready')).toEqual([200, { ready: true }])
     health = async () => ({ ...fine, workers: 'down' })
     expect(await get('/health')).toMatchObject([200, { status: 'degraded' }])
     health = async () => ({ ...fine, storage: 'down' })
@@ -74,6 +75,7 @@ describe('service routes', () => {
     health = async () => fine
     closing = true
     expect(await get('/health')).toMatchObject([503, { status: 'unavailable', checks: ok }])
+    expect(await get('/ready')).toEqual([503, { ready: false }])
     closing = false
   })
   it('locates the caller behind trusted proxies', async () => {

@@ -356,7 +356,7 @@ describe('histories of calls through HTTP', () => {
   })
 
   it('reads the same after a restart, and takes the rest', async () => {
-    await server.now().worker.rollups.refresh()
+    await server.now().worker?.rollups.refresh()
     await server.restart()
     for (const project of projects) expect(await counts(project)).toEqual(wantedCounts(project))
     await sendAll(1)
@@ -366,7 +366,7 @@ describe('histories of calls through HTTP', () => {
   it.each(projects)('lists, filters, sorts and pages %s as the model does', (project) => compare(project))
 
   it('counts the same once the counters are up to date', async () => {
-    await server.now().worker.rollups.refresh()
+    await server.now().worker?.rollups.refresh()
     for (const project of projects) expect(await counts(project)).toEqual(wantedCounts(project))
   })
 
@@ -384,7 +384,7 @@ describe('histories of calls through HTTP', () => {
   })
 
   it('answers the same after the sweep and another restart', async () => {
-    await server.now().worker.sweep()
+    await server.now().worker?.sweep()
     await server.restart()
     for (const project of projects) {
       expect(linesKeys(await query(project, { columns: ['id'] }))).toEqual(keysOf(model.shown(project)))

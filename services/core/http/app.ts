@@ -39,7 +39,7 @@ export type AppDeps = {
   log: Logger
   metrics: Metrics
   version: string
-  /** While true, everything but /health is answered 503. */
+  /** While true, everything but /health and /ready is answered 503. */
   isShuttingDown(): boolean
 }
 
@@ -59,6 +59,9 @@ const headersTimeoutMs = 60_000
 const keepAliveTimeoutMs = 75_000
 /** How long the rest of a refused body is read, so that its sender gets to see the refusal. */
 const discardMs = 30_000
+
+/** Routes that say that the server is shutting down themselves. */
+const answersAlways = new Set(['service.health', 'service.ready'])
 
 /** The server's own routes. Metrics name no projects, but they need a key like everything else. */
 const ownRoutes = (served: () => readonly Route[], metrics: Metrics, version: string): Route[] => {
@@ -172,7 +175,7 @@ export function createApp(deps: AppDeps): HttpServer {
       const found = methods.get(method)
       if (found === undefined) return fail(exchange, new Fault(405, { detail: 'Method Not Allowed' }, { Allow: allow }))
       exchange.routeName = found.name
-      if (isShuttingDown() && found.name !== 'service.health')
+      if (isShuttingDown() && !answersAlways.has(found.name))
         return fail(exchange, retryLater(503, 'Server is shutting down'))
       // A peer on an IPv4 address shows as an IPv6 one on a socket that serves both.
       const clientIp = () => (request.ip ?? '').replace(/^::ffff:(?=\d+\.)/, '')

@@ -39,7 +39,7 @@ type StoreLogger = {
   error(fields: Record<string, unknown>, message: string): void
 }
 
-type StoreMetrics = {
+export type StoreMetrics = {
   statement(event: { name: string; pool: string; ms: number; outcome: 'ok' | StoreError['kind'] }): void
 }
 
