@@ -1,5 +1,6 @@
 // Turns one decoded span into the complete call that it becomes (specification: OTLP, sections 2 to 7).
 import type { CallPart } from '../../core/call-rows.ts'
+import { marks } from '../../core/dump-marks.ts'
 import { extractRefs } from '../../core/refs.ts'
 import { type Conventions, contentEvents, inputEvents, outputEvent, type Source } from './conventions.ts'
 import { dumpText } from './dump.ts'
@@ -10,7 +11,7 @@ import { opObjectId, shortDisplayName, shortOpName } from './names.ts'
 import { type Attributes, type OtlpEvent, type OtlpSpan, roundedUs } from './spans.ts'
 import { isAcceptable, overrideUs } from './times.ts'
 import { summaryText, usageEntry, usageOf } from './usage.ts'
-import { type Branch, isObject, isTruthy, jsonText, membersText, ParsedJson, type Value } from './values.ts'
+import { type Branch, isObject, isTruthy, jsonText, type Known, membersText, ParsedJson, type Value } from './values.ts'
 
 export type CompleteCall = Extract<CallPart, { kind: 'complete' }>
 
@@ -58,16 +59,34 @@ function expandAll(list: { attributes: Attributes }[], found: Expansion): Branch
 /** `{"<key>":<value>}` */
 const keyed = (key: string, text: string): string => `{${keyOf(key).json}${text}}`
 
-function inputsText(found: Found): string {
-  const text = jsonText(found.value, true, true)
-  const isBare = (found.key === 'inputs' || found.key === 'input') && isObject(found.value)
-  return isBare ? text : keyed(found.key, text)
+/** Shorter texts are repeated in the dump. */
+const leastMarked = 64
+
+/** What the dump holds in place of a value whose text another payload holds; that text may differ from the dump's. */
+function inDump(value: Value, text: string, mark: string): Known {
+  if (text.length < leastMarked) return []
+  const own = typeof value === 'string' ? text : jsonText(value, true, false)
+  return [{ value, text: own === text ? mark : own }]
 }
 
-function outputText(found: Found): string {
-  const text = jsonText(found.value, false, true)
-  return found.key === 'outputs' || found.key === 'output' ? text : keyed(found.key, text)
+type Payload = { json: string; inDump: Known }
+
+function inputsOf(found: Found): Payload {
+  const text = jsonText(found.value, true, true)
+  const isBare = (found.key === 'inputs' || found.key === 'input') && isObject(found.value)
+  return isBare
+    ? { json: text, inDump: inDump(found.value, text, marks.inputs) }
+    : { json: keyed(found.key, text), inDump: inDump(found.value, text, marks.inputsMember) }
 }
+
+function outputOf(found: Found): Payload {
+  const text = jsonText(found.value, false, true)
+  return found.key === 'outputs' || found.key === 'output'
+    ? { json: text, inDump: inDump(found.value, text, marks.output) }
+    : { json: keyed(found.key, text), inDump: inDump(found.value, text, marks.outputMember) }
+}
+
+const bare = (json: string | null): Payload => ({ json: json ?? '{}', inDump: [] })
 
 /** Inputs or output that older instrumentations carry in events; null when they carry none. */
 function eventInputs(events: OtlpEvent[], branches: Branch[], source: Source): string | null {
@@ -196,17 +215,17 @@ export function callOf(span: OtlpSpan, around: SpanSurroundings, clock: bigint):
   const model = usage.isPresent ? modelOf(own.get('model'), own.get('model_parameters')) : ''
 
   const parentId = spanIdForm.test(span.parentSpanId) && !zeros.test(span.parentSpanId) ? span.parentSpanId : ''
-  const allAttributes = jsonText(root, true, false)
   const isUnknown = own.size === 0 && inputs === null && output === null && !usage.isPresent
   const withEvents = around.eventsAsIo && events.length > 0
-  const inputsJson =
+  const inputsPayload =
     inputs !== null
-      ? inputsText(inputs)
-      : ((withEvents ? eventInputs(span.events, events, conventions.content.input) : null) ?? '{}')
-  const outputJson =
+      ? inputsOf(inputs)
+      : bare(withEvents ? eventInputs(span.events, events, conventions.content.input) : null)
+  const outputPayload =
     output !== null
-      ? outputText(output)
-      : ((withEvents ? eventOutput(span.events, events, conventions.content.output) : null) ?? '{}')
+      ? outputOf(output)
+      : bare(withEvents ? eventOutput(span.events, events, conventions.content.output) : null)
+  const all = jsonText(root, true, false, [...inputsPayload.inDump, ...outputPayload.inDump])
   const displayName = textOf(present(root, vendor.displayName)?.value)
   return {
     kind: 'complete',
@@ -228,16 +247,16 @@ export function callOf(span: OtlpSpan, around: SpanSurroundings, clock: bigint):
     exception: exceptionOf(span),
     errorCount: 0,
     usage: usageEntry(usage, model),
-    inputRefs: refsIn(inputsJson),
-    outputRefs: refsIn(outputJson),
-    attributes: isUnknown ? allAttributes : attributesText(root, own, conventions),
-    inputs: inputsJson,
-    output: outputJson,
+    inputRefs: refsIn(inputsPayload.json),
+    outputRefs: refsIn(outputPayload.json),
+    attributes: isUnknown ? all : attributesText(root, own, conventions),
+    inputs: inputsPayload.json,
+    output: outputPayload.json,
     summary: summaryText(usage, model),
     otelDump: dumpText({
       span,
       parentId,
-      attributes: allAttributes,
+      attributes: isUnknown && all.length >= leastMarked ? marks.attributes : all,
       events,
       links,
       resource: around.resource,

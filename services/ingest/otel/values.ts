@@ -198,41 +198,51 @@ export function isObject(value: Value): value is Branch | ParsedJson {
 const withoutSecrets = (text: string): string =>
   rewriteJson(text, (item, key) => (key !== null && item !== '' && isSensitiveKey(key) ? redacted : item))
 
+/** Values whose text in the tree is known: it is written as it is. */
+export type Known = readonly { value: Value; text: string }[]
+
+const nothingKnown: Known = []
+
 /**
  * JSON text of a value.
  * @param redact replaces the strings under credential keys
  * @param lists writes objects with the keys "0" to "n-1" as lists
  */
-export function jsonText(value: Value, redact: boolean, lists: boolean): string {
+export function jsonText(value: Value, redact: boolean, lists: boolean, known: Known = nothingKnown): string {
+  for (let i = 0; i < known.length; i++) {
+    const { value: same, text } = known[i] as Known[number]
+    if (same === value) return text
+  }
   if (typeof value === 'string') return JSON.stringify(value)
-  if (value instanceof Map) return branchText(value, redact, lists)
+  if (value instanceof Map) return branchText(value, redact, lists, known)
   if (value instanceof ParsedJson) {
     if (lists && value.hasIndex) return jsonText(value.open(), redact, lists)
     return redact && value.hasSecret ? withoutSecrets(value.text) : value.text
   }
   if (typeof value !== 'object') return String(value)
-  if (Array.isArray(value)) return listText(value, redact, lists)
+  if (Array.isArray(value)) return listText(value, redact, lists, known)
   return value === null ? 'null' : value.rawJSON
 }
 
-function listText(items: Value[], redact: boolean, lists: boolean): string {
+function listText(items: Value[], redact: boolean, lists: boolean, known: Known): string {
   let text = '['
-  for (let i = 0; i < items.length; i++) text += (i === 0 ? '' : ',') + jsonText(items[i] as Value, redact, lists)
+  for (let i = 0; i < items.length; i++)
+    text += (i === 0 ? '' : ',') + jsonText(items[i] as Value, redact, lists, known)
   return `${text}]`
 }
 
-function branchText(branch: Branch, redact: boolean, lists: boolean): string {
+function branchText(branch: Branch, redact: boolean, lists: boolean, known: Known): string {
   const items = lists ? indexedItems(branch) : null
-  return items === null ? `{${membersText(branch, redact, lists)}}` : listText(items, redact, lists)
+  return items === null ? `{${membersText(branch, redact, lists, known)}}` : listText(items, redact, lists, known)
 }
 
 /** The members of an object, without its braces. */
-export function membersText(branch: Branch, redact: boolean, lists: boolean): string {
+export function membersText(branch: Branch, redact: boolean, lists: boolean, known: Known = nothingKnown): string {
   let text = ''
   for (const [name, item] of branch) {
     const key = keyOf(name)
     const hides = redact && key.isSecret && typeof item === 'string' && item !== ''
-    text += (text === '' ? '' : ',') + key.json + (hides ? `"${redacted}"` : jsonText(item, redact, lists))
+    text += (text === '' ? '' : ',') + key.json + (hides ? `"${redacted}"` : jsonText(item, redact, lists, known))
   }
   return text
 }

@@ -1,6 +1,8 @@
 // The conditions of a call query as SQL: light ones on the row, payload ones as a look into the payload table.
 import { identifier, join, type ProjectScope, param, type Sql, sql } from '../../core/store/sql.ts'
+import { isDocument } from '../expression/fields.ts'
 import type { CompiledCallsQuery, CompiledCondition, Document, LightColumn, Sources } from '../expression/types.ts'
+import { documentSql } from './raw-span.ts'
 import { allOf, rangeConditions, type Scope, scopeConditions, timeConditions } from './scope.ts'
 
 // No condition goes to PREWHERE under FINAL: it would be tested before versions merge, and every column but the key may
@@ -42,7 +44,7 @@ export const readsPayloads = ({ start, end, mixed }: CallConditions): boolean =>
   start.length + end.length + mixed.length > 0
 
 export const light: Sources = (column) => identifier(`c.${column}`)
-const bare: Sources = (column) => identifier(column)
+const bare: Sources = (column) => (isDocument(column) ? documentSql(column) : identifier(column))
 
 /** An id that the primary key does not see: a large set would cost more to look up in it than to compare. */
 const plainId = (column: Sql): Sql => sql`concat(${column}, '')`
@@ -147,9 +149,14 @@ function withDocuments(
   add: { side: Side; rows: Sql; documents: Document[]; names: ReadonlySet<string>; light: Sql },
 ): Sql {
   const { side, rows, documents, names, light: calls } = add
-  const texts = join(documents.map(identifier), ', ')
+  // A column and an expression of it cannot go by one name.
+  const called = (name: Document): Sql => identifier(name === 'otel_dump' ? 'raw_span' : name)
+  const texts = join(
+    documents.map((name) => (name === 'otel_dump' ? sql`${documentSql(name)} AS ${called(name)}` : identifier(name))),
+    ', ',
+  )
   const added = join(
-    documents.map((name) => sql`p.${identifier(name)} AS ${identifier(name)}`),
+    documents.map((name) => sql`p.${called(name)} AS ${identifier(name)}`),
     ', ',
   )
   const kept = new Set(names)

@@ -13,6 +13,7 @@ import {
   type Side,
 } from './conditions.ts'
 import { compactRows } from './light.ts'
+import { documentSql } from './raw-span.ts'
 import { allOf, rangeConditions, type Scope } from './scope.ts'
 
 type Source = { store: Pick<Store, 'bytes'>; options: QueryOptions }
@@ -37,7 +38,7 @@ const documentsOf = (conditions: readonly CompiledCondition[]): Document[] => [
 export const oddPartsQuery = (scope: Scope, conditions: CallConditions, side: Side): Query =>
   projectQuery('calls.odd-parts', scope.projectId, (project) => {
     const where = sql`${payloadRows(project, scope, side)} AND odd = 1`
-    const columns = join(documentsOf(conditions[side]).map(identifier), ', ')
+    const columns = join(documentsOf(conditions[side]).map(documentSql), ', ')
     return sql`SELECT toString(clock) AS clock, ${columns} ${project.from('payloads', { where })}`
   })
 

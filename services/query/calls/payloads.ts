@@ -7,6 +7,7 @@ import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import type { Document } from '../expression/types.ts'
 import { sideOf } from './conditions.ts'
 import { type LightRow, place } from './light.ts'
+import { hasMarks, spliced } from './raw-span.ts'
 import { allOf, instants, rangeConditions } from './scope.ts'
 
 export type Payload = Partial<Record<Document, Buffer>>
@@ -103,6 +104,9 @@ function decode(answer: Buffer, documents: number, found: Found): void {
 /** Between the two attempts: the views that fill the tables do not commit together. */
 const againAfterMs = 50
 
+/** The other texts of a row that a raw span may share. */
+const sharing: readonly Document[] = ['attributes', 'inputs', 'output']
+
 /**
  * The documents of the rows, in the order of the rows; '' where a call has none.
  * @throws Fault 503 when a part that the light row tells of is not there
@@ -135,14 +139,32 @@ export async function readPayloads(
     const first = missing.find(isMissing)
     if (first) throw retryLater(503, `The payload of call ${first[place.id]} is not readable yet`)
   }
+  const spanAt = documents.indexOf('otel_dump')
+  const isCut = (row: LightRow): boolean => spanAt !== -1 && hasMarks(startOf(row)?.texts[spanAt] ?? nothing)
+  const cut = rows.filter(isCut)
+  if (cut.length > 0 && !sharing.every((document) => documents.includes(document))) {
+    // Few ask for a raw span without the rest of its call: the rest is read for these alone.
+    const whole = await readPayloads(store, projectId, cut, ['otel_dump', ...sharing], 'scattered', options)
+    for (const [n, row] of cut.entries()) {
+      const part = startOf(row) as Part
+      part.texts[spanAt] = whole[n]?.otel_dump ?? nothing
+    }
+  }
   return rows.map((row) => {
     const start = startOf(row)
     const end = row[place.hasEnd] === 1 ? endOf(row) : undefined
     const payload: Payload = {}
     for (const [n, document] of documents.entries()) {
-      const text = (sideOf(document) === 'start' ? start : end)?.texts[n]
+      let text = (sideOf(document) === 'start' ? start : end)?.texts[n]
+      if (n === spanAt && start && text && hasMarks(text)) text = spliced(text, textsOf(start, documents))
       if (text && text.length > 0) payload[document] = text
     }
     return payload
   })
 }
+
+const nothing = Buffer.alloc(0)
+
+/** The texts of one row, by document. */
+const textsOf = ({ texts }: Part, documents: readonly Document[]): Payload =>
+  Object.fromEntries(documents.map((document, n) => [document, texts[n]]))
