@@ -2,8 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClock } from '../../services/core/clock.ts'
 import type { Freshness } from '../../services/core/freshness.ts'
+import { createNameBinding } from '../../services/core/name-binding.ts'
 import { createFeedbackWriteRoutes } from '../../services/ingest/feedback/routes.ts'
 import { createObjectWriteRoutes } from '../../services/ingest/objects/routes.ts'
+import { createIsLiveQueue } from '../../services/query/annotation-queues/read.ts'
 import { createAnnotationSchema } from '../../services/query/feedback/annotation-schema.ts'
 import { createFeedbackReadRoutes } from '../../services/query/feedback/routes.ts'
 import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'
@@ -22,12 +24,13 @@ beforeAll(async () => {
   log = createMemoryLog(store)
   const config = { wirePrefix: 'wb', wireAliases: true, feedbackPrefix: 'platform', allowPrivateNetworks: false }
   call = createCall([
-    ...createObjectWriteRoutes({ log, clock, config }),
+    ...createObjectWriteRoutes({ log, clock, binding: createNameBinding(async () => []), config }),
     ...createFeedbackWriteRoutes({
       log,
       clock,
       config,
       annotationSchema: createAnnotationSchema({ store, freshness }),
+      isLiveQueue: createIsLiveQueue({ store, freshness }),
     }),
     ...createFeedbackReadRoutes({ store, log, clock, freshness, config }),
   ])

@@ -3,13 +3,18 @@ import { describe, expect, it } from 'vitest'
 import { canonicalJson } from '../../services/core/canonical-json.ts'
 import { createClock } from '../../services/core/clock.ts'
 import { retryLater } from '../../services/core/http/errors.ts'
+import { createNameBinding } from '../../services/core/name-binding.ts'
 import { createObjectWriteRoutes } from '../../services/ingest/objects/routes.ts'
 import { createMemoryLog } from '../fixtures/memory-log.ts'
 import { createCall } from '../fixtures/route-call.ts'
 
+const binding = createNameBinding(async () => [])
+
 function setup(allowPrivateNetworks = false) {
   const log = createMemoryLog()
-  const call = createCall(createObjectWriteRoutes({ log, clock: createClock(), config: { allowPrivateNetworks } }))
+  const call = createCall(
+    createObjectWriteRoutes({ log, clock: createClock(), binding, config: { allowPrivateNetworks } }),
+  )
   const create = (val: unknown, more: Record<string, unknown> = {}) =>
     call('/obj/create', { json: { obj: { project_id: 'e/p', object_id: 'x', val, ...more } } })
   const createText = (valText: string, more = '') =>

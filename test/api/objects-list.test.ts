@@ -2,8 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { canonicalJson } from '../../services/core/canonical-json.ts'
 import { createClock } from '../../services/core/clock.ts'
+import { createNameBinding } from '../../services/core/name-binding.ts'
 import { objectContent, objectRecord } from '../../services/core/object-rows.ts'
 import { createObjectWriteRoutes } from '../../services/ingest/objects/routes.ts'
+import { createBaseClasses } from '../../services/query/objects/base-classes.ts'
 import { createObjectDeleteRoutes } from '../../services/query/objects/delete.ts'
 import { createObjectListRoutes } from '../../services/query/objects/query.ts'
 import { createObjectReadRoutes } from '../../services/query/objects/routes.ts'
@@ -23,8 +25,9 @@ beforeAll(async () => {
   log = createMemoryLog(store)
   const freshness = { wait: async () => ({}) }
   const config = { wirePrefix: 'wb', allowPrivateNetworks: false }
+  const binding = createNameBinding(createBaseClasses({ store, freshness }))
   call = createCall([
-    ...createObjectWriteRoutes({ log, clock, config }),
+    ...createObjectWriteRoutes({ log, clock, binding, config }),
     ...createObjectReadRoutes({ store, freshness, config }),
     ...createObjectListRoutes({ store, freshness, config }),
     ...createObjectDeleteRoutes({ store, log, clock, freshness }),
@@ -163,15 +166,16 @@ describe('list', () => {
 describe('delete', () => {
   it('takes every version of the name without a list', async () => {
     const at = 'e/delete-all'
-    const one = await create(at, 'x', { a: 1 })
-    const two = await create(at, 'x', { columns: [] }, { builtin_object_class: 'Leaderboard' })
+    const leaderboard = { builtin_object_class: 'Leaderboard' }
+    const one = await create(at, 'x', { columns: [], name: 'one' }, leaderboard)
+    const two = await create(at, 'x', { columns: [] }, leaderboard)
     const three = await create(at, 'x', op)
     await create(at, 'y', 1)
     const answer = await destroy(at, 'x', [])
     expect(answer.json).toEqual({
       num_deleted: 3,
       deleted_versions: [
-        { digest: one, base_object_class: null, leaf_object_class: null },
+        { digest: one, base_object_class: 'Leaderboard', leaf_object_class: 'Leaderboard' },
         { digest: two, base_object_class: 'Leaderboard', leaf_object_class: 'Leaderboard' },
         { digest: three, base_object_class: null, leaf_object_class: null },
       ],

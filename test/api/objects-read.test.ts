@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClock } from '../../services/core/clock.ts'
 import type { Freshness } from '../../services/core/freshness.ts'
+import { createNameBinding } from '../../services/core/name-binding.ts'
 import { objectContent } from '../../services/core/object-rows.ts'
 import { createObjectWriteRoutes } from '../../services/ingest/objects/routes.ts'
 import { createObjectReadRoutes } from '../../services/query/objects/routes.ts'
@@ -20,7 +21,12 @@ beforeAll(async () => {
   remove = opened.remove
   log = createMemoryLog(opened.store)
   call = createCall([
-    ...createObjectWriteRoutes({ log, clock, config: { allowPrivateNetworks: false } }),
+    ...createObjectWriteRoutes({
+      log,
+      clock,
+      binding: createNameBinding(async () => []),
+      config: { allowPrivateNetworks: false },
+    }),
     ...createObjectReadRoutes({ store: opened.store, freshness, config: { wirePrefix: 'wb' } }),
   ])
 })

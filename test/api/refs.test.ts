@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createClock } from '../../services/core/clock.ts'
 import { valueDigest } from '../../services/core/digest.ts'
+import { createNameBinding } from '../../services/core/name-binding.ts'
 import { createObjectWriteRoutes } from '../../services/ingest/objects/routes.ts'
 import { createTableWriteRoutes } from '../../services/ingest/tables/routes.ts'
 import { createObjectDeleteRoutes } from '../../services/query/objects/delete.ts'
@@ -27,7 +28,12 @@ beforeAll(async () => {
   const clock = createClock()
   const freshness = { wait: async () => ({}) }
   call = createCall([
-    ...createObjectWriteRoutes({ log, clock, config: { allowPrivateNetworks: false } }),
+    ...createObjectWriteRoutes({
+      log,
+      clock,
+      binding: createNameBinding(async () => []),
+      config: { allowPrivateNetworks: false },
+    }),
     ...createTableWriteRoutes({ log, clock }),
     ...createObjectDeleteRoutes({ store, log, clock, freshness }),
     ...createRefReadRoutes({ store, freshness }),

@@ -5,14 +5,16 @@ import type { Clock } from '../../core/clock.ts'
 import { fault, invalid } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Log } from '../../core/log/log.ts'
+import type { NameBinding } from '../../core/name-binding.ts'
 import { objectContent, objectRecord } from '../../core/object-rows.ts'
 import { formatPositions, positionHeader } from '../../core/positions.ts'
 import { builtinClasses } from './builtin-classes.ts'
-import { checkObjectName, kindOf, processClass, storedRefs } from './value.ts'
+import { checkObjectName, processClass, storedRefs } from './value.ts'
 
 export type ObjectWriteDeps = {
   log: Pick<Log, 'append'>
   clock: Clock
+  binding: NameBinding
   config: { allowPrivateNetworks: boolean }
 }
 
@@ -24,7 +26,7 @@ function valueText(body: Buffer): string {
   return text
 }
 
-export function createObjectWriteRoutes({ log, clock, config }: ObjectWriteDeps): Route[] {
+export function createObjectWriteRoutes({ log, clock, binding, config }: ObjectWriteDeps): Route[] {
   const classes = builtinClasses(config)
   return [
     route({
@@ -36,29 +38,31 @@ export function createObjectWriteRoutes({ log, clock, config }: ObjectWriteDeps)
       body: { type: 'json', schema: objCreateRequest, check: 'schema' },
       response: objCreateResponse,
       topics: ['objects'],
-      async handle({ input, body, caller, project }) {
+      tables: ['object_events'],
+      async handle({ input, body, caller, project, signal }) {
         const { obj } = input
         const projectId = project(obj.project_id)
         const sent = valueText(body.bytes)
         const requested = obj.builtin_object_class ?? obj.set_base_object_class ?? null
-        const { text, baseClass, leafClass } = processClass(sent, obj.val, requested, classes)
+        const { text, baseClass, leafClass, kind } = processClass(sent, obj.val, requested, classes)
         const refs = storedRefs(sent, obj.val)
         const content = objectContent(text)
         if (typeof obj.expected_digest === 'string' && obj.expected_digest !== content.digest)
           throw fault(409, `expected_digest is ${obj.expected_digest.slice(0, 100)}, the value has ${content.digest}`)
         checkObjectName(obj.object_id)
-        const record = objectRecord({
-          ...content,
-          projectId,
-          objectId: obj.object_id,
-          kind: kindOf(obj.val),
-          clock: clock.next(),
-          userId: caller.userId,
-          baseClass,
-          leafClass,
-          refs,
+        const name = { projectId, objectId: obj.object_id, kind }
+        const position = await binding.create({ ...name, baseClass }, signal, () => {
+          const version = {
+            ...content,
+            ...name,
+            clock: clock.next(),
+            userId: caller.userId,
+            baseClass,
+            leafClass,
+            refs,
+          }
+          return log.append('objects', [objectRecord(version)])
         })
-        const position = await log.append('objects', [record])
         return {
           json: { digest: content.digest, object_id: obj.object_id },
           headers: { [positionHeader]: formatPositions([position]) },

@@ -10,6 +10,7 @@ export type Processed = {
   /** '' = none. */
   baseClass: string
   leafClass: string
+  kind: ObjectKind
 }
 
 const asObject = (value: unknown): Record<string, unknown> | null =>
@@ -36,7 +37,7 @@ export function processClass(
   requested: string | null,
   classes: ReadonlyMap<string, BuiltinClass>,
 ): Processed {
-  const plain = { text, baseClass: '', leafClass: '' }
+  const plain: Processed = { text, baseClass: '', leafClass: '', kind: kindOf(value) }
   const object = asObject(value)
   if (object === null) {
     if (requested !== null) throw fault(400, `val must be an object to be a ${requested}`)
@@ -46,16 +47,17 @@ export function processClass(
   if (own !== null) {
     if (requested !== null && requested !== own.leafClass)
       throw fault(400, `val is of class ${own.leafClass}, not ${requested}`)
-    return { text, ...own }
+    return { ...plain, ...own }
   }
   if (requested === null) return plain
   const builtin = classes.get(requested)
   if (builtin === undefined) throw fault(400, `Unknown object class ${requested.slice(0, 200)}`)
-  return { text: builtin.shape(text, 'val'), baseClass: builtin.baseClass, leafClass: requested }
+  // Class data replaces the type that was sent, so that equal content is of one kind.
+  return { text: builtin.shape(text, 'val'), baseClass: builtin.baseClass, leafClass: requested, kind: 'object' }
 }
 
 /** An op is a value whose type name is Op; everything else is an object. */
-export function kindOf(value: unknown): ObjectKind {
+function kindOf(value: unknown): ObjectKind {
   const object = asObject(value)
   if (object === null || !Object.hasOwn(object, '_type')) return 'object'
   const type = Object.hasOwn(object, 'weave_type') ? asObject(object.weave_type)?.type : object._type

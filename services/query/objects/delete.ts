@@ -59,7 +59,7 @@ export function createObjectDeleteRoutes({ store, log, clock, freshness }: Objec
         const entries = input.digests ?? []
         if (entries.length > mostEntries) throw fault(400, `More than ${mostEntries} versions in one request`)
         const headers = await freshness.wait(context, ['objects'])
-        const page = { where: [], order: sql`v.first_clock`, limit: 0xffff_ffff, offset: 0 }
+        const page = { where: () => [], order: sql`v.first_clock`, limit: 0xffff_ffff, offset: 0 }
         const live = await store.rows<ListedVersion>(listQuery(projectId, [objectId], page), { signal })
         const gone = chosen(objectId, entries, live)
         const position = await log.append(

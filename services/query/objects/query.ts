@@ -5,9 +5,10 @@ import type { Freshness } from '../../core/freshness.ts'
 import { fault, retryLater } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
-import { join, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import { join, type ProjectScope, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { listReply, portions } from '../json-parts.ts'
+import { labels, labelsOf } from './labels.ts'
 import { versionJson } from './record.ts'
 import { versions } from './versions.ts'
 
@@ -49,9 +50,22 @@ function conditions(filter: NonNullable<Request['filter']>): Sql[] {
   }
   if (typeof filter.is_op === 'boolean') found.push(filter.is_op ? sql`v.kind = 'op'` : sql`v.kind != 'op'`)
   if (filter.latest_only === true) found.push(sql`v.latest_rank = 1`)
-  // Versions have no tags, and `latest` is their only alias.
-  if (listed(filter.tags)) found.push(sql`0`)
-  if (listed(filter.aliases)) found.push(filter.aliases.includes('latest') ? sql`v.latest_rank = 1` : sql`0`)
+  return found
+}
+
+/** Conditions that need the labels of versions. */
+function labelConditions(filter: NonNullable<Request['filter']>, project: ProjectScope): Sql[] {
+  const labelled = (kind: 'tag' | 'alias', values: readonly string[]) => {
+    const which = sql`label_kind = ${param('String', kind)} AND ${oneOf(sql`label`, values)}`
+    return sql`(v.object_id, v.digest) IN (SELECT object_id, digest FROM (${labels(project, which)}))`
+  }
+  const found: Sql[] = []
+  const { tags, aliases } = filter
+  if (tags != null && tags.length > 0) found.push(labelled('tag', tags))
+  if (aliases != null && aliases.length > 0) {
+    const among = labelled('alias', aliases)
+    found.push(aliases.includes('latest') ? sql`(v.latest_rank = 1 OR ${among})` : among)
+  }
   return found
 }
 
@@ -66,7 +80,7 @@ function orderOf(sortBy: Request['sort_by']): Sql {
   return join([...terms, sql`v.version_index`, sql`v.object_id`, sql`v.kind`], ', ')
 }
 
-type Page = { where: Sql[]; order: Sql; limit: number; offset: number }
+type Page = { where(project: ProjectScope): Sql[]; order: Sql; limit: number; offset: number }
 
 /**
  * Live versions with their classes.
@@ -83,7 +97,7 @@ export const listQuery = (projectId: ProjectId, names: readonly string[], page: 
       c.leaf_object_class AS leaf_object_class, toString(c.size_bytes) AS size_bytes
     FROM (${versions(project, named)}) AS v
     INNER JOIN (${contents}) AS c ON v.object_id = c.object_id AND v.kind = c.kind AND v.digest = c.digest
-    WHERE ${and([sql`v.live`, ...page.where])}
+    WHERE ${and([sql`v.live`, ...page.where(project)])}
     ORDER BY ${page.order}
     LIMIT ${param('UInt64', page.limit)} OFFSET ${param('UInt64', page.offset)}`
   })
@@ -114,6 +128,8 @@ async function* versionTexts(
   for (const portion of portions(listed, (version) => (withVal ? Number(version.size_bytes) : 0), 2_000)) {
     const rows = withVal ? await store.rows<ValueRow>(valuesQuery(projectId, portion), options) : []
     const values = new Map(rows.map((row) => [keyOf(row), row.val]))
+    const names = [...new Set(portion.map((version) => version.object_id))]
+    const labelled = request.include_tags_and_aliases === true ? await labelsOf(store, projectId, names, options) : null
     const texts = portion.map((version) => {
       const val = withVal ? values.get(keyOf(version)) : '{}'
       if (val === undefined) throw retryLater(503, `The content of ${keyOf(version)} is not readable`)
@@ -130,7 +146,8 @@ async function* versionTexts(
         val,
       }
       const size = request.include_storage_size === true ? Number(version.size_bytes) : null
-      return versionJson(projectId, shown, prefix, request.include_tags_and_aliases === true, size)
+      const own = labelled?.of(shown.objectId, shown.digest, shown.isLatest) ?? null
+      return versionJson(projectId, shown, prefix, own, size)
     })
     yield texts.join(',')
   }
@@ -155,16 +172,17 @@ export function createObjectListRoutes({ store, freshness, config }: ObjectListD
       summary: 'Versions of objects, filtered, sorted and paged',
       body: { type: 'json', schema: objsQueryRequest, check: 'schema' },
       response: objsQueryResponse,
-      tables: ['objects', 'object_events'],
+      tables: ['objects', 'object_events', 'object_labels'],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
         const limit = bound('limit', input.limit, noLimit)
         const offset = bound('offset', input.offset, 0)
-        const headers = await freshness.wait(context, ['objects'])
+        const headers = await freshness.wait(context, ['objects', 'object_labels'])
         if (limit === 0) return { json: { objs: [] }, headers }
         const filter = input.filter ?? {}
-        const page = { where: conditions(filter), order: orderOf(input.sort_by), limit, offset }
+        const where = (project: ProjectScope) => [...conditions(filter), ...labelConditions(filter, project)]
+        const page = { where, order: orderOf(input.sort_by), limit, offset }
         const options = { signal }
         const listed = await store.rows<ListedVersion>(listQuery(projectId, filter.object_ids ?? [], page), options)
         const asked = { projectId, prefix: config.wirePrefix, request: input, options }

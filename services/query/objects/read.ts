@@ -1,9 +1,11 @@
-// Reading one version of an object by digest, number or `latest`.
+// Reading one version of an object by digest, number or alias.
+import { isContentHash } from '../../core/digest.ts'
 import { fault } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { formatTimestamp } from '../../core/timestamps.ts'
+import { aliasDigest } from './labels.ts'
 import { versions } from './versions.ts'
 
 export type ObjectVersion = {
@@ -63,35 +65,75 @@ const contentQuery = (projectId: ProjectId, objectId: string, digest: string, wi
 
 const again = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
+export type AskedVersion = {
+  projectId: ProjectId
+  objectId: string
+  /** A digest, `latest`, `v<number>` or an alias. */
+  version: string
+}
+
+const longestAlias = 128
+
+/** The text with a custom alias replaced by the digest that it names. */
+async function withoutAlias(
+  store: Pick<Store, 'rows'>,
+  { projectId, objectId, version }: AskedVersion,
+  options: QueryOptions,
+): Promise<string> {
+  if (version === 'latest' || /^v\d+$/.test(version) || isContentHash(version)) return version
+  if (version.length > 2 * longestAlias) return version
+  return (await aliasDigest(store, { projectId, objectId, alias: version }, options)) ?? version
+}
+
+/** @throws Fault 404 when nothing matched, with `deleted_at` when what matched is deleted */
+function live({ objectId, version }: AskedVersion, found: VersionRow | undefined): VersionRow {
+  if (found === undefined) throw fault(404, `Object ${objectId}:${version} not found`)
+  if (found.live) return found
+  throw fault(404, `Object ${objectId}:${version} was deleted`, {
+    deleted_at: formatTimestamp(Number(found.deleted_us)),
+  })
+}
+
+/**
+ * Digest of a live version.
+ * @throws Fault 404 like `readObject`
+ */
+export async function findDigest(
+  store: Pick<Store, 'rows'>,
+  asked: AskedVersion,
+  options: QueryOptions,
+): Promise<string> {
+  const version = await withoutAlias(store, asked, options)
+  const [found] = await store.rows<VersionRow>(versionQuery(asked.projectId, asked.objectId, version), options)
+  return live(asked, found).digest
+}
+
 /**
  * @throws Fault 404 when there is no such version, with `deleted_at` when it is deleted; 503 when its content is not
  *   there yet (the views that fill the two tables do not commit together)
  */
 export async function readObject(
   store: Pick<Store, 'rows'>,
-  asked: { projectId: ProjectId; objectId: string; version: string; metadataOnly: boolean },
+  asked: AskedVersion & { metadataOnly: boolean },
   options: QueryOptions = {},
 ): Promise<ObjectVersion> {
-  const { projectId, objectId, version, metadataOnly } = asked
+  const { projectId, objectId, metadataOnly } = asked
+  const version = await withoutAlias(store, asked, options)
   const content = (digest: string) =>
     store.rows<ContentRow>(contentQuery(projectId, objectId, digest, !metadataOnly), options)
   const { digest } = matches(version)
-  const [[found], early] = await Promise.all([
+  const [[row], early] = await Promise.all([
     store.rows<VersionRow>(versionQuery(projectId, objectId, version), options),
     digest === null ? [] : content(digest),
   ])
-  if (found === undefined) throw fault(404, `Object ${objectId}:${version} not found`)
-  if (!found.live)
-    throw fault(404, `Object ${objectId}:${version} was deleted`, {
-      deleted_at: formatTimestamp(Number(found.deleted_us)),
-    })
+  const found = live(asked, row)
   const ofKind = (rows: ContentRow[]) => rows.find((row) => row.kind === found.kind)
   let stored = ofKind(early) ?? ofKind(await content(found.digest))
   if (stored === undefined) {
     await again(50)
     stored = ofKind(await content(found.digest))
   }
-  if (stored === undefined) throw fault(503, `The content of ${objectId}:${version} is not readable yet`)
+  if (stored === undefined) throw fault(503, `The content of ${objectId}:${asked.version} is not readable yet`)
   return {
     objectId,
     kind: found.kind,

@@ -1,6 +1,7 @@
 // An object version as the interface shows it.
 import type { ProjectId } from '../../core/ids.ts'
 import { formatTimestamp } from '../../core/timestamps.ts'
+import type { VersionLabels } from './labels.ts'
 import type { ObjectVersion } from './read.ts'
 
 /** JSON text of a version; the value goes in as it is stored. */
@@ -8,7 +9,7 @@ export function versionJson(
   projectId: ProjectId,
   version: ObjectVersion,
   prefix: string,
-  withTags: boolean,
+  labels: VersionLabels | null,
   sizeBytes: number | null = null,
 ): string {
   const head = JSON.stringify({
@@ -24,8 +25,8 @@ export function versionJson(
     leaf_object_class: version.leafClass || null,
     [`${prefix}_user_id`]: version.userId || null,
     size_bytes: sizeBytes,
-    tags: withTags ? [] : null,
-    aliases: withTags ? [] : null,
+    tags: labels?.tags ?? null,
+    aliases: labels?.aliases ?? null,
   })
   return `${head.slice(0, -1)},"val":${version.val}}`
 }

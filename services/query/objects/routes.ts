@@ -3,6 +3,7 @@ import { objReadRequest, objReadResponse } from '../../../schemas/objects.ts'
 import type { Freshness } from '../../core/freshness.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Store } from '../../core/store/store.ts'
+import { labelsOf } from './labels.ts'
 import { readObject } from './read.ts'
 import { versionJson } from './record.ts'
 
@@ -19,14 +20,14 @@ export function createObjectReadRoutes({ store, freshness, config }: ObjectReadD
       method: 'POST',
       path: '/obj/read',
       right: 'read',
-      summary: 'One version of an object, by digest, number or latest',
+      summary: 'One version of an object, by digest, number or alias',
       body: { type: 'json', schema: objReadRequest, check: 'schema' },
       response: objReadResponse,
-      tables: ['objects', 'object_events'],
+      tables: ['objects', 'object_events', 'object_labels'],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
-        const headers = await freshness.wait(context, ['objects'])
+        const headers = await freshness.wait(context, ['objects', 'object_labels'])
         const version = await readObject(
           store,
           {
@@ -37,8 +38,11 @@ export function createObjectReadRoutes({ store, freshness, config }: ObjectReadD
           },
           { signal },
         )
-        const withTags = input.include_tags_and_aliases ?? false
-        return { jsonText: `{"obj":${versionJson(projectId, version, config.wirePrefix, withTags)}}`, headers }
+        const { objectId, digest, isLatest } = version
+        const isLabelled = input.include_tags_and_aliases === true
+        const found = isLabelled ? await labelsOf(store, projectId, [objectId], { signal }) : null
+        const labels = found?.of(objectId, digest, isLatest) ?? null
+        return { jsonText: `{"obj":${versionJson(projectId, version, config.wirePrefix, labels)}}`, headers }
       },
     }),
   ]

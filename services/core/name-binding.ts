@@ -1,0 +1,47 @@
+// A name keeps its type: the live versions of an object share one base class, and a version of another one is refused.
+import { fault } from './http/errors.ts'
+import type { ProjectId } from './ids.ts'
+import type { ObjectKind } from './object-rows.ts'
+
+export type BoundName = { projectId: ProjectId; kind: ObjectKind; objectId: string }
+
+/** Base classes of the live versions of a name; '' = none. Null when the store cannot tell in time. */
+export type ReadBaseClasses = (name: BoundName, signal: AbortSignal) => Promise<string[] | null>
+
+export type NameBinding = {
+  /**
+   * Runs `append` unless the name is bound to another base class. Creations of one name come one after the other, so
+   * that each sees what the one before has appended.
+   * @throws Fault 400
+   */
+  create<T>(name: BoundName & { baseClass: string }, signal: AbortSignal, append: () => Promise<T>): Promise<T>
+}
+
+const shown = (baseClass: string): string => (baseClass === '' ? 'no class' : `the class ${baseClass}`)
+
+export function createNameBinding(read: ReadBaseClasses): NameBinding {
+  /** The end of the last creation of each name that is under way. */
+  const tails = new Map<string, Promise<unknown>>()
+  return {
+    create(name, signal, append) {
+      const { projectId, kind, objectId, baseClass } = name
+      const key = `${projectId}\n${kind}\n${objectId}`
+      const work = async () => {
+        const bound = await read(name, signal)
+        const other = bound?.find((one) => one !== baseClass)
+        if (other !== undefined)
+          throw fault(400, `${objectId} has versions of ${shown(other)}; this one is of ${shown(baseClass)}`)
+        return append()
+      }
+      const before = tails.get(key)
+      const mine = before === undefined ? work() : before.then(work, work)
+      const settled: Promise<void> = mine
+        .catch(() => undefined)
+        .then(() => {
+          if (tails.get(key) === settled) tails.delete(key)
+        })
+      tails.set(key, settled)
+      return mine
+    },
+  }
+}

@@ -1,0 +1,31 @@
+// Which base classes the live versions of a name have: what the write path asks before it binds a name.
+import type { Freshness } from '../../core/freshness.ts'
+import type { BoundName, ReadBaseClasses } from '../../core/name-binding.ts'
+import { param, projectQuery, sql } from '../../core/store/sql.ts'
+import { type Query, type Store, StoreError } from '../../core/store/store.ts'
+
+const query = ({ projectId, kind, objectId }: BoundName): Query =>
+  projectQuery('objects.base-classes', projectId, (project) => {
+    const where = sql`object_id = ${param('String', objectId)} AND kind = ${param('String', kind)}`
+    return sql`SELECT DISTINCT base_object_class FROM (
+      SELECT argMaxIf(base_object_class, clock, event = 'created') AS base_object_class
+      ${project.from('object_events', { where })}
+      GROUP BY digest HAVING maxIf(clock, event = 'created') > maxIf(clock, event = 'deleted')
+    )`
+  })
+
+/** A write is not refused because reading is slow or down: the answer is null then. */
+export const createBaseClasses =
+  ({ store, freshness }: { store: Pick<Store, 'rows'>; freshness: Freshness }): ReadBaseClasses =>
+  async (name, signal) => {
+    const context = { header: () => undefined, query: new URLSearchParams(), signal }
+    const stale = await freshness.wait(context, ['objects'])
+    if (Object.keys(stale).length > 0) return null
+    try {
+      const rows = await store.rows<{ base_object_class: string }>(query(name), { signal })
+      return rows.map((row) => row.base_object_class)
+    } catch (error) {
+      if (error instanceof StoreError && (error.kind === 'outage' || error.kind === 'timeout')) return null
+      throw error
+    }
+  }

@@ -1,0 +1,179 @@
+// Tags and aliases of object versions: setting, removing and listing. Served here, because versions are found by reading.
+import {
+  aliasesRemoveRequest,
+  aliasesResponse,
+  aliasesSetRequest,
+  labelsChanged,
+  tagsRequest,
+  tagsResponse,
+} from '../../../schemas/object-labels.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Freshness } from '../../core/freshness.ts'
+import { fault, invalid } from '../../core/http/errors.ts'
+import { type Route, type RouteContext, route } from '../../core/http/route.ts'
+import type { ProjectId } from '../../core/ids.ts'
+import { type LabelChange, labelRecord } from '../../core/label-rows.ts'
+import type { Log } from '../../core/log/log.ts'
+import { formatPositions, positionHeader } from '../../core/positions.ts'
+import type { Store } from '../../core/store/store.ts'
+import { distinctLabels } from './labels.ts'
+import { findDigest } from './read.ts'
+
+export type LabelDeps = {
+  store: Pick<Store, 'rows'>
+  log: Pick<Log, 'append'>
+  clock: Clock
+  freshness: Freshness
+}
+
+const mostLabels = 1_000
+const tagForm = /^[\p{L}\p{N}_-]+(?: [\p{L}\p{N}_-]+)*$/u
+const characters = (text: string): number => [...text].length
+
+/** @throws Fault 400 */
+function checkTags(tags: readonly string[]): void {
+  for (const tag of tags)
+    if (!tagForm.test(tag) || characters(tag) > 256)
+      throw fault(
+        400,
+        `Tag ${JSON.stringify(tag.slice(0, 300))} must be at most 256 letters, digits, "_", "-" and single inner spaces`,
+      )
+}
+
+/** @throws Fault 400 */
+function checkAliases(aliases: readonly string[]): void {
+  for (const alias of aliases) {
+    const shown = JSON.stringify(alias.slice(0, 300))
+    if (alias.trim() === '' || characters(alias) > 128) throw fault(400, `Alias ${shown} must have 1 to 128 characters`)
+    if (/[/:]/.test(alias)) throw fault(400, `Alias ${shown} must not hold "/" or ":"`)
+    if (alias === 'latest' || /^v\d+$/.test(alias)) throw fault(400, `Alias ${shown} is kept for versions`)
+  }
+}
+
+export function createObjectLabelRoutes({ store, log, clock, freshness }: LabelDeps): Route[] {
+  /** Appends a change of labels and answers it. */
+  async function change(
+    context: Pick<RouteContext, 'header' | 'query' | 'signal' | 'params' | 'project'>,
+    sent: { project: string; kind: LabelChange['kind']; labels: string[]; version: string | null; isSet: boolean },
+  ) {
+    const projectId = context.project(sent.project)
+    const { kind, labels, version, isSet } = sent
+    if (labels.length > mostLabels) throw fault(400, `More than ${mostLabels} labels in one request`)
+    if (kind === 'tag') checkTags(labels)
+    else checkAliases(labels)
+    const objectId = context.params.object_id as string
+    let headers: Record<string, string> = {}
+    let digest = ''
+    if (version !== null) {
+      headers = await freshness.wait(context, ['objects', 'object_labels'])
+      digest = await findDigest(store, { projectId, objectId, version }, { signal: context.signal })
+    }
+    if (labels.length === 0) return { json: {}, headers }
+    const record = labelRecord({ projectId, objectId, kind, labels, digest, isSet, clock: clock.next() })
+    const position = await log.append('object_labels', [record])
+    return { json: {}, headers: { ...headers, [positionHeader]: formatPositions([position]) } }
+  }
+
+  const list = (kind: LabelChange['kind']) => async (context: RouteContext) => {
+    const project = context.query.get('project_id')
+    if (project === null) throw invalid({ loc: ['query', 'project_id'], msg: 'Field required', type: 'missing' })
+    const projectId: ProjectId = context.project(project)
+    const headers = await freshness.wait(context, ['objects', 'object_labels'])
+    const found = await distinctLabels(store, projectId, kind, { signal: context.signal })
+    return { json: { [kind === 'tag' ? 'tags' : 'aliases']: found }, headers }
+  }
+
+  const topics = ['object_labels']
+  const tables = ['object_events', 'object_labels']
+  const written = { right: 'write' as const, response: labelsChanged, topics, tables }
+
+  return [
+    route({
+      ...written,
+      name: 'objects.add_tags',
+      method: 'PUT',
+      path: '/objs/{object_id}/versions/{digest}/tags',
+      summary: 'Adds tags to a version of an object',
+      body: { type: 'json', schema: tagsRequest, check: 'schema' },
+      handle: (context) =>
+        change(context, {
+          project: context.input.project_id,
+          kind: 'tag',
+          labels: context.input.tags,
+          version: context.params.digest as string,
+          isSet: true,
+        }),
+    }),
+    route({
+      ...written,
+      name: 'objects.remove_tags',
+      method: 'POST',
+      path: '/objs/{object_id}/versions/{digest}/tags/remove',
+      summary: 'Takes tags from a version of an object',
+      body: { type: 'json', schema: tagsRequest, check: 'schema' },
+      handle: (context) =>
+        change(context, {
+          project: context.input.project_id,
+          kind: 'tag',
+          labels: context.input.tags,
+          version: context.params.digest as string,
+          isSet: false,
+        }),
+    }),
+    route({
+      ...written,
+      name: 'objects.set_aliases',
+      method: 'PUT',
+      path: '/objs/{object_id}/aliases',
+      summary: 'Makes aliases name a version of an object; from another version they move',
+      body: { type: 'json', schema: aliasesSetRequest, check: 'schema' },
+      handle: (context) =>
+        change(context, {
+          project: context.input.project_id,
+          kind: 'alias',
+          labels: context.input.aliases,
+          version: context.input.digest,
+          isSet: true,
+        }),
+    }),
+    route({
+      ...written,
+      tables: [],
+      name: 'objects.remove_aliases',
+      method: 'POST',
+      path: '/objs/{object_id}/aliases/remove',
+      summary: 'Takes aliases from an object; those that it does not have are no fault',
+      body: { type: 'json', schema: aliasesRemoveRequest, check: 'schema' },
+      handle: (context) =>
+        change(context, {
+          project: context.input.project_id,
+          kind: 'alias',
+          labels: context.input.aliases,
+          version: null,
+          isSet: false,
+        }),
+    }),
+    route({
+      name: 'objects.list_tags',
+      method: 'GET',
+      path: '/tags',
+      right: 'read',
+      summary: 'The distinct tags of a project',
+      body: { type: 'none' },
+      response: tagsResponse,
+      tables,
+      handle: list('tag'),
+    }),
+    route({
+      name: 'objects.list_aliases',
+      method: 'GET',
+      path: '/aliases',
+      right: 'read',
+      summary: 'The distinct aliases of a project, without `latest`',
+      body: { type: 'none' },
+      response: aliasesResponse,
+      tables,
+      handle: list('alias'),
+    }),
+  ]
+}
