@@ -38,3 +38,19 @@ export function uuidv7(nowMs = Date.now()): string {
   const variant = ((Number.parseInt(random[3] as string, 16) & 3) | 8).toString(16)
   return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(7, 19)}`
 }
+
+let orderedMs = 0
+let orderedHead = ''
+let orderedTail = 0
+
+/** UUID version 7, greater than every one that this process has had before: the random tail counts up (RFC 9562, 6.2). */
+export function orderedUuidv7(nowMs = Date.now()): string {
+  orderedTail++
+  if (nowMs > orderedMs || orderedTail >= 2 ** 48) {
+    orderedMs = Math.max(nowMs, orderedMs + 1)
+    const id = uuidv7(orderedMs)
+    orderedHead = id.slice(0, 24)
+    orderedTail = Number.parseInt(id.slice(24), 16)
+  }
+  return orderedHead + orderedTail.toString(16).padStart(12, '0')
+}

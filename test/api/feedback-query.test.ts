@@ -36,7 +36,13 @@ beforeAll(async () => {
   log = createMemoryLog(store)
   const config = { wirePrefix: 'platform', wireAliases: true, feedbackPrefix: 'wandb' }
   call = createCall([
-    ...createFeedbackWriteRoutes({ log, clock, config, annotationSchema: async () => true }),
+    ...createFeedbackWriteRoutes({
+      log,
+      clock,
+      config,
+      annotationSchema: async () => true,
+      isLiveQueue: async () => true,
+    }),
     ...createFeedbackReadRoutes({ store, log, clock, freshness, config }),
   ])
   await put([

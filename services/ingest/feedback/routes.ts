@@ -30,7 +30,18 @@ export type FeedbackWriteDeps = {
     projectId: ProjectId,
     ref: AnnotationTarget,
   ): Promise<unknown>
+  /** Whether the project has such an annotation queue that is not deleted. */
+  isLiveQueue(
+    context: Pick<RouteContext, 'header' | 'query' | 'signal'>,
+    projectId: ProjectId,
+    queueId: string,
+  ): Promise<boolean>
 }
+
+/** What a request has found out so far: the items of a batch mostly share their schema and their queue. */
+type Known = { schemas: Map<string, unknown>; queues: Map<string, boolean> }
+
+const nothingKnown = (): Known => ({ schemas: new Map(), queues: new Map() })
 
 type Sent = { item: FeedbackCreate; payloadText: string }
 /** An item that passed every check. */
@@ -46,14 +57,17 @@ function payloadText(itemText: string): string {
 const microseconds = ({ clock }: FeedbackRow): number => Number(clock / 1024n)
 
 export function createFeedbackWriteRoutes(deps: FeedbackWriteDeps): Route[] {
-  const { log, clock, config, annotationSchema } = deps
+  const { log, clock, config, annotationSchema, isLiveQueue } = deps
 
-  /** @param schemas those of the request so far, by ref: the items of a batch mostly share theirs */
-  async function accept(
-    context: RouteContext,
-    { item, payloadText }: Sent,
-    schemas = new Map<string, unknown>(),
-  ): Promise<Accepted> {
+  async function checkQueue(context: RouteContext, projectId: ProjectId, queueId: string, { queues }: Known) {
+    const key = `${projectId}/${queueId}`
+    const isLive = queues.get(key) ?? (await isLiveQueue(context, projectId, queueId))
+    queues.set(key, isLive)
+    if (!isLive) throw fault(400, `Queue ${queueId.slice(0, 100)} not found`)
+  }
+
+  async function accept(context: RouteContext, { item, payloadText }: Sent, known = nothingKnown()): Promise<Accepted> {
+    const { schemas } = known
     const projectId = context.project(item.project_id)
     const { kind, annotation } = checkFeedback(item, config.feedbackPrefix)
     if (annotation) {
@@ -63,8 +77,7 @@ export function createFeedbackWriteRoutes(deps: FeedbackWriteDeps): Route[] {
       if (!schemas.has(ref)) schemas.set(ref, await annotationSchema(context, projectId, annotation))
       checkAnnotation(item.payload.value, schemas.get(ref))
     }
-    // Annotation queues are not part of this build, so no id can name a live one.
-    if (item.queue_id) throw fault(400, `Queue ${item.queue_id.slice(0, 100)} not found`)
+    if (item.queue_id) await checkQueue(context, projectId, item.queue_id, known)
     const reaction = kind === 'reaction' ? (item.payload.emoji as string) : null
     return { item, projectId, payload: payloadOf(payloadText, reaction) }
   }
@@ -121,7 +134,7 @@ export function createFeedbackWriteRoutes(deps: FeedbackWriteDeps): Route[] {
       body: { type: 'json', schema: feedbackCreateRequest, check: 'schema' },
       response: feedbackCreateResponse,
       topics: ['feedback'],
-      tables: ['objects', 'object_events'],
+      tables: ['objects', 'object_events', 'annotation_queues'],
       async handle(context) {
         const { input, body, caller } = context
         const sent = { item: input, payloadText: payloadText(body.bytes.toString()) }
@@ -138,14 +151,14 @@ export function createFeedbackWriteRoutes(deps: FeedbackWriteDeps): Route[] {
       body: { type: 'json', schema: feedbackBatchCreateRequest, check: 'schema' },
       response: feedbackBatchCreateResponse,
       topics: ['feedback'],
-      tables: ['objects', 'object_events'],
+      tables: ['objects', 'object_events', 'annotation_queues'],
       async handle(context) {
         const { input, body, caller } = context
         const texts = items(members(body.bytes.toString())?.get('batch') ?? '[]') ?? []
         const accepted: Accepted[] = []
-        const schemas = new Map<string, unknown>()
+        const known = nothingKnown()
         for (const [n, item] of input.batch.entries())
-          accepted.push(await accept(context, { item, payloadText: payloadText(texts[n] ?? '') }, schemas))
+          accepted.push(await accept(context, { item, payloadText: payloadText(texts[n] ?? '') }, known))
         if (accepted.length === 0) return { json: { res: [] } }
         const rows = accepted.map((one) => rowOf(one, caller.userId))
         return append(createdRecords(rows), `{"res":[${rows.map(answerOf).join(',')}]}`)
@@ -160,7 +173,7 @@ export function createFeedbackWriteRoutes(deps: FeedbackWriteDeps): Route[] {
       body: { type: 'json', schema: feedbackReplaceRequest, check: 'schema' },
       response: feedbackCreateResponse,
       topics: ['feedback'],
-      tables: ['objects', 'object_events'],
+      tables: ['objects', 'object_events', 'annotation_queues'],
       async handle(context) {
         const { input, body, caller } = context
         const sent = { item: input, payloadText: payloadText(body.bytes.toString()) }

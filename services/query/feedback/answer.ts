@@ -4,10 +4,10 @@ import { compactRows } from '../calls/light.ts'
 import { type Member, rowText } from './select.ts'
 
 /** Bytes of the engine's answer that are written at once. */
-const pieceBytes = 256 * 1024
+export const pieceBytes = 256 * 1024
 
 /** Cuts lines into pieces of whole lines. */
-function* pieces(lines: Buffer): Generator<Buffer> {
+export function* pieces(lines: Buffer): Generator<Buffer> {
   for (let start = 0; start < lines.length; ) {
     const end = lines.indexOf(10, Math.min(start + pieceBytes, lines.length - 1)) + 1
     yield lines.subarray(start, end === 0 ? lines.length : end)
@@ -24,7 +24,8 @@ function countLines(lines: Buffer): number {
   return count
 }
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+/** Lets others have their turn. */
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /**
  * @param lines rows in the format JSONCompactEachRow, each ended by a line feed

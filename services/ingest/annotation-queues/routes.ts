@@ -1,0 +1,38 @@
+// Making annotation queues: POST /annotation_queues, the one write of queues that need not read.
+import { annotationQueueCreateRequest, annotationQueueCreateResponse } from '../../../schemas/annotation-queues.ts'
+import { queueCreatedRecord } from '../../core/annotation-queue-rows.ts'
+import type { Clock } from '../../core/clock.ts'
+import { type Route, route } from '../../core/http/route.ts'
+import { orderedUuidv7 } from '../../core/ids.ts'
+import type { Log } from '../../core/log/log.ts'
+import { formatPositions, positionHeader } from '../../core/positions.ts'
+
+export type AnnotationQueueWriteDeps = {
+  log: Pick<Log, 'append'>
+  clock: Clock
+}
+
+export function createAnnotationQueueWriteRoutes({ log, clock }: AnnotationQueueWriteDeps): Route[] {
+  return [
+    route({
+      name: 'annotation_queues.create',
+      method: 'POST',
+      path: '/annotation_queues',
+      right: 'write',
+      summary: 'Makes an empty annotation queue',
+      body: { type: 'json', schema: annotationQueueCreateRequest, check: 'schema' },
+      response: annotationQueueCreateResponse,
+      topics: ['annotation_queues'],
+      async handle({ input, caller, project }) {
+        const { name, description, scorer_refs: scorerRefs } = input
+        const projectId = project(input.project_id)
+        const queueId = orderedUuidv7()
+        const event = { projectId, queueId, clock: clock.next(), userId: caller.userId }
+        const position = await log.append('annotation_queues', [
+          queueCreatedRecord(event, { name, description, scorerRefs }),
+        ])
+        return { json: { id: queueId }, headers: { [positionHeader]: formatPositions([position]) } }
+      },
+    }),
+  ]
+}

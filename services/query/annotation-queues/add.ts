@@ -1,0 +1,92 @@
+// Adding calls to a queue: POST /annotation_queues/{queue_id}/items. Served here, because calls and queue are read.
+import { annotationQueueItemsAddRequest, annotationQueueItemsAddResponse } from '../../../schemas/annotation-queues.ts'
+import { itemsAddedRecords, type QueuedCall } from '../../core/annotation-queue-rows.ts'
+import { fault, tooLarge } from '../../core/http/errors.ts'
+import { type Route, route } from '../../core/http/route.ts'
+import { orderedUuidv7, type ProjectId } from '../../core/ids.ts'
+import { formatPositions, positionHeader } from '../../core/positions.ts'
+import { param, projectQuery, sql } from '../../core/store/sql.ts'
+import type { Query } from '../../core/store/store.ts'
+import { asNumbers } from '../calls/light.ts'
+import { newestVersion } from '../calls/page.ts'
+import { allOf, everything, type Scope, scopeConditions } from '../calls/scope.ts'
+import { inPortions } from './items.ts'
+import { liveQueue } from './read.ts'
+import type { AnnotationQueueDeps } from './routes.ts'
+
+type CallRow = [id: string, startedUs: number, endedUs: number, opName: string, traceId: string]
+
+/** The visible calls of some ids; of several calls with one span id the one that was written last. */
+export const queueableQuery = (projectId: ProjectId, ids: string[]): Query =>
+  projectQuery('annotation-queues.calls', projectId, (project) => {
+    const values = param('Array(String)', ids)
+    const index = { table: 'calls_by_id', column: sql`id`, values: ids } as const
+    const scope: Scope = { projectId, range: everything, index, keys: null }
+    const where = allOf([...scopeConditions(project, scope), sql`c.id IN ${values}`])
+    return sql`SELECT c.id, toUnixTimestamp64Micro(c.started_at), toUnixTimestamp64Micro(c.ended_at), c.op_name,
+      c.trace_id
+    ${project.from('calls', { alias: 'c', final: true, where })}
+    ORDER BY ${newestVersion} LIMIT 1 BY c.id ${asNumbers}`
+  })
+
+/** Which of some calls are in the queue. */
+export const queuedQuery = (projectId: ProjectId, queueId: string, callIds: readonly string[]): Query =>
+  projectQuery('annotation-queues.queued', projectId, (project) => {
+    const calls = sql`call_id IN (${param('Array(String)', callIds)})`
+    const where = sql`queue_id = ${param('String', queueId)} AND ${calls}`
+    return sql`SELECT DISTINCT call_id ${project.from('annotation_queue_items', { where })}`
+  })
+
+/** Bytes that the items of one request may take, as events. */
+const mostBytes = 32 * 2 ** 20
+/** Of an item beside its display fields; call ids and op names are shorter than this together. */
+const itemBytes = 512
+
+export function createItemsAddRoute({ store, log, clock, freshness, lock }: AnnotationQueueDeps): Route {
+  return route({
+    name: 'annotation_queues.items_add',
+    method: 'POST',
+    path: '/annotation_queues/{queue_id}/items',
+    right: 'write',
+    summary: 'Adds calls to a queue; those that are in it already stay as they are',
+    body: { type: 'json', schema: annotationQueueItemsAddRequest, check: 'schema' },
+    response: annotationQueueItemsAddResponse,
+    topics: ['annotation_queues'],
+    tables: ['annotation_queues', 'annotation_queue_items', 'calls', 'calls_by_id'],
+    async handle(context) {
+      const { input, params, caller, signal } = context
+      const queueId = params.queue_id as string
+      const projectId = context.project(input.project_id)
+      const callIds = [...new Set(input.call_ids)]
+      const displayBytes = Buffer.byteLength(JSON.stringify(input.display_fields))
+      if (callIds.length * (itemBytes + displayBytes) > mostBytes && callIds.length > 1) throw tooLarge()
+      // Whoever adds the same calls at the same moment must see them as duplicates.
+      return lock.run(`${projectId}\n${queueId}`, async () => {
+        const headers = await freshness.wait(context, ['calls', 'annotation_queues'])
+        if (!(await liveQueue(store, projectId, queueId, { signal })))
+          throw fault(404, `Queue ${queueId.slice(0, 100)} not found`)
+        const queued = new Set(
+          (await inPortions<[string]>(store, callIds, (ids) => queuedQuery(projectId, queueId, ids), { signal })).map(
+            ([id]) => id,
+          ),
+        )
+        if (queued.size === callIds.length)
+          return { json: { added_count: 0, duplicates: input.call_ids.length }, headers }
+        const asked = callIds.filter((id) => !queued.has(id))
+        const rows = await inPortions<CallRow>(store, asked, (ids) => queueableQuery(projectId, ids), { signal })
+        const found = new Map(rows.map((row) => [row[0], row]))
+        const calls = asked.flatMap((callId): QueuedCall[] => {
+          const row = found.get(callId)
+          if (row === undefined) return []
+          const [, startedUs, endedUs, opName, traceId] = row
+          return [{ itemId: orderedUuidv7(), callId, startedUs, endedUs, opName, traceId }]
+        })
+        const json = { added_count: calls.length, duplicates: queued.size }
+        if (calls.length === 0) return { json, headers }
+        const event = { projectId, queueId, clock: clock.next(), userId: caller.userId }
+        const position = await log.append('annotation_queues', itemsAddedRecords(event, input.display_fields, calls))
+        return { json, headers: { ...headers, [positionHeader]: formatPositions([position]) } }
+      })
+    },
+  })
+}

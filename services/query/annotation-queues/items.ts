@@ -1,0 +1,166 @@
+// Items of a queue as they are shown: the call as it was added, and the state that some annotator reached last.
+import type {
+  AnnotationQueueItem,
+  AnnotationQueueItemsQuery,
+  AnnotationState,
+} from '../../../schemas/annotation-queues.ts'
+import type { ProjectId } from '../../core/ids.ts'
+import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
+import { formatTimestamp } from '../../core/timestamps.ts'
+import { asNumbers, compactRows } from '../calls/light.ts'
+import { allOf } from '../calls/scope.ts'
+import { type Sorted, sortedBy } from './sorted.ts'
+
+/** One item of a queue; times in microseconds, endedUs 0 = it was running, position 0 = not asked for. */
+export type ItemRow = [
+  id: string,
+  callId: string,
+  startedUs: number,
+  endedUs: number,
+  opName: string,
+  traceId: string,
+  displayFields: string[],
+  addedUs: number,
+  addedBy: string,
+  state: AnnotationState,
+  annotator: string,
+  position: number,
+]
+
+type Queue = { projectId: ProjectId; queueId: string }
+type Filter = Partial<NonNullable<AnnotationQueueItemsQuery['filter']>>
+
+/** Columns of an item under the alias `i`, with the names that conditions and orders use. */
+const columns = sql`i.id AS id, i.call_id AS call_id, toUnixTimestamp64Micro(i.call_started_at) AS started_us,
+  toUnixTimestamp64Micro(i.call_ended_at) AS ended_us, i.call_op_name AS op_name, i.call_trace_id AS trace_id,
+  i.display_fields AS display_fields, intDiv(i.clock, 1024) AS added_us, i.added_by AS added_by`
+
+const sortColumns = new Map<string, Sql>([
+  ['call_started_at', sql`started_us`],
+  ['call_op_name', sql`op_name`],
+  ['created_at', sql`added_us`],
+  ['updated_at', sql`added_us`],
+])
+const asAdded: Sorted[] = [{ field: 'created_at', direction: 'asc' }]
+
+export const itemsOrder = (sort: readonly Sorted[] | undefined): Sql => sortedBy(sort, sortColumns, asAdded)
+
+function equalities({ id, call_id, call_op_name, call_trace_id, added_by }: Filter): Sql[] {
+  const pairs: [Sql, string | undefined][] = [
+    [sql`id`, id],
+    [sql`q.call_id`, call_id],
+    [sql`op_name`, call_op_name],
+    [sql`trace_id`, call_trace_id],
+    [sql`added_by`, added_by],
+  ]
+  return pairs.flatMap(([column, value]) => (value === undefined ? [] : [sql`${column} = ${param('String', value)}`]))
+}
+
+export type ItemsPage = {
+  filter: Filter
+  order: Sql
+  limit: number | null
+  offset: number
+  includePosition: boolean
+}
+
+export const itemsQuery = ({ projectId, queueId }: Queue, page: ItemsPage): Query =>
+  projectQuery('annotation-queues.items', projectId, (project) => {
+    const queue = param('String', queueId)
+    const states = page.filter.annotation_states ?? []
+    const conditions = equalities(page.filter)
+    if (states.length > 0) conditions.push(sql`state IN (${param('Array(String)', states)})`)
+    // Positions count the whole queue, so they are given before anything is filtered.
+    const position = page.includePosition ? sql`row_number() OVER (ORDER BY ${page.order})` : sql`0`
+    const items = project.from('annotation_queue_items', { alias: 'i', final: true, where: sql`i.queue_id = ${queue}` })
+    const progress = project.from('annotation_queue_progress', { final: true, where: sql`queue_id = ${queue}` })
+    return sql`SELECT id, q.call_id, started_us, ended_us, op_name, trace_id, display_fields, added_us, added_by,
+      if(shown = '', 'unstarted', shown) AS state, p.annotator, position
+    FROM (SELECT ${columns}, ${position} AS position ${items}) AS q
+    LEFT JOIN (SELECT call_id, argMax(toString(state), clock) AS shown, argMax(annotator, clock) AS annotator
+      ${progress} GROUP BY call_id) AS p ON p.call_id = q.call_id
+    WHERE ${allOf(conditions)}
+    ORDER BY ${page.order}
+    LIMIT ${param('UInt64', page.limit ?? Number.MAX_SAFE_INTEGER)} OFFSET ${param('UInt64', page.offset)}
+    ${asNumbers}`
+  })
+
+/** One item, without the progress of its annotators. */
+export const itemQuery = ({ projectId, queueId }: Queue, itemId: string): Query =>
+  projectQuery('annotation-queues.item', projectId, (project) => {
+    const where = sql`i.queue_id = ${param('String', queueId)} AND i.id = ${param('String', itemId)}`
+    const items = project.from('annotation_queue_items', { alias: 'i', final: true, where })
+    return sql`SELECT ${columns}, 'unstarted', '', 0 ${items} LIMIT 1 ${asNumbers}`
+  })
+
+export const shownItem = ({ projectId, queueId }: Queue, row: ItemRow): AnnotationQueueItem => {
+  const [id, call_id, startedUs, endedUs, call_op_name, call_trace_id, display_fields] = row
+  const [, , , , , , , addedUs, added_by, annotation_state, annotator_user_id, position] = row
+  const added = formatTimestamp(addedUs)
+  return {
+    id,
+    project_id: projectId,
+    queue_id: queueId,
+    call_id,
+    call_started_at: formatTimestamp(startedUs),
+    call_ended_at: endedUs === 0 ? null : formatTimestamp(endedUs),
+    call_op_name,
+    call_trace_id,
+    display_fields,
+    annotation_state,
+    created_at: added,
+    updated_at: added,
+    deleted_at: null,
+    created_by: added_by,
+    added_by,
+    annotator_user_id,
+    position_in_queue: position === 0 ? null : position,
+  }
+}
+
+/** Entries of a list that one statement takes. */
+const mostValues = 1_000
+
+const portionsOf = (values: readonly string[]): string[][] =>
+  Array.from({ length: Math.ceil(values.length / mostValues) }, (_, n) =>
+    values.slice(n * mostValues, (n + 1) * mostValues),
+  )
+
+/** Reads a long list of values portion by portion. */
+export async function inPortions<Row>(
+  store: Pick<Store, 'bytes'>,
+  values: readonly string[],
+  query: (portion: string[]) => Query,
+  options: QueryOptions,
+): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const portion of portionsOf(values))
+    for (const row of compactRows<Row>(await store.bytes(query(portion), 'JSONCompactEachRow', options))) rows.push(row)
+  return rows
+}
+
+type Counts = [queueId: string, total: number, completed: number]
+
+/** Calls of queues, and how many of them someone has completed or skipped. */
+export const countsQuery = (projectId: ProjectId, queueIds: readonly string[]): Query =>
+  projectQuery('annotation-queues.counts', projectId, (project) => {
+    const queues = sql`queue_id IN (${param('Array(String)', queueIds)})`
+    const items = project.from('annotation_queue_items', { where: queues })
+    // Once reached, such a state is never left: every version of a row tells the truth.
+    const done = project.from('annotation_queue_progress', { where: sql`${queues} AND state != 'in_progress'` })
+    return sql`SELECT queue_id, toUInt32(uniqExactIf(call_id, NOT done)), toUInt32(uniqExactIf(call_id, done))
+    FROM (SELECT queue_id, call_id, false AS done ${items} UNION ALL SELECT queue_id, call_id, true AS done ${done})
+    GROUP BY queue_id`
+  })
+
+/** Counts by queue id; queues without items are not in it. */
+export async function readCounts(
+  store: Pick<Store, 'bytes'>,
+  projectId: ProjectId,
+  queueIds: readonly string[],
+  options: QueryOptions,
+): Promise<Map<string, { total: number; completed: number }>> {
+  const rows = await inPortions<Counts>(store, queueIds, (portion) => countsQuery(projectId, portion), options)
+  return new Map(rows.map(([queueId, total, completed]) => [queueId, { total, completed }]))
+}

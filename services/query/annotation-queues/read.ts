@@ -1,0 +1,113 @@
+// Queues as they are: the newest value of each of their parts.
+import type { AnnotationQueue } from '../../../schemas/annotation-queues.ts'
+import type { Freshness } from '../../core/freshness.ts'
+import { fault } from '../../core/http/errors.ts'
+import type { RouteContext } from '../../core/http/route.ts'
+import type { ProjectId } from '../../core/ids.ts'
+import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
+import { formatTimestamp } from '../../core/timestamps.ts'
+import { asNumbers, compactRows } from '../calls/light.ts'
+
+/** Times in microseconds. */
+type QueueRow = [
+  id: string,
+  name: string,
+  description: string,
+  scorerRefs: string[],
+  createdUs: number,
+  updatedUs: number,
+  createdBy: string,
+]
+
+export type QueueSelection = {
+  /** On the queue's id. */
+  where: Sql
+  /** On the whole queue, beside that it is live. */
+  having: Sql
+  order: Sql
+  limit: number | null
+  offset: number
+}
+
+/** Live queues. A queue of which only later parts have come yet is none. */
+export const queuesQuery = (projectId: ProjectId, { where, having, order, limit, offset }: QueueSelection): Query =>
+  projectQuery(
+    'annotation-queues.list',
+    projectId,
+    (project) => sql`SELECT queue_id AS id, argMaxIf(text, clock, part = 'name') AS name,
+      argMaxIf(text, clock, part = 'description') AS description,
+      argMaxIf(refs, clock, part = 'scorer_refs') AS scorer_refs,
+      intDiv(maxIf(clock, part = 'created'), 1024) AS created_us, intDiv(max(clock), 1024) AS updated_us,
+      argMaxIf(user_id, clock, part = 'created') AS created_by
+    ${project.from('annotation_queues', { where })}
+    GROUP BY queue_id HAVING created_us > 0 AND countIf(part = 'deleted') = 0 AND (${having})
+    ORDER BY ${order} LIMIT ${param('UInt64', limit ?? Number.MAX_SAFE_INTEGER)} OFFSET ${param('UInt64', offset)}
+    ${asNumbers}`,
+  )
+
+const shown = (projectId: ProjectId, row: QueueRow): AnnotationQueue => {
+  const [id, name, description, scorer_refs, createdUs, updatedUs, created_by] = row
+  return {
+    id,
+    project_id: projectId,
+    name,
+    description,
+    scorer_refs,
+    created_at: formatTimestamp(createdUs),
+    created_by,
+    updated_at: formatTimestamp(updatedUs),
+    deleted_at: null,
+  }
+}
+
+export async function readQueues(
+  store: Pick<Store, 'bytes'>,
+  projectId: ProjectId,
+  selection: QueueSelection,
+  options: QueryOptions,
+): Promise<AnnotationQueue[]> {
+  const answer = await store.bytes(queuesQuery(projectId, selection), 'JSONCompactEachRow', options)
+  return compactRows<QueueRow>(answer).map((row) => shown(projectId, row))
+}
+
+/** @throws Fault 404 when the project has no such live queue */
+export async function readQueue(
+  store: Pick<Store, 'bytes'>,
+  projectId: ProjectId,
+  queueId: string,
+  options: QueryOptions,
+): Promise<AnnotationQueue> {
+  const where = sql`queue_id = ${param('String', queueId)}`
+  const selection = { where, having: sql`1`, order: sql`id`, limit: 1, offset: 0 }
+  const [queue] = await readQueues(store, projectId, selection, options)
+  if (queue === undefined) throw fault(404, `Queue ${queueId.slice(0, 100)} not found`)
+  return queue
+}
+
+/** Whether the project has such a live queue. */
+export const liveQueue = async (
+  store: Pick<Store, 'bytes'>,
+  projectId: ProjectId,
+  queueId: string,
+  options: QueryOptions,
+): Promise<boolean> => {
+  const query = projectQuery('annotation-queues.live', projectId, (project) => {
+    const where = sql`queue_id = ${param('String', queueId)} AND part IN ('created', 'deleted')`
+    return sql`SELECT countIf(part = 'created') > 0 AND countIf(part = 'deleted') = 0
+      ${project.from('annotation_queues', { where })}`
+  })
+  return compactRows<[0 | 1]>(await store.bytes(query, 'JSONCompactEachRow', options))[0]?.[0] === 1
+}
+
+/** Tells whether the project has such a live queue, after the wait that a read owes to earlier writes. */
+export const createIsLiveQueue =
+  ({ store, freshness }: { store: Pick<Store, 'bytes'>; freshness: Freshness }) =>
+  async (
+    context: Pick<RouteContext, 'header' | 'query' | 'signal'>,
+    projectId: ProjectId,
+    queueId: string,
+  ): Promise<boolean> => {
+    await freshness.wait(context, ['annotation_queues'])
+    return liveQueue(store, projectId, queueId, { signal: context.signal })
+  }

@@ -1,0 +1,257 @@
+// The routes of annotation queues that read: lists, single queues, changes of them, items, progress and counts.
+import {
+  type AnnotationQueue,
+  type AnnotationQueueItemsQuery,
+  annotationQueueItemsQueryRequest,
+  annotationQueueItemsQueryResponse,
+  annotationQueueResponse,
+  annotationQueuesQueryRequest,
+  annotationQueuesStatsRequest,
+  annotationQueuesStatsResponse,
+  annotationQueueUpdateRequest,
+} from '../../../schemas/annotation-queues.ts'
+import { type QueueEvent, queueDeletedRecord, queueUpdatedRecord } from '../../core/annotation-queue-rows.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Freshness } from '../../core/freshness.ts'
+import { invalid } from '../../core/http/errors.ts'
+import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
+import type { ProjectId } from '../../core/ids.ts'
+import { createKeyedLock, type KeyedLock } from '../../core/keyed-lock.ts'
+import type { Log, RecordInput } from '../../core/log/log.ts'
+import { formatPositions, positionHeader } from '../../core/positions.ts'
+import { param, type Sql, sql } from '../../core/store/sql.ts'
+import type { Store } from '../../core/store/store.ts'
+import { formatTimestamp } from '../../core/timestamps.ts'
+import { compactRows } from '../calls/light.ts'
+import { linesType, nonNegative } from '../calls/routes.ts'
+import { pieceBytes, pieces, turn } from '../feedback/answer.ts'
+import { createItemsAddRoute } from './add.ts'
+import { type ItemRow, itemsOrder, itemsQuery, readCounts, shownItem } from './items.ts'
+import { createProgressRoute } from './progress.ts'
+import { readQueue, readQueues } from './read.ts'
+import { type Sorted, sortedBy } from './sorted.ts'
+
+type ReadDeps = { store: Pick<Store, 'bytes'>; freshness: Freshness }
+
+export type AnnotationQueueDeps = ReadDeps & {
+  log: Pick<Log, 'append'>
+  clock: Clock
+  lock: KeyedLock
+}
+
+const sortColumns = new Map<string, Sql>([
+  ['id', sql`id`],
+  ['name', sql`name`],
+  ['created_at', sql`created_us`],
+  ['updated_at', sql`updated_us`],
+])
+const newestFirst: Sorted[] = [{ field: 'created_at', direction: 'desc' }]
+
+/** The project of a request without a body. @throws Fault 422 when it is missing */
+function projectOf({ query, project }: RouteContext): ProjectId {
+  const sent = query.get('project_id')
+  if (sent === null) throw invalid({ loc: ['query', 'project_id'], msg: 'Field required', type: 'missing' })
+  return project(sent)
+}
+
+const linesPerChunk = 200
+
+async function* linesOf(queues: readonly AnnotationQueue[]): AsyncGenerator<string> {
+  for (let at = 0; at < queues.length; at += linesPerChunk)
+    yield queues
+      .slice(at, at + linesPerChunk)
+      .map((queue) => `${JSON.stringify(queue)}\n`)
+      .join('')
+}
+
+/** A long answer in pieces; there is at least one line. */
+async function* itemsOf(lines: Buffer, textOf: (row: ItemRow) => string): AsyncGenerator<Buffer> {
+  let before = '{"items":['
+  for (const piece of pieces(lines)) {
+    yield Buffer.from(before + compactRows<ItemRow>(piece).map(textOf).join(','))
+    before = ','
+    await turn()
+  }
+  yield Buffer.from(']}')
+}
+
+function createListRoutes({ store, freshness }: ReadDeps): Route[] {
+  async function queryItems(context: RouteContext<AnnotationQueueItemsQuery>): Promise<Reply> {
+    const { input, params, signal } = context
+    const queue = { projectId: context.project(input.project_id), queueId: params.queue_id as string }
+    const page = {
+      filter: input.filter ?? {},
+      order: itemsOrder(input.sort_by),
+      limit: nonNegative('limit', input.limit ?? undefined),
+      offset: nonNegative('offset', input.offset) ?? 0,
+      includePosition: input.include_position,
+    }
+    const headers = await freshness.wait(context, ['annotation_queues'])
+    const lines = await store.bytes(itemsQuery(queue, page), 'JSONCompactEachRow', { signal })
+    const textOf = (row: ItemRow) => JSON.stringify(shownItem(queue, row))
+    if (lines.length > pieceBytes) return { bytes: itemsOf(lines, textOf), contentType: 'application/json', headers }
+    return { jsonText: `{"items":[${compactRows<ItemRow>(lines).map(textOf).join(',')}]}`, headers }
+  }
+
+  return [
+    route({
+      name: 'annotation_queues.query',
+      method: 'POST',
+      path: '/annotation_queues/query',
+      right: 'read',
+      summary: 'Live queues of a project, filtered by name and sorted, as JSON Lines',
+      body: { type: 'json', schema: annotationQueuesQueryRequest, check: 'schema' },
+      response: null,
+      responseType: 'application/x-ndjson',
+      tables: ['annotation_queues'],
+      async handle(context) {
+        const { input, signal } = context
+        const projectId = context.project(input.project_id)
+        const selection = {
+          where: sql`1`,
+          having: input.name ? sql`position(lowerUTF8(name), lowerUTF8(${param('String', input.name)})) > 0` : sql`1`,
+          order: sortedBy(input.sort_by, sortColumns, newestFirst),
+          limit: nonNegative('limit', input.limit),
+          offset: nonNegative('offset', input.offset) ?? 0,
+        }
+        const headers = await freshness.wait(context, ['annotation_queues'])
+        const queues = await readQueues(store, projectId, selection, { signal })
+        const contentType = linesType(context.header('accept'), 'application/x-ndjson')
+        return { lines: linesOf(queues), contentType, headers }
+      },
+    }),
+    route({
+      name: 'annotation_queues.stats',
+      method: 'POST',
+      path: '/annotation_queues/stats',
+      right: 'read',
+      summary: 'How many items queues have, and how many of them someone has completed or skipped',
+      body: { type: 'json', schema: annotationQueuesStatsRequest, check: 'schema' },
+      response: annotationQueuesStatsResponse,
+      tables: ['annotation_queue_items', 'annotation_queue_progress'],
+      async handle(context) {
+        const { input, signal } = context
+        const projectId = context.project(input.project_id)
+        const headers = await freshness.wait(context, ['annotation_queues'])
+        const counts = await readCounts(store, projectId, [...new Set(input.queue_ids)], { signal })
+        const stats = input.queue_ids.map((queue_id) => {
+          const { total = 0, completed = 0 } = counts.get(queue_id) ?? {}
+          return { queue_id, total_items: total, completed_items: completed }
+        })
+        return { json: { stats }, headers }
+      },
+    }),
+    route({
+      name: 'annotation_queues.read',
+      method: 'GET',
+      path: '/annotation_queues/{queue_id}',
+      right: 'read',
+      summary: 'One queue; the project is named by `project_id` in the query string',
+      body: { type: 'none' },
+      response: annotationQueueResponse,
+      tables: ['annotation_queues'],
+      async handle(context) {
+        const projectId = projectOf(context)
+        const headers = await freshness.wait(context, ['annotation_queues'])
+        const { params, signal } = context
+        return { json: { queue: await readQueue(store, projectId, params.queue_id as string, { signal }) }, headers }
+      },
+    }),
+    route({
+      name: 'annotation_queues.items',
+      method: 'POST',
+      path: '/annotation_queues/{queue_id}/items/query',
+      right: 'read',
+      summary: 'Items of a queue, filtered, sorted and paged, each with the state that an annotator reached last',
+      body: { type: 'json', schema: annotationQueueItemsQueryRequest, check: 'schema' },
+      response: annotationQueueItemsQueryResponse,
+      tables: ['annotation_queue_items', 'annotation_queue_progress'],
+      handle: queryItems,
+    }),
+  ]
+}
+
+function createChangeRoutes({ store, log, clock, freshness, lock }: AnnotationQueueDeps): Route[] {
+  /** Reads the live queue and appends what the change makes of it; one change of a queue at a time. */
+  const change = (
+    context: RouteContext,
+    projectId: ProjectId,
+    decide: (queue: AnnotationQueue, event: () => QueueEvent) => { queue: AnnotationQueue; record?: RecordInput },
+  ): Promise<Reply> => {
+    const { params, caller, signal } = context
+    const queueId = params.queue_id as string
+    return lock.run(`${projectId}\n${queueId}`, async () => {
+      const headers = await freshness.wait(context, ['annotation_queues'])
+      const found = await readQueue(store, projectId, queueId, { signal })
+      const event = () => ({ projectId, queueId, clock: clock.next(), userId: caller.userId })
+      const { queue, record } = decide(found, event)
+      if (record === undefined) return { json: { queue }, headers }
+      const position = await log.append('annotation_queues', [record])
+      return { json: { queue }, headers: { ...headers, [positionHeader]: formatPositions([position]) } }
+    })
+  }
+  const timeOf = ({ clock: at }: QueueEvent): string => formatTimestamp(Number(at / 1024n))
+
+  return [
+    route({
+      name: 'annotation_queues.update',
+      method: 'PUT',
+      path: '/annotation_queues/{queue_id}',
+      right: 'write',
+      summary: 'Changes the values of a queue that are given',
+      body: { type: 'json', schema: annotationQueueUpdateRequest, check: 'schema' },
+      response: annotationQueueResponse,
+      topics: ['annotation_queues'],
+      tables: ['annotation_queues'],
+      async handle(context) {
+        const { name, description, scorer_refs } = context.input
+        const projectId = context.project(context.input.project_id)
+        return change(context, projectId, (queue, newEvent) => {
+          if (name === undefined && description === undefined && scorer_refs === undefined) return { queue }
+          const event = newEvent()
+          const record = queueUpdatedRecord(event, {
+            ...(name !== undefined && { name }),
+            ...(description !== undefined && { description }),
+            ...(scorer_refs !== undefined && { scorerRefs: scorer_refs }),
+          })
+          const changed = {
+            ...queue,
+            name: name ?? queue.name,
+            description: description ?? queue.description,
+            scorer_refs: scorer_refs ?? queue.scorer_refs,
+            updated_at: timeOf(event),
+          }
+          return { queue: changed, record }
+        })
+      },
+    }),
+    route({
+      name: 'annotation_queues.delete',
+      method: 'DELETE',
+      path: '/annotation_queues/{queue_id}',
+      right: 'write',
+      summary: 'Deletes a queue; its items and their progress stay readable by its id',
+      body: { type: 'none' },
+      response: annotationQueueResponse,
+      topics: ['annotation_queues'],
+      tables: ['annotation_queues'],
+      async handle(context) {
+        return change(context, projectOf(context), (queue, newEvent) => {
+          const event = newEvent()
+          const at = timeOf(event)
+          return { queue: { ...queue, updated_at: at, deleted_at: at }, record: queueDeletedRecord(event) }
+        })
+      },
+    }),
+  ]
+}
+
+export function createAnnotationQueueRoutes(deps: Omit<AnnotationQueueDeps, 'lock'>): Route[] {
+  const locked = { ...deps, lock: createKeyedLock() }
+  return [
+    ...createListRoutes(deps),
+    ...createChangeRoutes(locked),
+    createItemsAddRoute(locked),
+    createProgressRoute(locked),
+  ]
+}
