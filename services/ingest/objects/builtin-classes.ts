@@ -1,6 +1,7 @@
 // The builtin object classes as tables of fields (specification: objects, section 2.3).
 import { fault } from '../../core/http/errors.ts'
 import { baseUrlFault } from '../../core/public-url.ts'
+import { agentDashboard } from './agent-dashboard.ts'
 import { isJsonSchema } from './json-schema.ts'
 import { queryShape } from './query-nodes.ts'
 import {
@@ -256,6 +257,7 @@ export function builtinClasses(options: { allowPrivateNetworks: boolean }): Read
     ['ProviderModel', providerModel],
     ['SavedView', savedView],
     ['ComparisonView', comparisonView],
+    ['AgentDashboard', agentDashboard],
   ]
   return new Map<string, BuiltinClass>([
     ...tops.map(([name, shape]): [string, BuiltinClass] => [name, { shape, baseClass: name }]),
