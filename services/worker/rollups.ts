@@ -12,6 +12,7 @@ export type Rollup = { name: string; statements: string[] }
 
 export const rollupTable: readonly Rollup[] = [
   { name: 'call_counts', statements: ['call-counts', 'call-counts-hourly'] },
+  { name: 'call_stats', statements: ['call-stats', 'call-stats-hourly'] },
 ]
 
 export type Rollups = {

@@ -18,13 +18,15 @@ SELECT bucket, count(), ifNull(avgOrNull(latency), 0), maxOrNull(latency), quant
 -- usage per bucket (call-stats.usage)
 -- {"v0":300000000,"v1":"ent/proj","v2":1000000,"v3":2000000}
 SELECT bucket, toString(point.1) AS model, count(), ifNull(sum(if(point.4 != 0 OR has(with_total, point.1), toFloat64(point.4), NULL)), 0), count(if(point.4 != 0 OR has(with_total, point.1), toFloat64(point.4), NULL)) FROM (SELECT bucket, arrayJoin(points) AS point, emptyArrayString() AS with_total FROM (SELECT intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v0:Int64}), 1000000) AS bucket, c.end_ver AS end_ver, c.id AS id, arrayZip(c.usage_model, c.usage_input,
-        c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points FROM callhouse.calls AS c FINAL WHERE c.project_id = {v1:String} AND (c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND notEmpty(c.usage_model))))
+        c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points
+      FROM callhouse.calls AS c FINAL WHERE c.project_id = {v1:String} AND (c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND notEmpty(c.usage_model))))
     GROUP BY bucket, model SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- usage of roots and spans (call-stats.usage)
 -- {"v0":300000000,"v1":"ent/proj","v2":1000000,"v3":2000000}
 SELECT bucket, toString(point.1) AS model, count(), ifNull(sum(if(point.4 != 0 OR has(with_total, point.1), toFloat64(point.4), NULL)), 0), count(if(point.4 != 0 OR has(with_total, point.1), toFloat64(point.4), NULL)) FROM (SELECT bucket, arrayJoin(points) AS point, emptyArrayString() AS with_total FROM (SELECT intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v0:Int64}), 1000000) AS bucket, c.end_ver AS end_ver, c.id AS id, arrayZip(c.usage_model, c.usage_input,
-        c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points FROM callhouse.calls AS c FINAL WHERE c.project_id = {v1:String} AND (c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND notEmpty(c.usage_model) AND (c.parent_id = '' OR (c.start_ver, c.id) IN (SELECT clock, id FROM callhouse.payloads WHERE project_id = {v1:String} AND (part IN ('both', 'start') AND at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC') AND otel_dump != ''))))))
+        c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points
+      FROM callhouse.calls AS c FINAL WHERE c.project_id = {v1:String} AND (c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND notEmpty(c.usage_model) AND (c.parent_id = '' OR (c.start_ver, c.id) IN (SELECT clock, id FROM callhouse.payloads WHERE project_id = {v1:String} AND (part IN ('both', 'start') AND at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC') AND otel_dump != ''))))))
     GROUP BY bucket, model SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- usage with exact totals (call-stats.usage)
@@ -33,5 +35,35 @@ SELECT bucket, toString(point.1) AS model, count(), ifNull(sum(if(point.4 != 0 O
         FROM (SELECT clock, id, arrayMap(entry -> entry.1,
         arrayFilter(entry -> toString(JSONType(entry.2, 'total_tokens')) != 'Null', JSONExtractKeysAndValuesRaw(summary, 'usage'))) AS with_total
       FROM callhouse.payloads WHERE project_id = {v0:String} AND (part IN ('both', 'end') AND (at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') OR at IN (SELECT c.output_at FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND NOT (c.output_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.output_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC'))))))) AS p RIGHT JOIN (SELECT intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v3:Int64}), 1000000) AS bucket, c.end_ver AS end_ver, c.id AS id, arrayZip(c.usage_model, c.usage_input,
-        c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND notEmpty(c.usage_model))) AS c ON p.clock = c.end_ver AND p.id = c.id)
+        c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points
+      FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND notEmpty(c.usage_model))) AS c ON p.clock = c.end_ver AND p.id = c.id)
+    GROUP BY bucket, model SETTINGS output_format_json_quote_64bit_integers = 0
+
+-- calls per bucket from hours and minutes (call-stats.calls-rolled)
+-- {"v0":3600,"v1":"ent/proj","v2":60,"v3":60,"v4":3660,"v5":3720,"v6":9000,"v7":3600000000,"v8":1000000,"v9":2000000,"v10":60000000,"v11":3660000000,"v12":3720000000}
+SELECT bucket, sum(calls), if(sum(timed) = 0, 0, sum(latency_sum) / sum(timed)) FROM (SELECT start AS bucket, calls, errors, timed, latency_sum, latency_min, latency_max, latency_ones,
+        latency_zeros, latencies FROM (SELECT *, toInt64(toUnixTimestamp(bucket)) - positiveModulo(toInt64(toUnixTimestamp(bucket)), {v0:Int64}) AS start FROM callhouse.call_stats FINAL WHERE project_id = {v1:String} AND (((seconds = {v2:UInt32} AND bucket >= toDateTime({v3:Int64}, 'UTC') AND bucket < toDateTime({v4:Int64}, 'UTC')) OR (seconds = {v2:UInt32} AND bucket >= toDateTime({v5:Int64}, 'UTC') AND bucket < toDateTime({v6:Int64}, 'UTC'))) AND root = 1)) WHERE calls > 0 UNION ALL SELECT bucket, toUInt64(1), toUInt64(failed), toUInt64(isNotNull(latency)), ifNull(latency, 0),
+        toUInt64(ifNull(latency, 0)), toUInt64(ifNull(latency, 0)), toUInt64(ifNull(latency = 1, 0)),
+        toUInt64(ifNull(latency = 0, 0)), if(isNull(latency), [], [toUInt64(assumeNotNull(latency))])
+      FROM (
+      SELECT intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v7:Int64}), 1000000) AS bucket, toUInt8(c.exception != '') AS failed,
+        if(c.end_ver > 0 AND c.ended_at >= c.started_at,
+          toFloat64(intDiv(toUnixTimestamp64Micro(c.ended_at) - toUnixTimestamp64Micro(c.started_at), 1000)), NULL) AS latency
+      FROM callhouse.calls AS c FINAL WHERE c.project_id = {v1:String} AND (c.started_at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND (c.started_at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v10:Int64}, 'UTC') OR c.started_at >= fromUnixTimestamp64Micro({v11:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v12:Int64}, 'UTC')))
+    ))
+    GROUP BY bucket SETTINGS output_format_json_quote_64bit_integers = 0
+
+-- usage per bucket from hours and minutes (call-stats.usage-rolled)
+-- {"v0":3600,"v1":"ent/proj","v2":3600,"v3":0,"v4":7200}
+SELECT bucket, model, sum(points), sum(total_sum) FROM (SELECT start AS bucket, toString(model) AS model, points, input_sum, input_min, input_max, output_sum,
+        output_min, output_max, total_sum, cache_read_sum, cache_read_min, cache_read_max, cache_write_sum,
+        cache_write_min, cache_write_max
+      FROM (SELECT *, toInt64(toUnixTimestamp(bucket)) - positiveModulo(toInt64(toUnixTimestamp(bucket)), {v0:Int64}) AS start FROM callhouse.call_stats FINAL WHERE project_id = {v1:String} AND (((seconds = {v2:UInt32} AND bucket >= toDateTime({v3:Int64}, 'UTC') AND bucket < toDateTime({v4:Int64}, 'UTC')))))
+      ARRAY JOIN usage_model AS model, usage_top AS top, usage_points AS points, usage_input_sum AS input_sum,
+        usage_input_min AS input_min, usage_input_max AS input_max, usage_output_sum AS output_sum,
+        usage_output_min AS output_min, usage_output_max AS output_max, usage_total_sum AS total_sum,
+        usage_cache_read_sum AS cache_read_sum, usage_cache_read_min AS cache_read_min,
+        usage_cache_read_max AS cache_read_max, usage_cache_write_sum AS cache_write_sum,
+        usage_cache_write_min AS cache_write_min, usage_cache_write_max AS cache_write_max
+      WHERE top = 1)
     GROUP BY bucket, model SETTINGS output_format_json_quote_64bit_integers = 0

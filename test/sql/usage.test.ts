@@ -3,13 +3,9 @@ import { expect, it } from 'vitest'
 import type { ProjectId } from '../../services/core/ids.ts'
 import type { Query } from '../../services/core/store/store.ts'
 import { aggregatesOf } from '../../services/query/call-stats/aggregates.ts'
-import {
-  callSeriesQuery,
-  callValues,
-  seriesOf,
-  usageSeriesQuery,
-  usageValues,
-} from '../../services/query/call-stats/series.ts'
+import { callMetrics, usageMetrics } from '../../services/query/call-stats/metrics.ts'
+import { rolledCallsQuery, rolledUsageQuery, splitTime } from '../../services/query/call-stats/rollup.ts'
+import { callSeriesQuery, seriesOf, usageSeriesQuery } from '../../services/query/call-stats/series.ts'
 import { compileCallsQuery } from '../../services/query/expression/calls-query.ts'
 import { tracesOfQuery } from '../../services/query/usage/load.ts'
 
@@ -18,8 +14,11 @@ const series = (filter: object) => {
   const query = compileCallsQuery({ projectId, prefix: 'platform', aliases: true, filter })
   return seriesOf(projectId, query, { startUs: 1_000_000, endUs: 2_000_000, granularity: 300 })
 }
-const latency = aggregatesOf([{ metric: 'latency_ms', aggregations: ['avg', 'max'], percentiles: [95] }], callValues)
-const totals = aggregatesOf([{ metric: 'total_tokens', aggregations: ['sum', 'count'], percentiles: [] }], usageValues)
+const latency = aggregatesOf([{ metric: 'latency_ms', aggregations: ['avg', 'max'], percentiles: [95] }], callMetrics)
+const totals = aggregatesOf([{ metric: 'total_tokens', aggregations: ['sum', 'count'], percentiles: [] }], usageMetrics)
+const averages = aggregatesOf([{ metric: 'latency_ms', aggregations: ['avg'], percentiles: [] }], callMetrics)
+const sums = aggregatesOf([{ metric: 'total_tokens', aggregations: ['sum'], percentiles: [] }], usageMetrics)
+const hours = { ...series({}), granularity: 3600 }
 
 const queries: [about: string, query: Query][] = [
   ['traces of calls', tracesOfQuery(projectId, ['a', 'b'])],
@@ -27,6 +26,18 @@ const queries: [about: string, query: Query][] = [
   ['usage per bucket', usageSeriesQuery(series({}), totals, { rootsOrSpans: false, exactTotals: false })],
   ['usage of roots and spans', usageSeriesQuery(series({}), totals, { rootsOrSpans: true, exactTotals: false })],
   ['usage with exact totals', usageSeriesQuery(series({}), totals, { rootsOrSpans: false, exactTotals: true })],
+  [
+    'calls per bucket from hours and minutes',
+    rolledCallsQuery(hours, averages, {
+      split: splitTime(1_000_000, 9_000_000_000, [3660]),
+      rootsOnly: true,
+      byHour: true,
+    }),
+  ],
+  [
+    'usage per bucket from hours and minutes',
+    rolledUsageQuery(hours, sums, { split: splitTime(0, 7_200_000_000, []), rootsOnly: true }),
+  ],
 ]
 
 it('is the text that was reviewed', async () => {

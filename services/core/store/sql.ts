@@ -82,6 +82,7 @@ type ProjectTable =
   | 'call_counts'
   | 'call_counts_hourly'
   | 'call_marks'
+  | 'call_stats'
   | 'objects'
   | 'object_events'
   | 'object_labels'

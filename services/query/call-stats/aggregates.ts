@@ -7,7 +7,23 @@ type Aggregation = 'sum' | 'avg' | 'min' | 'max' | 'count' | 'count_true' | 'cou
 export type MetricSpec = { metric: string; aggregations: Aggregation[]; percentiles: number[] }
 
 /** One value of a bucket; `empty` stands where there is no data point. */
-export type Aggregate = { key: string; sql: Sql; empty: 0 | null }
+export type Aggregate = {
+  key: string
+  /** Over data points. */
+  sql: Sql
+  /** Over parts of a bucket; null = they do not tell. */
+  merged: Sql | null
+  /** It takes the values themselves, which only the smallest parts have. */
+  isPercentile: boolean
+  empty: 0 | null
+}
+
+/** A metric: its value in a data point, a number or NULL, and what it is over parts of a bucket. */
+export type MetricSql = {
+  value: Sql
+  merged: Partial<Record<Aggregation, Sql>>
+  mergedPercentile?: (level: Sql) => Sql
+}
 
 /** Values are nullable; null ones are no data points. */
 const aggregations: Record<Aggregation, { of(value: Sql): Sql; empty: 0 | null }> = {
@@ -24,24 +40,30 @@ const mostAggregates = 500
 
 /**
  * Aggregates in the order in which they are asked for, each key once.
- * @param values the value of each metric in a data point, a number or NULL
  * @throws Fault 400 for a percentile outside 0..100
  */
-export function aggregatesOf(metrics: readonly MetricSpec[], values: Readonly<Record<string, Sql>>): Aggregate[] {
+export function aggregatesOf(metrics: readonly MetricSpec[], known: Readonly<Record<string, MetricSql>>): Aggregate[] {
   const found = new Map<string, Aggregate>()
   for (const { metric, aggregations: asked, percentiles } of metrics) {
-    const value = values[metric] as Sql
+    const { value, merged, mergedPercentile } = known[metric] as MetricSql
     const names = asked.length + percentiles.length === 0 ? (['sum'] as const) : asked
     for (const name of names) {
       const { of, empty } = aggregations[name]
-      found.set(`${name}_${metric}`, { key: `${name}_${metric}`, sql: of(value), empty })
+      const key = `${name}_${metric}`
+      found.set(key, { key, sql: of(value), merged: merged[name] ?? null, isPercentile: false, empty })
     }
     for (const percentile of percentiles) {
       if (!(percentile >= 0 && percentile <= 100))
         throw fault(400, `Percentiles are numbers from 0 to 100, not ${percentile}`)
       const level = param('Float64', percentile / 100)
       const key = `p${percentile}_${metric}`
-      found.set(key, { key, sql: sql`quantileExactInclusiveOrNull(${level})(${value})`, empty: null })
+      found.set(key, {
+        key,
+        sql: sql`quantileExactInclusiveOrNull(${level})(${value})`,
+        merged: mergedPercentile?.(level) ?? null,
+        isPercentile: true,
+        empty: null,
+      })
     }
   }
   if (found.size > mostAggregates) throw fault(400, `At most ${mostAggregates} values per bucket can be asked for`)

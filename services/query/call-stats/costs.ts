@@ -1,7 +1,7 @@
 // Cost metrics of a time series: from the token sums of a row and the one price of its model.
 import { type PriceBook, totalsOf } from '../costs/prices.ts'
 import { type Aggregate, aggregatesOf, type MetricSpec } from './aggregates.ts'
-import { usageValues } from './series.ts'
+import { usageMetrics } from './metrics.ts'
 
 /** Token sums that each cost shows beside it. */
 const shownSums = {
@@ -19,7 +19,7 @@ export const tokenSums: readonly Aggregate[] = aggregatesOf(
   ['input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'].map((metric) => ({
     ...{ metric, aggregations: [], percentiles: [] },
   })),
-  usageValues,
+  usageMetrics,
 )
 
 /**

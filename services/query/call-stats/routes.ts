@@ -1,4 +1,4 @@
-// Time series of calls and their usage: POST /calls/stats, computed from the calls as they are.
+// Time series of calls and their usage: POST /calls/stats.
 import { type CallsStatsRequest, callsStatsRequest, callsStatsResponse } from '../../../schemas/call-stats.ts'
 import type { Freshness } from '../../core/freshness.ts'
 import { fault, invalid } from '../../core/http/errors.ts'
@@ -11,7 +11,8 @@ import { compileCallsQuery } from '../expression/calls-query.ts'
 import { type Aggregate, aggregatesOf, tellsNullFromZero } from './aggregates.ts'
 import { bucketsOf, granularityOf, zonedTimes } from './buckets.ts'
 import { costsOfSums, isCost, tokenMetrics, tokenSums } from './costs.ts'
-import { callSeriesQuery, callValues, seriesOf, usageSeriesQuery, usageValues } from './series.ts'
+import { callMetrics, usageMetrics } from './metrics.ts'
+import { planSeries } from './plan.ts'
 
 export type CallStatsDeps = {
   store: Pick<Store, 'bytes'>
@@ -77,9 +78,9 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
     const { startUs, endUs, granularity } = time
     const written = zonedTimes(input.timezone)
     const withCosts = usage.some(({ metric }) => isCost(metric))
-    const ofUsage = aggregatesOf(tokenMetrics(usage), usageValues)
+    const ofUsage = aggregatesOf(tokenMetrics(usage), usageMetrics)
     const readOfUsage = withCosts ? [...ofUsage, ...tokenSums] : ofUsage
-    const ofCalls = aggregatesOf(calls, callValues)
+    const ofCalls = aggregatesOf(calls, callMetrics)
     const rootsOnly = filter?.trace_roots_only === true
     const query = compileCallsQuery({ filter, projectId, ...names })
     const usageQuery = rootsOnly
@@ -88,19 +89,16 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
     const headers = await freshness.wait(context, withCosts ? ['calls', 'costs'] : ['calls'])
     const read = async <Row>(statement: Query): Promise<Row[]> =>
       compactRows<Row>(await store.bytes(statement, 'JSONCompactEachRow', { signal }))
+    const plan =
+      usage.length + calls.length > 0
+        ? await planSeries({ store, projectId, options: { signal } }, { query, usageQuery, rootsOnly, time })
+        : null
     const exactTotals = tellsNullFromZero(usage, 'total_tokens')
     const [usageRows, callRows, book] = await Promise.all([
-      usage.length === 0 || usageQuery.facts.nothing
+      plan === null || usage.length === 0 || usageQuery.facts.nothing
         ? []
-        : read<UsageRow>(
-            usageSeriesQuery(seriesOf(projectId, usageQuery, time), readOfUsage, {
-              rootsOrSpans: rootsOnly,
-              exactTotals,
-            }),
-          ),
-      calls.length === 0 || query.facts.nothing
-        ? []
-        : read<CallRow>(callSeriesQuery(seriesOf(projectId, query, time), ofCalls)),
+        : read<UsageRow>(plan.usage(readOfUsage, exactTotals)),
+      plan === null || calls.length === 0 || query.facts.nothing ? [] : read<CallRow>(plan.calls(ofCalls)),
       withCosts ? prices.of(projectId, { signal }) : null,
     ])
 
@@ -143,7 +141,17 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
       summary: 'Calls and their usage over time, in buckets',
       body: { type: 'json', schema: callsStatsRequest, check: 'schema' },
       response: callsStatsResponse,
-      tables: ['calls', 'calls_by_id', 'calls_by_trace', 'calls_by_parent', 'payloads', 'costs'],
+      tables: [
+        'calls',
+        'calls_by_id',
+        'calls_by_trace',
+        'calls_by_parent',
+        'payloads',
+        'call_marks',
+        'call_stats',
+        'rollups',
+        'costs',
+      ],
       handle: stats,
     }),
   ]

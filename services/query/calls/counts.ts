@@ -110,7 +110,7 @@ async function fetchGroups(
  * Marks that a rollup does not cover. A log with one partition (number 0) lets the index skip what is covered; a new
  * rollup covers nothing, and marks of old calls are written by its first recompute only.
  */
-const pastRollup = (name: string): Sql => {
+export const pastRollup = (name: string): Sql => {
   const rows = sql`FROM callhouse.rollups WHERE name = ${param('String', name)}`
   return sql`position > (SELECT if(max(partition) = 0, max(position), 0) ${rows})
     AND position > (SELECT CAST((groupArray(partition), groupArray(p)), 'Map(UInt32, UInt64)')

@@ -1,0 +1,49 @@
+-- Puts the hours together whose minutes were recomputed for the same marks.
+INSERT INTO callhouse.call_stats
+WITH
+    minutes AS
+    (
+        SELECT *, toStartOfHour(bucket) AS hour
+        FROM callhouse.call_stats FINAL
+        WHERE seconds = 60 AND (project_id, toStartOfHour(bucket)) IN
+        (
+            SELECT project_id, toStartOfHour(minute) FROM callhouse.call_marks
+            WHERE position > {least:Int64} AND arrayExists((p, c, u) -> partition = p AND position > c AND position <= u,
+                {partitions:Array(UInt32)}, {covered:Array(Int64)}, {upto:Array(Int64)})
+        )
+    ),
+    by_model AS
+    (
+        SELECT
+            project_id, hour, root, model, top,
+            (sum(points), sum(in_sum), min(in_min), max(in_max), sum(out_sum), min(out_min), max(out_max), sum(total_sum),
+                sum(read_sum), min(read_min), max(read_max), sum(write_sum), min(write_min), max(write_max)) AS usage
+        FROM minutes
+        ARRAY JOIN
+            usage_model AS model, usage_top AS top, usage_points AS points,
+            usage_input_sum AS in_sum, usage_input_min AS in_min, usage_input_max AS in_max,
+            usage_output_sum AS out_sum, usage_output_min AS out_min, usage_output_max AS out_max,
+            usage_total_sum AS total_sum,
+            usage_cache_read_sum AS read_sum, usage_cache_read_min AS read_min, usage_cache_read_max AS read_max,
+            usage_cache_write_sum AS write_sum, usage_cache_write_min AS write_min, usage_cache_write_max AS write_max
+        GROUP BY project_id, hour, root, model, top
+    )
+SELECT
+    c.project_id, 3600, c.hour, c.root, {revision:UInt64}, c.calls, c.errors, c.timed, c.latency_sum, c.latency_min,
+    c.latency_max, c.latency_ones, c.latency_zeros, [], u.entries.1, u.entries.2, u.entries.3.1, u.entries.3.2,
+    u.entries.3.3, u.entries.3.4, u.entries.3.5, u.entries.3.6, u.entries.3.7, u.entries.3.8, u.entries.3.9,
+    u.entries.3.10, u.entries.3.11, u.entries.3.12, u.entries.3.13, u.entries.3.14
+FROM
+(
+    SELECT
+        project_id, hour, root, sum(calls) AS calls, sum(errors) AS errors, sum(minutes.timed) AS timed,
+        sum(minutes.latency_sum) AS latency_sum, minIf(minutes.latency_min, minutes.timed > 0) AS latency_min,
+        max(minutes.latency_max) AS latency_max, sum(minutes.latency_ones) AS latency_ones,
+        sum(minutes.latency_zeros) AS latency_zeros
+    FROM minutes
+    GROUP BY project_id, hour, root
+) AS c
+LEFT JOIN
+(
+    SELECT project_id, hour, root, groupArray((model, top, usage)) AS entries FROM by_model GROUP BY project_id, hour, root
+) AS u ON u.project_id = c.project_id AND u.hour = c.hour AND u.root = c.root

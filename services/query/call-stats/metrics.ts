@@ -1,0 +1,76 @@
+// The metrics of call statistics: their value in a data point, and how parts of a bucket are merged.
+import { type Sql, sql } from '../../core/store/sql.ts'
+import type { MetricSql } from './aggregates.ts'
+
+/** Over the rows of `liveValues`, and over those of `rolledCallsQuery`. */
+export const callMetrics: Record<'latency_ms' | 'call_count' | 'error_count', MetricSql> = {
+  latency_ms: {
+    value: sql`latency`,
+    merged: {
+      sum: sql`sum(latency_sum)`,
+      avg: sql`if(sum(timed) = 0, 0, sum(latency_sum) / sum(timed))`,
+      min: sql`min(if(timed > 0, latency_min, NULL))`,
+      max: sql`max(if(timed > 0, latency_max, NULL))`,
+      count: sql`sum(timed)`,
+      count_true: sql`sum(latency_ones)`,
+      count_false: sql`sum(latency_zeros)`,
+    },
+    mergedPercentile: (level) => sql`quantileExactInclusiveArrayOrNull(${level})(latencies)`,
+  },
+  call_count: {
+    value: sql`toNullable(1)`,
+    merged: {
+      sum: sql`sum(calls)`,
+      avg: sql`1`,
+      min: sql`1`,
+      max: sql`1`,
+      count: sql`sum(calls)`,
+      count_true: sql`sum(calls)`,
+      count_false: sql`0`,
+    },
+  },
+  error_count: {
+    value: sql`toNullable(failed)`,
+    merged: {
+      sum: sql`sum(errors)`,
+      avg: sql`sum(errors) / sum(calls)`,
+      min: sql`toUInt8(sum(errors) = sum(calls))`,
+      max: sql`toUInt8(sum(errors) > 0)`,
+      count: sql`sum(calls)`,
+      count_true: sql`sum(errors)`,
+      count_false: sql`sum(calls) - sum(errors)`,
+    },
+  },
+}
+
+/** Values are never null, but for totals. */
+const tokens = (value: Sql, columns: { sum: Sql; min: Sql; max: Sql }): MetricSql => ({
+  value: sql`toNullable(toFloat64(${value}))`,
+  merged: {
+    sum: sql`sum(${columns.sum})`,
+    avg: sql`sum(${columns.sum}) / sum(points)`,
+    min: sql`toFloat64(min(${columns.min}))`,
+    max: sql`toFloat64(max(${columns.max}))`,
+    count: sql`sum(points)`,
+  },
+})
+
+/** Over the rows of `livePoints`, and over those of `rolledUsageQuery`. */
+export const usageMetrics: Record<
+  'input_tokens' | 'output_tokens' | 'total_tokens' | 'cache_read_input_tokens' | 'cache_creation_input_tokens',
+  MetricSql
+> = {
+  input_tokens: tokens(sql`point.2`, { sum: sql`input_sum`, min: sql`input_min`, max: sql`input_max` }),
+  output_tokens: tokens(sql`point.3`, { sum: sql`output_sum`, min: sql`output_min`, max: sql`output_max` }),
+  total_tokens: {
+    value: sql`if(point.4 != 0 OR has(with_total, point.1), toFloat64(point.4), NULL)`,
+    // Only for sums a total that was not reported is the same as one of 0.
+    merged: { sum: sql`sum(total_sum)` },
+  },
+  cache_read_input_tokens: tokens(sql`point.5`, {
+    ...{ sum: sql`cache_read_sum`, min: sql`cache_read_min`, max: sql`cache_read_max` },
+  }),
+  cache_creation_input_tokens: tokens(sql`point.6`, {
+    ...{ sum: sql`cache_write_sum`, min: sql`cache_write_min`, max: sql`cache_write_max` },
+  }),
+}

@@ -1,0 +1,251 @@
+// Time series against a brute-force count over generated histories: late ends, renames, deletes, redelivery, moved starts.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { CallPart } from '../../services/core/call-rows.ts'
+import { splitTime } from '../../services/query/call-stats/rollup.ts'
+import { createHistory, createModel, type End, type Op, type Shown, type Start } from '../fixtures/call-histories.ts'
+import { type CallWorld, complete, createCallWorld, end, rename, start } from '../fixtures/call-world.ts'
+import { createRandom, type Random } from '../fixtures/random.ts'
+
+let world: CallWorld
+beforeAll(async () => {
+  world = await createCallWorld()
+})
+afterAll(() => world.remove())
+
+const random = createRandom(20_260_330)
+const project = 'ent/proj'
+const model = createModel()
+const models = ['m1', 'm2', 'Vendor/m3']
+const tokens = [
+  'input_tokens',
+  'output_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'total_tokens',
+]
+
+/** Usage follows from the number of an end: 0 to 3 models, among them zeros and large numbers. */
+function usageOf({ n }: End): { model: string; values: number[] }[] {
+  const own = createRandom(n)
+  return models
+    .filter(() => own.chance(0.4))
+    .map((name) => ({
+      model: name,
+      values: tokens.map(() => (own.chance(0.3) ? own.below(2) : own.below(own.chance(0.1) ? 1e9 : 500))),
+    }))
+}
+const isSpan = ({ n }: Start): boolean => n % 3 === 0
+
+const startFields = (from: Start) => ({
+  ...{ startedUs: from.us, traceId: from.trace, parentId: from.parent ?? '', opName: from.op, displayName: from.name },
+  otelDump: isSpan(from) ? '{"span":1}' : '',
+})
+const endFields = (from: End) => ({
+  ...{ endedUs: from.us, exception: from.exception ?? '' },
+  usage: usageOf(from).map(({ model, values: [input = 0, output = 0, cacheRead = 0, cacheWrite = 0, total = 0] }) => ({
+    ...{ model, requests: 1, input, output, total, cacheRead, cacheWrite },
+  })),
+})
+
+function partOf(op: Exclude<Op, { is: 'delete' }>): CallPart {
+  if (op.is === 'start') return start(op.id, startFields(op.start))
+  if (op.is === 'end') return end(op.id, endFields(op.end))
+  if (op.is === 'complete') return complete(op.id, { ...startFields(op.start), ...endFields(op.end) })
+  return rename(op.id, op.name)
+}
+
+/** Applies histories in batches; some of them come twice, some counters are brought up to date in between. */
+async function write(from: number, count: number): Promise<void> {
+  let batch: CallPart[] = []
+  const flush = async () => {
+    if (batch.length > 0) await world.apply(batch)
+    if (random.chance(0.2)) await world.apply(batch.filter(() => random.chance(0.3)))
+    batch = []
+  }
+  for (let n = from; n < from + count; n++) {
+    for (const op of createHistory(random, n, [project, 'ent/other']).ops) {
+      const deleted = model.apply(project, op)
+      if (op.is === 'delete') {
+        await flush()
+        const { json } = await world.ask('/calls/delete', { call_ids: op.ids })
+        expect(json).toEqual({ num_deleted: deleted })
+      } else batch.push(partOf(op))
+    }
+    if (random.chance(0.08)) await flush()
+  }
+  await flush()
+}
+
+type Row = Record<string, string | number | null>
+type Asked = { fromUs: number; beforeUs: number; granularity: number; rootsOnly: boolean }
+const aggregations = ['sum', 'avg', 'min', 'max', 'count']
+
+/** The aggregates of some values, by their definitions. */
+function aggregated(metric: string, values: number[], names: string[]): Row {
+  const sum = values.reduce((all, one) => all + one, 0)
+  const known: Record<string, number | null> = {
+    sum,
+    avg: values.length === 0 ? 0 : sum / values.length,
+    min: values.length === 0 ? null : Math.min(...values),
+    max: values.length === 0 ? null : Math.max(...values),
+    count: values.length,
+    count_true: values.filter((value) => value === 1).length,
+    count_false: values.filter((value) => value === 0).length,
+  }
+  return Object.fromEntries(names.map((name) => [`${name}_${metric}`, known[name] ?? null]))
+}
+
+function percentile(values: number[], p: number): number | null {
+  if (values.length === 0) return null
+  const sorted = [...values].sort((a, b) => a - b)
+  const k = (p / 100) * (sorted.length - 1)
+  const [low, high] = [sorted[Math.floor(k)] as number, sorted[Math.ceil(k)] as number]
+  return low + (high - low) * (k - Math.floor(k))
+}
+
+const all = [...aggregations, 'count_true', 'count_false']
+const requestOf = ({ fromUs, beforeUs, granularity, rootsOnly }: Asked) => ({
+  ...{ start: fromUs / 1e6, end: beforeUs / 1e6, granularity, filter: { trace_roots_only: rootsOnly } },
+  call_metrics: [
+    { metric: 'latency_ms', aggregations: all, percentiles: random.chance(0.5) ? [50, 99.9] : [] },
+    { metric: 'error_count', aggregations: all },
+    { metric: 'call_count', aggregations: all },
+  ],
+  usage_metrics: [
+    ...tokens.slice(0, 4).map((metric) => ({ metric, aggregations })),
+    { metric: 'total_tokens' },
+    { metric: 'total_cost' },
+  ],
+})
+
+function expected(asked: Asked, withPercentiles: boolean): { calls: Row[]; usage: Row[] } {
+  const { fromUs, beforeUs, granularity, rootsOnly } = asked
+  const inside = model.shown(project).filter((call) => call.start.us >= fromUs && call.start.us < beforeUs)
+  const size = granularity * 1e6
+  const at = (us: number) => Math.floor(us / size) * size
+  const timestamps: number[] = []
+  for (let us = at(fromUs); us < beforeUs; us += size) timestamps.push(us)
+  const text = (us: number) => `${new Date(us / 1000).toISOString().slice(0, 19)}+00:00`
+  const isRoot = ({ start }: Shown) => start.parent === null
+  const counted = inside.filter((call) => !rootsOnly || isRoot(call))
+  const calls = timestamps.map((us) => {
+    const own = counted.filter((call) => at(call.start.us) === us)
+    const took = own.flatMap(({ start, end }) =>
+      end && end.us >= start.us ? [Math.floor((end.us - start.us) / 1000)] : [],
+    )
+    const failed = own.map(({ end }) => (end?.exception ? 1 : 0))
+    const latency = aggregated('latency_ms', took, all)
+    if (withPercentiles)
+      for (const p of [50, 99.9]) {
+        const value = percentile(took, p)
+        latency[`p${p}_latency_ms`] = value === null ? null : expect.closeTo(value, 6)
+      }
+    return {
+      ...{ timestamp: text(us), ...latency, ...aggregated('error_count', failed, all) },
+      ...aggregated(
+        'call_count',
+        own.map(() => 1),
+        all,
+      ),
+      count: own.length,
+    }
+  })
+  const spoken = inside.filter((call) => !rootsOnly || isRoot(call) || isSpan(call.start))
+  const points = spoken.flatMap(({ start, end }) =>
+    end ? usageOf(end).map((own) => ({ ...own, us: at(start.us) })) : [],
+  )
+  const known = [...new Set(points.map((point) => point.model))].sort()
+  const usage = timestamps.flatMap((us) =>
+    known.map((model) => {
+      const own = points.filter((point) => point.us === us && point.model === model)
+      const values = (n: number) => own.map((point) => point.values[n] as number)
+      const row = tokens.slice(0, 4).map((metric, n) => aggregated(metric, values(n), aggregations))
+      const total = { sum_total_tokens: values(4).reduce((sum, one) => sum + one, 0), sum_total_cost: 0 }
+      return { timestamp: text(us), model, ...Object.assign({}, ...row), ...total, count: own.length }
+    }),
+  )
+  return { calls, usage }
+}
+
+const baseUs = Date.UTC(2026, 2, 30, 22) * 1000
+const hourUs = 3600e6
+
+function randomAsk(random: Random): Asked {
+  const granularity = random.pick([60, 300, 3600, 3600, 7200, 86_400, 86_400, 268])
+  const spanUs = Math.min(31 * 24 * hourUs, granularity * 1e6 * (1 + random.below(200)))
+  const fromUs =
+    baseUs + random.below(24) * hourUs - random.below(spanUs) + (random.chance(0.5) ? 0 : random.below(1e9))
+  const whole = random.chance(0.3)
+  return {
+    ...{ fromUs: whole ? fromUs - (fromUs % hourUs) : fromUs, granularity, rootsOnly: random.chance(0.4) },
+    beforeUs: (whole ? fromUs - (fromUs % hourUs) : fromUs) + spanUs,
+  }
+}
+
+async function compare(times: number): Promise<void> {
+  for (let n = 0; n < times; n++) {
+    const asked = randomAsk(random)
+    const request = requestOf(asked)
+    const { status, json } = await world.ask('/calls/stats', request)
+    expect([status, asked, status === 200 ? null : json]).toEqual([200, asked, null])
+    const { call_buckets, usage_buckets } = json as { call_buckets: Row[]; usage_buckets: Row[] }
+    const want = expected(asked, (request.call_metrics[0]?.percentiles ?? []).length > 0)
+    expect({ asked, call_buckets }).toEqual({ asked, call_buckets: want.calls })
+    const shown = usage_buckets.map(({ ...row }) => row)
+    expect({ asked, shown }).toEqual({ asked, shown: want.usage })
+  }
+}
+
+const served = (name: string) => world.statements.filter((one) => one === name).length
+
+describe('time series', () => {
+  it('are read from the calls before there are statistics', async () => {
+    await write(1, 150)
+    await compare(10)
+    expect(served('call-stats.calls-rolled')).toBe(0)
+  })
+
+  it('are put together from statistics and the calls that those do not know', async () => {
+    await world.refresh()
+    await compare(25)
+    for (let n = 0; n < 4; n++) {
+      await write(200 + n * 30, 25)
+      if (n % 2 === 1) await world.refresh()
+      await compare(12)
+    }
+    expect(served('call-stats.calls-rolled')).toBeGreaterThan(40)
+    expect(served('call-stats.usage-rolled')).toBeGreaterThan(40)
+  }, 120_000)
+
+  it('are the same once the statistics are up to date, and after everything is recomputed', async () => {
+    await world.refresh()
+    await compare(20)
+    await world.store.command({ name: 'merge', sql: 'OPTIMIZE TABLE callhouse.call_stats FINAL', params: {} })
+    await compare(10)
+  }, 120_000)
+})
+
+describe('which part of time is read from where', () => {
+  const minute = 60e6
+  it('covers every moment once', () => {
+    for (let n = 0; n < 2_000; n++) {
+      const startUs = random.below(20 * minute)
+      const endUs = startUs + random.below(90 * minute)
+      const dirty = Array.from({ length: random.below(20) }, () => random.below(120) * 60)
+      const { whole, live } = splitTime(startUs, endUs, dirty)
+      const spans = [...whole, ...live].sort((a, b) => a.fromUs - b.fromUs)
+      let at = startUs
+      for (const { fromUs, beforeUs } of spans) {
+        expect(fromUs).toBe(at)
+        expect(beforeUs).toBeGreaterThan(fromUs)
+        at = beforeUs
+      }
+      expect(at).toBe(endUs)
+      for (const { fromUs, beforeUs } of whole) {
+        expect([fromUs % minute, beforeUs % minute]).toEqual([0, 0])
+        for (const second of dirty) expect(second * 1e6 >= fromUs && second * 1e6 < beforeUs).toBe(false)
+      }
+      expect(live.length).toBeLessThanOrEqual(12)
+    }
+  })
+})
