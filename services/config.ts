@@ -206,6 +206,7 @@ const configSchema = z.object({
   ),
   clickhouseUser: setting('default', 'user of the ClickHouse server', z.string()),
   clickhousePassword: secret(setting('', 'password of the ClickHouse server', z.string())),
+  clickhouseDatabase: text('callhouse', 'database of the ClickHouse server', /^\w+$/, 'must be one word'),
   clickhouseCluster: setting(
     '',
     'cluster of the ClickHouse server; none = one server',

@@ -5,8 +5,9 @@ import { createEmbeddedLog } from './core/log/embedded.ts'
 import type { Log } from './core/log/log.ts'
 import type { Logger } from './core/logger.ts'
 import { createProgress, followProgress, type Progress } from './core/progress.ts'
-import { createEmbeddedStore, type StoreMetrics } from './core/store/embedded.ts'
-import type { Store } from './core/store/store.ts'
+import { createEmbeddedStore } from './core/store/embedded.ts'
+import { createServerStore } from './core/store/server.ts'
+import type { Store, StoreMetrics } from './core/store/store.ts'
 import type { ServerRole } from './server-role.ts'
 
 const hourMs = 3_600_000
@@ -35,6 +36,20 @@ export function openLog(config: Config, _role: ServerRole, logger: Logger): Prom
 }
 
 export function openStore(config: Config, logger: Logger, metrics: StoreMetrics): Promise<Store> {
+  const { clickhouseUrl: url, clickhouseCluster: cluster } = config
+  if (url !== undefined)
+    return createServerStore({
+      url,
+      user: config.clickhouseUser,
+      password: config.clickhousePassword,
+      database: config.clickhouseDatabase,
+      ...(cluster === '' ? {} : { cluster }),
+      ...(config.workerId === '' ? {} : { worker: config.workerId }),
+      queryTimeoutMs: config.queryTimeoutMs,
+      queryMemoryBytes: config.queryMemoryBytes,
+      logger,
+      metrics,
+    })
   return createEmbeddedStore({
     dir: config.dataDir,
     memoryCapBytes: config.memoryCapBytes,

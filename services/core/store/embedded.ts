@@ -13,7 +13,15 @@ import { createPartsWatch } from './parts-watch.ts'
 import { createPool, type EngineResult, type Pool } from './pool.ts'
 import { createSegmentPaths } from './segment-path.ts'
 import { bind, type Limits, readSettings, readStatement, type Settings, writeSettings } from './statement.ts'
-import { type Query, type QueryOptions, type Store, StoreError, type StoreHealth } from './store.ts'
+import {
+  type Query,
+  type QueryOptions,
+  type Store,
+  StoreError,
+  type StoreHealth,
+  type StoreLogger,
+  type StoreMetrics,
+} from './store.ts'
 
 export type EmbeddedStoreOptions = {
   /** The data folder; the engine's files are in `<dir>/clickhouse`. */
@@ -31,16 +39,6 @@ export type EmbeddedStoreOptions = {
   migrationsDir?: string
   logger?: StoreLogger
   metrics?: StoreMetrics
-}
-
-type StoreLogger = {
-  info(fields: Record<string, unknown>, message: string): void
-  warn(fields: Record<string, unknown>, message: string): void
-  error(fields: Record<string, unknown>, message: string): void
-}
-
-export type StoreMetrics = {
-  statement(event: { name: string; pool: string; ms: number; outcome: 'ok' | StoreError['kind'] }): void
 }
 
 const defaultMigrations = fileURLToPath(new URL('../../../clickhouse/migrations', import.meta.url))
@@ -205,6 +203,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
   }
 
   const watch = createPartsWatch({
+    database: 'callhouse',
     rows: ask,
     everyMs: partsEveryMs,
     onBroken: (parts) => logger.error({ parts: parts.slice(0, 20) }, 'the engine set broken parts aside'),

@@ -22,7 +22,12 @@ const badStatements = new Set([
   456, 457, 471, 472, 497, 636, 703,
 ])
 
-const codeOf = (message: string): number => Number(/Code: (\d+)/.exec(message)?.[1] ?? 0)
+/** The client of a server gives the code beside the text, as digits; errors of sockets have words there. */
+function codeOf(error: unknown, message: string): number {
+  const given = (error as { code?: unknown } | undefined)?.code
+  if (typeof given === 'string' && /^\d+$/.test(given)) return Number(given)
+  return Number(/Code: (\d+)/.exec(message)?.[1] ?? 0)
+}
 
 /** The engine repeats its prefix and adds its version; what is left says what happened. */
 const messageOf = (message: string): string =>
@@ -38,7 +43,7 @@ const messageOf = (message: string): string =>
 export function toStoreError(error: unknown, purpose: Purpose): StoreError {
   if (error instanceof StoreError) return error
   const text = error instanceof Error ? error.message : String(error)
-  const code = codeOf(text)
+  const code = codeOf(error, text)
   return new StoreError(kindOf(code, purpose), code, messageOf(text))
 }
 

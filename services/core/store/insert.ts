@@ -7,7 +7,7 @@ import { type Settings, settingsText } from './statement.ts'
 export const isPlainPath = (path: string): boolean => /^\/[A-Za-z0-9_./-]+$/.test(path)
 
 /** How the rows are read: exactly as the edge wrote them, or not at all. */
-const readingSettings: Settings = {
+export const readingSettings: Settings = {
   input_format_skip_unknown_fields: 0,
   input_format_import_nested_json: 0,
   input_format_defaults_for_omitted_fields: 1,
@@ -22,7 +22,7 @@ const readingSettings: Settings = {
 }
 
 /** One block per segment: each view then writes one part per month. Views side by side: a small insert waits for syncs. */
-const blockSettings: Settings = {
+export const blockSettings: Settings = {
   input_format_parallel_parsing: 0,
   parallel_view_processing: 1,
   max_insert_block_size: 1_000_000,

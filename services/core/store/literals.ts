@@ -25,14 +25,21 @@ const quoteBytes = (bytes: Uint8Array): string =>
 
 /**
  * Replaces the parameters of one statement by literals of their declared types.
+ * @param keep parameters that stay as they are, because their values travel beside the text; their types are checked
  * @throws Error when a parameter is missing or does not fit its type, or when the text holds more than one statement
  */
-export function bindParams(sql: string, params: Record<string, unknown>): string {
+export function bindParams(
+  sql: string,
+  params: Record<string, unknown>,
+  keep: (name: string, type: string) => boolean = () => false,
+): string {
   let bound = ''
   for (const span of sqlSpans(sql)) {
     if (span.kind === 'comment') bound += ' '
-    else if (span.kind === 'parameter') bound += parameter(span.name, span.type, params)
-    else if (span.kind === 'code' && span.text.includes(';')) throw new Error('one statement, without a semicolon')
+    else if (span.kind === 'parameter') {
+      const literal = parameter(span.name, span.type, params)
+      bound += keep(span.name, span.type) ? span.text : literal
+    } else if (span.kind === 'code' && span.text.includes(';')) throw new Error('one statement, without a semicolon')
     else bound += span.text
   }
   return bound

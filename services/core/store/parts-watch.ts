@@ -24,18 +24,20 @@ const harmless = [
   'mutate-not-byte-identical',
 ]
 
-const query: Query = {
+const detached = (database: string): Query => ({
   name: 'parts.detached',
   sql: `SELECT table, name, reason FROM system.detached_parts
-WHERE database = 'callhouse' AND reason NOT IN {harmless:Array(String)} ORDER BY table, name LIMIT 100`,
-  params: { harmless },
-}
+WHERE database = {database:String} AND reason NOT IN {harmless:Array(String)} ORDER BY table, name LIMIT 100`,
+  params: { database, harmless },
+})
 
 export function createPartsWatch(options: {
+  database: string
   rows: <T>(query: Query) => Promise<T[]>
   onBroken: (parts: Detached[]) => void
   everyMs: number
 }): PartsWatch {
+  const query = detached(options.database)
   let health: StoreHealth = { status: 'ok' }
 
   async function check(): Promise<void> {

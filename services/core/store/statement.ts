@@ -41,10 +41,13 @@ export const settingsText = (settings: Settings): string =>
     .map(([name, value]) => `${name} = ${typeof value === 'number' ? value : quote(value)}`)
     .join(', ')
 
-/** The query's text with its values in it. Refuses more than one statement. */
-export function bind(query: Query): string {
+/**
+ * The query's text with its values in it. Refuses more than one statement.
+ * @param keep parameters that stay in the text, as their values travel beside it
+ */
+export function bind(query: Query, keep?: (name: string, type: string) => boolean): string {
   try {
-    return bindParams(query.sql, query.params)
+    return bindParams(query.sql, query.params, keep)
   } catch (error) {
     throw new StoreError('query', 0, `${query.name}: ${error instanceof Error ? error.message : error}`)
   }
@@ -54,7 +57,7 @@ export function bind(query: Query): string {
 export const readStatement = (query: Query, format: string, settings: Settings, tag: string): string =>
   `${bind(query)}\nFORMAT ${formatName(format)} SETTINGS ${settingsText(settings)}, log_comment = ${quote(tag)}`
 
-function formatName(format: string): string {
+export function formatName(format: string): string {
   if (!/^[A-Za-z0-9]+$/.test(format)) throw new StoreError('query', 0, `unknown format ${format}`)
   return format
 }

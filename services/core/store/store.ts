@@ -30,6 +30,17 @@ export class StoreError extends Error {
   }
 }
 
+/** Where drivers write what an operator should know. */
+export type StoreLogger = {
+  info(fields: Record<string, unknown>, message: string): void
+  warn(fields: Record<string, unknown>, message: string): void
+  error(fields: Record<string, unknown>, message: string): void
+}
+
+export type StoreMetrics = {
+  statement(event: { name: string; pool: string; ms: number; outcome: 'ok' | StoreError['kind'] }): void
+}
+
 export type StoreHealth = { status: 'ok' | 'degraded' | 'down'; reason?: string }
 
 /**
