@@ -4,10 +4,8 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, stat, statfs, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { retryLater } from './http/errors.ts'
+import type { ByteRange } from './http/range.ts'
 import type { ProjectId } from './ids.ts'
-
-/** Bytes from `start` up to and without `end`. */
-type ByteRange = { start: number; end: number }
 
 /** A content on its way in; its name is known only when all bytes are there. Exactly one of commit and discard is called. */
 export type BlobUpload = {

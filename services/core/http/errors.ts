@@ -14,6 +14,7 @@ export type FaultStatus =
   | 409
   | 413
   | 415
+  | 416
   | 422
   | 429
   | 499

@@ -1,5 +1,6 @@
 // Reading a file's bytes, from its chunks or from blob storage.
 import type { Blobs } from '../../core/blobs.ts'
+import type { ByteRange } from '../../core/http/range.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { param, projectQuery, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
@@ -14,16 +15,26 @@ const chunksQuery = (projectId: ProjectId, digest: string): Query =>
     ${project.from('files', { final: true, where })} ORDER BY chunk_index`
   })
 
-/** The bytes; null when the rows do not (or not yet) hold a whole file. */
-async function assemble(rows: ChunkRow[], blobs: Blobs): Promise<Buffer | AsyncIterable<Buffer> | null> {
+export type FileContent = {
+  sizeBytes: number
+  read(range: ByteRange | null): Buffer | AsyncIterable<Buffer>
+}
+
+/** Null when the rows do not (or not yet) hold a whole file. */
+async function assemble(rows: ChunkRow[], blobs: Blobs): Promise<FileContent | null> {
   const [first] = rows
   if (first === undefined || first.chunk_index !== 0) return null
   const sizeBytes = Number(first.size_bytes)
-  if (first.blob !== '') return (await blobs.stat(first.blob))?.sizeBytes === sizeBytes ? blobs.read(first.blob) : null
+  const { blob } = first
+  if (blob !== '') {
+    const isWhole = (await blobs.stat(blob))?.sizeBytes === sizeBytes
+    return isWhole ? { sizeBytes, read: (range) => blobs.read(blob, range ?? undefined) } : null
+  }
   // Rows beyond the first one's count stem from another way of storing the same bytes.
   const chunks = rows.slice(0, first.n_chunks).map((row) => Buffer.from(row.content, 'base64'))
   const bytes = Buffer.concat(chunks)
-  return chunks.length === first.n_chunks && bytes.length === sizeBytes ? bytes : null
+  if (chunks.length !== first.n_chunks || bytes.length !== sizeBytes) return null
+  return { sizeBytes, read: (range) => (range === null ? bytes : bytes.subarray(range.start, range.end)) }
 }
 
 const again = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -34,7 +45,7 @@ export async function readFileContent(
   projectId: ProjectId,
   digest: string,
   options: QueryOptions = {},
-): Promise<Buffer | AsyncIterable<Buffer> | null> {
+): Promise<FileContent | null> {
   const query = chunksQuery(projectId, digest)
   const rows = await deps.store.rows<ChunkRow>(query, options)
   if (rows.length === 0) return null

@@ -3,6 +3,7 @@ import { fileContentRequest, filesStatsRequest, filesStatsResponse } from '../..
 import type { Blobs } from '../../core/blobs.ts'
 import type { Freshness } from '../../core/freshness.ts'
 import { fault } from '../../core/http/errors.ts'
+import { askedRange } from '../../core/http/range.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Store } from '../../core/store/store.ts'
 import { readFileContent, totalFileBytes } from './read.ts'
@@ -23,7 +24,7 @@ export function createFileReadRoutes({ store, freshness, blobs }: FileReadDeps):
       path: '/file/content',
       aliases: ['/files/content'],
       right: 'read',
-      summary: 'The bytes of a file',
+      summary: 'The bytes of a file, or one range of them',
       body: { type: 'json', schema: fileContentRequest, check: 'schema' },
       response: null,
       responseType: contentType,
@@ -32,9 +33,17 @@ export function createFileReadRoutes({ store, freshness, blobs }: FileReadDeps):
         const { input, signal } = context
         const projectId = context.project(input.project_id)
         const headers = await freshness.wait(context, ['files'])
-        const bytes = await readFileContent({ store, blobs }, projectId, input.digest, { signal })
-        if (bytes === null) throw fault(404, `File ${input.digest.slice(0, 100)} not found`)
-        return { bytes, contentType, headers }
+        const file = await readFileContent({ store, blobs }, projectId, input.digest, { signal })
+        if (file === null) throw fault(404, `File ${input.digest.slice(0, 100)} not found`)
+        const { sizeBytes } = file
+        const etag = `"${input.digest}"`
+        const asked = { range: context.header('range'), ifRange: context.header('if-range') }
+        const range = askedRange(asked, { sizeBytes, etag })
+        const { start, end } = range ?? { start: 0, end: sizeBytes }
+        const all: Record<string, string> = { ...headers, 'Accept-Ranges': 'bytes', ETag: etag }
+        all['Content-Length'] = String(end - start)
+        if (range !== null) all['Content-Range'] = `bytes ${start}-${end - 1}/${sizeBytes}`
+        return { status: range === null ? 200 : 206, bytes: file.read(range), contentType, headers: all }
       },
     }),
     route({
