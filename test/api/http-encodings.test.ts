@@ -90,10 +90,24 @@ describe('faults', () => {
   it('maps errors of the store, and hides everything unexpected', async () => {
     expect(await failing('timeout')).toEqual([504, { reason: 'Query took too long' }, undefined])
     expect(await failing('memory')).toEqual([502, { reason: 'Query needed too much memory' }, undefined])
-    expect(await failing('outage')).toEqual([503, { reason: 'Storage is not available' }, '1'])
+    expect(await failing('outage')).toEqual([502, { reason: 'Database is not available' }, undefined])
+    expect(await failing('crowd')).toEqual([503, { reason: 'Too many queries are waiting' }, '1'])
+    for (const how of ['query', 'data'])
+      expect(await failing(how)).toEqual([502, { reason: 'Database error' }, undefined])
     expect(await failing('conflict')).toEqual([409, { reason: 'differs', expected: 'a' }, undefined])
-    for (const how of ['query', 'bug', 'text'])
+    for (const how of ['bug', 'text'])
       expect(await failing(how)).toEqual([500, { reason: 'Internal server error' }, undefined])
+  })
+  it('tells the log of errors of the database, without what a statement quotes', async () => {
+    await send(server.port, '/fail/query', { headers: { 'x-request-id': 'db-1' } })
+    const line = server.lines.find(({ request, msg }) => request === 'db-1' && msg === 'database error')
+    expect(line).toMatchObject({
+      kind: 'query',
+      code: 47,
+      route: 'fail.read',
+      message: "unknown identifier x in '…' AND '…'",
+    })
+    expect(JSON.stringify(server.lines)).not.toContain('of a caller')
   })
   it('logs unexpected errors with the request id, and one line per request without payloads or keys', async () => {
     const id = 'trace-me-1'

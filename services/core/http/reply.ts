@@ -126,7 +126,10 @@ export async function writeReply(exchange: Exchange, reply: Reply): Promise<void
   return writeStream(exchange, reply.status ?? 200, all, reply.bytes)
 }
 
-/** The fault that an error is answered with; undefined for what nobody expected. */
+/** What the engine answers when too many statements wait for it. */
+const tooManyWaiting = 202
+
+/** The fault that an error is answered with; undefined for what nobody expected. Nothing of a statement is in it. */
 function asFault(error: unknown): Fault | undefined {
   if (error instanceof Fault) return error
   if (!(error instanceof StoreError)) return undefined
@@ -136,25 +139,37 @@ function asFault(error: unknown): Fault | undefined {
     case 'memory':
       return fault(502, 'Query needed too much memory')
     case 'outage':
-      return retryLater(503, 'Storage is not available')
+      return error.code === tooManyWaiting
+        ? retryLater(503, 'Too many queries are waiting')
+        : fault(502, 'Database is not available')
     case 'cancelled':
       return retryLater(503, 'Query was cancelled')
     case 'data':
     case 'query':
-      return undefined
+      return fault(502, 'Database error')
     default:
       return error.kind satisfies never
   }
 }
 
+/** Errors of the store that an operator has to know of. */
+const isToldOf = (error: unknown): boolean =>
+  error instanceof StoreError && (error.kind === 'query' || error.kind === 'data' || error.kind === 'outage')
+
+/** The message without what it quotes: a statement's literals are what callers sent. */
+const withoutQuotes = (message: string): string => message.replace(/'(?:[^'\\]|\\.)*'?/gs, "'…'").slice(0, 300)
+
 /** What the log may tell of an unexpected error: a syntax error's message quotes the text that it is about. */
 function traitsOf(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: typeof error }
   const frames = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at '))
+  const isStore = error instanceof StoreError
+  const message = isStore ? withoutQuotes(error.message) : error.message.slice(0, 300)
   return {
     error: error.name,
-    message: error instanceof SyntaxError ? undefined : error.message.slice(0, 300),
-    code: error instanceof StoreError ? error.code : undefined,
+    message: error instanceof SyntaxError ? undefined : message,
+    kind: isStore ? error.kind : undefined,
+    code: isStore ? error.code : undefined,
     stack: frames.slice(0, 12).map((line) => line.trim()),
   }
 }
@@ -170,9 +185,10 @@ export async function writeError(exchange: Exchange, error: unknown, deps: FailD
     return
   }
   const known = asFault(error)
-  if (known === undefined || response.headersSent) {
+  if (known === undefined || response.headersSent || isToldOf(error)) {
     const line = { request: exchange.requestId, route: exchange.routeName, ...traitsOf(error) }
-    deps.log.error(line, response.headersSent ? 'answer broken off' : 'unexpected error')
+    const what = known === undefined ? 'unexpected error' : 'database error'
+    deps.log.error(line, response.headersSent ? 'answer broken off' : what)
   }
   if (response.headersSent) {
     exchange.abort(new Error('answer broken off'))
