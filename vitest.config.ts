@@ -7,6 +7,7 @@ process.env.UV_THREADPOOL_SIZE ??= '24'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/fixtures/kafka-setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 60_000,

@@ -80,6 +80,10 @@ export type Log = {
   committed(topic: TopicName): Promise<Position[]>
   /** A reader waits: seal what is there now, so that the next batch comes at once. */
   hurry(topic: TopicName): void
+  /** Partitions of a topic; rows of calls are split by them (`createCallWriter`). */
+  partitions(topic: TopicName): number
+  /** What one record and one payload text of a row may hold; a larger text goes to blob storage first. */
+  limits: { recordBytes: number; valueBytes: number }
   /** Greatest accept clock in the log when it was opened. */
   lastClock(): bigint
   health(): LogHealth

@@ -1,0 +1,277 @@
+// Reads the log as a member of the workers' group: fetches ahead into bounded buffers, delivers batches, commits.
+import type { Consumer } from 'kafkajs'
+import type { TopicName } from '../topics.ts'
+import { createPartitionBuffer, type Fetched, type PartitionBuffer } from './kafka-buffers.ts'
+import { type KafkaClient, type KafkaLogOptions, topicNames } from './kafka-client.ts'
+import type { Batch, Position } from './log.ts'
+
+export type KafkaConsumer = {
+  consume(topic: TopicName, signal: AbortSignal): AsyncIterable<Batch>
+  /** Throws an error with the code EAGAIN when it may succeed later. A partition that was lost changes nothing. */
+  commit(position: Position): Promise<void>
+  /** The brokers tell an older position than was committed: a worker that had lost the partition wrote late. */
+  restore(position: Position): Promise<void>
+  hurry(topic: TopicName): void
+  /** Bytes of records in memory. */
+  bufferedBytes(): number
+  problem(): string | null
+  close(): Promise<void>
+}
+
+type Delivery = { isConsuming: boolean; isHurried: boolean; lastAt: number; wake: () => void }
+
+const mib = 2 ** 20
+/** Longest wait of a fetch for new records; also how long it takes until a resumed partition is fetched. */
+const maxWaitTimeInMs = 100
+
+export function createKafkaConsumer(options: {
+  client: KafkaClient
+  settings: KafkaLogOptions
+  onCommitted(position: Position): void
+}): KafkaConsumer {
+  const { client, settings } = options
+  const { batchBytes = 8 * mib, sealAfterMs = 60, hurryEveryMs = 50, maxBufferedBytes = 128 * mib } = settings
+  const { sessionTimeoutMs = 30_000, compression, logger } = settings
+  /** Partitions of this member, by `topic/partition`. */
+  const buffers = new Map<string, PartitionBuffer>()
+  const paused = new Set<PartitionBuffer>()
+  const deliveries = new Map<TopicName, Delivery>(
+    topicNames.map((topic) => [
+      topic,
+      { isConsuming: false, isHurried: false, lastAt: Number.NEGATIVE_INFINITY, wake: () => {} },
+    ]),
+  )
+  let consumer: Consumer | null = null
+  let starting: Promise<void> | null = null
+  let buffered = 0
+  let closed = false
+  let problem: string | null = null
+  /** Positions that the group coordinator confirmed, by name and partition. */
+  const confirmed = new Map<string, number>()
+  let isJoined = false
+
+  const of = (topic: TopicName): Delivery => deliveries.get(topic) as Delivery
+
+  /** Stops fetching for partitions that hold a batch, and for all when together they hold too much. */
+  function balance(): void {
+    const isOver = buffered >= maxBufferedBytes
+    const hasRoom = buffered < maxBufferedBytes * 0.8
+    for (const buffer of buffers.values()) {
+      const name = { topic: client.named(buffer.topic), partitions: [buffer.partition] }
+      const isPaused = paused.has(buffer)
+      if (!isPaused && (isOver || buffer.isFull())) {
+        paused.add(buffer)
+        consumer?.pause([name])
+      } else if (isPaused && hasRoom && !buffer.isFull()) {
+        paused.delete(buffer)
+        consumer?.resume([name])
+      }
+    }
+  }
+
+  function onJoined(assignment: Record<string, number[]>): void {
+    problem = null
+    isJoined = true
+    const mine = new Set<string>()
+    for (const [name, partitions] of Object.entries(assignment)) {
+      const topic = client.topicOf(name)
+      if (topic === undefined) continue
+      for (const partition of partitions) {
+        const key = `${topic}/${partition}`
+        mine.add(key)
+        if (!buffers.has(key))
+          buffers.set(
+            key,
+            createPartitionBuffer(topic, partition, batchBytes, () => performance.now()),
+          )
+      }
+    }
+    for (const [key, buffer] of buffers)
+      if (!mine.has(key)) {
+        // Another worker has it now and begins at the position: what was delivered here is applied twice, harmlessly.
+        buffers.delete(key)
+        paused.delete(buffer)
+        buffered -= buffer.bytes()
+      }
+    // A new membership knows of no pauses.
+    paused.clear()
+    balance()
+    for (const { wake } of deliveries.values()) wake()
+  }
+
+  function onFetched(name: string, partition: number, highWatermark: string, messages: Fetched[]): void {
+    const topic = client.topicOf(name)
+    const buffer = buffers.get(`${topic}/${partition}`)
+    if (topic === undefined || buffer === undefined) return
+    buffered += buffer.add(messages, Number(highWatermark))
+    balance()
+    of(topic).wake()
+  }
+
+  async function start(): Promise<void> {
+    const created = client.kafka.consumer({
+      groupId: settings.group,
+      sessionTimeout: sessionTimeoutMs,
+      rebalanceTimeout: Math.max(10_000, sessionTimeoutMs),
+      heartbeatInterval: Math.min(3_000, Math.round(sessionTimeoutMs / 4)),
+      // compressed bytes grow when they come in
+      maxBytesPerPartition: compression === 'gzip' ? mib : 4 * mib,
+      maxBytes: 16 * mib,
+      minBytes: 1,
+      maxWaitTimeInMs,
+      allowAutoTopicCreation: false,
+      readUncommitted: true,
+      retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 2_000, restartOnFailure: async () => !closed },
+    })
+    created.on(created.events.GROUP_JOIN, ({ payload }) => {
+      if (consumer === created) onJoined(payload.memberAssignment)
+    })
+    created.on(created.events.COMMIT_OFFSETS, ({ payload }) => {
+      for (const { topic, partitions } of payload.topics)
+        for (const { partition, offset } of partitions) confirmed.set(`${topic}/${partition}`, Number(String(offset)))
+    })
+    created.on(created.events.CRASH, ({ payload }) => {
+      isJoined = false
+      problem = `The consumer of the log failed: ${payload.error.message}`
+      logger?.warn({ err: payload.error, restart: payload.restart }, 'the consumer of Kafka failed')
+      if (payload.restart || closed || consumer !== created) return
+      consumer = null
+      starting = restart()
+    })
+    consumer = created
+    await created.connect()
+    await created.subscribe({ topics: topicNames.map(client.named), fromBeginning: true })
+    await created.run({
+      autoCommit: false,
+      partitionsConsumedConcurrently: 16,
+      eachBatch: async ({ batch: { topic, partition, highWatermark, messages } }) =>
+        onFetched(topic, partition, highWatermark, messages),
+    })
+  }
+
+  async function restart(): Promise<void> {
+    for (let waitMs = 200; !closed; waitMs = Math.min(waitMs * 2, 5_000)) {
+      try {
+        await start()
+        return
+      } catch (error) {
+        problem = `The consumer of the log does not start: ${error instanceof Error ? error.message : String(error)}`
+        logger?.warn({ err: error }, 'the consumer of Kafka does not start')
+        const failed = consumer
+        consumer = null
+        await failed?.disconnect().catch(() => undefined)
+        await new Promise((resolve) => setTimeout(resolve, waitMs))
+      }
+    }
+  }
+
+  /** The partition whose batch is due, or the milliseconds until one is; null when none waits. */
+  function due(topic: TopicName): PartitionBuffer | number | null {
+    const delivery = of(topic)
+    const now = performance.now()
+    let first: PartitionBuffer | null = null
+    let firstSince = Number.POSITIVE_INFINITY
+    let soonest = Number.POSITIVE_INFINITY
+    for (const buffer of buffers.values()) {
+      if (buffer.topic !== topic) continue
+      const since = buffer.waitingSince()
+      if (since === null) continue
+      const byAge = since + sealAfterMs
+      const at = buffer.isFull() ? now : delivery.isHurried ? Math.min(byAge, delivery.lastAt + hurryEveryMs) : byAge
+      if (at > now) soonest = Math.min(soonest, at)
+      else if (since < firstSince) {
+        first = buffer
+        firstSince = since
+      }
+    }
+    if (first !== null) return first
+    return Number.isFinite(soonest) ? soonest - now : null
+  }
+
+  async function* consume(topic: TopicName, signal: AbortSignal): AsyncGenerator<Batch> {
+    const delivery = of(topic)
+    if (delivery.isConsuming) throw new Error(`Topic ${topic} has a consumer already`)
+    delivery.isConsuming = true
+    const onAbort = (): void => delivery.wake()
+    signal.addEventListener('abort', onAbort)
+    try {
+      while (!closed && !signal.aborted) {
+        starting ??= restart()
+        const found = due(topic)
+        if (found !== null && typeof found !== 'number') {
+          delivery.lastAt = performance.now()
+          const batch = found.take()
+          yield batch
+          // What is still waiting in other partitions was there when the reader asked.
+          if (!hasWaiting(topic)) delivery.isHurried = false
+          continue
+        }
+        let timer: NodeJS.Timeout | undefined
+        await new Promise<void>((resolve) => {
+          delivery.wake = resolve
+          if (found !== null) timer = setTimeout(resolve, Math.max(1, found))
+        })
+        clearTimeout(timer)
+        delivery.wake = () => {}
+      }
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+      delivery.isConsuming = false
+      for (const buffer of buffers.values()) if (buffer.topic === topic) buffer.giveBack()
+    }
+  }
+
+  async function write({ topic, partition, offset }: Position): Promise<void> {
+    if (consumer === null) throw new Error('there is no consumer')
+    const name = client.named(topic)
+    confirmed.delete(`${name}/${partition}`)
+    await consumer.commitOffsets([{ topic: name, partition, offset: String(offset) }])
+    // Between two memberships kafkajs returns without having written anything.
+    if (!confirmed.has(`${name}/${partition}`)) throw new Error('the consumer is joining the group')
+  }
+
+  function hasWaiting(topic: TopicName): boolean {
+    for (const buffer of buffers.values()) if (buffer.topic === topic && buffer.waitingSince() !== null) return true
+    return false
+  }
+
+  return {
+    consume,
+    async commit(position) {
+      const { topic, partition, offset } = position
+      if (closed) throw new Error('The log is closed')
+      const buffer = buffers.get(`${topic}/${partition}`)
+      if ((buffer === undefined && isJoined) || buffer?.isPast(offset)) {
+        logger?.info({ ...position }, 'the partition went to another worker before its batch was committed')
+        return
+      }
+      try {
+        await write(position)
+      } catch (error) {
+        if (!buffers.has(`${topic}/${partition}`) && isJoined) return
+        const reason = error instanceof Error ? error.message : String(error)
+        throw Object.assign(new Error(`The position of ${topic} cannot be committed: ${reason}`), { code: 'EAGAIN' })
+      }
+      if (buffer !== undefined) buffered -= buffer.drop(offset)
+      options.onCommitted(position)
+      balance()
+      of(topic).wake()
+    },
+    async restore(position) {
+      if (closed || !buffers.has(`${position.topic}/${position.partition}`)) return
+      await write(position).catch((error: unknown) => logger?.warn({ err: error }, 'a position was not restored'))
+    },
+    hurry(topic) {
+      of(topic).isHurried = true
+      of(topic).wake()
+    },
+    bufferedBytes: () => buffered,
+    problem: () => problem,
+    async close() {
+      closed = true
+      for (const { wake } of deliveries.values()) wake()
+      await starting?.catch(() => undefined)
+      await consumer?.disconnect().catch(() => undefined)
+    },
+  }
+}

@@ -1,0 +1,270 @@
+// Appends records to Kafka: everything that waits shares the next produce request; bounded in bytes and in time.
+import { CompressionTypes, type IHeaders, type Producer } from 'kafkajs'
+import { fault, retryLater } from '../http/errors.ts'
+import { type TopicName, topics } from '../topics.ts'
+import type { KafkaClient, KafkaLogOptions } from './kafka-client.ts'
+import { encodeHeaders, overheadBytes, partitionOf, splitRecord } from './kafka-record.ts'
+import type { Position, RecordInput } from './log.ts'
+
+export type KafkaProducer = {
+  append(topic: TopicName, records: RecordInput[]): Promise<Position>
+  /** Bytes of appends that are not acknowledged, refused ones that are still under way included. */
+  inflightBytes(): number
+  /** Produce requests that were acknowledged, and the records in them. */
+  counters(): { requests: number; records: number }
+  /** Why appends fail or are refused, null when they are accepted. */
+  problem(): string | null
+  /** Sends what waits, then disconnects. */
+  close(): Promise<void>
+}
+
+type Message = { value: Buffer; headers: IHeaders }
+
+/** The records of one append, all of one partition. */
+type Pending = {
+  topic: TopicName
+  partition: number
+  messages: Message[]
+  sizeBytes: number
+  /** When it is given up. */
+  dueAt: number
+  /** Messages that are acknowledged. */
+  sent: number
+  isSettled: boolean
+  resolve(position: Position): void
+  reject(error: Error): void
+}
+
+/** Messages of one partition in a request. */
+type Part = { topic: TopicName; partition: number; of: { pending: Pending; count: number }[]; messages: Message[] }
+
+/** A request is not made larger than this, unless it is one batch. */
+const requestBytes = 16 * 2 ** 20
+/** While sending fails for longer than this, appends are refused at once; one is let through to try. */
+const refuseAfterMs = 2_000
+
+export async function createKafkaProducer(options: {
+  client: KafkaClient
+  settings: KafkaLogOptions
+  partitions: ReadonlyMap<TopicName, number>
+  recordBytes: number
+  lastClock: bigint
+  /** Throws the refusal when more bytes are not to be taken. */
+  admit(bytes: number): void
+  onAppended(position: Position, records: number, bytes: number): void
+}): Promise<KafkaProducer> {
+  const { client, settings, recordBytes } = options
+  const { maxInflightBytes = 64 * 2 ** 20, deliveryTimeoutMs = 10_000, logger } = settings
+  const compression = settings.compression === 'gzip' ? CompressionTypes.GZIP : CompressionTypes.None
+  /** Appends by partition, oldest first. A pending append stays at the head until it is sent whole. */
+  const queues = new Map<string, Pending[]>()
+  const counts = { requests: 0, records: 0 }
+  let inflight = 0
+  let highClock = options.lastClock
+  let failingSince: number | null = null
+  let reason = ''
+  let closed = false
+  let isPumping = false
+  let pumping: Promise<void> = Promise.resolve()
+  let timer: NodeJS.Timeout | null = null
+
+  /** A producer id is used by one connection, which keeps the numbers of its batches. */
+  async function connect(): Promise<Producer> {
+    const created = client.kafka.producer({
+      idempotent: true,
+      allowAutoTopicCreation: false,
+      metadataMaxAge: 300_000,
+      createPartitioner:
+        () =>
+        ({ message }) =>
+          message.partition as number,
+      retry: { retries: 2, initialRetryTime: 50, maxRetryTime: 500 },
+    })
+    await created.connect()
+    return created
+  }
+  let producer: Producer | null = await connect()
+
+  function settle(pending: Pending, error: Error | null, offset = 0): void {
+    if (pending.isSettled) return
+    pending.isSettled = true
+    if (error !== null) pending.reject(error)
+    else pending.resolve({ topic: pending.topic, partition: pending.partition, offset })
+  }
+
+  const refusal = (): Error => retryLater(503, `The log does not accept writes: ${reason}`, 2)
+
+  /** Refuses what has waited too long. What is under way may still be stored: a write that comes again is harmless. */
+  function expire(): void {
+    const now = performance.now()
+    for (const queue of queues.values())
+      for (const pending of queue)
+        if (pending.dueAt <= now) settle(pending, retryLater(503, `The log did not answer in time: ${reason}`, 2))
+  }
+
+  /** The next batch of each partition. What was refused meanwhile is left out. */
+  function take(): Part[] {
+    const parts: Part[] = []
+    let total = 0
+    for (const [key, queue] of queues) {
+      while (queue[0]?.isSettled) inflight -= (queue.shift() as Pending).sizeBytes
+      const first = queue[0]
+      if (first === undefined) {
+        queues.delete(key)
+        continue
+      }
+      if (total > 0 && total + sizeOf(first.messages[first.sent] as Message) > requestBytes) continue
+      const part: Part = { topic: first.topic, partition: first.partition, of: [], messages: [] }
+      let size = 0
+      filling: for (const pending of queue) {
+        if (pending.isSettled) continue
+        const one = { pending, count: 0 }
+        for (const message of pending.messages.slice(pending.sent)) {
+          const next = size + sizeOf(message)
+          if (part.messages.length > 0 && (next > recordBytes || total + next > requestBytes)) {
+            if (one.count > 0) part.of.push(one)
+            break filling
+          }
+          part.messages.push(message)
+          one.count++
+          size = next
+        }
+        part.of.push(one)
+      }
+      total += size
+      parts.push(part)
+    }
+    // Who was served comes last in the next request.
+    for (const { topic, partition } of parts) {
+      const key = `${topic}/${partition}`
+      const queue = queues.get(key) as Pending[]
+      queues.delete(key)
+      queues.set(key, queue)
+    }
+    return parts
+  }
+
+  /** Notes what a request stored. Partitions that the answer does not name are sent again: kafkajs leaves them out
+   *  silently when their leader moved to a broker that had answered already. */
+  function acknowledge(parts: Part[], bases: ReadonlyMap<string, number>): void {
+    for (const { topic, partition, of } of parts) {
+      const base = bases.get(`${client.named(topic)}/${partition}`)
+      if (base === undefined) continue
+      let offset = base
+      const queue = queues.get(`${topic}/${partition}`) as Pending[]
+      for (const { pending, count } of of) {
+        offset += count
+        pending.sent += count
+        counts.records += count
+        if (pending.sent < pending.messages.length) break
+        options.onAppended({ topic, partition, offset }, pending.messages.length, pending.sizeBytes)
+        settle(pending, null, offset)
+        inflight -= pending.sizeBytes
+        queue.splice(queue.indexOf(pending), 1)
+      }
+      if (queue.length === 0) queues.delete(`${topic}/${partition}`)
+    }
+  }
+
+  async function send(parts: Part[]): Promise<void> {
+    const byTopic = Map.groupBy(parts, ({ topic }) => topic)
+    producer ??= await connect()
+    const answers = await producer.sendBatch({
+      acks: -1,
+      timeout: Math.round(deliveryTimeoutMs / 2),
+      compression,
+      topicMessages: [...byTopic].map(([topic, of]) => ({
+        topic: client.named(topic),
+        messages: of.flatMap(({ partition, messages }) => messages.map((message) => ({ ...message, partition }))),
+      })),
+    })
+    const bases = new Map<string, number>()
+    for (const { topicName, partition, baseOffset } of answers)
+      if (baseOffset !== undefined && Number(baseOffset) >= 0)
+        bases.set(`${topicName}/${partition}`, Number(baseOffset))
+    if (bases.size === 0) throw new Error('the brokers told no offsets')
+    counts.requests++
+    acknowledge(parts, bases)
+  }
+
+  async function pump(): Promise<void> {
+    // Lets everything that is appended in this turn join the first request.
+    await null
+    timer ??= setInterval(expire, 100)
+    for (let retryMs = 50; ; ) {
+      const parts = take()
+      if (parts.length === 0) break
+      try {
+        await send(parts)
+        retryMs = 50
+        failingSince = null
+      } catch (error) {
+        failingSince ??= performance.now()
+        reason = error instanceof Error ? error.message : String(error)
+        logger?.warn({ err: error }, 'appending to Kafka failed')
+        // After a failure it is not known which batches count: a new producer begins to count anew.
+        const failed = producer
+        producer = null
+        void failed?.disconnect().catch(() => undefined)
+        expire()
+        await new Promise((resolve) => setTimeout(resolve, retryMs))
+        retryMs = Math.min(retryMs * 2, 1_000)
+      }
+    }
+    clearInterval(timer)
+    timer = null
+    isPumping = false
+  }
+
+  function messagesOf(topic: TopicName, records: RecordInput[]): Message[] {
+    return records.flatMap((record) => {
+      const { rows, rowCount } = record
+      if (rows[0] !== 0x7b || rows[rows.length - 1] !== 0x0a || rowCount < 1)
+        throw new Error('A record must begin with { and end with a line feed, and have rows')
+      const parts = splitRecord(record, recordBytes - overheadBytes)
+      if (parts === null) throw fault(413, `One row is larger than the log takes (${recordBytes} bytes)`)
+      return parts.map((part) => {
+        if (part.clock > highClock) highClock = part.clock
+        return { value: part.rows, headers: encodeHeaders(part, topics[topic].version, highClock) }
+      })
+    })
+  }
+
+  return {
+    async append(topic, records) {
+      if (closed) throw retryLater(503, 'The log is closed')
+      if (records.length === 0) return { topic, partition: 0, offset: 0 }
+      const partitions = options.partitions.get(topic) as number
+      // One append is one position: its records share the partition of the first.
+      const partition = partitionOf((records[0] as RecordInput).key, partitions)
+      const messages = messagesOf(topic, records)
+      const sizeBytes = messages.reduce((sum, message) => sum + sizeOf(message), 0)
+      if (failingSince !== null && queues.size > 0 && performance.now() - failingSince > refuseAfterMs) throw refusal()
+      if (inflight > 0 && inflight + sizeBytes > maxInflightBytes)
+        throw retryLater(429, `${inflight} bytes wait for the brokers, the bound is ${maxInflightBytes}`)
+      options.admit(sizeBytes)
+      inflight += sizeBytes
+      return new Promise((resolve, reject) => {
+        const dueAt = performance.now() + deliveryTimeoutMs
+        const key = `${topic}/${partition}`
+        const pending = { topic, partition, messages, sizeBytes, dueAt, sent: 0, isSettled: false, resolve, reject }
+        const queue = queues.get(key)
+        if (queue === undefined) queues.set(key, [pending])
+        else queue.push(pending)
+        if (isPumping) return
+        isPumping = true
+        pumping = pump()
+      })
+    },
+    inflightBytes: () => inflight,
+    counters: () => ({ ...counts }),
+    problem: () => (failingSince === null ? null : `The brokers do not take records: ${reason}`),
+    async close() {
+      closed = true
+      while (isPumping) await pumping
+      await producer?.disconnect()
+    },
+  }
+}
+
+const sizeOf = (message: Message): number => message.value.length + overheadBytes

@@ -1,0 +1,70 @@
+// A record as a Kafka message: the rows are the value, byte for byte; the header of the record is a message header.
+import type { RecordHeader, RecordInput } from './log.ts'
+
+const headerName = 'record'
+
+export type KafkaHeaders = Record<string, string>
+
+/** @param highClock greatest accept clock that this process appended to any topic, this record included */
+export const encodeHeaders = (input: RecordInput, version: number, highClock: bigint): KafkaHeaders => ({
+  [headerName]: `${version} ${input.rowCount} ${input.patchCount} ${input.clock} ${highClock}`,
+})
+
+export type StoredHeaders = Omit<RecordHeader, 'offset' | 'sizeBytes'> & { highClock: bigint }
+
+const form = /^(\d{1,6}) (\d{1,9}) (\d{1,9}) (\d{1,20}) (\d{1,20})$/
+
+/** Version 0, which no build knows, when the message was not written by Callhouse: the worker then stops. */
+export function decodeHeaders(headers: Record<string, unknown> | undefined): StoredHeaders {
+  const match = form.exec(String(headers?.[headerName] ?? ''))
+  if (match === null) return { version: 0, rowCount: 0, patchCount: 0, clock: 0n, highClock: 0n }
+  const [, version, rowCount, patchCount, clock, highClock] = match as unknown as string[]
+  return {
+    version: Number(version),
+    rowCount: Number(rowCount),
+    patchCount: Number(patchCount),
+    clock: BigInt(clock as string),
+    highClock: BigInt(highClock as string),
+  }
+}
+
+/** What Kafka and the batch add to a message, rounded up. */
+export const overheadBytes = 256
+
+/** FNV-1a of the key; a key that is a partition's number, as the writer of calls makes it, is that partition. */
+export function partitionOf(key: string, partitions: number): number {
+  if (/^\d{1,5}$/.test(key) && Number(key) < partitions) return Number(key)
+  let hash = 0x811c9dc5
+  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193)
+  return (hash >>> 0) % partitions
+}
+
+/**
+ * Parts of a record that fit into `limitBytes` each, null when a row alone is larger or the rows cannot be told apart.
+ * Only records of one kind can be split: which rows are patches is not known here.
+ */
+export function splitRecord(input: RecordInput, limitBytes: number): RecordInput[] | null {
+  const { rows, rowCount, patchCount } = input
+  if (rows.length <= limitBytes) return [input]
+  if (patchCount !== 0 && patchCount !== rowCount) return null
+  const parts: RecordInput[] = []
+  let from = 0
+  let end = 0
+  let count = 0
+  let all = 0
+  const close = (): void => {
+    parts.push({ ...input, rows: rows.subarray(from, end), rowCount: count, patchCount: patchCount === 0 ? 0 : count })
+    from = end
+    count = 0
+  }
+  while (end < rows.length) {
+    const next = rows.indexOf(10, end) + 1
+    if (next - from > limitBytes && count > 0) close()
+    if (next - from > limitBytes) return null
+    end = next
+    count++
+    all++
+  }
+  close()
+  return all === rowCount ? parts : null
+}

@@ -1,0 +1,186 @@
+// The log of many machines: topics of a Kafka cluster, one per event family. Puts the driver together.
+import { retryLater } from '../http/errors.ts'
+import type { TopicName } from '../topics.ts'
+import { createKafkaClient, type KafkaLogOptions, prepareTopics, topicNames } from './kafka-client.ts'
+import { createKafkaConsumer } from './kafka-consumer.ts'
+import { createPartitionLag, type PartitionLag } from './kafka-lag.ts'
+import { createKafkaPositions, type Offsets } from './kafka-positions.ts'
+import { createKafkaProducer } from './kafka-producer.ts'
+import type { Log, LogHealth, Position } from './log.ts'
+
+export type KafkaLog = Log & {
+  /** Of this process since its start. */
+  counters(): { requests: number; records: number }
+  /** Bytes of records that the consumer holds. */
+  bufferedBytes(): number
+  /** What is unapplied, per partition; by estimate, as `health()`. */
+  lag(): { topic: TopicName; partition: number; records: number; bytes: number; ageMs: number }[]
+}
+
+/** How often positions are looked at when nobody asks. */
+const pollMs = 1_000
+/** A payload text above this goes to blob storage, and the row holds its digest. */
+const valueBytes = 256 * 1024
+
+/** Connects and creates missing topics. Throws when the brokers cannot be reached or the topics cannot be created. */
+export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> {
+  const { roles, group, maxUnappliedBytes = Number.POSITIVE_INFINITY } = options
+  const client = createKafkaClient(options)
+  const { partitions, recordBytes } = await prepareTopics(client, options)
+  const lags = new Map<TopicName, PartitionLag[]>(
+    topicNames.map((topic) => [topic, Array.from({ length: partitions.get(topic) as number }, createPartitionLag)]),
+  )
+  const of = ({ topic, partition }: Pick<Position, 'topic' | 'partition'>): PartitionLag => {
+    const found = lags.get(topic)?.[partition]
+    if (found === undefined) throw new Error(`Topic ${topic} has no partition ${partition}`)
+    return found
+  }
+  let polledAt = Number.NEGATIVE_INFINITY
+  let refusedFor: string | null = null
+  let closing: Promise<void> | null = null
+
+  function each(offsets: Offsets, step: (position: Position) => void): void {
+    for (const [topic, found] of offsets)
+      for (const [partition, offset] of found.entries()) step({ topic, partition, offset })
+  }
+  const positions = createKafkaPositions({
+    client,
+    group,
+    partitions,
+    onEnds(ends) {
+      const now = Date.now()
+      each(ends, (one) => of(one).observed(one.offset, now))
+    },
+    onCommitted(offsets) {
+      polledAt = performance.now()
+      each(offsets, (one) => {
+        const lag = of(one)
+        lag.committed(one.offset)
+        if (one.offset < lag.position()) void consumer?.restore({ ...one, offset: lag.position() })
+      })
+    },
+  })
+  const inOrder = (found: number[], topic: TopicName): Position[] =>
+    found.map((offset, partition) => ({ topic, partition, offset }))
+
+  const unapplied = (): number => {
+    let bytes = producer?.inflightBytes() ?? 0
+    for (const found of lags.values()) for (const lag of found) bytes += lag.unappliedBytes()
+    return bytes
+  }
+  const mib = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`
+  function admit(bytes: number): void {
+    if (maxUnappliedBytes === Number.POSITIVE_INFINITY) return
+    const waiting = unapplied()
+    refusedFor =
+      waiting > 0 && waiting + bytes > maxUnappliedBytes
+        ? `${mib(waiting)} are waiting to be applied, the bound is ${mib(maxUnappliedBytes)}`
+        : null
+    if (refusedFor !== null) throw retryLater(429, refusedFor)
+  }
+
+  const consumer = roles.consume
+    ? createKafkaConsumer({
+        client,
+        settings: options,
+        onCommitted(position) {
+          of(position).committed(position.offset)
+          refusedFor = null
+        },
+      })
+    : null
+  const lastClock = await open()
+  const producer = roles.produce
+    ? await createKafkaProducer({
+        client,
+        settings: options,
+        partitions,
+        recordBytes,
+        lastClock,
+        admit,
+        onAppended: (position, records, bytes) => of(position).appended(position.offset, records, bytes, Date.now()),
+      })
+    : null
+
+  async function open(): Promise<bigint> {
+    try {
+      await positions.open()
+      return roles.produce ? await positions.lastClock() : 0n
+    } catch (error) {
+      await positions.close()
+      throw error
+    }
+  }
+
+  const polling = setInterval(() => {
+    if (performance.now() - polledAt >= pollMs)
+      Promise.all([positions.committed(), positions.ends()]).catch(() => undefined)
+  }, pollMs)
+  polling.unref()
+
+  function health(): LogHealth {
+    const now = Date.now()
+    let oldestMs = now
+    for (const found of lags.values()) for (const lag of found) oldestMs = Math.min(oldestMs, lag.oldestMs() ?? now)
+    const reasons = [producer?.problem(), consumer?.problem(), positions.problem(), refusedFor].filter(
+      (reason) => typeof reason === 'string',
+    )
+    if (closing !== null) reasons.unshift('The log is closed')
+    const status = closing !== null ? 'down' : reasons.length > 0 ? 'degraded' : 'ok'
+    const fields: LogHealth = { status, unappliedBytes: unapplied(), lagMs: Math.max(0, now - oldestMs) }
+    return reasons.length === 0 ? fields : { ...fields, reason: reasons.join('; ') }
+  }
+
+  return {
+    async append(topic, records) {
+      if (producer === null) throw new Error('This process was not opened to append')
+      return producer.append(topic, records)
+    },
+    end: async (topic) => inOrder((await positions.ends()).get(topic) as number[], topic),
+    consume(topic, signal) {
+      if (consumer === null) throw new Error('This process was not opened to consume')
+      return consumer.consume(topic, signal)
+    },
+    async commit(position) {
+      if (consumer === null) throw new Error('This process was not opened to consume')
+      if (!Number.isSafeInteger(position.offset)) throw new Error(`${position.offset} is no position`)
+      const lag = of(position)
+      if (position.offset <= lag.position()) return
+      if (position.offset > lag.end()) await positions.ends()
+      if (position.offset > lag.end())
+        throw new Error(`Position ${position.offset} of ${position.topic} is beyond the end ${lag.end()}`)
+      await consumer.commit(position)
+    },
+    async committed(topic) {
+      const found = inOrder((await positions.committed()).get(topic) as number[], topic)
+      // What this process has committed may be newer than the look-up.
+      return found.map((one) => ({ ...one, offset: Math.max(one.offset, of(one).position()) }))
+    },
+    hurry: (topic) => consumer?.hurry(topic),
+    partitions: (topic) => partitions.get(topic) as number,
+    limits: { recordBytes, valueBytes },
+    lastClock: () => lastClock,
+    health,
+    counters: () => producer?.counters() ?? { requests: 0, records: 0 },
+    bufferedBytes: () => consumer?.bufferedBytes() ?? 0,
+    lag() {
+      const now = Date.now()
+      return topicNames.flatMap((topic) =>
+        (lags.get(topic) as PartitionLag[]).map((one, partition) => ({
+          ...{ topic, partition, records: one.end() - one.position(), bytes: one.unappliedBytes() },
+          ageMs: Math.max(0, now - (one.oldestMs() ?? now)),
+        })),
+      )
+    },
+    close() {
+      closing ??= (async () => {
+        clearInterval(polling)
+        // Appends are finished first: they may take as long as the brokers let them.
+        await producer?.close()
+        await consumer?.close()
+        await positions.close()
+      })()
+      return closing
+    },
+  }
+}

@@ -1,0 +1,11 @@
+// The Kafka driver on a real broker: the contract, with and without compression.
+
+import { createKafkaLog } from '../../services/core/log/kafka.ts'
+import { kafkaBrokers, kafkaSettings } from '../fixtures/kafka.ts'
+import { logContract } from './log.contract.ts'
+
+for (const compression of ['none', 'gzip'] as const)
+  logContract(`kafka, compression ${compression}`, async () => {
+    const settings = kafkaSettings(await kafkaBrokers(), { compression })
+    return { open: (options) => createKafkaLog({ ...settings, ...options }), dispose: async () => {} }
+  })
