@@ -2,6 +2,7 @@
 
 import type { Config } from './config.ts'
 import type { Blobs } from './core/blobs.ts'
+import { callSplitOf } from './core/call-rows-writer.ts'
 import type { Clock } from './core/clock.ts'
 import { createContent } from './core/content.ts'
 import type { Freshness } from './core/freshness.ts'
@@ -59,9 +60,10 @@ const ingestRoutes = ({ config, log, store, clock, blobs, freshness }: RouteDeps
   const isLiveQueue = createIsLiveQueue({ store, freshness })
   const binding = createNameBinding(createBaseClasses({ store, freshness }))
   const { wirePrefix, wireAliases, maxJsonDepth } = config
+  const split = callSplitOf(log)
   return [
-    ...createCallWriteRoutes({ log, clock, content, wirePrefix, wireAliases, maxJsonDepth }),
-    ...createOtelRoutes({ log, clock, content, opObjects: createOpObjects({ log, clock }), config }),
+    ...createCallWriteRoutes({ log, split, clock, content, wirePrefix, wireAliases, maxJsonDepth }),
+    ...createOtelRoutes({ log, split, clock, content, opObjects: createOpObjects({ log, clock }), config }),
     ...createObjectWriteRoutes({ log, clock, binding, config }),
     ...createFileWriteRoutes({ log, clock, blobs, config }),
     ...createCostWriteRoutes({ log, clock }),
@@ -78,7 +80,7 @@ const queryRoutes = ({ config, log, store, clock, blobs, freshness }: RouteDeps)
   return [
     ...createCallReadRoutes(calls),
     ...createThreadRoutes(calls),
-    ...createCallDeleteRoutes(calls),
+    ...createCallDeleteRoutes({ ...calls, split: callSplitOf(log) }),
     ...createCallStatsRoutes(calls),
     ...createUsageRoutes({ ...calls, usageOwnOnly: config.usageOwnOnly }),
     ...createObjectReadRoutes({ store, freshness, config }),

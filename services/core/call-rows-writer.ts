@@ -10,7 +10,7 @@ export type CallWriter = {
   add(part: CallPart): void
   /** Rows since the last `take`. */
   rowCount(): number
-  /** The records to append, one per partition that has rows; the writer is empty afterwards. */
+  /** The records to append, one per partition that has rows, more when it would be too large; the writer is empty then. */
   take(): RecordInput[]
 }
 
@@ -215,22 +215,32 @@ function partitionOf(projectId: string, id: string, partitions: number): number 
 
 type Pending = { rows: JsonBuffer; rowCount: number; patchCount: number; clock: bigint }
 
+/** How the log wants the rows of calls to be split into records. */
+export type CallSplit = { partitions?: number; maxRecordBytes?: number }
+
+export const callSplitOf = (log: Log): CallSplit => ({
+  partitions: log.partitions('calls'),
+  maxRecordBytes: log.limits.recordBytes,
+})
+
 /**
  * @param options.sizeHintBytes expected size of all rows, to save copies
  * @param options.pool where the buffers of the rows come from; the caller gives them back
  * @param options.partitions partitions of the log's topic; a record's `key` is the number of its partition
+ * @param options.maxRecordBytes a record ends at half of it, so that the next row fits
  */
-export function createCallWriter(
-  options: { sizeHintBytes?: number; partitions?: number; pool?: BufferPool } = {},
-): CallWriter {
+export function createCallWriter(options: { sizeHintBytes?: number; pool?: BufferPool } & CallSplit = {}): CallWriter {
   const partitions = options.partitions ?? 1
+  const fullBytes = (options.maxRecordBytes ?? Number.POSITIVE_INFINITY) / 2
   const sizeHint = (options.sizeHintBytes ?? 4096) / partitions
   let byPartition = new Map<number, Pending>()
+  let full: [partition: number, Pending][] = []
 
   function pendingOf(part: CallPart): Pending {
     const partition = partitionOf(part.projectId, part.id, partitions)
     const known = byPartition.get(partition)
-    if (known !== undefined) return known
+    if (known !== undefined && known.rows.sizeBytes() < fullBytes) return known
+    if (known !== undefined) full.push([partition, known])
     const pending = { rows: createJsonBuffer(sizeHint, options.pool), rowCount: 0, patchCount: 0, clock: 0n }
     byPartition.set(partition, pending)
     return pending
@@ -255,16 +265,17 @@ export function createCallWriter(
     },
     rowCount() {
       let all = 0
-      for (const { rowCount } of byPartition.values()) all += rowCount
+      for (const [, { rowCount }] of [...full, ...byPartition]) all += rowCount
       return all
     },
     take() {
-      const records = [...byPartition].map(([partition, { rows, ...counts }]) => ({
+      const records = [...full, ...byPartition].map(([partition, { rows, ...counts }]) => ({
         ...counts,
         rows: rows.done(),
         key: String(partition),
       }))
       byPartition = new Map()
+      full = []
       return records
     },
   }

@@ -19,6 +19,7 @@ export type JsonBuffer = {
   string(text: string): void
   /** An integer, cut to the nearest one of 64 bits. */
   integer(value: number): void
+  sizeBytes(): number
   /** What was written. It is never written again as long as nothing more is added. */
   done(): Buffer
 }
@@ -87,6 +88,7 @@ export function createJsonBuffer(sizeHint: number, pool: BufferPool = freshBuffe
       }
       at += places
     },
+    sizeBytes: () => at,
     done: () => buffer.subarray(0, at),
   }
 }

@@ -1,6 +1,6 @@
 // Deleting calls with their descendants: POST /calls/delete. Served here, because the descendants are found by reading.
 import { callsDeleteRequest, callsDeleteResponse } from '../../schemas/calls-read.ts'
-import { appendCalls, createCallWriter } from '../core/call-rows-writer.ts'
+import { appendCalls, type CallSplit, createCallWriter } from '../core/call-rows-writer.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Freshness } from '../core/freshness.ts'
 import { tooLarge } from '../core/http/errors.ts'
@@ -18,8 +18,8 @@ export type CallDeleteDeps = {
   log: Log
   clock: Clock
   freshness: Freshness
-  /** Partitions of the topic calls; 1 for the embedded log. */
-  partitions?: number
+  /** One partition and records of any size when absent. */
+  split?: CallSplit
 }
 
 const mostIds = 1_000
@@ -101,7 +101,7 @@ async function reachedCalls(
 }
 
 export function createCallDeleteRoutes(deps: CallDeleteDeps): Route[] {
-  const { log, clock, freshness, partitions = 1 } = deps
+  const { log, clock, freshness, split = {} } = deps
   return [
     route({
       name: 'calls.delete',
@@ -122,7 +122,7 @@ export function createCallDeleteRoutes(deps: CallDeleteDeps): Route[] {
         const headers = await freshness.wait(context, ['calls'])
         const reached = await reachedCalls(deps, projectId, ids, { signal })
         if (reached.size === 0) return { json: { num_deleted: 0 }, headers }
-        const writer = createCallWriter({ sizeHintBytes: reached.size * 150, partitions })
+        const writer = createCallWriter({ sizeHintBytes: reached.size * 150, ...split })
         for (const id of reached) writer.add({ kind: 'delete', projectId, id, clock: clock.next() })
         const positions = await appendCalls(log, writer.take())
         return {

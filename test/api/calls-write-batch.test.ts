@@ -189,7 +189,7 @@ describe('/call/upsert_batch', () => {
       { length: 40 },
       (_, n) => `0199aa00-0000-7000-8000-0000000001${String(n).padStart(2, '0')}`,
     ).flatMap((id) => [startItem({ id }), startItem({ id, thread_id: 'again' })])
-    const { edge, headers } = await upsert(batch, {}, { partitions: 4 })
+    const { edge, headers } = await upsert(batch, {}, { split: { partitions: 4 } })
     expect(edge.log.appends()).toBe(4)
     expect(headers['X-Callhouse-Position']?.split(',')).toHaveLength(4)
     expect(edge.rows()).toHaveLength(80)

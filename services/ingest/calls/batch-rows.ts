@@ -2,7 +2,7 @@
 
 import type { BufferPool } from '../../core/buffer-pool.ts'
 import type { CallPart } from '../../core/call-rows.ts'
-import { createCallWriter } from '../../core/call-rows-writer.ts'
+import { type CallSplit, createCallWriter } from '../../core/call-rows-writer.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Extraction } from '../../core/content-port.ts'
 import type { Slice } from '../../core/json-scan.ts'
@@ -188,16 +188,16 @@ export type RowsInput = {
   userId: string
   clock: Clock
   extraction: Extraction
-  partitions: number
+  split: CallSplit
   pool: BufferPool
   /** Size of the request, from which the size of the rows is guessed. */
   bodyBytes: number
 }
 
 /** Log records of the items; each row takes the next value of the clock, in list order. */
-export function recordsOf({ items, userId, clock, extraction, partitions, pool, bodyBytes }: RowsInput): RecordInput[] {
+export function recordsOf({ items, userId, clock, extraction, split, pool, bodyBytes }: RowsInput): RecordInput[] {
   const parts = pair(items)
-  const writer = createCallWriter({ sizeHintBytes: bodyBytes + 512 * parts.length, partitions, pool })
+  const writer = createCallWriter({ sizeHintBytes: bodyBytes + 512 * parts.length, ...split, pool })
   for (const part of parts) {
     const owner: PayloadOwner = { projectId: part.projectId, userId, extraction }
     writer.add(partOf(part, clock.next(), owner))

@@ -11,7 +11,7 @@ import {
   upsertResponseSchema,
 } from '../../../schemas/calls.ts'
 import { createBufferPool } from '../../core/buffer-pool.ts'
-import { appendCalls, createCallWriter } from '../../core/call-rows-writer.ts'
+import { appendCalls, type CallSplit, createCallWriter } from '../../core/call-rows-writer.ts'
 import type { Clock } from '../../core/clock.ts'
 import { type ContentStore, noContent } from '../../core/content-port.ts'
 import { type Detail, Fault, fault, invalid } from '../../core/http/errors.ts'
@@ -53,8 +53,8 @@ export type CallWriteDeps = {
   wireAliases: boolean
   /** Most nested containers in a body; 512 when absent. */
   maxJsonDepth?: number
-  /** Partitions of the topic `calls`; 1 when absent. */
-  partitions?: number
+  /** One partition and records of any size when absent. */
+  split?: CallSplit
   /** Told of every refused item of a batch whose other items were stored. */
   onRefused?(refused: { requestId: string; index: number; reason: string }): void
 }
@@ -128,7 +128,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
   const { log, clock, content } = deps
   const names = wireNames(deps.wirePrefix, deps.wireAliases)
   const maxDepth = deps.maxJsonDepth ?? 512
-  const partitions = deps.partitions ?? 1
+  const { split = {} } = deps
   const reader = createBodyReader(names, maxDepth)
   const pool = createBufferPool()
   const checkContext = (): CheckContext => ({ names, nowMs: Date.now() })
@@ -138,14 +138,14 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
     const { userId } = context.caller
     const bodyBytes = context.body.bytes.length
     const extraction = content.begin()
-    let records = recordsOf({ items, userId, clock, extraction, partitions, pool, bodyBytes })
+    let records = recordsOf({ items, userId, clock, extraction, split, pool, bodyBytes })
     let stored: Position[] = []
     try {
       stored = await extraction.append()
     } catch (error) {
       if (error instanceof Fault) throw error
       // Content that cannot be stored stays inline: a call is never refused for it.
-      records = recordsOf({ items, userId, clock, extraction: noContent.begin(), partitions, pool, bodyBytes })
+      records = recordsOf({ items, userId, clock, extraction: noContent.begin(), split, pool, bodyBytes })
     }
     return [...stored, ...(await appendCalls(log, records, pool))]
   }
@@ -248,7 +248,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
     const projectId = context.project(project)
     // No call can have such an id: the answer is that of an unknown call.
     if (!isCallId(id)) return reply('{}', [])
-    const writer = createCallWriter({ partitions })
+    const writer = createCallWriter(split)
     writer.add({ kind: 'name', projectId, id: id.toWellFormed(), clock: clock.next(), displayName })
     return reply('{}', await appendCalls(log, writer.take()))
   }

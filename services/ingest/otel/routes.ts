@@ -1,7 +1,7 @@
 // POST /otel/v1/traces: OTLP spans become complete calls (specification: OTLP).
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
-import { appendCalls, createCallWriter } from '../../core/call-rows-writer.ts'
+import { appendCalls, type CallSplit, createCallWriter } from '../../core/call-rows-writer.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { ContentStore } from '../../core/content-port.ts'
 import { fault, tooLarge } from '../../core/http/errors.ts'
@@ -27,6 +27,8 @@ export type OtelDeps = {
   clock: Clock
   content: ContentStore
   opObjects: OpObjects
+  /** One partition and records of any size when absent. */
+  split?: CallSplit
   config: {
     /** Prefix of the run fields. */
     wirePrefix: string
@@ -140,7 +142,7 @@ async function write(
   const { userId } = context.caller
   const extraction = deps.content.begin()
   const ops = deps.opObjects.begin()
-  const writer = createCallWriter({ sizeHintBytes: context.body.bytes.length * rowBytesPerBodyByte })
+  const writer = createCallWriter({ sizeHintBytes: context.body.bytes.length * rowBytesPerBodyByte, ...deps.split })
   const nowMs = Date.now()
   let turnEnds = performance.now() + turnMs
   let spansLeft = spansPerLook
