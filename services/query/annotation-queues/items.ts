@@ -148,9 +148,12 @@ export const countsQuery = (projectId: ProjectId, queueIds: readonly string[]): 
     const queues = sql`queue_id IN (${param('Array(String)', queueIds)})`
     const items = project.from('annotation_queue_items', { where: queues })
     // Once reached, such a state is never left: every version of a row tells the truth.
-    const done = project.from('annotation_queue_progress', { where: sql`${queues} AND state != 'in_progress'` })
-    return sql`SELECT queue_id, toUInt32(uniqExactIf(call_id, NOT done)), toUInt32(uniqExactIf(call_id, done))
-    FROM (SELECT queue_id, call_id, false AS done ${items} UNION ALL SELECT queue_id, call_id, true AS done ${done})
+    const progress = project.from('annotation_queue_progress', { where: sql`${queues} AND state != 'in_progress'` })
+    return sql`SELECT queue_id, toUInt32(count()), toUInt32(sum(done)) FROM
+      (SELECT queue_id, call_id, max(is_done) AS done FROM
+        (SELECT queue_id, call_id, 0 AS is_done ${items}
+        UNION ALL SELECT queue_id, call_id, 1 AS is_done ${progress})
+      GROUP BY queue_id, call_id HAVING min(is_done) = 0)
     GROUP BY queue_id`
   })
 
