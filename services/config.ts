@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { parseBucketUrl } from './core/bucket-url.ts'
 
 type About = { fallback: string; help: string; secret?: true }
 
@@ -148,6 +149,13 @@ const configSchema = z.object({
   ),
   maxBodyBytes: integer(32 * mebibyte, 'largest inflated JSON or OTLP body', 1024, gibibyte),
   maxFileBytes: integer(256 * mebibyte, 'largest file upload', 1024),
+  fileBucket: setting(
+    '',
+    'bucket of large files, s3://bucket/prefix?endpoint=…&region=…; empty = the data folder',
+    z.string().refine((value) => value === '' || parseBucketUrl(value) !== null, {
+      error: 'must be s3://bucket/prefix with endpoint (an http or https address) and region as its only parameters',
+    }),
+  ),
   maxJsonDepth: integer(512, 'most nested containers in a JSON body', 8, 1000),
   maxInflightBytes: integer(
     256 * mebibyte,
@@ -193,7 +201,11 @@ const configSchema = z.object({
   kafkaSasl: choice('none', 'SASL mechanism of the brokers', ['none', 'plain', 'scram-sha-256', 'scram-sha-512']),
   kafkaUser: setting('', 'SASL user', z.string()),
   kafkaPassword: secret(setting('', 'SASL password', z.string())),
-  workerId: setting('', 'name of this worker in its group, the same after a restart; none = the host name', z.string()),
+  workerId: setting(
+    '',
+    'name of this worker among all, the same after a restart; empty = a new one at each start',
+    z.string(),
+  ),
   clickhouseUrl: setting(
     '',
     'ClickHouse server (http://host:8123); none = the embedded engine in the data folder',

@@ -1,5 +1,7 @@
 // Chooses the drivers of the log and of the store by the settings; nothing else knows which ones are in use.
+import { hostname } from 'node:os'
 import { join } from 'node:path'
+import type { SASLOptions } from 'kafkajs'
 import type { Config } from './config.ts'
 import { createEmbeddedLog } from './core/log/embedded.ts'
 import type { Log } from './core/log/log.ts'
@@ -8,7 +10,7 @@ import { createProgress, followProgress, type Progress } from './core/progress.t
 import { createEmbeddedStore } from './core/store/embedded.ts'
 import { createServerStore } from './core/store/server.ts'
 import type { Store, StoreMetrics } from './core/store/store.ts'
-import type { ServerRole } from './server-role.ts'
+import { does, type ServerRole } from './server-role.ts'
 
 const hourMs = 3_600_000
 
@@ -25,7 +27,30 @@ export function checkEngines(config: Config, role: ServerRole): void {
   if (hasEmbeddedStore(config)) throw new Error(`callhouse ${role} needs CALLHOUSE_CLICKHOUSE_URL`)
 }
 
-export function openLog(config: Config, _role: ServerRole, logger: Logger): Promise<Log> {
+const saslOf = ({ kafkaSasl, kafkaUser: username, kafkaPassword: password }: Config) =>
+  kafkaSasl === 'none' ? {} : { sasl: { mechanism: kafkaSasl, username, password } as SASLOptions }
+
+export async function openLog(config: Config, role: ServerRole, logger: Logger): Promise<Log> {
+  if (hasSharedLog(config)) {
+    // Loaded on demand: the embedded form needs no Kafka client.
+    const { createKafkaLog } = await import('./core/log/kafka.ts')
+    return createKafkaLog({
+      brokers: config.kafkaBrokers,
+      // Every role writes: reads append deletes and queue items, workers replay dead letters.
+      roles: { produce: true, consume: does(role, 'apply') },
+      topicPrefix: config.kafkaTopicPrefix,
+      group: config.kafkaGroup,
+      ...(config.workerId === '' ? {} : { instanceId: config.workerId }),
+      partitions: config.kafkaPartitions,
+      replication: config.kafkaReplication,
+      retentionMs: config.logRetentionHours * hourMs,
+      compression: config.kafkaCompression,
+      tls: config.kafkaTls,
+      ...saslOf(config),
+      maxUnappliedBytes: config.maxUnappliedBytes,
+      logger,
+    })
+  }
   return createEmbeddedLog({
     dir: join(config.dataDir, 'log'),
     maxUnappliedBytes: config.maxUnappliedBytes,
@@ -44,7 +69,7 @@ export function openStore(config: Config, logger: Logger, metrics: StoreMetrics)
       password: config.clickhousePassword,
       database: config.clickhouseDatabase,
       ...(cluster === '' ? {} : { cluster }),
-      ...(config.workerId === '' ? {} : { worker: config.workerId }),
+      worker: config.workerId || `${hostname()}-${process.pid}`,
       queryTimeoutMs: config.queryTimeoutMs,
       queryMemoryBytes: config.queryMemoryBytes,
       logger,

@@ -174,6 +174,7 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
     },
     committed: async (topic) => [{ topic, partition: 0, offset: of(topic).delivery.committed() }],
     hurry: (topic) => of(topic).delivery.hurry(),
+    leads: () => true,
     partitions: () => 1,
     limits: { recordBytes: Number.POSITIVE_INFINITY, valueBytes: Number.POSITIVE_INFINITY },
     lastClock: () => lastClock,

@@ -12,6 +12,7 @@ export type KafkaConsumer = {
   /** The brokers tell an older position than was committed: a worker that had lost the partition wrote late. */
   restore(position: Position): Promise<void>
   hurry(topic: TopicName): void
+  owns(topic: TopicName, partition: number): boolean
   /** Bytes of records in memory. */
   bufferedBytes(): number
   problem(): string | null
@@ -261,6 +262,7 @@ export function createKafkaConsumer(options: {
       if (closed || !buffers.has(`${position.topic}/${position.partition}`)) return
       await write(position).catch((error: unknown) => logger?.warn({ err: error }, 'a position was not restored'))
     },
+    owns: (topic, partition) => buffers.has(`${topic}/${partition}`),
     hurry(topic) {
       of(topic).isHurried = true
       of(topic).wake()

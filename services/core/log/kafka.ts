@@ -157,6 +157,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
       return found.map((one) => ({ ...one, offset: Math.max(one.offset, of(one).position()) }))
     },
     hurry: (topic) => consumer?.hurry(topic),
+    leads: (topic) => consumer?.owns(topic, 0) ?? false,
     partitions: (topic) => partitions.get(topic) as number,
     limits: { recordBytes, valueBytes },
     lastClock: () => lastClock,

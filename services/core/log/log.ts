@@ -80,6 +80,11 @@ export type Log = {
   committed(topic: TopicName): Promise<Position[]>
   /** A reader waits: seal what is there now, so that the next batch comes at once. */
   hurry(topic: TopicName): void
+  /**
+   * Whether this process applies partition 0 of the topic: of several workers one keeps the rollups and the hourly
+   * housekeeping. For a moment it may be two, or none.
+   */
+  leads(topic: TopicName): boolean
   /** Partitions of a topic; rows of calls are split by them (`createCallWriter`). */
   partitions(topic: TopicName): number
   /** What one record and one payload text of a row may hold; a larger text goes to blob storage first. */
