@@ -1,9 +1,7 @@
 // One server process, whatever its role: opens the engines, redoes what was unapplied, listens, and ends in order.
 import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { startApplying } from './apply.ts'
 import type { Config } from './config.ts'
-import { createFolderBlobs } from './core/blobs.ts'
 import { createClock } from './core/clock.ts'
 import { createFreshness } from './core/freshness.ts'
 import { createApp, type HttpServer } from './core/http/app.ts'
@@ -15,6 +13,7 @@ import { createShutdown, type Shutdown, type ShutdownStep } from './core/shutdow
 import type { Store } from './core/store/store.ts'
 import { packageVersion } from './core/version.ts'
 import { checkEngines, openLog, openProgress, openStore } from './engines.ts'
+import { openBlobs } from './open-blobs.ts'
 import { openGeoRanges } from './query/geolocate.ts'
 import { routesOf } from './routes.ts'
 import { does, type ServerRole } from './server-role.ts'
@@ -64,7 +63,7 @@ export async function startCallhouse(
     await store.migrate()
 
     const clock = createClock(config.edgeNumber, log.lastClock())
-    const blobs = await createFolderBlobs({ dir: join(dataDir, 'blobs'), minFreeBytes: config.minFreeBytes })
+    const blobs = await openBlobs(config, role, logger)
     const progress = openProgress(config, log)
     const applying = does(role, 'apply')
       ? await startApplying({ config, log, store, progress, logger, metrics: workerMetrics, open })
@@ -85,7 +84,7 @@ export async function startCallhouse(
         return { log: status, storage: (await store.health()).status, workers, lagMs }
       },
     }
-    const routes = routesOf(role, { config, log, store, clock, blobs, freshness, service })
+    const routes = routesOf(role, { config, log, store, clock, blobs, freshness, service, logger })
     const http = createApp({ routes, config, keys, log: logger, metrics, version, isShuttingDown })
     open.push({
       name: 'http',

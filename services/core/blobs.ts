@@ -18,7 +18,7 @@ export type BlobUpload = {
 
 /**
  * MUST: a committed content is complete and durable, and stays readable at its location; committing it again is harmless.
- * MUST: an upload that was not committed leaves nothing behind, at the latest after the next start.
+ * MUST: an upload that was not committed leaves nothing that could be read, and no file after the next start.
  */
 export type Blobs = {
   /** @throws Fault 503 when there is no room. */
@@ -28,6 +28,9 @@ export type Blobs = {
   /** Null when there is no content at the location. */
   stat(location: string): Promise<{ sizeBytes: number } | null>
 }
+
+/** Uploads lie in a file until they are committed, which other drivers send on. */
+export type FolderBlobs = Omit<Blobs, 'upload'> & { upload(): Promise<BlobUpload & { path: string }> }
 
 const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)
 
@@ -73,7 +76,7 @@ const location = /^[0-9a-f]{2}\/[0-9a-f]{32}\/[A-Za-z0-9]{43,64}$/
  * `tmp` is removed: one process owns the folder.
  * @param options.minFreeBytes no upload starts below this or 5 % of free space
  */
-export async function createFolderBlobs(options: { dir: string; minFreeBytes: number }): Promise<Blobs> {
+export async function createFolderBlobs(options: { dir: string; minFreeBytes: number }): Promise<FolderBlobs> {
   const { dir, minFreeBytes } = options
   const tmp = join(dir, 'tmp')
   await mkdir(tmp, { recursive: true, mode: 0o750 })
@@ -84,10 +87,11 @@ export async function createFolderBlobs(options: { dir: string; minFreeBytes: nu
   /** A location comes from a row; whatever a row says, only a file of ours is opened. */
   const pathOf = (text: string): string | null => (location.test(text) ? join(dir, text) : null)
 
-  async function start(): Promise<BlobUpload> {
+  async function start(): Promise<BlobUpload & { path: string }> {
     const path = join(tmp, randomUUID())
     const handle: FileHandle = await open(path, 'wx', 0o640)
     return {
+      path,
       async write(chunk) {
         let done = 0
         while (done < chunk.length) done += (await handle.write(chunk, done)).bytesWritten
