@@ -1,5 +1,5 @@
 // Settings of the Kafka driver, the clients made from them, and the topics of the event families.
-import { type Admin, ConfigResourceTypes, Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs'
+import kafkajs, { type Admin, Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs'
 import { type TopicName, topics } from '../topics.ts'
 import { prepareKafkajs } from './kafka-internals.ts'
 import type { LogLogger } from './writer.ts'
@@ -47,6 +47,8 @@ const mib = 2 ** 20
 
 /** Largest message of our topics. */
 const maxMessageBytes = 8 * mib
+/** Longest wait for new topics. */
+const readyMs = 30_000
 
 export const topicNames = Object.keys(topics) as TopicName[]
 
@@ -107,14 +109,26 @@ export async function prepareTopics(client: KafkaClient, options: KafkaLogOption
     const existing = new Set(await admin.listTopics())
     const missing = topicNames.filter((topic) => !existing.has(client.named(topic)))
     if (missing.length > 0) await createTopics(admin, client, options, missing)
-    const { topics: found } = await admin.fetchTopicMetadata({ topics: topicNames.map(client.named) })
-    const partitions = new Map(
-      found.map(({ name, partitions }) => [client.topicOf(name) as TopicName, partitions.length]),
-    )
-    return { partitions, recordBytes: (await smallestMessageBytes(admin, client)) - 64 * 1024 }
+    for (const giveUpAt = performance.now() + readyMs; ; ) {
+      try {
+        return await factsOf(admin, client)
+      } catch (error) {
+        // A new topic takes a moment until the brokers know it, and longer until it has a leader.
+        if (performance.now() > giveUpAt || !(error as { retriable?: unknown }).retriable) throw error
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+    }
   } finally {
     await admin.disconnect()
   }
+}
+
+async function factsOf(admin: Admin, client: KafkaClient): Promise<TopicFacts> {
+  const { topics: found } = await admin.fetchTopicMetadata({ topics: topicNames.map(client.named) })
+  const partitions = new Map(found.map((one) => [client.topicOf(one.name) as TopicName, one.partitions.length]))
+  const isReady = found.every((one) => one.partitions.length > 0 && one.partitions.every(({ leader }) => leader >= 0))
+  if (!isReady) throw Object.assign(new Error('Topics have no leaders'), { retriable: true })
+  return { partitions, recordBytes: (await smallestMessageBytes(admin, client)) - 64 * 1024 }
 }
 
 async function createTopics(
@@ -134,7 +148,7 @@ async function createTopics(
     { name: 'message.timestamp.type', value: 'LogAppendTime' },
   ]
   await admin.createTopics({
-    waitForLeaders: true,
+    waitForLeaders: false,
     topics: missing.map((topic) => ({
       topic: named(topic),
       numPartitions: partitions,
@@ -147,7 +161,7 @@ async function createTopics(
 /** What the topics allow; the setting that we create them with where reading it is not permitted. */
 async function smallestMessageBytes(admin: Admin, { named }: KafkaClient): Promise<number> {
   const resources = topicNames.map((topic) => ({
-    type: ConfigResourceTypes.TOPIC,
+    type: kafkajs.ConfigResourceTypes.TOPIC,
     name: named(topic),
     configNames: ['max.message.bytes'],
   }))
