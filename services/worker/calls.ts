@@ -2,10 +2,14 @@
 import type { Batch, Position } from '../core/log/log.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Materializer } from './materializer.ts'
+import { monthsAtOnce, touchesTooManyMonths } from './months.ts'
 import { statement } from './statements.ts'
 
 /** Above this many finished rows the look for other start times is left to the sweep: it costs a random read per id. */
 const lookupRows = 2_000
+
+/** Beyond every time of a call. */
+const maxUs = Number.MAX_SAFE_INTEGER
 
 type Scratch = 'calls_batch' | 'calls_touched' | 'calls_folded'
 
@@ -33,6 +37,24 @@ export function createCallMaterializer(store: Store): CallMaterializer {
     await store.command(statement('calls-fold-turns'))
   }
 
+  /** Copies what was folded into the table: at once, or a few months at a time when it lies in many. */
+  const applyFold = async (): Promise<void> => {
+    const copy = (from: number, before: number) => store.command(statement('calls-apply-fold', { from, before }))
+    try {
+      await copy(-maxUs, maxUs)
+    } catch (error) {
+      if (!touchesTooManyMonths(error)) throw error
+      const months = await store.rows<{ us: number }>({
+        name: 'calls-folded-months',
+        sql: `SELECT DISTINCT toFloat64(toUnixTimestamp(toStartOfMonth(started_at))) * 1000000 AS us
+          FROM callhouse.calls_folded ORDER BY us`,
+        params: {},
+      })
+      for (let i = 0; i < months.length; i += monthsAtOnce)
+        await copy(Number(months[i]?.us), Number(months[i + monthsAtOnce]?.us ?? maxUs))
+    }
+  }
+
   /** For segments without patches: usually nothing has to be folded, and one statement says so. */
   const hasPartsElsewhere = async (lookUp: boolean): Promise<boolean> => {
     const [row] = await store.rows<{ found: number }>(statement('calls-touched-probe', { look_up: lookUp ? 1 : 0 }))
@@ -53,7 +75,7 @@ export function createCallMaterializer(store: Store): CallMaterializer {
         await store.command(statement('calls-touched'))
         if (lookUp) await store.command(statement('calls-touched-again'))
         await fold()
-        await store.command(statement('calls-apply-fold'))
+        await applyFold()
       }
       await store.command(statement('call-marks', { partition: batch.partition, position: batch.lastOffset }))
     },
@@ -71,7 +93,7 @@ export function createCallMaterializer(store: Store): CallMaterializer {
       await fold()
       // Marks first: no later sweep would find rows that were stored without their marks.
       await store.command(statement('call-marks', { partition: position.partition, position: position.offset }))
-      await store.command(statement('calls-apply-fold'))
+      await applyFold()
       return found
     },
   }

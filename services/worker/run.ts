@@ -3,15 +3,15 @@ import type { Batch, Log } from '../core/log/log.ts'
 import type { Progress } from '../core/progress.ts'
 import { type Store, StoreError } from '../core/store/store.ts'
 import { type TopicName, topics } from '../core/topics.ts'
-import { insertAround, isDataError } from './bisect.ts'
 import { type CallMaterializer, createCallMaterializer } from './calls.ts'
 import { type CrashProbe, withoutCrashingRows } from './crash-bisect.ts'
 import type { DeadLetters } from './deadletters.ts'
 import type { InFlight } from './in-flight.ts'
 import type { Materializer } from './materializer.ts'
+import { createPortions } from './portions.ts'
 import { createQueue } from './queue.ts'
 import { createRollups, type Rollups } from './rollups.ts'
-import { type SegmentRow, segmentRows } from './segment-rows.ts'
+import type { SegmentRow } from './segment-rows.ts'
 
 /** What the worker reports after each batch; the composition root turns it into log lines and metrics. */
 export type BatchReport = {
@@ -55,6 +55,31 @@ const passing = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EAGAIN', 'ENOM
 const isOutage = (error: unknown): error is Error =>
   error instanceof StoreError || (error instanceof Error && passing.has((error as NodeJS.ErrnoException).code ?? ''))
 
+/** Refusals of a statement, one after the other, after which the worker counts as down. */
+const refusalsBeforeStuck = 6
+const stuckRetryMs = 60_000
+const isRefusal = (error: Error): boolean =>
+  error instanceof StoreError && (error.kind === 'query' || error.kind === 'data')
+
+/** For everyone to read: nothing of what the engine quotes. */
+function reasonOf(error: Error): string {
+  if (!(error instanceof StoreError)) return `the file system fails (${(error as NodeJS.ErrnoException).code})`
+  const code = error.code === 0 ? '' : ` (code ${error.code})`
+  switch (error.kind) {
+    case 'query':
+    case 'data':
+      return `the database refuses a statement${code}; rows are kept and wait`
+    case 'memory':
+      return `the database has too little memory${code}`
+    case 'timeout':
+    case 'cancelled':
+    case 'outage':
+      return `the database is not available${code}`
+    default:
+      return error.kind satisfies never
+  }
+}
+
 /** Crashed starts after which a batch is tried row by row in a child process. */
 const crashesBeforeBisect = 2
 
@@ -75,38 +100,21 @@ export function startWorker(deps: WorkerDeps): Worker {
     'object_labels',
   ]
   const materializers: Materializer[] = [calls, ...plainTopics.map(plain)]
-  const failing = new Map<TopicName, string>()
+  const failing = new Map<TopicName, { status: 'degraded' | 'down'; reason: string }>()
   const rollups = createRollups({
     store,
-    committed: () => log.committed('calls'),
+    committed: async () => (log.leads('calls') ? log.committed('calls') : []),
     onError: (error) => deps.onRetry?.('calls', error, 0),
   })
 
+  const applyRows = createPortions({ store, deadLetters, queue })
   /** @param sound rows that do not crash the engine, when others may; absent: all of the batch */
-  const insert = async (batch: Batch, sound: SegmentRow[] | undefined): Promise<number> => {
-    if (!sound) {
-      try {
-        const { rowsRead } = await store.insert(topics[batch.topic], batch.source)
-        if (rowsRead === batch.rowCount) return 0
-      } catch (error) {
-        if (!isDataError(error)) throw error
-      }
-    }
-    const rows = sound ?? (await segmentRows(batch))
-    const refused = await insertAround(batch.topic, rows, store, deadLetters)
-    return batch.rowCount - rows.length + refused
-  }
+  const apply = async (materializer: Materializer, batch: Batch, sound: SegmentRow[] | undefined): Promise<number> =>
+    (sound ? batch.rowCount - sound.length : 0) + (await applyRows(materializer, batch, sound))
 
-  const apply = async (materializer: Materializer, batch: Batch, sound: SegmentRow[] | undefined): Promise<number> => {
-    await materializer.before(batch)
-    const dead = await insert(batch, sound)
-    await materializer.after(batch)
-    return dead
-  }
-
-  /** Repeats a step over outages; undefined when the worker was stopped in one. */
+  /** Repeats a step until it is done: nothing that was accepted is given up. Undefined when the worker was stopped. */
   const untilDone = async <T>(topic: TopicName, step: () => Promise<T>): Promise<T | undefined> => {
-    for (let retryMs = 50; ; retryMs = Math.min(retryMs * 2, 5_000)) {
+    for (let refusals = 0, retryMs = 50; ; retryMs = Math.min(retryMs * 2, 5_000)) {
       try {
         const result = await step()
         failing.delete(topic)
@@ -114,7 +122,11 @@ export function startWorker(deps: WorkerDeps): Worker {
       } catch (error) {
         if (!isOutage(error)) throw error
         if (stopping.signal.aborted) return undefined
-        failing.set(topic, error.message)
+        // A statement that is at fault will be again: no storm of attempts, and someone has to know.
+        refusals = isRefusal(error) ? refusals + 1 : 0
+        const isStuck = refusals >= refusalsBeforeStuck
+        if (isStuck) retryMs = stuckRetryMs
+        failing.set(topic, { status: isStuck ? 'down' : 'degraded', reason: reasonOf(error) })
         deps.onRetry?.(topic, error, retryMs)
         await pause(retryMs, stopping.signal)
         if (stopping.signal.aborted) return undefined
@@ -130,7 +142,7 @@ export function startWorker(deps: WorkerDeps): Worker {
     let sound: SegmentRow[] | undefined
     const dead = await untilDone(topic, async () => {
       if (crashes >= crashesBeforeBisect) sound ??= await withoutCrashingRows(batch, deadLetters, deps.probe)
-      return queue.run(() => apply(materializer, batch, sound))
+      return apply(materializer, batch, sound)
     })
     const isDone =
       dead !== undefined &&
@@ -175,7 +187,7 @@ export function startWorker(deps: WorkerDeps): Worker {
       materializers.map((materializer) =>
         consume(materializer).catch((error: unknown) => {
           if (stopping.signal.aborted) return
-          failing.set(materializer.topic, error instanceof Error ? error.message : String(error))
+          failing.set(materializer.topic, { status: 'down', reason: 'the worker has stopped' })
           deps.onFatal(error instanceof Error ? error : new Error(String(error)))
         }),
       ),
@@ -191,8 +203,9 @@ export function startWorker(deps: WorkerDeps): Worker {
       await progress.reach(ends, 2 ** 31 - 1, stopping.signal)
     },
     status() {
-      const [first] = failing
-      return first ? { status: 'degraded', reason: `${first[0]}: ${first[1]}` } : { status: 'ok' }
+      const all = [...failing]
+      const first = all.find(([, { status }]) => status === 'down') ?? all[0]
+      return first ? { status: first[1].status, reason: `${first[0]}: ${first[1].reason}` } : { status: 'ok' }
     },
     sweep: () => queue.run(() => calls.sweep({ partition: 0, offset: progress.offset('calls', 0) + 1 })),
     async stop() {

@@ -28,6 +28,9 @@ export const blockSettings: Settings = {
   max_insert_block_size: 1_000_000,
   min_insert_block_size_rows: 1_000_000,
   min_insert_block_size_bytes: 512 * 2 ** 20,
+  // Each month of a block is a part per table, all of them open at once: the worker takes a few months at a time instead.
+  max_partitions_per_insert_block: 16,
+  throw_on_max_partitions_per_insert_block: 1,
 }
 
 /** @param tag recorded with the number of rows that arrived in the landing table */

@@ -1,0 +1,188 @@
+// Batches that are too much for the store at once: many months, too little memory, and statements that it refuses.
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Batch, Log, Position } from '../../services/core/log/log.ts'
+import type { Progress } from '../../services/core/progress.ts'
+import { type Store, StoreError } from '../../services/core/store/store.ts'
+import type { DeadLetters } from '../../services/worker/deadletters.ts'
+import { startWorker } from '../../services/worker/run.ts'
+import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+
+const project = 'many/months'
+const idOf = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`
+const monthUs = (n: number) => Date.UTC(2005, n, 3) * 1000
+const months = 20
+
+let server: LiveServer
+beforeAll(async () => {
+  server = await startLiveServer()
+})
+afterAll(() => server.remove())
+
+async function append(rows: object[], patchCount: number): Promise<void> {
+  const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+  await server
+    .now()
+    .log.append('calls', [{ rows: Buffer.from(text), rowCount: rows.length, patchCount, clock: 1n, key: project }])
+}
+
+describe('rows of twenty months in one batch', () => {
+  const complete = (n: number) => ({
+    ...{ kind: 'complete', project_id: project, id: idOf(n), clock: 1000 + n, started_us: monthUs(n % months) },
+    ...{ ended_us: monthUs(n % months) + 5, trace_id: `"started_us":${n}`, op_name: 'old', inputs: { n }, summary: {} },
+  })
+  const end = (n: number) => ({
+    ...{ kind: 'end', project_id: project, id: idOf(n), clock: 5000 + n, ended_us: monthUs(months) },
+    ...{ payload_us: monthUs(months), exception: 'late', output: { n }, summary: {} },
+  })
+
+  it('are all there, and no insert opened more than a few months', async () => {
+    await append(
+      Array.from({ length: 2 * months }, (_, n) => complete(n)),
+      0,
+    )
+    const found = await server.list<{ id: string; started_at: string; inputs: { n: number } }>('/calls/stream_query', {
+      project_id: project,
+    })
+    expect(found).toHaveLength(2 * months)
+    expect(found.every(({ id, inputs }) => id === idOf(inputs.n))).toBe(true)
+    const [most] = await server.now().store.rows<{ n: number }>({
+      name: 'test.months',
+      sql: `SELECT toUInt32(uniqExact(partition)) AS n FROM system.parts WHERE database = 'callhouse' AND table = 'calls'`,
+      params: {},
+    })
+    expect(most?.n).toBe(months)
+    expect(server.lines.join('')).not.toContain('store refused')
+  })
+
+  it('are folded with ends that come later, in one batch too', async () => {
+    await append(
+      Array.from({ length: months }, (_, n) => end(n)),
+      months,
+    )
+    const found = await server.list<{ exception: string | null; output: unknown; inputs: { n: number } }>(
+      '/calls/stream_query',
+      { project_id: project },
+    )
+    expect(found).toHaveLength(2 * months)
+    for (const { exception, inputs, output } of found) {
+      expect(exception).toBe(inputs.n < months ? 'late' : null)
+      expect(output).toEqual(inputs.n < months ? { n: inputs.n } : null)
+    }
+    expect(server.lines.join('')).not.toContain('store refused')
+  })
+})
+
+describe('a store that refuses', () => {
+  const rowCount = 40
+  const rows = Array.from({ length: rowCount }, (_, n) => `{"project_id":"p","id":"${n}"}`)
+  const batch: Batch = {
+    ...{ topic: 'objects', partition: 0, firstOffset: 1, lastOffset: 2, patchCount: 0, rowCount, oldestMs: 0 },
+    records: [1, 2].map((offset) => ({
+      ...{ offset, version: 1, rowCount: rowCount / 2, patchCount: 0, clock: 1n, sizeBytes: 1 },
+    })),
+    source: { bytes: [Buffer.from(`${rows.join('\n')}\n`)] },
+  }
+
+  /** A worker on one batch of objects; `refuse` says for some rows why they are not taken. */
+  function start(refuse: (rows: string[], attempt: number) => StoreError | null) {
+    const stored = new Set<string>()
+    const committed: Position[] = []
+    const retries: number[] = []
+    const letters: unknown[] = []
+    let attempts = 0
+    const done = Promise.withResolvers<void>()
+    const store: Pick<Store, 'insert' | 'rows' | 'command'> = {
+      async insert(_topic, source) {
+        const lines = Buffer.concat((source as { bytes: Buffer[] }).bytes)
+          .toString()
+          .split('\n')
+          .slice(0, -1)
+        const error = refuse(lines, ++attempts)
+        if (error) throw error
+        for (const line of lines) stored.add(line)
+        return { rowsRead: lines.length }
+      },
+      rows: async () => [],
+      command: async () => {},
+    }
+    const log: Pick<Log, 'consume' | 'commit' | 'committed' | 'end' | 'hurry' | 'leads'> = {
+      async *consume(topic) {
+        if (topic === 'objects') yield batch
+      },
+      async commit(position) {
+        committed.push(position)
+        done.resolve()
+      },
+      committed: async () => [],
+      end: async () => [],
+      hurry: () => {},
+      leads: () => true,
+    }
+    const worker = startWorker({
+      log: log as Log,
+      store: store as Store,
+      progress: { applied() {}, offset: () => 0 } as unknown as Progress,
+      deadLetters: { add: async (letter: unknown) => void letters.push(letter) } as unknown as DeadLetters,
+      inFlight: { begin: () => 0, end: () => {} },
+      onRetry: (_topic, _error, retryMs) => void retries.push(retryMs),
+      onFatal: done.reject,
+    })
+    return { worker, stored, committed, retries, letters, done: done.promise, attempts: () => attempts }
+  }
+  afterEach(() => void vi.useRealTimers())
+
+  it('more than a few rows for want of memory gets a few at a time', async () => {
+    const sizes: number[] = []
+    const { worker, stored, committed, retries, letters, done } = start((lines) => {
+      sizes.push(lines.length)
+      return lines.length > 7 ? new StoreError('memory', 241, 'too much') : null
+    })
+    await done
+    await worker.stop()
+    expect([...stored].sort()).toEqual([...rows].sort())
+    expect(committed).toEqual([{ topic: 'objects', partition: 0, offset: 2 }])
+    expect({ retries, letters }).toEqual({ retries: [], letters: [] })
+    expect(sizes.filter((size) => size <= 7).reduce((sum, size) => sum + size)).toBe(rowCount)
+  })
+
+  it('a single row for want of memory is asked again, and nothing is given up', async () => {
+    let refusals = 3
+    const { worker, stored, retries, letters, done } = start((lines) =>
+      lines.some((line) => line.includes('"17"')) && refusals > 0 && (lines.length > 1 || refusals-- > 0)
+        ? new StoreError('memory', 241, 'too much')
+        : null,
+    )
+    await done
+    await worker.stop()
+    expect(stored.size).toBe(rowCount)
+    expect(letters).toEqual([])
+    expect(retries.length).toBeGreaterThan(0)
+  })
+
+  it('a statement is asked a few times, then rarely; health says so, and the rows wait', async () => {
+    vi.useFakeTimers()
+    let isFixed = false
+    const words = "unknown column 'of a caller'"
+    const { worker, stored, committed, retries, letters, done, attempts } = start(() =>
+      isFixed ? null : new StoreError('query', 47, words),
+    )
+    await vi.advanceTimersByTimeAsync(400)
+    expect(worker.status().status).toBe('degraded')
+    await vi.advanceTimersByTimeAsync(20_000)
+    expect(worker.status()).toEqual({
+      status: 'down',
+      reason: 'objects: the database refuses a statement (code 47); rows are kept and wait',
+    })
+    const before = attempts()
+    await vi.advanceTimersByTimeAsync(120_000)
+    expect(attempts() - before).toBe(2)
+    expect(retries.slice(-2)).toEqual([60_000, 60_000])
+    expect({ committed, letters, stored: stored.size }).toEqual({ committed: [], letters: [], stored: 0 })
+    isFixed = true
+    await vi.advanceTimersByTimeAsync(60_000)
+    await done
+    expect(stored.size).toBe(rowCount)
+    expect(worker.status()).toEqual({ status: 'ok' })
+    await worker.stop()
+  })
+})
