@@ -22,7 +22,8 @@ import { type Call, createCall } from '../fixtures/route-call.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
 type Fact =
-  | { kind: 'created' | 'deleted'; clock: bigint }
+  | { kind: 'created'; clock: bigint }
+  | { kind: 'deleted'; clock: bigint }
   | { kind: 'updated'; clock: bigint; values: { name?: string; description?: string; scorerRefs?: string[] } }
   | { kind: 'added'; clock: bigint; call: string; itemId: string }
   | { kind: 'moved'; clock: bigint; call: string; annotator: string; state: ProgressState }
