@@ -26,12 +26,13 @@ export function declaredRoutes(): Route[] {
   const service = { version: '', config, geo: openGeoRanges(undefined), health: unused, isShuttingDown: unused }
   const deps: RouteDeps = {
     config,
-    log: absent,
+    log: { partitions: () => 1, limits: {} } as never,
     store: absent,
     clock: absent,
     blobs: absent,
     freshness: absent,
     service,
+    logger: absent,
   }
   return routesOf('serve', deps)
 }

@@ -8,6 +8,7 @@ import { createContent } from './core/content.ts'
 import type { Freshness } from './core/freshness.ts'
 import type { Route } from './core/http/route.ts'
 import type { Log } from './core/log/log.ts'
+import type { Logger } from './core/logger.ts'
 import { createNameBinding } from './core/name-binding.ts'
 import { createOpObjects } from './core/op-objects.ts'
 import type { Store } from './core/store/store.ts'
@@ -52,6 +53,7 @@ export type RouteDeps = {
   blobs: Blobs
   freshness: Freshness
   service: ServiceDeps
+  logger: Pick<Logger, 'warn'>
 }
 
 const ingestRoutes = ({ config, log, store, clock, blobs, freshness }: RouteDeps): Route[] => {
@@ -73,10 +75,12 @@ const ingestRoutes = ({ config, log, store, clock, blobs, freshness }: RouteDeps
   ]
 }
 
-const queryRoutes = ({ config, log, store, clock, blobs, freshness }: RouteDeps): Route[] => {
-  const { wirePrefix, wireAliases } = config
+const queryRoutes = ({ config, log, store, clock, blobs, freshness, logger }: RouteDeps): Route[] => {
+  const { wirePrefix, wireAliases, feedbackPrefix } = config
   const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
-  const calls = { store, freshness, log, clock, prices, wirePrefix, wireAliases }
+  const onMissingRefs = (projectId: string, digests: string[]) =>
+    logger.warn({ projectId, digests: digests.slice(0, 100) }, 'refs that are to be expanded point at nothing')
+  const calls = { store, freshness, log, clock, prices, wirePrefix, wireAliases, feedbackPrefix, onMissingRefs }
   return [
     ...createCallReadRoutes(calls),
     ...createThreadRoutes(calls),

@@ -5,20 +5,21 @@ import { fault } from '../core/http/errors.ts'
 import { type Route, route } from '../core/http/route.ts'
 import type { Store } from '../core/store/store.ts'
 import type { CountMemory } from './calls/counts.ts'
-import { refuseUnavailable } from './calls/include.ts'
+import { joinedTables, topicsOfQuery } from './calls/joined-tables.ts'
 import { countCalls, sizeOfCalls } from './calls/plan.ts'
 import { compileCallsQuery } from './expression/calls-query.ts'
 
 export type QueryStatsDeps = {
-  store: Pick<Store, 'bytes'>
+  store: Pick<Store, 'bytes' | 'rows'>
   freshness: Freshness
   wirePrefix: 'platform' | 'wb'
   wireAliases: boolean
+  feedbackPrefix: string
   memory: CountMemory
 }
 
 export function createQueryStatsRoutes(deps: QueryStatsDeps): Route[] {
-  const { store, freshness, wirePrefix, wireAliases, memory } = deps
+  const { store, freshness, wirePrefix, wireAliases, feedbackPrefix, memory } = deps
   return [
     route({
       name: 'calls.query_stats',
@@ -38,17 +39,17 @@ export function createQueryStatsRoutes(deps: QueryStatsDeps): Route[] {
         'call_counts_hourly',
         'call_marks',
         'rollups',
+        ...joinedTables,
       ],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
-        refuseUnavailable(input)
         const limit = input.limit === undefined ? null : Math.min(input.limit, Number.MAX_SAFE_INTEGER)
         if (limit !== null && limit < 1) throw fault(400, 'Limit must be a positive integer')
-        const { filter, query: expression } = input
-        const names = { prefix: wirePrefix, aliases: wireAliases }
-        const query = compileCallsQuery({ filter, query: expression, projectId, ...names })
-        const headers = await freshness.wait(context, ['calls'])
+        const { filter, query: expression, expand_columns } = input
+        const names = { prefix: wirePrefix, aliases: wireAliases, feedbackPrefix }
+        const query = compileCallsQuery({ filter, query: expression, expand_columns, projectId, ...names })
+        const headers = await freshness.wait(context, topicsOfQuery(query))
         const reader = { store, projectId, query, options: { signal }, memory }
         const [count, bytes] = await Promise.all([
           countCalls(reader, limit),

@@ -5,21 +5,10 @@ import { join, type Sql, sql } from '../core/store/sql.ts'
 import { stringToDouble } from './expression/cast.ts'
 import { compileValue } from './expression/compile.ts'
 import { compareScalars, evaluateValue, jsonPresent } from './expression/evaluate.ts'
-import { callColumn, isDocument } from './expression/fields.ts'
+import { callColumn, readsOf } from './expression/fields.ts'
 import { jsonExists } from './expression/json-sql.ts'
 import { columnsOf } from './expression/tree.ts'
-import type {
-  CallRow,
-  CompiledSort,
-  Document,
-  Field,
-  Fields,
-  LightColumn,
-  Row,
-  Scalar,
-  Sources,
-  Value,
-} from './expression/types.ts'
+import type { CallRow, CompiledSort, Field, Fields, Row, Scalar, Sources, Value } from './expression/types.ts'
 
 type Direction = 'asc' | 'desc'
 type Sortable = Exclude<Field, { is: 'list' }>
@@ -64,12 +53,19 @@ function termsOf(sortBy: readonly SortTerm[] | null | undefined, fields: Fields)
   if (!sortBy) return [named('started_at', 'asc'), named('id', 'asc')]
   const terms = sortBy.map(({ field: name, direction }): Term => {
     const field = fields(name)
-    if (field.is === 'list') throw fault(422, `Field ${name} is not allowed for sorting`)
+    if (field.is === 'list' || (field.is === 'json' && field.json.document === 'queues'))
+      throw fault(422, `Field ${name} is not allowed for sorting`)
     return { field, direction }
   })
   const last = terms.at(-1)
   if (last === undefined || terms.some((term) => nameOf(term) === 'id')) return terms
   return [...terms, named('id', nameOf(last) === 'started_at' ? last.direction : 'desc')]
+}
+
+function fieldOrder(terms: readonly Term[]): CompiledSort['byField'] {
+  const [first, second, third] = terms
+  if (first?.field.is !== 'json' || second === undefined || nameOf(second) !== 'id' || third) return null
+  return { json: first.field.json, direction: first.direction, idDirection: second.direction }
 }
 
 /**
@@ -86,8 +82,7 @@ export function compileSort(
   const names = terms.map(nameOf)
   const byTime = names[0] === 'started_at' && names[1] === 'id'
   return {
-    needs: new Set(reads.filter(isDocument) as Document[]),
-    columns: new Set(reads.filter((name) => !isDocument(name)) as LightColumn[]),
+    ...readsOf(reads),
     orderBy: (of = defaultSources) =>
       terms.length === 0
         ? null
@@ -97,6 +92,7 @@ export function compileSort(
           ),
     startedAtOnly: byTime ? (terms[0] as Term).direction : null,
     idDirection: byTime ? (terms[1] as Term).direction : null,
+    byField: fieldOrder(terms),
     compare(a: CallRow, b: CallRow): number {
       for (const term of terms) {
         const order = compareTerm(term, a, b)

@@ -1,9 +1,17 @@
 // The conditions of a call query as SQL: light ones on the row, payload ones as a look into the payload table.
 import { identifier, join, type ProjectScope, param, type Sql, sql } from '../../core/store/sql.ts'
 import { isDocument } from '../expression/fields.ts'
-import type { CompiledCallsQuery, CompiledCondition, Document, LightColumn, Sources } from '../expression/types.ts'
+import type {
+  CompiledCallsQuery,
+  CompiledCondition,
+  Document,
+  LightColumn,
+  Sources,
+  Virtual,
+} from '../expression/types.ts'
 import { documentSql } from './raw-span.ts'
 import { allOf, rangeConditions, type Scope, scopeConditions, timeConditions } from './scope.ts'
+import { givenCondition, isOfOneTable, type VirtualTexts, withVirtual } from './virtual.ts'
 
 // No condition goes to PREWHERE under FINAL: it would be tested before versions merge, and every column but the key may
 // change when a start or an end is sent again.
@@ -23,15 +31,25 @@ export type CallConditions = {
   /** Conjuncts that read documents of one side and nothing else. */
   start: CompiledCondition[]
   end: CompiledCondition[]
-  /** Conjuncts that read both sides, or documents and light columns. */
+  /** Conjuncts that read both sides, documents and light columns, or virtual texts beside others. */
   mixed: CompiledCondition[]
+  /** Conjuncts that read texts made from feedback, or from queues, and nothing else. */
+  given: CompiledCondition[]
+  virtual: VirtualTexts
   /** null = the project holds no odd documents. */
   odd: OddVerdicts | null
 }
 
-export function conditionsOf(query: Pick<CompiledCallsQuery, 'light' | 'payload'>): CallConditions {
-  const conditions: CallConditions = { light: query.light, start: [], end: [], mixed: [], odd: null }
+export function conditionsOf(query: Pick<CompiledCallsQuery, 'light' | 'payload' | 'joins'>): CallConditions {
+  const virtual = { joins: query.joins, behind: new Map() }
+  const conditions: CallConditions = {
+    ...{ light: query.light, start: [], end: [], mixed: [], given: [], virtual, odd: null },
+  }
   for (const condition of query.payload) {
+    if (condition.joins.size > 0) {
+      conditions[isOfOneTable(condition) ? 'given' : 'mixed'].push(condition)
+      continue
+    }
     const sides = new Set([...condition.needs].map(sideOf))
     const [side] = sides
     if (sides.size === 1 && condition.columns.size === 0 && side) conditions[side].push(condition)
@@ -63,7 +81,7 @@ function placeConditions(project: ProjectScope, scope: Scope, side: Side): Sql[]
   if (side === 'start') return timeConditions(project, at, scope)
   const outputs = (where: Sql[]): Sql =>
     sql`at IN (SELECT c.output_at ${project.from('calls', { alias: 'c', final: true, where: allOf(where) })})`
-  if (scope.index || scope.keys) return [outputs(scopeConditions(project, scope))]
+  if (scope.index || scope.keys || scope.times) return [outputs(scopeConditions(project, scope))]
   // Ends that came alone lie at their own time, mostly but not always inside the range.
   const inside = rangeConditions(at, scope.range)
   if (inside.length === 0) return []
@@ -90,7 +108,7 @@ function sideCondition(project: ProjectScope, scope: Scope, conditions: CallCond
   return [absent ? sql`(c.end_ver = 0 OR ${found})` : found]
 }
 
-type Reads = { columns: ReadonlySet<LightColumn>; needs: ReadonlySet<Document> }
+type Reads = { columns: ReadonlySet<LightColumn>; needs: ReadonlySet<Document>; joins: ReadonlySet<Virtual> }
 
 const named = (from: Iterable<string>): Sql =>
   join(
@@ -99,16 +117,33 @@ const named = (from: Iterable<string>): Sql =>
   )
 
 /**
- * Calls of a scope with columns and documents side by side, as a subquery: `SELECT … FROM <this> AS c`. The payload
- * rows stream past a table of light rows, so that texts are not held in memory.
+ * Calls of a scope with columns, documents and virtual texts side by side, as a subquery: `SELECT … FROM <this> AS c`.
  */
-export function joined(project: ProjectScope, scope: Scope, where: Sql[], reads: Reads): Sql {
-  const columns = ['started_at', 'id', 'start_ver', 'end_ver', ...reads.columns]
-  const names = new Set(columns)
+export function joined(
+  project: ProjectScope,
+  scope: Scope,
+  where: Sql[],
+  reads: Reads,
+  virtual: CallConditions['virtual'],
+): Sql {
+  const names = new Set(['started_at', 'id', 'start_ver', 'end_ver', ...reads.columns])
+  const rows = documentRows(project, scope, where, reads.needs, names)
+  return withVirtual(project, scope, rows, ['odd', ...names, ...reads.needs], reads.joins, virtual)
+}
+
+/** The payload rows stream past a table of light rows, so that texts are not held in memory. */
+function documentRows(
+  project: ProjectScope,
+  scope: Scope,
+  where: Sql[],
+  needs: ReadonlySet<Document>,
+  names: ReadonlySet<string>,
+): Sql {
   const calls = (more: Sql[]): Sql =>
     sql`SELECT ${named(names)} ${project.from('calls', { alias: 'c', final: true, where: allOf([...where, ...more]) })}`
   const documents = { start: [] as Document[], end: [] as Document[] }
-  for (const document of reads.needs) documents[sideOf(document)].push(document)
+  for (const document of needs) documents[sideOf(document)].push(document)
+  if (needs.size === 0) return sql`(SELECT c.*, 0 AS odd FROM (${calls([])}) AS c)`
   if (documents.start.length === 0 || documents.end.length === 0) {
     const side = documents.start.length > 0 ? 'start' : 'end'
     const rows = payloadRows(project, scope, side)
@@ -169,6 +204,7 @@ function withDocuments(
 const readsOf = (conditions: readonly CompiledCondition[]) => ({
   columns: new Set(conditions.flatMap((condition) => [...condition.columns])),
   needs: new Set(conditions.flatMap((condition) => [...condition.needs])),
+  joins: new Set(conditions.flatMap((condition) => [...condition.joins])),
 })
 
 /** Columns and documents that the mixed conditions read. */
@@ -177,6 +213,7 @@ export const mixedReads = (conditions: CallConditions) => readsOf(conditions.mix
 function mixedCondition(project: ProjectScope, scope: Scope, conditions: CallConditions): Sql[] {
   if (conditions.mixed.length === 0) return []
   const reads = mixedReads(conditions)
+  const rows = joined(project, scope, lightConditions(project, scope, conditions), reads, conditions.virtual)
   let holds = allOf(conditions.mixed.map((condition) => sql`(${condition.sql(light)})`))
   if (conditions.odd) {
     const { startedUs, ids } = conditions.odd.calls
@@ -186,13 +223,19 @@ function mixedCondition(project: ProjectScope, scope: Scope, conditions: CallCon
   }
   return [
     sql`(c.start_ver, c.end_ver, ${plainId(sql`c.id`)}) IN
-      (SELECT c.start_ver, c.end_ver, c.id FROM ${joined(project, scope, lightConditions(project, scope, conditions), reads)} AS c WHERE ${holds})`,
+      (SELECT c.start_ver, c.end_ver, c.id FROM ${rows} AS c WHERE ${holds})`,
   ]
 }
 
+/** What a call must meet as far as it can be told without its payload. */
+export const cheapConditions = (project: ProjectScope, scope: Scope, conditions: CallConditions): Sql[] => [
+  ...lightConditions(project, scope, conditions),
+  ...conditions.given.map((condition) => givenCondition(project, scope, conditions.virtual.joins, condition)),
+]
+
 /** Everything that a call must meet: scope, visibility, light and payload conditions, under the alias `c`. */
 export const callConditions = (project: ProjectScope, scope: Scope, conditions: CallConditions): Sql[] => [
-  ...lightConditions(project, scope, conditions),
+  ...cheapConditions(project, scope, conditions),
   ...sideCondition(project, scope, conditions, 'start'),
   ...sideCondition(project, scope, conditions, 'end'),
   ...mixedCondition(project, scope, conditions),

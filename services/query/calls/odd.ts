@@ -2,6 +2,8 @@
 import type { ProjectId } from '../../core/ids.ts'
 import { identifier, join, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
+import { evaluateValue } from '../expression/evaluate.ts'
+import { isRef } from '../expression/joins.ts'
 import type { CompiledCondition, Document } from '../expression/types.ts'
 import {
   type CallConditions,
@@ -14,6 +16,7 @@ import {
 } from './conditions.ts'
 import { compactRows } from './light.ts'
 import { documentSql } from './raw-span.ts'
+import type { RefPlace, RefTexts } from './refs-behind.ts'
 import { allOf, rangeConditions, type Scope } from './scope.ts'
 
 type Source = { store: Pick<Store, 'bytes'>; options: QueryOptions }
@@ -52,12 +55,33 @@ export const oddCallsQuery = (scope: Scope, conditions: CallConditions): Query =
   projectQuery('calls.odd-calls', scope.projectId, (project) => {
     const reads = mixedReads(conditions)
     const names = ['started_at', 'id', ...[...reads.columns].filter((name) => name !== 'started_at' && name !== 'id')]
-    const list = join([...names, ...reads.needs].map(readable), ', ')
-    return sql`SELECT ${list} FROM ${joined(project, scope, lightConditions(project, scope, conditions), reads)} AS c WHERE c.odd = 1`
+    const list = join([...names, ...reads.needs, ...reads.joins].map(readable), ', ')
+    const rows = joined(project, scope, lightConditions(project, scope, conditions), reads, conditions.virtual)
+    return sql`SELECT ${list} FROM ${rows} AS c WHERE c.odd = 1`
   })
 
+type MutableRow = Record<string, string | string[]>
+
+/** The texts behind the refs of odd documents. */
+async function putBehind(rows: MutableRow[], refs: RefTexts): Promise<void> {
+  const refAt = ({ ref }: RefPlace, row: MutableRow): string => String(evaluateValue({ is: 'json', json: ref }, row))
+  const found = new Map(refs.places.map((place) => [place, [...new Set(rows.map((row) => refAt(place, row)))]]))
+  const behind = await refs.behind(found)
+  for (const place of refs.places)
+    for (const { name } of place.fields) {
+      const { refs: texts = [], documents = [] } = behind.get(name) ?? {}
+      const documentOf = new Map(texts.map((text, n) => [text, documents[n] as string]))
+      for (const row of rows) row[name] = documentOf.get(refAt(place, row)) ?? ''
+    }
+}
+
 /** Which odd parts and calls of a scope meet the payload conditions. */
-export async function findOdd(source: Source, scope: Scope, conditions: CallConditions): Promise<OddVerdicts> {
+export async function findOdd(
+  source: Source,
+  scope: Scope,
+  conditions: CallConditions,
+  refs: RefTexts,
+): Promise<OddVerdicts> {
   const { store, options } = source
   const read = async (query: Query) =>
     compactRows<(string | string[])[]>(await store.bytes(query, 'JSONCompactEachRow', options))
@@ -72,18 +96,22 @@ export async function findOdd(source: Source, scope: Scope, conditions: CallCond
     }
   }
   if (conditions.mixed.length > 0) {
-    const { columns, needs } = mixedReads(conditions)
+    const { columns, needs, joins } = mixedReads(conditions)
     const names = [
       'started_at',
       'id',
       ...[...columns].filter((name) => name !== 'started_at' && name !== 'id'),
       ...needs,
+      ...joins,
     ]
-    for (const values of await read(oddCallsQuery(scope, conditions))) {
-      const row = Object.fromEntries(names.map((name, n) => [name, values[n] ?? '']))
+    const rows = (await read(oddCallsQuery(scope, conditions))).map(
+      (values): MutableRow => Object.fromEntries(names.map((name, n) => [name, values[n] ?? ''])),
+    )
+    if ([...joins].some(isRef)) await putBehind(rows, refs)
+    for (const row of rows) {
       if (!conditions.mixed.every((condition) => condition.evaluate(row))) continue
-      verdicts.calls.startedUs.push(Number(values[0]))
-      verdicts.calls.ids.push(String(values[1]))
+      verdicts.calls.startedUs.push(Number(row.started_at))
+      verdicts.calls.ids.push(String(row.id))
     }
   }
   return verdicts

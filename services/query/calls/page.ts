@@ -3,7 +3,7 @@ import type { ProjectId } from '../../core/ids.ts'
 import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
 import type { CompiledSort } from '../expression/types.ts'
-import { type CallConditions, callConditions, joined, light, lightConditions } from './conditions.ts'
+import { type CallConditions, callConditions, cheapConditions, joined, light } from './conditions.ts'
 import type { Direction } from './counts.ts'
 import { asNumbers } from './light.ts'
 import { allOf, instant, type Key, type Scope, scopeConditions } from './scope.ts'
@@ -77,17 +77,17 @@ export const keysQuery = (
   projectQuery('calls.sorted-keys', scope.projectId, (project) => {
     const where = callConditions(project, scope, conditions)
     const from =
-      sort.needs.size === 0
+      sort.needs.size + sort.joins.size === 0
         ? project.from('calls', { alias: 'c', final: true, where: allOf(where) })
-        : sql`FROM ${joined(project, scope, where, sort)} AS c`
+        : sql`FROM ${joined(project, scope, where, sort, conditions.virtual)} AS c`
     const order = sort.orderBy(light) ?? timeOrder({ startedAt: 'asc', id: 'asc' })
     return sql`SELECT toUnixTimestamp64Micro(c.started_at), c.id ${from} ORDER BY ${order} ${limited(page.limit, page.offset)}`
   })
 
-/** Keys of the calls that meet the light conditions, as RowBinary, at most `limit`. */
+/** Keys of the calls that meet the conditions which read no payload, as RowBinary, at most `limit`. */
 export const lightKeysQuery = (scope: Scope, conditions: CallConditions, limit: number): Query =>
   projectQuery('calls.light-keys', scope.projectId, (project) => {
-    const where = allOf(lightConditions(project, scope, conditions))
+    const where = allOf(cheapConditions(project, scope, conditions))
     return sql`SELECT toUnixTimestamp64Micro(c.started_at), c.id
     ${project.from('calls', { alias: 'c', final: true, where })} LIMIT ${param('UInt64', limit)}`
   })

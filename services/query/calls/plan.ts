@@ -3,19 +3,21 @@ import type { ProjectId } from '../../core/ids.ts'
 import type { Sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import type { CompiledCallsQuery } from '../expression/types.ts'
-import { type CallConditions, conditionsOf, readsPayloads } from './conditions.ts'
+import { conditionsOf } from './conditions.ts'
 import { type CountMemory, countProject } from './counts.ts'
+import { firstByLeaves } from './leaf-order.ts'
+import { leafWalk, narrowed } from './leaf-plan.ts'
 import { compactRows, type LightRow, place } from './light.ts'
-import { anyOdd, findOdd } from './odd.ts'
-import { countQuery, keysQuery, lightKeysQuery, newestVersion, pageQuery, rowsQuery, type TimeOrder } from './page.ts'
+import { countQuery, keysQuery, newestVersion, pageQuery, rowsQuery, type TimeOrder } from './page.ts'
 import type { Spread } from './payloads.ts'
-import { indexOf, type Key, type Scope } from './scope.ts'
-import { decodeKeys } from './sorted-keys.ts'
+import { type Narrowed, preparing, wayIn } from './prepare.ts'
+import type { Key, Scope } from './scope.ts'
+import { decodeKeys, type Keys, listed } from './sorted-keys.ts'
 import { totalSizeQuery } from './trace-sizes.ts'
 import { createWindows } from './windows.ts'
 
 export type CallReader = {
-  store: Pick<Store, 'bytes'>
+  store: Pick<Store, 'bytes' | 'rows'>
   projectId: ProjectId
   query: CompiledCallsQuery
   options: QueryOptions
@@ -30,19 +32,16 @@ const pageRows = 2_000
 /** First window of a filter that no counter knows, and the largest one. */
 const firstWindow = 20_000
 const largestWindow = 1_000_000
+/** Calls of one window whose refs are resolved. */
+const largestWindowOfRefs = 50_000
+/** Calls that leaves lead to, for each that matches; with more, payloads are scanned. */
+const candidatesPerHit = 200
 /** A page taken from up to this many times more calls is read as a range. */
 const denseRatio = 20
 
 const rangeOf = ({ startedFrom, startedBefore }: CompiledCallsQuery['facts']) => ({
   fromUs: startedFrom,
   beforeUs: startedBefore,
-})
-
-const scopeOf = ({ projectId, query }: CallReader): Scope => ({
-  projectId,
-  range: rangeOf(query.facts),
-  index: indexOf(query.facts),
-  keys: null,
 })
 
 async function readRows(reader: CallReader, query: Query): Promise<LightRow[]> {
@@ -61,11 +60,11 @@ export async function* readPages(
   reader: CallReader,
   page: { select: Sql; limit: number | null; offset: number },
 ): AsyncGenerator<Page> {
-  const { query } = reader
-  if (query.facts.nothing || page.limit === 0) return
-  const { sort } = query
+  if (page.limit === 0) return
+  const scope = await wayIn(reader)
+  if (scope === null) return
+  const { sort } = reader.query
   const isByTime = sort.startedAtOnly !== null || sort.orderBy() === null
-  const scope = scopeOf(reader)
   if (!isByTime) {
     yield* sortedPages(reader, scope, page)
     return
@@ -82,14 +81,17 @@ async function* timePages(
   const { select, order } = page
   let left = page.limit ?? Number.POSITIVE_INFINITY
   let skip = page.offset
-  const walk = scope.index ? single(scope) : await windowsOf(reader, page)
+  const asked = { direction: order.startedAt, least: (page.limit ?? pageRows) + page.offset }
+  const byLeaves = await leafWalk(reader, scope, asked)
+  let walk: Walk = byLeaves ?? (scope.index ? single(scope) : await windowsOf(reader, page))
   const prepare = await preparing(reader, scope)
   skip -= walk.skipped
-  let target = walk.target
+  const most = mostInWindow(reader.query)
+  let target = Math.min(walk.target, most)
   for (;;) {
     const window = await walk.next(target)
     if (window === null) return
-    const prepared = await prepare({ ...scope, range: window.range })
+    const prepared = window.times?.length === 0 ? null : await prepare(partOf(scope, window))
     let hits = 0
     let after: Key | null = null
     while (prepared !== null) {
@@ -111,7 +113,15 @@ async function* timePages(
       if (rows.length < limit) break
       after = keyOfRow(last)
     }
-    target = nextTarget(window.calls, hits, walk.target)
+    if (window.times && window.times.length > candidatesPerHit * (hits + 1)) {
+      // Leaves lead to many calls that do not match: then their neighbours are read as fast as they are.
+      const rest = byLeaves?.rest() ?? null
+      if (rest === null) return
+      walk = await windowsOf(reader, { ...page, offset: 0 }, rest)
+      target = Math.min(most, largestWindow / 8)
+      continue
+    }
+    target = Math.min(most, nextTarget(window.calls, hits, walk.target))
   }
 }
 
@@ -121,11 +131,19 @@ function nextTarget(calls: number, hits: number, least: number): number {
   return Math.min(largestWindow, Math.max(pageRows, Math.ceil((calls * pageRows) / hits)))
 }
 
+const mostInWindow = ({ joins }: CompiledCallsQuery): number =>
+  joins.refs.length > 0 ? largestWindowOfRefs : Number.POSITIVE_INFINITY
+
 type Walk = {
   skipped: number
   target: number
-  next(target: number): Promise<{ range: Scope['range']; calls: number } | null>
+  next(target: number): Promise<Window | null>
 }
+
+/** With `times`: only calls that start at one of them may match. */
+type Window = { range: Scope['range']; calls: number; times?: number[] }
+
+const partOf = (scope: Scope, { range, times }: Window): Scope => ({ ...scope, range, ...(times && { times }) })
 
 /** One window over everything: the index says where to look. */
 function single(scope: Scope): Walk {
@@ -144,13 +162,14 @@ function single(scope: Scope): Walk {
 async function windowsOf(
   reader: CallReader,
   page: { limit: number | null; offset: number; order: TimeOrder },
+  range = rangeOf(reader.query.facts),
 ): Promise<Walk> {
   const { facts } = reader.query
   const wanted = Math.min(page.limit ?? pageRows, pageRows)
   const isCounted = facts.counted !== null
   const target = isCounted ? wanted + Math.min(page.offset, firstWindow) : firstWindow
   const windows = await createWindows(reader, {
-    range: rangeOf(facts),
+    range,
     direction: page.order.startedAt,
     counter: facts.counted ?? 'calls',
     size: target,
@@ -160,30 +179,13 @@ async function windowsOf(
   return { ...windows, target: windows.skipped > 0 ? wanted : target }
 }
 
-/** A scope and the conditions on its calls; null = no call can match. */
-type Narrowed = { scope: Scope; conditions: CallConditions } | null
-
-/** So few calls that meet the light conditions are looked up one by one: their neighbours' payloads stay unread. */
-const fewKeys = 1_000
-
-/**
- * Prepares the conditions for parts of a scope. Where documents are read, light conditions that leave few calls come
- * first, and odd documents get their verdicts.
- */
-async function preparing(reader: CallReader, whole: Scope): Promise<(scope: Scope) => Promise<Narrowed>> {
-  const conditions = conditionsOf(reader.query)
-  if (!readsPayloads(conditions)) return async (scope) => ({ scope, conditions })
-  const hasOdd = await anyOdd(reader, whole)
-  return async (part) => {
-    let scope = part
-    if (conditions.light.length > 0) {
-      const query = lightKeysQuery(part, conditions, fewKeys + 1)
-      const keys = decodeKeys(await reader.store.bytes(query, 'RowBinary', reader.options)).next(fewKeys + 1)
-      if (keys.length === 0) return null
-      if (keys.length <= fewKeys) scope = { ...part, index: null, keys }
-    }
-    return { scope, conditions: hasOdd ? { ...conditions, odd: await findOdd(reader, scope, conditions) } : conditions }
-  }
+async function allKeys(
+  reader: CallReader,
+  { scope, conditions }: NonNullable<Narrowed>,
+  page: { limit: number | null; offset: number },
+): Promise<Keys> {
+  const query = keysQuery(scope, conditions, reader.query.sort, page)
+  return decodeKeys(await reader.store.bytes(query, 'RowBinary', reader.options))
 }
 
 /** Other orders: the keys of the whole answer first, then the rows of each page by key. */
@@ -192,15 +194,12 @@ async function* sortedPages(
   scope: Scope,
   page: { select: Sql; limit: number | null; offset: number },
 ): AsyncGenerator<Page> {
-  const prepared = await (await preparing(reader, scope))(scope)
-  if (prepared === null) return
-  const keys = decodeKeys(
-    await reader.store.bytes(
-      keysQuery(prepared.scope, prepared.conditions, reader.query.sort, page),
-      'RowBinary',
-      reader.options,
-    ),
-  )
+  const prepare = await preparing(reader, scope, true)
+  const within = await narrowed(reader, scope)
+  const first = await firstByLeaves(reader, within, page, prepare)
+  const prepared = first ? null : await prepare(within)
+  if (first === null && prepared === null) return
+  const keys = first ? listed(first) : await allKeys(reader, prepared as NonNullable<typeof prepared>, page)
   for (;;) {
     const some = keys.next(pageRows)
     if (some.length === 0) return
@@ -220,23 +219,35 @@ export async function countCalls(reader: CallReader, limit: number | null): Prom
     const all = await countProject(reader.store, reader.projectId, facts.counted, reader.options, reader.memory)
     return limit === null ? all : Math.min(all, limit)
   }
-  const scope = scopeOf(reader)
-  const prepared = await (await preparing(reader, scope))(scope)
-  return prepared === null ? 0 : readCount(reader, countQuery(prepared.scope, prepared.conditions, limit))
+  const scope = await wayIn(reader)
+  if (scope === null) return 0
+  const prepare = await preparing(reader, scope)
+  const order = { startedAt: 'desc', id: 'desc' } as const
+  const isWalked = reader.query.joins.refs.length > 0 && scope.index === null
+  const walk = isWalked ? await windowsOf(reader, { limit: null, offset: 0, order }) : single(scope)
+  let count = 0
+  for (;;) {
+    const window = await walk.next(largestWindowOfRefs)
+    if (window === null || (limit !== null && count >= limit)) return count
+    const prepared = await prepare(await narrowed(reader, { ...scope, range: window.range }))
+    const left = limit === null ? null : limit - count
+    if (prepared !== null) count += await readCount(reader, countQuery(prepared.scope, prepared.conditions, left))
+  }
 }
 
 /** The call that a query by id finds: of several calls with one span id the one that was written last. */
 export async function readCall(reader: CallReader, select: Sql): Promise<LightRow | null> {
-  if (reader.query.facts.nothing) return null
+  const scope = await wayIn(reader)
+  if (scope === null) return null
   const page = { select, order: newestVersion, after: null, limit: 1, offset: 0 }
-  const [row] = await readRows(reader, pageQuery('calls.read', scopeOf(reader), conditionsOf(reader.query), page))
+  const [row] = await readRows(reader, pageQuery('calls.read', scope, conditionsOf(reader.query), page))
   return row ?? null
 }
 
 /** Bytes of the whole traces whose roots match, each root once. */
 export async function sizeOfCalls(reader: CallReader, limit: number | null): Promise<number> {
-  if (reader.query.facts.nothing) return 0
-  const scope = scopeOf(reader)
-  const prepared = await (await preparing(reader, scope))(scope)
+  const scope = await wayIn(reader)
+  if (scope === null) return 0
+  const prepared = await (await preparing(reader, scope))(await narrowed(reader, scope))
   return prepared === null ? 0 : readCount(reader, totalSizeQuery(prepared.scope, prepared.conditions, limit))
 }

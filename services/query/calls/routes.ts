@@ -13,10 +13,12 @@ import type { TopicName } from '../../core/topics.ts'
 import { costsOfCalls } from '../costs/call-costs.ts'
 import type { Prices } from '../costs/prices.ts'
 import { compileCallsQuery } from '../expression/calls-query.ts'
+import type { CompiledCallsQuery } from '../expression/types.ts'
 import { createQueryStatsRoutes } from '../query-stats.ts'
 import { columnsOf } from './columns.ts'
 import { createCountMemory } from './counts.ts'
-import { refuseUnavailable } from './include.ts'
+import { createExpansion } from './expand.ts'
+import { joinedTables, topicsOfQuery } from './joined-tables.ts'
 import { lightSelect } from './light.ts'
 import { readPayloads } from './payloads.ts'
 import { readCall, readPages } from './plan.ts'
@@ -26,22 +28,30 @@ import { linesOf, started } from './stream.ts'
 import { readTraceSizes } from './trace-sizes.ts'
 
 export type CallReadDeps = {
-  store: Pick<Store, 'bytes'>
+  store: Pick<Store, 'bytes' | 'rows'>
   freshness: Freshness
   prices: Prices
   wirePrefix: 'platform' | 'wb'
   wireAliases: boolean
+  feedbackPrefix: string
+  /** Told of refs to nothing that were met when it was too late for a fault. */
+  onMissingRefs(projectId: string, digests: string[]): void
 }
 
 /** Longer answers are exports with their own connections and time, unless an index leads to their calls. */
 const listRows = 2_000
 
 /** What an answer is made of, and must not be older than. */
-function topicsOf(input: { include_costs: boolean; include_feedback?: boolean }): TopicName[] {
-  const topics: TopicName[] = ['calls']
-  if (input.include_costs) topics.push('costs')
-  if (input.include_feedback) topics.push('feedback')
-  return topics
+function topicsOf(
+  input: { include_costs: boolean; include_feedback?: boolean },
+  query: Pick<CompiledCallsQuery, 'joins'>,
+  showsExpanded: boolean,
+): TopicName[] {
+  const topics = new Set<TopicName>(topicsOfQuery(query))
+  if (input.include_costs) topics.add('costs')
+  if (input.include_feedback) topics.add('feedback')
+  if (showsExpanded) for (const topic of ['objects', 'tables'] as const) topics.add(topic)
+  return [...topics]
 }
 
 /** `application/jsonl`, unless the client lists only the other one. */
@@ -61,22 +71,24 @@ export function nonNegative(name: 'limit' | 'offset', value: number | undefined)
 }
 
 export function createCallReadRoutes(deps: CallReadDeps): Route[] {
-  const { store, freshness, prices, wirePrefix, wireAliases } = deps
-  const names = { prefix: wirePrefix, aliases: wireAliases }
+  const { store, freshness, prices, wirePrefix, wireAliases, feedbackPrefix, onMissingRefs } = deps
+  const names = { prefix: wirePrefix, aliases: wireAliases, feedbackPrefix }
   const memory = createCountMemory()
 
   async function streamQuery(context: RouteContext<CallsQueryRequest>): Promise<Reply> {
     const { input, signal } = context
     const projectId = context.project(input.project_id)
-    refuseUnavailable({ expand_columns: input.expand_columns })
     const limit = nonNegative('limit', input.limit)
     const offset = nonNegative('offset', input.offset) ?? 0
-    const { filter, query: expression, sort_by } = input
-    const query = compileCallsQuery({ filter, query: expression, sort_by, projectId, ...names })
+    const { filter, query: expression, sort_by, expand_columns: expanded = [] } = input
+    const query = compileCallsQuery({
+      ...{ filter, query: expression, sort_by, expand_columns: expanded, projectId, ...names },
+    })
     // Costs stand in the summary and are made from it.
     const withSummary = input.include_costs && input.columns?.length ? [...input.columns, 'summary'] : input.columns
     const columns = columnsOf(withSummary, deps)
-    const headers = await freshness.wait(context, topicsOf(input))
+    const showsExpanded = expanded.length > 0 && input.return_expanded_column_values !== false
+    const headers = await freshness.wait(context, topicsOf(input, query, showsExpanded))
     const isLong = (limit === null || limit > listRows) && indexOf(query.facts) === null
     const options = { pool: isLong ? 'export' : 'interactive', signal } as const
     const documents = documentsOf(columns)
@@ -94,9 +106,12 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
     }
     const totalSize = input.include_total_storage_size
     const feedback = input.include_feedback
+    const expansion = showsExpanded
+      ? createExpansion({ store, projectId, options }, expanded, (digests) => onMissingRefs(projectId, digests))
+      : null
     return {
       lines: await started(
-        linesOf(pages, { store, projectId, documents, shape, totalSize, feedback, isLong, options }),
+        linesOf(pages, { store, projectId, documents, shape, totalSize, feedback, expansion, isLong, options }),
       ),
       contentType: linesType(context.header('accept'), 'application/jsonl'),
       headers,
@@ -117,7 +132,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
         const query = compileCallsQuery({ filter: { call_ids: [input.id] }, projectId, ...names })
-        const headers = await freshness.wait(context, topicsOf(input))
+        const headers = await freshness.wait(context, topicsOf(input, query, false))
         const options = { signal }
         const row = await readCall({ store, projectId, query, options, memory }, lightSelect(null, true))
         if (row === null) return { json: { call: null }, headers }
@@ -158,8 +173,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
         'payloads',
         'call_counts_hourly',
         'costs',
-        'feedback',
-        'feedback_by_ref',
+        ...joinedTables,
       ],
       handle: streamQuery,
     }),

@@ -14,7 +14,14 @@ type IndexTable = 'calls_by_id' | 'calls_by_trace' | 'calls_by_parent'
 /** Entries of a thin copy: a superset of the calls, so the condition itself is checked again on the light row. */
 export type Index = { table: IndexTable; column: Sql; values: string[] }
 
-export type Scope = { projectId: ProjectId; range: Range; index: Index | null; keys: readonly Key[] | null }
+export type Scope = {
+  projectId: ProjectId
+  range: Range
+  index: Index | null
+  keys: readonly Key[] | null
+  /** Only calls that start at these times. */
+  times?: readonly number[]
+}
 
 export const everything: Range = { fromUs: null, beforeUs: null }
 
@@ -42,14 +49,16 @@ export function rangeConditions(column: Sql, { fromUs, beforeUs }: Range): Sql[]
   return conditions
 }
 
-const entries = (project: ProjectScope, { table, column, values }: Index): Sql =>
+/** Rows of a thin copy that an index points at. */
+export const entries = (project: ProjectScope, { table, column, values }: Index): Sql =>
   project.from(table, { where: sql`${column} IN ${param('Array(String)', values)}` })
 
 /** The start times of a scope as conditions on a time column: what the primary key can use. */
-export function timeConditions(project: ProjectScope, column: Sql, { range, index, keys }: Scope): Sql[] {
+export function timeConditions(project: ProjectScope, column: Sql, { range, index, keys, times }: Scope): Sql[] {
   const conditions = rangeConditions(column, range)
   if (index) conditions.push(sql`${column} IN (SELECT started_at ${entries(project, index)})`)
   if (keys) conditions.push(sql`${column} IN ${instants(keys.map((key) => key.startedUs))}`)
+  if (times) conditions.push(sql`${column} IN ${instants(times)}`)
   return conditions
 }
 

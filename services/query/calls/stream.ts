@@ -4,8 +4,9 @@ import type { ProjectId } from '../../core/ids.ts'
 import type { QueryOptions, Store } from '../../core/store/store.ts'
 import type { Document } from '../expression/types.ts'
 import { readFeedbackOfCalls } from '../feedback/of-calls.ts'
+import type { Expansion } from './expand.ts'
 import { type LightRow, place } from './light.ts'
-import { readPayloads, type Spread } from './payloads.ts'
+import { type Payload, readPayloads, type Spread } from './payloads.ts'
 import type { Page } from './plan.ts'
 import { type RecordShape, writeLines } from './record.ts'
 import { readTraceSizes } from './trace-sizes.ts'
@@ -24,6 +25,8 @@ export type Lines = {
   totalSize: boolean
   /** With the feedback of each call. */
   feedback: boolean
+  /** Puts values in the places of refs; null = refs stay. */
+  expansion: Expansion | null
   /** Long answers begin with a small portion. */
   isLong: boolean
   options: QueryOptions
@@ -48,23 +51,57 @@ export function* portions(rows: readonly LightRow[], mostRowsOf: () => number): 
   }
 }
 
+type Portion = { shape: RecordShape; rows: readonly LightRow[]; payloads: readonly Payload[] }
+
+/** Lines of a portion; expanded payloads may be much larger than stored ones, so they go out in pieces. */
+async function* written(
+  { shape, rows, payloads }: Portion,
+  expansion: Expansion | null,
+  isFirst: boolean,
+): AsyncGenerator<Buffer> {
+  if (!expansion) {
+    yield writeLines(shape, rows, payloads)
+    return
+  }
+  await expansion.resolve(payloads, isFirst)
+  let from = 0
+  let bytes = 0
+  let piece: Payload[] = []
+  for (const [n, payload] of payloads.entries()) {
+    const expanded = expansion.expanded(payload)
+    piece.push(expanded)
+    for (const text of Object.values(expanded)) bytes += text.length
+    if (bytes < portionBytes && n < payloads.length - 1) continue
+    yield writeLines(shape, rows.slice(from, n + 1), piece)
+    from = n + 1
+    bytes = 0
+    piece = []
+  }
+}
+
 /** One chunk of whole lines per portion; the next portion is read while the last one is written out. */
 export async function* linesOf(pages: AsyncIterable<Page>, lines: Lines): AsyncGenerator<Buffer> {
-  const { store, projectId, documents, shape, options } = lines
+  const { store, projectId, documents, shape, expansion, options } = lines
+  let isFirst = true
+  const write = (portion: Portion) => {
+    const pieces = written(portion, expansion, isFirst)
+    isFirst = false
+    return pieces
+  }
   let most = (lines.isLong ? firstRows : mostRows) / 4
   const grow = () => {
     most = Math.min(mostRows, most * 4)
     return Math.ceil(most)
   }
-  const chunk = async (rows: LightRow[], spread: Spread): Promise<Buffer> => {
+  const chunk = async (rows: LightRow[], spread: Spread): Promise<Portion> => {
     const [payloads, totalSizes, feedback] = await Promise.all([
       readPayloads(store, projectId, rows, documents, spread, options),
       lines.totalSize ? readTraceSizes({ store, options }, projectId, rows) : null,
       lines.feedback ? readFeedbackOfCalls({ store, options }, projectId, rows.map(idOf), shape.prefix) : null,
     ])
-    return writeLines({ ...shape, totalSizes, feedback }, rows, payloads)
+    return { shape: { ...shape, totalSizes, feedback }, rows, payloads }
   }
-  let pending: Promise<Buffer> | null = null
+  let pending: Promise<Portion> | null = null
   try {
     for await (const { rows, spread } of pages) {
       for (const portion of portions(rows, documents.length === 0 ? () => mostRows : grow)) {
@@ -73,12 +110,12 @@ export async function* linesOf(pages: AsyncIterable<Page>, lines: Lines): AsyncG
         next.catch(() => {})
         const ready = pending
         pending = next
-        if (ready) yield await ready
+        if (ready) yield* write(await ready)
       }
     }
     const last = pending
     pending = null
-    if (last) yield await last
+    if (last) yield* write(await last)
   } finally {
     await pending?.catch(() => {})
   }

@@ -6,10 +6,11 @@ import { compileSort } from '../sort.ts'
 import { compileCondition } from './compile.ts'
 import { evaluateCondition } from './evaluate.ts'
 import { factsOf } from './facts.ts'
-import { callFields, isDocument, type WireNames } from './fields.ts'
+import { callFields, expandedPaths, isDocument, readsOf, type WireNames } from './fields.ts'
+import { joinedFields } from './joins.ts'
 import { parseQuery } from './parse.ts'
 import { columnsOf } from './tree.ts'
-import type { CompiledCallsQuery, CompiledCondition, Condition, Document, LightColumn, Sources } from './types.ts'
+import type { CompiledCallsQuery, CompiledCondition, Condition, Document, Sources } from './types.ts'
 
 /** Sources for a light row under one alias and its documents under another. */
 const callSources =
@@ -20,10 +21,9 @@ const callSources =
 const defaultSources = callSources()
 
 function compiled(condition: Condition): CompiledCondition {
-  const reads = [...columnsOf(condition)]
   return {
-    needs: new Set(reads.filter(isDocument)),
-    columns: new Set(reads.filter((name) => !isDocument(name)) as LightColumn[]),
+    ...readsOf([...columnsOf(condition)]),
+    tree: condition,
     sql: (of = defaultSources) => compileCondition(condition, of),
     evaluate: (row) => evaluateCondition(condition, row) === true,
   }
@@ -46,19 +46,26 @@ export function compileCallsQuery(request: {
   prefix: WireNames['prefix']
   /** Whether the `wb_` spelling is accepted too. */
   aliases: boolean
+  /** First word of special feedback types, beside `wandb`. */
+  feedbackPrefix?: string
+  /** Dotted paths at which conditions and order are read through refs. */
+  expand_columns?: readonly string[] | null | undefined
 }): CompiledCallsQuery {
   const names: WireNames = { prefix: request.prefix, aliases: request.aliases }
-  const fields = callFields(names)
+  const joined = joinedFields(request.feedbackPrefix ?? 'wandb')
+  const fields = callFields(names, { joined, expand: expandedPaths(request.expand_columns) })
   const conjuncts = [
     ...filterConditions(request.filter, request.projectId, names),
     ...conjunctsOf(parseQuery(request.query, fields)),
   ]
   const conditions = conjuncts.filter((condition) => condition.is !== 'constant' || condition.value !== true)
   const all = conditions.map(compiled)
-  const payload = all.filter((condition) => condition.needs.size > 0)
+  const isLight = ({ needs, joins }: CompiledCondition): boolean => needs.size === 0 && joins.size === 0
+  const payload = all.filter((condition) => !isLight(condition))
   return {
-    light: all.filter((condition) => condition.needs.size === 0),
+    light: all.filter(isLight),
     payload,
+    joins: joined.joins,
     needs: new Set<Document>(payload.flatMap((condition) => [...condition.needs])),
     facts: factsOf(conditions),
     sort: compileSort(request.sort_by, fields, defaultSources),

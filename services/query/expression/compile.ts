@@ -70,6 +70,13 @@ function memberSql(node: Extract<Condition, { is: 'member' }>, of: Sources): Sql
   return sql`arrayExists(ref -> ifNull(ref = ${value}, false), ${list})`
 }
 
+function amongSql({ document, how, value, fold }: Extract<Condition, { is: 'among' }>, of: Sources): Sql {
+  const wanted = compileValue(value, of)
+  const position = fold ? sql`positionCaseInsensitiveUTF8` : sql`position`
+  const holds = how === 'equal' ? sql`item = ${wanted}` : sql`${position}(item, ${wanted}) > 0`
+  return sql`arrayExists(item -> ifNull(${holds}, false), JSONExtract(${of(document)}, 'Array(String)'))`
+}
+
 const startsWithSql = (input: Sql, prefixes: readonly string[]): Sql => {
   const tests = prefixes.map((prefix) => sql`startsWith(${input}, ${param('String', prefix)})`)
   return tests.length === 1 ? (tests[0] as Sql) : sql`(${join(tests, ' OR ')})`
@@ -85,7 +92,8 @@ function anyOfSql({ list, values, prefixes }: Extract<Condition, { is: 'anyOf' }
 function containsSql({ input, substr, fold }: Extract<Condition, { is: 'contains' }>, of: Sources): Sql {
   const find = fold ? sql`positionCaseInsensitiveUTF8` : sql`position`
   const found = sql`(${find}(${compileValue(input, of)}, ${compileValue(substr, of)}) > 0)`
-  if (input.is !== 'json' || substr.is !== 'literal') return found
+  // A field behind a ref may be NULL, which the test could not tell.
+  if (input.is !== 'json' || input.json.ref || substr.is !== 'literal') return found
   const first = mayContain(input.json, String(substr.value), fold, of)
   return first === null ? found : sql`(${first} AND ${found})`
 }
@@ -117,6 +125,8 @@ export function compileCondition(node: Condition, of: Sources): Sql {
       return memberSql(node, of)
     case 'anyOf':
       return anyOfSql(node, of)
+    case 'among':
+      return amongSql(node, of)
     case 'truth': {
       const value = compileValue(node.of, of)
       const kind = kindOf(node.of)
@@ -139,6 +149,7 @@ export function compileValue(node: Value, of: Sources): Sql {
     case 'null':
       return sql`CAST(NULL, 'Nullable(String)')`
     case 'json':
+      if (node.json.ref) return sql`if(${of(node.json.document)} = '', NULL, ${jsonString(node.json, of)})`
       return jsonString(node.json, of)
     case 'column':
       return node.column.sql(of)

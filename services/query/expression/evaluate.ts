@@ -61,6 +61,12 @@ const listOf = (row: Row, column: string): readonly string[] => {
   return Array.isArray(list) ? list : []
 }
 
+/** The texts of a JSON list. */
+function textsOf(row: Row, document: string): string[] {
+  const list: unknown = JSON.parse(String(row[document] ?? '') || '[]')
+  return Array.isArray(list) ? list.map(String) : []
+}
+
 const startsWithAny = (text: string, prefixes: readonly string[]): boolean =>
   prefixes.some((prefix) => text.startsWith(prefix))
 
@@ -112,6 +118,13 @@ export function evaluateCondition(node: Condition, row: Row): boolean | null {
     }
     case 'anyOf':
       return listOf(row, node.list.column).some((ref) => node.values.includes(ref) || startsWithAny(ref, node.prefixes))
+    case 'among': {
+      const value = evaluateValue(node.value, row)
+      if (value === null) return false
+      const holds = (text: string) =>
+        node.how === 'equal' ? text === value : contains(text, value, node.fold) === true
+      return textsOf(row, node.document).some(holds)
+    }
     case 'truth': {
       const value = evaluateValue(node.of, row)
       return truthOf(value)
@@ -129,6 +142,7 @@ export function evaluateValue(node: Value, row: Row): Scalar {
     case 'null':
       return null
     case 'json':
+      if (node.json.ref && !row[node.json.document]) return null
       return stringForm(jsonValue(node.json, row))
     case 'column':
       return node.column.read(row)

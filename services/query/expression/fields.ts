@@ -1,8 +1,9 @@
 // The fields of calls: which names a request may use, and what each one means in SQL and in JS.
 import { fault } from '../../core/http/errors.ts'
 import { type Sql, sql } from '../../core/store/sql.ts'
+import { isVirtual, type JoinedFields, joinedFields } from './joins.ts'
 import { jsonPath, splitPath } from './path.ts'
-import type { Column, Document, Field, Fields, Row, Sources } from './types.ts'
+import type { Column, Document, Field, Fields, JsonField, LightColumn, Row, Sources, Virtual } from './types.ts'
 
 /** How the wire spells the user and run fields. */
 export type WireNames = { prefix: 'platform' | 'wb'; aliases: boolean }
@@ -138,29 +139,33 @@ export const callColumn = (name: string): Column => {
   return column
 }
 
-/** Fields that live in other tables; their syntax is checked, their meaning is not built yet. */
-function joinedField(name: string): never {
-  if (name.startsWith('feedback.')) {
-    const parts = /^feedback\.\[([^\]]+)\]\.(payload|runnable_ref|trigger_ref)(\..+)?$/s.exec(name)
-    if (parts === null || (parts[3] !== undefined && parts[2] !== 'payload'))
-      throw fault(422, `Field ${name} is not allowed: expected feedback.[<type>].<payload|runnable_ref|trigger_ref>`)
-    throw fault(400, `Field ${name}: feedback fields are not available yet`)
-  }
-  if (name === 'annotation_queue_items.queue_id')
-    throw fault(400, `Field ${name}: annotation queue fields are not available yet`)
-  throw fault(422, `Field ${name} is not allowed`)
-}
-
-function jsonField(document: string, segments: string[], name: string): Field {
+function place(document: string, segments: readonly string[], name: string): JsonField {
   const path = jsonPath(segments, name)
   // On reading the raw span stands at attributes.otel_span, in place of whatever the client sent there.
   if (document === 'attributes' && path[0] === 'otel_span')
-    return { is: 'json', json: { document, path, over: { document: 'otel_dump', path: path.slice(1) } } }
-  return { is: 'json', json: { document, path } }
+    return { document, path, over: { document: 'otel_dump', path: path.slice(1) } }
+  return { document, path }
 }
 
-function summaryField(segments: string[], name: string): Field {
-  if (segments[0] !== 'weave' || segments.length === 1) return jsonField('summary', segments, name)
+type Expansions = { joined: JoinedFields; expand: readonly (readonly string[])[] }
+
+/** A value of a document, read through refs where the path leads over one that is to be expanded. */
+function jsonField(document: string, segments: string[], name: string, { joined, expand }: Expansions): Field {
+  const names = [document, ...segments]
+  const ends = expand
+    .filter((path) => path.length <= names.length && path.every((segment, n) => segment === names[n]))
+    .map((path) => path.length)
+  if (ends.length === 0) return { is: 'json', json: place(document, segments, name) }
+  const cuts = [...new Set([...ends, names.length])].sort((a, b) => a - b)
+  const [first = 0] = cuts
+  const paths = cuts.map((cut, n) => jsonPath(names.slice(cut, cuts[n + 1]), name))
+  // A path that is expanded at its end has nothing behind the last ref.
+  if (!ends.includes(names.length)) paths.pop()
+  return joined.behind(place(document, names.slice(1, first), name), paths)
+}
+
+function summaryField(segments: string[], name: string, expansions: Expansions): Field {
+  if (segments[0] !== 'weave' || segments.length === 1) return jsonField('summary', segments, name, expansions)
   const column = segments.length === 2 ? derived.get(`summary.weave.${segments[1]}`) : undefined
   if (column === undefined) throw fault(422, `Summary field '${segments.slice(1).join('.')}' is not allowed`)
   return { is: 'column', column }
@@ -174,14 +179,25 @@ function neutral(name: string, { prefix, aliases }: WireNames): string {
   return prefixed.has(name) ? '' : name
 }
 
+/** Dotted paths at which refs are expanded, by their segments. */
+export const expandedPaths = (columns: readonly string[] | null | undefined): string[][] =>
+  (columns ?? []).map((column) => {
+    const [first = '', ...rest] = column.split('.')
+    return [first.endsWith('_dump') ? first.slice(0, -5) : first, ...rest]
+  })
+
 /** What the field names of call queries mean. */
-export function callFields(names: WireNames): Fields {
+export function callFields(
+  names: WireNames,
+  expansions: Expansions = { joined: joinedFields('wandb'), expand: [] },
+): Fields {
   return (name) => {
-    if (name.startsWith('feedback.') || name.startsWith('annotation_queue_items.')) return joinedField(name)
+    if (name.startsWith('feedback.')) return expansions.joined.feedback(name)
+    if (name === 'annotation_queue_items.queue_id') return expansions.joined.queues()
     const [first = '', ...rest] = splitPath(name)
     const document = first.endsWith('_dump') ? first.slice(0, -5) : first
     if (documents.has(document))
-      return document === 'summary' ? summaryField(rest, name) : jsonField(document, rest, name)
+      return document === 'summary' ? summaryField(rest, name, expansions) : jsonField(document, rest, name, expansions)
     if (rest.length === 0) {
       const column = columns.get(neutral(first, names))
       if (column !== undefined) return { is: 'column', column }
@@ -192,3 +208,10 @@ export function callFields(names: WireNames): Fields {
 }
 
 export const isDocument = (column: string): column is Document => documents.has(column) || column === 'otel_dump'
+
+/** Columns by where they are read from. */
+export const readsOf = (reads: readonly string[]) => ({
+  needs: new Set<Document>(reads.filter(isDocument)),
+  joins: new Set<Virtual>(reads.filter(isVirtual)),
+  columns: new Set(reads.filter((name) => !isDocument(name) && !isVirtual(name)) as LightColumn[]),
+})

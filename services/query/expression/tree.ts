@@ -21,19 +21,26 @@ export function children(node: Value): readonly Value[] {
     case 'contains':
       return [node.input, node.substr]
     case 'member':
+    case 'among':
       return [node.value]
     default:
       return []
   }
 }
 
-const documentsOf = ({ document, over }: JsonField): string[] => (over ? [document, over.document] : [document])
+/** Documents that a field is read from, those that lead to its own included. */
+function documentsOf({ document, over, ref }: JsonField): string[] {
+  const own = over ? [document, over.document] : [document]
+  return ref ? [...own, ...documentsOf(ref)] : own
+}
 
 function readsOf(node: Value): readonly string[] {
   switch (node.is) {
     case 'json':
     case 'exists':
       return documentsOf(node.json)
+    case 'among':
+      return [node.document]
     case 'column':
       return node.column.reads
     case 'listLength':

@@ -1,8 +1,12 @@
 // The typed tree of a query expression, and what the planner of call queries gets from the compiler.
 import type { Sql } from '../../core/store/sql.ts'
+import type { Joins } from './joins.ts'
 
 /** JSON texts of a call that live in the payload table. */
 export type Document = 'attributes' | 'inputs' | 'output' | 'summary' | 'otel_dump'
+
+/** Texts that are made for a row from elsewhere: from feedback, from queues, or from behind a ref of a document. */
+export type Virtual = `feedback_${number}` | `ref_${number}` | 'queues'
 
 /** Physical columns of the light table that expressions read. */
 export type LightColumn =
@@ -61,6 +65,12 @@ export type JsonField = {
   document: string
   path: readonly Segment[]
   over?: { document: string; path: readonly Segment[] }
+  /** Where the ref stands that leads to the document. With nothing behind it the field is NULL. */
+  ref?: JsonField
+  /** Takes no type from literals: it is a text until it is converted. */
+  untyped?: true
+  /** The document is a list of texts: equality and containment hold when they hold for one of them. */
+  many?: true
 }
 
 type ListColumn = { name: string; column: string }
@@ -102,6 +112,8 @@ export type Condition =
   | { is: 'member'; list: ListColumn; value: Value; fold: boolean }
   /** A list has one of the elements, or an element that starts with one of the prefixes. */
   | { is: 'anyOf'; list: ListColumn; values: string[]; prefixes: string[] }
+  /** One of the texts of a JSON list equals or contains a text. */
+  | { is: 'among'; document: string; how: 'equal' | 'contains'; value: Value; fold: boolean }
   /** Boolean context of a value that is not boolean. */
   | { is: 'truth'; of: Value }
   | { is: 'constant'; value: boolean | null }
@@ -111,9 +123,12 @@ export type Condition =
 /** One conjunct: rows for which it is NULL do not match either. */
 export type CompiledCondition = {
   needs: ReadonlySet<Document>
+  joins: ReadonlySet<Virtual>
   columns: ReadonlySet<LightColumn>
   /** Boolean (maybe Nullable) SQL expression. Default sources: `c.<column>` and `p.<document>`. */
   sql(of?: Sources): Sql
+  /** What it was compiled from. */
+  tree: Condition
   /** The same in JS: for documents that the engine cannot read. */
   evaluate(row: CallRow): boolean
 }
@@ -142,6 +157,7 @@ export type IndexFacts = {
 
 export type CompiledSort = {
   needs: ReadonlySet<Document>
+  joins: ReadonlySet<Virtual>
   columns: ReadonlySet<LightColumn>
   /** Terms after ORDER BY; null = no order asked for (`sort_by: []`). */
   orderBy(of?: Sources): Sql | null
@@ -149,6 +165,8 @@ export type CompiledSort = {
   startedAtOnly: 'asc' | 'desc' | null
   /** Direction of the id term that follows, when startedAtOnly is set. */
   idDirection: 'asc' | 'desc' | null
+  /** Set when the order is that of one JSON field, then the id. */
+  byField: { json: JsonField; direction: 'asc' | 'desc'; idDirection: 'asc' | 'desc' } | null
   /** The same order in JS. */
   compare(a: CallRow, b: CallRow): number
 }
@@ -156,8 +174,10 @@ export type CompiledSort = {
 export type CompiledCallsQuery = {
   /** Conjuncts on light columns only: evaluate them first. */
   light: CompiledCondition[]
-  /** Conjuncts that need documents. */
+  /** Conjuncts that need documents or virtual texts. */
   payload: CompiledCondition[]
+  /** What the virtual texts of conditions and order are made of. */
+  joins: Joins
   /** Documents of all payload conjuncts. */
   needs: ReadonlySet<Document>
   facts: IndexFacts

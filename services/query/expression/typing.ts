@@ -20,6 +20,7 @@ const conditions = new Set<string>([
   'contains',
   'member',
   'anyOf',
+  'among',
   'truth',
   'constant',
 ] satisfies Condition['is'][])
@@ -118,7 +119,7 @@ function adapt(value: Literal, family: Family): Literal | null {
 
 /** A JSON field takes the type of the literal it meets. */
 function inferred(field: Value, other: Value, op: CompareOp): Value {
-  if (field.is !== 'json' || other.is !== 'literal') return field
+  if (field.is !== 'json' || field.json.untyped || other.is !== 'literal') return field
   if (other.kind === 'bool') return { is: 'cast', to: 'bool', of: field }
   if (other.kind === 'int') return { is: 'cast', to: op === 'eq' ? 'int' : 'double', of: field }
   return other.kind === 'double' ? { is: 'cast', to: 'double', of: field } : field
@@ -128,11 +129,22 @@ const isEmptyText = (value: Value): boolean => value.is === 'literal' && value.v
 const isNullableText = (value: Value): boolean =>
   value.is === 'column' && value.column.nullable && value.column.kind === 'string'
 
+type Many = Extract<Value, { is: 'json' }> & { json: { many: true } }
+const isMany = (value: Value): value is Many => value.is === 'json' && value.json.many === true
+
+/** One of the texts of a list equals or contains a value; a number or a time equals no text. */
+function among({ json: { document } }: Many, how: 'equal' | 'contains', value: Value, fold: boolean): Condition {
+  if (how === 'equal' && familyOf(value) !== 'text') return unknown
+  return { is: 'among', document, how, value, fold }
+}
+
 export function comparison(op: CompareOp, a: Operand, b: Operand): Condition {
   const first = singleValue(a)
   const second = singleValue(b)
   if (op === 'eq' && second.is === 'null') return nullTest(first)
   if (first.is === 'null' || second.is === 'null') return unknown
+  if (op === 'eq' && isMany(first)) return among(first, 'equal', second, false)
+  if (op === 'eq' && isMany(second)) return among(second, 'equal', first, false)
   if (op === 'eq' && isNullableText(first) && isEmptyText(second)) return nullTest(first)
   if (op === 'eq' && isNullableText(second) && isEmptyText(first)) return nullTest(second)
   const left = inferred(first, second, op)
@@ -152,7 +164,8 @@ export function comparison(op: CompareOp, a: Operand, b: Operand): Condition {
 }
 
 function nullTest(of: Value): Condition {
-  if (of.is === 'json' || of.is === 'literal') return { is: 'constant', value: false }
+  if (isMany(of)) return negation({ is: 'exists', json: of.json })
+  if ((of.is === 'json' && !of.json.ref) || of.is === 'literal') return { is: 'constant', value: false }
   return of.is === 'null' ? { is: 'constant', value: true } : { is: 'isNull', of }
 }
 
@@ -161,6 +174,13 @@ function inLiterals(left: Value, literals: Literal[]): Condition {
   const kinds = new Set(literals.map((element) => element.kind))
   const only = (...allowed: Kind[]): boolean => [...kinds].every((kind) => allowed.includes(kind))
   if (left.is === 'json') {
+    const asTexts: Condition = {
+      is: 'in',
+      left,
+      kind: 'string',
+      values: literals.map((l) => (textOf(l) as Literal).value as string),
+    }
+    if (left.json.untyped) return asTexts
     if (only('bool'))
       return {
         is: 'in',
@@ -182,7 +202,7 @@ function inLiterals(left: Value, literals: Literal[]): Condition {
         kind: 'double',
         values: literals.map((l) => Number(l.value)),
       }
-    return { is: 'in', left, kind: 'string', values: literals.map((l) => (textOf(l) as Literal).value as string) }
+    return asTexts
   }
   const family = familyOf(left)
   const values = literals.flatMap((element) => adapt(element, family)?.value ?? [])
@@ -208,6 +228,7 @@ export function containment(input: Operand, substring: Operand, fold: boolean): 
   const substr = textOf(singleValue(substring))
   if (substr.is === 'null') return unknown
   if (input.is === 'list') return { is: 'member', list: input.list, value: substr, fold }
+  if (isMany(input)) return among(input, 'contains', substr, fold)
   const text = textOf(input)
   return text.is === 'null' ? unknown : { is: 'contains', input: text, substr, fold }
 }

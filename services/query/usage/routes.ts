@@ -6,6 +6,7 @@ import { type Route, route } from '../../core/http/route.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { TopicName } from '../../core/topics.ts'
 import { createCountMemory } from '../calls/counts.ts'
+import { joinedTables, topicsOfQuery } from '../calls/joined-tables.ts'
 import type { CallReader } from '../calls/plan.ts'
 import { nonNegative } from '../calls/routes.ts'
 import { indexOf } from '../calls/scope.ts'
@@ -16,11 +17,12 @@ import { createBudget, loadCalls, readTraces } from './load.ts'
 import { isNewer, rollUp, type UsageCall } from './rollup.ts'
 
 export type UsageDeps = {
-  store: Pick<Store, 'bytes'>
+  store: Pick<Store, 'bytes' | 'rows'>
   freshness: Freshness
   prices: Prices
   wirePrefix: 'platform' | 'wb'
   wireAliases: boolean
+  feedbackPrefix: string
   /** Calls carry the usage of their children already: count each call's own share only. */
   usageOwnOnly: boolean
 }
@@ -34,8 +36,8 @@ const byStart = [
 ] as const
 
 /** What an answer must not be older than. */
-const topicsOf = (input: { include_costs: boolean }): TopicName[] =>
-  input.include_costs ? ['calls', 'costs'] : ['calls']
+const topicsOf = (input: { include_costs: boolean }, calls: TopicName[] = ['calls']): TopicName[] =>
+  input.include_costs ? [...calls, 'costs'] : calls
 
 /** The answer for calls by id; null = no such call was loaded. */
 function answerText(usageById: ReadonlyMap<string, UsageCall | null>, calls: readonly UsageCall[]): string {
@@ -53,8 +55,8 @@ function newestById(calls: readonly UsageCall[], into: Map<string, UsageCall | n
 }
 
 export function createUsageRoutes(deps: UsageDeps): Route[] {
-  const { store, freshness, prices, wirePrefix, wireAliases, usageOwnOnly: ownOnly } = deps
-  const names = { prefix: wirePrefix, aliases: wireAliases }
+  const { store, freshness, prices, wirePrefix, wireAliases, feedbackPrefix, usageOwnOnly: ownOnly } = deps
+  const names = { prefix: wirePrefix, aliases: wireAliases, feedbackPrefix }
   const memory = createCountMemory()
 
   async function load(
@@ -112,14 +114,23 @@ export function createUsageRoutes(deps: UsageDeps): Route[] {
       summary: 'Usage of every call that matches, each with its matching descendants',
       body: { type: 'json', schema: traceUsageRequest, check: 'schema' },
       response: usageResponse,
-      tables: ['calls', 'calls_by_id', 'calls_by_trace', 'calls_by_parent', 'payloads', 'call_counts_hourly', 'costs'],
+      tables: [
+        'calls',
+        'calls_by_id',
+        'calls_by_trace',
+        'calls_by_parent',
+        'payloads',
+        'call_counts_hourly',
+        'costs',
+        ...joinedTables,
+      ],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
         const limit = nonNegative('limit', input.limit) as number
         const { filter, query: expression } = input
         const query = compileCallsQuery({ filter, query: expression, sort_by: byStart, projectId, ...names })
-        const headers = await freshness.wait(context, topicsOf(input))
+        const headers = await freshness.wait(context, topicsOf(input, topicsOfQuery(query)))
         const isLong = limit > listRows && indexOf(query.facts) === null
         const options = { pool: isLong ? 'export' : 'interactive', signal } as const
         const calls = await load(

@@ -1,0 +1,163 @@
+// Puts the values that refs point at in their places: what `expand_columns` shows in call records.
+import { members } from '../../core/canonical-json.ts'
+import { fault } from '../../core/http/errors.ts'
+import type { ObjectRef } from '../../core/refs.ts'
+import { expandedPaths } from '../expression/fields.ts'
+import type { Document } from '../expression/types.ts'
+import { resolveRefs } from '../refs.ts'
+import type { RefSource } from '../refs-load.ts'
+import type { Payload } from './payloads.ts'
+import { readableRef } from './refs-behind.ts'
+
+/** Refs resolved at once, and characters of values that are kept for the calls that follow. */
+const atOnce = 500
+const mostRemembered = 2 ** 25
+
+/** The listed paths as a tree. */
+type Place = {
+  isListed: boolean
+  below: Map<string, Place>
+  /** What stands here for a ref, itself expanded. */
+  done: Map<string, string>
+}
+
+const newPlace = (): Place => ({ isListed: false, below: new Map(), done: new Map() })
+
+function placeAt(root: Place, path: readonly string[]): Place {
+  let place = root
+  for (const name of path) {
+    let next = place.below.get(name)
+    if (next === undefined) {
+      next = newPlace()
+      place.below.set(name, next)
+    }
+    place = next
+  }
+  return place
+}
+
+export type Expansion = {
+  /**
+   * Resolves the refs of some calls. Until `next`, their payloads can be written expanded.
+   * @param isFirst whether the answer can still be a fault
+   * @throws Fault 404 with `missing_object_digests` when a version does not exist and the answer has not begun
+   */
+  resolve(payloads: readonly Payload[], isFirst: boolean): Promise<void>
+  expanded(payload: Payload): Payload
+}
+
+/** The object with the ref that it stands for, unless it names one itself. */
+function withRef(text: string, ref: string): string {
+  if (!text.startsWith('{') || members(text)?.has('_ref')) return text
+  const end = text.lastIndexOf('}')
+  const isEmpty = text.slice(1, end).trim() === ''
+  return `${text.slice(0, end)}${isEmpty ? '' : ','}"_ref":${JSON.stringify(ref)}}`
+}
+
+/** null = nothing is listed that a record could hold. */
+export function createExpansion(
+  source: RefSource,
+  columns: readonly string[],
+  onMissing: (digests: string[]) => void,
+): Expansion | null {
+  const { projectId } = source
+  const root = newPlace()
+  for (const path of expandedPaths(columns)) placeAt(root, path).isListed = true
+  const documents = (['inputs', 'output', 'attributes', 'summary'] as const).filter((name) => root.below.has(name))
+  if (documents.length === 0) return null
+  /** JSON texts by ref; null = the ref stays. */
+  const values = new Map<string, string | null>()
+  let remembered = 0
+
+  function below(text: string, place: Place, unknown: Set<string>): string {
+    if (place.below.size === 0 || !text.trimStart().startsWith('{')) return text
+    const parts = members(text)
+    let isChanged = false
+    for (const [name, next] of place.below) {
+      const part = parts?.get(name)
+      if (part === undefined) continue
+      const put = expandedText(part, next, unknown)
+      if (put === part) continue
+      parts?.set(name, put)
+      isChanged = true
+    }
+    if (!isChanged || !parts) return text
+    return `{${[...parts].map(([name, part]) => `${JSON.stringify(name)}:${part}`).join(',')}}`
+  }
+
+  /** The text with what stands behind its refs; refs that are not known yet are collected. */
+  function expandedText(text: string, place: Place, unknown: Set<string>): string {
+    if (!place.isListed || !text.startsWith('"')) return below(text, place, unknown)
+    const ref = JSON.parse(text) as string
+    const done = place.done.get(ref)
+    if (done !== undefined) return done
+    const value = values.get(ref)
+    if (value === undefined && readableRef(ref, projectId) !== null) unknown.add(ref)
+    if (value === undefined || value === null) return text
+    const before = unknown.size
+    const put = withRef(below(value, place, unknown), ref)
+    if (unknown.size === before) place.done.set(ref, put)
+    return put
+  }
+
+  /** Where the documents of a payload stand in the record. */
+  function placesOf(payload: Payload): [Document, Place][] {
+    const found: [Document, Place][] = documents.map((name) => [name, root.below.get(name) as Place])
+    const span = root.below.get('attributes')?.below.get('otel_span')
+    return payload.otel_dump && span ? [...found, ['otel_dump', span]] : found
+  }
+
+  function textsOf(payload: Payload, unknown: Set<string>): Payload {
+    const put: Payload = { ...payload }
+    for (const [document, place] of placesOf(payload)) {
+      const stored = payload[document]
+      if (!stored?.includes('weave:')) continue
+      const text = stored.toString('utf8')
+      const expanded = expandedText(text, place, unknown)
+      if (expanded !== text) put[document] = Buffer.from(expanded)
+    }
+    return put
+  }
+
+  async function load(unknown: readonly string[]): Promise<string[]> {
+    const missing: string[] = []
+    for (let at = 0; at < unknown.length; at += atOnce) {
+      const some = unknown.slice(at, at + atOnce)
+      const refs = some.map((text) => readableRef(text, projectId) as ObjectRef)
+      for (const [n, one] of (await resolveRefs(source, refs)).entries()) {
+        const text = one.is === 'value' && one.text !== 'null' ? one.text : null
+        if (one.is === 'missing') missing.push(one.digest)
+        values.set(some[n] as string, text)
+        remembered += text?.length ?? 0
+      }
+    }
+    return missing
+  }
+
+  const forget = (place: Place): void => {
+    place.done.clear()
+    for (const next of place.below.values()) forget(next)
+  }
+
+  return {
+    async resolve(payloads, isFirst) {
+      forget(root)
+      if (remembered > mostRemembered) {
+        values.clear()
+        remembered = 0
+      }
+      const missing = new Set<string>()
+      for (;;) {
+        const unknown = new Set<string>()
+        for (const payload of payloads) textsOf(payload, unknown)
+        if (unknown.size === 0) break
+        for (const digest of await load([...unknown])) missing.add(digest)
+      }
+      if (missing.size === 0) return
+      const digests = [...missing].sort()
+      if (isFirst) throw fault(404, 'Some refs point at nothing', { missing_object_digests: digests })
+      onMissing(digests)
+    },
+    expanded: (payload) => textsOf(payload, new Set()),
+  }
+}

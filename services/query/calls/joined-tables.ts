@@ -1,0 +1,24 @@
+// The tables beside those of calls that a call query may read, and the topics that they are filled from.
+import type { TopicName } from '../../core/topics.ts'
+import type { CompiledCallsQuery } from '../expression/types.ts'
+
+/** Tables of feedback, of queues, and behind refs. */
+export const joinedTables = [
+  'feedback',
+  'feedback_by_ref',
+  'annotation_queues',
+  'annotation_queue_items',
+  'objects',
+  'object_events',
+  'table_lists',
+  'table_rows',
+]
+
+/** What the matches of a query and their order are made of, and must not be older than. */
+export function topicsOfQuery({ joins }: Pick<CompiledCallsQuery, 'joins'>): TopicName[] {
+  const topics: TopicName[] = ['calls']
+  if (joins.feedback.length > 0) topics.push('feedback')
+  if (joins.queues) topics.push('annotation_queues')
+  if (joins.refs.length > 0) topics.push('objects', 'tables')
+  return topics
+}

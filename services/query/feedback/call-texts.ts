@@ -1,0 +1,67 @@
+// What call queries read from feedback: one text per call and field, made from the rows that were given to the call.
+import type { ProjectId } from '../../core/ids.ts'
+import { identifier, join, type ProjectScope, param, type Sql, sql } from '../../core/store/sql.ts'
+import type { FeedbackField } from '../expression/joins.ts'
+import { jsonString } from '../expression/json-sql.ts'
+import { sources } from './fields.ts'
+
+/** A value of one row as text, '' when it has none. */
+function valueSql({ column, path }: FeedbackField): Sql {
+  if (column === 'payload') return jsonString({ document: 'payload', path }, sources)
+  return sql`ifNull(${identifier(`f.${column}`)}, '')`
+}
+
+const age = sql`(f.created_at, f.id)`
+
+function textSql(field: FeedbackField): Sql {
+  const ofType = field.type === null ? sql`1` : sql`f.feedback_type = ${param('String', field.type)}`
+  if (field.pick === 'oldest') {
+    const text =
+      field.column === 'payload'
+        ? sources('payload')
+        : sql`if(isNull(${identifier(`f.${field.column}`)}), 'null', toJSONString(${valueSql(field)}))`
+    return sql`argMinIf(${text}, ${age}, ${ofType})`
+  }
+  const value = valueSql(field)
+  const isFound = sql`${ofType} AND ${value} != ''`
+  if (field.pick === 'first') return sql`argMinIf(toJSONString(${value}), ${age}, ${isFound})`
+  const rows = sql`groupArrayIf((f.created_at, f.id, ${value}), ${isFound})`
+  return sql`toJSONString(arrayMap(row -> row.3, arraySort(${rows})))`
+}
+
+/** Types of the fields; null = any. */
+function typesOf(fields: readonly FeedbackField[]): string[] | null {
+  const types = fields.flatMap(({ type }) => type ?? [])
+  return types.length < fields.length ? null : [...new Set(types)]
+}
+
+const ofTypes = (column: Sql, types: string[] | null): Sql =>
+  types === null ? sql`1` : sql`${column} IN (${param('Array(String)', types)})`
+
+/**
+ * SELECT of `call_id` and the fields' texts, for calls that have such feedback.
+ * @param calls subquery of the ids to look at, a superset; null = all
+ */
+export function feedbackTexts(
+  project: ProjectScope,
+  projectId: ProjectId,
+  fields: readonly FeedbackField[],
+  calls: Sql | null,
+): Sql {
+  const prefix = `weave:///${projectId}/call/`
+  const [ref, types] = [param('String', prefix), typesOf(fields)]
+  // Versions that a later event replaced are among the ids: FINAL decides.
+  const ids = calls
+    ? project.from('feedback_by_ref', { where: sql`weave_ref IN (SELECT concat(${ref}, id) FROM ${calls})` })
+    : project.from('feedback', { where: ofTypes(sql`feedback_type`, types) })
+  const where = sql`f.id IN (SELECT id ${ids}) AND f.purged = 0 AND startsWith(f.weave_ref, ${ref})
+    AND ${ofTypes(sql`f.feedback_type`, types)}`
+  const texts = fields.map((field) => sql`${textSql(field)} AS ${identifier(field.name)}`)
+  const start = param('UInt32', Buffer.byteLength(prefix) + 1)
+  return sql`SELECT substring(f.weave_ref, ${start}) AS call_id, ${join(texts, ', ')}
+    ${project.from('feedback', { alias: 'f', final: true, where })} GROUP BY call_id`
+}
+
+/** Number of rows of the fields' types, versions that were replaced included. */
+export const feedbackRows = (project: ProjectScope, fields: readonly FeedbackField[]): Sql =>
+  sql`SELECT count() AS rows ${project.from('feedback', { where: ofTypes(sql`feedback_type`, typesOf(fields)) })}`
