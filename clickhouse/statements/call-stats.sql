@@ -21,7 +21,10 @@ WITH
                     AND at >= (SELECT min(minute) FROM due) AND at < (SELECT max(minute) + INTERVAL 1 MINUTE FROM due)
                     AND (project_id, toStartOfMinute(at)) IN (SELECT project_id, minute FROM due)
             )) AS top,
-            arrayZip(usage_model, usage_input, usage_output, usage_total, usage_cache_read, usage_cache_write) AS points
+            -- lists of equal length in every row that the edge wrote; one other row must not stop the recompute
+            arrayZip(usage_model, arrayResize(usage_input, length(usage_model)), arrayResize(usage_output, length(usage_model)),
+                arrayResize(usage_total, length(usage_model)), arrayResize(usage_cache_read, length(usage_model)),
+                arrayResize(usage_cache_write, length(usage_model))) AS points
         FROM callhouse.calls FINAL
         WHERE delete_ver = 0 AND moved = 0
             AND started_at >= (SELECT min(minute) FROM due)

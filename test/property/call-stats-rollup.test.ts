@@ -200,29 +200,29 @@ const served = (name: string) => world.statements.filter((one) => one === name).
 
 describe('time series', () => {
   it('are read from the calls before there are statistics', async () => {
-    await write(1, 150)
-    await compare(10)
+    await write(1, 70)
+    await compare(6)
     expect(served('call-stats.calls-rolled')).toBe(0)
-  })
+  }, 240_000)
 
   it('are put together from statistics and the calls that those do not know', async () => {
     await world.refresh()
-    await compare(25)
+    await compare(12)
     for (let n = 0; n < 4; n++) {
-      await write(200 + n * 30, 25)
+      await write(200 + n * 30, 15)
       if (n % 2 === 1) await world.refresh()
-      await compare(12)
+      await compare(6)
     }
-    expect(served('call-stats.calls-rolled')).toBeGreaterThan(40)
-    expect(served('call-stats.usage-rolled')).toBeGreaterThan(40)
-  }, 120_000)
+    expect(served('call-stats.calls-rolled')).toBeGreaterThan(20)
+    expect(served('call-stats.usage-rolled')).toBeGreaterThan(20)
+  }, 240_000)
 
   it('are the same once the statistics are up to date, and after everything is recomputed', async () => {
     await world.refresh()
-    await compare(20)
+    await compare(8)
     await world.store.command({ name: 'merge', sql: 'OPTIMIZE TABLE callhouse.call_stats FINAL', params: {} })
-    await compare(10)
-  }, 120_000)
+    await compare(5)
+  }, 240_000)
 })
 
 describe('which part of time is read from where', () => {

@@ -164,7 +164,7 @@ SELECT count() > 0 FROM callhouse.call_marks WHERE project_id = {v0:String} AND 
 
 -- whether counters of two partitions lag
 -- {"v0":"ent/proj","v1":["7","3"],"v2":[0,1]}
-SELECT count() > 0 FROM callhouse.call_marks WHERE project_id = {v0:String} AND (position > {v1:Array(UInt64)}[indexOf({v2:Array(UInt32)}, partition)]) SETTINGS max_threads = 1
+SELECT count() > 0 FROM callhouse.call_marks WHERE project_id = {v0:String} AND (position > {v1:Array(UInt64)}[indexOf({v2:Array(UInt64)}, partition)]) SETTINGS max_threads = 1
 
 -- threads
 -- {"v0":"ent/proj","v1":1,"v2":2,"v3":["a"],"v4":5,"v5":1}

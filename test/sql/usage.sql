@@ -55,15 +55,8 @@ SELECT bucket, sum(calls), if(sum(timed) = 0, 0, sum(latency_sum) / sum(timed)) 
 
 -- usage per bucket from hours and minutes (call-stats.usage-rolled)
 -- {"v0":3600,"v1":"ent/proj","v2":3600,"v3":0,"v4":7200}
-SELECT bucket, model, sum(points), sum(total_sum) FROM (SELECT start AS bucket, toString(model) AS model, points, input_sum, input_min, input_max, output_sum,
-        output_min, output_max, total_sum, cache_read_sum, cache_read_min, cache_read_max, cache_write_sum,
-        cache_write_min, cache_write_max
+SELECT bucket, model, sum(points), sum(total_sum) FROM (SELECT start AS bucket, toString(model) AS model, points, total_sum
       FROM (SELECT *, toInt64(toUnixTimestamp(bucket)) - positiveModulo(toInt64(toUnixTimestamp(bucket)), {v0:Int64}) AS start FROM callhouse.call_stats FINAL WHERE project_id = {v1:String} AND (((seconds = {v2:UInt32} AND bucket >= toDateTime({v3:Int64}, 'UTC') AND bucket < toDateTime({v4:Int64}, 'UTC')))))
-      ARRAY JOIN usage_model AS model, usage_top AS top, usage_points AS points, usage_input_sum AS input_sum,
-        usage_input_min AS input_min, usage_input_max AS input_max, usage_output_sum AS output_sum,
-        usage_output_min AS output_min, usage_output_max AS output_max, usage_total_sum AS total_sum,
-        usage_cache_read_sum AS cache_read_sum, usage_cache_read_min AS cache_read_min,
-        usage_cache_read_max AS cache_read_max, usage_cache_write_sum AS cache_write_sum,
-        usage_cache_write_min AS cache_write_min, usage_cache_write_max AS cache_write_max
+      ARRAY JOIN usage_model AS model, usage_points AS points, usage_top AS top, usage_total_sum AS total_sum
       WHERE top = 1)
     GROUP BY bucket, model SETTINGS output_format_json_quote_64bit_integers = 0

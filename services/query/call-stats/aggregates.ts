@@ -13,6 +13,8 @@ export type Aggregate = {
   sql: Sql
   /** Over parts of a bucket; null = they do not tell. */
   merged: Sql | null
+  /** Column of parts that `merged` reads, where columns that are not read have to be left out; '' = none. */
+  column: string
   /** It takes the values themselves, which only the smallest parts have. */
   isPercentile: boolean
   empty: 0 | null
@@ -22,6 +24,7 @@ export type Aggregate = {
 export type MetricSql = {
   value: Sql
   merged: Partial<Record<Aggregation, Sql>>
+  columns?: Partial<Record<Aggregation, string>>
   mergedPercentile?: (level: Sql) => Sql
 }
 
@@ -45,12 +48,19 @@ const mostAggregates = 500
 export function aggregatesOf(metrics: readonly MetricSpec[], known: Readonly<Record<string, MetricSql>>): Aggregate[] {
   const found = new Map<string, Aggregate>()
   for (const { metric, aggregations: asked, percentiles } of metrics) {
-    const { value, merged, mergedPercentile } = known[metric] as MetricSql
+    const { value, merged, columns = {}, mergedPercentile } = known[metric] as MetricSql
     const names = asked.length + percentiles.length === 0 ? (['sum'] as const) : asked
     for (const name of names) {
       const { of, empty } = aggregations[name]
       const key = `${name}_${metric}`
-      found.set(key, { key, sql: of(value), merged: merged[name] ?? null, isPercentile: false, empty })
+      found.set(key, {
+        key,
+        sql: of(value),
+        merged: merged[name] ?? null,
+        column: columns[name] ?? '',
+        isPercentile: false,
+        empty,
+      })
     }
     for (const percentile of percentiles) {
       if (!(percentile >= 0 && percentile <= 100))
@@ -61,6 +71,7 @@ export function aggregatesOf(metrics: readonly MetricSpec[], known: Readonly<Rec
         key,
         sql: sql`quantileExactInclusiveOrNull(${level})(${value})`,
         merged: mergedPercentile?.(level) ?? null,
+        column: '',
         isPercentile: true,
         empty: null,
       })

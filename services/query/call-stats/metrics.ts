@@ -1,5 +1,5 @@
 // The metrics of call statistics: their value in a data point, and how parts of a bucket are merged.
-import { type Sql, sql } from '../../core/store/sql.ts'
+import { identifier, type Sql, sql } from '../../core/store/sql.ts'
 import type { MetricSql } from './aggregates.ts'
 
 /** Over the rows of `liveValues`, and over those of `rolledCallsQuery`. */
@@ -43,34 +43,36 @@ export const callMetrics: Record<'latency_ms' | 'call_count' | 'error_count', Me
   },
 }
 
-/** Values are never null, but for totals. */
-const tokens = (value: Sql, columns: { sum: Sql; min: Sql; max: Sql }): MetricSql => ({
-  value: sql`toNullable(toFloat64(${value}))`,
-  merged: {
-    sum: sql`sum(${columns.sum})`,
-    avg: sql`sum(${columns.sum}) / sum(points)`,
-    min: sql`toFloat64(min(${columns.min}))`,
-    max: sql`toFloat64(max(${columns.max}))`,
-    count: sql`sum(points)`,
-  },
-})
+/** Values are never null, but for totals. `name` is that of the columns of parts. */
+const tokens = (value: Sql, name: 'input' | 'output' | 'cache_read' | 'cache_write'): MetricSql => {
+  const part = (of: 'sum' | 'min' | 'max') => ({ column: `${name}_${of}`, of: identifier(`${name}_${of}`) })
+  const [sum, min, max] = [part('sum'), part('min'), part('max')]
+  return {
+    value: sql`toNullable(toFloat64(${value}))`,
+    merged: {
+      sum: sql`sum(${sum.of})`,
+      avg: sql`sum(${sum.of}) / sum(points)`,
+      min: sql`toFloat64(min(${min.of}))`,
+      max: sql`toFloat64(max(${max.of}))`,
+      count: sql`sum(points)`,
+    },
+    columns: { sum: sum.column, avg: sum.column, min: min.column, max: max.column },
+  }
+}
 
 /** Over the rows of `livePoints`, and over those of `rolledUsageQuery`. */
 export const usageMetrics: Record<
   'input_tokens' | 'output_tokens' | 'total_tokens' | 'cache_read_input_tokens' | 'cache_creation_input_tokens',
   MetricSql
 > = {
-  input_tokens: tokens(sql`point.2`, { sum: sql`input_sum`, min: sql`input_min`, max: sql`input_max` }),
-  output_tokens: tokens(sql`point.3`, { sum: sql`output_sum`, min: sql`output_min`, max: sql`output_max` }),
+  input_tokens: tokens(sql`point.2`, 'input'),
+  output_tokens: tokens(sql`point.3`, 'output'),
   total_tokens: {
     value: sql`if(point.4 != 0 OR has(with_total, point.1), toFloat64(point.4), NULL)`,
     // Only for sums a total that was not reported is the same as one of 0.
     merged: { sum: sql`sum(total_sum)` },
+    columns: { sum: 'total_sum' },
   },
-  cache_read_input_tokens: tokens(sql`point.5`, {
-    ...{ sum: sql`cache_read_sum`, min: sql`cache_read_min`, max: sql`cache_read_max` },
-  }),
-  cache_creation_input_tokens: tokens(sql`point.6`, {
-    ...{ sum: sql`cache_write_sum`, min: sql`cache_write_min`, max: sql`cache_write_max` },
-  }),
+  cache_read_input_tokens: tokens(sql`point.5`, 'cache_read'),
+  cache_creation_input_tokens: tokens(sql`point.6`, 'cache_write'),
 }

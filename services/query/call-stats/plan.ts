@@ -3,7 +3,7 @@ import type { ProjectId } from '../../core/ids.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import type { CompiledCallsQuery } from '../expression/types.ts'
 import type { Aggregate } from './aggregates.ts'
-import { readSplit, rolledCallsQuery, rolledUsageQuery } from './rollup.ts'
+import { readSplit, rolledCallsQuery, rolledUsageQuery, type StatsMemory } from './rollup.ts'
 import { callSeriesQuery, seriesOf, usageSeriesQuery } from './series.ts'
 
 export type SeriesPlan = {
@@ -13,7 +13,7 @@ export type SeriesPlan = {
 }
 
 export async function planSeries(
-  source: { store: Pick<Store, 'bytes'>; projectId: ProjectId; options: QueryOptions },
+  source: { store: Pick<Store, 'bytes'>; projectId: ProjectId; options: QueryOptions; memory: StatsMemory },
   asked: {
     query: CompiledCallsQuery
     /** The same without `trace_roots_only`, which means something else for usage. */
@@ -22,11 +22,11 @@ export async function planSeries(
     time: { startUs: number; endUs: number; granularity: number }
   },
 ): Promise<SeriesPlan> {
-  const { store, projectId, options } = source
+  const { projectId } = source
   const { query, usageQuery, rootsOnly, time } = asked
   // Parts of a bucket know nothing of filters, but for roots.
   const canMerge = query.facts.counted !== null && time.granularity % 60 === 0
-  const split = canMerge ? await readSplit(store, projectId, time, options) : null
+  const split = canMerge ? await readSplit(source, time) : null
   const isMerged = (aggregates: readonly Aggregate[]) => aggregates.every(({ merged }) => merged !== null)
   return {
     calls(aggregates) {

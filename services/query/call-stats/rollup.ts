@@ -1,8 +1,8 @@
 // Time series put together from the statistics of whole minutes and hours, and from the calls where those do not reach.
 import type { ProjectId } from '../../core/ids.ts'
-import { join, type ProjectScope, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import { identifier, join, type ProjectScope, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
-import { pastRollup } from '../calls/counts.ts'
+import { type Covered, pastPositions, readCovered } from '../calls/counts.ts'
 import { compactRows } from '../calls/light.ts'
 import { instant } from '../calls/scope.ts'
 import type { Aggregate } from './aggregates.ts'
@@ -51,13 +51,17 @@ export function splitTime(startUs: number, endUs: number, dirty: readonly number
 
 const seconds = (us: number): Sql => sql`toDateTime(${param('Int64', us / 1e6)}, 'UTC')`
 
-/** A row 0 when the rollup exists, and one for each minute that it does not cover. */
-const dirtyStatsQuery = (projectId: ProjectId, { fromUs, beforeUs }: Span): Query =>
+/** What a process remembers: positions that the rollup has passed, lower bounds. */
+export type StatsMemory = { covered: Covered }
+
+export const createStatsMemory = (): StatsMemory => ({ covered: [] })
+
+/** Minutes with marks past these positions. */
+export const dirtyStatsQuery = (projectId: ProjectId, { fromUs, beforeUs }: Span, covered: Covered): Query =>
   projectQuery('call-stats.dirty-minutes', projectId, (project) => {
     const within = sql`minute >= ${seconds(Math.floor(fromUs / minuteUs) * minuteUs)} AND minute < ${seconds(Math.ceil(beforeUs / minuteUs) * minuteUs)}`
-    return sql`SELECT toUnixTimestamp(minute) ${project.from('call_marks', { where: sql`${within} AND ${pastRollup('call_stats')}` })} GROUP BY minute
-    UNION ALL SELECT 0 FROM callhouse.rollups WHERE name = 'call_stats' GROUP BY name
-    SETTINGS max_threads = 1`
+    return sql`SELECT toUnixTimestamp(minute) ${project.from('call_marks', { where: sql`${pastPositions(covered)} AND ${within}` })}
+    GROUP BY minute SETTINGS max_threads = 1`
   })
 
 /**
@@ -65,24 +69,31 @@ const dirtyStatsQuery = (projectId: ProjectId, { fromUs, beforeUs }: Span): Quer
  * is not dirty now is covered by every later read of it.
  */
 export async function readSplit(
-  store: Pick<Store, 'bytes'>,
-  projectId: ProjectId,
+  source: { store: Pick<Store, 'bytes'>; projectId: ProjectId; options: QueryOptions; memory: StatsMemory },
   time: { startUs: number; endUs: number },
-  options: QueryOptions,
 ): Promise<Split | null> {
+  const { store, projectId, options, memory } = source
   const { startUs, endUs } = time
   // Calls begin after 1999; the minutes of the rollup have times of 32 bits.
   if (startUs < 0 || endUs > 4e15) return null
-  const query = dirtyStatsQuery(projectId, { fromUs: startUs, beforeUs: endUs })
-  const minutes = compactRows<[number]>(await store.bytes(query, 'JSONCompactEachRow', options)).map(([at]) => at)
-  if (!minutes.includes(0)) return null
-  const split = splitTime(
-    startUs,
-    endUs,
-    minutes.filter((at) => at > 0),
-  )
+  const dirty = async (covered: Covered): Promise<number[]> => {
+    const query = dirtyStatsQuery(projectId, { fromUs: startUs, beforeUs: endUs }, covered)
+    return compactRows<[number]>(await store.bytes(query, 'JSONCompactEachRow', options)).map(([at]) => at)
+  }
+  const known = memory.covered
+  // What was covered before stays covered: usually nothing has been marked since.
+  const [now, marked] = await Promise.all([
+    readCovered(store, 'call_stats', options),
+    known.length > 0 ? dirty(known) : null,
+  ])
+  if (now.length === 0) return null
+  memory.covered = now
+  const minutes = marked !== null && (marked.length === 0 || isEqual(known, now)) ? marked : await dirty(now)
+  const split = splitTime(startUs, endUs, minutes)
   return split.whole.length === 0 ? null : split
 }
+
+const isEqual = (a: Covered, b: Covered): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 /** Rows of the rollup for whole minutes; hours where they suffice. */
 function bucketConditions(whole: readonly Span[], byHour: boolean): Sql {
@@ -143,24 +154,39 @@ export const rolledCallsQuery = (
     GROUP BY bucket ${asNumbers}`
   })
 
-/** Rows as those of `usageSeriesQuery`. */
+/** What a data point is in each column of the parts. */
+const pointColumns: Readonly<Record<string, Sql>> = {
+  input_sum: sql`toFloat64(point.2)`,
+  input_min: sql`point.2`,
+  input_max: sql`point.2`,
+  output_sum: sql`toFloat64(point.3)`,
+  output_min: sql`point.3`,
+  output_max: sql`point.3`,
+  total_sum: sql`toFloat64(point.4)`,
+  cache_read_sum: sql`toFloat64(point.5)`,
+  cache_read_min: sql`point.5`,
+  cache_read_max: sql`point.5`,
+  cache_write_sum: sql`toFloat64(point.6)`,
+  cache_write_min: sql`point.6`,
+  cache_write_max: sql`point.6`,
+}
+
+/** Rows as those of `usageSeriesQuery`. Every list that is joined is read, so only those that are needed are named. */
 export const rolledUsageQuery = (series: Series, aggregates: readonly Aggregate[], wanted: Wanted): Query =>
   projectQuery('call-stats.usage-rolled', series.scope.projectId, (project) => {
     const { split, rootsOnly } = wanted
-    const all = { split, rootsOnly: false }
-    const rolled = sql`SELECT start AS bucket, toString(model) AS model, points, input_sum, input_min, input_max, output_sum,
-        output_min, output_max, total_sum, cache_read_sum, cache_read_min, cache_read_max, cache_write_sum,
-        cache_write_min, cache_write_max
-      FROM ${rolledRows(project, series, all, true)}
-      ARRAY JOIN usage_model AS model, usage_top AS top, usage_points AS points, usage_input_sum AS input_sum,
-        usage_input_min AS input_min, usage_input_max AS input_max, usage_output_sum AS output_sum,
-        usage_output_min AS output_min, usage_output_max AS output_max, usage_total_sum AS total_sum,
-        usage_cache_read_sum AS cache_read_sum, usage_cache_read_min AS cache_read_min,
-        usage_cache_read_max AS cache_read_max, usage_cache_write_sum AS cache_write_sum,
-        usage_cache_write_min AS cache_write_min, usage_cache_write_max AS cache_write_max
+    const names = [...new Set(aggregates.map(({ column }) => column))].filter((name) => name !== '')
+    const columns = (of: (name: string) => Sql): Sql =>
+      join(
+        names.map((name) => sql`, ${of(name)}`),
+        '',
+      )
+    const lists = columns((name) => sql`${identifier(`usage_${name}`)} AS ${identifier(name)}`)
+    const rolled = sql`SELECT start AS bucket, toString(model) AS model, points${columns(identifier)}
+      FROM ${rolledRows(project, series, { split, rootsOnly: false }, true)}
+      ARRAY JOIN usage_model AS model, usage_points AS points${rootsOnly ? sql`, usage_top AS top` : sql``}${lists}
       ${rootsOnly ? sql`WHERE top = 1` : sql``}`
-    const live = sql`SELECT bucket, toString(point.1), toUInt64(1), toFloat64(point.2), point.2, point.2, toFloat64(point.3),
-        point.3, point.3, toFloat64(point.4), toFloat64(point.5), point.5, point.5, toFloat64(point.6), point.6, point.6
+    const live = sql`SELECT bucket, toString(point.1), toUInt64(1)${columns((name) => pointColumns[name] as Sql)}
       FROM ${livePoints(project, series, [liveCondition(split)], rootsOnly)}`
     return sql`SELECT bucket, model, sum(points)${listed(aggregates, 'merged')} FROM (${withLive(rolled, live, split)})
     GROUP BY bucket, model ${asNumbers}`

@@ -13,6 +13,7 @@ import { bucketsOf, granularityOf, zonedTimes } from './buckets.ts'
 import { costsOfSums, isCost, tokenMetrics, tokenSums } from './costs.ts'
 import { callMetrics, usageMetrics } from './metrics.ts'
 import { planSeries } from './plan.ts'
+import { createStatsMemory } from './rollup.ts'
 
 export type CallStatsDeps = {
   store: Pick<Store, 'bytes'>
@@ -69,6 +70,7 @@ function lineOf(head: Line, aggregates: readonly Aggregate[], values: readonly V
 export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
   const { store, freshness, prices, wirePrefix, wireAliases } = deps
   const names = { prefix: wirePrefix, aliases: wireAliases }
+  const memory = createStatsMemory()
 
   async function stats(context: RouteContext<CallsStatsRequest>): Promise<Reply> {
     const { input, signal } = context
@@ -91,7 +93,7 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
       compactRows<Row>(await store.bytes(statement, 'JSONCompactEachRow', { signal }))
     const plan =
       usage.length + calls.length > 0
-        ? await planSeries({ store, projectId, options: { signal } }, { query, usageQuery, rootsOnly, time })
+        ? await planSeries({ store, projectId, options: { signal }, memory }, { query, usageQuery, rootsOnly, time })
         : null
     const exactTotals = tellsNullFromZero(usage, 'total_tokens')
     const [usageRows, callRows, book] = await Promise.all([

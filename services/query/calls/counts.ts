@@ -19,7 +19,7 @@ export type LiveHours = { hours: number[]; calls: number[]; roots: number[] }
 const maxGroups = 2_000
 
 /** Positions that a rollup covers, per partition of the log. */
-type Covered = { partition: number; position: string }[]
+export type Covered = { partition: number; position: string }[]
 
 /**
  * What the routes of one process remember of the counters. `covered` are positions that the rollup has passed: lower
@@ -110,7 +110,7 @@ async function fetchGroups(
  * Marks that a rollup does not cover. A log with one partition (number 0) lets the index skip what is covered; a new
  * rollup covers nothing, and marks of old calls are written by its first recompute only.
  */
-export const pastRollup = (name: string): Sql => {
+const pastRollup = (name: string): Sql => {
   const rows = sql`FROM callhouse.rollups WHERE name = ${param('String', name)}`
   return sql`position > (SELECT if(max(partition) = 0, max(position), 0) ${rows})
     AND position > (SELECT CAST((groupArray(partition), groupArray(p)), 'Map(UInt32, UInt64)')
@@ -155,29 +155,43 @@ export const totalQuery = (projectId: ProjectId, liveHours: number[]): Query =>
     SETTINGS max_threads = 1`
   })
 
+/** Marks past these positions; of a partition that is not listed, all. */
+export function pastPositions(covered: Covered): Sql {
+  const [only] = covered.length === 1 ? covered : []
+  if (only?.partition === 0) return sql`position > ${param('UInt64', only.position)}`
+  const partitions = param(
+    'Array(UInt64)',
+    covered.map(({ partition }) => partition),
+  )
+  const positions = param(
+    'Array(UInt64)',
+    covered.map(({ position }) => position),
+  )
+  return sql`position > ${positions}[indexOf(${partitions}, partition)]`
+}
+
 /** Whether any minute has a mark past these positions. */
 export const marksQuery = (projectId: ProjectId, covered: Covered): Query =>
-  projectQuery('calls.marks', projectId, (project) => {
-    const partitions = param(
-      'Array(UInt64)',
-      covered.map(({ partition }) => partition),
-    )
-    const positions = param(
-      'Array(UInt64)',
-      covered.map(({ position }) => position),
-    )
-    const [only] = covered.length === 1 ? covered : []
-    const where =
-      only?.partition === 0
-        ? sql`position > ${param('UInt64', only.position)}`
-        : sql`position > ${positions}[indexOf(${partitions}, partition)]`
-    return sql`SELECT count() > 0 ${project.from('call_marks', { where })} SETTINGS max_threads = 1`
-  })
+  projectQuery(
+    'calls.marks',
+    projectId,
+    (project) =>
+      sql`SELECT count() > 0 ${project.from('call_marks', { where: pastPositions(covered) })} SETTINGS max_threads = 1`,
+  )
 
-const coveredQuery = systemQuery(
-  'calls.covered',
-  sql`SELECT partition, toString(max(position)) FROM callhouse.rollups WHERE name = 'call_counts' GROUP BY partition`,
-)
+/** What a rollup covers; nothing while it does not exist. Positions only grow. */
+export async function readCovered(
+  store: Pick<Store, 'bytes'>,
+  rollup: 'call_counts' | 'call_stats',
+  options: QueryOptions,
+): Promise<Covered> {
+  const query = systemQuery(
+    'calls.covered',
+    sql`SELECT partition, toString(max(position)) FROM callhouse.rollups WHERE name = ${param('String', rollup)} GROUP BY partition`,
+  )
+  const rows = compactRows<[number, string]>(await store.bytes(query, 'JSONCompactEachRow', options))
+  return rows.map(([partition, position]) => ({ partition, position }))
+}
 
 const hoursOf = (minutes: number[]): number[] => [...new Set(minutes.map((minute) => minute - (minute % 3600)))]
 
@@ -237,9 +251,8 @@ export async function countProject(
     readTotal(store, totalQuery(projectId, []), options),
   ])
   if (compactRows<[number]>(marks)[0]?.[0] !== 1) return total[counter]
-  const covered = compactRows<[number, string]>(await store.bytes(coveredQuery, 'JSONCompactEachRow', options))
   // Positions only grow, so whichever of two readers sets it last sets a lower bound.
-  memory.covered = covered.map(([partition, position]) => ({ partition, position }))
+  memory.covered = await readCovered(store, 'call_counts', options)
   const minutes = await readDirty(store, projectId, options)
   const [live, rest] = await Promise.all([
     minutes.length === 0 ? null : readLiveHours(store, projectId, minutes, options),
