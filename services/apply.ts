@@ -7,13 +7,15 @@ import type { Progress } from './core/progress.ts'
 import type { ShutdownStep } from './core/shutdown.ts'
 import type { Store } from './core/store/store.ts'
 import { deadLetterCommands } from './deadletter-commands.ts'
-import { hasSharedLog } from './engines.ts'
+import { hasEmbeddedStore, hasSharedLog } from './engines.ts'
 import { openDeadLetters } from './worker/deadletters.ts'
+import { createTableDeadLetters } from './worker/deadletters-table.ts'
 import { createInFlight } from './worker/in-flight.ts'
 import type { WorkerMetrics } from './worker/metrics.ts'
 import { startWorker, type Worker } from './worker/run.ts'
 
 const hourMs = 3_600_000
+const lookMs = 2_000
 
 export type Applying = {
   worker: Worker
@@ -36,7 +38,7 @@ export async function startApplying(deps: {
 }): Promise<Applying> {
   const { config, log, store, progress, logger, metrics, open } = deps
   const { dataDir } = config
-  const deadLetters = await openDeadLetters(dataDir)
+  const deadLetters = hasEmbeddedStore(config) ? await openDeadLetters(dataDir) : createTableDeadLetters(store)
   open.push({ name: 'dead letters', limitMs: 5_000, close: () => deadLetters.close() })
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => undefined)
@@ -60,7 +62,13 @@ export async function startApplying(deps: {
   if (!hasSharedLog(config)) await Promise.race([worker.caughtUp(), failed.promise])
   const socket = await listenForCommands(dataDir, deadLetterCommands({ deadLetters, log }))
   open.push({ name: 'commands', limitMs: 2_000, close: () => socket.close() })
+  if (hasSharedLog(config)) {
+    // The batches of other workers leave marks too.
+    const looking = setInterval(() => worker.rollups.touch(), lookMs)
+    open.push({ name: 'rollups', limitMs: 1_000, close: () => clearInterval(looking) })
+  }
   const sweeping = setInterval(() => {
+    if (!log.leads('calls')) return
     worker.sweep().catch((error: unknown) => logger.warn({ error: String(error) }, 'sweep failed'))
   }, hourMs)
   sweeping.unref()

@@ -40,7 +40,7 @@ export function deadLetterCommands(deps: { deadLetters: DeadLetters; log: Pick<L
     if (command === 'deadletters.list') return deadLetters.list()
     if (command === 'deadletters.show' && id) return find(id)
     if (command === 'deadletters.replay' && id) {
-      const chosen = id === 'all' ? deadLetters.list().filter((one) => !one.replayedAt) : [await find(id)]
+      const chosen = id === 'all' ? (await deadLetters.list()).filter((one) => !one.replayedAt) : [await find(id)]
       for (const { id: one } of chosen) {
         await replay(await find(one), log)
         await deadLetters.markReplayed(one)

@@ -3,10 +3,14 @@ import { mkdirSync } from 'node:fs'
 import { type Config, describeConfig, loadConfig } from './config.ts'
 import { askServer, type ControlReply } from './core/control-socket.ts'
 import { openKeys, type Role, roles } from './core/http/keys.ts'
+import type { Log } from './core/log/log.ts'
 import { createLogger } from './core/logger.ts'
 import { packageVersion } from './core/version.ts'
+import { deadLetterCommands } from './deadletter-commands.ts'
+import { hasEmbeddedStore, hasSharedLog, openLog, openStore } from './engines.ts'
 import { startCallhouse } from './serve.ts'
 import { type ServerRole, serverRoles } from './server-role.ts'
+import { createTableDeadLetters } from './worker/deadletters-table.ts'
 
 const help = `callhouse: trace, evaluation and inference server
 
@@ -73,10 +77,31 @@ async function ask(config: Config, command: string, args: string[]): Promise<unk
   return reply.result
 }
 
+/** Without a server in between, where log and store are engines that any process may use. */
+async function askEngines(config: Config, command: string, args: string[]): Promise<unknown> {
+  const { log: logger } = createLogger({ level: 'error' })
+  const store = await openStore(config, logger, { statement() {} })
+  let log: Promise<Log> | undefined
+  const append: Log['append'] = async (...record) => {
+    log ??= openLog(config, 'ingest', logger)
+    return (await log).append(...record)
+  }
+  try {
+    return await deadLetterCommands({ deadLetters: createTableDeadLetters(store), log: { append } })({ command, args })
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  } finally {
+    await (await log)?.close()
+    await store.close()
+  }
+}
+
 async function deadLetters(config: Config, [verb, ...args]: string[]): Promise<void> {
   if (!verb || !['list', 'show', 'replay'].includes(verb) || (verb !== 'list' && !args[0]))
     throw new UsageError('usage: callhouse deadletters list | show <id> | replay <id>|all')
-  print(JSON.stringify(await ask(config, `deadletters.${verb}`, args), null, 2))
+  const isShared = hasSharedLog(config) && !hasEmbeddedStore(config)
+  const result = await (isShared ? askEngines : ask)(config, `deadletters.${verb}`, args)
+  print(JSON.stringify(result, null, 2))
 }
 
 const [command = 'help', ...rest] = process.argv.slice(2)

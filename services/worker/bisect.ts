@@ -42,6 +42,7 @@ export async function insertAround(
     if (rows.length === 1 && only) {
       await deadLetters.add({
         topic: topicName,
+        partition: only.partition,
         offset: only.offset,
         rowIndex: only.rowIndex,
         reason: reason.slice(0, 2000),

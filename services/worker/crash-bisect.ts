@@ -42,6 +42,7 @@ export async function withoutCrashingRows(
     if (rows.length === 1) {
       await deadLetters.add({
         topic: batch.topic,
+        partition: only.partition,
         offset: only.offset,
         rowIndex: only.rowIndex,
         reason: 'this row makes the engine abort',

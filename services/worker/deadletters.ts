@@ -1,4 +1,5 @@
-// Rows that the store refuses for good: kept with their reason, listed, shown and replayed into the log.
+// Rows that the store refuses for good: kept with their reason, listed, shown and replayed into the log. Here in a file
+// of the data folder; deadletters-table.ts keeps them in the store.
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,6 +12,7 @@ import { createQueue } from './queue.ts'
 export type DeadLetter = {
   id: string
   topic: TopicName
+  partition: number
   /** Number of the record in the log, and of the row in the record, from 0. */
   offset: number
   rowIndex: number
@@ -25,7 +27,7 @@ export type DeadLetterSummary = Omit<DeadLetter, 'row'> & { sizeBytes: number }
 export type DeadLetters = {
   /** Durable before it resolves; the same row of the same record is kept once. */
   add(letter: Omit<DeadLetter, 'id' | 'at'>): Promise<void>
-  list(): DeadLetterSummary[]
+  list(): Promise<DeadLetterSummary[]>
   show(id: string): Promise<DeadLetter | undefined>
   markReplayed(id: string): Promise<void>
   close(): Promise<void>
@@ -43,8 +45,8 @@ export async function openDeadLetters(dir: string): Promise<DeadLetters> {
   const file = await open(path, 'a+')
   const summaries = new Map<string, DeadLetterSummary>()
   const seen = new Set<string>()
-  const keyOf = (letter: Pick<DeadLetter, 'topic' | 'offset' | 'rowIndex'>) =>
-    `${letter.topic} ${letter.offset} ${letter.rowIndex}`
+  const keyOf = (letter: Pick<DeadLetter, 'topic' | 'partition' | 'offset' | 'rowIndex'>) =>
+    `${letter.topic} ${letter.partition} ${letter.offset} ${letter.rowIndex}`
 
   const lines = async function* (): AsyncGenerator<Line> {
     for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
@@ -62,8 +64,10 @@ export async function openDeadLetters(dir: string): Promise<DeadLetters> {
       return
     }
     const { row, ...rest } = line
+    // Lines of earlier builds name no partition; their log had one.
+    rest.partition ??= 0
     summaries.set(line.id, { ...rest, sizeBytes: Buffer.byteLength(row) })
-    seen.add(keyOf(line))
+    seen.add(keyOf(rest))
   }
   for await (const line of lines()) remember(line)
 
@@ -78,7 +82,7 @@ export async function openDeadLetters(dir: string): Promise<DeadLetters> {
     async add(letter) {
       if (!seen.has(keyOf(letter))) await write({ id: uuidv7(), at: new Date().toISOString(), ...letter })
     },
-    list: () => [...summaries.values()],
+    list: async () => [...summaries.values()],
     async show(id) {
       if (!summaries.has(id)) return undefined
       for await (const line of lines()) if ('id' in line && line.id === id) return { ...line, ...summaries.get(id) }

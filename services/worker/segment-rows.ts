@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { Batch } from '../core/log/log.ts'
 
 /** One row line of a batch, without its newline; the record header is still inside the first row of a record. */
-export type SegmentRow = { offset: number; rowIndex: number; text: Buffer }
+export type SegmentRow = { partition: number; offset: number; rowIndex: number; text: Buffer }
 
 const header = /^\{"_record":"[^"]*",?/
 
@@ -19,7 +19,7 @@ export async function segmentRows(batch: Batch): Promise<SegmentRow[]> {
     for (let rowIndex = 0; rowIndex < record.rowCount; rowIndex++) {
       const newline = bytes.indexOf(10, at)
       const end = newline === -1 ? bytes.length : newline
-      rows.push({ offset: record.offset, rowIndex, text: bytes.subarray(at, end) })
+      rows.push({ partition: batch.partition, offset: record.offset, rowIndex, text: bytes.subarray(at, end) })
       at = end + 1
     }
   return rows

@@ -68,7 +68,7 @@ describe('a process that ends in the middle of an insert', () => {
     expect(await server.stop()).toBe(0)
     expect(existsSync(markOf(dir))).toBe(false)
     const letters = await openDeadLetters(dir)
-    expect(letters.list()).toEqual([])
+    expect(await letters.list()).toEqual([])
     await letters.close()
   })
 
@@ -123,7 +123,7 @@ describe('rows that make the engine end', () => {
     const tried: string[] = []
     const rows = await withoutCrashingRows(await batchOf(ids), letters, crashingOn('poison', tried))
     expect(rows.map(({ text }) => JSON.parse(text.toString()).id)).toEqual(ids.filter((id) => id.startsWith('sound')))
-    expect(letters.list().map(({ offset, rowIndex }) => [offset, rowIndex])).toEqual([
+    expect((await letters.list()).map(({ offset, rowIndex }) => [offset, rowIndex])).toEqual([
       [1, 0],
       [1, 400],
       [1, 401],
@@ -169,7 +169,7 @@ describe('rows that make the engine end', () => {
       ...{ name: 'ids', sql: 'SELECT id FROM callhouse.calls ORDER BY id', params: {} },
     })
     expect(rows.map(({ id }) => id)).toEqual(['one', 'two'])
-    expect(letters.list().map(({ rowIndex }) => rowIndex)).toEqual([1, 2])
+    expect((await letters.list()).map(({ rowIndex }) => rowIndex)).toEqual([1, 2])
     await worker.stop()
     expect(reports).toMatchObject([{ rows: 4, deadLetters: 2 }])
     expect(probed.length).toBeGreaterThan(2)

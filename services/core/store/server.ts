@@ -115,7 +115,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
     interactive: options.interactiveConnections ?? 16,
     export: options.exportConnections ?? 4,
     write: 2,
-    background: 1,
+    background: 2,
     control: 2,
   }
   const login = { url: options.url, user: options.user, password: options.password }
@@ -248,7 +248,10 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
     const stage = `${database}.${stageOf(topic.landing)}${suffix}`
     await emptyStage(topic)
     filled.add(topic.landing)
-    await write(name, `INSERT INTO ${stage} FORMAT JSONEachRow`, { body, settings: readingSettings })
+    await write(name, `INSERT INTO ${stage} FORMAT JSONEachRow`, {
+      body,
+      settings: { ...readingSettings, input_format_parallel_parsing: 0 },
+    })
     const [counted] = await Promise.all([
       write(`${name}.count`, `SELECT toUInt32(count()) AS n FROM ${stage} FORMAT JSONEachRow`),
       write(`${name}.land`, `INSERT INTO ${database}.${topic.landing} SELECT * FROM ${stage}`, {
