@@ -266,7 +266,8 @@ describe('an annotation', () => {
     expect(await annotate('stars', digest, 6)).toBe(400)
     expect(await annotate('stars', digest, '5')).toBe(400)
     expect(await annotate('stars', digest, null)).toBe(400)
-    expect(await annotate('stars', 'latest', 1)).toBe(200)
+    expect(await annotate('stars', 'latest', 1)).toBe(400)
+    expect(await annotate('stars', 'v0', 1)).toBe(404)
     const annotation_ref = `weave:///e/p/object/stars:${digest}`
     const batch = (values: unknown[]) => {
       const one = { feedback_type: 'wandb.annotation.stars', annotation_ref }

@@ -64,10 +64,11 @@ describe('declarations', () => {
       for (const table of route.tables ?? []) expect(tables).toContain(table)
       if (route.right === 'ingest' || route.right === 'write') expect(route.topics, route.name).not.toBeUndefined()
       if (route.right === 'read') expect(route.tables, route.name).not.toBeUndefined()
-      // A feature's place tells whether it writes: the edge never reads, but the object that an annotation has to fit.
+      // A feature's place tells whether it writes: the edge never reads, but the object that an annotation has to fit
+      // and the queue that it is for.
       if (declaration(route).place.startsWith('services/ingest/'))
         expect(route.tables, route.name).toEqual(
-          route.name.startsWith('feedback.') ? ['objects', 'object_events'] : undefined,
+          route.name.startsWith('feedback.') ? ['objects', 'object_events', 'annotation_queues'] : undefined,
         )
     }
   })
@@ -155,13 +156,32 @@ describe('what routes touch', () => {
   const holder = { project_id, object_id: 'holder', val: `weave:///${project_id}/table/${table}` }
   const rowRef = `weave:///${project_id}/object/holder:${valueDigest(JSON.stringify(holder.val))}/id/${valueDigest('{"a":1}')}`
   const weave_ref = `weave:///${project_id}/call/${one}`
+  let queueId = ''
   const feedback = [
-    { project_id, weave_ref, id: 'given', feedback_type: 'custom', payload: {} },
-    {
+    () => ({ project_id, weave_ref, id: 'given', feedback_type: 'custom', payload: {}, queue_id: queueId }),
+    () => ({
       ...{ project_id, weave_ref, feedback_type: 'wandb.annotation.none', payload: { value: 1 } },
-      annotation_ref: `weave:///${project_id}/object/none:abc`,
-    },
+      annotation_ref: `weave:///${project_id}/object/none:${table}`,
+    }),
   ]
+  const makeQueue = async () => {
+    const made = await post(server.now().url, '/annotation_queues', { project_id, name: 'q', scorer_refs: [] })
+    queueId = (JSON.parse(made.text) as { id: string }).id
+    return made
+  }
+  const ofQueue =
+    (method: string, path = '', body?: object) =>
+    () =>
+      fetch(`${server.now().url}/annotation_queues/${queueId}${path}${body ? '' : `?project_id=${project_id}`}`, {
+        method,
+        headers: { authorization: basicAuth() },
+        ...(body && { body: JSON.stringify({ project_id, ...body }) }),
+      })
+  const moveFirstItem = async () => {
+    const found = await ofQueue('POST', '/items/query', {})()
+    const [item] = ((await found.json()) as { items: { id: string }[] }).items
+    return ofQueue('POST', `/items/${item?.id}/progress`, { annotation_state: 'completed' })()
+  }
   const ofOne = { $expr: { $eq: [{ $getField: 'weave_ref' }, { $literal: weave_ref }] } }
   const given = { $expr: { $eq: [{ $getField: 'id' }, { $literal: 'given' }] } }
 
@@ -241,9 +261,21 @@ describe('what routes touch', () => {
       send('/cost/purge', { project_id, query: { $expr: { $in: [{ $getField: 'id' }, [{ $literal: 'x' }]] } } }),
     ],
     ['refs.read_batch', send('/refs/read_batch', { refs: [rowRef] })],
-    ['feedback.create', ...feedback.map((body) => send('/feedback/create', body))],
-    ['feedback.batch_create', ...feedback.map((body) => send('/feedback/batch/create', { batch: [body] }))],
-    ['feedback.replace', ...feedback.map((body) => send('/feedback/replace', { ...body, feedback_id: 'given' }))],
+    ['annotation_queues.create', makeQueue],
+    ['annotation_queues.query', send('/annotation_queues/query', { project_id })],
+    ['annotation_queues.read', ofQueue('GET')],
+    ['annotation_queues.update', ofQueue('PUT', '', { name: 'r' })],
+    ['annotation_queues.items_add', ofQueue('POST', '/items', { call_ids: [one], display_fields: [] })],
+    ['annotation_queues.items', ofQueue('POST', '/items/query', {})],
+    ['annotation_queues.progress', moveFirstItem],
+    ['annotation_queues.stats', send('/annotation_queues/stats', { project_id, queue_ids: ['q'] })],
+    ['feedback.create', ...feedback.map((body) => () => send('/feedback/create', body())())],
+    ['feedback.batch_create', ...feedback.map((body) => () => send('/feedback/batch/create', { batch: [body()] })())],
+    [
+      'feedback.replace',
+      ...feedback.map((body) => () => send('/feedback/replace', { ...body(), feedback_id: 'given' })()),
+    ],
+    ['annotation_queues.delete', ofQueue('DELETE')],
     ['feedback.query', send('/feedback/query', { project_id, query: ofOne })],
     ['feedback.purge', send('/feedback/purge', { project_id, query: given })],
     ['calls.delete', send('/calls/delete', { project_id, call_ids: [one] })],

@@ -1,4 +1,5 @@
 // Finds the JSON Schema that an annotation's value must fit, in the object that its ref names.
+import { isContentHash } from '../../core/digest.ts'
 import type { Freshness } from '../../core/freshness.ts'
 import { Fault, fault } from '../../core/http/errors.ts'
 import type { RouteContext } from '../../core/http/route.ts'
@@ -9,7 +10,8 @@ import { type ObjectVersion, readObject } from '../objects/read.ts'
 const specClass = 'AnnotationSpec'
 
 /**
- * @throws Fault 404 with `missing_object_digests` when there is no such object, 400 when it is deleted or no annotation
+ * @throws Fault 404 with `missing_object_digests` when there is no such object, 400 when it is deleted,
+ *   no annotation or named as the latest version
  */
 export const createAnnotationSchema =
   ({ store, freshness }: { store: Pick<Store, 'rows'>; freshness: Freshness }) =>
@@ -18,6 +20,10 @@ export const createAnnotationSchema =
     projectId: ProjectId,
     ref: { kind: 'object' | 'op'; name: string; version: string; extra: readonly unknown[] },
   ): Promise<unknown> => {
+    const missing = () => fault(404, 'annotation_ref names no object', { missing_object_digests: [ref.version] })
+    // What an annotation means must not change with a later version of its object.
+    if (ref.version === 'latest') throw fault(400, 'annotation_ref must name its version by digest')
+    if (!isContentHash(ref.version)) throw missing()
     await freshness.wait(context, ['objects'])
     const asked = { projectId, objectId: ref.name, version: ref.version, metadataOnly: false }
     let found: ObjectVersion
@@ -26,7 +32,7 @@ export const createAnnotationSchema =
     } catch (error) {
       if (!(error instanceof Fault) || error.status !== 404) throw error
       if (error.body.deleted_at !== undefined) throw fault(400, 'annotation_ref names a deleted object')
-      throw fault(404, 'annotation_ref names no object', { missing_object_digests: [ref.version] })
+      throw missing()
     }
     const isSpec = found.kind === ref.kind && (found.leafClass === specClass || found.baseClass === specClass)
     if (!isSpec || ref.extra.length > 0) throw fault(400, `annotation_ref must name an object of class ${specClass}`)
