@@ -1,5 +1,5 @@
 // Read your own writes: a read waits, bounded, until the tables it reads have passed the log's end at its arrival.
-import { fault } from './http/errors.ts'
+import { Fault, fault } from './http/errors.ts'
 import type { RouteContext } from './http/route.ts'
 import type { Log, Position } from './log/log.ts'
 import { parsePositions, positionHeader } from './positions.ts'
@@ -17,6 +17,14 @@ export type Freshness = {
 
 export function createFreshness(deps: { log: Log; progress: Progress; boundMs: number }): Freshness {
   const { log, progress, boundMs } = deps
+  const ends = async (topics: TopicName[]): Promise<Position[] | null> => {
+    try {
+      return (await Promise.all(topics.map((topic) => log.end(topic)))).flat()
+    } catch (error) {
+      if (error instanceof Fault) return null
+      throw error
+    }
+  }
   return {
     async wait(context, topics) {
       const mode = context.query.get('freshness') ?? context.header('x-callhouse-freshness') ?? 'latest'
@@ -24,9 +32,9 @@ export function createFreshness(deps: { log: Log; progress: Progress; boundMs: n
       if (mode !== 'latest')
         throw fault(400, `Invalid freshness: ${JSON.stringify(mode.slice(0, 50))}; expected latest or any`)
       const asked = context.header(positionHeader.toLowerCase())
-      const wanted: Position[] = asked
-        ? parsePositions(asked)
-        : (await Promise.all(topics.map((t) => log.end(t)))).flat()
+      const wanted = asked ? parsePositions(asked) : await ends(topics)
+      // A log that does not answer keeps no one from reading.
+      if (wanted === null) return { 'X-Callhouse-Stale': String(Math.max(1, boundMs, log.health().lagMs)) }
       const missing = wanted.filter((p) => progress.offset(p.topic, p.partition) < p.offset)
       if (missing.length === 0) return {}
       const lagMs = log.health().lagMs

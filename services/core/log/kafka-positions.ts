@@ -23,6 +23,7 @@ export type KafkaPositions = {
 }
 
 const boundMs = 2_000
+const brokenMs = 300
 const openMs = 30_000
 
 /** Callers that come while a look-up waits to begin share it; each begins at least `everyMs` after the last. */
@@ -82,7 +83,8 @@ export function createKafkaPositions(options: {
 
   /** Runs a look-up until it succeeds: leaders move, and a new topic takes a moment. 503 when it did not in time. */
   async function ask<T>(step: (cluster: RawCluster) => Promise<T>, limitMs = boundMs): Promise<T> {
-    const giveUpAt = performance.now() + limitMs
+    // Where the last look-up failed, the next one does not keep its callers for long.
+    const giveUpAt = performance.now() + (problem === null ? limitMs : Math.min(limitMs, brokenMs))
     for (let waitMs = 20; ; waitMs *= 2) {
       if (closed) throw retryLater(503, 'The log is closed')
       const restMs = giveUpAt - performance.now()
