@@ -1,24 +1,45 @@
 // The part of a process that applies the log to the store: worker, dead letters, commands, hourly housekeeping.
+import { join } from 'node:path'
 import type { Config } from './config.ts'
 import { listenForCommands } from './core/control-socket.ts'
+import { createFreshness } from './core/freshness.ts'
 import type { Log } from './core/log/log.ts'
+import { readSegments } from './core/log/read.ts'
 import type { Logger } from './core/logger.ts'
 import type { Progress } from './core/progress.ts'
 import type { ShutdownStep } from './core/shutdown.ts'
 import type { Store } from './core/store/store.ts'
+import { costCommands } from './cost-commands.ts'
 import { deadLetterCommands } from './deadletter-commands.ts'
 import { hasEmbeddedStore, hasSharedLog } from './engines.ts'
+import { loadDefaultPrices } from './query/costs/default-prices.ts'
+import { createCostExplainer } from './query/costs/explain.ts'
+import { createPrices } from './query/costs/prices.ts'
 import { openDeadLetters } from './worker/deadletters.ts'
 import { createTableDeadLetters } from './worker/deadletters-table.ts'
 import { createInFlight } from './worker/in-flight.ts'
 import type { WorkerMetrics } from './worker/metrics.ts'
+import { createRepair, type Repair } from './worker/repair.ts'
 import { startWorker, type Worker } from './worker/run.ts'
 
 const hourMs = 3_600_000
+const partsEveryMs = 60_000
 const lookMs = 2_000
+
+type ApplyingDeps = {
+  config: Config
+  log: Log
+  store: Store
+  progress: Progress
+  logger: Logger
+  metrics: WorkerMetrics
+  open: ShutdownStep[]
+}
 
 export type Applying = {
   worker: Worker
+  /** What broken parts held and the log does not any more; undefined when nothing is known to be missing. */
+  missing(): string | undefined
   /** Rejects when the worker cannot go on and the process must end; never resolves. */
   failed: Promise<never>
 }
@@ -27,15 +48,7 @@ export type Applying = {
  * Starts the worker. A log of this process alone is redone first: what was accepted before is in the tables when this
  * resolves. Each piece that is opened adds its closing to `open`.
  */
-export async function startApplying(deps: {
-  config: Config
-  log: Log
-  store: Store
-  progress: Progress
-  logger: Logger
-  metrics: WorkerMetrics
-  open: ShutdownStep[]
-}): Promise<Applying> {
+export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   const { config, log, store, progress, logger, metrics, open } = deps
   const { dataDir } = config
   const deadLetters = hasEmbeddedStore(config) ? await openDeadLetters(dataDir) : createTableDeadLetters(store)
@@ -60,18 +73,58 @@ export async function startApplying(deps: {
   })
   open.push({ name: 'worker', limitMs: 60_000, close: () => worker.stop() })
   if (!hasSharedLog(config)) await Promise.race([worker.caughtUp(), failed.promise])
-  const socket = await listenForCommands(dataDir, deadLetterCommands({ deadLetters, log }))
+  const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
+  const costs = costCommands({
+    explainer: createCostExplainer({ store, prices }),
+    freshness: createFreshness({ log, progress, boundMs: config.freshnessMs }),
+  })
+  const letters = deadLetterCommands({ deadLetters, log })
+  const socket = await listenForCommands(dataDir, (message) =>
+    message.command.startsWith('costs.') ? costs(message) : letters(message),
+  )
   open.push({ name: 'commands', limitMs: 2_000, close: () => socket.close() })
   if (hasSharedLog(config)) {
     // The batches of other workers leave marks too.
     const looking = setInterval(() => worker.rollups.touch(), lookMs)
     open.push({ name: 'rollups', limitMs: 1_000, close: () => clearInterval(looking) })
   }
+  const repair = hasSharedLog(config) || !hasEmbeddedStore(config) ? undefined : repairing(deps, worker)
   const sweeping = setInterval(() => {
     if (!log.leads('calls')) return
     worker.sweep().catch((error: unknown) => logger.warn({ error: String(error) }, 'sweep failed'))
   }, hourMs)
   sweeping.unref()
   open.push({ name: 'housekeeping', limitMs: 1_000, close: () => clearInterval(sweeping) })
-  return { worker, failed: failed.promise }
+  return { worker, failed: failed.promise, missing: () => repair?.reason() }
+}
+
+/** Rebuilds broken parts beside everything else: those that the start found, and those that a later look finds. */
+function repairing({ config, log, store, logger, open }: ApplyingDeps, worker: Worker): Repair {
+  const repair = createRepair({
+    store,
+    worker,
+    async *records(topic) {
+      const toOffset = (await log.end(topic))[0]?.offset ?? 0
+      if (toOffset > 0) yield* readSegments({ dir: join(config.dataDir, 'log'), topic, toOffset })
+    },
+    onRepaired(report) {
+      if (report.missingBefore === null) logger.warn(report, 'broken parts rebuilt')
+      else logger.error(report, 'broken parts rebuilt as far as the log goes back')
+    },
+    onUnknown: (part) => logger.error(part, 'a broken part cannot be rebuilt'),
+  })
+  const look = () =>
+    void repair.run().catch((error: unknown) => logger.warn({ error: String(error) }, 'repair failed, trying again'))
+  const looking = setInterval(look, partsEveryMs)
+  looking.unref()
+  look()
+  open.push({
+    name: 'repair',
+    limitMs: 30_000,
+    async close() {
+      clearInterval(looking)
+      await repair.stop()
+    },
+  })
+  return repair
 }

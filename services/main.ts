@@ -6,8 +6,10 @@ import { openKeys, type Role, roles } from './core/http/keys.ts'
 import type { Log } from './core/log/log.ts'
 import { createLogger } from './core/logger.ts'
 import { packageVersion } from './core/version.ts'
+import { explainedText } from './cost-commands.ts'
 import { deadLetterCommands } from './deadletter-commands.ts'
 import { hasEmbeddedStore, hasSharedLog, openLog, openStore } from './engines.ts'
+import type { ExplainedCost } from './query/costs/explain.ts'
 import { startCallhouse } from './serve.ts'
 import { type ServerRole, serverRoles } from './server-role.ts'
 import { createTableDeadLetters } from './worker/deadletters-table.ts'
@@ -23,6 +25,7 @@ const help = `callhouse: trace, evaluation and inference server
   callhouse deadletters list            rows that the store refused
   callhouse deadletters show <id>
   callhouse deadletters replay <id>|all
+  callhouse explain-cost <call id> [project] [--json]    which usage, which price, which arithmetic
   callhouse version
 
 Settings are flags (--port 7000) or variables (CALLHOUSE_PORT=7000).
@@ -104,11 +107,21 @@ async function deadLetters(config: Config, [verb, ...args]: string[]): Promise<v
   print(JSON.stringify(result, null, 2))
 }
 
+async function explainCost(config: Config, [callId, project]: string[], asJson: boolean): Promise<void> {
+  if (!callId) throw new UsageError('usage: callhouse explain-cost <call id> [project] [--json]')
+  const args = project === undefined ? [callId] : [callId, project]
+  const explained = (await ask(config, 'costs.explain', args)) as ExplainedCost
+  print(asJson ? JSON.stringify(explained, null, 2) : explainedText(explained))
+}
+
 const [command = 'help', ...rest] = process.argv.slice(2)
 /** Words of the command come first, then flags: the first flag ends the words. */
 const firstFlag = rest.findIndex((word) => word.startsWith('--'))
 const words = firstFlag === -1 ? rest : rest.slice(0, firstFlag)
-const flags = firstFlag === -1 ? [] : rest.slice(firstFlag)
+const given = firstFlag === -1 ? [] : rest.slice(firstFlag)
+/** The only flag that is no setting. */
+const asJson = command === 'explain-cost' && given.includes('--json')
+const flags = asJson ? given.filter((flag) => flag !== '--json') : given
 
 async function run(): Promise<void> {
   if (command === 'help' || command === '--help' || command === '-h') return print(help)
@@ -123,6 +136,7 @@ async function run(): Promise<void> {
   if (command === 'config') return showConfig(config)
   if (command === 'keys') return manageKeys(config, words)
   if (command === 'deadletters') return deadLetters(config, words)
+  if (command === 'explain-cost') return explainCost(config, words, asJson)
   throw new UsageError(`Unknown command ${command}\n\n${help}`)
 }
 

@@ -1,27 +1,33 @@
 // What a call cost: `summary.weave.costs`, from the usage that its summary reports and the prices of its models.
 import { formatTimestamp } from '../../core/timestamps.ts'
 import { mayHoldKey, membersOf } from '../calls/json-members.ts'
-import { type Price, type PriceBook, totalsOf } from './prices.ts'
+import { type Price, type PriceBook, type Tokens, totalsOf } from './prices.ts'
 
 /** JSON text of a call's costs by model; null when no model has a price. */
 export type CostsOfCall = (summary: Buffer, startedUs: number) => string | null
 
-type Usage = Record<string, unknown>
+export type Usage = Record<string, unknown>
 
 /** A count as it is reported; 0 when it is none. */
-function count(usage: Usage, name: string): number {
+export function count(usage: Usage, name: string): number {
   const value = usage[name]
   if (typeof value !== 'number' && (typeof value !== 'string' || value === '')) return 0
   const number = Number(value)
   return Number.isFinite(number) ? number : 0
 }
 
+/** Both spellings are added. */
+export const tokensOf = (usage: Usage): Tokens => ({
+  prompt: count(usage, 'prompt_tokens') + count(usage, 'input_tokens'),
+  completion: count(usage, 'completion_tokens') + count(usage, 'output_tokens'),
+  cacheRead: count(usage, 'cache_read_input_tokens'),
+  cacheWrite: count(usage, 'cache_creation_input_tokens'),
+})
+
 function entryText(price: Price, usage: Usage): string {
-  const prompt = count(usage, 'prompt_tokens') + count(usage, 'input_tokens')
-  const completion = count(usage, 'completion_tokens') + count(usage, 'output_tokens')
-  const cacheRead = count(usage, 'cache_read_input_tokens')
-  const cacheWrite = count(usage, 'cache_creation_input_tokens')
-  const totals = totalsOf(price, { prompt, completion, cacheRead, cacheWrite })
+  const tokens = tokensOf(usage)
+  const { prompt, completion, cacheRead, cacheWrite } = tokens
+  const totals = totalsOf(price, tokens)
   return JSON.stringify({
     prompt_tokens: prompt,
     completion_tokens: completion,
@@ -48,11 +54,11 @@ function entryText(price: Price, usage: Usage): string {
   })
 }
 
-const isObject = (value: unknown): value is Usage =>
+export const isObject = (value: unknown): value is Usage =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The usage that a summary holds, by model. Of a key that is there twice the last one counts, as everywhere. */
-function usageOf(summary: Buffer): Usage | null {
+export function usageOf(summary: Buffer): Usage | null {
   if (!mayHoldKey(summary, 'usage')) return null
   const member = membersOf(summary)?.findLast(({ key }) => key === 'usage')
   if (!member) return null

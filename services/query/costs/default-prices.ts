@@ -8,7 +8,7 @@ import { type Price, type PriceTable, priceTable } from './prices.ts'
 const shippedFile = fileURLToPath(new URL('./default-prices.json', import.meta.url))
 
 /** @throws Error that names the file and the entry */
-export function readPriceFile(file: string): Price[] {
+export function readPriceFile(file: string, origin: 'shipped' | 'operator' = 'operator'): Price[] {
   const faulty = (text: string) => new Error(`Price file ${file}: ${text}`)
   let found: unknown
   try {
@@ -26,6 +26,7 @@ export function readPriceFile(file: string): Price[] {
       llmId,
       providerId: entry.provider,
       level: 'default' as const,
+      file: origin,
       levelId: 'default',
       effectiveUs,
       prompt: entry.input_per_million / 1e6,
@@ -42,4 +43,7 @@ export function readPriceFile(file: string): Price[] {
 
 /** The operator's prices win over shipped ones of the same date. */
 export const loadDefaultPrices = (operatorFile: string | undefined): PriceTable =>
-  priceTable([...(operatorFile === undefined ? [] : readPriceFile(operatorFile)), ...readPriceFile(shippedFile)])
+  priceTable([
+    ...(operatorFile === undefined ? [] : readPriceFile(operatorFile)),
+    ...readPriceFile(shippedFile, 'shipped'),
+  ])

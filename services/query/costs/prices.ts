@@ -5,9 +5,13 @@ import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 
 /** A price point; prices are per single token, times in microseconds. */
 export type Price = {
+  /** Of a project's price. */
+  id?: string
   llmId: string
   providerId: string
   level: 'project' | 'default'
+  /** Where a default price comes from. */
+  file?: 'shipped' | 'operator'
   /** The project, or `default`. */
   levelId: string
   effectiveUs: number
@@ -29,6 +33,8 @@ export type PriceBook = {
   at(model: string, startedUs: number): Price | null
   /** The one price of a model for sums over time: of the project before default, then the latest; null = none. */
   latest(model: string): Price | null
+  /** All prices of a model, in the order in which they are tried once they are in force. */
+  all(model: string): readonly Price[]
 }
 
 export type Prices = {
@@ -56,6 +62,7 @@ export const priceBook = (project: PriceTable, shipped: PriceTable): PriceBook =
     const inForce = (point: Price) => point.effectiveUs <= startedUs
     return own.find(inForce) ?? others.find(inForce) ?? own[0] ?? others[0] ?? null
   },
+  all: (model) => [...(project.get(model) ?? []), ...(shipped.get(model) ?? [])],
   latest: (model) => project.get(model)?.[0] ?? shipped.get(model)?.[0] ?? null,
 })
 
@@ -73,6 +80,7 @@ export const totalsOf = (price: Price, tokens: Tokens): [number, number, number,
 ]
 
 type Row = {
+  id: string
   llm_id: string
   provider_id: string
   effective_us: string
@@ -91,13 +99,14 @@ const pricesQuery = (projectId: ProjectId): Query =>
   projectQuery(
     'costs.prices',
     projectId,
-    (project) => sql`SELECT llm_id, provider_id, toUnixTimestamp64Micro(effective_date) AS effective_us,
+    (project) => sql`SELECT id, llm_id, provider_id, toUnixTimestamp64Micro(effective_date) AS effective_us,
       toUnixTimestamp64Micro(created_at) AS created_us, created_by, prompt_token_cost, completion_token_cost,
       cache_read_input_token_cost, cache_creation_input_token_cost, prompt_token_cost_unit, completion_token_cost_unit
     ${project.from('costs', { final: true, where: sql`NOT purged` })} ORDER BY created_at DESC, id DESC`,
   )
 
 const priceOf = (projectId: ProjectId, row: Row): Price => ({
+  id: row.id,
   llmId: row.llm_id,
   providerId: row.provider_id,
   level: 'project',

@@ -1,0 +1,64 @@
+// What the command `explain-cost` does inside the server, and the text in which its answer is printed.
+import type { ControlHandler } from './core/control-socket.ts'
+import type { Freshness } from './core/freshness.ts'
+import type { CostExplainer, ExplainedCost, ExplainedModel } from './query/costs/explain.ts'
+
+/** The calls and prices that were accepted before the command came. */
+const latest = { header: () => undefined, query: new URLSearchParams(), signal: new AbortController().signal }
+
+export const costCommands =
+  (deps: { explainer: CostExplainer; freshness: Freshness }): ControlHandler =>
+  async ({ command, args: [callId = '', projectId] }) => {
+    if (command !== 'costs.explain') throw new Error(`Unknown command ${command}`)
+    await deps.freshness.wait(latest, ['calls', 'costs'])
+    return deps.explainer.explain(callId, projectId ?? null)
+  }
+
+/** At most 12 significant digits: sums of floating point numbers show no dust. */
+const amount = (value: number): string => String(Number(value.toPrecision(12)))
+
+function modelLines({
+  model,
+  usage,
+  price,
+  other_prices,
+  buckets,
+  reasoning_tokens,
+  unit,
+  total,
+}: ExplainedModel): string[] {
+  const lines = [model, `  usage    ${JSON.stringify(usage)}`]
+  if (price === null) return [...lines, '  price    none is known: no cost']
+  const { source, id, effective_date, in_force, provider_id } = price
+  lines.push(
+    `  price    ${source}${id === null ? '' : ` ${id}`}, provider ${provider_id}, effective ${effective_date}${in_force ? '' : ', which is after the call began: there is no other'}`,
+  )
+  for (const other of other_prices)
+    lines.push(
+      `  not      ${other.source}${other.id === null ? '' : ` ${other.id}`}, effective ${other.effective_date}`,
+    )
+  const rows = buckets.map((one) => [
+    one.bucket,
+    String(one.tokens),
+    amount(one.price),
+    amount(one.cost),
+    one.counted_as,
+  ])
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => (row[column] as string).length)))
+  for (const [bucket = '', tokens = '', each = '', cost = '', counted = ''] of rows) {
+    const [a = 0, b = 0, c = 0, d = 0] = widths
+    lines.push(
+      `  ${bucket.padEnd(a)}  ${tokens.padStart(b)} x ${each.padStart(c)} = ${cost.padStart(d)}   (${counted})`,
+    )
+  }
+  if (reasoning_tokens > 0) lines.push(`  of the output ${reasoning_tokens} tokens are reasoning`)
+  return [...lines, `  total    ${amount(total)} ${unit}`]
+}
+
+export function explainedText(explained: ExplainedCost): string {
+  const { project_id, call_id, op_name, started_at, models, total } = explained
+  const head = [`call ${call_id} of ${project_id}, began ${started_at}`, `operation ${op_name}`, '']
+  if (models.length === 0) return [...head, 'It reports no usage: no cost'].join('\n')
+  const body = models.flatMap((model) => [...modelLines(model), ''])
+  return [...head, ...body, `total ${amount(total)}`].join('\n')
+}
