@@ -7,6 +7,8 @@ const checkStatus = z.enum(['ok', 'degraded', 'down'])
 export const healthResponse = z.object({
   status: z.enum(['ok', 'degraded', 'unavailable']),
   checks: z.object({ log: checkStatus, storage: checkStatus, workers: checkStatus }),
+  /** Why a check is not ok. */
+  reasons: z.object({ storage: z.string(), workers: z.string() }).partial().optional(),
   /** Age of the oldest accepted write that is not visible yet. */
   lag_ms: z.number(),
 })

@@ -80,8 +80,13 @@ export async function startCallhouse(
       isShuttingDown,
       async health() {
         const { status, lagMs } = log.health()
-        const workers = worker?.status().status ?? 'ok'
-        return { log: status, storage: (await store.health()).status, workers, lagMs }
+        const workers = worker?.status() ?? { status: 'ok' as const }
+        const storage = await store.health()
+        // Read without a key: only what names no path and quotes nothing.
+        const parts = storage.status === 'degraded' ? storage.reason : undefined
+        const missing = [parts, applying?.missing()].filter(Boolean).join('; ')
+        const reasons = { storage: missing || undefined, workers: workers.reason }
+        return { log: status, storage: storage.status, workers: workers.status, reasons, lagMs }
       },
     }
     const routes = routesOf(role, { config, log, store, clock, blobs, freshness, service, logger })

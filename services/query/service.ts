@@ -15,6 +15,8 @@ export type HealthChecks = {
   log: CheckStatus
   storage: CheckStatus
   workers: CheckStatus
+  /** Why a check is not ok. */
+  reasons?: { storage?: string | undefined; workers?: string | undefined }
   /** Age of the oldest accepted write that is not visible yet, in milliseconds. */
   lagMs: number
 }
@@ -32,9 +34,9 @@ const nothingWorks: HealthChecks = { log: 'down', storage: 'down', workers: 'dow
 
 export function createServiceRoutes({ version, commit, config, geo, health, isShuttingDown }: ServiceDeps): Route[] {
   const check = async () => {
-    const { lagMs, ...checks } = await health().catch(() => nothingWorks)
+    const { lagMs, reasons, ...checks } = await health().catch(() => nothingWorks)
     const isDown = checks.log === 'down' || checks.storage === 'down' || isShuttingDown()
-    return { checks, lagMs, isDown }
+    return { checks, reasons, lagMs, isDown }
   }
   const blocked = new Set(config.geoBlock.map((code) => code.toUpperCase()))
   return [
@@ -47,10 +49,13 @@ export function createServiceRoutes({ version, commit, config, geo, health, isSh
       body: { type: 'none' },
       response: healthResponse,
       async handle() {
-        const { checks, lagMs, isDown } = await check()
+        const { checks, reasons, lagMs, isDown } = await check()
         const isFine = Object.values(checks).every((check) => check === 'ok')
         const status = isDown ? 'unavailable' : isFine ? 'ok' : 'degraded'
-        return { status: isDown ? 503 : 200, json: { status, checks, lag_ms: Math.round(lagMs) } }
+        return {
+          status: isDown ? 503 : 200,
+          json: { status, checks, ...(isFine ? {} : { reasons }), lag_ms: Math.round(lagMs) },
+        }
       },
     }),
     route({

@@ -2,7 +2,7 @@
 import type { Batch, Position } from '../core/log/log.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Materializer } from './materializer.ts'
-import { monthsAtOnce, touchesTooManyMonths } from './months.ts'
+import { type MonthRange, monthsAtOnce, touchesTooManyMonths } from './months.ts'
 import { statement } from './statements.ts'
 
 /** Above this many finished rows the look for other start times is left to the sweep: it costs a random read per id. */
@@ -17,6 +17,8 @@ export type CallMaterializer = Materializer & {
   after(batch: Pick<Batch, 'partition' | 'rowCount' | 'patchCount' | 'lastOffset'>): Promise<void>
   /** Folds calls that arrived whole under two start times in large segments; returns how many. */
   sweep(position: Pick<Position, 'partition' | 'offset'>): Promise<number>
+  /** Makes every count and copy of a range due again. */
+  recount(position: Pick<Position, 'partition' | 'offset'>, range: MonthRange): Promise<void>
 }
 
 export function createCallMaterializer(store: Store): CallMaterializer {
@@ -96,5 +98,7 @@ export function createCallMaterializer(store: Store): CallMaterializer {
       await applyFold()
       return found
     },
+    recount: ({ partition, offset }, { fromUs: from, beforeUs: before }) =>
+      store.command(statement('call-marks-again', { partition, position: offset, from, before })),
   }
 }

@@ -15,11 +15,17 @@ export const touchesTooManyMonths = (error: unknown): boolean =>
 
 const time = /"(?:started_us|payload_us)":(\d+)/
 
-/** Month of a row as a number that counts up; rows without a time go with those of today. */
-function monthOf({ text }: SegmentRow): number {
+/** Where a row of calls lies in time; null for one that has no place of its own. */
+export function timeUsOf({ text }: Pick<SegmentRow, 'text'>): number | null {
   // Only ids and the record's header come before the times.
   const us = time.exec(text.toString('latin1', 0, 4096))?.[1]
-  const date = new Date(us === undefined ? Date.now() : Number(us) / 1000)
+  return us === undefined ? null : Number(us)
+}
+
+/** Month of a row as a number that counts up; rows without a time go with those of today. */
+function monthOf(row: SegmentRow): number {
+  const us = timeUsOf(row)
+  const date = new Date(us === null ? Date.now() : us / 1000)
   return date.getUTCFullYear() * 12 + date.getUTCMonth()
 }
 
@@ -36,4 +42,15 @@ export function byMonths(rows: SegmentRow[]): SegmentRow[][] {
   const portions: SegmentRow[][] = []
   for (let i = 0; i < lists.length; i += monthsAtOnce) portions.push(lists.slice(i, i + monthsAtOnce).flat())
   return portions
+}
+
+/** Microseconds since 1970, the end not included. */
+export type MonthRange = { fromUs: number; beforeUs: number }
+
+/** The times of a partition of the engine: `202603`, or everything for one that is no month. */
+export function monthRange(partition: string): MonthRange {
+  const [, year, month] = /^(\d{4})(\d{2})$/.exec(partition) ?? []
+  if (year === undefined) return { fromUs: 0, beforeUs: Number.MAX_SAFE_INTEGER }
+  const at = (n: number) => Date.UTC(Number(year), n) * 1000
+  return { fromUs: at(Number(month) - 1), beforeUs: at(Number(month)) }
 }

@@ -8,6 +8,7 @@ import { type CrashProbe, withoutCrashingRows } from './crash-bisect.ts'
 import type { DeadLetters } from './deadletters.ts'
 import type { InFlight } from './in-flight.ts'
 import type { Materializer } from './materializer.ts'
+import type { MonthRange } from './months.ts'
 import { createPortions } from './portions.ts'
 import { createQueue } from './queue.ts'
 import { createRollups, type Rollups } from './rollups.ts'
@@ -46,6 +47,10 @@ export type Worker = {
   rollups: Rollups
   /** Folds calls that were stored under two start times; part of the hourly housekeeping. */
   sweep(): Promise<number>
+  /** Applies rows that were applied before once more, between two batches: what is there already stays as it is. */
+  reapply(topic: TopicName, rows: SegmentRow[]): Promise<void>
+  /** Makes the counters of a range due again. */
+  recount(range: MonthRange): Promise<void>
   /** Finishes the batch, the recompute and the sweep at hand, and stops. */
   stop(): Promise<void>
 }
@@ -194,8 +199,28 @@ export function startWorker(deps: WorkerDeps): Worker {
     ),
   )
 
+  /** Past everything that is applied, so that marks there are due. */
+  const nextPosition = (topic: TopicName) => ({ partition: 0, offset: progress.offset(topic, 0) + 1 })
+
   return {
     rollups,
+    async reapply(topic, rows) {
+      const materializer = materializers.find((one) => one.topic === topic) as Materializer
+      const { partition, offset } = nextPosition(topic)
+      await applyRows(
+        materializer,
+        {
+          ...{ topic, partition, firstOffset: offset, lastOffset: offset, records: [], oldestMs: Date.now() },
+          ...{ rowCount: rows.length, patchCount: topic === 'calls' ? rows.length : 0, source: { bytes: [] } },
+        },
+        rows,
+      )
+      rollups.touch()
+    },
+    async recount(range) {
+      await queue.run(() => calls.recount(nextPosition('calls'), range))
+      rollups.touch()
+    },
     async caughtUp() {
       await ready
       const ends = (await Promise.all(materializers.map(({ topic }) => log.end(topic)))).flat()

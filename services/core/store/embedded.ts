@@ -260,6 +260,8 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
       } catch (error) {
         return { status: 'down', reason: toStoreError(error, 'read').message }
       }
+      // What was repaired is told at once.
+      if (watch.health().status !== 'ok') await watch.check().catch(() => undefined)
       return watch.health()
     },
     async close() {
