@@ -249,7 +249,8 @@ describe('requests', () => {
     [{ query: { $expr: { $and: [] } } }, 400],
     [{ query: { $expr: { $gt: [field('started_at'), { $literal: 'soon' }] } } }, 400],
     [{ include_costs: true, include_feedback: true }, 200],
-    [{ expand_columns: ['inputs.model'] }, 400],
+    [{ expand_columns: ['inputs.model'] }, 200],
+    [{ expand_columns: 'inputs.model' }, 422],
     [{ include_costs: false, include_feedback: null, expand_columns: [], include_usernames: true, filter: null }, 200],
     [{ project_id: 'x' }, 400],
   ])('%j is answered %i', async (body, expected) => {
