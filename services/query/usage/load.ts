@@ -11,6 +11,8 @@ import type { Budget, UsageCall } from './rollup.ts'
 
 /** Most calls of one answer, whatever limit is asked for. */
 const mostCalls = 100_000
+/** Calls that are read at once. */
+const statementRows = 20_000
 /** Most (call, model) pairs that are held at once: a chain of calls with a model each has as many as its square. */
 const mostEntries = 400_000
 
@@ -52,7 +54,7 @@ export async function loadCalls(reader: CallReader, options: { limit: number; bu
     if (known === undefined) models.set(model, model)
     return known ?? model
   }
-  const page = { select: usageSelect, limit: Math.min(limit, mostCalls + 1), offset: 0 }
+  const page = { select: usageSelect, limit: Math.min(limit, mostCalls + 1), offset: 0, rows: statementRows }
   for await (const { rows } of readPages(reader, page))
     for (const row of rows as unknown as UsageRow[]) {
       if (calls.length === mostCalls) throw fault(400, `More than ${mostCalls} calls: lower the limit`)
