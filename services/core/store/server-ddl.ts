@@ -10,6 +10,17 @@ export type ServerShape = {
 
 const create = /^CREATE (?:TABLE|MATERIALIZED VIEW|VIEW) IF NOT EXISTS callhouse\.(\w+)/
 const alter = /^ALTER TABLE callhouse\.(\w+)/
+/** In code, not in texts and comments. */
+const inCode = (sql: string, change: (text: string) => string): string =>
+  sqlSpans(sql)
+    .map(({ kind, text }) => (kind === 'code' ? change(text) : text))
+    .join('')
+const code = (sql: string): string =>
+  sqlSpans(sql)
+    .filter(({ kind }) => kind === 'code')
+    .map(({ text }) => text)
+    .join(' ')
+
 const engine = /\bENGINE = (\w*MergeTree)\b(?:\(([^()]*)\))?/
 
 /** The table or view that a statement makes or changes. */
@@ -31,7 +42,7 @@ type Rule = {
 /** Rules of a cluster: every node has the tables, their rows are replicated, and reads go through a Distributed table. */
 const clusterRules: readonly Rule[] = [
   {
-    fits: (sql) => create.test(sql) && engine.test(sql),
+    fits: (sql) => create.test(sql) && engine.test(code(sql)),
     to: (sql, cluster) => [onCluster(replicated(sql), cluster), distributed(targetOf(sql) as string, cluster)],
   },
   { fits: (sql) => create.test(sql), to: (sql, cluster) => [onCluster(sql, cluster)] },
@@ -48,9 +59,11 @@ const clusterRules: readonly Rule[] = [
 
 /** Replica paths are the server's default, which follows the table's id: a table of the same name can be made again. */
 const replicated = (sql: string): string =>
-  sql.replace(
-    engine,
-    (_, name: string, args: string | undefined) => `ENGINE = Replicated${name}${args ? `(${args})` : ''}`,
+  inCode(sql, (text) =>
+    text.replace(
+      engine,
+      (_, name: string, args: string | undefined) => `ENGINE = Replicated${name}${args ? `(${args})` : ''}`,
+    ),
   )
 
 const onCluster = (sql: string, cluster: string): string => {
@@ -99,7 +112,7 @@ export const spreadTables = (migrations: readonly string[]): Set<string> =>
   new Set(
     migrations
       .flatMap(splitStatements)
-      .filter((sql) => create.test(sql) && engine.test(sql) && !isForScratch(sql))
+      .filter((sql) => create.test(sql) && engine.test(code(sql)) && !isForScratch(sql))
       .map((sql) => targetOf(sql) as string),
   )
 

@@ -12,8 +12,6 @@ export type Scratch = {
 }
 
 const beatEveryMs = 600_000
-/** A worker whose tables were not touched for so long is gone. One that was only asleep makes its tables again. */
-const goneAfterSeconds = 3 * 3600
 
 export function createScratch(options: {
   database: string
@@ -21,6 +19,8 @@ export function createScratch(options: {
   landings: readonly string[]
   /** Texts of all migrations. */
   migrations: readonly string[]
+  /** Tables of other workers that were not touched for so long are removed. */
+  goneAfterMs: number
   command(name: string, sql: string): Promise<void>
   rows<T>(query: Query): Promise<T[]>
   onError(error: unknown): void
@@ -55,7 +55,7 @@ FROM system.tables WHERE database = {database:String} AND position(name, '_w_') 
 
   async function removeStale(): Promise<void> {
     for (const [of, { tables, idleSeconds }] of await owned())
-      if (of !== suffix && idleSeconds > goneAfterSeconds) for (const table of tables) await drop(table)
+      if (of !== suffix && idleSeconds * 1000 > options.goneAfterMs) for (const table of tables) await drop(table)
   }
 
   /** A changed comment is a change of the table's definition, whose time the server keeps. */

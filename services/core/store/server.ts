@@ -50,6 +50,8 @@ export type ServerStoreOptions = {
   compression?: boolean
   /** How long the start waits for a server that does not answer. */
   startTimeoutMs?: number
+  /** A worker whose tables were not touched for so long is gone; one that only slept makes its tables again. */
+  workerGoneAfterMs?: number
   migrationsDir?: string
   logger?: StoreLogger
   metrics?: StoreMetrics
@@ -228,6 +230,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
     suffix,
     landings: Object.values(topics).map((topic) => topic.landing),
     migrations,
+    goneAfterMs: options.workerGoneAfterMs ?? 3 * 3_600_000,
     command: async (name, sql) => void (await write(name, sql)),
     rows: async <T>(query: Query) => parseRows<T>(await read(query, 'JSONEachRow')),
     onError: (error) => logger.warn({ error: String(error) }, 'scratch tables of other workers'),
