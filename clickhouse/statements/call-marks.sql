@@ -1,9 +1,12 @@
--- Marks the minutes that the segment touched. Written after its rows and before its position moves.
+-- Marks the minutes that the segment touched: of its calls, and of the payloads of ends that came alone. Written after
+-- its rows and before its position moves.
 INSERT INTO callhouse.call_marks (project_id, partition, position, minute)
 SELECT DISTINCT project_id, {partition:UInt32}, {position:UInt64}, toStartOfMinute(started_at)
 FROM
 (
     SELECT project_id, started_at FROM callhouse.calls_batch WHERE kind = 'complete'
+    UNION ALL
+    SELECT project_id, output_at FROM callhouse.calls_batch WHERE kind IN ('start', 'end')
     UNION ALL
     SELECT project_id, started_at FROM callhouse.calls_folded
 )

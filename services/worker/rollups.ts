@@ -1,4 +1,5 @@
 // Keeps the rollups of calls: recomputed for the minutes that were marked, never incremented.
+import { leavesRollup } from '../core/leaves.ts'
 import type { Position } from '../core/log/log.ts'
 import type { Store } from '../core/store/store.ts'
 import { statement } from './statements.ts'
@@ -8,7 +9,14 @@ import { statement } from './statements.ts'
  * Their parameters: marks with `position > least` and, per partition, `covered < position <= upto` are due
  * (arrays `partitions`, `covered`, `upto`); what they write carries `revision`, which grows with every recompute.
  */
-export type Rollup = { name: string; statements: string[] }
+export type Rollup = {
+  name: string
+  statements: string[]
+  /** Statement that marks all minutes for an installation that has not got the rollup yet; default `call-marks-all`. */
+  marksAll?: string
+  /** Further work on what is due, after the statements, with the same parameters. */
+  derive?(range: Record<string, unknown>): Promise<void>
+}
 
 export const rollupTable: readonly Rollup[] = [
   { name: 'call_counts', statements: ['call-counts', 'call-counts-hourly'] },
@@ -25,6 +33,7 @@ export type Rollups = {
 
 /** A recompute waits this long after the first mark, so that a busy minute is counted once and not per batch. */
 const quietMs = 2_000
+const slowMs = 15_000
 /** Share of one core that recomputing may take. */
 const share = 0.1
 /** Beside the batches: rows that come meanwhile have marks beyond what is covered. */
@@ -41,8 +50,10 @@ export function createRollups(deps: {
   committed(): Promise<Position[]>
   onError(error: Error): void
   table?: readonly Rollup[]
+  /** For rollups that take their time: they wait longer, rest on their own, and leave the marks to the others. */
+  isSlow?: boolean
 }): Rollups {
-  const { store, table = rollupTable } = deps
+  const { store, table = rollupTable, isSlow = false } = deps
   const states = new Map<string, Covered>()
   let dropped = 0
   let timer: NodeJS.Timeout | undefined
@@ -67,7 +78,7 @@ export function createRollups(deps: {
     let state = states.get(name)
     if (!state) {
       state = await load(name)
-      if (state.offsets.size === 0) await store.command(statement('call-marks-all'), aside)
+      if (state.offsets.size === 0) await store.command(statement(rollup.marksAll ?? 'call-marks-all'), aside)
       states.set(name, state)
     }
     const { offsets } = state
@@ -84,6 +95,7 @@ export function createRollups(deps: {
       revision: Math.max(Date.now() * 1_000, state.revision + 1),
     }
     for (const file of rollup.statements) await store.command(statement(file, range), aside)
+    await rollup.derive?.(range)
     await store.command(statement('rollups-cover', { name, ...range }), aside)
     for (const { partition, offset } of due) offsets.set(partition, offset)
     state.revision = range.revision
@@ -92,9 +104,11 @@ export function createRollups(deps: {
 
   /** Marks that every rollup covers are not needed any more. */
   const dropMarks = async (committed: Position[]): Promise<void> => {
-    const least = Math.min(
-      ...committed.flatMap(({ partition }) => table.map((r) => states.get(r.name)?.offsets.get(partition) ?? 0)),
-    )
+    const covers = table.map(({ name }) => states.get(name))
+    const leastOf = (all: (Covered | undefined)[]) =>
+      Math.min(...committed.flatMap(({ partition }) => all.map((one) => one?.offsets.get(partition) ?? 0)))
+    if (Math.floor(leastOf(covers) / marksPerPart) <= dropped) return
+    const least = leastOf([...covers, await load(leavesRollup)])
     for (; dropped < Math.floor(least / marksPerPart); dropped++)
       await store.command(
         { name: 'rollups.drop-marks', sql: `ALTER TABLE callhouse.call_marks DROP PARTITION ${dropped}`, params: {} },
@@ -108,7 +122,7 @@ export function createRollups(deps: {
     if (committed.length === 0) return false
     let isDone = false
     for (const rollup of table) isDone = (await recompute(rollup, committed)) || isDone
-    if (isDone) await dropMarks(committed)
+    if (isDone && !isSlow) await dropMarks(committed)
     return isDone
   }
 
@@ -125,7 +139,7 @@ export function createRollups(deps: {
         deps.onError(error instanceof Error ? error : new Error(String(error)))
         return true
       })
-      const restMs = (performance.now() - beganMs) * (1 / share - 1)
+      const restMs = isSlow ? slowMs : (performance.now() - beganMs) * (1 / share - 1)
       timer = undefined
       if (isDone) schedule(Math.max(quietMs, restMs))
     }, afterMs)
@@ -133,7 +147,7 @@ export function createRollups(deps: {
   }
 
   return {
-    touch: () => schedule(quietMs),
+    touch: () => schedule(isSlow ? slowMs : quietMs),
     refresh: async () => void (await refresh()),
     async stop() {
       stopped = true

@@ -7,6 +7,7 @@ import { type CallMaterializer, createCallMaterializer } from './calls.ts'
 import { type CrashProbe, withoutCrashingRows } from './crash-bisect.ts'
 import type { DeadLetters } from './deadletters.ts'
 import type { InFlight } from './in-flight.ts'
+import { createLeaves } from './leaves.ts'
 import type { Materializer } from './materializer.ts'
 import type { MonthRange } from './months.ts'
 import { createPortions } from './portions.ts'
@@ -85,6 +86,11 @@ function reasonOf(error: Error): string {
   }
 }
 
+/** Deriving leaves takes a tenth of a core while batches come, else what is idle. */
+const busyMs = 3_000
+const restsBusy = 9
+const restsIdle = 0.25
+
 /** Crashed starts after which a batch is tried row by row in a child process. */
 const crashesBeforeBisect = 2
 
@@ -111,6 +117,24 @@ export function startWorker(deps: WorkerDeps): Worker {
     committed: async () => (log.leads('calls') ? log.committed('calls') : []),
     onError: (error) => deps.onRetry?.('calls', error, 0),
   })
+
+  let lastBatchMs = 0
+  const leaves = createLeaves({
+    store,
+    rest: (tookMs) => pause(tookMs * (Date.now() - lastBatchMs < busyMs ? restsBusy : restsIdle), stopping.signal),
+  })
+  const leafRollups = createRollups({
+    store,
+    committed: () => log.committed('calls'),
+    onError: (error) => void (stopping.signal.aborted || deps.onRetry?.('calls', error, 0)),
+    table: [leaves.rollup],
+    isSlow: true,
+  })
+  const touch = (): void => {
+    lastBatchMs = Date.now()
+    rollups.touch()
+    leafRollups.touch()
+  }
 
   const applyRows = createPortions({ store, deadLetters, queue })
   /** @param sound rows that do not crash the engine, when others may; absent: all of the batch */
@@ -170,7 +194,7 @@ export function startWorker(deps: WorkerDeps): Worker {
       const dead = await settle(materializer, batch)
       if (dead === undefined) return
       progress.applied({ topic: batch.topic, partition: batch.partition, offset: batch.lastOffset })
-      if (batch.topic === 'calls') rollups.touch()
+      if (batch.topic === 'calls') touch()
       deps.onBatch?.({
         topic: batch.topic,
         rows: batch.rowCount,
@@ -185,7 +209,7 @@ export function startWorker(deps: WorkerDeps): Worker {
   const ready = (async () => {
     for (const { topic } of materializers) for (const position of await log.committed(topic)) progress.applied(position)
     // marks that the last process did not get to
-    rollups.touch()
+    touch()
   })()
   const running = ready.then(() =>
     Promise.all(
@@ -215,11 +239,11 @@ export function startWorker(deps: WorkerDeps): Worker {
         },
         rows,
       )
-      rollups.touch()
+      touch()
     },
     async recount(range) {
       await queue.run(() => calls.recount(nextPosition('calls'), range))
-      rollups.touch()
+      touch()
     },
     async caughtUp() {
       await ready
@@ -235,7 +259,8 @@ export function startWorker(deps: WorkerDeps): Worker {
     sweep: () => queue.run(() => calls.sweep({ partition: 0, offset: progress.offset('calls', 0) + 1 })),
     async stop() {
       stopping.abort()
-      await rollups.stop()
+      leaves.stop()
+      await Promise.all([rollups.stop(), leafRollups.stop()])
       await running
       await queue.close()
     },

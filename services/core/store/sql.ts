@@ -92,6 +92,7 @@ type ProjectTable =
   | 'costs'
   | 'table_rows'
   | 'table_lists'
+  | 'payload_leaves'
   | 'annotation_queues'
   | 'annotation_queue_items'
   | 'annotation_queue_progress'

@@ -10,8 +10,8 @@ export type Query = {
 }
 
 export type QueryOptions = {
-  /** Which connections serve it: lists and single reads, or long exports and scans. Default interactive. */
-  pool?: 'interactive' | 'export'
+  /** Which connections serve it: lists and single reads, long exports and scans, or what no one waits for. Default interactive. */
+  pool?: 'interactive' | 'export' | 'background'
   timeoutMs?: number
   memoryBytes?: number
   /** When it aborts, the query is killed in the engine. */

@@ -1,25 +1,16 @@
 // The casts of the query language on string forms, in JS; `compile.ts` says the same in SQL.
+import { doubleText } from '../../core/number-text.ts'
 import type { Scalar } from './types.ts'
 
-const integer = /^[+-]?\d+$/
-const decimal = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
-const int64Max = 2n ** 63n - 1n
+export { stringToDouble } from '../../core/number-text.ts'
 
-/** Shortest text of a double as JSON values show it: `5`, `5.5`, `1e21`. */
-export function doubleText(value: number): string {
-  return Object.is(value, -0) ? '-0' : String(value).replace('e+', 'e')
-}
+const integer = /^[+-]?\d+$/
+const int64Max = 2n ** 63n - 1n
 
 export function stringToInt(text: string): bigint | null {
   if (!integer.test(text)) return null
   const value = BigInt(text.startsWith('+') ? text.slice(1) : text)
   return value > int64Max || value < -int64Max - 1n ? null : value
-}
-
-export function stringToDouble(text: string): number | null {
-  if (!decimal.test(text)) return null
-  const value = Number(text)
-  return Number.isFinite(value) ? value : null
 }
 
 /** true, false, or an integer text 0..255. */

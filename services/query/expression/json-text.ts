@@ -1,5 +1,5 @@
 // Reads one value out of a JSON text by its path and gives its string form, for documents that the engine cannot read.
-import { doubleText } from './cast.ts'
+import { numberForm } from '../../core/number-text.ts'
 import type { Segment } from './types.ts'
 
 const isSpace = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9
@@ -82,20 +82,6 @@ export function valueAt(text: string, path: readonly Segment[]): string | null {
     if (at === -1) return null
   }
   return text.slice(at, valueEnd(text, at))
-}
-
-const whole = /^-?\d+$/
-const int64Min = -(2n ** 63n)
-const uint64Max = 2n ** 64n - 1n
-
-/** Integers of 64 bits and finite doubles in shortest form; anything larger as it was sent. */
-function numberForm(token: string): string {
-  if (whole.test(token)) {
-    const value = BigInt(token)
-    return value >= int64Min && value <= uint64Max ? String(value) : token
-  }
-  const value = Number(token)
-  return Number.isFinite(value) ? doubleText(value) : token
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON escapes
