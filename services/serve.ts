@@ -10,6 +10,7 @@ import type { Log } from './core/log/log.ts'
 import type { LogOutput } from './core/logger.ts'
 import { createMetrics } from './core/metrics.ts'
 import { createShutdown, type Shutdown, type ShutdownStep } from './core/shutdown.ts'
+import { withReadLog } from './core/store/read-log.ts'
 import type { Store } from './core/store/store.ts'
 import { packageVersion } from './core/version.ts'
 import { checkEngines, openLog, openProgress, openStore } from './engines.ts'
@@ -57,7 +58,8 @@ export async function startCallhouse(
     const log = await openLog(config, role, logger)
     open.push({ name: 'log', limitMs: 30_000, close: () => log.close() })
     const workerMetrics = createWorkerMetrics(metrics.registry, log)
-    const store = await openStore(config, logger, workerMetrics.store)
+    const opened = await openStore(config, logger, workerMetrics.store)
+    const store = withReadLog(opened, { logger, registry: metrics.registry })
     // The store goes last: nothing that is closed before it may need it any more.
     open.unshift({ name: 'store', limitMs: 60_000, close: () => store.close() })
     await store.migrate()

@@ -1,0 +1,131 @@
+// The query log: what each read took, what it gave, how many rows it went through, and which path served it.
+import { Counter, Histogram, type Registry } from 'prom-client'
+import type { Logger } from '../logger.ts'
+import type { Query, QueryOptions, Store } from './store.ts'
+
+/**
+ * How a read finds its rows:
+ * - `rollup`: counters and statistics of minutes and hours, with what those do not cover
+ * - `text`: a text index over documents
+ * - `side columns`: values that were taken out of documents
+ * - `index`: a thin copy (by id, by trace, by parent, turns, feedback of a call)
+ * - `keys`: single rows by their keys
+ * - `window`: calls or documents of a range of time
+ * - `scan`: all calls or documents of a project
+ * - `table`: any other table
+ */
+export type ReadPath = 'rollup' | 'text' | 'side columns' | 'index' | 'keys' | 'window' | 'scan' | 'table'
+
+/** From the program's own text, in which values are parameters. The first that fits. */
+const paths: readonly (readonly [path: ReadPath, fits: RegExp])[] = [
+  ['rollup', /\bcallhouse\.call_(stats|counts)/],
+  ['text', /\bhas(All|Any)Tokens\(/],
+  ['side columns', /\bcallhouse\.payload_(leaves|chunks)\b/],
+  ['index', /\bcallhouse\.(calls_by_\w+|turns|feedback_by_ref)\b/],
+  ['table', /^(?![\s\S]*\bcallhouse\.(calls|payloads)\b)/],
+  ['keys', /\b(started_at|at) IN \(SELECT fromUnixTimestamp64Micro\(/],
+  ['window', /\b(started_at|at) (>=|<) fromUnixTimestamp64Micro\(/],
+]
+
+export const readPathOf = (sql: string): ReadPath => paths.find(([, fits]) => fits.test(sql))?.[0] ?? 'scan'
+
+/** A read that takes longer is told to the operator. */
+const slowMs = 1_000
+
+const countLines = (bytes: Buffer): number => {
+  let lines = 0
+  for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) lines++
+  return lines
+}
+
+/**
+ * The same store with a line per read: at level debug, with the estimate of rows read at level trace. Slow reads are
+ * told at level info, with the estimate. Takes: milliseconds, waiting for a connection included.
+ */
+export function withReadLog(store: Store, deps: { logger: Logger; registry: Registry }): Store {
+  const { logger, registry } = deps
+  const registers = [registry]
+  const labelNames = ['path', 'outcome'] as const
+  const seconds = new Histogram({
+    name: 'callhouse_read_seconds',
+    help: 'Time of reads from the store, by how they find their rows',
+    labelNames,
+    buckets: [0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 5, 30],
+    registers,
+  })
+  const answered = new Counter({
+    name: 'callhouse_read_bytes_total',
+    help: 'Bytes of the answers of reads',
+    labelNames: ['path'] as const,
+    registers,
+  })
+
+  /** Rows that the engine has to go through, by its index; of the tables that the read is about. */
+  async function estimate(query: Query, options: QueryOptions): Promise<number | undefined> {
+    const { signal: _, ...rest } = options
+    const explained = { ...query, name: 'read-log.estimate', sql: `EXPLAIN ESTIMATE ${query.sql}` }
+    const tables = await store.rows<{ rows: string | number }>(explained, rest).catch(() => [])
+    return tables.length === 0 ? undefined : tables.reduce((sum, table) => sum + Number(table.rows), 0)
+  }
+
+  async function log(query: Query, options: QueryOptions, fields: { ms: number; rows?: number; bytes?: number }) {
+    const { ms, ...sizes } = fields
+    const isSlow = ms >= slowMs
+    if (!isSlow && !logger.isLevelEnabled('debug')) return
+    const rowsRead = isSlow || logger.isLevelEnabled('trace') ? await estimate(query, options) : undefined
+    const { pool = 'interactive' } = options
+    const line = {
+      read: query.name,
+      path: readPathOf(query.sql),
+      ms: Math.round(ms * 10) / 10,
+      rowsRead,
+      ...sizes,
+      pool,
+    }
+    if (isSlow) logger.info(line, 'slow read')
+    else logger.debug(line, 'read')
+  }
+
+  async function timed<T>(
+    query: Query,
+    options: QueryOptions,
+    read: () => Promise<T>,
+    sizesOf: (answer: T) => { rows?: number; bytes?: number },
+  ): Promise<T> {
+    const startedMs = performance.now()
+    const path = readPathOf(query.sql)
+    let outcome = 'failed'
+    try {
+      const answer = await read()
+      outcome = 'ok'
+      const ms = performance.now() - startedMs
+      const sizes = sizesOf(answer)
+      if (sizes.bytes) answered.labels(path).inc(sizes.bytes)
+      void log(query, options, { ms, ...sizes })
+      return answer
+    } finally {
+      seconds.labels(path, outcome).observe((performance.now() - startedMs) / 1000)
+    }
+  }
+
+  return {
+    ...store,
+    rows: <T>(query: Query, options: QueryOptions = {}) =>
+      timed(
+        query,
+        options,
+        () => store.rows<T>(query, options),
+        (rows) => ({ rows: rows.length }),
+      ),
+    bytes: (query, format, options = {}) =>
+      timed(
+        query,
+        options,
+        () => store.bytes(query, format, options),
+        (answer) => ({
+          bytes: answer.length,
+          ...(format.startsWith('JSON') && logger.isLevelEnabled('debug') ? { rows: countLines(answer) } : {}),
+        }),
+      ),
+  }
+}

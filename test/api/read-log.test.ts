@@ -1,0 +1,78 @@
+// The query log: a line per read with its time, rows and path, and metrics of them.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { basicAuth } from '../fixtures/child-server.ts'
+import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+
+const project_id = 'log/reads'
+const traceId = '00000000-0000-7000-8000-00000000aaaa'
+const id = (n: number) => `00000000-0000-7000-8000-00000000000${n}`
+const at = '2026-01-05T12:00:00Z'
+let server: LiveServer
+
+type Line = {
+  msg: string
+  read: string
+  path: string
+  ms: number
+  rows: number
+  rowsRead?: number
+  bytes: number
+  pool: string
+}
+/** The line of a read that a request makes; it may come after the answer. */
+async function lineOf(path: string, body: object, read: string): Promise<Line> {
+  const before = server.lines.length
+  if (path === '/calls/stream_query') await server.list(path, { project_id, ...body })
+  else await server.send(path, { project_id, ...body })
+  const found = () =>
+    server.lines
+      .slice(before)
+      .map((line) => JSON.parse(line) as Line)
+      .find((line) => line.read === read)
+  await expect.poll(found, { timeout: 30_000 }).toBeDefined()
+  return found() as Line
+}
+
+beforeAll(async () => {
+  server = await startLiveServer(['--log-level', 'trace'])
+  const batch = [1, 2, 3].map((n) => ({
+    ...{ project_id, id: id(n), trace_id: traceId, op_name: 'op', started_at: at, attributes: {}, inputs: { n } },
+    ...{ ended_at: at, output: null, summary: {} },
+  }))
+  await server.send('/v2/log/reads/calls/complete', { batch })
+})
+afterAll(() => server.remove())
+
+it('names the path that serves a read, and how much it went through', async () => {
+  const byTrace = await lineOf(
+    '/calls/stream_query',
+    { filter: { trace_ids: [traceId] }, columns: ['id'] },
+    'calls.page',
+  )
+  expect(byTrace).toMatchObject({ msg: 'read', path: 'index', rows: 3, pool: 'interactive' })
+  expect(byTrace.rowsRead).toBeGreaterThanOrEqual(3)
+  expect(byTrace.ms).toBeGreaterThan(0)
+  expect(byTrace.bytes).toBeGreaterThan(100)
+})
+
+it.each([
+  [
+    '/calls/stats',
+    { start: at, end: '2026-01-06T00:00:00Z', filter: { op_names: ['op'] }, call_metrics: [{ metric: 'call_count' }] },
+    'call-stats.calls',
+    'window',
+  ],
+  ['/calls/query_stats', {}, 'calls.total', 'rollup'],
+  ['/calls/query_stats', { filter: { op_names: ['op'] } }, 'calls.count', 'scan'],
+  ['/calls/stream_query', { limit: 2 }, 'calls.payloads', 'keys'],
+  ['/cost/query', {}, 'costs.query', 'table'],
+])('%s %j: %s by %s', async (path, body, read, expected) => {
+  expect((await lineOf(path, body, read)).path).toBe(expected)
+})
+
+it('counts them', async () => {
+  const response = await fetch(`${server.now().url}/metrics`, { headers: { authorization: basicAuth() } })
+  const text = await response.text()
+  expect(text).toMatch(/callhouse_read_seconds_count\{path="index",outcome="ok"\} [1-9]/)
+  expect(text).toMatch(/callhouse_read_bytes_total\{path="rollup"\} [1-9]/)
+})
