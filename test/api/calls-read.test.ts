@@ -230,6 +230,25 @@ describe('the other prefix', () => {
   })
 })
 
+describe('user names', () => {
+  it('are told when they are asked for', async () => {
+    const other = 'ent/names'
+    const some = [
+      complete(id(1), { projectId: other, userId: 'bob' }),
+      complete(id(2), { projectId: other, userId: '' }),
+    ]
+    await world.apply(some)
+    const body = { project_id: other, include_usernames: true }
+    const [bob, nobody] = (await world.ask('/calls/stream_query', body, {}, 'wb')).lines
+    expect(bob).toMatchObject({ wb_user_id: 'bob', wb_username: 'bob' })
+    expect(nobody).not.toHaveProperty('wb_username')
+    const [platform] = (await world.ask('/calls/stream_query', body)).lines
+    expect(platform).toMatchObject({ platform_username: 'bob' })
+    const [without] = (await world.ask('/calls/stream_query', { project_id: other })).lines
+    expect(without).not.toHaveProperty('platform_username')
+  })
+})
+
 describe('requests', () => {
   const status = async (body: object, path = '/calls/stream_query') => {
     const { status: code, json } = await world.ask(path, body)

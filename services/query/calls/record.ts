@@ -12,6 +12,8 @@ export type RecordShape = {
   prefix: string
   columns: ReadonlySet<string> | null
   storageSize: boolean
+  /** With the user's name, which is the user id: keys are made out to names. */
+  usernames: boolean
   /** Sizes of whole traces by trace id; null = not asked for. */
   totalSizes: ReadonlyMap<string, number> | null
   /** Costs by model, in place of what the client stored there; null = not asked for. */
@@ -122,6 +124,7 @@ export function writeRecord(shape: RecordShape, row: LightRow, payload: Payload,
   const [, , , , , , , , , , , parentId, threadId, turnId, userId, runId, runStep, runStepEnd] = row
   const summaryShown = shows('summary')
   const also = (name: string): boolean => summaryShown || shows(name)
+  const username = shape.usernames && userId !== '' ? `"${prefix}_username":${quoted(userId)},` : ''
   const total = shape.totalSizes && parentId === '' ? (shape.totalSizes.get(traceId) ?? 0) : 'null'
   out.push(
     `{"id":${quoted(id)},"project_id":${quoted(shape.projectId)},"op_name":${quoted(opName)},` +
@@ -131,7 +134,7 @@ export function writeRecord(shape: RecordShape, row: LightRow, payload: Payload,
       `"started_at":"${formatTimestamp(startedUs)}",` +
       `"ended_at":${hasEnd && also('ended_at') ? `"${formatTimestamp(endedUs)}"` : 'null'},` +
       `"exception":${also('exception') ? orNull(exception) : 'null'},` +
-      `"${prefix}_user_id":${orNull(userId)},"${prefix}_run_id":${orNull(runId)},` +
+      `"${prefix}_user_id":${orNull(userId)},${username}"${prefix}_run_id":${orNull(runId)},` +
       `"${prefix}_run_step":${runStep || 'null'},"${prefix}_run_step_end":${runStepEnd || 'null'},` +
       `"deleted_at":null,"expire_at":null,"storage_size_bytes":${shape.storageSize ? bytes : 'null'},` +
       `"total_storage_size_bytes":${total},"attributes":`,
