@@ -27,3 +27,21 @@ export function decodeKeys(answer: Buffer): Keys {
     },
   }
 }
+
+/** Keys that are known already. */
+export function listed(all: readonly Key[]): Keys {
+  let i = 0
+  return {
+    next(count) {
+      i += count
+      return all.slice(i - count, i)
+    },
+  }
+}
+
+/** Reads RowBinary rows of one Int64: times in microseconds. */
+export function decodeTimes(answer: Buffer): number[] {
+  const times: number[] = []
+  for (let i = 0; i < answer.length; i += 8) times.push(answer.readInt32LE(i + 4) * 2 ** 32 + answer.readUInt32LE(i))
+  return times
+}

@@ -1,0 +1,126 @@
+// Finds calls by leaves instead of by scanning payloads: start times of all calls that may match, for the planner to check.
+
+import type { CompiledCondition } from '../expression/types.ts'
+import { conditionsOf, type Side } from './conditions.ts'
+import type { Direction } from './counts.ts'
+import { pastPositions } from './counts.ts'
+import {
+  candidatesQuery,
+  coveredQuery,
+  dirtyCallsQuery,
+  dirtyMinutesQuery,
+  type EndPlaces,
+  endsInMinutes,
+  endsQuery,
+  endsThatMatch,
+} from './leaf-queries.ts'
+import { type LeafTests, leafTests } from './leaf-tests.ts'
+import { compactRows } from './light.ts'
+import type { CallReader } from './plan.ts'
+import type { Range, Scope } from './scope.ts'
+import { decodeTimes } from './sorted-keys.ts'
+
+/** Start times that a statement can take; with more, scanning is as good. */
+export const mostTimes = 4_000
+
+/** Minutes (in seconds) whose payloads may lack leaves; null while leaves are new to the installation. */
+export async function readDirtyMinutes({ store, projectId, options }: CallReader): Promise<number[] | null> {
+  const covered = compactRows<[number, string]>(await store.bytes(coveredQuery, 'JSONCompactEachRow', options))
+  if (covered.length === 0) return null
+  // Read before the leaves: a minute that is not named has all of them by then.
+  const past = pastPositions(covered.map(([partition, position]) => ({ partition, position })))
+  const answer = await store.bytes(dirtyMinutesQuery(projectId, past), 'JSONCompactEachRow', options)
+  return compactRows<[number]>(answer).map(([minute]) => minute)
+}
+
+/** Start times of calls in dirty minutes and of some calls whose ends came alone; null when they are too many. */
+export async function readUntold(
+  { store, projectId, options }: CallReader,
+  minutes: readonly number[],
+  ends: readonly EndPlaces[],
+): Promise<number[] | null> {
+  const queries = [
+    minutes.length > 0 ? dirtyCallsQuery(projectId, minutes, mostTimes + 1) : null,
+    endsQuery(projectId, ends, mostTimes + 1),
+  ]
+  const times: number[] = []
+  for (const query of queries)
+    if (query !== null && times.length <= mostTimes)
+      times.push(...decodeTimes(await store.bytes(query, 'RowBinary', options)))
+  return times.length > mostTimes ? null : times
+}
+
+/** Candidates of a first window, and how much larger each next one is. */
+const fewTimes = 100
+const growth = 4
+
+type LeafWay = {
+  /** Start times of the calls in a range that may match, from one end on, and where they stop; null = at its other end. */
+  candidates(range: Range, direction: Direction, limit: number): Promise<{ times: number[]; endUs: number | null }>
+}
+
+const testsOf = (conditions: readonly CompiledCondition[]): LeafTests[] =>
+  conditions.map(leafTests).filter((tests) => tests !== null)
+
+/** The way to the calls of a query over the leaves of one side of their payloads; null when there is none. */
+async function leafWay(reader: CallReader, scope: Scope): Promise<LeafWay | null> {
+  if (scope.index || scope.keys) return null
+  const conditions = conditionsOf(reader.query)
+  const tests = { start: testsOf(conditions.start), end: testsOf(conditions.end) }
+  const side: Side = tests.start.length >= tests.end.length ? 'start' : 'end'
+  const own = tests[side]
+  if (own.length === 0) return null
+  const minutes = await readDirtyMinutes(reader)
+  if (minutes === null) return null
+  const untold = await readUntold(reader, minutes, side === 'end' ? [endsThatMatch(own), endsInMinutes(minutes)] : [])
+  if (untold === null) return null
+  const { store, projectId, options } = reader
+  return {
+    async candidates(range, direction, limit) {
+      const query = candidatesQuery(projectId, own, { side, range, direction, limit })
+      const found = decodeTimes(await store.bytes(query, 'RowBinary', options))
+      const last = found.at(-1)
+      const endUs = last === undefined || found.length < limit ? null : last
+      const inside = (us: number): boolean =>
+        (range.fromUs === null || us >= range.fromUs) &&
+        (range.beforeUs === null || us < range.beforeUs) &&
+        (endUs === null || (direction === 'desc' ? us >= endUs : us <= endUs))
+      return { times: [...new Set([...found, ...untold.filter(inside)])], endUs }
+    },
+  }
+}
+
+/** A scope with the start times of all calls that may match, if they are few; else the scope itself. */
+export async function narrowed(reader: CallReader, scope: Scope): Promise<Scope> {
+  const way = await leafWay(reader, scope)
+  const found = await way?.candidates(scope.range, 'desc', mostTimes)
+  return found && found.endUs === null ? { ...scope, times: found.times } : scope
+}
+
+/** Windows of time with the start times of the calls in them that may match; null when leaves do not lead to them. */
+export async function leafWalk(
+  reader: CallReader,
+  scope: Scope,
+  { direction, least }: { direction: Direction; least: number },
+) {
+  const way = await leafWay(reader, scope)
+  if (way === null) return null
+  let range: Range | null = scope.range
+  let limit = Math.min(mostTimes, Math.max(fewTimes, 2 * least)) / growth
+  return {
+    skipped: 0,
+    target: 0,
+    /** What was not walked yet; null = nothing. */
+    rest: () => range,
+    async next() {
+      if (range === null) return null
+      limit = Math.min(mostTimes, limit * growth)
+      const { times, endUs }: Awaited<ReturnType<LeafWay['candidates']>> = await way.candidates(range, direction, limit)
+      const window: Range =
+        endUs === null ? range : direction === 'desc' ? { ...range, fromUs: endUs } : { ...range, beforeUs: endUs + 1 }
+      if (endUs === null) range = null
+      else range = direction === 'desc' ? { ...range, beforeUs: endUs } : { ...range, fromUs: endUs + 1 }
+      return { range: window, calls: Number.POSITIVE_INFINITY, times }
+    },
+  }
+}
