@@ -15,14 +15,15 @@ import { hasEmbeddedStore, hasSharedLog } from './engines.ts'
 import { loadDefaultPrices } from './query/costs/default-prices.ts'
 import { createCostExplainer } from './query/costs/explain.ts'
 import { createPrices } from './query/costs/prices.ts'
+import { lookupRows } from './worker/calls.ts'
 import { openDeadLetters } from './worker/deadletters.ts'
 import { createTableDeadLetters } from './worker/deadletters-table.ts'
 import { createInFlight } from './worker/in-flight.ts'
 import type { WorkerMetrics } from './worker/metrics.ts'
 import { createRepair, type Repair } from './worker/repair.ts'
 import { startWorker, type Worker } from './worker/run.ts'
+import { createSweeps } from './worker/sweeps.ts'
 
-const hourMs = 3_600_000
 const partsEveryMs = 60_000
 const lookMs = 2_000
 
@@ -55,6 +56,10 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   open.push({ name: 'dead letters', limitMs: 5_000, close: () => deadLetters.close() })
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => undefined)
+  const sweeps = createSweeps({
+    sweep: async () => (log.leads('calls') ? worker.sweep() : 0),
+    onError: (error) => logger.warn({ error: String(error) }, 'sweep failed'),
+  })
   const worker = startWorker({
     log,
     store,
@@ -64,6 +69,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     onBatch(report) {
       metrics.batch(report)
       logger.info(report, 'batch')
+      if (report.topic === 'calls' && report.rows > lookupRows) sweeps.touch()
     },
     onRetry(topic, error, retryMs) {
       metrics.retry(topic)
@@ -89,12 +95,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     open.push({ name: 'rollups', limitMs: 1_000, close: () => clearInterval(looking) })
   }
   const repair = hasSharedLog(config) || !hasEmbeddedStore(config) ? undefined : repairing(deps, worker)
-  const sweeping = setInterval(() => {
-    if (!log.leads('calls')) return
-    worker.sweep().catch((error: unknown) => logger.warn({ error: String(error) }, 'sweep failed'))
-  }, hourMs)
-  sweeping.unref()
-  open.push({ name: 'housekeeping', limitMs: 1_000, close: () => clearInterval(sweeping) })
+  open.push({ name: 'housekeeping', limitMs: 1_000, close: () => sweeps.stop() })
   return { worker, failed: failed.promise, missing: () => repair?.reason() }
 }
 

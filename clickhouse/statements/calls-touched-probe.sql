@@ -1,17 +1,17 @@
--- Whether finished rows of a segment without patches have parts elsewhere: earlier patches, or another start time in the
--- segment or, when it is looked up, in the table.
-SELECT count() > 0 AS found
+-- What a segment without patches needs besides its rows, as bits. 1: its finished rows have parts elsewhere (earlier
+-- patches, or another start time in the segment or, when it is looked up, in the table). 2: some were stored before.
+SELECT toUInt8(groupBitOr(bits)) AS found
 FROM
 (
-    SELECT 1 FROM callhouse.call_patches
+    SELECT toUInt8(1) AS bits FROM callhouse.call_patches
     WHERE (project_id, id) IN (SELECT project_id, id FROM callhouse.calls_batch)
     LIMIT 1
     UNION ALL
-    SELECT 1 FROM callhouse.calls_batch GROUP BY project_id, id HAVING uniqExact(started_at) > 1 LIMIT 1
+    SELECT toUInt8(1) FROM callhouse.calls_batch GROUP BY project_id, id HAVING uniqExact(started_at) > 1 LIMIT 1
     UNION ALL
-    SELECT 1 FROM callhouse.calls_by_id
+    SELECT toUInt8(if(uniqExact(started_at) > 1, 1, 0) + if(count() > uniqExact(started_at), 2, 0))
+    FROM callhouse.calls_by_id
     WHERE {look_up:UInt8} = 1 AND (project_id, id) IN (SELECT project_id, id FROM callhouse.calls_batch)
     GROUP BY project_id, id, if(length(id) = 16, trace_id, '')
-    HAVING uniqExact(started_at) > 1
-    LIMIT 1
+    HAVING count() > 1
 )

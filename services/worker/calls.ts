@@ -6,7 +6,7 @@ import { type MonthRange, monthsAtOnce, touchesTooManyMonths } from './months.ts
 import { statement } from './statements.ts'
 
 /** Above this many finished rows the look for other start times is left to the sweep: it costs a random read per id. */
-const lookupRows = 2_000
+export const lookupRows = 2_000
 
 /** Beyond every time of a call. */
 const maxUs = Number.MAX_SAFE_INTEGER
@@ -57,10 +57,11 @@ export function createCallMaterializer(store: Store): CallMaterializer {
     }
   }
 
-  /** For segments without patches: usually nothing has to be folded, and one statement says so. */
-  const hasPartsElsewhere = async (lookUp: boolean): Promise<boolean> => {
+  /** For segments without patches: usually nothing else has to be done, and one statement says so. */
+  const probe = async (lookUp: boolean): Promise<{ hasPartsElsewhere: boolean; wasStored: boolean }> => {
     const [row] = await store.rows<{ found: number }>(statement('calls-touched-probe', { look_up: lookUp ? 1 : 0 }))
-    return Number(row?.found) === 1
+    const found = Number(row?.found)
+    return { hasPartsElsewhere: (found & 1) !== 0, wasStored: (found & 2) !== 0 }
   }
 
   return {
@@ -72,7 +73,10 @@ export function createCallMaterializer(store: Store): CallMaterializer {
     },
     async after(batch) {
       const lookUp = batch.rowCount > batch.patchCount && batch.rowCount <= lookupRows
-      if (batch.patchCount > 0 || (await hasPartsElsewhere(lookUp))) {
+      const { hasPartsElsewhere, wasStored } =
+        batch.patchCount > 0 ? { hasPartsElsewhere: true, wasStored: lookUp } : await probe(lookUp)
+      if (wasStored) await store.command(statement('calls-turns-again'))
+      if (hasPartsElsewhere) {
         filled.add('calls_touched')
         await store.command(statement('calls-touched'))
         if (lookUp) await store.command(statement('calls-touched-again'))

@@ -43,6 +43,18 @@ beforeAll(async () => {
     start(uuid(14), { ...left, threadId: 'left', turnId: uuid(15), startedUs: baseUs + 910 * secondUs }),
   ])
   await world.ask('/calls/delete', { call_ids: [uuid(10)] })
+  // whole ones sent again whole: without a thread, in another thread, as no turn, and once more as it was
+  const again = { projectId: 'ent/again' }
+  const whole = (n: number, thread: string, turnId = uuid(n)) => ({
+    ...turn(n, thread, 1000 + n, 1001 + n),
+    ...again,
+    turnId,
+  })
+  const before = [20, 21, 22, 23].map((n) => whole(n, 'old'))
+  await world.apply(before)
+  await world.apply([whole(20, ''), whole(21, 'new'), whole(22, 'old', uuid(21)), whole(23, 'old')])
+  // what was accepted earlier comes late, and changes nothing
+  await world.apply(before)
 })
 afterAll(() => world.remove())
 
@@ -116,6 +128,14 @@ describe('/threads/stream_query', () => {
       (await world.ask('/threads/stream_query', {}, headers)).headers['Content-Type']
     expect(await type({})).toBe('application/x-ndjson')
     expect(await type({ accept: 'application/jsonl' })).toBe('application/jsonl')
+  })
+
+  it('forgets turns of finished calls that were sent again', async () => {
+    const lines = await list({ project_id: 'ent/again', sort_by: [{ field: 'thread_id', direction: 'asc' }] })
+    expect(lines).toMatchObject([
+      { thread_id: 'new', turn_count: 1, first_turn_id: uuid(21) },
+      { thread_id: 'old', turn_count: 1, first_turn_id: uuid(23) },
+    ])
   })
 
   it('forgets turns that were sent again as none', async () => {

@@ -1,0 +1,16 @@
+-- Finished calls of the segment that were stored before as a turn of another thread, or are a turn no more: hidden there.
+-- One version below the newest row, so that the thread that it may be a turn of now is the newest.
+INSERT INTO callhouse.turns
+SELECT project_id, was AS thread_id, started_at, id, newest.3 AS ended_at, 1 AS hidden, top - 1 AS version
+FROM
+(
+    SELECT
+        project_id, started_at, id, argMax((thread_id, turn_id, ended_at), calls.version) AS newest,
+        max(calls.version) AS top, groupUniqArrayIf(thread_id, turn_id = id AND thread_id != '') AS threads
+    FROM callhouse.calls
+    WHERE (project_id, started_at, id) IN (SELECT project_id, started_at, id FROM callhouse.calls_batch WHERE kind = 'complete')
+    GROUP BY project_id, started_at, id
+    HAVING uniqExact(calls.version) > 1
+)
+ARRAY JOIN threads AS was
+WHERE was != newest.1 OR newest.2 != id
