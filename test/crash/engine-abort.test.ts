@@ -233,7 +233,7 @@ describe('a worker that is stopped or disturbed', () => {
     })
     const stuck = startWorker({ ...deps, log: failing, progress: createProgress(), onRetry: () => refused() })
     await isRefused
-    expect(stuck.status()).toEqual({ status: 'degraded', reason: `calls: ${outage.message}` })
+    expect(stuck.status()).toEqual({ status: 'degraded', reason: 'calls: the file system fails (ENOSPC)' })
     await stuck.stop()
     expect(existsSync(markOf(dir))).toBe(false)
     expect((await log.committed('calls'))[0]?.offset).toBe(1)
