@@ -1,28 +1,33 @@
-// The store contract on the server driver, over the bridge's HTTP.
-import { afterAll, beforeAll } from 'vitest'
+// The store contract on the server driver: over the bridge, and on a real server where Docker runs one.
+import { afterAll, beforeAll, describe } from 'vitest'
 import { createServerStore } from '../../services/core/store/server.ts'
-import { type Bridge, startBridge } from '../fixtures/bridge.ts'
+import { startBridge } from '../fixtures/bridge.ts'
+import { hasDocker, startClickHouseContainer } from '../fixtures/clickhouse-container.ts'
 import { storeContract } from './store.contract.ts'
 
-let bridge: Bridge
-beforeAll(async () => {
-  bridge = await startBridge()
-})
-afterAll(() => bridge.remove())
+type Server = { url: string; user: string; password: string; remove(): Promise<void> }
 
-storeContract({
-  name: 'server',
-  async open() {
-    const { url, user, password } = bridge
-    const store = await createServerStore({
-      url,
-      user,
-      password,
-      compression: true,
-      queryTimeoutMs: 30_000,
-      queryMemoryBytes: 2 ** 29,
+function onServer(name: string, start: () => Promise<Server>): void {
+  describe(name, () => {
+    let server: Server
+    // The image of a container may have to be fetched first.
+    beforeAll(async () => {
+      server = await start()
+    }, 600_000)
+    afterAll(() => server.remove())
+
+    storeContract({
+      name: 'server',
+      async open() {
+        const { url, user, password } = server
+        const limits = { queryTimeoutMs: 30_000, queryMemoryBytes: 2 ** 29 }
+        const store = await createServerStore({ url, user, password, compression: true, ...limits })
+        await store.migrate()
+        return store
+      },
     })
-    await store.migrate()
-    return store
-  },
-})
+  })
+}
+
+onServer('bridge', startBridge)
+if (hasDocker()) onServer('container', startClickHouseContainer)
