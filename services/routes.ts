@@ -20,7 +20,7 @@ import { createFileWriteRoutes } from './ingest/files/routes.ts'
 import { createObjectWriteRoutes } from './ingest/objects/routes.ts'
 import { createOtelRoutes } from './ingest/otel/routes.ts'
 import { createTableWriteRoutes } from './ingest/tables/routes.ts'
-import { createIsLiveQueue } from './query/annotation-queues/read.ts'
+import { createQueueCheck } from './query/annotation-queues/read.ts'
 import { createAnnotationQueueRoutes } from './query/annotation-queues/routes.ts'
 import { createCallDeleteRoutes } from './query/call-delete.ts'
 import { createCallStatsRoutes } from './query/call-stats/routes.ts'
@@ -59,7 +59,7 @@ export type RouteDeps = {
 const ingestRoutes = ({ config, log, store, clock, blobs, freshness }: RouteDeps): Route[] => {
   const content = createContent({ log, clock, blobs })
   const annotationSchema = createAnnotationSchema({ store, freshness })
-  const isLiveQueue = createIsLiveQueue({ store, freshness })
+  const checkQueue = createQueueCheck({ store, freshness })
   const binding = createNameBinding(createBaseClasses({ store, freshness }))
   const { wirePrefix, wireAliases, maxJsonDepth } = config
   const split = callSplitOf(log)
@@ -69,7 +69,7 @@ const ingestRoutes = ({ config, log, store, clock, blobs, freshness }: RouteDeps
     ...createObjectWriteRoutes({ log, clock, binding, config }),
     ...createFileWriteRoutes({ log, clock, blobs, config }),
     ...createCostWriteRoutes({ log, clock }),
-    ...createFeedbackWriteRoutes({ log, clock, config, annotationSchema, isLiveQueue }),
+    ...createFeedbackWriteRoutes({ log, clock, config, annotationSchema, checkQueue }),
     ...createTableWriteRoutes({ log, clock }),
     ...createAnnotationQueueWriteRoutes({ log, clock }),
   ]

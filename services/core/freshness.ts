@@ -1,5 +1,5 @@
 // Read your own writes: a read waits, bounded, until the tables it reads have passed the log's end at its arrival.
-import { Fault, fault } from './http/errors.ts'
+import { Fault, fault, retryLater } from './http/errors.ts'
 import type { RouteContext } from './http/route.ts'
 import type { Log, Position } from './log/log.ts'
 import { parsePositions, positionHeader } from './positions.ts'
@@ -13,6 +13,19 @@ export type Freshness = {
    * `X-Callhouse-Position` is waited for exactly, instead of the log's end.
    */
   wait(context: Pick<RouteContext, 'header' | 'query' | 'signal'>, topics: TopicName[]): Promise<Record<string, string>>
+}
+
+const staleHeader = 'X-Callhouse-Stale'
+
+/** For a write that decides by reading. @throws Fault 503 when the wait before it ended too early to decide */
+export function throwIfStale(headers: Record<string, string>): void {
+  if (staleHeader in headers) throw retryLater(503, 'Earlier writes are not readable yet')
+}
+
+/** The fault, when what was not found certainly is not there. @throws Fault 503 */
+export function unlessStale(headers: Record<string, string>, otherwise: Fault): Fault {
+  throwIfStale(headers)
+  return otherwise
 }
 
 export function createFreshness(deps: { log: Log; progress: Progress; boundMs: number }): Freshness {
@@ -34,14 +47,14 @@ export function createFreshness(deps: { log: Log; progress: Progress; boundMs: n
       const asked = context.header(positionHeader.toLowerCase())
       const wanted = asked ? parsePositions(asked) : await ends(topics)
       // A log that does not answer keeps no one from reading.
-      if (wanted === null) return { 'X-Callhouse-Stale': String(Math.max(1, boundMs, log.health().lagMs)) }
+      if (wanted === null) return { [staleHeader]: String(Math.max(1, boundMs, log.health().lagMs)) }
       const missing = wanted.filter((p) => progress.offset(p.topic, p.partition) < p.offset)
       if (missing.length === 0) return {}
       const lagMs = log.health().lagMs
-      if (!asked && lagMs > boundMs) return { 'X-Callhouse-Stale': String(lagMs) }
+      if (!asked && lagMs > boundMs) return { [staleHeader]: String(lagMs) }
       for (const topic of new Set(missing.map((p) => p.topic))) log.hurry(topic)
       if (await progress.reach(missing, boundMs, context.signal)) return {}
-      return { 'X-Callhouse-Stale': String(Math.max(1, log.health().lagMs)) }
+      return { [staleHeader]: String(Math.max(1, log.health().lagMs)) }
     },
   }
 }

@@ -5,7 +5,7 @@ import type { Freshness } from '../../services/core/freshness.ts'
 import { createNameBinding } from '../../services/core/name-binding.ts'
 import { createFeedbackWriteRoutes } from '../../services/ingest/feedback/routes.ts'
 import { createObjectWriteRoutes } from '../../services/ingest/objects/routes.ts'
-import { createIsLiveQueue } from '../../services/query/annotation-queues/read.ts'
+import { createQueueCheck } from '../../services/query/annotation-queues/read.ts'
 import { createAnnotationSchema } from '../../services/query/feedback/annotation-schema.ts'
 import { createFeedbackReadRoutes } from '../../services/query/feedback/routes.ts'
 import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'
@@ -30,7 +30,7 @@ beforeAll(async () => {
       clock,
       config,
       annotationSchema: createAnnotationSchema({ store, freshness }),
-      isLiveQueue: createIsLiveQueue({ store, freshness }),
+      checkQueue: createQueueCheck({ store, freshness }),
     }),
     ...createFeedbackReadRoutes({ store, log, clock, freshness, config }),
   ])

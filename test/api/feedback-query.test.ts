@@ -41,7 +41,7 @@ beforeAll(async () => {
       clock,
       config,
       annotationSchema: async () => true,
-      isLiveQueue: async () => true,
+      checkQueue: async () => {},
     }),
     ...createFeedbackReadRoutes({ store, log, clock, freshness, config }),
   ])

@@ -42,7 +42,7 @@ describe(`annotation queues of the Python SDK ${sdkVersion}`, () => {
   beforeAll(async () => {
     await installSdk()
     dir = mkdtempSync(join(tmpdir(), 'callhouse-compat-'))
-    server = await startChildServer(dir, { CALLHOUSE_WIRE_PREFIX: 'wb' })
+    server = await startChildServer(dir, { CALLHOUSE_WIRE_PREFIX: 'wb', CALLHOUSE_FRESHNESS_MS: '60000' })
   }, 300_000)
   afterAll(async () => {
     await server.stop()

@@ -30,18 +30,18 @@ export type FeedbackWriteDeps = {
     projectId: ProjectId,
     ref: AnnotationTarget,
   ): Promise<unknown>
-  /** Whether the project has such an annotation queue that is not deleted. */
-  isLiveQueue(
+  /** A fault when the project has no such annotation queue, or it is deleted. */
+  checkQueue(
     context: Pick<RouteContext, 'header' | 'query' | 'signal'>,
     projectId: ProjectId,
     queueId: string,
-  ): Promise<boolean>
+  ): Promise<void>
 }
 
 /** What a request has found out so far: the items of a batch mostly share their schema and their queue. */
-type Known = { schemas: Map<string, unknown>; queues: Map<string, boolean> }
+type Known = { schemas: Map<string, unknown>; queues: Set<string> }
 
-const nothingKnown = (): Known => ({ schemas: new Map(), queues: new Map() })
+const nothingKnown = (): Known => ({ schemas: new Map(), queues: new Set() })
 
 type Sent = { item: FeedbackCreate; payloadText: string }
 /** An item that passed every check. */
@@ -57,14 +57,7 @@ function payloadText(itemText: string): string {
 const microseconds = ({ clock }: FeedbackRow): number => Number(clock / 1024n)
 
 export function createFeedbackWriteRoutes(deps: FeedbackWriteDeps): Route[] {
-  const { log, clock, config, annotationSchema, isLiveQueue } = deps
-
-  async function checkQueue(context: RouteContext, projectId: ProjectId, queueId: string, { queues }: Known) {
-    const key = `${projectId}/${queueId}`
-    const isLive = queues.get(key) ?? (await isLiveQueue(context, projectId, queueId))
-    queues.set(key, isLive)
-    if (!isLive) throw fault(400, `Queue ${queueId.slice(0, 100)} not found`)
-  }
+  const { log, clock, config, annotationSchema, checkQueue } = deps
 
   async function accept(context: RouteContext, { item, payloadText }: Sent, known = nothingKnown()): Promise<Accepted> {
     const { schemas } = known
@@ -77,7 +70,11 @@ export function createFeedbackWriteRoutes(deps: FeedbackWriteDeps): Route[] {
       if (!schemas.has(ref)) schemas.set(ref, await annotationSchema(context, projectId, annotation))
       checkAnnotation(item.payload.value, schemas.get(ref))
     }
-    if (item.queue_id) await checkQueue(context, projectId, item.queue_id, known)
+    const queue = item.queue_id && `${projectId}/${item.queue_id}`
+    if (item.queue_id && queue && !known.queues.has(queue)) {
+      await checkQueue(context, projectId, item.queue_id)
+      known.queues.add(queue)
+    }
     const reaction = kind === 'reaction' ? (item.payload.emoji as string) : null
     return { item, projectId, payload: payloadOf(payloadText, reaction) }
   }

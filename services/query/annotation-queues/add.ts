@@ -1,7 +1,8 @@
 // Adding calls to a queue: POST /annotation_queues/{queue_id}/items. Served here, because calls and queue are read.
 import { annotationQueueItemsAddRequest, annotationQueueItemsAddResponse } from '../../../schemas/annotation-queues.ts'
 import { itemsAddedRecords, type QueuedCall } from '../../core/annotation-queue-rows.ts'
-import { fault, tooLarge } from '../../core/http/errors.ts'
+import { throwIfStale, unlessStale } from '../../core/freshness.ts'
+import { tooLarge } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import { orderedUuidv7, type ProjectId } from '../../core/ids.ts'
 import { formatPositions, positionHeader } from '../../core/positions.ts'
@@ -11,7 +12,7 @@ import { asNumbers } from '../calls/light.ts'
 import { newestVersion } from '../calls/page.ts'
 import { allOf, everything, type Scope, scopeConditions } from '../calls/scope.ts'
 import { inPortions } from './items.ts'
-import { liveQueue } from './read.ts'
+import { liveQueue, noQueue } from './read.ts'
 import type { AnnotationQueueDeps } from './routes.ts'
 
 type CallRow = [id: string, startedUs: number, endedUs: number, opName: string, traceId: string]
@@ -63,8 +64,7 @@ export function createItemsAddRoute({ store, log, clock, freshness, lock }: Anno
       // Whoever adds the same calls at the same moment must see them as duplicates.
       return lock.run(`${projectId}\n${queueId}`, async () => {
         const headers = await freshness.wait(context, ['calls', 'annotation_queues'])
-        if (!(await liveQueue(store, projectId, queueId, { signal })))
-          throw fault(404, `Queue ${queueId.slice(0, 100)} not found`)
+        if (!(await liveQueue(store, projectId, queueId, { signal }))) throw unlessStale(headers, noQueue(404, queueId))
         const queued = new Set(
           (await inPortions<[string]>(store, callIds, (ids) => queuedQuery(projectId, queueId, ids), { signal })).map(
             ([id]) => id,
@@ -75,6 +75,8 @@ export function createItemsAddRoute({ store, log, clock, freshness, lock }: Anno
         const asked = callIds.filter((id) => !queued.has(id))
         const rows = await inPortions<CallRow>(store, asked, (ids) => queueableQuery(projectId, ids), { signal })
         const found = new Map(rows.map((row) => [row[0], row]))
+        // Passed over quietly is only what certainly is not there.
+        if (found.size < asked.length) throwIfStale(headers)
         const calls = asked.flatMap((callId): QueuedCall[] => {
           const row = found.get(callId)
           if (row === undefined) return []

@@ -1,6 +1,6 @@
 // Queues as they are: the newest value of each of their parts.
 import type { AnnotationQueue } from '../../../schemas/annotation-queues.ts'
-import type { Freshness } from '../../core/freshness.ts'
+import { type Freshness, unlessStale } from '../../core/freshness.ts'
 import { fault } from '../../core/http/errors.ts'
 import type { RouteContext } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
@@ -71,17 +71,23 @@ export async function readQueues(
   return compactRows<QueueRow>(answer).map((row) => shown(projectId, row))
 }
 
-/** @throws Fault 404 when the project has no such live queue */
+export const noQueue = (status: 400 | 404, queueId: string) => fault(status, `Queue ${queueId.slice(0, 100)} not found`)
+
+/**
+ * @param headers what the wait before it said
+ * @throws Fault 404 when the project has no such live queue, 503 when it may not be readable yet
+ */
 export async function readQueue(
   store: Pick<Store, 'bytes'>,
   projectId: ProjectId,
   queueId: string,
+  headers: Record<string, string>,
   options: QueryOptions,
 ): Promise<AnnotationQueue> {
   const where = sql`queue_id = ${param('String', queueId)}`
   const selection = { where, having: sql`1`, order: sql`id`, limit: 1, offset: 0 }
   const [queue] = await readQueues(store, projectId, selection, options)
-  if (queue === undefined) throw fault(404, `Queue ${queueId.slice(0, 100)} not found`)
+  if (queue === undefined) throw unlessStale(headers, noQueue(404, queueId))
   return queue
 }
 
@@ -100,14 +106,18 @@ export const liveQueue = async (
   return compactRows<[0 | 1]>(await store.bytes(query, 'JSONCompactEachRow', options))[0]?.[0] === 1
 }
 
-/** Tells whether the project has such a live queue, after the wait that a read owes to earlier writes. */
-export const createIsLiveQueue =
+/**
+ * Checks a queue that another write names.
+ * The check throws Fault 400 when the project has no such live queue, 503 when it may not be readable yet.
+ */
+export const createQueueCheck =
   ({ store, freshness }: { store: Pick<Store, 'bytes'>; freshness: Freshness }) =>
   async (
     context: Pick<RouteContext, 'header' | 'query' | 'signal'>,
     projectId: ProjectId,
     queueId: string,
-  ): Promise<boolean> => {
-    await freshness.wait(context, ['annotation_queues'])
-    return liveQueue(store, projectId, queueId, { signal: context.signal })
+  ): Promise<void> => {
+    const headers = await freshness.wait(context, ['annotation_queues'])
+    const isLive = await liveQueue(store, projectId, queueId, { signal: context.signal })
+    if (!isLive) throw unlessStale(headers, noQueue(400, queueId))
   }

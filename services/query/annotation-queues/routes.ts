@@ -154,7 +154,8 @@ function createListRoutes({ store, freshness }: ReadDeps): Route[] {
         const projectId = projectOf(context)
         const headers = await freshness.wait(context, ['annotation_queues'])
         const { params, signal } = context
-        return { json: { queue: await readQueue(store, projectId, params.queue_id as string, { signal }) }, headers }
+        const queue = await readQueue(store, projectId, params.queue_id as string, headers, { signal })
+        return { json: { queue }, headers }
       },
     }),
     route({
@@ -182,7 +183,7 @@ function createChangeRoutes({ store, log, clock, freshness, lock }: AnnotationQu
     const queueId = params.queue_id as string
     return lock.run(`${projectId}\n${queueId}`, async () => {
       const headers = await freshness.wait(context, ['annotation_queues'])
-      const found = await readQueue(store, projectId, queueId, { signal })
+      const found = await readQueue(store, projectId, queueId, headers, { signal })
       const event = () => ({ projectId, queueId, clock: clock.next(), userId: caller.userId })
       const { queue, record } = decide(found, event)
       if (record === undefined) return { json: { queue }, headers }

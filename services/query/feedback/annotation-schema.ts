@@ -1,6 +1,6 @@
 // Finds the JSON Schema that an annotation's value must fit, in the object that its ref names.
 import { isContentHash } from '../../core/digest.ts'
-import type { Freshness } from '../../core/freshness.ts'
+import { type Freshness, unlessStale } from '../../core/freshness.ts'
 import { Fault, fault } from '../../core/http/errors.ts'
 import type { RouteContext } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
@@ -11,7 +11,7 @@ const specClass = 'AnnotationSpec'
 
 /**
  * @throws Fault 404 with `missing_object_digests` when there is no such object, 400 when it is deleted,
- *   no annotation or named as the latest version
+ *   no annotation or named as the latest version, 503 when it may not be readable yet
  */
 export const createAnnotationSchema =
   ({ store, freshness }: { store: Pick<Store, 'rows'>; freshness: Freshness }) =>
@@ -24,7 +24,7 @@ export const createAnnotationSchema =
     // What an annotation means must not change with a later version of its object.
     if (ref.version === 'latest') throw fault(400, 'annotation_ref must name its version by digest')
     if (!isContentHash(ref.version)) throw missing()
-    await freshness.wait(context, ['objects'])
+    const headers = await freshness.wait(context, ['objects'])
     const asked = { projectId, objectId: ref.name, version: ref.version, metadataOnly: false }
     let found: ObjectVersion
     try {
@@ -32,7 +32,7 @@ export const createAnnotationSchema =
     } catch (error) {
       if (!(error instanceof Fault) || error.status !== 404) throw error
       if (error.body.deleted_at !== undefined) throw fault(400, 'annotation_ref names a deleted object')
-      throw missing()
+      throw unlessStale(headers, missing())
     }
     const isSpec = found.kind === ref.kind && (found.leafClass === specClass || found.baseClass === specClass)
     if (!isSpec || ref.extra.length > 0) throw fault(400, `annotation_ref must name an object of class ${specClass}`)

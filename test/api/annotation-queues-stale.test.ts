@@ -1,0 +1,80 @@
+// Writes that decide by reading, while the tables are behind: they ask to be sent again rather than miss what is there.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createClock } from '../../services/core/clock.ts'
+import { createAnnotationQueueWriteRoutes } from '../../services/ingest/annotation-queues/routes.ts'
+import { createFeedbackWriteRoutes } from '../../services/ingest/feedback/routes.ts'
+import { createQueueCheck } from '../../services/query/annotation-queues/read.ts'
+import { createAnnotationQueueRoutes } from '../../services/query/annotation-queues/routes.ts'
+import { createAnnotationSchema } from '../../services/query/feedback/annotation-schema.ts'
+import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'
+import { type Call, createCall } from '../fixtures/route-call.ts'
+import { createTestStore } from '../fixtures/store.ts'
+
+let call: Call
+let log: MemoryLog
+let remove: () => Promise<void>
+let isStale = true
+
+beforeAll(async () => {
+  const { store, ...opened } = await createTestStore()
+  remove = opened.remove
+  log = createMemoryLog(store)
+  const clock = createClock()
+  const freshness = { wait: async (): Promise<Record<string, string>> => (isStale ? { 'X-Callhouse-Stale': '5' } : {}) }
+  const deps = { store, log, clock, freshness }
+  call = createCall([
+    ...createAnnotationQueueWriteRoutes(deps),
+    ...createAnnotationQueueRoutes(deps),
+    ...createFeedbackWriteRoutes({
+      ...{ log, clock, config: { wirePrefix: 'wb', feedbackPrefix: 'wandb' } },
+      annotationSchema: createAnnotationSchema(deps),
+      checkQueue: createQueueCheck(deps),
+    }),
+  ])
+})
+afterAll(() => remove())
+
+const project_id = 'e/stale'
+const queue_id = 'not-there-yet'
+const digest = 'x'.repeat(43)
+const item = { project_id, weave_ref: `weave:///${project_id}/call/c`, payload: { value: 1 } }
+
+describe('what is not found', () => {
+  it.each<[path: string, body: object, otherwise: number]>([
+    ['/annotation_queues/{queue_id}/items', { project_id, call_ids: ['c'], display_fields: [] }, 404],
+    ['/annotation_queues/{queue_id}/items/{item_id}/progress', { project_id, annotation_state: 'completed' }, 404],
+    ['/feedback/create', { ...item, feedback_type: 'custom', queue_id }, 400],
+    [
+      '/feedback/create',
+      {
+        ...{ ...item, feedback_type: 'wandb.annotation.a' },
+        annotation_ref: `weave:///${project_id}/object/a:${digest}`,
+      },
+      404,
+    ],
+  ])('%s', async (path, json, otherwise) => {
+    const send = () => call(path, { json }, { params: { queue_id, item_id: 'i' } })
+    isStale = true
+    const early = await send()
+    expect([early.status, early.headers['Retry-After']]).toEqual([503, '1'])
+    isStale = false
+    expect((await send()).status).toBe(otherwise)
+    expect(log.appends()).toBe(0)
+  })
+
+  it('is no call that is passed over', async () => {
+    const made = await call('/annotation_queues', { json: { project_id, name: 'q', scorer_refs: [] } })
+    const { id } = made.json as { id: string }
+    const add = (call_ids: string[]) =>
+      call(
+        '/annotation_queues/{queue_id}/items',
+        { json: { project_id, call_ids, display_fields: [] } },
+        { params: { queue_id: id } },
+      )
+    isStale = true
+    expect((await add(['unknown'])).status).toBe(503)
+    expect((await add([])).status).toBe(200)
+    isStale = false
+    expect((await add(['unknown'])).json).toEqual({ added_count: 0, duplicates: 0 })
+  })
+})
