@@ -1,5 +1,7 @@
-// `npm run bench <name>`: ingest [calls] [rounds], reads [calls] [repetitions] [folder to keep], restart [calls] [repetitions] [folder to keep].
+// `npm run bench <name>`: ingest [calls] [rounds], reads [calls] [repetitions] [folder to keep], restart [calls] [repetitions] [folder to keep], objects [rows of the long table].
 import { benchIngest } from './ingest.ts'
+import { benchKafkaClients } from './kafka-clients.ts'
+import { benchObjects } from './objects.ts'
 import { benchOtlp } from './otlp.ts'
 import { benchReads } from './reads.ts'
 import { benchRestart } from './restart.ts'
@@ -9,6 +11,8 @@ const benches: Record<string, () => Promise<void>> = {
   ingest: () => benchIngest(Number(size ?? 20_000), Number(times ?? 3)),
   otlp: () => benchOtlp(Number(size ?? 20_000), Number(times ?? 3)),
   reads: () => benchReads(Number(size ?? 1_000_000), Number(times ?? 15), folder),
+  'kafka-clients': () => benchKafkaClients(Number(size ?? 20_000), Number(times ?? 3)),
+  objects: () => benchObjects(Number(size ?? 1_000_000)),
   restart: () => benchRestart(Number(size ?? 1_000_000), Number(times ?? 5), folder),
 }
 const bench = benches[name ?? '']

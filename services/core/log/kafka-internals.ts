@@ -1,14 +1,17 @@
-// What kafkajs 2.2.4 can do but does not offer: static membership, cheap look-ups of offsets, and two repairs.
+// What kafkajs 2.2.4 can do but does not offer: static membership, cheap look-ups of offsets, and repairs.
 import { createRequire } from 'node:module'
 import type { Kafka, KafkaConfig } from 'kafkajs'
+import { encodeProduce, type ProduceFields } from './kafka-encode.ts'
 
 /** A request's arguments and the request, as the protocol modules of kafkajs make them. */
-type Make = (fields: Record<string, unknown>) => unknown
+type Make = (fields: Record<string, unknown>) => { request: Record<string, unknown> }
 
 type BrokerPrototype = {
   connectionPool: { clientId: string }
   lookupRequest(apiKey: number, definition: unknown): Make
-} & Record<'joinGroup' | 'syncGroup' | 'heartbeat' | 'leaveGroup', (request: unknown) => Promise<unknown>>
+} & Record<'joinGroup' | 'syncGroup' | 'heartbeat' | 'leaveGroup' | 'produce', (request: unknown) => Promise<unknown>>
+
+type EncoderPrototype = { buf: Buffer; offset: number; ensureAvailable(bytes: number): void }
 
 type RequestQueuePrototype = {
   throttledUntil: number
@@ -52,6 +55,7 @@ export type RawCluster = {
 const load = createRequire(import.meta.url)
 const Broker = load('kafkajs/src/broker') as { prototype: BrokerPrototype }
 const RequestQueue = load('kafkajs/src/network/requestQueue') as { prototype: RequestQueuePrototype }
+const Encoder = load('kafkajs/src/protocol/encoder') as { prototype: EncoderPrototype }
 const Cluster = load('kafkajs/src/cluster') as new (options: Record<string, unknown>) => RawCluster
 const socketFactory = load('kafkajs/src/network/socketFactory') as () => unknown
 
@@ -63,17 +67,43 @@ function patch(): void {
   if (isPatched) return
   isPatched = true
   const broker = Broker.prototype
+  /** The broker as it is, but with the requests that it makes changed. */
+  const changing = (of: BrokerPrototype, change: (make: Make) => Make): BrokerPrototype =>
+    Object.create(of, {
+      lookupRequest: { value: (apiKey: number, definition: unknown) => change(of.lookupRequest(apiKey, definition)) },
+    })
   for (const name of ['joinGroup', 'syncGroup', 'heartbeat'] as const) {
     const original = broker[name]
     broker[name] = function (this: BrokerPrototype, request) {
       const groupInstanceId = instances.get(this.connectionPool.clientId)
       if (groupInstanceId === undefined) return original.call(this, request)
-      const lookupRequest = (apiKey: number, definition: unknown): Make => {
-        const make = this.lookupRequest(apiKey, definition)
-        return (fields) => make({ ...fields, groupInstanceId })
-      }
-      return original.call(Object.create(this, { lookupRequest: { value: lookupRequest } }), request)
+      return original.call(
+        changing(this, (make) => (fields) => make({ ...fields, groupInstanceId })),
+        request,
+      )
     }
+  }
+  const { produce } = broker
+  broker.produce = function (this: BrokerPrototype, request) {
+    const own =
+      (make: Make): Make =>
+      (fields) => {
+        const made = make(fields)
+        const encode = async () => {
+          const buffer = await encodeProduce(fields as ProduceFields)
+          return { buf: buffer, buffer, size: () => buffer.length }
+        }
+        return { ...made, request: { ...made.request, encode } }
+      }
+    return produce.call(changing(this, own), request)
+  }
+  Encoder.prototype.ensureAvailable = function (this: EncoderPrototype, bytes) {
+    const needed = this.offset + bytes
+    if (needed <= this.buf.length) return
+    // The original fills new buffers with zeros, which costs as much as the copy.
+    const larger = Buffer.allocUnsafe(Math.max(needed, 2 * this.buf.length))
+    this.buf.copy(larger, 0, 0, this.offset)
+    this.buf = larger
   }
   const leave = broker.leaveGroup
   broker.leaveGroup = function (this: BrokerPrototype, request) {
