@@ -35,6 +35,12 @@ export type FolderBlobs = Omit<Blobs, 'upload'> & { upload(): Promise<BlobUpload
 const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)
 
 const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR'
+const ignoreMissing = (error: unknown): void => {
+  if (!isMissing(error)) throw error
+}
+
+/** No upload goes without a byte for so long. */
+const leftoverMs = 3_600_000
 
 async function syncFolder(path: string): Promise<void> {
   const handle = await open(path, 'r')
@@ -72,8 +78,8 @@ function locationOf(projectId: ProjectId, digest: string): string {
 const location = /^[0-9a-f]{2}\/[0-9a-f]{32}\/[A-Za-z0-9]{43,64}$/
 
 /**
- * Contents as files `<dir>/<2 hex>/<project hash>/<digest>`, written to `<dir>/tmp` first. What an earlier run left in
- * `tmp` is removed: one process owns the folder.
+ * Contents as files `<dir>/<2 hex>/<project hash>/<digest>`, written to `<dir>/tmp` first. What was left in
+ * `tmp` long ago is removed; younger uploads may be those of another process that shares the folder.
  * @param options.minFreeBytes no upload starts below this or 5 % of free space
  */
 export async function createFolderBlobs(options: { dir: string; minFreeBytes: number }): Promise<FolderBlobs> {
@@ -82,7 +88,11 @@ export async function createFolderBlobs(options: { dir: string; minFreeBytes: nu
   await mkdir(tmp, { recursive: true, mode: 0o750 })
   await syncFolder(dir)
   await syncFolder(dirname(dir))
-  for (const name of await readdir(tmp)) await unlink(join(tmp, name))
+  for (const name of await readdir(tmp)) {
+    const path = join(tmp, name)
+    const left = await stat(path).catch(() => null)
+    if (left !== null && Date.now() - left.mtimeMs > leftoverMs) await unlink(path).catch(ignoreMissing)
+  }
 
   /** A location comes from a row; whatever a row says, only a file of ours is opened. */
   const pathOf = (text: string): string | null => (location.test(text) ? join(dir, text) : null)
@@ -111,9 +121,7 @@ export async function createFolderBlobs(options: { dir: string; minFreeBytes: nu
       },
       async discard() {
         await handle.close().catch(() => undefined)
-        await unlink(path).catch((error: unknown) => {
-          if (!isMissing(error)) throw error
-        })
+        await unlink(path).catch(ignoreMissing)
       },
     }
   }
