@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compileCondition } from '../../services/query/expression/compile.ts'
 import { evaluateCondition } from '../../services/query/expression/evaluate.ts'
-import { callFields } from '../../services/query/expression/fields.ts'
+import { callFields, expandedPaths } from '../../services/query/expression/fields.ts'
+import { joinedFields } from '../../services/query/expression/joins.ts'
 import { parseQuery } from '../../services/query/expression/parse.ts'
 import { compileSort } from '../../services/query/sort.ts'
 import { asRow, type Call, call, type Engine, openEngine, sources } from '../fixtures/expression-rows.ts'
@@ -14,7 +15,18 @@ beforeAll(async () => {
 })
 afterAll(() => engine.close())
 
-const fields = callFields({ prefix: 'platform', aliases: true })
+const joined = joinedFields('wandb')
+const expand = expandedPaths(['summary', 'summary.b'])
+const fields = callFields({ prefix: 'platform', aliases: true }, { joined, expand })
+/** Texts from elsewhere are called in the order in which fields are met: these come first. */
+const [typed, many, any, whole, below] = [
+  'feedback.[x].payload',
+  'feedback.[wandb.note.1].payload.note',
+  'feedback.[*].payload.a',
+  'summary.a',
+  'summary.b.c',
+] as const
+for (const name of [typed, many, any, whole, below]) fields(name)
 
 const numberSpellings = [
   '0',
@@ -142,6 +154,16 @@ const anyCall: fc.Arbitrary<Call> = fc
     inputs: jsonObject,
     output: jsonValue,
     otel_dump: fc.oneof(fc.constant(''), jsonObject),
+    feedback_0: fc.oneof(fc.constant(''), jsonObject),
+    feedback_1: fc.oneof(
+      fc.constant(''),
+      fc
+        .array(fc.constantFrom(...texts.filter((text) => text !== '')), { maxLength: 3 })
+        .map((list) => JSON.stringify(list)),
+    ),
+    feedback_2: fc.oneof(fc.constant(''), jsonString),
+    ref_0: fc.oneof(fc.constantFrom('', 'null'), jsonString),
+    ref_1: fc.oneof(fc.constantFrom('', 'null'), jsonString),
   })
   .map((fields) => call(fields))
 
@@ -229,7 +251,11 @@ const literal = fc
     fc.double({ noNaN: true, noDefaultInfinity: true }),
   )
   .map((value) => ({ $literal: value }))
-const field = fc.oneof({ weight: 3, arbitrary: jsonName }, columnName).map((name) => ({ $getField: name }))
+const joinedName = fc.oneof(
+  fc.constantFrom<string>(many, any, whole, below),
+  fc.array(fc.constantFrom(...keys), { maxLength: 2 }).map((path) => [typed, ...path.map(escapeName)].join('.')),
+)
+const field = fc.oneof({ weight: 3, arbitrary: jsonName }, columnName, joinedName).map((name) => ({ $getField: name }))
 
 const { operation } = fc.letrec<{ operand: unknown; operation: unknown }>((tie) => ({
   operand: fc.oneof(
@@ -311,7 +337,7 @@ describe('expressions', () => {
         fc.uniqueArray(anyCall, { minLength: 2, maxLength: 40, selector: (row) => JSON.stringify(row) }),
         fc.array(
           fc.record({
-            field: fc.oneof(jsonName, columnName),
+            field: fc.oneof(jsonName, columnName, joinedName),
             direction: fc.constantFrom('asc' as const, 'desc' as const),
           }),
           { minLength: 1, maxLength: 3 },

@@ -9,6 +9,7 @@ import { type LightRow, lightSelect } from '../../services/query/calls/light.ts'
 import { anyOddQuery, oddCallsQuery, oddPartsQuery } from '../../services/query/calls/odd.ts'
 import { countQuery, keysQuery, lightKeysQuery, pageQuery, rowsQuery } from '../../services/query/calls/page.ts'
 import { payloadQuery } from '../../services/query/calls/payloads.ts'
+import { givenQuery, refsQuery } from '../../services/query/calls/prepare.ts'
 import { everything, indexOf, type Scope } from '../../services/query/calls/scope.ts'
 import { totalSizeQuery, traceSizesQuery } from '../../services/query/calls/trace-sizes.ts'
 import { compileCallsQuery } from '../../services/query/expression/calls-query.ts'
@@ -38,6 +39,19 @@ const output = compile({ query: { $expr: eq('output', '') } })
 const mixed = compile({ query: { $expr: { $or: [eq('inputs.a', 'x'), eq('output.b', 'y')] } } })
 const column = compile({ query: { $expr: { $or: [eq('op_name', 'x'), eq('inputs.b', 'y')] } } })
 const sorted = compile({ sort_by: [{ field: 'output.score', direction: 'desc' }] })
+const through = compile({
+  query: { $expr: { $or: [eq('inputs.m.n', 'x'), eq('feedback.[x].payload.n', 5)] } },
+  sort_by: [{ field: 'inputs.m.n', direction: 'desc' }],
+  expand_columns: ['inputs.m'],
+})
+const behind = new Map([['ref_0', { refs: ['weave:///e/p/object/m:1'], documents: ['"x"'] }]] as const)
+const throughRefs = { ...conditionsOf(through), virtual: { joins: through.joins, behind } }
+const noted = compile({
+  query: {
+    $expr: { $and: [eq('feedback.[wandb.note.1].payload.note', 'x'), { $not: [eq('feedback.[*].payload', 'y')] }] },
+  },
+})
+const queued = compile({ query: { $expr: eq('annotation_queue_items.queue_id', 'q') } })
 const odd = { start: ['5'], end: ['6'], calls: { startedUs: [7], ids: ['id'] } }
 
 const threadsPage: ThreadsPage = {
@@ -63,6 +77,15 @@ const queries: Record<string, Query> = {
   'an input or an output': countQuery(scope({ range: window }), conditionsOf(mixed), 10),
   'a column or an input, with odd documents': countQuery(scope(), { ...conditionsOf(column), odd }, null),
   'an input, with odd documents': countQuery(scope(), { ...conditionsOf(input), odd }, null),
+  'behind a ref, or in feedback': countQuery(scope({ range: window }), throughRefs, null),
+  'sorted by what is behind a ref': keysQuery(scope(), throughRefs, through.sort, { limit: 10, offset: 0 }),
+  'refs of calls': refsQuery(scope({ range: window }), conditionsOf(roots), {
+    ref: { document: 'inputs', path: ['m'] },
+    fields: [],
+  }),
+  'with feedback': countQuery(scope({ range: window }), conditionsOf(noted), null),
+  'calls with feedback': givenQuery(scope(), noted.joins, conditionsOf(noted).given.slice(0, 1)),
+  'in a queue, one of the calls': countQuery(scope({ keys: [{ startedUs: 1, id: 'a' }] }), conditionsOf(queued), null),
   'odd parts': oddPartsQuery(scope({ range: window }), conditionsOf(input), 'start'),
   'odd calls': oddCallsQuery(scope({ range: window }), conditionsOf(column)),
   'any odd document': anyOddQuery(projectId, window),
