@@ -4,8 +4,8 @@ import type { ProjectId } from './ids.ts'
 import type { RecordInput } from './log/log.ts'
 import { quoted } from './object-rows.ts'
 
-/** Files up to this size lie in the rows. */
-export const inlineFileBytes = 1024 * 1024
+/** Files up to this size lie in the rows; each is in memory, several times, until the log has it. */
+export const inlineFileBytes = 256 * 1024
 
 const chunkBytes = 100_000
 /** Names are kept for people who look at the data folder; nothing depends on them. */

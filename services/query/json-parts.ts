@@ -2,7 +2,7 @@
 import type { Reply } from '../core/http/route.ts'
 
 /** Bytes of stored values that one statement reads. */
-const portionBytes = 8 * 1024 * 1024
+export const portionBytes = 8 * 1024 * 1024
 
 /** Splits what is to be read so that each portion stays small; a single large value is a portion by itself. */
 export function portions<T>(
@@ -34,16 +34,27 @@ export function portions<T>(
  */
 export async function listReply(
   key: string,
-  pieces: AsyncGenerator<string>,
+  pieces: AsyncGenerator<string | Buffer>,
   headers: Record<string, string>,
 ): Promise<Reply> {
   const first = await pieces.next()
   if (first.done) return { jsonText: `{"${key}":[]}`, headers }
   const second = await pieces.next()
   if (second.done) return { jsonText: `{"${key}":[${first.value}]}`, headers }
+  const begin = [first.value, second.value]
   async function* bytes(): AsyncGenerator<Buffer> {
-    yield Buffer.from(`{"${key}":[${first.value},${second.value}`)
-    for await (const piece of pieces) yield Buffer.from(`,${piece}`)
+    yield Buffer.from(`{"${key}":[`)
+    let isFirst = true
+    const comma = Buffer.from(',')
+    for (const piece of begin.splice(0)) {
+      if (!isFirst) yield comma
+      isFirst = false
+      yield typeof piece === 'string' ? Buffer.from(piece) : piece
+    }
+    for await (const piece of pieces) {
+      yield comma
+      yield typeof piece === 'string' ? Buffer.from(piece) : piece
+    }
     yield Buffer.from(']}')
   }
   return { bytes: bytes(), contentType: 'application/json', headers }

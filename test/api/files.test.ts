@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Blobs, createFolderBlobs } from '../../services/core/blobs.ts'
 import { createClock } from '../../services/core/clock.ts'
 import { fileDigest } from '../../services/core/digest.ts'
+import { inlineFileBytes } from '../../services/core/file-rows.ts'
 import { Fault } from '../../services/core/http/errors.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import { createFileWriteRoutes } from '../../services/ingest/files/routes.ts'
@@ -92,7 +93,7 @@ const nothingStored = async () => {
 }
 
 describe('a file', () => {
-  it.each([0, 1, 5, 99_999, 100_000, 100_001, 200_000, 1_048_576, 1_048_577, maxFileBytes])(
+  it.each([0, 1, 5, 99_999, 100_000, 100_001, 200_000, 262_144, 262_145, 1_048_577, maxFileBytes])(
     'of %i bytes is stored and read back',
     async (length) => {
       const bytes = bytesOf(length)
@@ -106,7 +107,7 @@ describe('a file', () => {
       expect(back.status).toBe(200)
       expect(back.bytes.equals(bytes)).toBe(true)
       const rows = log.rows('files')
-      const isBlob = length > 1024 * 1024
+      const isBlob = length > inlineFileBytes
       expect(rows).toHaveLength(isBlob ? 1 : Math.max(1, Math.ceil(length / 100_000)))
       for (const [i, row] of rows.entries())
         expect(row).toMatchObject({

@@ -64,12 +64,13 @@ async function readInput(route: Route, exchange: Exchange, lease: ByteLease, dep
     exchange.waitsForContinue = false
     return { ...nothing, stream }
   }
-  if (exchange.waitsForContinue && Number(request.headers['content-length'] ?? 0) <= deps.maxBodyBytes) {
+  const maxBytes = deps.maxBodyBytes * ((body.type === 'json' && body.times) || 1)
+  if (exchange.waitsForContinue && Number(request.headers['content-length'] ?? 0) <= maxBytes) {
     response.writeContinue()
     exchange.waitsForContinue = false
   }
   const pool = reusesBody(route) ? deps.pool : freshBuffers
-  const bytes = await readBody(request, { maxBytes: deps.maxBodyBytes, idleMs: bodyIdleMs, onReceived }, lease, pool)
+  const bytes = await readBody(request, { maxBytes, idleMs: bodyIdleMs, onReceived }, lease, pool)
   if (body.type === 'raw') return { ...nothing, body: { bytes, contentType } }
   if (bytes.length === 0) throw invalid({ loc: ['body'], msg: 'Field required', type: 'missing' })
   if (body.check === 'bytes') return { ...nothing, body: { bytes, contentType } }

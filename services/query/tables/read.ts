@@ -4,7 +4,7 @@ import type { ProjectId } from '../../core/ids.ts'
 import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { listChunkRows } from '../../core/table-rows.ts'
-import { portions } from '../json-parts.ts'
+import { portionBytes, portions } from '../json-parts.ts'
 
 /** Where a row stands in a table, counted from 0. */
 export type Place = { index: number; digest: string }
@@ -14,6 +14,8 @@ export type TableSource = { store: Pick<Store, 'rows'>; projectId: ProjectId; op
 /** Chunks of a list, or digests of a filter, that one statement takes. */
 const chunksAtOnce = 10
 const digestsAtOnce = 10_000
+/** Rows that are read without looking at their sizes first. */
+const mostFewRows = 2_000
 /** Chunks whose rows are joined with their sizes in one statement. */
 const sizedChunks = 100
 
@@ -54,6 +56,15 @@ const sizesQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
       sql`SELECT digest, toString(any(size_bytes)) AS size_bytes ${project.from('table_rows', { where: anyOf(digests) })}
       GROUP BY digest`,
   )
+
+/** The values of a few rows at once; with more bytes than a portion only their number comes. */
+const fewValuesQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
+  projectQuery('tables.few-rows', projectId, (project) => {
+    const rows = sql`SELECT digest, val AS text, size_bytes AS bytes
+      ${project.from('table_rows', { where: anyOf(digests) })} ORDER BY age DESC LIMIT 1 BY digest`
+    return sql`SELECT digest, sum(bytes) OVER () <= ${param('UInt64', portionBytes)} AS is_small,
+      if(is_small, text, '') AS val, toString(bytes) AS size_bytes FROM (${rows})`
+  })
 
 const valuesQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
   projectQuery(
@@ -170,36 +181,52 @@ export async function* rowsAt(
   { store, projectId, options }: TableSource,
   places: readonly Place[],
 ): AsyncGenerator<StoredRow[]> {
-  const distinct = (some: readonly Place[]) => [...new Set(some.map((place) => place.digest))]
-  for (let at = 0; at < places.length; at += digestsAtOnce) {
-    const group = places.slice(at, at + digestsAtOnce)
-    const sizes = new Map<string, number>()
-    for (const { digest, size_bytes } of await store.rows<{ digest: string; size_bytes: string }>(
-      sizesQuery(projectId, distinct(group)),
-      options,
-    ))
-      sizes.set(digest, Number(size_bytes))
-    const known = group.filter((place) => sizes.has(place.digest))
-    for (const portion of portions(known, (place) => sizes.get(place.digest) ?? 0)) {
-      const query = valuesQuery(projectId, distinct(portion))
-      const found = await store.rows<{ digest: string; val: string }>(query, options)
-      const values = new Map(found.map((row) => [row.digest, row.val]))
-      yield portion.flatMap((place) => {
-        const val = values.get(place.digest)
-        return val === undefined ? [] : { ...place, val }
-      })
-    }
+  for (let at = 0; at < places.length; at += digestsAtOnce)
+    yield* groupAt({ store, projectId, options }, places.slice(at, at + digestsAtOnce))
+}
+
+const distinct = (some: readonly Place[]) => [...new Set(some.map((place) => place.digest))]
+
+const withValues = (places: readonly Place[], values: ReadonlyMap<string, string>): StoredRow[] =>
+  places.flatMap((place) => {
+    const val = values.get(place.digest)
+    return val === undefined ? [] : { ...place, val }
+  })
+
+type SizeRow = { digest: string; size_bytes: string }
+type ValueRow = { digest: string; val: string }
+
+/** Null when their values are too many bytes for one portion. */
+async function fewRows({ store, projectId, options }: TableSource, places: readonly Place[]) {
+  const query = fewValuesQuery(projectId, distinct(places))
+  const rows = await store.rows<SizeRow & ValueRow & { is_small: number }>(query, options)
+  const sizes = new Map(rows.map((row) => [row.digest, Number(row.size_bytes)]))
+  const isSmall = rows.every((row) => row.is_small === 1)
+  return { sizes, rows: isSmall ? withValues(places, new Map(rows.map((row) => [row.digest, row.val]))) : null }
+}
+
+async function sizesOf({ store, projectId, options }: TableSource, places: readonly Place[]) {
+  const rows = await store.rows<SizeRow>(sizesQuery(projectId, distinct(places)), options)
+  return new Map(rows.map((row) => [row.digest, Number(row.size_bytes)]))
+}
+
+async function* groupAt(source: TableSource, places: readonly Place[]): AsyncGenerator<StoredRow[]> {
+  const { store, projectId, options } = source
+  const few = places.length <= mostFewRows ? await fewRows(source, places) : null
+  if (few?.rows) {
+    yield few.rows
+    return
+  }
+  const sizes = few?.sizes ?? (await sizesOf(source, places))
+  const known = places.filter((place) => sizes.has(place.digest))
+  for (const portion of portions(known, (place) => sizes.get(place.digest) ?? 0)) {
+    const found = await store.rows<ValueRow>(valuesQuery(projectId, distinct(portion)), options)
+    yield withValues(portion, new Map(found.map((row) => [row.digest, row.val])))
   }
 }
 
 const rowText = ({ digest, val, index }: StoredRow): string =>
   `{"digest":${JSON.stringify(digest)},"val":${val},"original_index":${index}}`
 
-/** The rows at the places as JSON texts, separated by commas. */
-export async function* rowTexts(
-  source: TableSource,
-  places: AsyncIterable<Place[]> | Iterable<Place[]>,
-): AsyncGenerator<string> {
-  for await (const group of places)
-    for await (const rows of rowsAt(source, group)) if (rows.length > 0) yield rows.map(rowText).join(',')
-}
+/** Rows as JSON texts. */
+export const rowTexts = (rows: readonly StoredRow[]): string[] => rows.map(rowText)

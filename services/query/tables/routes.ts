@@ -12,16 +12,23 @@ import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Store } from '../../core/store/store.ts'
 import { listReply } from '../json-parts.ts'
-import { type Place, placesOf, placesWith, rowTexts, type TableSource, tableCounts, tableSizes } from './read.ts'
+import { createReadAhead, mostPageRows, page, windows } from './pages.ts'
+import {
+  type Place,
+  placesOf,
+  placesWith,
+  rowsAt,
+  rowTexts,
+  type TableSource,
+  tableCounts,
+  tableSizes,
+} from './read.ts'
 import { sortedPlaces, sortTerms } from './sort.ts'
 
 export type TableReadDeps = {
-  store: Pick<Store, 'rows'>
+  store: Pick<Store, 'rows' | 'bytes'>
   freshness: Freshness
 }
-
-/** Pages above it are read on the connections of exports. */
-const mostInteractiveRows = 1_000
 
 /** @throws Fault 400 when negative */
 function bound(name: string, value: number | null | undefined, absent: number): number {
@@ -30,7 +37,12 @@ function bound(name: string, value: number | null | undefined, absent: number): 
   return value
 }
 
+async function* textsAt(source: TableSource, places: readonly Place[]): AsyncGenerator<string> {
+  for await (const rows of rowsAt(source, places)) if (rows.length > 0) yield rowTexts(rows).join(',')
+}
+
 export function createTableReadRoutes({ store, freshness }: TableReadDeps): Route[] {
+  const ahead = createReadAhead()
   return [
     route({
       name: 'tables.query',
@@ -51,17 +63,20 @@ export function createTableReadRoutes({ store, freshness }: TableReadDeps): Rout
         const terms = sortTerms(input.sort_by ?? [])
         const headers = await freshness.wait(context, ['tables'])
         const isSorted = terms.length > 0
-        const pool = isSorted || limit > mostInteractiveRows ? 'export' : 'interactive'
-        const source: TableSource = { store, projectId, options: { signal, pool } }
-        const page = (all: Place[]) => [all.slice(offset, offset + limit)]
+        const pool = isSorted || limit > mostPageRows ? 'export' : 'interactive'
+        const source = { store, projectId, options: { signal, pool } as const }
         if (limit === 0) return { json: { rows: [] }, headers }
         const filtered = wanted.length > 0 ? [await placesWith(source, digest, wanted)] : null
-        const places = isSorted
-          ? page(await sortedPlaces(source, filtered ?? placesOf(source, digest), terms))
-          : filtered
-            ? page(filtered[0] as Place[])
-            : placesOf(source, digest, offset, offset + limit)
-        return listReply('rows', rowTexts(source, places), headers)
+        if (isSorted || filtered) {
+          const all = isSorted
+            ? await sortedPlaces(source, filtered ?? placesOf(source, digest), terms)
+            : (filtered?.[0] ?? [])
+          return listReply('rows', textsAt(source, all.slice(offset, offset + limit)), headers)
+        }
+        const end = offset + limit
+        const pieces =
+          limit > mostPageRows ? windows(source, digest, offset, end) : page(source, ahead, digest, offset, end)
+        return listReply('rows', pieces, headers)
       },
     }),
     route({

@@ -1,0 +1,183 @@
+// Tables in their natural order: pages with a look ahead for readers that go on, and long reads window by window.
+import type { ProjectId } from '../../core/ids.ts'
+import { param, projectQuery, sql } from '../../core/store/sql.ts'
+import { type Query, type Store, StoreError } from '../../core/store/store.ts'
+import { listChunkRows } from '../../core/table-rows.ts'
+import { placesOf, rowsAt, rowTexts, type TableSource, tableCounts } from './read.ts'
+
+/** Most rows of a page; more is read window by window. */
+export const mostPageRows = 1_000
+
+/** Bytes of a window of a long read, and its most rows: what is in memory at one time, twice. */
+const windowBytes = 24 * 1024 * 1024
+const mostWindowRows = 200_000
+/** A window is at most so many times as long as the one before: rows may become larger. */
+const growth = 8
+
+/** Read-ahead pages of one table, and of all tables together. */
+const mostAheadBytes = 4 * 1024 * 1024
+const mostKeptBytes = 32 * 1024 * 1024
+
+type Ahead = { from: number; texts: string[]; isLast: boolean; sizeBytes: number }
+
+export type ReadAhead = {
+  /** The texts of the rows from `from` up to and without `to`, when they were read ahead. */
+  find(key: string, from: number, to: number): string[] | undefined
+  /** True when a page that ended at `from` was read lately. */
+  goesOn(key: string, from: number): boolean
+  endedAt(key: string, to: number): void
+  keep(key: string, ahead: Ahead): void
+}
+
+/** What a table holds at a place never changes, so that nothing kept is ever wrong. */
+export function createReadAhead(): ReadAhead {
+  const kept = new Map<string, Ahead>()
+  const ends = new Map<string, number>()
+  let total = 0
+  const forget = (key: string) => {
+    total -= kept.get(key)?.sizeBytes ?? 0
+    kept.delete(key)
+  }
+  return {
+    find(key, from, to) {
+      const ahead = kept.get(key)
+      if (ahead === undefined || from < ahead.from) return undefined
+      const end = ahead.from + ahead.texts.length
+      if (to > end && !ahead.isLast) return undefined
+      return ahead.texts.slice(from - ahead.from, to - ahead.from)
+    },
+    goesOn: (key, from) => from > 0 && ends.get(key) === from,
+    endedAt(key, to) {
+      ends.delete(key)
+      ends.set(key, to)
+      if (ends.size > 1_000) ends.delete(ends.keys().next().value as string)
+    },
+    keep(key, ahead) {
+      forget(key)
+      if (ahead.sizeBytes > mostAheadBytes) return
+      kept.set(key, ahead)
+      total += ahead.sizeBytes
+      for (const oldest of kept.keys()) {
+        if (total <= mostKeptBytes) return
+        forget(oldest)
+      }
+    },
+  }
+}
+
+/** The rows from `from` up to and without `to`, of at most a page; null when not all of them are stored (yet). */
+async function pageTexts(source: TableSource, digest: string, from: number, to: number): Promise<Ahead | null> {
+  const texts: string[] = []
+  let sizeBytes = 0
+  let placed = 0
+  for await (const places of placesOf(source, digest, from, to)) {
+    placed += places.length
+    for await (const rows of rowsAt(source, places))
+      for (const text of rowTexts(rows)) {
+        texts.push(text)
+        sizeBytes += text.length
+        if (sizeBytes > mostAheadBytes) return null
+      }
+  }
+  return texts.length === placed ? { from, texts, isLast: placed < to - from, sizeBytes } : null
+}
+
+/**
+ * One page in natural order, as texts of rows separated by commas. A reader that asks page after page gets the rest of
+ * its chunk read along.
+ */
+export async function* page(
+  source: TableSource,
+  ahead: ReadAhead,
+  digest: string,
+  from: number,
+  to: number,
+): AsyncGenerator<string> {
+  const key = `${source.projectId}\n${digest}`
+  const goesOn = ahead.goesOn(key, from)
+  ahead.endedAt(key, to)
+  let texts = ahead.find(key, from, to)
+  if (texts === undefined && goesOn) {
+    const chunkEnd = (Math.floor(from / listChunkRows) + 1) * listChunkRows
+    const found = await pageTexts(source, digest, from, Math.max(to, chunkEnd))
+    if (found !== null) {
+      ahead.keep(key, found)
+      texts = found.texts.slice(0, to - from)
+    }
+  }
+  if (texts === undefined) {
+    for await (const places of placesOf(source, digest, from, to))
+      for await (const rows of rowsAt(source, places)) if (rows.length > 0) yield rowTexts(rows).join(',')
+  } else if (texts.length > 0) yield texts.join(',')
+}
+
+/** Rows as `,{…}` lines, made by the engine: no byte of them is looked at here. */
+const windowQuery = (projectId: ProjectId, digest: string, from: number, to: number): Query =>
+  projectQuery('tables.window', projectId, (project) => {
+    const first = param('UInt32', Math.floor(from / listChunkRows))
+    const last = param('UInt32', Math.ceil(to / listChunkRows) - 1)
+    const where = sql`digest = ${param('String', digest)} AND chunk_index BETWEEN ${first} AND ${last}`
+    const chunks = sql`SELECT chunk_index, row_digests ${project.from('table_lists', { where })}
+      ORDER BY chunk_index, age DESC LIMIT 1 BY chunk_index`
+    const places = sql`SELECT toUInt64(chunk_index) * ${param('UInt64', listChunkRows)} + place - 1 AS index, row_digest
+      FROM (${chunks}) ARRAY JOIN row_digests AS row_digest, arrayEnumerate(row_digests) AS place
+      WHERE index >= ${param('UInt64', from)} AND index < ${param('UInt64', to)}`
+    const stored = sql`digest IN (SELECT row_digest FROM (${places}))`
+    return sql`SELECT concat(',{"digest":"', r.digest, '","val":', r.val, ',"original_index":', toString(p.index), '}')
+    FROM (${places}) AS p
+    INNER JOIN (SELECT digest, val ${project.from('table_rows', { final: true, where: stored })}) AS r
+      ON p.row_digest = r.digest
+    ORDER BY p.index`
+  })
+
+type WindowSource = TableSource & { store: Pick<Store, 'bytes'> }
+type Window = { bytes: Buffer; rows: number }
+
+/** A window, or the beginning of one when the whole needs more memory than a query may have. */
+async function readWindow(source: WindowSource, digest: string, from: number, rows: number): Promise<Window> {
+  for (let count = rows; ; count = Math.ceil(count / growth)) {
+    try {
+      const query = windowQuery(source.projectId, digest, from, from + count)
+      return { bytes: await source.store.bytes(query, 'TSVRaw', source.options), rows: count }
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.kind !== 'memory' || count <= listChunkRows) throw error
+    }
+  }
+}
+
+/** All rows from `from` up to and without `to`, as texts separated by commas; the next window is read meanwhile. */
+export async function* windows(
+  source: WindowSource,
+  digest: string,
+  from: number,
+  to: number,
+): AsyncGenerator<string | Buffer> {
+  const end = Math.min(to, (await tableCounts(source, [digest])).get(digest) ?? 0)
+  const head = Math.min(end, from + mostPageRows)
+  let sentBytes = 0
+  for await (const places of placesOf(source, digest, from, head))
+    for await (const rows of rowsAt(source, places)) {
+      const text = rowTexts(rows).join(',')
+      sentBytes += text.length
+      if (text !== '') yield text
+    }
+  let at = head
+  let rows = mostPageRows
+  let rowBytes = sentBytes / mostPageRows
+  const next = () => {
+    const fitting = Math.floor(windowBytes / Math.max(rowBytes, 1))
+    const wanted = Math.min(rows * growth, mostWindowRows, fitting, end - at)
+    const reading = readWindow(source, digest, at, Math.max(Math.min(listChunkRows, end - at), wanted))
+    reading.catch(() => undefined)
+    return reading
+  }
+  for (let reading = at < end ? next() : null; reading !== null; ) {
+    const { bytes, rows: count } = await reading
+    at += count
+    rows = count
+    rowBytes = Math.max(rowBytes / 2, bytes.length / count)
+    reading = at < end ? next() : null
+    // Without the first comma and the last line break.
+    if (bytes.length > 0) yield bytes.subarray(1, bytes.length - 1)
+  }
+}
