@@ -141,6 +141,14 @@ test('records are split between rows only, and keys find their partition', () =>
   expect(splitRecord({ ...record, patchCount: 1 }, row)).toBeNull()
   expect(splitRecord({ ...record, patchCount: 4 }, row)?.map(({ patchCount }) => patchCount)).toEqual([1, 1, 1, 1])
   expect(splitRecord({ ...record, rowCount: 3 }, row)).toBeNull()
+  const mixed = Buffer.from(
+    '{"kind":"complete","id":"a"}\n{"kind":"end","id":"bbbbbbb"}\n{"kind":"complete","id":"c"}\n',
+  )
+  const split = splitRecord({ ...record, rows: mixed, rowCount: 3, patchCount: 1 }, 60) ?? []
+  expect(split.map(({ rowCount, patchCount }) => [rowCount, patchCount])).toEqual([
+    [2, 1],
+    [1, 0],
+  ])
   expect(['0', '5', '6'].map((key) => partitionOf(key, 6))).toEqual([0, 5, partitionOf('6', 6)])
   const spread = new Set(Array.from({ length: 100 }, (_, n) => partitionOf(`a/b/${n}`, 6)))
   expect(spread.size).toBe(6)

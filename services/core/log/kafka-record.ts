@@ -39,32 +39,36 @@ export function partitionOf(key: string, partitions: number): number {
   return (hash >>> 0) % partitions
 }
 
-/**
- * Parts of a record that fit into `limitBytes` each, null when a row alone is larger or the rows cannot be told apart.
- * Only records of one kind can be split: which rows are patches is not known here.
- */
+/** How the writer of calls begins a row that is no patch. */
+const wholeCall = Buffer.from('{"kind":"complete"')
+
+/** Parts of a record that fit into `limitBytes` each; null when a row alone is larger or the rows cannot be told apart. */
 export function splitRecord(input: RecordInput, limitBytes: number): RecordInput[] | null {
   const { rows, rowCount, patchCount } = input
   if (rows.length <= limitBytes) return [input]
-  if (patchCount !== 0 && patchCount !== rowCount) return null
+  const isMixed = patchCount !== 0 && patchCount !== rowCount
+  const isPatch = (at: number): boolean =>
+    isMixed ? wholeCall.compare(rows, at, at + wholeCall.length) !== 0 : patchCount !== 0
   const parts: RecordInput[] = []
   let from = 0
   let end = 0
-  let count = 0
-  let all = 0
+  let counts = { rowCount: 0, patchCount: 0 }
+  const all = { rowCount: 0, patchCount: 0 }
   const close = (): void => {
-    parts.push({ ...input, rows: rows.subarray(from, end), rowCount: count, patchCount: patchCount === 0 ? 0 : count })
+    parts.push({ ...input, ...counts, rows: rows.subarray(from, end) })
+    all.rowCount += counts.rowCount
+    all.patchCount += counts.patchCount
+    counts = { rowCount: 0, patchCount: 0 }
     from = end
-    count = 0
   }
   while (end < rows.length) {
     const next = rows.indexOf(10, end) + 1
-    if (next - from > limitBytes && count > 0) close()
+    if (next - from > limitBytes && counts.rowCount > 0) close()
     if (next - from > limitBytes) return null
+    counts.rowCount++
+    if (isPatch(end)) counts.patchCount++
     end = next
-    count++
-    all++
   }
   close()
-  return all === rowCount ? parts : null
+  return all.rowCount === rowCount && all.patchCount === patchCount ? parts : null
 }
