@@ -163,6 +163,7 @@ const configSchema = z.object({
     1024,
   ),
   allowPrivateNetworks: truth(false, 'Providers of a project may name private addresses'),
+  wordIndex: truth(false, 'index the words of inputs and outputs: contains finds rare words fast'),
   pricesFile: path('price table of the operator'),
   usageOwnOnly: truth(false, 'usage rollups count what parents already carry only once'),
   otelVendorNamespaces: list(

@@ -76,11 +76,14 @@ const ingestRoutes = ({ config, log, store, clock, blobs, freshness }: RouteDeps
 }
 
 const queryRoutes = ({ config, log, store, clock, blobs, freshness, logger }: RouteDeps): Route[] => {
-  const { wirePrefix, wireAliases, feedbackPrefix } = config
+  const { wirePrefix, wireAliases, feedbackPrefix, wordIndex } = config
   const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
   const onMissingRefs = (projectId: string, digests: string[]) =>
     logger.warn({ projectId, digests: digests.slice(0, 100) }, 'refs that are to be expanded point at nothing')
-  const calls = { store, freshness, log, clock, prices, wirePrefix, wireAliases, feedbackPrefix, onMissingRefs }
+  const calls = {
+    ...{ store, freshness, log, clock, prices, wirePrefix, wireAliases, feedbackPrefix, onMissingRefs },
+    words: wordIndex,
+  }
   return [
     ...createCallReadRoutes(calls),
     ...createThreadRoutes(calls),

@@ -13,6 +13,7 @@ import { createShutdown, type Shutdown, type ShutdownStep } from './core/shutdow
 import { withReadLog } from './core/store/read-log.ts'
 import type { Store } from './core/store/store.ts'
 import { packageVersion } from './core/version.ts'
+import { keepWordIndex } from './core/word-index.ts'
 import { checkEngines, openLog, openProgress, openStore } from './engines.ts'
 import { openBlobs } from './open-blobs.ts'
 import { openGeoRanges } from './query/geolocate.ts'
@@ -63,6 +64,7 @@ export async function startCallhouse(
     // The store goes last: nothing that is closed before it may need it any more.
     open.unshift({ name: 'store', limitMs: 60_000, close: () => store.close() })
     await store.migrate()
+    await keepWordIndex(store, config.wordIndex)
 
     const clock = createClock(config.edgeNumber, log.lastClock())
     const blobs = await openBlobs(config, role, logger)

@@ -33,7 +33,8 @@ const run = (store: Store, sql: string): Promise<void> => store.command({ name: 
 /** The calls of the tables once more, as parts. */
 export async function fillParts(store: Store): Promise<void> {
   await run(store, partsTable)
-  const columns = 'project_id, id, trace_id, op_name, started_at, ended_at, exception, attributes, inputs, output, summary'
+  const columns =
+    'project_id, id, trace_id, op_name, started_at, ended_at, exception, attributes, inputs, output, summary'
   const from = `FROM callhouse.payloads AS p INNER JOIN callhouse.calls AS c ON c.project_id = p.project_id AND c.id = p.id
     WHERE toYYYYMMDD(p.at) = toYYYYMMDD({day:DateTime}) AND toYYYYMMDD(c.started_at) = toYYYYMMDD({day:DateTime})`
   const zero = `toDateTime64(0, 6, 'UTC')`
@@ -49,7 +50,10 @@ export async function fillParts(store: Store): Promise<void> {
     ])
       await run(
         store,
-        `INSERT INTO callhouse.bench_parts (${columns}) SELECT ${values} ${from}`.replaceAll('{day:DateTime}', `'${day}'`),
+        `INSERT INTO callhouse.bench_parts (${columns}) SELECT ${values} ${from}`.replaceAll(
+          '{day:DateTime}',
+          `'${day}'`,
+        ),
       )
   await run(store, 'OPTIMIZE TABLE callhouse.bench_parts FINAL')
 }
@@ -127,10 +131,7 @@ export async function payloadCases(store: Store, project: string): Promise<Case[
       {
         columns,
         ...where({
-          $and: [
-            { $eq: [field('output.label'), literal('bad')] },
-            { $gt: [field('output.score'), literal(0.998)] },
-          ],
+          $and: [{ $eq: [field('output.label'), literal('bad')] }, { $gt: [field('output.score'), literal(0.998)] }],
         }),
       },
       grouped(project, light, `${label} = 'bad' AND ${score} > 0.998`, 'start DESC'),

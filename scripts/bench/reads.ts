@@ -8,6 +8,7 @@ import { createEmbeddedStore } from '../../services/core/store/embedded.ts'
 import type { Query, Store } from '../../services/core/store/store.ts'
 import { startCallhouse } from '../../services/serve.ts'
 import { createClient, median } from './process.ts'
+import { deriveLeaves, fillParts, payloadCases } from './reads-payloads.ts'
 
 export const project = 'bench/half'
 const other = 'bench/others'
@@ -82,7 +83,9 @@ SETTINGS max_partitions_per_insert_block = 0`,
     params: {},
     sql: `INSERT INTO callhouse.rollups (name, position) SELECT 'call_counts', ${upto}`,
   })
-  for (const table of ['calls', 'payloads', 'calls_by_id', 'calls_by_trace', 'calls_by_parent', 'turns'])
+  await fillParts(store)
+  process.stderr.write(`leaves: ${(await deriveLeaves(store)).toFixed(1)} us of CPU per payload\n`)
+  for (const table of ['calls', 'payloads', 'payload_leaves', 'calls_by_id', 'calls_by_trace', 'calls_by_parent', 'turns'])
     await store.command({ name: 'bench.optimize', params: {}, sql: `OPTIMIZE TABLE callhouse.${table} FINAL` })
 }
 
@@ -285,7 +288,7 @@ export async function benchReads(calls: number, repetitions: number, keep?: stri
   const { store } = callhouse
   const send = createClient(Number(new URL(callhouse.url).port), 4)
   process.stdout.write('| query | route ms | SQL ms | route / SQL | design ms |\n|---|---|---|---|---|\n')
-  for (const one of await cases(store)) {
+  for (const one of [...(await cases(store)), ...(await payloadCases(store, project))]) {
     const times: { route: number[]; sql: number[] } = { route: [], sql: [] }
     for (let n = 0; n < repetitions + 2; n++) {
       const answer = await send(one.path, JSON.stringify({ project_id: project, ...one.body }))

@@ -14,6 +14,8 @@ export type QueryStatsDeps = {
   freshness: Freshness
   wirePrefix: 'platform' | 'wb'
   wireAliases: boolean
+  /** Whether payloads have an index of words. */
+  words?: boolean
   feedbackPrefix: string
   memory: CountMemory
 }
@@ -35,6 +37,7 @@ export function createQueryStatsRoutes(deps: QueryStatsDeps): Route[] {
         'calls_by_trace',
         'calls_by_parent',
         'payloads',
+        'payload_leaves',
         'call_counts',
         'call_counts_hourly',
         'call_marks',
@@ -50,7 +53,7 @@ export function createQueryStatsRoutes(deps: QueryStatsDeps): Route[] {
         const names = { prefix: wirePrefix, aliases: wireAliases, feedbackPrefix }
         const query = compileCallsQuery({ filter, query: expression, expand_columns, projectId, ...names })
         const headers = await freshness.wait(context, topicsOfQuery(query))
-        const reader = { store, projectId, query, options: { signal }, memory }
+        const reader = { store, projectId, query, options: { signal }, memory, words: deps.words }
         const [count, bytes] = await Promise.all([
           countCalls(reader, limit),
           input.include_total_storage_size ? sizeOfCalls(reader, limit) : null,

@@ -10,7 +10,7 @@ import type { SegmentRow } from './segment-rows.ts'
 type BrokenPart = { table: string; name: string; partition: string }
 
 /** What was done about some parts of one source. */
-export type RepairReport = {
+type RepairReport = {
   tables: string[]
   /** Rows of the log that were applied again. */
   rows: number
@@ -146,6 +146,14 @@ export function createRepair(deps: RepairDeps): Repair {
       params: { name },
     })
 
+  /** Without the note of what has leaves they are derived again. */
+  const forgetLeaves = (partition: string): Promise<void> =>
+    store.command({
+      name: 'repair.leaves',
+      sql: 'ALTER TABLE callhouse.payload_chunks DROP PARTITION ID {partition:String}',
+      params: { partition },
+    })
+
   const keyOf = ({ table, name }: BrokenPart): string => `${table}/${name}`
 
   async function settle(parts: BrokenPart[], work: () => Promise<Omit<RepairReport, 'tables' | 'tookMs'>>) {
@@ -188,6 +196,7 @@ export function createRepair(deps: RepairDeps): Repair {
         })
       else if (origin?.from === 'marks')
         await settle([part], async () => {
+          if (part.table === 'payload_leaves') await forgetLeaves(part.partition)
           await worker.recount(range)
           return { rows: 0, missingBefore: null }
         })

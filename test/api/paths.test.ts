@@ -83,17 +83,17 @@ describe('what routes touch', () => {
     server = await startLiveServer()
     const { store, log } = server.now()
     const { bytes, rows } = store
-    // The worker's own statements run over all projects.
-    const note = (sql: string) => {
-      if (!sql.includes('project_id = {')) return
+    // The worker's own statements run over all projects, or derive leaves.
+    const note = ({ name, sql }: { name: string; sql: string }) => {
+      if (!sql.includes('project_id = {') || name.startsWith('leaves-')) return
       for (const [, table] of sql.matchAll(/callhouse\.(\w+)/g)) read.add(table as string)
     }
     store.bytes = (query, ...rest) => {
-      note(query.sql)
+      note(query)
       return bytes(query, ...rest)
     }
     store.rows = (query, ...rest) => {
-      note(query.sql)
+      note(query)
       return rows(query, ...rest)
     }
     const { append } = log

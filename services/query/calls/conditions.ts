@@ -1,5 +1,6 @@
 // The conditions of a call query as SQL: light ones on the row, payload ones as a look into the payload table.
 import { identifier, join, type ProjectScope, param, type Sql, sql } from '../../core/store/sql.ts'
+import { isIndexed, mayHoldText } from '../../core/word-index.ts'
 import { isDocument } from '../expression/fields.ts'
 import type {
   CompiledCallsQuery,
@@ -38,12 +39,14 @@ export type CallConditions = {
   virtual: VirtualTexts
   /** null = the project holds no odd documents. */
   odd: OddVerdicts | null
+  /** Whether payloads have an index of words. */
+  words: boolean
 }
 
 export function conditionsOf(query: Pick<CompiledCallsQuery, 'light' | 'payload' | 'joins'>): CallConditions {
   const virtual = { joins: query.joins, behind: new Map() }
   const conditions: CallConditions = {
-    ...{ light: query.light, start: [], end: [], mixed: [], given: [], virtual, odd: null },
+    ...{ light: query.light, start: [], end: [], mixed: [], given: [], virtual, odd: null, words: false },
   }
   for (const condition of query.payload) {
     if (condition.joins.size > 0) {
@@ -96,12 +99,22 @@ export const payloadRows = (project: ProjectScope, scope: Scope, side: Side): Sq
 const withOdd = (condition: Sql, matching: string[] | undefined): Sql =>
   matching === undefined ? condition : sql`if(odd = 1, clock IN ${param('Array(UInt64)', matching)}, ${condition})`
 
+/** What the index of words can tell of a condition. */
+function wordsOf({ tree }: CompiledCondition): Sql[] {
+  if (tree.is !== 'contains' || tree.input.is !== 'json' || tree.substr.is !== 'literal') return []
+  const { document, over, ref } = tree.input.json
+  if (over || ref || !isIndexed(document)) return []
+  const test = mayHoldText(document, String(tree.substr.value))
+  return test ? [test] : []
+}
+
 function sideCondition(project: ProjectScope, scope: Scope, conditions: CallConditions, side: Side): Sql[] {
   const own = conditions[side]
   if (own.length === 0) return []
   const version = identifier(side === 'start' ? 'c.start_ver' : 'c.end_ver')
   const holds = withOdd(allOf(own.map((condition) => sql`(${condition.sql(bare)})`)), conditions.odd?.[side])
-  const where = sql`${payloadRows(project, scope, side)} AND ${holds}`
+  const words = conditions.words ? own.flatMap(wordsOf) : []
+  const where = allOf([payloadRows(project, scope, side), ...words, holds])
   const found = sql`(${version}, ${plainId(sql`c.id`)}) IN (SELECT clock, id ${project.from('payloads', { where })})`
   // A running call has no documents of an end: what holds for empty ones holds for it.
   const absent = side === 'end' && own.every((condition) => condition.evaluate({ output: '', summary: '' }))

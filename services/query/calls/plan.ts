@@ -22,6 +22,8 @@ export type CallReader = {
   query: CompiledCallsQuery
   options: QueryOptions
   memory: CountMemory
+  /** Whether payloads have an index of words. */
+  words?: boolean | undefined
 }
 
 /** Light rows in the order of the answer. */

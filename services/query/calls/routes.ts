@@ -33,6 +33,8 @@ export type CallReadDeps = {
   prices: Prices
   wirePrefix: 'platform' | 'wb'
   wireAliases: boolean
+  /** Whether payloads have an index of words. */
+  words?: boolean
   feedbackPrefix: string
   /** Told of refs to nothing that were met when it was too late for a fault. */
   onMissingRefs(projectId: string, digests: string[]): void
@@ -94,7 +96,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
     const documents = documentsOf(columns)
     const roots = input.include_total_storage_size && columns ? new Set([...columns, 'parent_id']) : columns
     const select = lightSelect(roots, documents.length > 0 || input.include_storage_size)
-    const pages = readPages({ store, projectId, query, options, memory }, { select, limit, offset })
+    const pages = readPages({ store, projectId, query, options, memory, words: deps.words }, { select, limit, offset })
     const shape: RecordShape = {
       projectId,
       prefix: wirePrefix,
@@ -173,6 +175,9 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
         'calls_by_trace',
         'calls_by_parent',
         'payloads',
+        'payload_leaves',
+        'call_marks',
+        'rollups',
         'call_counts_hourly',
         'costs',
         ...joinedTables,

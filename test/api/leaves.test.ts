@@ -1,0 +1,140 @@
+// Leaves of payloads: derived once, also over a crash and for old rows; followed by deletes, moves and long orders.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createLeaves } from '../../services/worker/leaves.ts'
+import { baseUs, type CallWorld, complete, createCallWorld, end, rename, start } from '../fixtures/call-world.ts'
+
+let world: CallWorld
+beforeAll(async () => {
+  world = await createCallWorld()
+})
+afterAll(() => world.remove())
+
+const field = (name: string) => ({ $getField: name })
+const equals = (name: string, value: unknown) => ({ query: { $expr: { $eq: [field(name), { $literal: value }] } } })
+const ids = async (body: object): Promise<string[]> => (await world.list({ columns: ['id'], ...body })).map((l) => l.id)
+const leafRows = async (): Promise<number> => {
+  const [row] = await world.store.rows<{ n: number }>({
+    name: 'test',
+    sql: 'SELECT toUInt32(sum(length(at))) AS n FROM callhouse.payload_leaves',
+    params: {},
+  })
+  return row?.n ?? 0
+}
+/** Statements of one request. */
+const during = async (work: () => Promise<unknown>): Promise<string[]> => {
+  world.statements.length = 0
+  await work()
+  return [...world.statements]
+}
+
+describe('deriving', () => {
+  it('goes on where it was cut off, and does nothing twice', async () => {
+    const calls = Array.from({ length: 40 }, (_, n) =>
+      complete(`d${n}`, { startedUs: baseUs + n * 120_000_000, inputs: `{"n":${n % 4},"t":"x${n}"}` }),
+    )
+    await world.apply(calls)
+    const { store } = world
+    const failing = createLeaves({
+      store: {
+        ...store,
+        command: (query, options) =>
+          query.name === 'leaves-insert-chunks'
+            ? Promise.reject(new Error('the process ends here'))
+            : store.command(query, options),
+      },
+      rest: async () => {},
+    })
+    await store.command({
+      name: 'test',
+      sql: 'INSERT INTO callhouse.call_marks SELECT project_id, 1, toStartOfMinute(at), 0 FROM callhouse.payloads',
+      params: {},
+    })
+    const range = { partitions: [0], covered: [-1], upto: [1], least: -1 }
+    await expect(failing.rollup.derive(range)).rejects.toThrow('the process ends here')
+    expect(await leafRows()).toBe(160)
+    expect(await ids(equals('inputs.n', 3))).toHaveLength(10)
+    await world.derive()
+    // What was written without its note is written again, and never a third time.
+    const derived = await leafRows()
+    expect(derived).toBe(320)
+    expect(await ids(equals('inputs.n', 3))).toHaveLength(10)
+    await world.apply([rename('d1', 'again')])
+    await world.derive()
+    expect(await leafRows()).toBe(derived)
+  })
+
+  it('leads to the few calls that match', async () => {
+    const statements = await during(async () => expect(await ids(equals('inputs.t', 'x7'))).toEqual(['d7']))
+    expect(statements).toContain('calls.leaf-candidates')
+    expect(statements).not.toContain('calls.groups')
+  })
+
+  it('follows another start time, a newer part and a delete', async () => {
+    await world.apply([
+      start('m1', { startedUs: baseUs + 1_000_000, inputs: '{"who":"first"}' }),
+      complete('m2', { startedUs: baseUs, inputs: '{"who":"first"}', output: '{"score":0.5}' }),
+    ])
+    await world.derive()
+    expect((await ids(equals('inputs.who', 'first'))).sort()).toEqual(['m1', 'm2'])
+    await world.apply([start('m1', { startedUs: baseUs + 9_000_000_000, inputs: '{"who":"second"}' })])
+    for (const state of ['before', 'after']) {
+      expect(await ids(equals('inputs.who', 'first')), state).toEqual(['m2'])
+      expect(await ids(equals('inputs.who', 'second')), state).toEqual(['m1'])
+      await world.derive()
+    }
+    await world.apply([end('m1', { endedUs: baseUs + 99_000_000_000, output: '{"score":0.9}' })])
+    await world.derive()
+    expect(await ids(equals('output.score', 0.9))).toEqual(['m1'])
+    const best = { sort_by: [{ field: 'output.score', direction: 'desc' }], limit: 1 }
+    expect(await ids(best)).toEqual(['m1'])
+    const { json } = await world.ask('/calls/delete', { call_ids: ['m1'] })
+    expect(json).toEqual({ num_deleted: 1 })
+    expect(await ids(equals('output.score', 0.9))).toEqual([])
+    expect(await ids(best)).toEqual(['m2'])
+  })
+})
+
+describe('an order in which thousands share the first value', () => {
+  const big = 'ent/ties'
+  const count = 2_600
+  beforeAll(async () => {
+    await world.store.command({
+      name: 'test',
+      sql: `INSERT INTO callhouse.calls_in (kind, project_id, id, clock, started_us, ended_us, op_name, output)
+        SELECT 'complete', '${big}', concat('id', leftPad(toString((number * 7919) % ${count}), 6, '0')), number + 1,
+          toInt64(${baseUs} + number * 1000000) AS us, us + 1, 'op', concat('{"score":', if(number < 3, '0.5', '1'), ',"word":"same"}')
+        FROM numbers(${count})`,
+      params: {},
+    })
+    await world.store.command({
+      name: 'test',
+      sql: `INSERT INTO callhouse.call_marks SELECT DISTINCT '${big}', 1000000, toStartOfMinute(started_at), 0
+        FROM callhouse.calls WHERE project_id = '${big}'`,
+      params: {},
+    })
+  })
+  const page = (name: string, direction: string, limit: number, offset: number) =>
+    ids({ project_id: big, sort_by: [{ field: name, direction }], limit, offset })
+
+  it('takes them by id', async () => {
+    const asked: Parameters<typeof page>[] = [
+      ['output.score', 'desc', 5, 0],
+      ['output.score', 'asc', 6, 1],
+      ['output.word', 'asc', 4, 2],
+    ]
+    const before = await Promise.all(asked.map((one) => page(...one)))
+    const leaves = createLeaves({ store: world.store, rest: async () => {} })
+    await leaves.rollup.derive({ partitions: [0], covered: [0], upto: [1_000_000], least: 0 })
+    await world.store.command({
+      name: 'test',
+      sql: "INSERT INTO callhouse.rollups (name, partition, position, revision) VALUES ('payload_leaves', 0, 1000000, 1)",
+      params: {},
+    })
+    for (const [n, one] of asked.entries()) {
+      const statements = await during(async () => expect(await page(...one)).toEqual(before[n]))
+      expect(statements).toContain('calls.leaf-tied')
+      expect(statements).not.toContain('calls.sorted-keys')
+    }
+    expect(before[0]).toEqual(['id002599', 'id002598', 'id002597', 'id002596', 'id002595'])
+  })
+})
