@@ -101,7 +101,7 @@ export async function preparing(
   sorts = false,
 ): Promise<(scope: Scope) => Promise<Narrowed>> {
   const { store, projectId, query, options } = reader
-  const conditions = conditionsOf(query)
+  const conditions = { ...conditionsOf(query), words: reader.words ?? false }
   const sortRefs = sorts && [...query.sort.joins].some(isRef)
   if (!readsPayloads(conditions) && !sortRefs) return async (scope) => ({ scope, conditions })
   const hasOdd = await anyOdd(reader, whole)
