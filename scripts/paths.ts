@@ -8,6 +8,7 @@ import { splitStatements } from '../services/core/store/sql-text.ts'
 import { type TopicName, topics } from '../services/core/topics.ts'
 import { openGeoRanges } from '../services/query/geolocate.ts'
 import { type RouteDeps, routesOf } from '../services/routes.ts'
+import type { ServerRole } from '../services/server-role.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -15,7 +16,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 export type Flow = { name: string; from: string[]; to: string }
 
 /** The routes of the product, built without a log or a store: they are only looked at. */
-export function declaredRoutes(): Route[] {
+export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
   const loaded = loadConfig({ env: {}, argv: [] })
   if (!loaded.ok) throw new Error(loaded.lines.join('\n'))
   const unused = (): never => {
@@ -34,7 +35,7 @@ export function declaredRoutes(): Route[] {
     service,
     logger: absent,
   }
-  return routesOf('serve', deps)
+  return routesOf(role, deps)
 }
 
 const sqlFiles = (folder: string): string[] =>

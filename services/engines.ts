@@ -7,8 +7,6 @@ import { createEmbeddedLog } from './core/log/embedded.ts'
 import type { Log } from './core/log/log.ts'
 import type { Logger } from './core/logger.ts'
 import { createProgress, followProgress, type Progress } from './core/progress.ts'
-import { createEmbeddedStore } from './core/store/embedded.ts'
-import { createServerStore } from './core/store/server.ts'
 import type { Store, StoreMetrics } from './core/store/store.ts'
 import { does, type ServerRole } from './server-role.ts'
 
@@ -60,9 +58,11 @@ export async function openLog(config: Config, role: ServerRole, logger: Logger):
   })
 }
 
-export function openStore(config: Config, logger: Logger, metrics: StoreMetrics): Promise<Store> {
+export async function openStore(config: Config, logger: Logger, metrics: StoreMetrics): Promise<Store> {
   const { clickhouseUrl: url, clickhouseCluster: cluster } = config
-  if (url !== undefined)
+  // Each on demand: an image for roles on a server has no engine in it.
+  if (url !== undefined) {
+    const { createServerStore } = await import('./core/store/server.ts')
     return createServerStore({
       url,
       user: config.clickhouseUser,
@@ -75,6 +75,8 @@ export function openStore(config: Config, logger: Logger, metrics: StoreMetrics)
       logger,
       metrics,
     })
+  }
+  const { createEmbeddedStore } = await import('./core/store/embedded.ts')
   return createEmbeddedStore({
     dir: config.dataDir,
     memoryCapBytes: config.memoryCapBytes,
