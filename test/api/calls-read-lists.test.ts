@@ -312,4 +312,26 @@ describe('total storage size', () => {
     const all = await world.list({ include_storage_size: true, columns: ['id'] })
     expect(await total({})).toBe(all.reduce((bytes, line) => bytes + line.storage_size_bytes, 0))
   })
+
+  it('counts a call in the trace that it is in now', async () => {
+    const projectId = 'ent/moved'
+    const traces = ['0a', '0b'].map((end) => `00000000-0000-7000-8000-0000000000${end}`) as [string, string]
+    const kid = { projectId, parentId: 'root', inputs: '{"text":"0123456789"}' }
+    const roots = traces.map((traceId, n) => complete(uuid(90_000 + n), { projectId, traceId }))
+    await world.apply([...roots, complete(uuid(90_009), { ...kid, traceId: traces[0] })])
+    const sizes = async () => {
+      const { json } = await world.ask('/calls/query_stats', {
+        project_id: projectId,
+        include_total_storage_size: true,
+      })
+      const asked = { project_id: projectId, filter: { trace_roots_only: true } }
+      const lines = await world.list({ ...asked, include_total_storage_size: true, columns: ['id'] })
+      const each = lines.sort((a, b) => (a.id < b.id ? -1 : 1)).map((line) => line.total_storage_size_bytes as number)
+      return { all: (json as { total_storage_size_bytes: number }).total_storage_size_bytes, each }
+    }
+    const { all, each } = await sizes()
+    expect(each[0]).toBeGreaterThan(each[1] as number)
+    await world.apply([start(uuid(90_009), { ...kid, traceId: traces[1] })])
+    expect(await sizes()).toEqual({ all, each: [each[1], each[0]] })
+  })
 })

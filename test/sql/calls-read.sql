@@ -70,12 +70,18 @@ FROM callhouse.feedback AS f FINAL WHERE f.project_id = {v3:String} AND (f.id IN
 AND f.feedback_type IN ({v6:Array(String)})) GROUP BY call_id) AS f ON f.call_id = c.id) AS c WHERE (((if(c.ref_0 = '', NULL, JSONExtractString(c.ref_0)) = {v5:String}) OR (toInt64OrNull(JSONExtractString(c.feedback_0, {v8:String})) = {v9:Int64})))))) AS c ON p.clock = c.start_ver AND p.id = c.id) AS c) AS c ORDER BY JSONType(c.ref_0) != 'Null' DESC, ifNotFinite(toFloat64OrNull(if(c.ref_0 = '', NULL, JSONExtractString(c.ref_0))), NULL) DESC NULLS LAST, if(c.ref_0 = '', NULL, JSONExtractString(c.ref_0)) DESC, c.id DESC LIMIT {v10:UInt64}
 
 -- refs of calls
--- {"v0":"m","v1":"ent/proj","v2":1000000,"v3":2000000,"v4":50001}
-SELECT DISTINCT JSONExtractString(c.inputs, {v0:String}) AS ref
-FROM (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_ver, c.end_ver AS end_ver, p.odd AS odd, p.inputs AS inputs
-FROM (SELECT clock, id, odd, inputs FROM callhouse.payloads WHERE project_id = {v1:String} AND (part IN ('both', 'start') AND at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC'))) AS p
-RIGHT JOIN (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_ver, c.end_ver AS end_ver FROM callhouse.calls AS c FINAL WHERE c.project_id = {v1:String} AND (c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND ((c.parent_id = '')))) AS c ON p.clock = c.start_ver AND p.id = c.id) AS c
-WHERE startsWith(ref, 'weave:///') LIMIT {v4:UInt64}
+-- {"v0":0,"v1":"m","v2":1,"v3":"ent/proj","v4":1000000,"v5":2000000,"v6":50001}
+SELECT DISTINCT found.1, found.2 FROM
+(
+SELECT arrayJoin([({v0:UInt32}, JSONExtractString(c.inputs, {v1:String})), ({v2:UInt32}, JSONExtractString(c.output))]) AS found FROM (SELECT odd, started_at, id, start_ver, end_ver, inputs, output FROM (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_ver, c.end_ver AS end_ver, p.odd AS odd, p.inputs AS inputs, p.output AS output
+FROM (SELECT clock, id, odd, inputs, output FROM callhouse.payloads WHERE project_id = {v3:String} AND (part = 'both' AND part IN ('both', 'start') AND at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC'))) AS p
+RIGHT JOIN (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_ver, c.end_ver AS end_ver FROM callhouse.calls AS c FINAL WHERE c.project_id = {v3:String} AND (c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND ((c.parent_id = '')) AND c.start_ver = c.end_ver)) AS c ON p.clock = c.start_ver AND p.id = c.id) UNION ALL SELECT odd, started_at, id, start_ver, end_ver, inputs, output FROM (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_ver, c.end_ver AS end_ver, c.inputs AS inputs, greatest(p.odd, c.odd) AS odd, p.output AS output
+FROM (SELECT clock, id, odd, output FROM callhouse.payloads WHERE project_id = {v3:String} AND (part IN ('both', 'end') AND (at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC') OR at IN (SELECT c.output_at FROM callhouse.calls AS c FINAL WHERE c.project_id = {v3:String} AND (c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND NOT (c.output_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC') AND c.output_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC'))))) AND concat(id, '') IN (SELECT c.id FROM callhouse.calls AS c FINAL WHERE c.project_id = {v3:String} AND (c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND ((c.parent_id = '')) AND c.start_ver != c.end_ver)))) AS p
+RIGHT JOIN (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_ver, c.end_ver AS end_ver, p.odd AS odd, p.inputs AS inputs
+FROM (SELECT clock, id, odd, inputs FROM callhouse.payloads WHERE project_id = {v3:String} AND (part IN ('both', 'start') AND at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC') AND concat(id, '') IN (SELECT c.id FROM callhouse.calls AS c FINAL WHERE c.project_id = {v3:String} AND (c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND ((c.parent_id = '')) AND c.start_ver != c.end_ver)))) AS p
+RIGHT JOIN (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_ver, c.end_ver AS end_ver FROM callhouse.calls AS c FINAL WHERE c.project_id = {v3:String} AND (c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND ((c.parent_id = '')) AND c.start_ver != c.end_ver)) AS c ON p.clock = c.start_ver AND p.id = c.id) AS c ON p.clock = c.end_ver AND p.id = c.id)) AS c
+WHERE startsWith(found.2, 'weave:///')
+) LIMIT {v6:UInt64}
 
 -- with feedback
 -- {"v0":"ent/proj","v1":1000000,"v2":2000000,"v3":24,"v4":"note","v5":"wandb.note.1","v6":"weave:///ent/proj/call/","v7":["wandb.note.1"],"v8":"x","v9":"y"}
@@ -139,14 +145,15 @@ FROM callhouse.payloads WHERE project_id = {v0:String} AND (at >= fromUnixTimest
 
 -- trace sizes
 -- {"v0":"ent/proj","v1":["t"]}
-SELECT trace_id, toString(bytes) FROM (SELECT trace_id, sum(bytes) AS bytes FROM callhouse.calls_by_trace FINAL WHERE project_id = {v0:String} AND (trace_id IN {v1:Array(String)} AND hidden = 0) GROUP BY trace_id)
+SELECT trace_id, toString(bytes)
+FROM (SELECT c.trace_id AS trace_id, sum(c.start_bytes + c.end_bytes) AS bytes FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.calls_by_trace WHERE project_id = {v0:String} AND (trace_id IN {v1:Array(String)})) AND c.delete_ver = 0 AND c.moved = 0 AND c.trace_id IN {v1:Array(String)}) GROUP BY c.trace_id)
 
 -- total size
 -- {"v0":"ent/proj","v1":10}
 SELECT toString(sum(roots.n * sizes.bytes)) FROM
 (SELECT trace_id, count() AS n FROM (SELECT c.trace_id AS trace_id, c.parent_id AS parent_id FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.delete_ver = 0 AND c.moved = 0 AND ((c.parent_id = '')))
 ORDER BY c.started_at, c.id LIMIT {v1:UInt64}) WHERE parent_id = '' GROUP BY trace_id) AS roots
-INNER JOIN (SELECT trace_id, sum(bytes) AS bytes FROM callhouse.calls_by_trace FINAL WHERE project_id = {v0:String} AND (hidden = 0) GROUP BY trace_id) AS sizes ON sizes.trace_id = roots.trace_id
+INNER JOIN (SELECT c.trace_id AS trace_id, sum(c.start_bytes + c.end_bytes) AS bytes FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.delete_ver = 0 AND c.moved = 0) GROUP BY c.trace_id) AS sizes ON sizes.trace_id = roots.trace_id
 
 -- groups of hours
 -- {"v0":"ent/proj","v1":50,"v2":2000}

@@ -4,18 +4,23 @@ import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { type CallConditions, callConditions } from './conditions.ts'
 import { compactRows, type LightRow, place } from './light.ts'
-import { allOf, type Scope } from './scope.ts'
+import { allOf, everything, type Scope, scopeConditions } from './scope.ts'
 
 type Source = { store: Pick<Store, 'bytes'>; options: QueryOptions }
 
-/** Bytes per trace over its visible calls. */
-const sizes = (traces: Sql, calls: Sql): Sql => sql`SELECT trace_id, sum(bytes) AS bytes ${calls} GROUP BY ${traces}`
+/** Bytes per trace. The light rows say which trace a call belongs to: a start that came again may have moved it. */
+const sizes = (calls: Sql): Sql =>
+  sql`SELECT c.trace_id AS trace_id, sum(c.start_bytes + c.end_bytes) AS bytes ${calls} GROUP BY c.trace_id`
 
 export const traceSizesQuery = (projectId: ProjectId, traceIds: string[]): Query =>
   projectQuery('calls.trace-sizes', projectId, (project) => {
-    const where = sql`trace_id IN ${param('Array(String)', traceIds)} AND hidden = 0`
-    const calls = project.from('calls_by_trace', { final: true, where })
-    return sql`SELECT trace_id, toString(bytes) FROM (${sizes(sql`trace_id`, calls)})`
+    const index = { table: 'calls_by_trace', column: sql`trace_id`, values: traceIds } as const
+    const where = [
+      ...scopeConditions(project, { projectId, range: everything, index, keys: null }),
+      sql`c.trace_id IN ${param('Array(String)', traceIds)}`,
+    ]
+    return sql`SELECT trace_id, toString(bytes)
+      FROM (${sizes(project.from('calls', { alias: 'c', final: true, where: allOf(where) }))})`
   })
 
 /** Sizes of the traces whose roots are among the rows. */
@@ -37,8 +42,12 @@ export const totalSizeQuery = (scope: Scope, conditions: CallConditions, limit: 
     const where = allOf(callConditions(project, scope, conditions))
     const matching = sql`SELECT c.trace_id AS trace_id, c.parent_id AS parent_id ${project.from('calls', { alias: 'c', final: true, where })}
       ${limit === null ? sql`` : sql`ORDER BY c.started_at, c.id LIMIT ${param('UInt64', limit)}`}`
-    const calls = project.from('calls_by_trace', { final: true, where: sql`hidden = 0` })
+    const calls = project.from('calls', {
+      alias: 'c',
+      final: true,
+      where: sql`c.delete_ver = 0 AND c.moved = 0`,
+    })
     return sql`SELECT toString(sum(roots.n * sizes.bytes)) FROM
       (SELECT trace_id, count() AS n FROM (${matching}) WHERE parent_id = '' GROUP BY trace_id) AS roots
-      INNER JOIN (${sizes(sql`trace_id`, calls)}) AS sizes ON sizes.trace_id = roots.trace_id`
+      INNER JOIN (${sizes(calls)}) AS sizes ON sizes.trace_id = roots.trace_id`
   })
