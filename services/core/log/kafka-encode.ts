@@ -2,7 +2,7 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 
-export type ProducedMessage = { value: Buffer; headers: Record<string, string> }
+type ProducedMessage = { value: Buffer; headers: Record<string, string> }
 
 /** A request as `Broker.produce` of kafkajs gets it; no transactions, no keys. */
 export type ProduceFields = {
