@@ -36,7 +36,10 @@ async function call(id: string, fields: Body, at: number): Promise<void> {
     ...{ project_id, id, trace_id: id, op_name: 'op', attributes: {}, inputs: {}, output: null, summary: {} },
     ...{ started_at: `2026-03-10T12:00:0${at}Z`, ended_at: '2026-03-10T12:01:00Z', ...fields },
   }
-  await server.send(`/v2/${project_id}/calls/complete`, { batch: [call] })
+  const body = JSON.stringify({ batch: [call] }).replace('"HUGE"', '1e400')
+  const headers = { authorization: 'Bearer test-key', 'content-type': 'application/json' }
+  const answer = await fetch(`${server.now().url}/v2/${project_id}/calls/complete`, { method: 'POST', headers, body })
+  expect(answer.status).toBe(200)
 }
 
 beforeAll(async () => {
@@ -218,6 +221,18 @@ describe('conditions', () => {
     expect(await listed({ ...asked, offset: 2 })).toBe('a')
     const limited = await server.send('/calls/query_stats', { project_id, query, expand_columns: model, limit: 2 })
     expect(limited).toMatchObject({ count: 2, has_more: true })
+  })
+})
+
+describe('documents that the engine cannot read', () => {
+  it('are read through refs all the same', async () => {
+    const id = idOf('3')
+    await call(id, { inputs: { model: refs.model, huge: 'HUGE' }, output: refs.inner }, 7)
+    const expand_columns = ['inputs.model', 'output']
+    const size = gt('inputs.model.size', 2)
+    expect(await matches({ $and: [size, eq('inputs.huge', '1e400')] }, expand_columns)).toBe('3')
+    expect(await matches({ $or: [gt('inputs.model.size', 2.5), eq('output.name', 'in')] }, expand_columns)).toBe('a3')
+    await server.send('/calls/delete', { project_id, call_ids: [id] })
   })
 })
 

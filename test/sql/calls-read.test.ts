@@ -13,6 +13,7 @@ import { givenQuery, refsQuery } from '../../services/query/calls/prepare.ts'
 import { everything, indexOf, type Scope } from '../../services/query/calls/scope.ts'
 import { totalSizeQuery, traceSizesQuery } from '../../services/query/calls/trace-sizes.ts'
 import { compileCallsQuery } from '../../services/query/expression/calls-query.ts'
+import type { Behind } from '../../services/query/calls/virtual.ts'
 import {
   changedThreadsQuery,
   settledThreadsQuery,
@@ -44,7 +45,7 @@ const through = compile({
   sort_by: [{ field: 'inputs.m.n', direction: 'desc' }],
   expand_columns: ['inputs.m'],
 })
-const behind = new Map([['ref_0', { refs: ['weave:///e/p/object/m:1'], documents: ['"x"'] }]] as const)
+const behind: Behind = new Map([['ref_0', { refs: ['weave:///e/p/object/m:1'], documents: ['"x"'] }]])
 const throughRefs = { ...conditionsOf(through), virtual: { joins: through.joins, behind } }
 const noted = compile({
   query: {
@@ -79,10 +80,10 @@ const queries: Record<string, Query> = {
   'an input, with odd documents': countQuery(scope(), { ...conditionsOf(input), odd }, null),
   'behind a ref, or in feedback': countQuery(scope({ range: window }), throughRefs, null),
   'sorted by what is behind a ref': keysQuery(scope(), throughRefs, through.sort, { limit: 10, offset: 0 }),
-  'refs of calls': refsQuery(scope({ range: window }), conditionsOf(roots), {
-    ref: { document: 'inputs', path: ['m'] },
-    fields: [],
-  }),
+  'refs of calls': refsQuery(scope({ range: window }), conditionsOf(roots), [
+    { ref: { document: 'inputs', path: ['m'] } },
+    { ref: { document: 'output', path: [] } },
+  ]),
   'with feedback': countQuery(scope({ range: window }), conditionsOf(noted), null),
   'calls with feedback': givenQuery(scope(), noted.joins, conditionsOf(noted).given.slice(0, 1)),
   'in a queue, one of the calls': countQuery(scope({ keys: [{ startedUs: 1, id: 'a' }] }), conditionsOf(queued), null),

@@ -141,6 +141,19 @@ describe('size', () => {
     expect(refused(doubling)?.status).toBe(400)
   })
 
+  it('refuses more than a hundred texts from other tables', () => {
+    const given = (n: number) => ({ $eq: [{ $getField: `feedback.[t${n % 100}].payload.x` }, { $literal: n }] })
+    const behind = (n: number) => ({ $eq: [{ $getField: `inputs.p${n}.x` }, { $literal: n }] })
+    const any = (of: object[]) => ({
+      query: { $expr: { $or: of } },
+      expand_columns: [...Array(101).keys()].map((n) => `inputs.p${n}`),
+    })
+    const many = (length: number, one: (n: number) => object) => any(Array.from({ length }, (_, n) => one(n)))
+    expect(refusal(many(300, given))).toBeNull()
+    expect(refusal(many(100, behind))).toBeNull()
+    expect(refusal(many(101, behind))?.status).toBe(400)
+  })
+
   it('takes long lists of literals', () => {
     const literals = (n: number) => Array.from({ length: n }, (_, i) => ({ $literal: `id${i}` }))
     expect(refused({ $in: [{ $getField: 'id' }, literals(20_000)] })).toBeNull()

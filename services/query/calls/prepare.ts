@@ -1,6 +1,6 @@
 // Prepares the conditions of a call query for parts of a scope: fewer calls first, odd documents, what stands behind refs.
 import { fault } from '../../core/http/errors.ts'
-import { param, projectQuery, sql } from '../../core/store/sql.ts'
+import { join, param, projectQuery, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
 import { isFeedback, isRef } from '../expression/joins.ts'
 import { jsonString } from '../expression/json-sql.ts'
@@ -69,17 +69,24 @@ export async function wayIn(reader: CallReader): Promise<Scope | null> {
   return { projectId, range, index: { table: 'calls_by_id', column: sql`id`, values: ids }, keys: null }
 }
 
-const documentsOf = ({ document, over }: JsonField): Set<Document> =>
-  new Set((over ? [document, over.document] : [document]) as Document[])
+const documentsOf = ({ document, over }: JsonField): Document[] =>
+  (over ? [document, over.document] : [document]) as Document[]
 
-/** The distinct refs at one place of the calls of a scope that meet conditions. */
-export const refsQuery = (scope: Scope, conditions: CallConditions, { ref }: RefPlace): Query =>
+/** The distinct refs at some places of the calls of a scope that meet conditions, each with the number of its place. */
+export const refsQuery = (scope: Scope, conditions: CallConditions, places: readonly Pick<RefPlace, 'ref'>[]): Query =>
   projectQuery('calls.refs', scope.projectId, (project) => {
-    const reads = { columns: new Set<never>(), needs: documentsOf(ref), joins: new Set<never>() }
+    const needs = new Set(places.flatMap(({ ref }) => documentsOf(ref)))
+    const reads = { columns: new Set<never>(), needs, joins: new Set<never>() }
     const where = callConditions(project, scope, conditions)
-    return sql`SELECT DISTINCT ${jsonString(ref, light)} AS ref
-    FROM ${joined(project, scope, where, reads, conditions.virtual)} AS c
-    WHERE startsWith(ref, 'weave:///') LIMIT ${param('UInt64', mostRefs + 1)}`
+    const found = join(
+      places.map(({ ref }, n) => sql`(${param('UInt32', n)}, ${jsonString(ref, light)})`),
+      ', ',
+    )
+    return sql`SELECT DISTINCT found.1, found.2 FROM
+    (
+      SELECT arrayJoin([${found}]) AS found FROM ${joined(project, scope, where, reads, conditions.virtual)} AS c
+      WHERE startsWith(found.2, 'weave:///')
+    ) LIMIT ${param('UInt64', mostRefs + 1)}`
   })
 
 const readsRefs = ({ joins }: CompiledCondition): boolean => [...joins].some(isRef)
@@ -132,14 +139,12 @@ async function withRefs(
   texts: RefTexts,
 ): Promise<CallConditions> {
   const { store, options } = reader
-  const found = new Map<RefPlace, string[]>()
-  for (const place of texts.places) {
-    const answer = await store.bytes(refsQuery(scope, others, place), 'JSONCompactEachRow', options)
-    const refs = compactRows<[string]>(answer).map(([ref]) => ref)
-    if (refs.length > mostRefs)
-      throw fault(502, `The query reads more than ${mostRefs} refs at once: narrow it by operation or by time`)
-    found.set(place, refs)
-  }
+  const answer = await store.bytes(refsQuery(scope, others, texts.places), 'JSONCompactEachRow', options)
+  const rows = compactRows<[place: number, ref: string]>(answer)
+  if (rows.length > mostRefs)
+    throw fault(502, `The query reads more than ${mostRefs} refs at once: narrow it by operation or by time`)
+  const found = new Map<RefPlace, string[]>(texts.places.map((place) => [place, []]))
+  for (const [n, ref] of rows) found.get(texts.places[n] as RefPlace)?.push(ref)
   const behind = await texts.behind(found)
   return { ...conditions, virtual: { ...conditions.virtual, behind } }
 }

@@ -40,6 +40,9 @@ export const isVirtual = (column: string): column is Virtual => /^(feedback_\d+|
 export const isFeedback = (name: Virtual): name is FeedbackField['name'] => name.startsWith('feedback_')
 export const isRef = (name: Virtual): name is RefField['name'] => name.startsWith('ref_')
 
+/** Distinct texts from elsewhere: each costs an aggregate, or refs to resolve. */
+const mostFields = 100
+
 const shape = /^feedback\.\[([^\]]+)\]\.(payload|runnable_ref|trigger_ref)(?:\.(.+))?$/s
 /** Types of which a call usually has several, after their first word. */
 const manyTypes = new Set(['reaction.1', 'note.1', 'agent_user_feedback'])
@@ -53,6 +56,7 @@ export function joinedFields(firstWord: string): JoinedFields {
     const text = JSON.stringify(key)
     const known = names.get(text)
     if (known !== undefined) return known as Name
+    if (names.size === mostFields) throw fault(400, `The query reads more than ${mostFields} fields of other tables`)
     names.set(text, next)
     add(next)
     return next
