@@ -182,6 +182,17 @@ describe('what routes touch', () => {
     const [item] = ((await found.json()) as { items: { id: string }[] }).items
     return ofQueue('POST', `/items/${item?.id}/progress`, { annotation_state: 'completed' })()
   }
+  const ofObject = (method: string, path: string, body: object) => () =>
+    fetch(`${server.now().url}/objs/thing${path}`, {
+      method,
+      headers: { authorization: basicAuth() },
+      body: JSON.stringify({ project_id, ...body }),
+    })
+  /** One by an alias that is looked up, and one that is there. */
+  const ofVersions = (request: (version: string) => () => Promise<Response>) => ['an-alias', 'v0'].map(request)
+  const listed = (path: string) => () =>
+    fetch(`${server.now().url}${path}?project_id=${project_id}`, { headers: { authorization: basicAuth() } })
+  const labelled = { project_id, include_tags_and_aliases: true }
   const ofOne = { $expr: { $eq: [{ $getField: 'weave_ref' }, { $literal: weave_ref }] } }
   const given = { $expr: { $eq: [{ $getField: 'id' }, { $literal: 'given' }] } }
 
@@ -200,6 +211,15 @@ describe('what routes touch', () => {
       send('/obj/create', { obj: { project_id, object_id: 'thing', val: { a: 1 } } }),
       send('/obj/create', { obj: holder }),
     ],
+    ['objects.add_tags', ...ofVersions((version) => ofObject('PUT', `/versions/${version}/tags`, { tags: ['a'] }))],
+    [
+      'objects.remove_tags',
+      ...ofVersions((version) => ofObject('POST', `/versions/${version}/tags/remove`, { tags: ['a'] })),
+    ],
+    ['objects.set_aliases', ...ofVersions((digest) => ofObject('PUT', '/aliases', { digest, aliases: ['a'] }))],
+    ['objects.remove_aliases', ofObject('POST', '/aliases/remove', { aliases: ['b'] })],
+    ['objects.list_tags', listed('/tags')],
+    ['objects.list_aliases', listed('/aliases')],
     ['files.create', upload],
     ['calls.read', send('/call/read', { project_id, id: one, include_total_storage_size: true, include_costs: true })],
     [
@@ -237,9 +257,9 @@ describe('what routes touch', () => {
       ...lists.map(({ project_id, ...body }) => send('/trace/usage', { project_id, ...body, include_costs: true })),
     ],
     ['threads.stream_query', send('/threads/stream_query', { project_id })],
-    ['objects.read', send('/obj/read', { project_id, object_id: 'thing', digest: 'latest' })],
+    ['objects.read', send('/obj/read', { ...labelled, object_id: 'thing', digest: 'latest' })],
     ['files.content', send('/file/content', { project_id, digest: 'none' })],
-    ['objects.query', send('/objs/query', { project_id })],
+    ['objects.query', send('/objs/query', labelled)],
     ['files.query_stats', send('/files/query_stats', { project_id })],
     ['objects.delete', send('/obj/delete', { project_id, object_id: 'thing' })],
     ['tables.create', send('/table/create', { table: { project_id, rows: [{ a: 1 }, { a: 2 }] } })],

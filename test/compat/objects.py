@@ -29,7 +29,7 @@ def rows(count: int) -> list:
 
 
 small = weave.Dataset(name="small", rows=rows(10))
-large = weave.Dataset(name="large", rows=rows(2500))
+large = weave.Dataset(name="large", rows=rows(10_000))
 refs = {
     "small": weave.publish(small),
     "large": weave.publish(large),
@@ -42,7 +42,7 @@ refs["wrapper"] = weave.publish(Wrapper(inner=settings_ref.get(), label="outer")
 first = {name: ref.uri for name, ref in refs.items()}
 again = {
     "small": weave.publish(weave.Dataset(name="small", rows=rows(10))).uri,
-    "large": weave.publish(weave.Dataset(name="large", rows=rows(2500))).uri,
+    "large": weave.publish(weave.Dataset(name="large", rows=rows(10_000))).uri,
     "plain": weave.publish({"c": "héllo \U0001f600", "b": [1.0, 2.5, None], "a": 1}, name="plain").uri,
 }
 changed = weave.publish({"a": 2}, name="plain")
@@ -64,7 +64,7 @@ report = {
     "again": again,
     "small_rows": json.loads(json.dumps(small_rows, default=dict)),
     "large_count": len(large_read.rows),
-    "large_ok": [row["i"] for row in large_rows] == list(range(2500)),
+    "large_ok": [row["i"] for row in large_rows] == list(range(10_000)),
     "row_ref": row_ref.uri if row_ref else None,
     "row_by_ref": json.loads(json.dumps(dict(row_ref.get()), default=dict)) if row_ref else None,
     "extended": len(weave.ref(extended_ref.uri).get().rows),

@@ -1,4 +1,4 @@
-// The published Python SDK publishes datasets, objects and ops, and a client of it reads them back.
+// The published Python SDK publishes datasets, objects, ops and media, labels versions, and reads everything back.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -47,7 +47,7 @@ describe(`Python SDK ${sdkVersion}`, () => {
     expect(report.again).toEqual({ small: first.small, large: first.large, plain: first.plain })
     const row = (i: number) => ({ i, half: i / 2, text: `row ${i} é`, nested: { even: i % 2 === 0 } })
     expect(report.small_rows).toEqual(Array.from({ length: 10 }, (_, i) => row(i)))
-    expect([report.large_count, report.large_ok]).toEqual([2500, true])
+    expect([report.large_count, report.large_ok]).toEqual([10_000, true])
     expect(report.row_ref).toMatch(/^weave:\/\/\/compat\/objects\/object\/small:\w{43}\/attr\/rows\/id\/\w{43}$/)
     expect(report.row_by_ref).toEqual(row(3))
     expect(report.extended).toBe(11)
@@ -60,5 +60,44 @@ describe(`Python SDK ${sdkVersion}`, () => {
       [1, 1, true],
     ])
     expect(report.deleted).toContain('was deleted')
+  })
+
+  it('publishes and reads back images, audio and files', { timeout: 180_000 }, async () => {
+    const report = await runPython<Record<string, unknown>>('media.py', ['compat/media', dir], {
+      url: server.url,
+      home: dir,
+      env: { WEAVE_USE_SERVER_CACHE: 'false' },
+    })
+    const { first, again, ...read } = report
+    expect(again).toEqual(first)
+    expect(read).toEqual({
+      image: [[64, 64], true],
+      sound: [8000, true],
+      text: true,
+      large: true,
+      rows: [
+        [0, 8],
+        [1, 9],
+        [2, 10],
+      ],
+      call: [16, true],
+    })
+  })
+
+  it('tags versions and names them by aliases', { timeout: 180_000 }, async () => {
+    const report = await runPython<Record<string, unknown>>('labels.py', ['compat/labels'], {
+      url: server.url,
+      home: dir,
+      env: { WEAVE_USE_SERVER_CACHE: 'false' },
+    })
+    expect(report).toEqual({
+      before: [['good one', 'reviewed'], ['old', 'production'], ['latest']],
+      by_alias: { n: 1 },
+      after: [
+        [['reviewed'], []],
+        [['reviewed'], ['latest', 'production']],
+      ],
+      listed: [['reviewed'], ['production']],
+    })
   })
 })
