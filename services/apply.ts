@@ -11,6 +11,7 @@ import type { ShutdownStep } from './core/shutdown.ts'
 import type { Store } from './core/store/store.ts'
 import { costCommands } from './cost-commands.ts'
 import { deadLetterCommands } from './deadletter-commands.ts'
+import { examineStore } from './doctor.ts'
 import { hasEmbeddedStore, hasSharedLog } from './engines.ts'
 import { loadDefaultPrices } from './query/costs/default-prices.ts'
 import { createCostExplainer } from './query/costs/explain.ts'
@@ -85,9 +86,10 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     freshness: createFreshness({ log, progress, boundMs: config.freshnessMs }),
   })
   const letters = deadLetterCommands({ deadLetters, log })
-  const socket = await listenForCommands(dataDir, (message) =>
-    message.command.startsWith('costs.') ? costs(message) : letters(message),
-  )
+  const socket = await listenForCommands(dataDir, async (message) => {
+    if (message.command === 'doctor') return examineStore(config, store)
+    return message.command.startsWith('costs.') ? costs(message) : letters(message)
+  })
   open.push({ name: 'commands', limitMs: 2_000, close: () => socket.close() })
   if (hasSharedLog(config)) {
     // The batches of other workers leave marks too.

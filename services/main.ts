@@ -8,6 +8,7 @@ import { createLogger } from './core/logger.ts'
 import { packageVersion } from './core/version.ts'
 import { explainedText } from './cost-commands.ts'
 import { deadLetterCommands } from './deadletter-commands.ts'
+import { examineMachine, examineStore, type Finding, findingsText } from './doctor.ts'
 import { hasEmbeddedStore, hasSharedLog, openLog, openStore } from './engines.ts'
 import type { ExplainedCost } from './query/costs/explain.ts'
 import { startCallhouse } from './serve.ts'
@@ -22,6 +23,7 @@ const help = `callhouse: trace, evaluation and inference server
   callhouse keys list
   callhouse keys create <user> [role] [entity-or-project ...]    role: ${roles.join(', ')}; default write
   callhouse keys revoke <id>
+  callhouse doctor [--json]             what is wrong with this machine, its settings and its engines
   callhouse deadletters list            rows that the store refused
   callhouse deadletters show <id>
   callhouse deadletters replay <id>|all
@@ -114,13 +116,40 @@ async function explainCost(config: Config, [callId, project]: string[], asJson: 
   print(asJson ? JSON.stringify(explained, null, 2) : explainedText(explained))
 }
 
+/** The engines are looked at where they are in use or may be shared; a folder that nobody uses is not opened for it. */
+async function findStoreFindings(config: Config): Promise<Finding[]> {
+  const reply = await askServer(config.dataDir, { command: 'doctor', args: [] })
+  if (reply) return reply.ok ? (reply.result as Finding[]) : [{ check: 'engine', verdict: 'fail', says: reply.reason }]
+  if (hasEmbeddedStore(config))
+    return [
+      { check: 'engine', verdict: 'ok', says: 'no server runs on the data folder: its tables were not looked at' },
+    ]
+  const { log: logger } = createLogger({ level: 'error' })
+  try {
+    const store = await openStore(config, logger, { statement() {} })
+    try {
+      return await examineStore(config, store)
+    } finally {
+      await store.close()
+    }
+  } catch (error) {
+    return [{ check: 'engine', verdict: 'fail', says: error instanceof Error ? error.message : String(error) }]
+  }
+}
+
+async function examine(config: Config, asJson: boolean): Promise<void> {
+  const findings = [...(await examineMachine(config)), ...(await findStoreFindings(config))]
+  print(asJson ? JSON.stringify(findings, null, 2) : findingsText(findings))
+  if (findings.some(({ verdict }) => verdict === 'fail')) process.exitCode = 1
+}
+
 const [command = 'help', ...rest] = process.argv.slice(2)
 /** Words of the command come first, then flags: the first flag ends the words. */
 const firstFlag = rest.findIndex((word) => word.startsWith('--'))
 const words = firstFlag === -1 ? rest : rest.slice(0, firstFlag)
 const given = firstFlag === -1 ? [] : rest.slice(firstFlag)
 /** The only flag that is no setting. */
-const asJson = command === 'explain-cost' && given.includes('--json')
+const asJson = ['explain-cost', 'doctor'].includes(command) && given.includes('--json')
 const flags = asJson ? given.filter((flag) => flag !== '--json') : given
 
 async function run(): Promise<void> {
@@ -136,6 +165,7 @@ async function run(): Promise<void> {
   if (command === 'config') return showConfig(config)
   if (command === 'keys') return manageKeys(config, words)
   if (command === 'deadletters') return deadLetters(config, words)
+  if (command === 'doctor') return examine(config, asJson)
   if (command === 'explain-cost') return explainCost(config, words, asJson)
   throw new UsageError(`Unknown command ${command}\n\n${help}`)
 }

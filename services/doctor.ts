@@ -1,0 +1,179 @@
+// `callhouse doctor`: looks at the machine, the settings and the engines, and says what an operator should change.
+import { readFileSync } from 'node:fs'
+import { access, constants, statfs } from 'node:fs/promises'
+import { arch, platform, totalmem } from 'node:os'
+import { dirname } from 'node:path'
+import type { Config } from './config.ts'
+import type { Store } from './core/store/store.ts'
+import { hasEmbeddedStore } from './engines.ts'
+
+export type Verdict = 'ok' | 'warn' | 'fail'
+export type Finding = { check: string; verdict: Verdict; says: string }
+
+const ok = (check: string, says: string): Finding => ({ check, verdict: 'ok', says })
+const warn = (check: string, says: string): Finding => ({ check, verdict: 'warn', says })
+const fail = (check: string, says: string): Finding => ({ check, verdict: 'fail', says })
+
+const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`
+
+/** Instructions that the engine's build for x86 uses. */
+const neededCpu = ['ssse3', 'sse4_1', 'sse4_2', 'popcnt', 'pclmulqdq']
+
+function cpu(): Finding {
+  if (platform() !== 'linux' || arch() !== 'x64') return ok('cpu', arch())
+  const flags = new Set(/^flags\s*: (.*)$/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1]?.split(' '))
+  const missing = neededCpu.filter((flag) => !flags.has(flag))
+  return missing.length === 0
+    ? ok('cpu', 'x64 with what the engine needs')
+    : fail('cpu', `the embedded engine needs ${missing.join(', ')}, which this processor or virtual machine lacks`)
+}
+
+function machine(config: Config): Finding[] {
+  const name = `${platform()}-${arch()}`
+  const known = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64']
+  const embedded = hasEmbeddedStore(config)
+  const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } }
+  const isMusl = platform() === 'linux' && header.glibcVersionRuntime === undefined
+  const findings = [
+    !embedded || known.includes(name)
+      ? ok('platform', name)
+      : fail('platform', `there is no embedded engine for ${name}; a ClickHouse server works`),
+  ]
+  if (embedded && isMusl)
+    findings.push(fail('libc', 'the embedded engine needs glibc: use an image of Debian or the like'))
+  if (embedded) findings.push(cpu())
+  const [major = 0] = process.versions.node.split('.').map(Number)
+  findings.push(
+    major >= 24
+      ? ok('node', process.versions.node)
+      : fail('node', `${process.versions.node}; Node 24 runs the sources`),
+  )
+  const threads = Number(process.env.UV_THREADPOOL_SIZE ?? 4)
+  if (embedded)
+    findings.push(
+      threads >= 16
+        ? ok('threads', `UV_THREADPOOL_SIZE=${threads}`)
+        : warn(
+            'threads',
+            `UV_THREADPOOL_SIZE=${threads}: engine connections wait for each other below 16 (npm start sets it)`,
+          ),
+    )
+  return findings
+}
+
+function memory(config: Config): Finding {
+  const limit = process.constrainedMemory()
+  const total = limit > 0 ? Math.min(limit, totalmem()) : totalmem()
+  const { memoryCapBytes: cap } = config
+  const says = `engine ${gib(cap)} of ${gib(total)}`
+  if (!hasEmbeddedStore(config)) return ok('memory', `${gib(total)}; the engine is a server`)
+  if (cap > total * 0.8)
+    return fail('memory', `${says}: leave a fifth for the process itself (CALLHOUSE_MEMORY_CAP_BYTES)`)
+  return cap < 2 ** 29 ? warn('memory', `${says}: large queries will be refused`) : ok('memory', says)
+}
+
+async function folder(config: Config): Promise<Finding[]> {
+  const { dataDir } = config
+  const there = await access(dataDir).then(
+    () => dataDir,
+    () => dirname(dataDir),
+  )
+  const mayWrite = await access(there, constants.W_OK | constants.R_OK).then(
+    () => true,
+    () => false,
+  )
+  if (!mayWrite) return [fail('data folder', `${there} cannot be written by this user`)]
+  const { bavail, blocks, bsize } = await statfs(there)
+  const [free, total] = [bavail * bsize, blocks * bsize]
+  const least = Math.max(config.minFreeBytes, total * 0.05)
+  const says = `${gib(free)} free of ${gib(total)}; writes stop below ${gib(least)}`
+  return [
+    ok('data folder', dataDir),
+    free < least ? fail('disk', says) : free < 3 * least ? warn('disk', says) : ok('disk', says),
+  ]
+}
+
+const reachable = ['127.0.0.1', '::1', 'localhost']
+
+function settings(config: Config): Finding[] {
+  const isOpen = !reachable.includes(config.host)
+  const short = config.keys.filter((pair) => pair.slice(pair.indexOf(':') + 1).length < 16).length
+  return [
+    isOpen && short > 0
+      ? warn(
+          'keys',
+          `${short} of CALLHOUSE_KEYS are shorter than 16 characters, and the server is reachable from outside`,
+        )
+      : ok('keys', `${config.keys.length} in CALLHOUSE_KEYS, besides those of the data folder`),
+    config.kafkaBrokers.length > 0 && config.kafkaReplication < 2
+      ? warn('kafka', 'topics are created with one replica: a lost disk loses records')
+      : ok('log', config.kafkaBrokers.length > 0 ? `Kafka at ${config.kafkaBrokers.join(', ')}` : 'embedded'),
+    config.kafkaBrokers.length > 0 && config.fileBucket === ''
+      ? warn('files', 'no CALLHOUSE_FILE_BUCKET: every role must see the same data folder')
+      : ok('files', config.fileBucket === '' ? 'in the data folder' : 'in a bucket'),
+  ]
+}
+
+/** Findings about the machine and the settings: nothing is opened, so it may run beside a server. */
+export const examineMachine = async (config: Config): Promise<Finding[]> => [
+  ...machine(config),
+  memory(config),
+  ...(await folder(config)),
+  ...settings(config),
+]
+
+/** What every table of rows must say, so that what was acknowledged survives a power cut. */
+const synced = ['fsync_after_insert = 1', 'fsync_part_directory = 1', 'min_rows_to_fsync_after_merge = 1']
+const clockToleranceMs = 2_000
+
+/** Findings about the store, inside a process that has it open. */
+export async function examineStore(config: Config, store: Store): Promise<Finding[]> {
+  const database = hasEmbeddedStore(config) ? 'callhouse' : config.clickhouseDatabase
+  const beganMs = Date.now()
+  const [about] = await store.rows<{ version: string; now: string; zone: string }>({
+    name: 'doctor.server',
+    sql: 'SELECT version() AS version, toString(toUnixTimestamp64Milli(now64(3))) AS now, timezone() AS zone',
+    params: {},
+  })
+  const tookMs = Date.now() - beganMs
+  const skewMs = Math.abs(Number(about?.now) - (beganMs + tookMs / 2))
+  const tables = await store.rows<{ name: string; engine: string; full: string }>({
+    name: 'doctor.tables',
+    sql: `SELECT name, engine, engine_full AS full FROM system.tables
+      WHERE database = {database:String} AND engine LIKE '%MergeTree' ORDER BY name`,
+    params: { database },
+  })
+  const loose = tables.filter(({ full }) => synced.some((setting) => !full.includes(setting))).map(({ name }) => name)
+  const [parts] = await store.rows<{ parts: string; most: string; broken: string }>({
+    name: 'doctor.parts',
+    sql: `SELECT toString(sum(n)) AS parts, toString(max(n)) AS most,
+        (SELECT toString(count()) FROM system.detached_parts
+          WHERE database = {database:String} AND reason NOT IN ('', 'ignored')) AS broken
+      FROM (SELECT count() AS n FROM system.parts
+        WHERE active AND database = {database:String} GROUP BY table, partition)`,
+    params: { database },
+  })
+  return [
+    ok('engine', `ClickHouse ${about?.version}, time zone ${about?.zone}`),
+    skewMs > clockToleranceMs + tookMs
+      ? fail(
+          'clock',
+          `the engine's clock differs by ${Math.round(skewMs)} ms: the newest write would not win; run NTP on both`,
+        )
+      : ok('clock', 'agrees with the engine'),
+    loose.length > 0
+      ? fail('tables', `not synced to disk on insert or merge: ${loose.join(', ')}`)
+      : ok('tables', `${tables.length}, synced to disk`),
+    Number(parts?.most) > 1_000
+      ? warn('parts', `${parts?.most} in one partition: merges do not keep up`)
+      : ok('parts', `${parts?.parts}, at most ${parts?.most} in one partition`),
+    Number(parts?.broken) > 0
+      ? fail('broken parts', `${parts?.broken}; they are rebuilt from the log while it holds their rows`)
+      : ok('broken parts', 'none'),
+  ]
+}
+
+const signs: Record<Verdict, string> = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' }
+
+export const findingsText = (findings: readonly Finding[]): string =>
+  findings.map(({ check, verdict, says }) => `${signs[verdict]}  ${check.padEnd(12)}  ${says}`).join('\n')

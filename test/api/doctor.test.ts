@@ -1,0 +1,57 @@
+// What the doctor finds: nothing on a sound installation, and each thing that was made unsound.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Config, loadConfig } from '../../services/config.ts'
+import type { Store } from '../../services/core/store/store.ts'
+import { examineMachine, examineStore, type Finding, findingsText } from '../../services/doctor.ts'
+import { createTestStore } from '../fixtures/store.ts'
+
+let dir: string
+let store: Store
+let remove: () => Promise<void>
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'callhouse-doctor-'))
+  ;({ store, remove } = await createTestStore())
+})
+afterAll(async () => {
+  await remove()
+  await rm(dir, { recursive: true, force: true })
+})
+
+const configOf = (...flags: string[]): Config => {
+  const loaded = loadConfig({ env: {}, argv: ['--data-dir', dir, '--min-free-bytes', '0', ...flags] })
+  if (!loaded.ok) throw new Error(loaded.lines.join('\n'))
+  return loaded.config
+}
+const verdicts = (findings: Finding[]) => Object.fromEntries(findings.map(({ check, verdict }) => [check, verdict]))
+
+it('finds nothing wrong with a sound machine and fresh tables', async () => {
+  const findings = [...(await examineMachine(configOf())), ...(await examineStore(configOf(), store))]
+  const wrong = findings.filter(({ check, verdict }) => verdict !== 'ok' && check !== 'disk')
+  expect(wrong).toEqual([])
+  expect(findingsText(findings)).toMatch(/^ok {4}tables +\d\d, synced to disk$/m)
+})
+
+it('finds settings that lose or refuse what is written', async () => {
+  const config = configOf(
+    ...['--memory-cap-bytes', String(2 ** 50), '--min-free-bytes', String(2 ** 50), '--host', '0.0.0.0'],
+    ...['--keys', 'me:short', '--kafka-brokers', '127.0.0.1:9092'],
+  )
+  expect(verdicts(await examineMachine(config))).toMatchObject({
+    ...{ memory: 'fail', disk: 'fail', keys: 'warn', kafka: 'warn', files: 'warn' },
+  })
+})
+
+it('finds tables that are not synced', async () => {
+  const run = (sql: string) => store.command({ name: 'test', sql, params: {} })
+  await run('CREATE TABLE callhouse.loose (a String) ENGINE = MergeTree ORDER BY a')
+  const findings = await examineStore(configOf(), store)
+  expect(findings.find(({ check }) => check === 'tables')).toMatchObject({
+    verdict: 'fail',
+    says: expect.stringContaining('loose'),
+  })
+  await run('DROP TABLE callhouse.loose')
+})
