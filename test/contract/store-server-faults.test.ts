@@ -145,9 +145,20 @@ describe('an insert', () => {
   })
 })
 
+test('a store that closes waits for what is in flight, and takes nothing more', async () => {
+  const closing = await open()
+  await closing.insert(topics.calls, bytesOf([callLine({ project: 'last', id: 'a' })]))
+  const last = closing.insert(topics.calls, bytesOf([callLine({ project: 'last', id: 'b' })]))
+  await closing.close()
+  expect(await last).toEqual({ rowsRead: 1 })
+  expect((await failure(closing.rows(query('SELECT 1')))).kind).toBe('outage')
+  expect((await failure(closing.command(query('SELECT 1')))).kind).toBe('outage')
+  expect((await closing.health()).status).toBe('down')
+})
+
 describe('several processes on one server', () => {
   test('may migrate at the same time', async () => {
-    const stores = await Promise.all([0, 1, 2].map(() => open({ database: 'crowded' })))
+    const stores = await Promise.all([0, 1].map(() => open({ database: 'crowded' })))
     await Promise.all(stores.map((one) => one.migrate()))
     expect(await stores[0]?.migrate()).toEqual({ applied: [] })
     const expected = (await tables('callhouse')).filter((name) => !name.includes('_w_'))

@@ -25,6 +25,8 @@ export type Job = {
 export type ServerClient = {
   /** @throws ClickHouse's own error, an error of the connection, or StoreError when it was cut short here */
   send(job: Job): Promise<Buffer>
+  /** Ends what is in flight and refuses what comes. */
+  abort(): void
   /** Waits for what is in flight. */
   close(): Promise<void>
 }
@@ -127,14 +129,15 @@ export function createServerClient(options: {
     Object.entries(connections).map(([name, size]) => [name, createGate(name, size)]),
   ) as Record<PoolName, Gate>
   const running = new Set<Promise<unknown>>()
+  const ended = new AbortController()
 
   const tracked = <T>(work: Promise<T>): Promise<T> => {
-    const ended = work.then(
+    const settled = work.then(
       () => {},
       () => {},
     )
-    running.add(ended)
-    ended.then(() => running.delete(ended))
+    running.add(settled)
+    settled.then(() => running.delete(settled))
     return work
   }
 
@@ -167,7 +170,7 @@ export function createServerClient(options: {
         (bytes) => bytes.length > 0,
         () => true,
       )
-      if (!found && attempt >= killAttempts[0]) return
+      if (ended.signal.aborted || (!found && attempt >= killAttempts[0])) return
       await new Promise((resolve) => setTimeout(resolve, killEveryMs))
     }
   }
@@ -175,6 +178,7 @@ export function createServerClient(options: {
   async function send(job: Job): Promise<Buffer> {
     const { signal, timeoutMs } = job
     if (signal?.aborted) throw new StoreError('cancelled', 394, 'the query was cancelled')
+    ended.signal.throwIfAborted()
     const queryId = `${job.name}.${crypto.randomUUID()}`
     const stop = new AbortController()
     const timer = setTimeout(
@@ -182,7 +186,9 @@ export function createServerClient(options: {
       timeoutMs,
     )
     const onAbort = (): void => stop.abort(new StoreError('cancelled', 394, 'the query was cancelled'))
+    const onEnd = (): void => stop.abort(ended.signal.reason)
     signal?.addEventListener('abort', onAbort, { once: true })
+    ended.signal.addEventListener('abort', onEnd, { once: true })
     try {
       return await tracked(exchange(job, queryId, stop.signal))
     } catch (error) {
@@ -192,11 +198,13 @@ export function createServerClient(options: {
     } finally {
       clearTimeout(timer)
       signal?.removeEventListener('abort', onAbort)
+      ended.signal.removeEventListener('abort', onEnd)
     }
   }
 
   return {
     send,
+    abort: () => ended.abort(new StoreError('outage', 0, 'the store is closed')),
     async close() {
       while (running.size > 0) await Promise.all(running)
       await client.close()

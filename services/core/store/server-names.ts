@@ -40,7 +40,7 @@ export function suffixOf(table: string): string | undefined {
 const qualified = /\bcallhouse\.(\w*)/g
 
 /** Names of the program's tables in a statement: `callhouse.<table>`, in code only. */
-export const tablesOf = (sql: string): string[] =>
+const tablesOf = (sql: string): string[] =>
   sqlSpans(sql).flatMap(({ kind, text }) =>
     kind === 'code' ? [...text.matchAll(qualified)].map((match) => match[1] as string) : [],
   )

@@ -65,6 +65,8 @@ const controlTimeoutMs = 5_000
 /** Above the server's own limit, which answers with a better message. */
 const graceMs = 500
 const partsEveryMs = 60_000
+/** A server that hangs does not keep a process from ending. */
+const closeTimeoutMs = 50_000
 /** Longest statement text: lists of ids travel in it. */
 const textSettings: Settings = { max_query_size: 2 ** 28 }
 /** Answers come whole or as an error with its status: nothing is sent before the last row is known. */
@@ -349,11 +351,13 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
     async close() {
       if (isClosed) return
       watch.stop()
+      const giveUp = setTimeout(() => client.abort(), closeTimeoutMs)
       await lastWrite
       // A server that does not answer keeps them until another worker removes them.
       await scratch.close().catch((error) => logger.warn({ error: String(error) }, 'scratch tables stay behind'))
       isClosed = true
       await client.close()
+      clearTimeout(giveUp)
     },
   }
   await watch.check().catch((error) => logger.warn({ error: String(error) }, 'broken parts cannot be looked for'))
