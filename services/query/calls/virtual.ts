@@ -28,7 +28,7 @@ const tablesOf = (names: ReadonlySet<Virtual>): { feedback: boolean; queues: boo
 })
 
 /** Texts of the calls that have any, with their `call_id`, from the one table that the names are of. */
-export function textsOf(
+function textsOf(
   project: ProjectScope,
   scope: Scope,
   { feedback }: Pick<Joins, 'feedback'>,
