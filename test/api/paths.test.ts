@@ -64,12 +64,13 @@ describe('declarations', () => {
       for (const table of route.tables ?? []) expect(tables).toContain(table)
       if (route.right === 'ingest' || route.right === 'write') expect(route.topics, route.name).not.toBeUndefined()
       if (route.right === 'read') expect(route.tables, route.name).not.toBeUndefined()
-      // A feature's place tells whether it writes: the edge never reads, but the object that an annotation has to fit
-      // and the queue that it is for.
-      if (declaration(route).place.startsWith('services/ingest/'))
-        expect(route.tables, route.name).toEqual(
-          route.name.startsWith('feedback.') ? ['objects', 'object_events', 'annotation_queues'] : undefined,
-        )
+      // A feature's place tells whether it writes: the edge never reads, but the object that an annotation has to fit,
+      // the queue that it is for, and the class that a name is bound to.
+      if (declaration(route).place.startsWith('services/ingest/')) {
+        const isFeedback = route.name.startsWith('feedback.')
+        const forFeedback = isFeedback ? ['objects', 'object_events', 'annotation_queues'] : undefined
+        expect(route.tables, route.name).toEqual(route.name === 'objects.create' ? ['object_events'] : forFeedback)
+      }
     }
   })
 })
