@@ -17,7 +17,7 @@ import { decodeKeys } from './sorted-keys.ts'
 import { givenIds, holdsWithout } from './virtual.ts'
 
 /** A scope and the conditions on its calls; null = no call can match. */
-type Narrowed = { scope: Scope; conditions: CallConditions } | null
+export type Narrowed = { scope: Scope; conditions: CallConditions } | null
 
 /** So few calls that meet the light conditions are looked up one by one: their neighbours' payloads stay unread. */
 const fewKeys = 1_000
