@@ -36,7 +36,7 @@ export async function fillParts(store: Store): Promise<void> {
   const columns =
     'project_id, id, trace_id, op_name, started_at, ended_at, exception, attributes, inputs, output, summary'
   const from = `FROM callhouse.payloads AS p INNER JOIN callhouse.calls AS c ON c.project_id = p.project_id AND c.id = p.id
-    WHERE toYYYYMMDD(p.at) = toYYYYMMDD({day:DateTime}) AND toYYYYMMDD(c.started_at) = toYYYYMMDD({day:DateTime})`
+    WHERE toDate(p.at) = toDate({day:DateTime}) AND toDate(c.started_at) = toDate({day:DateTime})`
   const zero = `toDateTime64(0, 6, 'UTC')`
   const days = await store.rows<{ day: string }>({
     name: 'bench.days',

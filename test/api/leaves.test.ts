@@ -137,4 +137,30 @@ describe('an order in which thousands share the first value', () => {
     }
     expect(before[0]).toEqual(['id002599', 'id002598', 'id002597', 'id002596', 'id002595'])
   })
+
+  it('scans newer calls while too many of them have no leaves', async () => {
+    await world.store.command({
+      name: 'test',
+      sql: `INSERT INTO callhouse.calls_in (kind, project_id, id, clock, started_us, ended_us, op_name, output)
+        SELECT 'complete', '${big}', concat('new', leftPad(toString(number), 6, '0')), number + 1,
+          toInt64(${baseUs} + 7200000000 + number * 1000000) AS us, us + 1, 'op', concat('{"score":', if(number % 2000 = 7, '0.5', '1'), '}')
+        FROM numbers(4100)`,
+      params: {},
+    })
+    await world.store.command({
+      name: 'test',
+      sql: `INSERT INTO callhouse.call_marks SELECT DISTINCT '${big}', 1000001, toStartOfMinute(started_at), 0
+        FROM callhouse.calls WHERE project_id = '${big}' AND startsWith(id, 'new')`,
+      params: {},
+    })
+    for (const direction of ['asc', 'desc']) {
+      const body = { project_id: big, ...equals('output.score', 0.5), sort_by: [{ field: 'started_at', direction }] }
+      const old = [0, 1, 2].map((n) => `id${String((n * 7919) % count).padStart(6, '0')}`)
+      const newer = ['new000007', 'new002007', 'new004007']
+      const all = direction === 'asc' ? [...old, ...newer] : [...old, ...newer].toReversed()
+      const statements = await during(async () => expect(await ids(body)).toEqual(all))
+      expect(statements).toContain('calls.leaf-candidates')
+      expect(await ids({ ...body, limit: 3, offset: 2 })).toEqual(all.slice(2, 5))
+    }
+  })
 })

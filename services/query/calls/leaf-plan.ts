@@ -55,6 +55,8 @@ const fewTimes = 100
 const growth = 4
 
 type LeafWay = {
+  /** From this time on too many calls have no leaves yet: there candidates are not complete. */
+  scanFromUs: number | null
   /** Start times of the calls in a range that may match, from one end on, and where they stop; null = at its other end. */
   candidates(range: Range, direction: Direction, limit: number): Promise<{ times: number[]; endUs: number | null }>
 }
@@ -72,10 +74,13 @@ async function leafWay(reader: CallReader, scope: Scope): Promise<LeafWay | null
   if (own.length === 0) return null
   const minutes = await readDirtyMinutes(reader)
   if (minutes === null) return null
-  const untold = await readUntold(reader, minutes, side === 'end' ? [endsThatMatch(own), endsInMinutes(minutes)] : [])
+  const ends = side === 'end' ? [endsThatMatch(own), endsInMinutes(minutes)] : []
+  const all = await readUntold(reader, minutes, ends)
+  const untold = all ?? (minutes.length > 0 ? await readUntold(reader, [], ends) : null)
   if (untold === null) return null
   const { store, projectId, options } = reader
   return {
+    scanFromUs: all === null ? Math.min(...minutes) * 1_000_000 : null,
     async candidates(range, direction, limit) {
       const query = candidatesQuery(projectId, own, { side, range, direction, limit })
       const found = decodeTimes(await store.bytes(query, 'RowBinary', options))
@@ -93,6 +98,7 @@ async function leafWay(reader: CallReader, scope: Scope): Promise<LeafWay | null
 /** A scope with the start times of all calls that may match, if they are few; else the scope itself. */
 export async function narrowed(reader: CallReader, scope: Scope): Promise<Scope> {
   const way = await leafWay(reader, scope)
+  if (way?.scanFromUs) return scope
   const found = await way?.candidates(scope.range, 'desc', mostTimes)
   return found && found.endUs === null ? { ...scope, times: found.times } : scope
 }
@@ -105,11 +111,19 @@ export async function leafWalk(
 ) {
   const way = await leafWay(reader, scope)
   if (way === null) return null
-  let range: Range | null = scope.range
+  const { fromUs, beforeUs } = scope.range
+  const cutUs = Math.min(
+    Math.max(way.scanFromUs ?? Number.POSITIVE_INFINITY, fromUs ?? 0),
+    beforeUs ?? Number.POSITIVE_INFINITY,
+  )
+  const isCut = way.scanFromUs !== null && cutUs !== beforeUs
+  let range: Range | null = isCut ? { fromUs, beforeUs: cutUs } : scope.range
   let limit = Math.min(mostTimes, Math.max(fewTimes, 2 * least)) / growth
   return {
     skipped: 0,
     target: 0,
+    /** The newer part of the range, in which payloads are to be scanned; null = none. */
+    scan: isCut ? { fromUs: cutUs, beforeUs } : null,
     /** What was not walked yet; null = nothing. */
     rest: () => range,
     async next() {

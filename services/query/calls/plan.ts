@@ -88,14 +88,21 @@ async function* timePages(
   let skip = page.offset
   const asked = { direction: order.startedAt, least: (page.limit ?? pageRows) + page.offset }
   const byLeaves = await leafWalk(reader, scope, asked)
-  let walk: Walk = byLeaves ?? (scope.index ? single(scope) : await windowsOf(reader, page))
+  const walks = await walksOf(reader, scope, page, byLeaves)
+  let walk = walks.shift() as Walk
   const prepare = await preparing(reader, scope)
   skip -= walk.skipped
   const most = mostInWindow(reader.query)
   let target = Math.min(walk.target, most)
   for (;;) {
     const window = await walk.next(target)
-    if (window === null) return
+    if (window === null) {
+      const other = walks.shift()
+      if (other === undefined) return
+      walk = other
+      target = Math.min(walk.target, most)
+      continue
+    }
     const prepared = window.times?.length === 0 ? null : await prepare(partOf(scope, window))
     let hits = 0
     let after: Key | null = null
@@ -121,13 +128,27 @@ async function* timePages(
     if (window.times && window.times.length > candidatesPerHit * (hits + 1)) {
       // Leaves lead to many calls that do not match: then their neighbours are read as fast as they are.
       const rest = byLeaves?.rest() ?? null
-      if (rest === null) return
-      walk = await windowsOf(reader, { ...page, offset: 0 }, rest)
-      target = Math.min(most, largestWindow / 8)
-      continue
+      if (rest !== null) {
+        walk = await windowsOf(reader, { ...page, offset: 0 }, rest)
+        target = Math.min(most, largestWindow / 8)
+        continue
+      }
     }
     target = Math.min(most, nextTarget(window.calls, hits, walk.target))
   }
+}
+
+/** The walks that lead through a scope, one after the other. */
+async function walksOf(
+  reader: CallReader,
+  scope: Scope,
+  page: { limit: number | null; offset: number; order: TimeOrder },
+  byLeaves: Awaited<ReturnType<typeof leafWalk>>,
+): Promise<Walk[]> {
+  if (byLeaves === null) return [scope.index ? single(scope) : await windowsOf(reader, page)]
+  if (byLeaves.scan === null) return [byLeaves]
+  const scan = await windowsOf(reader, { ...page, offset: 0 }, byLeaves.scan)
+  return page.order.startedAt === 'desc' ? [scan, byLeaves] : [byLeaves, scan]
 }
 
 /** Windows grow while they yield little, and shrink to about one page of hits. */
