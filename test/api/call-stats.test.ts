@@ -261,6 +261,15 @@ describe('values', () => {
     expect(Object.keys(second ?? {})).toEqual(['timestamp', 'p50_call_count', 'count'])
   })
 
+  it('has every percentile of a metric, whichever spec names it', async () => {
+    const latency = (percentiles: number[]) => ({ metric: 'latency_ms', aggregations: [], percentiles })
+    const specs = [latency([0, 50]), latency([100, 50]), { metric: 'error_count', percentiles: [100] }]
+    const { call_buckets } = await stats({ end, granularity: 86_400, call_metrics: specs })
+    expect(call_buckets[0]).toMatchObject({
+      ...{ p0_latency_ms: 1000, p50_latency_ms: 2000, p100_latency_ms: 10_000, p100_error_count: 1 },
+    })
+  })
+
   it.each([
     [{ call_ids: [id('a'), id('c')] }, 2],
     [{ parent_ids: [id('d')] }, 1],

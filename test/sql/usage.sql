@@ -5,13 +5,13 @@ SELECT DISTINCT trace FROM
       FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.calls_by_id WHERE project_id = {v0:String} AND (id IN {v1:Array(String)})) AND c.delete_ver = 0 AND c.moved = 0 AND c.id IN {v1:Array(String)}) GROUP BY c.id)
 
 -- calls per bucket (call-stats.calls)
--- {"v0":0.95,"v1":300000000,"v2":"ent/proj","v3":1000000,"v4":2000000,"v5":"op:"}
-SELECT bucket, count(), ifNull(avgOrNull(latency), 0), maxOrNull(latency), quantileExactInclusiveOrNull({v0:Float64})(latency) FROM
+-- {"v0":0.95,"v1":1,"v2":300000000,"v3":"ent/proj","v4":1000000,"v5":2000000,"v6":"op:"}
+SELECT bucket, count(), ifNull(avgOrNull(latency), 0), maxOrNull(latency), if(count(latency) = 0, NULL, (quantilesExactInclusive({v0:Float64})(latency) AS percentiles_of_latency_ms)[{v1:UInt32}]) FROM
     (
-      SELECT intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v1:Int64}), 1000000) AS bucket, toUInt8(c.exception != '') AS failed,
+      SELECT intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v2:Int64}), 1000000) AS bucket, toUInt8(c.exception != '') AS failed,
         if(c.end_ver > 0 AND c.ended_at >= c.started_at,
           toFloat64(intDiv(toUnixTimestamp64Micro(c.ended_at) - toUnixTimestamp64Micro(c.started_at), 1000)), NULL) AS latency
-      FROM callhouse.calls AS c FINAL WHERE c.project_id = {v2:String} AND (c.started_at >= fromUnixTimestamp64Micro({v3:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v4:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND (startsWith(c.op_name, {v5:String})))
+      FROM callhouse.calls AS c FINAL WHERE c.project_id = {v3:String} AND (c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND (startsWith(c.op_name, {v6:String})))
     )
     GROUP BY bucket SETTINGS output_format_json_quote_64bit_integers = 0
 

@@ -1,6 +1,6 @@
 // What a metric asks for: keys of the answer, the SQL of their values, and what an empty bucket shows.
 import { fault } from '../../core/http/errors.ts'
-import { param, type Sql, sql } from '../../core/store/sql.ts'
+import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 
 type Aggregation = 'sum' | 'avg' | 'min' | 'max' | 'count' | 'count_true' | 'count_false'
 
@@ -25,7 +25,8 @@ export type MetricSql = {
   value: Sql
   merged: Partial<Record<Aggregation, Sql>>
   columns?: Partial<Record<Aggregation, string>>
-  mergedPercentile?: (level: Sql) => Sql
+  /** All asked percentiles over parts, as a list; `none` where there are no values. */
+  mergedPercentiles?: { none: Sql; of(levels: Sql): Sql }
 }
 
 /** Values are nullable; null ones are no data points. */
@@ -47,8 +48,9 @@ const mostAggregates = 500
  */
 export function aggregatesOf(metrics: readonly MetricSpec[], known: Readonly<Record<string, MetricSql>>): Aggregate[] {
   const found = new Map<string, Aggregate>()
+  const levelsOf = new Map<string, number[]>()
   for (const { metric, aggregations: asked, percentiles } of metrics) {
-    const { value, merged, columns = {}, mergedPercentile } = known[metric] as MetricSql
+    const { value, merged, columns = {}, mergedPercentiles } = known[metric] as MetricSql
     const names = asked.length + percentiles.length === 0 ? (['sum'] as const) : asked
     for (const name of names) {
       const { of, empty } = aggregations[name]
@@ -62,15 +64,22 @@ export function aggregatesOf(metrics: readonly MetricSpec[], known: Readonly<Rec
         empty,
       })
     }
+    const levels = levelsOf.get(metric) ?? []
     for (const percentile of percentiles) {
       if (!(percentile >= 0 && percentile <= 100))
         throw fault(400, `Percentiles are numbers from 0 to 100, not ${percentile}`)
-      const level = param('Float64', percentile / 100)
       const key = `p${percentile}_${metric}`
+      if (found.has(key)) continue
+      levels.push(percentile)
+      levelsOf.set(metric, levels)
+      // Each aggregate function would keep all values for itself: there is one for all percentiles of a metric.
+      const list = identifier(`percentiles_of_${metric}`)
+      const at = param('UInt32', levels.length)
+      const none = mergedPercentiles?.none
       found.set(key, {
         key,
-        sql: sql`quantileExactInclusiveOrNull(${level})(${value})`,
-        merged: mergedPercentile?.(level) ?? null,
+        sql: sql`if(count(${value}) = 0, NULL, ${list}[${at}])`,
+        merged: none ? sql`if(${none}, NULL, ${list}[${at}])` : null,
         column: '',
         isPercentile: true,
         empty: null,
@@ -78,6 +87,20 @@ export function aggregatesOf(metrics: readonly MetricSpec[], known: Readonly<Rec
     }
   }
   if (found.size > mostAggregates) throw fault(400, `At most ${mostAggregates} values per bucket can be asked for`)
+  for (const [metric, percentiles] of levelsOf) {
+    const { value, mergedPercentiles } = known[metric] as MetricSql
+    const levels = join(
+      percentiles.map((percentile) => param('Float64', percentile / 100)),
+      ', ',
+    )
+    const list = identifier(`percentiles_of_${metric}`)
+    // The list gets its name where it is used first.
+    const first = found.get(`p${percentiles[0]}_${metric}`) as Aggregate
+    const one = param('UInt32', 1)
+    first.sql = sql`if(count(${value}) = 0, NULL, (quantilesExactInclusive(${levels})(${value}) AS ${list})[${one}])`
+    if (mergedPercentiles)
+      first.merged = sql`if(${mergedPercentiles.none}, NULL, (${mergedPercentiles.of(levels)} AS ${list})[${one}])`
+  }
   return [...found.values()]
 }
 

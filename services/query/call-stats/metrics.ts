@@ -15,7 +15,10 @@ export const callMetrics: Record<'latency_ms' | 'call_count' | 'error_count', Me
       count_true: sql`sum(latency_ones)`,
       count_false: sql`sum(latency_zeros)`,
     },
-    mergedPercentile: (level) => sql`quantileExactInclusiveArrayOrNull(${level})(latencies)`,
+    mergedPercentiles: {
+      none: sql`sum(timed) = 0`,
+      of: (levels) => sql`quantilesExactInclusiveArray(${levels})(latencies)`,
+    },
   },
   call_count: {
     value: sql`toNullable(1)`,
