@@ -19,13 +19,13 @@ import { createTestStore } from '../fixtures/store.ts'
 const markOf = (dir: string) => join(dir, 'in-flight-calls-0.json')
 const project = 'crash/engine'
 
-/** Kills the server as soon as it says that it is working on a batch of calls. */
-function killWhileInserting(server: ChildServer, dir: string): Promise<void> {
+/** Kills the server as soon as it says that it is working on a batch of calls, and has acknowledged what it holds. */
+function killWhileInserting(server: ChildServer, dir: string, acknowledged: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
     const watcher = watch(dir, (_, name) => {
       if (name !== 'in-flight-calls-0.json' || !existsSync(markOf(dir))) return
       watcher.close()
-      resolve(server.kill())
+      resolve(acknowledged.then(() => server.kill()))
     })
   })
 }
@@ -51,8 +51,10 @@ describe('a process that ends in the middle of an insert', () => {
     // The kill may come after the end of the insert; then the mark is gone, and the next one is tried.
     while (!existsSync(markOf(dir)) && tries++ < 20) {
       if (tries > 1) server = await startChildServer(dir)
-      const killed = killWhileInserting(server, dir)
+      const taken = Promise.withResolvers<void>()
+      const killed = killWhileInserting(server, dir, taken.promise)
       sent.push(...(await sendCalls(server.url, 2_000)))
+      taken.resolve()
       await killed
     }
     const mark = JSON.parse(readFileSync(markOf(dir), 'utf8')) as { attempts: number; firstOffset: number }
