@@ -293,15 +293,17 @@ export function storeContract(driver: StoreDriver): void {
         )
       })
 
-      test('rows of many months arrive in one insert', async () => {
+      test('rows of a year arrive in one insert; those of many more months are refused as such', async () => {
         const monthUs = 31 * 86_400 * 1e6
         const lines = Array.from({ length: 60 }, (_, i) =>
           callLine({ project: 'months', id: `c${i}`, startedUs: 1_000_000_000_000_000 + i * monthUs }),
         )
-        expect(await insertLines(lines)).toEqual({ rowsRead: 60 })
-        expect(
-          await value("count(DISTINCT toYYYYMM(started_at)) FROM callhouse.calls WHERE project_id = 'months'"),
-        ).toBe('60')
+        const refused = await failure(insertLines(lines))
+        expect(refused).toMatchObject({ kind: 'outage', code: 252 })
+        expect(refused.message).toContain('partitions for single INSERT block')
+        expect(await insertLines(lines.slice(0, 12))).toEqual({ rowsRead: 12 })
+        const months = "count(DISTINCT toYYYYMM(started_at)) FROM callhouse.calls WHERE project_id = 'months'"
+        expect(await value(months)).toBe('12')
       })
 
       test('the same rows again change no answer', async () => {
