@@ -9,6 +9,7 @@ import type { Logger } from './core/logger.ts'
 import type { Progress } from './core/progress.ts'
 import type { ShutdownStep } from './core/shutdown.ts'
 import type { Store } from './core/store/store.ts'
+import type { TopicName } from './core/topics.ts'
 import { costCommands } from './cost-commands.ts'
 import { deadLetterCommands } from './deadletter-commands.ts'
 import { examineStore } from './doctor.ts'
@@ -16,11 +17,13 @@ import { hasEmbeddedStore, hasSharedLog } from './engines.ts'
 import { loadDefaultPrices } from './query/costs/default-prices.ts'
 import { createCostExplainer } from './query/costs/explain.ts'
 import { createPrices } from './query/costs/prices.ts'
+import { rebuildCommands } from './rebuild-commands.ts'
 import { lookupRows } from './worker/calls.ts'
 import { openDeadLetters } from './worker/deadletters.ts'
 import { createTableDeadLetters } from './worker/deadletters-table.ts'
 import { createInFlight } from './worker/in-flight.ts'
 import type { WorkerMetrics } from './worker/metrics.ts'
+import { createRebuilds, type Rebuilds } from './worker/rebuild.ts'
 import { createRepair, type Repair } from './worker/repair.ts'
 import { startWorker, type Worker } from './worker/run.ts'
 import { createSweeps } from './worker/sweeps.ts'
@@ -86,8 +89,13 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     freshness: createFreshness({ log, progress, boundMs: config.freshnessMs }),
   })
   const letters = deadLetterCommands({ deadLetters, log })
+  const isOneMachine = !hasSharedLog(config) && hasEmbeddedStore(config)
+  const rebuilds = isOneMachine ? rebuilding(deps, worker) : undefined
+  const rebuild = rebuildCommands(rebuilds)
   const socket = await listenForCommands(dataDir, async (message) => {
+    if (message.command === 'ping') return 'here'
     if (message.command === 'doctor') return examineStore(config, store)
+    if (/^(rebuild|replay)\./.test(message.command)) return rebuild(message)
     return message.command.startsWith('costs.') ? costs(message) : letters(message)
   })
   open.push({ name: 'commands', limitMs: 2_000, close: () => socket.close() })
@@ -96,9 +104,36 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     const looking = setInterval(() => worker.rollups.touch(), lookMs)
     open.push({ name: 'rollups', limitMs: 1_000, close: () => clearInterval(looking) })
   }
-  const repair = hasSharedLog(config) || !hasEmbeddedStore(config) ? undefined : repairing(deps, worker)
+  const repair = isOneMachine ? repairing(deps, worker) : undefined
   open.push({ name: 'housekeeping', limitMs: 1_000, close: () => sweeps.stop() })
   return { worker, failed: failed.promise, missing: () => repair?.reason() }
+}
+
+/** Records of the log of one machine. */
+const keptRecords = ({ config, log }: Pick<ApplyingDeps, 'config' | 'log'>) =>
+  async function* (topic: TopicName, fromOffset = 1, upTo?: number) {
+    const toOffset = upTo ?? (await log.end(topic))[0]?.offset ?? 0
+    if (toOffset >= fromOffset) yield* readSegments({ dir: join(config.dataDir, 'log'), topic, fromOffset, toOffset })
+  }
+
+function rebuilding(deps: ApplyingDeps, worker: Worker): Rebuilds {
+  const { config, log, store, logger, open } = deps
+  const rebuilds = createRebuilds({
+    store,
+    log,
+    worker,
+    records: keptRecords(deps),
+    stateFile: join(config.dataDir, 'rebuild.json'),
+    onEnd(status) {
+      if (status.phase === 'done') logger.info(status, 'rebuilt')
+      else logger.warn(status, 'rebuild not ended')
+    },
+  })
+  open.push({ name: 'rebuild', limitMs: 60_000, close: () => rebuilds.stop() })
+  const unfinished = rebuilds.unfinished()
+  if (unfinished !== null)
+    logger.warn({ table: unfinished }, 'a rebuild is unfinished: callhouse rebuild goes on with it, or gives it up')
+  return rebuilds
 }
 
 /** Rebuilds broken parts beside everything else: those that the start found, and those that a later look finds. */
@@ -106,10 +141,7 @@ function repairing({ config, log, store, logger, open }: ApplyingDeps, worker: W
   const repair = createRepair({
     store,
     worker,
-    async *records(topic) {
-      const toOffset = (await log.end(topic))[0]?.offset ?? 0
-      if (toOffset > 0) yield* readSegments({ dir: join(config.dataDir, 'log'), topic, toOffset })
-    },
+    records: keptRecords({ config, log }),
     onRepaired(report) {
       if (report.missingBefore === null) logger.warn(report, 'broken parts rebuilt')
       else logger.error(report, 'broken parts rebuilt as far as the log goes back')

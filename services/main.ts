@@ -11,6 +11,7 @@ import { deadLetterCommands } from './deadletter-commands.ts'
 import { examineMachine, examineStore, type Finding, findingsText } from './doctor.ts'
 import { hasEmbeddedStore, hasSharedLog, openLog, openStore } from './engines.ts'
 import type { ExplainedCost } from './query/costs/explain.ts'
+import { follow } from './rebuild-commands.ts'
 import { startCallhouse } from './serve.ts'
 import { type ServerRole, serverRoles } from './server-role.ts'
 import { createTableDeadLetters } from './worker/deadletters-table.ts'
@@ -28,6 +29,10 @@ const help = `callhouse: trace, evaluation and inference server
   callhouse deadletters show <id>
   callhouse deadletters replay <id>|all
   callhouse explain-cost <call id> [project] [--json]    which usage, which price, which arithmetic
+  callhouse rebuild                     the tables that can be made anew, and whether a rebuild is unfinished
+  callhouse rebuild <table> [--rows-per-second 20000]    makes a table anew while everything goes on; goes on after a kill
+  callhouse rebuild abandon             gives an unfinished rebuild up: the old table stays
+  callhouse replay --from <position> [--rows-per-second 20000]    applies kept records again; a position is calls=12 or 12
   callhouse version
 
 Settings are flags (--port 7000) or variables (CALLHOUSE_PORT=7000).
@@ -68,19 +73,29 @@ function manageKeys(config: Config, [verb, ...args]: string[]): void {
   } else throw new UsageError('usage: callhouse keys list | create <user> [role] [entity-or-project ...] | revoke <id>')
 }
 
-/** Over the socket of the running server; without one, inside a server that is started for the command alone. */
-async function ask(config: Config, command: string, args: string[]): Promise<unknown> {
-  let reply: ControlReply | undefined = await askServer(config.dataDir, { command, args })
-  if (!reply) {
-    const quiet = createLogger({ level: 'error' })
-    const callhouse = await startCallhouse({ ...config, host: '127.0.0.1', port: 0 }, quiet)
-    reply = await askServer(config.dataDir, { command, args })
-    await callhouse.shutdown.run('command done')
+type Ask = (command: string, args: string[]) => Promise<unknown>
+
+/** Over the socket of the running server; without one, inside a server that is started for the work alone. */
+async function withServer<T>(config: Config, work: (ask: Ask) => Promise<T>): Promise<T> {
+  const isServed = (await askServer(config.dataDir, { command: 'ping', args: [] })) !== undefined
+  const own = isServed
+    ? undefined
+    : await startCallhouse({ ...config, host: '127.0.0.1', port: 0 }, createLogger({ level: 'error' }))
+  own?.shutdown.onSignals()
+  try {
+    return await work(async (command, args) => {
+      const reply = await askServer(config.dataDir, { command, args })
+      if (!reply) throw new Error('the server does not answer on its socket')
+      if (!reply.ok) throw new UsageError(reply.reason)
+      return reply.result
+    })
+  } finally {
+    await own?.shutdown.run('command done')
   }
-  if (!reply) throw new Error('the server does not answer on its socket')
-  if (!reply.ok) throw new UsageError(reply.reason)
-  return reply.result
 }
+
+const ask = (config: Config, command: string, args: string[]): Promise<unknown> =>
+  withServer(config, (one) => one(command, args))
 
 /** Without a server in between, where log and store are engines that any process may use. */
 async function askEngines(config: Config, command: string, args: string[]): Promise<unknown> {
@@ -116,6 +131,30 @@ async function explainCost(config: Config, [callId, project]: string[], asJson: 
   print(asJson ? JSON.stringify(explained, null, 2) : explainedText(explained))
 }
 
+const oneMachineOnly = (config: Config, what: string): void => {
+  if (hasSharedLog(config) || !hasEmbeddedStore(config))
+    throw new UsageError(`${what} works on one machine; with Kafka or a ClickHouse server it is not supported yet`)
+}
+
+async function rebuild(config: Config, [table, ...more]: string[], rowsPerSecond: string): Promise<void> {
+  if (more.length > 0) throw new UsageError('usage: callhouse rebuild [<table>|abandon] [--rows-per-second <n>]')
+  oneMachineOnly(config, 'callhouse rebuild')
+  await withServer(config, async (one) => {
+    if (table === undefined) {
+      const { tables, unfinished } = (await one('rebuild.list', [])) as { tables: string[]; unfinished: string | null }
+      print(tables.join('\n'))
+      if (unfinished !== null) print(`unfinished: ${unfinished}`)
+    } else if (table === 'abandon') print(`given up: ${await one('rebuild.abandon', [])}`)
+    else await follow(one, 'rebuild.start', [table, rowsPerSecond], print)
+  })
+}
+
+async function replay(config: Config, from: string, rowsPerSecond: string): Promise<void> {
+  if (from === '') throw new UsageError('usage: callhouse replay --from <position> [--rows-per-second <n>]')
+  oneMachineOnly(config, 'callhouse replay')
+  await withServer(config, (one) => follow(one, 'replay.start', [from, rowsPerSecond], print))
+}
+
 /** The engines are looked at where they are in use or may be shared; a folder that nobody uses is not opened for it. */
 async function findStoreFindings(config: Config): Promise<Finding[]> {
   const reply = await askServer(config.dataDir, { command: 'doctor', args: [] })
@@ -148,9 +187,19 @@ const [command = 'help', ...rest] = process.argv.slice(2)
 const firstFlag = rest.findIndex((word) => word.startsWith('--'))
 const words = firstFlag === -1 ? rest : rest.slice(0, firstFlag)
 const given = firstFlag === -1 ? [] : rest.slice(firstFlag)
-/** The only flag that is no setting. */
+/** Flags of single commands; all others are settings. */
 const asJson = ['explain-cost', 'doctor'].includes(command) && given.includes('--json')
 const flags = asJson ? given.filter((flag) => flag !== '--json') : given
+/** Takes a flag that is no setting, and its value, out of the flags. */
+function taken(flag: string): string {
+  const at = flags.findIndex((word) => word === flag || word.startsWith(`${flag}=`))
+  if (at === -1) return ''
+  const [word = ''] = flags.splice(at, 1)
+  return word === flag ? (flags.splice(at, 1)[0] ?? '') : word.slice(flag.length + 1)
+}
+const isRebuild = command === 'rebuild' || command === 'replay'
+const rowsPerSecond = isRebuild ? taken('--rows-per-second') : ''
+const from = command === 'replay' ? taken('--from') : ''
 
 async function run(): Promise<void> {
   if (command === 'help' || command === '--help' || command === '-h') return print(help)
@@ -167,6 +216,8 @@ async function run(): Promise<void> {
   if (command === 'deadletters') return deadLetters(config, words)
   if (command === 'doctor') return examine(config, asJson)
   if (command === 'explain-cost') return explainCost(config, words, asJson)
+  if (command === 'rebuild') return rebuild(config, words, rowsPerSecond)
+  if (command === 'replay' && words.length === 0) return replay(config, from, rowsPerSecond)
   throw new UsageError(`Unknown command ${command}\n\n${help}`)
 }
 

@@ -22,7 +22,7 @@ function smaller(error: unknown, rows: SegmentRow[]): SegmentRow[][] | null {
   return portions.length > 1 ? portions : halves
 }
 
-const isPatch = ({ text }: SegmentRow): boolean => !text.subarray(0, 4096).includes('"kind":"complete"')
+export const isPatch = ({ text }: SegmentRow): boolean => !text.subarray(0, 4096).includes('"kind":"complete"')
 
 /** The part of a batch that holds these rows. */
 const portionOf = (batch: Batch, rows: SegmentRow[]): Batch => ({
@@ -35,7 +35,11 @@ const portionOf = (batch: Batch, rows: SegmentRow[]): Batch => ({
  * @param deps.queue one portion at a time: the scratch tables belong to it; others' work goes in between
  * @returns a function that applies a batch, or those of its rows that are sound, and tells how many became dead letters
  */
-export function createPortions(deps: { store: Pick<Store, 'insert'>; deadLetters: DeadLetters; queue: Queue }) {
+export function createPortions(deps: {
+  store: Pick<Store, 'insert'>
+  deadLetters: Pick<DeadLetters, 'add'>
+  queue: Queue
+}) {
   const { store, deadLetters, queue } = deps
 
   const insert = async (batch: Batch, rows: SegmentRow[] | undefined): Promise<number> => {

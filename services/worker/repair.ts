@@ -1,10 +1,11 @@
 // Rebuilds what broken parts held: from the log, from the calls that are still there, or by counting again.
 import type { StoredRecord } from '../core/log/read.ts'
 import type { Store } from '../core/store/store.ts'
-import { type TopicName, topics } from '../core/topics.ts'
+import type { TopicName } from '../core/topics.ts'
 import { type MonthRange, monthRange, timeUsOf } from './months.ts'
+import { copyOfCalls, readOrigins } from './origins.ts'
 import type { Worker } from './run.ts'
-import type { SegmentRow } from './segment-rows.ts'
+import { rowsOfRecord, type SegmentRow } from './segment-rows.ts'
 
 /** A part that the engine set aside. */
 type BrokenPart = { table: string; name: string; partition: string }
@@ -40,21 +41,7 @@ export type RepairDeps = {
 /** Rows that are applied at once. */
 const portionBytes = 8 * 2 ** 20
 
-/** Where a table's rows come from. */
-type Origin = { from: 'log'; topic: TopicName } | { from: 'calls'; select: string } | { from: 'marks' } | null
-
 const dayUs = 86_400_000_000
-
-function rowsOf({ header, rows }: StoredRecord): SegmentRow[] {
-  const found: SegmentRow[] = []
-  for (let at = 0, rowIndex = 0; at < rows.length; rowIndex++) {
-    const newline = rows.indexOf(10, at)
-    const end = newline === -1 ? rows.length : newline
-    found.push({ partition: 0, offset: header.offset, rowIndex, text: rows.subarray(at, end) })
-    at = end + 1
-  }
-  return found
-}
 
 export function createRepair(deps: RepairDeps): Repair {
   const { store, worker } = deps
@@ -70,27 +57,6 @@ export function createRepair(deps: RepairDeps): Repair {
         WHERE database = 'callhouse' AND (startsWith(reason, 'broken') OR reason = 'unexpected') ORDER BY table, name LIMIT 1000`,
       params: {},
     })
-
-  async function origins(): Promise<(table: string) => Origin> {
-    const views = await store.rows<{ target: string; source: string; select: string }>({
-      name: 'repair.views',
-      sql: `SELECT extract(create_table_query, ' TO callhouse\\\\.(\\\\w+)') AS target,
-          extract(as_select, 'FROM callhouse\\\\.(\\\\w+)') AS source, as_select AS select
-        FROM system.tables WHERE database = 'callhouse' AND engine = 'MaterializedView'`,
-      params: {},
-    })
-    const topicOf = new Map(Object.values(topics).map(({ landing, name }) => [landing, name]))
-    return (table) => {
-      const mine = views.filter(({ target }) => target === table)
-      for (const { source } of mine) {
-        const topic = topicOf.get(source)
-        if (topic !== undefined) return { from: 'log', topic }
-      }
-      const [first] = mine
-      if (first?.source === 'calls') return { from: 'calls', select: first.select }
-      return table === 'rollups' || /^(call|payload)_/.test(table) ? { from: 'marks' } : null
-    }
-  }
 
   /** Applies the rows of the log again that may have lain in the ranges; tells when the oldest record came. */
   async function fromLog(topic: TopicName, ranges: MonthRange[]): Promise<{ rows: number; oldestMs: number | null }> {
@@ -108,7 +74,7 @@ export function createRepair(deps: RepairDeps): Repair {
       if (isStopped) break
       // The first record of all has no predecessors that could be missing.
       oldestMs ??= record.header.offset === 1 ? 0 : record.appendedMs
-      for (const row of rowsOf(record)) {
+      for (const row of rowsOfRecord(record)) {
         const us = timeUsOf(row)
         if (topic === 'calls' && us !== null && !ranges.some(({ fromUs, beforeUs }) => us >= fromUs && us < beforeUs))
           continue
@@ -128,15 +94,6 @@ export function createRepair(deps: RepairDeps): Repair {
     const isWhole = oldestMs !== null && fromUs - dayUs >= oldestMs * 1000
     return isWhole ? null : new Date(oldestMs ?? Date.now()).toISOString()
   }
-
-  const copyFromCalls = (table: string, select: string, { fromUs, beforeUs }: MonthRange): Promise<void> =>
-    store.command({
-      name: 'repair.copy',
-      // The newest row of each call, so that a turn of an earlier thread stays hidden.
-      sql: `INSERT INTO callhouse.${table} ${select} SETTINGS final = 1, additional_table_filters =
-        {'callhouse.calls': 'toUnixTimestamp64Micro(started_at) >= ${fromUs} AND toUnixTimestamp64Micro(started_at) < ${beforeUs}'}`,
-      params: {},
-    })
 
   /** Removes what the engine set aside, now that its rows are elsewhere. */
   const drop = ({ table, name }: BrokenPart): Promise<void> =>
@@ -170,7 +127,7 @@ export function createRepair(deps: RepairDeps): Repair {
   async function repair(): Promise<void> {
     const parts = (await broken()).filter((part) => !hopeless.has(keyOf(part)))
     if (parts.length === 0 || isStopped) return
-    const originOf = await origins()
+    const { of: originOf } = await readOrigins(store)
     const byTopic = Map.groupBy(parts, ({ table }) => {
       const origin = originOf(table)
       return origin?.from === 'log' ? origin.topic : undefined
@@ -191,7 +148,7 @@ export function createRepair(deps: RepairDeps): Repair {
       const range = monthRange(part.partition)
       if (origin?.from === 'calls')
         await settle([part], async () => {
-          await copyFromCalls(part.table, origin.select, range)
+          await store.command(copyOfCalls(`callhouse.${part.table}`, origin.select, range))
           return { rows: 0, missingBefore: null }
         })
       else if (origin?.from === 'marks')

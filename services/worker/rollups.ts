@@ -28,6 +28,8 @@ export type Rollups = {
   touch(): void
   /** Recomputes everything that is marked up to the committed positions, now. */
   refresh(): Promise<void>
+  /** Runs a job while nothing is recomputed. */
+  alone<T>(job: () => Promise<T>): Promise<T>
   stop(): Promise<void>
 }
 
@@ -149,6 +151,12 @@ export function createRollups(deps: {
   return {
     touch: () => schedule(isSlow ? slowMs : quietMs),
     refresh: async () => void (await refresh()),
+    alone(job) {
+      const done = running.catch(() => false).then(job)
+      running = done.then(() => false)
+      running.catch(() => undefined)
+      return done
+    },
     async stop() {
       stopped = true
       clearTimeout(timer)

@@ -46,6 +46,10 @@ export type Worker = {
   caughtUp(): Promise<void>
   status(): { status: 'ok' | 'degraded' | 'down'; reason?: string }
   rollups: Rollups
+  /** Keeps the leaves of payloads. */
+  leafRollups: Rollups
+  /** Runs a job between two batches. */
+  alone<T>(job: () => Promise<T>): Promise<T>
   /** Folds calls that were stored under two start times; part of the hourly housekeeping. */
   sweep(): Promise<number>
   /** Applies rows that were applied before once more, between two batches: what is there already stays as it is. */
@@ -228,6 +232,8 @@ export function startWorker(deps: WorkerDeps): Worker {
 
   return {
     rollups,
+    leafRollups,
+    alone: queue.run,
     async reapply(topic, rows) {
       const materializer = materializers.find((one) => one.topic === topic) as Materializer
       const { partition, offset } = nextPosition(topic)

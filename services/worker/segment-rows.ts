@@ -1,6 +1,7 @@
 // Reads the rows of a batch's source one by one, for the rare cases in which the engine refuses the whole of it.
 import { readFile } from 'node:fs/promises'
 import type { Batch } from '../core/log/log.ts'
+import type { StoredRecord } from '../core/log/read.ts'
 
 /** One row line of a batch, without its newline; the record header is still inside the first row of a record. */
 export type SegmentRow = { partition: number; offset: number; rowIndex: number; text: Buffer }
@@ -23,4 +24,16 @@ export async function segmentRows(batch: Batch): Promise<SegmentRow[]> {
       at = end + 1
     }
   return rows
+}
+
+/** Rows of a record that was read back from the log. */
+export function rowsOfRecord({ header: { offset }, rows }: StoredRecord): SegmentRow[] {
+  const found: SegmentRow[] = []
+  for (let at = 0, rowIndex = 0; at < rows.length; rowIndex++) {
+    const newline = rows.indexOf(10, at)
+    const end = newline === -1 ? rows.length : newline
+    found.push({ partition: 0, offset, rowIndex, text: rows.subarray(at, end) })
+    at = end + 1
+  }
+  return found
 }

@@ -1,0 +1,66 @@
+// What the commands `rebuild` and `replay` do inside the server, and how their progress is shown.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ControlHandler } from './core/control-socket.ts'
+import { parsePositions } from './core/positions.ts'
+import { topics } from './core/topics.ts'
+import type { RebuildStatus, Rebuilds } from './worker/rebuild.ts'
+
+/** A list of positions (`calls=12,objects=3`), or one number for every topic. */
+function positionsOf(text: string) {
+  if (/^\d{1,15}$/.test(text))
+    return Object.values(topics).map(({ name }) => ({ topic: name, partition: 0, offset: Number(text) }))
+  const positions = parsePositions(text)
+  const other = positions.find(({ partition }) => partition !== 0)
+  if (other) throw new Error(`the log of one machine has no partition ${other.partition}`)
+  return positions
+}
+
+function rateOf(text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return undefined
+  const rate = Number(text)
+  if (!(Number.isFinite(rate) && rate > 0)) throw new Error(`Invalid rows per second: ${JSON.stringify(text)}`)
+  return rate
+}
+
+export const rebuildCommands =
+  (rebuilds: Rebuilds | undefined): ControlHandler =>
+  async ({ command, args: [what = '', rate] }) => {
+    if (!rebuilds)
+      throw new Error(
+        'rebuild and replay work on the log and the store of one machine; with Kafka or a ClickHouse server they are not supported yet',
+      )
+    if (command === 'rebuild.start') return rebuilds.rebuild(what, rateOf(rate))
+    if (command === 'rebuild.status') return rebuilds.status()
+    if (command === 'rebuild.list') return { tables: await rebuilds.tables(), unfinished: rebuilds.unfinished() }
+    if (command === 'rebuild.abandon') return rebuilds.abandon()
+    if (command === 'replay.start') return rebuilds.replay(positionsOf(what), rateOf(rate))
+    throw new Error(`Unknown command ${command}`)
+  }
+
+const lineOf = ({ task, phase, part, rows, rowsPerSecond }: RebuildStatus): string =>
+  `${task}: ${phase}, ${Math.floor(part * 100)} %, ${rows} rows, ${rowsPerSecond} rows/s`
+
+const everyMs = 1_000
+
+/**
+ * Begins a task and tells its progress until it ends.
+ * @throws Error when it was refused or failed
+ */
+export async function follow(
+  ask: (command: string, args: string[]) => Promise<unknown>,
+  command: 'rebuild.start' | 'replay.start',
+  args: string[],
+  print: (line: string) => void,
+): Promise<void> {
+  let status = (await ask(command, args)) as RebuildStatus
+  if (status.isResumed) print(`${status.task}: goes on from ${status.rows} rows, begun at ${status.startedAt}`)
+  let told = 0
+  for (;;) {
+    for (; told < status.notes.length; told++) print(`${status.task}: ${status.notes[told]}`)
+    print(lineOf(status))
+    if (status.phase !== 'working' && status.phase !== 'exchanging') break
+    await sleep(everyMs)
+    status = (await ask('rebuild.status', [])) as RebuildStatus
+  }
+  if (status.phase !== 'done') throw new Error(`${status.task}: ${status.phase}: ${status.reason}`)
+}
