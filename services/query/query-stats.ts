@@ -5,7 +5,7 @@ import { fault } from '../core/http/errors.ts'
 import { type Route, route } from '../core/http/route.ts'
 import type { Store } from '../core/store/store.ts'
 import type { CountMemory } from './calls/counts.ts'
-import { joinedTables, topicsOfQuery } from './calls/joined-tables.ts'
+import { joinedTables, referredTables, topicsOfQuery } from './calls/joined-tables.ts'
 import { countCalls, sizeOfCalls } from './calls/plan.ts'
 import { compileCallsQuery } from './expression/calls-query.ts'
 
@@ -43,6 +43,7 @@ export function createQueryStatsRoutes(deps: QueryStatsDeps): Route[] {
         'call_marks',
         'rollups',
         ...joinedTables,
+        ...referredTables,
       ],
       async handle(context) {
         const { input, signal } = context

@@ -119,7 +119,7 @@ describe('what routes touch', () => {
   const image = () => `data:text/plain;base64,${Buffer.alloc(10_000, `content ${images++} `).toString('base64')}`
   const start = (id: string, parent_id?: string) => ({
     ...{ project_id, id, trace_id: traceId, op_name: 'op', started_at: at, attributes: {} },
-    ...{ inputs: { x: 1, image: image() }, thread_id: 'thread-1', turn_id: id, parent_id },
+    ...{ inputs: { x: 1, row: rowRef, image: image() }, thread_id: 'thread-1', turn_id: id, parent_id },
   })
   const end = (id: string) => ({ project_id, id, ended_at: at, output: { y: 2, image: image() }, summary: {} })
   const v2 = '/v2/acme/paths'
@@ -133,6 +133,20 @@ describe('what routes touch', () => {
     { ...page, sort_by: [{ field: 'inputs.x', direction: 'asc' }], query: withinInputs },
     { project_id, filter: { trace_roots_only: true }, query: withinInputs },
   ]
+  const equal = (name: string, value: string) => ({ $eq: [{ $getField: name }, { $literal: value }] })
+  /** What lies in other tables: feedback, queues, a row of a table behind a ref. */
+  const elsewhere = {
+    ...{ project_id, filter: { trace_ids: [traceId] }, expand_columns: ['inputs.row'] },
+    query: {
+      $expr: {
+        $or: [
+          equal('feedback.[custom].payload.a', 'x'),
+          equal('annotation_queue_items.queue_id', 'q'),
+          equal('inputs.row.a', '1'),
+        ],
+      },
+    },
+  }
   const span = () => ({
     ...{ traceId: '5b8efff798038103d269b633813fc60c', spanId: 'eee19b7ec3c1b174', name: 'chat', kind: 3 },
     ...{ startTimeUnixNano: '1767614400000000000', endTimeUnixNano: '1767614401000000000' },
@@ -222,14 +236,17 @@ describe('what routes touch', () => {
     ['objects.list_tags', listed('/tags')],
     ['objects.list_aliases', listed('/aliases')],
     ['files.create', upload],
+    ['tables.create', send('/table/create', { table: { project_id, rows: [{ a: 1 }, { a: 2 }] } })],
     ['calls.read', send('/call/read', { project_id, id: one, include_total_storage_size: true, include_costs: true })],
     [
       'calls.stream_query',
       ...lists.map((body) => send('/calls/stream_query', { ...body, include_costs: true, include_feedback: true })),
+      send('/calls/stream_query', elsewhere),
     ],
     [
       'calls.query_stats',
       send('/calls/query_stats', { project_id }),
+      send('/calls/query_stats', elsewhere),
       ...lists.map(({ project_id, ...body }) =>
         send('/calls/query_stats', {
           project_id,
@@ -256,6 +273,7 @@ describe('what routes touch', () => {
     [
       'traces.usage',
       ...lists.map(({ project_id, ...body }) => send('/trace/usage', { project_id, ...body, include_costs: true })),
+      send('/trace/usage', elsewhere),
     ],
     ['threads.stream_query', send('/threads/stream_query', { project_id })],
     ['objects.read', send('/obj/read', { ...labelled, object_id: 'thing', digest: 'latest' })],
@@ -263,7 +281,6 @@ describe('what routes touch', () => {
     ['objects.query', send('/objs/query', labelled)],
     ['files.query_stats', send('/files/query_stats', { project_id })],
     ['objects.delete', send('/obj/delete', { project_id, object_id: 'thing' })],
-    ['tables.create', send('/table/create', { table: { project_id, rows: [{ a: 1 }, { a: 2 }] } })],
     ['tables.create_from_digests', send('/table/create_from_digests', { project_id, row_digests: ['x'] })],
     ['tables.update', send('/table/update', { project_id, base_digest: table, updates: [{ append: { row: {} } }] })],
     ['tables.query', send('/table/query', { project_id, digest: table })],
@@ -312,8 +329,8 @@ describe('what routes touch', () => {
     }
     expect([...written].sort()).toEqual([...(route.topics ?? [])].sort())
     expect([...read].filter((table) => !route.tables?.includes(table))).toEqual([])
-    // Counters of minutes are read only while some minute is dirty, statistics only when there are any.
-    const unread = (route.tables ?? []).filter((table) => !read.has(table) && !/^call_(counts|stats)$/.test(table))
+    // What is derived is read only when it is there, and its marks only while something is due.
+    const unread = (route.tables ?? []).filter((table) => !read.has(table) && !/^(call_(counts|stats|marks)|rollups|payload_leaves)$/.test(table))
     expect(unread).toEqual([])
   })
 })

@@ -12,8 +12,8 @@ import { payloadQuery } from '../../services/query/calls/payloads.ts'
 import { givenQuery, refsQuery } from '../../services/query/calls/prepare.ts'
 import { everything, indexOf, type Scope } from '../../services/query/calls/scope.ts'
 import { totalSizeQuery, traceSizesQuery } from '../../services/query/calls/trace-sizes.ts'
-import { compileCallsQuery } from '../../services/query/expression/calls-query.ts'
 import type { Behind } from '../../services/query/calls/virtual.ts'
+import { compileCallsQuery } from '../../services/query/expression/calls-query.ts'
 import {
   changedThreadsQuery,
   settledThreadsQuery,

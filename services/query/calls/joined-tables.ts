@@ -2,17 +2,11 @@
 import type { TopicName } from '../../core/topics.ts'
 import type { CompiledCallsQuery } from '../expression/types.ts'
 
-/** Tables of feedback, of queues, and behind refs. */
-export const joinedTables = [
-  'feedback',
-  'feedback_by_ref',
-  'annotation_queues',
-  'annotation_queue_items',
-  'objects',
-  'object_events',
-  'table_lists',
-  'table_rows',
-]
+/** Tables of feedback and of queues. */
+export const joinedTables = ['feedback', 'feedback_by_ref', 'annotation_queues', 'annotation_queue_items']
+
+/** Tables behind refs. */
+export const referredTables = ['objects', 'object_events', 'table_lists', 'table_rows']
 
 /** What the matches of a query and their order are made of, and must not be older than. */
 export function topicsOfQuery({ joins }: Pick<CompiledCallsQuery, 'joins'>): TopicName[] {

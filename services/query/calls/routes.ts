@@ -18,7 +18,7 @@ import { createQueryStatsRoutes } from '../query-stats.ts'
 import { columnsOf } from './columns.ts'
 import { createCountMemory } from './counts.ts'
 import { createExpansion } from './expand.ts'
-import { joinedTables, topicsOfQuery } from './joined-tables.ts'
+import { joinedTables, referredTables, topicsOfQuery } from './joined-tables.ts'
 import { lightSelect } from './light.ts'
 import { readPayloads } from './payloads.ts'
 import { readCall, readPages } from './plan.ts'
@@ -181,6 +181,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
         'call_counts_hourly',
         'costs',
         ...joinedTables,
+        ...referredTables,
       ],
       handle: streamQuery,
     }),
