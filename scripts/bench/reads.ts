@@ -9,6 +9,7 @@ import type { Query, Store } from '../../services/core/store/store.ts'
 import { startCallhouse } from '../../services/serve.ts'
 import { createClient, median } from './process.ts'
 import { deriveLeaves, fillParts, payloadCases } from './reads-payloads.ts'
+import { deriveStats, fillLargeTrace, usageCases } from './reads-usage.ts'
 
 export const project = 'bench/half'
 const other = 'bench/others'
@@ -61,6 +62,7 @@ SETTINGS max_partitions_per_insert_block = 0`,
     process.stderr.write(`\rfilled ${from + step} of ${calls}`)
   }
   process.stderr.write('\n')
+  await fillLargeTrace(store, project, firstUs + (spanSeconds / 2) * 1e6)
   const upto = 1
   await store.command({
     name: 'bench.mark',
@@ -84,8 +86,17 @@ SETTINGS max_partitions_per_insert_block = 0`,
     sql: `INSERT INTO callhouse.rollups (name, position) SELECT 'call_counts', ${upto}`,
   })
   await fillParts(store)
+  process.stderr.write(`statistics: ${(await deriveStats(store)).toFixed(1)} us of CPU per call\n`)
   process.stderr.write(`leaves: ${(await deriveLeaves(store)).toFixed(1)} us of CPU per payload\n`)
-  for (const table of ['calls', 'payloads', 'payload_leaves', 'calls_by_id', 'calls_by_trace', 'calls_by_parent', 'turns'])
+  for (const table of [
+    'calls',
+    'payloads',
+    'payload_leaves',
+    'calls_by_id',
+    'calls_by_trace',
+    'calls_by_parent',
+    'turns',
+  ])
     await store.command({ name: 'bench.optimize', params: {}, sql: `OPTIMIZE TABLE callhouse.${table} FINAL` })
 }
 
@@ -288,7 +299,7 @@ export async function benchReads(calls: number, repetitions: number, keep?: stri
   const { store } = callhouse
   const send = createClient(Number(new URL(callhouse.url).port), 4)
   process.stdout.write('| query | route ms | SQL ms | route / SQL | design ms |\n|---|---|---|---|---|\n')
-  for (const one of [...(await cases(store)), ...(await payloadCases(store, project))]) {
+  for (const one of [...(await cases(store)), ...(await payloadCases(store, project)), ...usageCases(project)]) {
     const times: { route: number[]; sql: number[] } = { route: [], sql: [] }
     for (let n = 0; n < repetitions + 2; n++) {
       const answer = await send(one.path, JSON.stringify({ project_id: project, ...one.body }))
