@@ -40,7 +40,9 @@ export const rebuildCommands =
 const lineOf = ({ task, phase, part, rows, rowsPerSecond }: RebuildStatus): string =>
   `${task}: ${phase}, ${Math.floor(part * 100)} %, ${rows} rows, ${rowsPerSecond} rows/s`
 
-const everyMs = 1_000
+/** Short tasks are over soon, long ones need no line every moment. */
+const firstMs = 50
+const mostMs = 2_000
 
 /**
  * Begins a task and tells its progress until it ends.
@@ -55,11 +57,11 @@ export async function follow(
   let status = (await ask(command, args)) as RebuildStatus
   if (status.isResumed) print(`${status.task}: goes on from ${status.rows} rows, begun at ${status.startedAt}`)
   let told = 0
-  for (;;) {
+  for (let waitMs = firstMs; ; waitMs = Math.min(waitMs * 2, mostMs)) {
     for (; told < status.notes.length; told++) print(`${status.task}: ${status.notes[told]}`)
     print(lineOf(status))
     if (status.phase !== 'working' && status.phase !== 'exchanging') break
-    await sleep(everyMs)
+    await sleep(waitMs)
     status = (await ask('rebuild.status', [])) as RebuildStatus
   }
   if (status.phase !== 'done') throw new Error(`${status.task}: ${status.phase}: ${status.reason}`)

@@ -1,0 +1,258 @@
+// `callhouse rebuild` and `replay`: tables are made anew while writes go on, and every answer and row stays what it was.
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { askServer } from '../../services/core/control-socket.ts'
+import { readSegments } from '../../services/core/log/read.ts'
+import type { Store } from '../../services/core/store/store.ts'
+import type { TopicName } from '../../services/core/topics.ts'
+import { follow } from '../../services/rebuild-commands.ts'
+import { createRebuilds, type RebuildStatus } from '../../services/worker/rebuild.ts'
+import type { Worker } from '../../services/worker/run.ts'
+import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import { usesServer } from '../fixtures/setup.ts'
+
+type Row = Record<string, unknown>
+
+const project_id = 're/build'
+const idOf = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`
+const timeOf = (n: number) => new Date(Date.UTC(2026, n % 3, 5, 12, n % 60, n % 7)).toISOString()
+let server: LiveServer
+let written = 0
+
+const ask = async (command: string, args: string[]): Promise<unknown> => {
+  const reply = await askServer(server.dataDir, { command, args })
+  if (!reply?.ok) throw new Error(reply?.reason)
+  return reply.result
+}
+const start = (n: number, more: Row = {}) => ({
+  ...{ project_id, id: idOf(n), trace_id: idOf(n - (n % 5)), op_name: `op-${n % 4}`, started_at: timeOf(n) },
+  ...{ attributes: { a: n }, inputs: { n }, thread_id: `t${n % 3}`, turn_id: idOf(n) },
+  ...(n % 5 ? { parent_id: idOf(n - (n % 5)) } : {}),
+  ...more,
+})
+const end = (n: number, output: unknown = { n }) => ({
+  ...{ project_id, id: idOf(n), ended_at: timeOf(n), output },
+  summary: { usage: { m: { prompt_tokens: n, completion_tokens: 1 } } },
+})
+
+/** Calls of three months: whole ones, parts that come apart and twice, new names, other threads, deletes. */
+async function write(count: number): Promise<void> {
+  const from = written
+  written += count
+  const numbers = Array.from({ length: count }, (_, n) => from + n)
+  await server.send('/call/upsert_batch', {
+    batch: numbers.flatMap((n) => [
+      { mode: 'start', req: { start: start(n) } },
+      ...(n % 4 ? [{ mode: 'end', req: { end: end(n) } }] : []),
+    ]),
+  })
+  await server.send('/call/upsert_batch', {
+    batch: numbers.flatMap((n) => [
+      ...(n % 8 ? [] : [{ mode: 'end', req: { end: end(n, 'late') } }]),
+      ...(n % 9 ? [] : [{ mode: 'start', req: { start: start(n, { thread_id: 'other' }) } }]),
+    ]),
+  })
+  await server.send('/call/update', { project_id, call_id: idOf(from + 1), display_name: `name ${from}` })
+  await server.send('/calls/delete', { project_id, call_ids: [idOf(from + 2)] })
+  await server.send('/obj/create', { obj: { project_id, object_id: `thing${from % 2}`, val: { from } } })
+  await server.send('/cost/create', {
+    project_id,
+    costs: { m: { prompt_token_cost: from + 1, completion_token_cost: 2 } },
+  })
+}
+
+const rows = (sql: string): Promise<Row[]> => server.now().store.rows<Row>({ name: 'test.rows', sql, params: {} })
+
+/** Every row of a table as a reader finds it; how often a bucket was counted and what is hidden do not count. */
+async function contents(table: string): Promise<string[]> {
+  const wheres: Record<string, string> = {
+    turns: 'WHERE hidden = 0',
+    call_counts: 'WHERE calls > 0',
+    call_stats: 'WHERE calls > 0',
+  }
+  const leaves = table === 'payload_leaves'
+  const columns = leaves
+    ? 'project_id, path, kind, part, leaf.1 AS time, leaf.2 AS number, leaf.3 AS text'
+    : `* EXCEPT '^(revision|position)$'`
+  const source = leaves
+    ? 'ARRAY JOIN arrayZip(at, arrayResize(num, length(at)), arrayResize(str, length(at))) AS leaf'
+    : 'FINAL'
+  const found = await rows(`SELECT ${columns} FROM callhouse.${table} ${source} ${wheres[table] ?? ''}`)
+  return found.map((row) => JSON.stringify(row)).sort()
+}
+
+async function answers(): Promise<unknown> {
+  const of = { project_id }
+  const sort_by = [{ field: 'started_at', direction: 'asc' }]
+  return {
+    calls: await server.list<Row>('/calls/stream_query', { ...of, sort_by }),
+    children: await server.list<Row>('/calls/stream_query', { ...of, filter: { parent_ids: [idOf(5)] } }),
+    trace: await server.list<Row>('/calls/stream_query', { ...of, filter: { trace_ids: [idOf(10)] } }),
+    one: await server.send('/call/read', { ...of, id: idOf(1) }),
+    count: await server.send('/calls/query_stats', of),
+    threads: await server.list<Row>('/threads/stream_query', of),
+    objects: await server.send('/objs/query', of),
+    costs: await server.send('/cost/query', of),
+  }
+}
+
+const identity = async (table: string) =>
+  (await rows(`SELECT toString(uuid) AS uuid FROM system.tables WHERE database = 'callhouse' AND name = '${table}'`))[0]
+    ?.uuid
+const leftovers = () =>
+  rows(
+    `SELECT name FROM system.tables WHERE database = 'callhouse_rebuild' OR name LIKE 'rebuild%' OR name LIKE '%mirror'`,
+  )
+
+/** Runs it to its end; returns what it told. */
+async function rebuild(table: string): Promise<string[]> {
+  const lines: string[] = []
+  await follow(ask, 'rebuild.start', [table, '1000000'], (line) => lines.push(line))
+  return lines
+}
+const refreshed = async () => {
+  await server.now().worker?.rollups.refresh()
+  await server.now().worker?.leafRollups.refresh()
+}
+
+const command = (sql: string): Promise<void> => server.now().store.command({ name: 'test.command', sql, params: {} })
+
+const sources: [string, string[]][] = [
+  ['the log', ['calls', 'payloads', 'call_patches', 'objects', 'object_events', 'costs']],
+  ['the calls', ['calls_by_id', 'calls_by_trace', 'calls_by_parent', 'turns']],
+  ['marks', ['call_counts', 'call_stats', 'payload_leaves']],
+]
+
+beforeAll(async () => {
+  server = await startLiveServer()
+  await write(40)
+  await answers()
+  await refreshed()
+})
+afterAll(() => server.remove())
+
+it.skipIf(usesServer).each(sources)('made anew from %s when the old ones are lost', async (_from, tables) => {
+  const before = { answers: await answers(), rows: await Promise.all(tables.map(contents)) }
+  for (const [i, table] of tables.entries()) {
+    expect(before.rows[i]?.length).toBeGreaterThan(0)
+    const old = await identity(table)
+    await command(`TRUNCATE TABLE callhouse.${table}`)
+    expect((await rebuild(table)).at(-1)).toContain(`rebuild ${table}: done, 100 %`)
+    expect(await identity(table)).not.toBe(old)
+  }
+  expect(await Promise.all(tables.map(contents))).toEqual(before.rows)
+  expect(await answers()).toEqual(before.answers)
+  expect(await leftovers()).toEqual([])
+})
+
+it.skipIf(usesServer).each(['calls', 'calls_by_trace', 'call_counts'])('%s, while writes go on', async (table) => {
+  let isDone = false
+  const writing = (async () => {
+    do await write(10)
+    while (!isDone)
+  })()
+  await rebuild(table).finally(() => {
+    isDone = true
+  })
+  await writing
+  const now = await answers()
+  await refreshed()
+  expect(await answers()).toEqual(now)
+  const rowsNow = await contents(table)
+  // Nothing goes on now: made once more, it is the same.
+  await rebuild(table)
+  expect(await contents(table)).toEqual(rowsNow)
+  expect(await answers()).toEqual(now)
+})
+
+it.skipIf(usesServer)('kept records that are applied again change nothing', async () => {
+  const before = { answers: await answers(), calls: await contents('calls'), payloads: await contents('payloads') }
+  const lines: string[] = []
+  await follow(ask, 'replay.start', ['1', '1000000'], (line) => lines.push(line))
+  expect(lines.join()).toMatch(/calls: applied up to \d+/)
+  expect(lines.at(-1)).toMatch(/replay: done, 100 %, [1-9]\d* rows/)
+  await follow(ask, 'replay.start', ['calls=3,objects=1', '1000000'], () => {})
+  await refreshed()
+  expect(await answers()).toEqual(before.answers)
+  expect([await contents('calls'), await contents('payloads')]).toEqual([before.calls, before.payloads])
+})
+
+it.skipIf(usesServer)('what the log does not hold any more is taken over, and said', async () => {
+  await server.restart()
+  const log = join(server.dataDir, 'log', 'calls')
+  const segments = () =>
+    readdirSync(log)
+      .filter((name) => /\.(jsonl|zst)/.test(name))
+      .sort()
+  await write(10)
+  const before = { answers: await answers(), calls: await contents('calls'), payloads: await contents('payloads') }
+  expect(segments().length).toBeGreaterThan(1)
+  rmSync(join(log, segments()[0] as string))
+  for (const table of ['calls', 'payloads'])
+    expect((await rebuild(table)).join()).toMatch(
+      /the log holds nothing from before 2\d{3}-.*: older rows are taken over/,
+    )
+  expect(await answers()).toEqual(before.answers)
+  expect([await contents('calls'), await contents('payloads')]).toEqual([before.calls, before.payloads])
+})
+
+it.skipIf(usesServer)('refuses what it cannot do', async () => {
+  const refused = (command: string, ...args: string[]) => expect(ask(command, args)).rejects
+  await refused('rebuild.start', 'nothing').toThrow(
+    'There is no table "nothing" that can be rebuilt; one of annotation_',
+  )
+  await refused('rebuild.start', 'call_marks').toThrow('There is no table')
+  await refused('rebuild.start', 'calls; DROP TABLE callhouse.calls').toThrow('There is no table')
+  await refused('rebuild.start', 'calls', '-1').toThrow('Invalid rows per second: "-1"')
+  await refused('rebuild.abandon').toThrow('no rebuild is unfinished')
+  await refused('replay.start', 'calls').toThrow('Invalid')
+  await refused('replay.start', 'calls.2=1').toThrow('no partition 2')
+  expect(await ask('rebuild.list', [])).toEqual({
+    tables: expect.arrayContaining(['turns', 'objects']),
+    unfinished: null,
+  })
+})
+
+it.skipIf(usesServer).each([
+  ['after the exchange', 'rebuild.drop', 'turns'],
+  ['in the middle of the exchange', 'rebuild.exchange', 'call_counts'],
+])('goes on when it broke off %s', async (_when, statement, table) => {
+  const { store, log, worker } = server.now()
+  await answers()
+  await refreshed()
+  const before = { answers: await answers(), rows: await contents(table) }
+  const old = await identity(table)
+  const stateFile = join(server.dataDir, 'broken-off.json')
+  let hasExchanged = false
+  const breaking: Store = {
+    ...store,
+    async command(query, options) {
+      if (query.name === 'rebuild.exchange') hasExchanged = true
+      if (!hasExchanged || query.name !== statement) return store.command(query, options)
+      // Of several tables the first.
+      if (statement === 'rebuild.exchange')
+        await store.command({ ...query, sql: query.sql.split(',')[0] ?? '' }, options)
+      throw new Error('broken off')
+    },
+  }
+  async function* records(topic: TopicName, fromOffset: number, toOffset: number) {
+    yield* readSegments({ dir: join(server.dataDir, 'log'), topic, fromOffset, toOffset })
+  }
+  const attempt = async (through: Store): Promise<RebuildStatus> => {
+    const ended = Promise.withResolvers<RebuildStatus>()
+    const deps = { store: through, log, worker: worker as Worker, records, stateFile, onEnd: ended.resolve }
+    await createRebuilds(deps).rebuild(table, 1_000_000)
+    return ended.promise
+  }
+  expect(await attempt(breaking)).toMatchObject({ phase: 'failed', reason: 'broken off' })
+  expect(await identity(table)).not.toBe(old)
+  await write(5)
+  await answers()
+  await refreshed()
+  const now = { answers: await answers(), rows: await contents(table) }
+  expect(now.rows.length).toBeGreaterThanOrEqual(before.rows.length)
+  expect(await attempt(store)).toMatchObject({ phase: 'done', isResumed: true })
+  expect({ answers: await answers(), rows: await contents(table) }).toEqual(now)
+  expect(await leftovers()).toEqual([])
+})
