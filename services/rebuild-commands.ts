@@ -37,8 +37,8 @@ export const rebuildCommands =
     throw new Error(`Unknown command ${command}`)
   }
 
-const lineOf = ({ task, phase, part, rows, rowsPerSecond }: RebuildStatus): string =>
-  `${task}: ${phase}, ${Math.floor(part * 100)} %, ${rows} rows, ${rowsPerSecond} rows/s`
+const lineOf = ({ task, phase, part, rows, rowsPerSecond, at }: RebuildStatus): string =>
+  `${task}: ${phase}, ${Math.floor(part * 100)} %, ${rows} rows, ${rowsPerSecond} rows/s${at ? `, at ${at}` : ''}`
 
 /** Short tasks are over soon, long ones need no line every moment. */
 const firstMs = 50

@@ -29,8 +29,10 @@ export type Task = {
   /** A portion is done and durable; rests. */
   advanced(portion: { cursor: number; rows: number; tookMs: number; done: number; of: number }): Promise<void>
   note(text: string): void
-  /** Later passes may hurry: what comes in meanwhile must not outrun them. */
+  /** Later passes are faster: what comes in meanwhile must not outrun them. */
   hurry(): void
+  /** Rests no more: others wait. */
+  rush(): void
   signal: AbortSignal
 }
 
@@ -146,7 +148,10 @@ function fromLog(deps: KindDeps, table: string, topic: TopicName): Kind {
         if ((await endOf()) - end < fewRecords) break
         task.hurry()
       }
-      const [before, now] = [await countOf('callhouse'), await countOf(shadowDatabase)]
+      // Counted in this order the new one has at least what the old one had.
+      const before = await countOf('callhouse')
+      await applyUpTo(task, await endOf())
+      const now = await countOf(shadowDatabase)
       if (now < before) {
         task.note(`the log lacks ${before - now} rows of the old table: they are taken over`)
         await takeOver(task)
@@ -155,7 +160,7 @@ function fromLog(deps: KindDeps, table: string, topic: TopicName): Kind {
     },
     finish: (task, exchange) =>
       worker.alone(async () => {
-        task.hurry()
+        task.rush()
         await applyUpTo(task, await endOf())
         await exchange()
       }),

@@ -4,6 +4,7 @@ import { mkdir, open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Position } from '../core/log/log.ts'
+import { formatPositions } from '../core/positions.ts'
 import type { TopicName } from '../core/topics.ts'
 import { keptRows } from './kept-rows.ts'
 import { readOrigins } from './origins.ts'
@@ -29,6 +30,8 @@ export type RebuildStatus = {
   /** Rows that were applied, copied or counted. */
   rows: number
   rowsPerSecond: number
+  /** Of a replay: the record up to which it has got, as a position. */
+  at?: string
   notes: string[]
   startedAt: string
   isResumed: boolean
@@ -58,6 +61,10 @@ export type RebuildDeps = Omit<KindDeps, 'worker'> & {
 }
 
 export const defaultRowsPerSecond = 20_000
+
+/** Parts that are not merged yet come on top. */
+const spaceFactor = 1.5
+const mebibytes = (bytes: number): number => Math.ceil(bytes / 2 ** 20)
 
 async function writeDurably(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
@@ -113,7 +120,11 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
       hurry: () => {
         rate *= 2
       },
+      rush: () => {
+        rate = Number.POSITIVE_INFINITY
+      },
       async rest(rows: number, tookMs: number): Promise<void> {
+        if (rate === Number.POSITIVE_INFINITY) return
         await sleep(Math.max(tookMs, (rows / rate) * 1_000 - tookMs), undefined, { signal: stopping.signal })
         status.rowsPerSecond = Math.round(((status.rows - before) * 1_000) / (performance.now() - beganMs))
       },
@@ -121,10 +132,11 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
   }
 
   const taskOf = (status: RebuildStatus, state: State, rowsPerSecond: number): Task => {
-    const { hurry, rest } = pacer(status, rowsPerSecond)
+    const { hurry, rush, rest } = pacer(status, rowsPerSecond)
     const task: Task = {
       cursor: state.cursor,
       hurry,
+      rush,
       signal: stopping.signal,
       note(text) {
         if (!state.notes.includes(text)) state.notes.push(text)
@@ -142,6 +154,21 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
     return task
   }
 
+  /** The new tables take about as much as the old ones. */
+  async function checkSpace(of: readonly string[]): Promise<void> {
+    const [row] = await store.rows<{ free: number; needed: number }>({
+      name: 'rebuild.space',
+      sql: `SELECT toFloat64(sum(bytes_on_disk)) AS needed, (SELECT toFloat64(min(free_space)) FROM system.disks) AS free
+        FROM system.parts WHERE active AND database = 'callhouse' AND table IN {tables:Array(String)}`,
+      params: { tables: of },
+    })
+    const [free, needed] = [Number(row?.free), Number(row?.needed) * spaceFactor]
+    if (free < needed)
+      throw new Error(
+        `too little disk: about ${mebibytes(needed)} MiB are needed beside the old table, ${mebibytes(free)} MiB are free`,
+      )
+  }
+
   /** Ends what an earlier process began to exchange; makes the tables when there are none. */
   async function prepare(kind: Kind, state: State): Promise<'filled' | 'to fill'> {
     const { shadow } = kind
@@ -151,6 +178,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
       // Some of several tables were exchanged: all of them are right, and the rest is made again.
       if (used.length === 0) return 'to fill'
     }
+    await checkSpace(shadow.tables)
     state.cursor = 0
     const { views } = await readOrigins(store)
     const made = await shadow.create(views)
@@ -264,6 +292,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
       const beganMs = performance.now()
       await worker.reapply(topic, rows)
       status.rows += rows.length
+      status.at = formatPositions([{ topic, partition: 0, offset: lastOffset }])
       status.part = (lastOffset - first + 1) / (end - first + 1)
       await rest(rows.length, performance.now() - beganMs)
     }

@@ -19,6 +19,7 @@ export type ShadowPlan = {
 }
 
 export type Shadow = {
+  tables: readonly string[]
   /** The store with the shadow's tables in place of those in use. */
   store: Store
   /** Makes the tables, empty, in place of those of an earlier shadow; returns the identities of the new tables. */
@@ -75,6 +76,7 @@ export function createShadow(store: Store, plan: ShadowPlan): Shadow {
   }
 
   return {
+    tables,
     store: {
       ...store,
       rows: (query, options) => store.rows(shadowed(query), options),
