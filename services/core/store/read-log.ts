@@ -14,7 +14,7 @@ import type { Query, QueryOptions, Store } from './store.ts'
  * - `scan`: all calls or documents of a project
  * - `table`: any other table
  */
-export type ReadPath = 'rollup' | 'text' | 'side columns' | 'index' | 'keys' | 'window' | 'scan' | 'table'
+type ReadPath = 'rollup' | 'text' | 'side columns' | 'index' | 'keys' | 'window' | 'scan' | 'table'
 
 /** From the program's own text, in which values are parameters. The first that fits. */
 const paths: readonly (readonly [path: ReadPath, fits: RegExp])[] = [
@@ -27,7 +27,7 @@ const paths: readonly (readonly [path: ReadPath, fits: RegExp])[] = [
   ['window', /\b(started_at|at) (>=|<) fromUnixTimestamp64Micro\(/],
 ]
 
-export const readPathOf = (sql: string): ReadPath => paths.find(([, fits]) => fits.test(sql))?.[0] ?? 'scan'
+const readPathOf = (sql: string): ReadPath => paths.find(([, fits]) => fits.test(sql))?.[0] ?? 'scan'
 
 /** A read that takes longer is told to the operator. */
 const slowMs = 1_000

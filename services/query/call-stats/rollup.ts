@@ -57,7 +57,7 @@ export type StatsMemory = { covered: Covered }
 export const createStatsMemory = (): StatsMemory => ({ covered: [] })
 
 /** Minutes with marks past these positions. */
-export const dirtyStatsQuery = (projectId: ProjectId, { fromUs, beforeUs }: Span, covered: Covered): Query =>
+const dirtyStatsQuery = (projectId: ProjectId, { fromUs, beforeUs }: Span, covered: Covered): Query =>
   projectQuery('call-stats.dirty-minutes', projectId, (project) => {
     const within = sql`minute >= ${seconds(Math.floor(fromUs / minuteUs) * minuteUs)} AND minute < ${seconds(Math.ceil(beforeUs / minuteUs) * minuteUs)}`
     return sql`SELECT toUnixTimestamp(minute) ${project.from('call_marks', { where: sql`${pastPositions(covered)} AND ${within}` })}

@@ -9,7 +9,7 @@ export type CostsOfCall = (summary: Buffer, startedUs: number) => string | null
 export type Usage = Record<string, unknown>
 
 /** A count as it is reported; 0 when it is none. */
-export function count(usage: Usage, name: string): number {
+function count(usage: Usage, name: string): number {
   const value = usage[name]
   if (typeof value !== 'number' && (typeof value !== 'string' || value === '')) return 0
   const number = Number(value)
