@@ -40,7 +40,7 @@ export const isIndexed = (document: string): document is IndexedDocument =>
 
 /**
  * Condition on a document that every one passes in which a text occurs, in whatever spelling; null when the text has
- * no run of three letters. Letters occur in strings and words of JSON alone, and never from one to the next.
+ * no run of three letters. To be asked only where the index is: it says what a token is. Letters occur in strings and words of JSON alone, and never from one to the next.
  */
 export function mayHoldText(document: IndexedDocument, text: string): Sql | null {
   const runs = text.toLowerCase().match(/[a-z]{3,}/g) ?? []
