@@ -60,7 +60,7 @@ export type RebuildDeps = Omit<KindDeps, 'worker'> & {
   onEnd(status: RebuildStatus): void
 }
 
-export const defaultRowsPerSecond = 20_000
+const defaultRowsPerSecond = 20_000
 
 /** Parts that are not merged yet come on top. */
 const spaceFactor = 1.5

@@ -64,7 +64,10 @@ async function write(count: number): Promise<void> {
 
 const rows = (sql: string): Promise<Row[]> => server.now().store.rows<Row>({ name: 'test.rows', sql, params: {} })
 
-/** Every row of a table as a reader finds it; how often a bucket was counted and what is hidden do not count. */
+/**
+ * Every row of a table as a reader finds it. What is hidden, how often a bucket was counted and how many versions of a
+ * payload had leaves do not count.
+ */
 async function contents(table: string): Promise<string[]> {
   const wheres: Record<string, string> = {
     turns: 'WHERE hidden = 0',
@@ -73,7 +76,7 @@ async function contents(table: string): Promise<string[]> {
   }
   const leaves = table === 'payload_leaves'
   const columns = leaves
-    ? 'project_id, path, kind, part, leaf.1 AS time, leaf.2 AS number, leaf.3 AS text'
+    ? 'DISTINCT project_id, path, kind, part, leaf.1 AS time, leaf.2 AS number, leaf.3 AS text'
     : `* EXCEPT '^(revision|position)$'`
   const source = leaves
     ? 'ARRAY JOIN arrayZip(at, arrayResize(num, length(at)), arrayResize(str, length(at))) AS leaf'
