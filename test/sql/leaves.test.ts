@@ -1,0 +1,80 @@
+// The SQL of reads that go by leaves as checked-in text, and which conditions do.
+import { describe, expect, it } from 'vitest'
+import { parseProjectId } from '../../services/core/ids.ts'
+import { sql } from '../../services/core/store/sql.ts'
+import type { Query } from '../../services/core/store/store.ts'
+import {
+  candidatesQuery,
+  dirtyCallsQuery,
+  endsInMinutes,
+  endsQuery,
+  endsThatMatch,
+  firstValuesQuery,
+  tiedQuery,
+  unknownQuery,
+} from '../../services/query/calls/leaf-queries.ts'
+import { type LeafTests, leafTests } from '../../services/query/calls/leaf-tests.ts'
+import { compileCallsQuery } from '../../services/query/expression/calls-query.ts'
+
+const project = parseProjectId('e/p')
+const field = (name: string) => ({ $getField: name })
+const compare = (op: string, name: string, value: unknown) => ({ [op]: [field(name), { $literal: value }] })
+const testsOf = ($expr: object): (LeafTests | null)[] =>
+  compileCallsQuery({ projectId: 'e/p', prefix: 'platform', aliases: true, query: { $expr } }).payload.map(leafTests)
+const known = (...list: object[]) => testsOf({ $and: list }).filter((tests) => tests !== null)
+
+const range = { fromUs: 1_000_000, beforeUs: 9_000_000 }
+const open = { fromUs: null, beforeUs: null }
+const parts = sql`part = 'both'`
+const place = { path: 'output.score', around: ['output'] }
+const queries: Record<string, Query | null> = {
+  'one condition': candidatesQuery(project, known(compare('$eq', 'inputs.a\\.b.c', 'x')), {
+    ...{ side: 'start', range, direction: 'desc', limit: 100 },
+  }),
+  'two conditions on ends': candidatesQuery(
+    project,
+    known(compare('$eq', 'output.label', 'bad'), compare('$gt', 'output.score', 0.5)),
+    { side: 'end', range: open, direction: 'asc', limit: 100 },
+  ),
+  'ends that came alone': endsQuery(
+    project,
+    [endsThatMatch(known({ $in: [field('output.n'), [{ $literal: 5 }]] })), endsInMinutes([60])],
+    9,
+  ),
+  'calls without leaves': dirtyCallsQuery(project, [60, 120], 9),
+  'first values': firstValuesQuery(project, place.path, { direction: 'desc', kind: 'number', parts, range, most: 9 }),
+  'first of one value': tiedQuery(project, place.path, {
+    ...{ kind: 'text', value: 'x', parts, range: open, direction: 'desc', limit: 9 },
+  }),
+  'values of no order': unknownQuery(project, place, parts, range, 9),
+}
+
+describe('SQL of leaves', () => {
+  it('is as checked in', async () => {
+    const text = Object.entries(queries).map(([name, query]) => `-- ${name}: ${query?.name}\n${query?.sql}\n`)
+    await expect(text.join('\n')).toMatchFileSnapshot('leaves.sql')
+  })
+})
+
+describe('conditions', () => {
+  it('go by leaves when they name one field and need its value', () => {
+    for (const one of [
+      compare('$eq', 'inputs.a', 5),
+      { $or: [compare('$eq', 'inputs.a', 5), compare('$gt', 'inputs.b', 1)] },
+      { $not: [compare('$gt', 'inputs.a', 5)] },
+      { $contains: { input: field('inputs.a'), substr: { $literal: 'x' } } },
+    ])
+      expect(testsOf(one)).toEqual([expect.any(Array)])
+  })
+
+  it('are left to payloads when they hold without a value, or read two', () => {
+    for (const one of [
+      compare('$eq', 'inputs.a', ''),
+      { $eq: [field('inputs.a'), field('inputs.b')] },
+      { $or: [compare('$eq', 'inputs.a', 5), compare('$eq', 'inputs.b', '')] },
+      compare('$eq', 'attributes.otel_span.name', 'x'),
+      { $or: [compare('$eq', 'inputs.a', 5), compare('$eq', 'id', 'x')] },
+    ])
+      expect(testsOf(one)).toEqual([null])
+  })
+})
