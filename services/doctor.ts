@@ -7,7 +7,7 @@ import type { Config } from './config.ts'
 import type { Store } from './core/store/store.ts'
 import { hasEmbeddedStore } from './engines.ts'
 
-export type Verdict = 'ok' | 'warn' | 'fail'
+type Verdict = 'ok' | 'warn' | 'fail'
 export type Finding = { check: string; verdict: Verdict; says: string }
 
 const ok = (check: string, says: string): Finding => ({ check, verdict: 'ok', says })

@@ -330,7 +330,9 @@ describe('what routes touch', () => {
     expect([...written].sort()).toEqual([...(route.topics ?? [])].sort())
     expect([...read].filter((table) => !route.tables?.includes(table))).toEqual([])
     // What is derived is read only when it is there, and its marks only while something is due.
-    const unread = (route.tables ?? []).filter((table) => !read.has(table) && !/^(call_(counts|stats|marks)|rollups|payload_leaves)$/.test(table))
+    const unread = (route.tables ?? []).filter(
+      (table) => !read.has(table) && !/^(call_(counts|stats|marks)|rollups|payload_leaves)$/.test(table),
+    )
     expect(unread).toEqual([])
   })
 })

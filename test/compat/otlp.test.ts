@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { OTLPTraceExporter as ProtoExporter } from '@opentelemetry/exporter-trace-otlp-proto'
+import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { NodeTracerProvider, SimpleSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -12,9 +13,29 @@ import { basicAuth, type ChildServer, postLines, startChildServer } from '../fix
 
 type Settings = { url: string; headers: Record<string, string>; compression: 'gzip' }
 type Compressed = ConstructorParameters<typeof ProtoExporter>[0]
+/** The published encoder alone, its bytes sent as they are. */
+const sendsOnly = (
+  { url, headers }: Settings,
+  type: string,
+  serializer: Pick<typeof ProtobufTraceSerializer, 'serializeRequest'>,
+): SpanExporter => ({
+  export(spans, done) {
+    const body = serializer.serializeRequest(spans) as Uint8Array<ArrayBuffer>
+    fetch(url, { method: 'POST', headers: { ...headers, 'content-type': type }, body }).then(
+      ({ ok, status }) => done(ok ? { code: 0 } : { code: 1, error: new Error(`answered ${status}`) }),
+      (error: Error) => done({ code: 1, error }),
+    )
+  },
+  shutdown: async () => undefined,
+})
 const exporters: [name: string, create: (settings: Settings) => SpanExporter][] = [
   ['protobuf', (settings) => new ProtoExporter(settings as Compressed)],
   ['JSON', (settings) => new JsonExporter(settings as Compressed)],
+  [
+    'protobuf without an exporter',
+    (settings) => sendsOnly(settings, 'application/x-protobuf', ProtobufTraceSerializer),
+  ],
+  ['JSON without an exporter', (settings) => sendsOnly(settings, 'application/json', JsonTraceSerializer)],
 ]
 const routings = ['header', 'resource'] as const
 

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import { createServerStore } from '../../services/core/store/server.ts'
 import { startBridge } from '../fixtures/bridge.ts'
-import { hasDocker, startClickHouseContainer } from '../fixtures/clickhouse-container.ts'
+import { startClickHouseContainer } from '../fixtures/clickhouse-container.ts'
+import { hasContainers } from '../fixtures/containers.ts'
 import { storeContract } from './store.contract.ts'
 
 type Server = { url: string; user: string; password: string; remove(): Promise<void> }
@@ -30,4 +31,4 @@ function onServer(name: string, start: () => Promise<Server>): void {
 }
 
 onServer('bridge', startBridge)
-if (hasDocker()) onServer('container', startClickHouseContainer)
+if (await hasContainers()) onServer('container', startClickHouseContainer)

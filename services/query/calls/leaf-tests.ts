@@ -16,7 +16,7 @@ export type LeafPath = {
 }
 
 /** A condition on one field, for leaves: `number` of `n`, `text` of `s`. Calls without the field do not meet it. */
-export type LeafTest = LeafPath & { number: Sql; text: Sql }
+type LeafTest = LeafPath & { number: Sql; text: Sql }
 
 /** A condition that holds only where one of these does. */
 export type LeafTests = LeafTest[]
