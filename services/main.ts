@@ -1,7 +1,7 @@
 // The command line: reads the settings and runs one command.
 import { mkdirSync } from 'node:fs'
 import { type Config, describeConfig, loadConfig } from './config.ts'
-import { askServer, type ControlReply } from './core/control-socket.ts'
+import { askServer } from './core/control-socket.ts'
 import { openKeys, type Role, roles } from './core/http/keys.ts'
 import type { Log } from './core/log/log.ts'
 import { createLogger } from './core/logger.ts'

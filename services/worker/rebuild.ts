@@ -180,6 +180,9 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
     }
     await checkSpace(shadow.tables)
     state.cursor = 0
+    // First of all, so that tables without a state are never left behind.
+    delete state.made
+    await save(state)
     const { views } = await readOrigins(store)
     const made = await shadow.create(views)
     await kind.begin()
