@@ -6,7 +6,7 @@ import { askServer } from '../../services/core/control-socket.ts'
 import { readSegments } from '../../services/core/log/read.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import type { TopicName } from '../../services/core/topics.ts'
-import { follow } from '../../services/rebuild-commands.ts'
+import { follow, rebuildCommands } from '../../services/rebuild-commands.ts'
 import { createRebuilds, type RebuildStatus } from '../../services/worker/rebuild.ts'
 import type { Worker } from '../../services/worker/run.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
@@ -210,6 +210,9 @@ it.skipIf(usesServer)('refuses what it cannot do', async () => {
   await refused('rebuild.start', 'calls', '-1').toThrow('Invalid rows per second: "-1"')
   await refused('rebuild.abandon').toThrow('no rebuild is unfinished')
   await refused('replay.start', 'calls').toThrow('Invalid')
+  await expect(rebuildCommands(undefined)({ command: 'rebuild.start', args: ['calls'] })).rejects.toThrow(
+    'not supported yet',
+  )
   await refused('replay.start', 'calls.2=1').toThrow('no partition 2')
   expect(await ask('rebuild.list', [])).toEqual({
     tables: expect.arrayContaining(['turns', 'objects']),
