@@ -33,6 +33,8 @@ type Bound = { kind: 'number' | 'text'; value: string | number; id: string | nul
 const mostRows = 1_000
 /** Further rows, because calls may be deleted, moved or written anew. */
 const spare = 14
+/** Calls beyond those that share the last value; of more, the first by id are looked for. */
+const mostTies = 100
 /** Values that are read at once: usually they hold all calls that share the last one. */
 const values = 2_000
 
@@ -127,21 +129,22 @@ async function firstTimes(
       first.push(...rows)
       continue
     }
-    const isWhole = rows.length < most || rows.at(-1)?.[1] !== value
-    first.push(...rows.slice(0, isWhole ? rows.findLastIndex((row) => row[1] === value) + 1 : 0))
+    const last = rows.findLastIndex((row) => row[1] === value) + 1
+    const isWhole = (rows.length < most || last < rows.length) && last <= left + mostTies
+    first.push(...rows.slice(0, isWhole ? last : 0))
     if (isWhole) return withStarts(reader, first, [], { kind, value, id: null })
     // So many calls share the value that their ids decide.
-    first.push(...rows.filter((row) => row[1] !== value))
+    first.push(...rows.slice(0, rows.findIndex((row) => row[1] === value)))
     tied = { kind, value }
     break
   }
   if (tied === null) return null
   const same = { ...tied, parts: ask.parts, range, direction: idDirection, limit: target }
   const byId = await read<[us: string, id: string]>(tiedQuery(projectId, path, same))
-  const last = byId.at(-1)
-  if (last === undefined || byId.length < target) return null
+  const end = byId.at(-1)
+  if (end === undefined || byId.length < target) return null
   const alone = isEnd ? [endsWith(path, tied)] : []
-  const times = await withStarts(reader, first, alone, { ...tied, id: last[1] })
+  const times = await withStarts(reader, first, alone, { ...tied, id: end[1] })
   return times && { ...times, times: [...times.times, ...byId.map(([us]) => Number(us))] }
 }
 
