@@ -128,6 +128,15 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
     export: createPool({ name: 'export', size: exports, maxWaiting, open: open(readerSettings) }),
     control,
   }
+  /**
+   * The engine's own end waits for ever, or crashes, while a statement runs. A process that ends without closing the
+   * store has nothing to lose: it is killed then.
+   */
+  const onExit = (): void => {
+    if (Object.values(pools).some((pool) => pool.isBusy())) process.kill(process.pid, 'SIGKILL')
+  }
+  // before the engine's own handler
+  process.prependListener('exit', onExit)
   const paths = createSegmentPaths(join(dir, 'incoming'))
   const counted = new Set<string>()
   let lastWrite: Promise<unknown> = Promise.resolve()
@@ -272,6 +281,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
       for (const pool of [pools.write, pools.background, pools.interactive, pools.export, pools.control])
         await pool.close()
       await drainPending()
+      process.off('exit', onExit)
       await paths.close()
     },
   }
@@ -308,7 +318,7 @@ async function openControl(dir: string, options: EmbeddedStoreOptions): Promise<
     open: () => openSession(dir, sessionSettings),
   })
   return {
-    run: pool.run,
+    ...pool,
     async close() {
       await pool.close()
       anchor.close()

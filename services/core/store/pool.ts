@@ -16,6 +16,8 @@ type Job = {
 
 export type Pool = {
   run(job: Job): Promise<EngineResult>
+  /** Whether a statement runs. */
+  isBusy(): boolean
   /** Waits for the statements in flight, then releases the connections. */
   close(): Promise<void>
 }
@@ -170,6 +172,7 @@ export function createPool(options: { name: string; size: number; maxWaiting: nu
 
   return {
     run,
+    isBusy: () => running.size > 0,
     async close() {
       closed = true
       while (running.size > 0) await Promise.all(running)
