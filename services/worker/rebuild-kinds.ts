@@ -1,4 +1,5 @@
 // The three ways of making a table anew: from the log, from the calls, and by counting or deriving again.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log, Position } from '../core/log/log.ts'
 import type { StoredRecord } from '../core/log/read.ts'
 import type { Store } from '../core/store/store.ts'
@@ -77,6 +78,15 @@ function fromLog(deps: KindDeps, table: string, topic: TopicName): Kind {
   const materializer =
     table === 'calls' ? createCallMaterializer(shadow.store) : { topic, before: async () => {}, after: async () => {} }
   const endOf = async () => (await log.end(topic))[0]?.offset ?? 0
+  /**
+   * End of the log, once the tables in use have it too: the fold takes the patches of a call from them, and would miss
+   * those that only the shadow has seen.
+   */
+  const appliedEnd = async (signal: AbortSignal): Promise<number> => {
+    const end = await endOf()
+    while (((await log.committed(topic))[0]?.offset ?? 0) < end) await sleep(20, undefined, { signal })
+    return end
+  }
 
   /** Rows of the old table, a month of a project at a time; their versions tell which ones count. */
   const takeOver = async (task: Task): Promise<void> => {
@@ -143,14 +153,14 @@ function fromLog(deps: KindDeps, table: string, topic: TopicName): Kind {
         await takeOver(task)
       }
       for (let pass = 0; pass < passes; pass++) {
-        const end = await endOf()
+        const end = await appliedEnd(task.signal)
         await applyUpTo(task, end)
         if ((await endOf()) - end < fewRecords) break
         task.hurry()
       }
       // Counted in this order the new one has at least what the old one had.
       const before = await countOf('callhouse')
-      await applyUpTo(task, await endOf())
+      await applyUpTo(task, await appliedEnd(task.signal))
       const now = await countOf(shadowDatabase)
       if (now < before) {
         task.note(`the log lacks ${before - now} rows of the old table: they are taken over`)
@@ -161,6 +171,7 @@ function fromLog(deps: KindDeps, table: string, topic: TopicName): Kind {
     finish: (task, exchange) =>
       worker.alone(async () => {
         task.rush()
+        // What the tables in use have not got yet is applied to the new ones afterwards.
         await applyUpTo(task, await endOf())
         await exchange()
       }),
