@@ -10,7 +10,7 @@ export default defineConfig({
     globalSetup: ['test/fixtures/kafka-setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 240_000,
   },
 })

@@ -35,7 +35,7 @@ async function committed(log: KafkaLog, position: Position): Promise<void> {
     const failure = await log.commit(position).catch((error: { code?: string }) => error)
     if (failure && failure.code !== 'EAGAIN') throw failure
     expect(failure).toBeUndefined()
-  }, 20_000)
+  }, 60_000)
 }
 
 /** Applies batches in the background until it is stopped; what it has seen so far, by partition. */
@@ -113,13 +113,13 @@ describe('the group of workers', () => {
     const edge = await open(produce)
     const first = worker(await open(consume))
     await toAll(edge, 'alone')
-    await vi.waitFor(() => expect(first.ids).toHaveLength(4), 20_000)
+    await vi.waitFor(() => expect(first.ids).toHaveLength(4), 60_000)
     const second = worker(await open(consume))
     let round = 0
     await vi.waitFor(async () => {
       await toAll(edge, `both${round++}`)
       expect(second.partitions.size).toBe(2)
-    }, 20_000)
+    }, 60_000)
     await first.stop()
     await toAll(edge, 'last')
     const expected = ['alone', 'last', ...Array.from({ length: round }, (_, n) => `both${n}`)]
@@ -129,7 +129,7 @@ describe('the group of workers', () => {
     const rest = worker(await open(consume))
     await vi.waitFor(
       () => expect([...new Set([...first.ids, ...second.ids, ...rest.ids])].sort()).toEqual(wanted),
-      20_000,
+      60_000,
     )
     await Promise.all([second.stop(), rest.stop()])
   })
@@ -164,8 +164,8 @@ describe('the group of workers', () => {
     await vi.waitFor(async () => {
       await toAll(edge, `warm${round++}`)
       expect(a.partitions.size * b.partitions.size).toBeGreaterThanOrEqual(4)
-    }, 20_000)
-    await vi.waitFor(() => expect(new Set(both.flatMap(({ ids }) => ids)).size).toBe(4 * round), 20_000)
+    }, 60_000)
+    await vi.waitFor(() => expect(new Set(both.flatMap(({ ids }) => ids)).size).toBe(4 * round), 60_000)
     const admin = new Kafka({ brokers: settings.brokers, logLevel: logLevel.NOTHING }).admin()
     onTestFinished(() => admin.disconnect())
     const members = async () => {
@@ -181,7 +181,7 @@ describe('the group of workers', () => {
     await toAll(edge, 'away')
     await vi.waitFor(() => expect(b.ids).toHaveLength(seen + 2), 5_000)
     const back = worker(await open({ ...consume, instanceId: `${settings.group}-a` }))
-    await vi.waitFor(() => expect(back.ids).toHaveLength(2), 20_000)
+    await vi.waitFor(() => expect(back.ids).toHaveLength(2), 60_000)
     expect([...b.ids.slice(seen), ...back.ids].sort()).toEqual(keys.map((key) => `away:${key}`))
     await Promise.all([b.stop(), back.stop()])
   })
