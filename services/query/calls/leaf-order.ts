@@ -134,7 +134,12 @@ async function firstTimes(
     first.push(...rows.slice(0, isWhole ? last : 0))
     if (isWhole) return withStarts(reader, first, [], { kind, value, id: null })
     // So many calls share the value that their ids decide.
-    first.push(...rows.slice(0, rows.findIndex((row) => row[1] === value)))
+    first.push(
+      ...rows.slice(
+        0,
+        rows.findIndex((row) => row[1] === value),
+      ),
+    )
     tied = { kind, value }
     break
   }
