@@ -23,6 +23,7 @@ const store = await createEmbeddedStore({
 await store.migrate()
 const before = process.cpuUsage()
 const beganMs = performance.now()
+let stop = async (): Promise<void> => undefined
 if (mode === 'worker') {
   const log = await createEmbeddedLog({
     dir: join(dir, 'log'),
@@ -41,6 +42,7 @@ if (mode === 'worker') {
     },
   })
   await worker.caughtUp()
+  stop = () => worker.stop()
 } else {
   await store.close()
   const engine = openRawEngine(folder)
@@ -69,4 +71,6 @@ const used = process.cpuUsage(before)
 process.stdout.write(
   `${JSON.stringify({ cpuSeconds: (used.user + used.system) / 1e6, wallMs: performance.now() - beganMs })}\n`,
 )
+await stop()
+if (mode === 'worker') await store.close()
 process.exit(0)
