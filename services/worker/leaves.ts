@@ -9,12 +9,12 @@ import type { Rollup } from './rollups.ts'
 import { statement } from './statements.ts'
 
 /** Rows that are read at once, and rows that are walked without giving way to requests. */
-const portionRows = 4_000
-const stepRows = 250
+const portionRows = 1_000
+const stepRows = 50
 /** First window of a span: what has leaves already is looked up for the whole window, so it should not be large. */
 const windowUs = 3_600_000_000
 /** Leaves that are written at once: few large groups are read faster than many small ones. */
-const writtenBytes = 8 * 2 ** 20
+const writtenBytes = 2 * 2 ** 20
 /** Larger payload rows are left out. */
 const payloadBytes = 128 * 1024
 const aside = { background: true }

@@ -10,6 +10,7 @@ import type { InFlight } from './in-flight.ts'
 import { createLeaves } from './leaves.ts'
 import type { Materializer } from './materializer.ts'
 import type { MonthRange } from './months.ts'
+import { pause, restBeside } from './pause.ts'
 import { createPortions } from './portions.ts'
 import { createQueue } from './queue.ts'
 import { createRollups, type Rollups } from './rollups.ts'
@@ -92,8 +93,6 @@ function reasonOf(error: Error): string {
 
 /** Deriving leaves takes a tenth of a core while batches come, else what is idle. */
 const busyMs = 3_000
-const restsBusy = 9
-const restsIdle = 0.25
 
 /** Crashed starts after which a batch is tried row by row in a child process. */
 const crashesBeforeBisect = 2
@@ -125,11 +124,11 @@ export function startWorker(deps: WorkerDeps): Worker {
   let lastBatchMs = 0
   const leaves = createLeaves({
     store,
-    rest: (tookMs) => pause(tookMs * (Date.now() - lastBatchMs < busyMs ? restsBusy : restsIdle), stopping.signal),
+    rest: restBeside(() => Date.now() - lastBatchMs < busyMs, stopping.signal),
   })
   const leafRollups = createRollups({
     store,
-    committed: () => log.committed('calls'),
+    committed: async () => (log.leads('calls') ? log.committed('calls') : []),
     onError: (error) => void (stopping.signal.aborted || deps.onRetry?.('calls', error, 0)),
     table: [leaves.rollup],
     isSlow: true,
@@ -272,14 +271,3 @@ export function startWorker(deps: WorkerDeps): Worker {
     },
   }
 }
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done, { once: true })
-  })
