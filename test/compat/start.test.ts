@@ -65,7 +65,7 @@ describe('start', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain(`listens on ${url}`)
     const key = firstKey.exec(stdout)?.[1] as string
-    expect(key).toMatch(/^ch_\w/)
+    expect(key).toMatch(/^ch_[\w-]{20}/)
     // The key is stored: another start makes no further one.
     const third = callhouse(['serve', '--port', '0', '--data-dir', dataDir])
     const answer = await fetch(`${await third.listening}/calls/query_stats`, {

@@ -253,7 +253,10 @@ const literal = fc
   .map((value) => ({ $literal: value }))
 const joinedName = fc.oneof(
   fc.constantFrom<string>(many, any, whole, below),
-  fc.array(fc.constantFrom(...keys), { maxLength: 2 }).map((path) => [typed, ...path.map(escapeName)].join('.')),
+  // a path of a feedback payload has no empty names
+  fc
+    .array(fc.constantFrom(...keys.filter((key) => key !== '')), { maxLength: 2 })
+    .map((path) => [typed, ...path.map(escapeName)].join('.')),
 )
 const field = fc.oneof({ weight: 3, arbitrary: jsonName }, columnName, joinedName).map((name) => ({ $getField: name }))
 
