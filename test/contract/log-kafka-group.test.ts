@@ -111,7 +111,8 @@ describe('the group of workers', () => {
   test('two workers share the partitions; nothing is left out while they come and go', async () => {
     const { open } = await cluster({ partitions: 4 })
     const edge = await open(produce)
-    const first = worker(await open(consume))
+    const firstLog = await open(consume)
+    const first = worker(firstLog)
     await toAll(edge, 'alone')
     await vi.waitFor(() => expect(first.ids).toHaveLength(4), 60_000)
     const second = worker(await open(consume))
@@ -126,6 +127,7 @@ describe('the group of workers', () => {
     const wanted = expected.flatMap((name) => keys.map((key) => `${name}:${key}`)).sort()
     // The first one still holds its partitions; they go over when it leaves the group.
     expect(second.partitions.size).toBe(2)
+    await firstLog.close()
     const rest = worker(await open(consume))
     await vi.waitFor(
       () => expect([...new Set([...first.ids, ...second.ids, ...rest.ids])].sort()).toEqual(wanted),
