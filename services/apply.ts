@@ -21,7 +21,7 @@ import { rebuildCommands } from './rebuild-commands.ts'
 import { lookupRows } from './worker/calls.ts'
 import { openDeadLetters } from './worker/deadletters.ts'
 import { createTableDeadLetters } from './worker/deadletters-table.ts'
-import { createInFlight } from './worker/in-flight.ts'
+import { createInFlight, noInFlight } from './worker/in-flight.ts'
 import type { WorkerMetrics } from './worker/metrics.ts'
 import { createRebuilds, type Rebuilds } from './worker/rebuild.ts'
 import { createRepair, type Repair } from './worker/repair.ts'
@@ -69,7 +69,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     store,
     progress,
     deadLetters,
-    inFlight: createInFlight(dataDir),
+    inFlight: hasEmbeddedStore(config) ? createInFlight(dataDir) : noInFlight,
     onBatch(report) {
       metrics.batch(report)
       logger.info(report, 'batch')
@@ -101,7 +101,10 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   open.push({ name: 'commands', limitMs: 2_000, close: () => socket.close() })
   if (hasSharedLog(config)) {
     // The batches of other workers leave marks too.
-    const looking = setInterval(() => worker.rollups.touch(), lookMs)
+    const looking = setInterval(() => {
+      worker.rollups.touch()
+      worker.leafRollups.touch()
+    }, lookMs)
     open.push({ name: 'rollups', limitMs: 1_000, close: () => clearInterval(looking) })
   }
   const repair = isOneMachine ? repairing(deps, worker) : undefined

@@ -181,7 +181,12 @@ const configSchema = z.object({
   requestTimeoutMs: integer(60_000, 'time of a request up to the first byte of its answer; then 504', 100, 3_600_000),
   queryTimeoutMs: integer(30_000, 'time of one database query; then 504', 100, 3_600_000),
   queryMemoryBytes: integer(2 * gibibyte, 'memory of one database query; then 502', 16 * mebibyte),
-  edgeNumber: integer(0, 'number of this process among all that accept writes; 0 = any with a Kafka log', 0, 1023),
+  edgeNumber: integer(
+    0,
+    'number of this process among all that accept writes; 0 = a random one when the log is Kafka',
+    0,
+    1023,
+  ),
   kafkaBrokers: list(
     '',
     'Kafka brokers that hold the log; none = the embedded log in the data folder',

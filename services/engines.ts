@@ -1,4 +1,5 @@
 // Chooses the drivers of the log and of the store by the settings; nothing else knows which ones are in use.
+import { randomInt } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { SASLOptions } from 'kafkajs'
@@ -27,6 +28,10 @@ export function checkEngines(config: Config, role: ServerRole): void {
 
 const saslOf = ({ kafkaSasl, kafkaUser: username, kafkaPassword: password }: Config) =>
   kafkaSasl === 'none' ? {} : { sasl: { mechanism: kafkaSasl, username, password } as SASLOptions }
+
+/** Of several processes that accept writes each has a number, so that no two give the same accept clock. */
+export const edgeNumberOf = (config: Pick<Config, 'edgeNumber' | 'kafkaBrokers'>): number =>
+  config.edgeNumber === 0 && config.kafkaBrokers.length > 0 ? randomInt(1, 1024) : config.edgeNumber
 
 export async function openLog(config: Config, role: ServerRole, logger: Logger): Promise<Log> {
   if (hasSharedLog(config)) {

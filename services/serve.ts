@@ -14,7 +14,7 @@ import { withReadLog } from './core/store/read-log.ts'
 import type { Store } from './core/store/store.ts'
 import { packageVersion } from './core/version.ts'
 import { keepWordIndex } from './core/word-index.ts'
-import { checkEngines, openLog, openProgress, openStore } from './engines.ts'
+import { checkEngines, edgeNumberOf, openLog, openProgress, openStore } from './engines.ts'
 import { openBlobs } from './open-blobs.ts'
 import { openGeoRanges } from './query/geolocate.ts'
 import { routesOf } from './routes.ts'
@@ -66,7 +66,7 @@ export async function startCallhouse(
     await store.migrate()
     await keepWordIndex(store, config.wordIndex)
 
-    const clock = createClock(config.edgeNumber, log.lastClock())
+    const clock = createClock(edgeNumberOf(config), log.lastClock())
     const blobs = await openBlobs(config, role, logger)
     const progress = openProgress(config, log)
     const applying = does(role, 'apply')

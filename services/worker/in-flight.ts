@@ -12,6 +12,9 @@ export type InFlight = {
   end(batch: Batch): void
 }
 
+/** For a store that is not in this process: its end is an outage, never a crash of ours. */
+export const noInFlight: InFlight = { begin: () => 0, end() {} }
+
 /**
  * Marks are small files in `dir`, one per topic and partition, written without a sync: a crash of the process does not
  * lose what the kernel has, and a crash of the machine is not the engine's fault.

@@ -1,6 +1,7 @@
 // Three processes over Kafka and a ClickHouse server: what one accepts, the next request to another one reads.
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createClient } from '@clickhouse/client'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { ChildServer } from '../fixtures/child-server.ts'
 import { basicAuth, post, postLines } from '../fixtures/child-server.ts'
 import { createInstallation, type Installation } from '../fixtures/installation.ts'
@@ -54,6 +55,79 @@ it('reads at once what another process accepted, in one part or two', async () =
   }
   const { text } = await post(query.url, '/calls/query_stats', { project_id })
   expect(JSON.parse(text)).toMatchObject({ count: 100 })
+})
+
+it('keeps the counters of all partitions, whichever worker applied them', async () => {
+  const database = createClient({
+    ...{ url: installation.bridge.url, username: installation.bridge.user, password: installation.bridge.password },
+  })
+  await vi.waitFor(
+    async () => {
+      const query = `SELECT toUInt32(sum(calls)) AS n, uniqExact(partition) AS partitions
+        FROM (SELECT calls, 0 AS partition FROM callhouse.call_counts FINAL WHERE project_id = '${project_id}'
+          UNION ALL SELECT 0, partition FROM callhouse.rollups WHERE name = 'call_counts')`
+      const [row] = await (await database.query({ query, format: 'JSONEachRow' })).json<{
+        n: number
+        partitions: number
+      }>()
+      expect(row).toEqual({ n: 100, partitions: 3 })
+    },
+    { timeout: 60_000, interval: 200 },
+  )
+  await database.close()
+})
+
+it('loses and doubles nothing when workers are killed', async () => {
+  const sent: string[] = []
+  const names = Array.from({ length: 4 }, () => randomUUID())
+  for (const name of names) {
+    const ids = Array.from({ length: 20 }, () => randomUUID())
+    await send(
+      ingest,
+      ids.map((id, n) => started(id, 10_000 + n)),
+    )
+    await send(
+      ingest,
+      ids.map((id, n) => ended(id, 10_000 + n)),
+    )
+    sent.push(...ids)
+    await worker.kill()
+    worker = await installation.start('worker', { CALLHOUSE_WORKER_ID: `worker-${name}` })
+  }
+  const calls = await postLines<{ id: string; output: unknown }>(query.url, '/calls/stream_query', {
+    project_id,
+    filter: { call_ids: sent },
+  })
+  expect(
+    calls
+      .filter(({ output }) => output !== null)
+      .map(({ id }) => id)
+      .sort(),
+  ).toEqual([...sent].sort())
+})
+
+it('answers at once and says that it is stale when nothing is applied any more', async () => {
+  await worker.kill()
+  const impatient = await installation.start('query', { CALLHOUSE_FRESHNESS_MS: '500' })
+  const id = randomUUID()
+  await send(ingest, [started(id, 20_000)])
+  const ask = async () => {
+    const beganMs = performance.now()
+    const { status, headers, text } = await post(impatient.url, '/calls/stream_query', { project_id, limit: 1 })
+    expect([status, text.length > 0]).toEqual([200, true])
+    return { staleMs: Number(headers.get('x-callhouse-stale')), tookMs: performance.now() - beganMs }
+  }
+  // The first one waits its bound; once the record is older than that, no read waits for it.
+  expect((await ask()).staleMs).toBeGreaterThan(0)
+  await vi.waitFor(async () => expect((await ask()).staleMs).toBeGreaterThan(500), { timeout: 30_000 })
+  const rest = await Promise.all([ask(), ask(), ask()])
+  for (const { staleMs, tookMs } of rest) expect([staleMs > 500, tookMs < staleMs]).toEqual([true, true])
+  worker = await installation.start('worker')
+  const [found] = await postLines<{ id: string }>(query.url, '/calls/stream_query', {
+    project_id,
+    filter: { call_ids: [id] },
+  })
+  expect(found?.id).toBe(id)
 })
 
 it('serves the routes of its role only', async () => {
