@@ -73,8 +73,13 @@ export function createCallMaterializer(store: Store): CallMaterializer {
     },
     async after(batch) {
       const lookUp = batch.rowCount > batch.patchCount && batch.rowCount <= lookupRows
-      const { hasPartsElsewhere, wasStored } =
-        batch.patchCount > 0 ? { hasPartsElsewhere: true, wasStored: lookUp } : await probe(lookUp)
+      const mark = () =>
+        store.command(statement('call-marks', { partition: batch.partition, position: batch.lastOffset }))
+      const hasPatches = batch.patchCount > 0
+      // The marks of a segment without patches are complete unless something has to be folded, which is seldom.
+      const [{ hasPartsElsewhere, wasStored }] = hasPatches
+        ? [{ hasPartsElsewhere: true, wasStored: lookUp }]
+        : await Promise.all([probe(lookUp), mark()])
       if (wasStored) await store.command(statement('calls-turns-again'))
       if (hasPartsElsewhere) {
         filled.add('calls_touched')
@@ -82,8 +87,8 @@ export function createCallMaterializer(store: Store): CallMaterializer {
         if (lookUp) await store.command(statement('calls-touched-again'))
         await fold()
         await applyFold()
+        await mark()
       }
-      await store.command(statement('call-marks', { partition: batch.partition, position: batch.lastOffset }))
     },
     async sweep(position) {
       await empty()

@@ -36,8 +36,8 @@ export type Rollups = {
 /** A recompute waits this long after the first mark, so that a busy minute is counted once and not per batch. */
 const quietMs = 2_000
 const slowMs = 15_000
-/** Share of one core that recomputing may take. */
-const share = 0.1
+/** Share of the time that recomputing may take: minutes that are not recomputed yet are computed when they are read. */
+const share = 0.05
 /** Beside the batches: rows that come meanwhile have marks beyond what is covered. */
 const aside = { background: true }
 /** Marks of this many log positions stay in one partition of the table, dropped when all of them are covered. */

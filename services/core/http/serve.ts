@@ -12,6 +12,7 @@ import type { KeyHolder } from './keys.ts'
 import type { ByteBudget, ByteLease } from './limits.ts'
 import { writeReply } from './reply.ts'
 import type { Route, RouteContext } from './route.ts'
+import { turnOf } from './turn.ts'
 
 export type ServeDeps = {
   authenticate: Authenticate
@@ -71,6 +72,7 @@ async function readInput(route: Route, exchange: Exchange, lease: ByteLease, dep
   }
   const pool = reusesBody(route) ? deps.pool : freshBuffers
   const bytes = await readBody(request, { maxBytes, idleMs: bodyIdleMs, onReceived }, lease, pool)
+  await turnOf(bytes.length)
   if (body.type === 'raw') return { ...nothing, body: { bytes, contentType } }
   if (bytes.length === 0) throw invalid({ loc: ['body'], msg: 'Field required', type: 'missing' })
   if (body.check === 'bytes') return { ...nothing, body: { bytes, contentType } }

@@ -52,11 +52,8 @@ const graceMs = 500
 /** Longest statement text: lists of ids travel in it. */
 const maxQuerySizeBytes = 64 * 2 ** 20
 const maxWaiting = 500
-/** Priority below that of requests, in steps of nice(2): a little for writing, which is durable already, more for counters. */
-const niceness = (steps: number): Settings => ({
-  os_threads_nice_value_query: steps,
-  os_threads_nice_value_materialized_view: steps,
-})
+/** Priority of counters, below that of requests and of batches, in steps of nice(2). */
+const lowPriority: Settings = { os_threads_nice_value_query: 10, os_threads_nice_value_materialized_view: 10 }
 const partsEveryMs = 60_000
 
 const args = (settings: Settings): string[] => Object.entries(settings).map(([name, value]) => `--${name}=${value}`)
@@ -116,13 +113,13 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
       name: 'write',
       size: 1,
       maxWaiting: 10_000,
-      open: open({ ...sessionSettings, ...writeSettings(writeLimits), ...niceness(2) }),
+      open: open({ ...sessionSettings, ...writeSettings(writeLimits) }),
     }),
     background: createPool({
       name: 'background',
       size: 1,
       maxWaiting,
-      open: open({ ...sessionSettings, ...writeSettings(writeLimits), ...niceness(10) }),
+      open: open({ ...sessionSettings, ...writeSettings(writeLimits), ...lowPriority }),
     }),
     interactive: createPool({ name: 'interactive', size: interactive, maxWaiting, open: open(readerSettings) }),
     export: createPool({ name: 'export', size: exports, maxWaiting, open: open(readerSettings) }),
