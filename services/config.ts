@@ -203,6 +203,18 @@ const configSchema = z.object({
   kafkaPartitions: integer(6, 'partitions of topics that are created', 1, 1000),
   kafkaReplication: integer(1, 'replicas of topics that are created', 1, 10),
   kafkaCompression: choice('none', 'compression of what is appended to Kafka', ['none', 'gzip']),
+  kafkaSessionTimeoutMs: integer(
+    30_000,
+    'a worker that the brokers do not hear of for so long loses its partitions',
+    1_000,
+    1_800_000,
+  ),
+  kafkaDeliveryTimeoutMs: integer(
+    10_000,
+    'time in which the brokers must acknowledge a write; then 503',
+    1_000,
+    600_000,
+  ),
   kafkaTls: truth(false, 'TLS to the brokers'),
   kafkaSasl: choice('none', 'SASL mechanism of the brokers', ['none', 'plain', 'scram-sha-256', 'scram-sha-512']),
   kafkaUser: setting('', 'SASL user', z.string()),

@@ -48,6 +48,8 @@ export async function openLog(config: Config, role: ServerRole, logger: Logger):
       replication: config.kafkaReplication,
       retentionMs: config.logRetentionHours * hourMs,
       compression: config.kafkaCompression,
+      sessionTimeoutMs: config.kafkaSessionTimeoutMs,
+      deliveryTimeoutMs: config.kafkaDeliveryTimeoutMs,
       tls: config.kafkaTls,
       ...saslOf(config),
       maxUnappliedBytes: config.maxUnappliedBytes,

@@ -1,5 +1,6 @@
-// `npm run bench <name>`: ingest [calls] [rounds], reads [calls] [repetitions] [folder to keep], restart [calls] [repetitions] [folder to keep], objects [rows of the long table].
+// `npm run bench <name>`: ingest [calls] [rounds], reads [calls] [repetitions] [folder to keep], restart [calls] [repetitions] [folder to keep], kafka [calls] [rounds], objects [rows of the long table].
 import { benchIngest } from './ingest.ts'
+import { benchKafka } from './kafka.ts'
 import { benchKafkaClients } from './kafka-clients.ts'
 import { benchObjects } from './objects.ts'
 import { benchOtlp } from './otlp.ts'
@@ -11,6 +12,7 @@ const benches: Record<string, () => Promise<void>> = {
   ingest: () => benchIngest(Number(size ?? 20_000), Number(times ?? 3)),
   otlp: () => benchOtlp(Number(size ?? 20_000), Number(times ?? 3)),
   reads: () => benchReads(Number(size ?? 1_000_000), Number(times ?? 15), folder),
+  kafka: () => benchKafka(Number(size ?? 20_000), Number(times ?? 3)),
   'kafka-clients': () => benchKafkaClients(Number(size ?? 20_000), Number(times ?? 3)),
   objects: () => benchObjects(Number(size ?? 1_000_000)),
   restart: () => benchRestart(Number(size ?? 1_000_000), Number(times ?? 5), folder),

@@ -26,6 +26,8 @@ export type ReadAhead = {
   /** True when a page that ended at `from` was read lately. */
   goesOn(key: string, from: number): boolean
   endedAt(key: string, to: number): void
+  /** How many rows the next look ahead should hold: more each time, within the bytes of one. */
+  nextRows(key: string): number
   keep(key: string, ahead: Ahead): void
 }
 
@@ -51,6 +53,12 @@ export function createReadAhead(): ReadAhead {
       ends.delete(key)
       ends.set(key, to)
       if (ends.size > 1_000) ends.delete(ends.keys().next().value as string)
+    },
+    nextRows(key) {
+      const last = kept.get(key)
+      if (last === undefined) return listChunkRows
+      const rowBytes = Math.max(1, last.sizeBytes / Math.max(1, last.texts.length))
+      return Math.max(listChunkRows, Math.min(last.texts.length * growth, Math.floor(mostAheadBytes / 2 / rowBytes)))
     },
     keep(key, ahead) {
       forget(key)
@@ -84,7 +92,7 @@ async function pageTexts(source: TableSource, digest: string, from: number, to: 
 
 /**
  * One page in natural order, as texts of rows separated by commas. A reader that asks page after page gets the rest of
- * its chunk read along.
+ * its chunk read along, then more and more chunks.
  */
 export async function* page(
   source: TableSource,
@@ -98,8 +106,8 @@ export async function* page(
   ahead.endedAt(key, to)
   let texts = ahead.find(key, from, to)
   if (texts === undefined && goesOn) {
-    const chunkEnd = (Math.floor(from / listChunkRows) + 1) * listChunkRows
-    const found = await pageTexts(source, digest, from, Math.max(to, chunkEnd))
+    const chunksEnd = Math.ceil((from + ahead.nextRows(key)) / listChunkRows) * listChunkRows
+    const found = await pageTexts(source, digest, from, Math.max(to, chunksEnd))
     if (found !== null) {
       ahead.keep(key, found)
       texts = found.texts.slice(0, to - from)
