@@ -1,4 +1,5 @@
 // Reads payload rows out of the engine's RowBinary answer.
+import { rowBinary } from '../core/row-binary.ts'
 
 export type PayloadRow = {
   us: number
@@ -12,29 +13,19 @@ export type PayloadRow = {
   summary: Buffer
 }
 
-/** Rows of `leaves-rows.sql`: LEB128 lengths, little-endian integers; the texts are parts of the answer. */
+/** Rows of `leaves-rows.sql`; the texts are parts of the answer. */
 export function* payloadRows(answer: Buffer): Generator<PayloadRow> {
-  let i = 0
-  const text = (): Buffer => {
-    let length = 0
-    let shift = 1
-    for (;;) {
-      const byte = answer[i++] as number
-      length += (byte & 127) * shift
-      if (byte < 128) break
-      shift *= 128
+  const read = rowBinary(answer)
+  while (!read.isAtEnd())
+    yield {
+      us: read.int64(),
+      id: read.text(),
+      side: read.uint8(),
+      clock: read.uint64(),
+      isLeftOut: read.uint8() === 1,
+      attributes: read.bytes(),
+      inputs: read.bytes(),
+      output: read.bytes(),
+      summary: read.bytes(),
     }
-    i += length
-    return answer.subarray(i - length, i)
-  }
-  while (i < answer.length) {
-    const us = answer.readInt32LE(i + 4) * 2 ** 32 + answer.readUInt32LE(i)
-    i += 8
-    const id = text().toString('utf8')
-    const side = answer[i++] as number
-    const clock = answer.readBigUInt64LE(i)
-    i += 8
-    const isLeftOut = answer[i++] === 1
-    yield { us, id, side, clock, isLeftOut, attributes: text(), inputs: text(), output: text(), summary: text() }
-  }
 }

@@ -2,6 +2,7 @@
 
 import { retryLater } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
+import { rowBinary } from '../../core/row-binary.ts'
 import { identifier, join, param, projectQuery, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import type { Document } from '../expression/types.ts'
@@ -67,35 +68,18 @@ const keyOf = (us: number, id: string): string => `${us} ${id}`
 const partBoth = 0
 const partStart = 1
 
-/** Decodes RowBinary rows of `payloadQuery` (LEB128 lengths, little-endian integers) without copying a text. */
+/** Decodes rows of `payloadQuery` without copying a text. */
 function decode(answer: Buffer, documents: number, found: Found): void {
-  let i = 0
-  const text = (): Buffer => {
-    let length = 0
-    let shift = 1
-    for (;;) {
-      const byte = answer[i++] as number
-      length += (byte & 127) * shift
-      if (byte < 128) break
-      shift *= 128
-    }
-    i += length
-    return answer.subarray(i - length, i)
-  }
+  const read = rowBinary(answer)
   const offer = (side: Map<string, Part>, key: string, part: Part) => {
     const known = side.get(key)
     if (known === undefined || known.clock < part.clock) side.set(key, part)
   }
-  while (i < answer.length) {
-    const us = answer.readInt32LE(i + 4) * 2 ** 32 + answer.readUInt32LE(i)
-    i += 8
-    const key = keyOf(us, text().toString('utf8'))
-    const kind = answer[i++]
-    const clock = answer.readBigUInt64LE(i)
-    i += 8
-    const texts: Buffer[] = []
-    for (let n = 0; n < documents; n++) texts.push(text())
-    const part = { clock, texts }
+  while (!read.isAtEnd()) {
+    const key = keyOf(read.int64(), read.text())
+    const kind = read.uint8()
+    const part: Part = { clock: read.uint64(), texts: [] }
+    for (let n = 0; n < documents; n++) part.texts.push(read.bytes())
     if (kind === partBoth || kind === partStart) offer(found.start, key, part)
     if (kind !== partStart) offer(found.end, key, part)
   }

@@ -1,28 +1,16 @@
 // Keys of a sorted answer, kept as the bytes that the engine sent: an export of millions stays small.
+import { rowBinary } from '../../core/row-binary.ts'
 import type { Key } from './scope.ts'
 
 export type Keys = { next(count: number): Key[] }
 
-/** Reads RowBinary rows (Int64, String) one portion at a time. */
+/** Reads rows (Int64, String) one portion at a time. */
 export function decodeKeys(answer: Buffer): Keys {
-  let i = 0
+  const read = rowBinary(answer)
   return {
     next(count) {
       const keys: Key[] = []
-      while (keys.length < count && i < answer.length) {
-        const startedUs = answer.readInt32LE(i + 4) * 2 ** 32 + answer.readUInt32LE(i)
-        i += 8
-        let length = 0
-        let shift = 1
-        for (;;) {
-          const byte = answer[i++] as number
-          length += (byte & 127) * shift
-          if (byte < 128) break
-          shift *= 128
-        }
-        keys.push({ startedUs, id: answer.toString('utf8', i, i + length) })
-        i += length
-      }
+      while (keys.length < count && !read.isAtEnd()) keys.push({ startedUs: read.int64(), id: read.text() })
       return keys
     },
   }
@@ -39,9 +27,10 @@ export function listed(all: readonly Key[]): Keys {
   }
 }
 
-/** Reads RowBinary rows of one Int64: times in microseconds. */
+/** Reads rows of one Int64: times in microseconds. */
 export function decodeTimes(answer: Buffer): number[] {
+  const read = rowBinary(answer)
   const times: number[] = []
-  for (let i = 0; i < answer.length; i += 8) times.push(answer.readInt32LE(i + 4) * 2 ** 32 + answer.readUInt32LE(i))
+  while (!read.isAtEnd()) times.push(read.int64())
   return times
 }
