@@ -9,6 +9,7 @@ import type { Log } from './core/log/log.ts'
 import type { Logger } from './core/logger.ts'
 import { createProgress, followProgress, type Progress } from './core/progress.ts'
 import type { Store, StoreMetrics } from './core/store/store.ts'
+import { openLargeRecords } from './open-blobs.ts'
 import { does, type ServerRole } from './server-role.ts'
 
 const hourMs = 3_600_000
@@ -53,6 +54,7 @@ export async function openLog(config: Config, role: ServerRole, logger: Logger):
       tls: config.kafkaTls,
       ...saslOf(config),
       maxUnappliedBytes: config.maxUnappliedBytes,
+      largeRecords: await openLargeRecords(config, logger),
       logger,
     })
   }

@@ -82,6 +82,8 @@ export async function startCallhouse(
       config,
       geo: openGeoRanges(config.geoRanges),
       isShuttingDown,
+      // An edge takes writes as long as the log does.
+      needs: role === 'ingest' ? (['log'] as const) : (['log', 'storage'] as const),
       async health() {
         const { status, lagMs } = log.health()
         const workers = worker?.status() ?? { status: 'ok' as const }

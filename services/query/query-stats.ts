@@ -5,7 +5,7 @@ import { fault } from '../core/http/errors.ts'
 import { type Route, route } from '../core/http/route.ts'
 import type { Store } from '../core/store/store.ts'
 import type { CountMemory } from './calls/counts.ts'
-import { joinedTables, referredTables, topicsOfQuery } from './calls/joined-tables.ts'
+import { callQueryTables, joinedTables, referredTables, topicsOfQuery } from './calls/joined-tables.ts'
 import { countCalls, sizeOfCalls } from './calls/plan.ts'
 import { compileCallsQuery } from './expression/calls-query.ts'
 
@@ -31,20 +31,7 @@ export function createQueryStatsRoutes(deps: QueryStatsDeps): Route[] {
       summary: 'Number of calls that match a filter and a query',
       body: { type: 'json', schema: callsQueryStatsRequest, check: 'schema' },
       response: callsQueryStatsResponse,
-      tables: [
-        'calls',
-        'calls_by_id',
-        'calls_by_trace',
-        'calls_by_parent',
-        'payloads',
-        'payload_leaves',
-        'call_counts',
-        'call_counts_hourly',
-        'call_marks',
-        'rollups',
-        ...joinedTables,
-        ...referredTables,
-      ],
+      tables: [...callQueryTables, 'call_counts', ...joinedTables, ...referredTables],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)

@@ -27,15 +27,18 @@ export type ServiceDeps = {
   config: { minPythonVersion: string; geoBlock: readonly string[] }
   geo: GeoRanges
   health(): Promise<HealthChecks>
+  /** Without these the process is of no use. Default: both. */
+  needs?: readonly ('log' | 'storage')[]
   isShuttingDown(): boolean
 }
 
 const nothingWorks: HealthChecks = { log: 'down', storage: 'down', workers: 'down', lagMs: 0 }
 
-export function createServiceRoutes({ version, commit, config, geo, health, isShuttingDown }: ServiceDeps): Route[] {
+export function createServiceRoutes(deps: ServiceDeps): Route[] {
+  const { version, commit, config, geo, health, needs = ['log', 'storage'], isShuttingDown } = deps
   const check = async () => {
     const { lagMs, reasons, ...checks } = await health().catch(() => nothingWorks)
-    const isDown = checks.log === 'down' || checks.storage === 'down' || isShuttingDown()
+    const isDown = needs.some((one) => checks[one] === 'down') || isShuttingDown()
     return { checks, reasons, lagMs, isDown }
   }
   const blocked = new Set(config.geoBlock.map((code) => code.toUpperCase()))

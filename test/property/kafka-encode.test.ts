@@ -134,17 +134,19 @@ test('records are split between rows only, and keys find their partition', () =>
   const record = recordOf(['a', 'b', 'c', 'd'])
   const row = record.rows.length / 4
   expect(splitRecord(record, record.rows.length)).toEqual([record])
-  const parts = splitRecord(record, 2 * row + 1) ?? []
+  const parts = splitRecord(record, 2 * row + 1)
   expect(parts.map(({ rowCount }) => rowCount)).toEqual([2, 2])
   expect(Buffer.concat(parts.map(({ rows }) => rows))).toEqual(record.rows)
-  expect(splitRecord(record, row - 1)).toBeNull()
-  expect(splitRecord({ ...record, patchCount: 1 }, row)).toBeNull()
-  expect(splitRecord({ ...record, patchCount: 4 }, row)?.map(({ patchCount }) => patchCount)).toEqual([1, 1, 1, 1])
-  expect(splitRecord({ ...record, rowCount: 3 }, row)).toBeNull()
+  expect(splitRecord(record, row - 1).map(({ rowCount }) => rowCount)).toEqual([1, 1, 1, 1])
+  const odd = { ...record, patchCount: 1 }
+  expect(splitRecord(odd, row)).toEqual([odd])
+  expect(splitRecord({ ...record, patchCount: 4 }, row).map(({ patchCount }) => patchCount)).toEqual([1, 1, 1, 1])
+  const short = { ...record, rowCount: 3 }
+  expect(splitRecord(short, row)).toEqual([short])
   const mixed = Buffer.from(
     '{"kind":"complete","id":"a"}\n{"kind":"end","id":"bbbbbbb"}\n{"kind":"complete","id":"c"}\n',
   )
-  const split = splitRecord({ ...record, rows: mixed, rowCount: 3, patchCount: 1 }, 60) ?? []
+  const split = splitRecord({ ...record, rows: mixed, rowCount: 3, patchCount: 1 }, 60)
   expect(split.map(({ rowCount, patchCount }) => [rowCount, patchCount])).toEqual([
     [2, 1],
     [1, 0],

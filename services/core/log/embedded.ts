@@ -176,7 +176,7 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
     hurry: (topic) => of(topic).delivery.hurry(),
     leads: () => true,
     partitions: () => 1,
-    limits: { recordBytes: Number.POSITIVE_INFINITY, valueBytes: Number.POSITIVE_INFINITY },
+    limits: { recordBytes: Number.POSITIVE_INFINITY },
     lastClock: () => lastClock,
     health,
     counters: () => ({ ...counters }),

@@ -11,6 +11,9 @@ export type Fetched = {
   headers?: Record<string, unknown> | undefined
 }
 
+/** A batch whose rows may have to be fetched from blob storage. */
+export type Taken = { batch: Batch & { source: { bytes: Buffer[] } }; large: number[] }
+
 export type PartitionBuffer = {
   readonly topic: TopicName
   readonly partition: number
@@ -21,7 +24,8 @@ export type PartitionBuffer = {
   /** When its first undelivered record came, null when nothing is to be delivered or a batch is not committed yet. */
   waitingSince(): number | null
   isFull(): boolean
-  take(): Batch
+  /** The next batch; `large` are the places of bytes that say where the rows lie. */
+  take(): Taken
   /** Records up to `offset` are not held any more: they were committed, or another worker moved on. */
   isPast(offset: number): boolean
   /** Lets go of records up to `offset`. Returns their bytes. */
@@ -30,7 +34,10 @@ export type PartitionBuffer = {
   giveBack(): void
 }
 
-type Held = { header: RecordHeader; rows: Buffer; appendedMs: number }
+/** Rows in blob storage count as if they were held: they are when their batch is delivered. */
+type Held = { header: RecordHeader; rows: Buffer; isLarge: boolean; appendedMs: number }
+
+const sizeOf = (held: Held | undefined): number => (held as Held).header.sizeBytes
 
 export function createPartitionBuffer(
   topic: TopicName,
@@ -59,7 +66,7 @@ export function createPartitionBuffer(
     let count = 0
     let gone = 0
     while (count < held.length && (held[count] as Held).header.offset <= offset)
-      gone += (held[count++] as Held).rows.length
+      gone += sizeOf(held[count++])
     if (count === 0) return 0
     held = held.slice(count)
     bytes -= gone
@@ -79,15 +86,17 @@ export function createPartitionBuffer(
         const number = Number(offset) + 1
         if (next !== null && number < next) continue
         const rows = value ?? Buffer.alloc(0)
-        const { highClock: _, ...stored } = decodeHeaders(headers)
+        const { highClock: _, largeBytes, ...stored } = decodeHeaders(headers)
+        const sizeBytes = largeBytes ?? rows.length
         held.push({
-          header: { offset: number, ...stored, sizeBytes: rows.length },
+          header: { offset: number, ...stored, sizeBytes },
           rows,
+          isLarge: largeBytes !== null,
           appendedMs: Number(timestamp),
         })
         next = number + 1
-        bytes += rows.length
-        change += rows.length
+        bytes += sizeBytes
+        change += sizeBytes
       }
       return change
     },
@@ -97,12 +106,12 @@ export function createPartitionBuffer(
     take() {
       let size = 0
       let count = 0
-      while (count < held.length && (count === 0 || size + (held[count] as Held).rows.length <= 2 * batchBytes))
-        size += (held[count++] as Held).rows.length
+      while (count < held.length && (count === 0 || size + sizeOf(held[count]) <= 2 * batchBytes))
+        size += sizeOf(held[count++])
       delivered = count
       const taken = held.slice(0, count)
       const records = taken.map(({ header }) => header)
-      return {
+      const batch = {
         topic,
         partition,
         firstOffset: (records[0] as RecordHeader).offset,
@@ -113,6 +122,7 @@ export function createPartitionBuffer(
         source: { bytes: taken.map(({ rows }) => rows) },
         oldestMs: Math.min(...taken.map(({ appendedMs }) => appendedMs)),
       }
+      return { batch, large: taken.flatMap(({ isLarge }, i) => (isLarge ? [i] : [])) }
     },
     isPast: (offset) => (held[0] === undefined ? next !== null && offset < next : held[0].header.offset > offset),
     drop,

@@ -2,6 +2,7 @@
 import kafkajs, { type Admin, Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs'
 import { type TopicName, topics } from '../topics.ts'
 import { prepareKafkajs } from './kafka-internals.ts'
+import type { LargeRecords } from './large-records.ts'
 import type { LogLogger } from './writer.ts'
 
 export type KafkaLogOptions = {
@@ -40,6 +41,8 @@ export type KafkaLogOptions = {
   maxBufferedBytes?: number
   /** A worker that is silent for this long loses its partitions. Default 30 s. */
   sessionTimeoutMs?: number
+  /** Where rows go that no message can hold. Absent: they are refused with 413. */
+  largeRecords?: LargeRecords
   logger?: LogLogger
 }
 

@@ -1,9 +1,9 @@
 // Reads the log as a member of the workers' group: fetches ahead into bounded buffers, delivers batches, commits.
 import type { Consumer } from 'kafkajs'
 import type { TopicName } from '../topics.ts'
-import { createPartitionBuffer, type Fetched, type PartitionBuffer } from './kafka-buffers.ts'
+import { createPartitionBuffer, type Fetched, type PartitionBuffer, type Taken } from './kafka-buffers.ts'
 import { type KafkaClient, type KafkaLogOptions, topicNames } from './kafka-client.ts'
-import type { Batch, Position } from './log.ts'
+import type { Batch, Position, RecordHeader } from './log.ts'
 
 export type KafkaConsumer = {
   consume(topic: TopicName, signal: AbortSignal): AsyncIterable<Batch>
@@ -47,6 +47,8 @@ export function createKafkaConsumer(options: {
   let buffered = 0
   let closed = false
   let problem: string | null = null
+  /** Partitions whose next batch cannot be had from blob storage, and when it is tried again. */
+  const postponed = new Map<PartitionBuffer, { until: number; waitMs: number; reason: string }>()
   /** Positions that the group coordinator confirmed, by name and partition. */
   const confirmed = new Map<string, number>()
   let isJoined = false
@@ -92,6 +94,7 @@ export function createKafkaConsumer(options: {
         // Another worker has it now and begins at the position: what was delivered here is applied twice, harmlessly.
         buffers.delete(key)
         paused.delete(buffer)
+        postponed.delete(buffer)
         buffered -= buffer.bytes()
       }
     // A new membership knows of no pauses.
@@ -178,7 +181,8 @@ export function createKafkaConsumer(options: {
       const since = buffer.waitingSince()
       if (since === null) continue
       const byAge = since + sealAfterMs
-      const at = buffer.isFull() ? now : delivery.isHurried ? Math.min(byAge, delivery.lastAt + hurryEveryMs) : byAge
+      const hurriedAt = delivery.isHurried ? Math.min(byAge, delivery.lastAt + hurryEveryMs) : byAge
+      const at = Math.max(buffer.isFull() ? now : hurriedAt, postponed.get(buffer)?.until ?? 0)
       if (at > now) soonest = Math.min(soonest, at)
       else if (since < firstSince) {
         first = buffer
@@ -187,6 +191,28 @@ export function createKafkaConsumer(options: {
     }
     if (first !== null) return first
     return Number.isFinite(soonest) ? soonest - now : null
+  }
+
+  /** Fetches the rows that lie in blob storage; false = not now, the batch is given back and tried again later. */
+  async function isComplete(buffer: PartitionBuffer, { batch, large }: Taken): Promise<boolean> {
+    const { bytes } = batch.source
+    try {
+      for (const i of large) {
+        if (settings.largeRecords === undefined) throw new Error('A record lies in blob storage, and none is set')
+        bytes[i] = await settings.largeRecords.load(bytes[i] as Buffer, (batch.records[i] as RecordHeader).sizeBytes)
+      }
+      postponed.delete(buffer)
+      return true
+    } catch (error) {
+      const waitMs = Math.min((postponed.get(buffer)?.waitMs ?? 100) * 2, 15_000)
+      const reason = error instanceof Error ? error.message : String(error)
+      if (buffers.get(`${batch.topic}/${batch.partition}`) === buffer)
+        postponed.set(buffer, { until: performance.now() + waitMs, waitMs, reason })
+      buffer.giveBack()
+      const { topic, partition, firstOffset } = batch
+      logger?.warn({ topic, partition, firstOffset, reason, waitMs }, 'a large record cannot be read, trying again')
+      return false
+    }
   }
 
   async function* consume(topic: TopicName, signal: AbortSignal): AsyncGenerator<Batch> {
@@ -201,8 +227,15 @@ export function createKafkaConsumer(options: {
         const found = due(topic)
         if (found !== null && typeof found !== 'number') {
           delivery.lastAt = performance.now()
-          const batch = found.take()
-          yield batch
+          const taken = found.take()
+          if (taken.large.length > 0) {
+            const gone = new Promise<false>((resolve) => {
+              delivery.wake = () => signal.aborted && resolve(false)
+            })
+            if (!(await Promise.race([isComplete(found, taken), gone]))) continue
+            delivery.wake = () => {}
+          }
+          yield taken.batch
           // What is still waiting in other partitions was there when the reader asked.
           if (!hasWaiting(topic)) delivery.isHurried = false
           continue
@@ -268,7 +301,7 @@ export function createKafkaConsumer(options: {
       of(topic).wake()
     },
     bufferedBytes: () => buffered,
-    problem: () => problem,
+    problem: () => problem ?? postponed.values().next().value?.reason ?? null,
     async close() {
       closed = true
       for (const { wake } of deliveries.values()) wake()

@@ -3,7 +3,8 @@ import { CompressionTypes, type IHeaders, type Producer } from 'kafkajs'
 import { fault, retryLater } from '../http/errors.ts'
 import { type TopicName, topics } from '../topics.ts'
 import type { KafkaClient, KafkaLogOptions } from './kafka-client.ts'
-import { encodeHeaders, overheadBytes, partitionOf, splitRecord } from './kafka-record.ts'
+import { encodeHeaders, encodeLargeHeaders, overheadBytes, partitionOf, splitRecord } from './kafka-record.ts'
+import type { LargeRecords } from './large-records.ts'
 import type { Position, RecordInput } from './log.ts'
 
 export type KafkaProducer = {
@@ -40,6 +41,8 @@ type Part = { topic: TopicName; partition: number; of: { pending: Pending; count
 
 /** A request is not made larger than this, unless it is one batch. */
 const requestBytes = 16 * 2 ** 20
+/** Longest wait for blob storage. */
+const keepTimeoutMs = 30_000
 /** While sending fails for longer than this, appends are refused at once; one is let through to try. */
 const refuseAfterMs = 2_000
 
@@ -59,6 +62,8 @@ export async function createKafkaProducer(options: {
   /** Appends by partition, oldest first. A pending append stays at the head until it is sent whole. */
   const queues = new Map<string, Pending[]>()
   const counts = { requests: 0, records: 0 }
+  /** Appends whose rows go to blob storage first. */
+  const large = new Set<Promise<Position>>()
   let inflight = 0
   let highClock = options.lastClock
   let failingSince: number | null = null
@@ -216,18 +221,79 @@ export async function createKafkaProducer(options: {
     isPumping = false
   }
 
-  function messagesOf(topic: TopicName, records: RecordInput[]): Message[] {
+  const isLarge = ({ rows }: RecordInput): boolean => rows.length > recordBytes - overheadBytes
+
+  function partsOf(records: RecordInput[]): RecordInput[] {
     return records.flatMap((record) => {
       const { rows, rowCount } = record
       if (rows[0] !== 0x7b || rows[rows.length - 1] !== 0x0a || rowCount < 1)
         throw new Error('A record must begin with { and end with a line feed, and have rows')
       const parts = splitRecord(record, recordBytes - overheadBytes)
-      if (parts === null) throw fault(413, `One row is larger than the log takes (${recordBytes} bytes)`)
-      return parts.map((part) => {
-        if (part.clock > highClock) highClock = part.clock
-        return { value: part.rows, headers: encodeHeaders(part, topics[topic].version, highClock) }
-      })
+      if (settings.largeRecords === undefined && parts.some(isLarge))
+        throw fault(413, `One row is larger than the log takes (${recordBytes} bytes)`)
+      return parts
     })
+  }
+
+  const messageOf = (topic: TopicName, part: RecordInput, pointer?: Buffer): Message => {
+    if (part.clock > highClock) highClock = part.clock
+    const { version } = topics[topic]
+    return pointer === undefined
+      ? { value: part.rows, headers: encodeHeaders(part, version, highClock) }
+      : { value: pointer, headers: encodeLargeHeaders(part, version, highClock) }
+  }
+
+  /** One after the other: each is in memory until its piece is on the disk. */
+  async function keepLarge(parts: RecordInput[]): Promise<Map<RecordInput, Buffer>> {
+    const kept = new Map<RecordInput, Buffer>()
+    for (const part of parts)
+      if (isLarge(part)) kept.set(part, await (settings.largeRecords as LargeRecords).keep(part.rows))
+    return kept
+  }
+
+  /** Storage that does not answer keeps nobody waiting; what it stores later is never read. */
+  async function keptInTime(parts: RecordInput[]): Promise<Map<RecordInput, Buffer>> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      const error = retryLater(503, 'Blob storage did not take a large record in time', 2)
+      timer = setTimeout(() => reject(error), keepTimeoutMs)
+    })
+    try {
+      return await Promise.race([keepLarge(parts), late])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  function enqueue(topic: TopicName, partition: number, messages: Message[], sizeBytes: number): Promise<Position> {
+    return new Promise((resolve, reject) => {
+      const dueAt = performance.now() + deliveryTimeoutMs
+      const key = `${topic}/${partition}`
+      const pending = { topic, partition, messages, sizeBytes, dueAt, sent: 0, isSettled: false, resolve, reject }
+      const queue = queues.get(key)
+      if (queue === undefined) queues.set(key, [pending])
+      else queue.push(pending)
+      if (isPumping) return
+      isPumping = true
+      pumping = pump()
+    })
+  }
+
+  async function appendLarge(
+    topic: TopicName,
+    partition: number,
+    parts: RecordInput[],
+    sizeBytes: number,
+  ): Promise<Position> {
+    let kept: Map<RecordInput, Buffer>
+    try {
+      kept = await keptInTime(parts)
+    } catch (error) {
+      inflight -= sizeBytes
+      throw error
+    }
+    const messages = parts.map((part) => messageOf(topic, part, kept.get(part)))
+    return enqueue(topic, partition, messages, sizeBytes)
   }
 
   return {
@@ -237,30 +303,30 @@ export async function createKafkaProducer(options: {
       const partitions = options.partitions.get(topic) as number
       // One append is one position: its records share the partition of the first.
       const partition = partitionOf((records[0] as RecordInput).key, partitions)
-      const messages = messagesOf(topic, records)
-      const sizeBytes = messages.reduce((sum, message) => sum + sizeOf(message), 0)
+      const parts = partsOf(records)
+      const sizeBytes = parts.reduce((sum, { rows }) => sum + rows.length + overheadBytes, 0)
       if (failingSince !== null && queues.size > 0 && performance.now() - failingSince > refuseAfterMs) throw refusal()
       if (inflight > 0 && inflight + sizeBytes > maxInflightBytes)
         throw retryLater(429, `${inflight} bytes wait for the brokers, the bound is ${maxInflightBytes}`)
       options.admit(sizeBytes)
       inflight += sizeBytes
-      return new Promise((resolve, reject) => {
-        const dueAt = performance.now() + deliveryTimeoutMs
-        const key = `${topic}/${partition}`
-        const pending = { topic, partition, messages, sizeBytes, dueAt, sent: 0, isSettled: false, resolve, reject }
-        const queue = queues.get(key)
-        if (queue === undefined) queues.set(key, [pending])
-        else queue.push(pending)
-        if (isPumping) return
-        isPumping = true
-        pumping = pump()
-      })
+      if (!parts.some(isLarge))
+        return enqueue(
+          topic,
+          partition,
+          parts.map((part) => messageOf(topic, part)),
+          sizeBytes,
+        )
+      const appending = appendLarge(topic, partition, parts, sizeBytes).finally(() => large.delete(appending))
+      large.add(appending)
+      return appending
     },
     inflightBytes: () => inflight,
     counters: () => ({ ...counts }),
     problem: () => (failingSince === null ? null : `The brokers do not take records: ${reason}`),
     async close() {
       closed = true
+      await Promise.allSettled(large)
       while (isPumping) await pumping
       await producer?.disconnect()
     },

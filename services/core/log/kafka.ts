@@ -19,8 +19,6 @@ export type KafkaLog = Log & {
 
 /** How often positions are looked at when nobody asks. */
 const pollMs = 1_000
-/** A payload text above this goes to blob storage, and the row holds its digest. */
-const valueBytes = 256 * 1024
 
 /** Connects and creates missing topics. Throws when the brokers cannot be reached or the topics cannot be created. */
 export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> {
@@ -159,7 +157,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
     hurry: (topic) => consumer?.hurry(topic),
     leads: (topic) => consumer?.owns(topic, 0) ?? false,
     partitions: (topic) => partitions.get(topic) as number,
-    limits: { recordBytes, valueBytes },
+    limits: { recordBytes },
     lastClock: () => lastClock,
     health,
     counters: () => producer?.counters() ?? { requests: 0, records: 0 },

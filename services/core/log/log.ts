@@ -59,7 +59,8 @@ export type LogHealth = {
 }
 
 /**
- * MUST: `append` resolves only after the record is durable, and keeps the order of appends to one topic and partition.
+ * MUST: `append` resolves only after the record is durable, and keeps the order of appends to one topic and partition;
+ * one whose rows go to blob storage first may be passed by others.
  * MUST: a record that was acknowledged is delivered to `consume` until its position is committed, also after a crash.
  * MUST: records come whole and intact; a torn tail that was never acknowledged disappears, other damage stops the start.
  * MUST: refuse with 429 (too many unapplied bytes) or 503 (disk, closed) and never drop or grow without bound.
@@ -87,8 +88,8 @@ export type Log = {
   leads(topic: TopicName): boolean
   /** Partitions of a topic; rows of calls are split by them (`createCallWriter`). */
   partitions(topic: TopicName): number
-  /** What one record and one payload text of a row may hold; a larger text goes to blob storage first. */
-  limits: { recordBytes: number; valueBytes: number }
+  /** A record above this costs more: rows of calls are split before it, and a single row goes to blob storage first. */
+  limits: { recordBytes: number }
   /** Greatest accept clock in the log when it was opened. */
   lastClock(): bigint
   health(): LogHealth

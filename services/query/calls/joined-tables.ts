@@ -2,6 +2,11 @@
 import type { TopicName } from '../../core/topics.ts'
 import type { CompiledCallsQuery } from '../expression/types.ts'
 
+/** Tables that answer a query on calls alone. */
+export const callQueryTables = [
+  ...['calls', 'calls_by_id', 'calls_by_trace', 'calls_by_parent', 'payloads', 'payload_leaves'],
+  ...['call_marks', 'rollups', 'call_counts_hourly'],
+]
 /** Tables of feedback and of queues. */
 export const joinedTables = ['feedback', 'feedback_by_ref', 'annotation_queues', 'annotation_queue_items']
 

@@ -18,7 +18,7 @@ import { createQueryStatsRoutes } from '../query-stats.ts'
 import { columnsOf } from './columns.ts'
 import { createCountMemory } from './counts.ts'
 import { createExpansion } from './expand.ts'
-import { joinedTables, referredTables, topicsOfQuery } from './joined-tables.ts'
+import { callQueryTables, joinedTables, referredTables, topicsOfQuery } from './joined-tables.ts'
 import { lightSelect } from './light.ts'
 import { readPayloads } from './payloads.ts'
 import { readCall, readPages } from './plan.ts'
@@ -169,20 +169,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
       body: { type: 'json', schema: callsQueryRequest, check: 'schema' },
       response: null,
       responseType: 'application/jsonl',
-      tables: [
-        'calls',
-        'calls_by_id',
-        'calls_by_trace',
-        'calls_by_parent',
-        'payloads',
-        'payload_leaves',
-        'call_marks',
-        'rollups',
-        'call_counts_hourly',
-        'costs',
-        ...joinedTables,
-        ...referredTables,
-      ],
+      tables: [...callQueryTables, 'costs', ...joinedTables, ...referredTables],
       handle: streamQuery,
     }),
     ...createQueryStatsRoutes({ ...deps, memory }),

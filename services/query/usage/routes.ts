@@ -6,7 +6,7 @@ import { type Route, route } from '../../core/http/route.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { TopicName } from '../../core/topics.ts'
 import { createCountMemory } from '../calls/counts.ts'
-import { joinedTables, topicsOfQuery } from '../calls/joined-tables.ts'
+import { callQueryTables, joinedTables, topicsOfQuery } from '../calls/joined-tables.ts'
 import type { CallReader } from '../calls/plan.ts'
 import { nonNegative } from '../calls/routes.ts'
 import { indexOf } from '../calls/scope.ts'
@@ -114,19 +114,7 @@ export function createUsageRoutes(deps: UsageDeps): Route[] {
       summary: 'Usage of every call that matches, each with its matching descendants',
       body: { type: 'json', schema: traceUsageRequest, check: 'schema' },
       response: usageResponse,
-      tables: [
-        'calls',
-        'calls_by_id',
-        'calls_by_trace',
-        'calls_by_parent',
-        'payloads',
-        'payload_leaves',
-        'call_marks',
-        'rollups',
-        'call_counts_hourly',
-        'costs',
-        ...joinedTables,
-      ],
+      tables: [...callQueryTables, 'costs', ...joinedTables],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
