@@ -1,10 +1,7 @@
 // The published Node SDK traces a program against the server and reads it back.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ChildServer, startChildServer } from '../fixtures/child-server.ts'
+import { describe, expect, it } from 'vitest'
 import { runNode } from '../fixtures/node-sdk.ts'
+import { sdkServer } from '../fixtures/sdk-server.ts'
 
 type Seen = {
   op: string
@@ -17,19 +14,10 @@ type Seen = {
 }
 
 describe('Node SDK', () => {
-  let dir: string
-  let server: ChildServer
-  beforeAll(async () => {
-    dir = mkdtempSync(join(tmpdir(), 'callhouse-compat-'))
-    server = await startChildServer(dir, { CALLHOUSE_WIRE_PREFIX: 'wb' })
-  })
-  afterAll(async () => {
-    await server.stop()
-    rmSync(dir, { recursive: true, force: true })
-  })
+  const server = sdkServer()
 
   it('traces nested, failing and concurrent operations and reads them back', async () => {
-    const { calls } = await runNode<{ calls: Seen[] }>('program.mjs', ['compat/node'], { url: server.url, home: dir })
+    const { calls } = await runNode<{ calls: Seen[] }>('program.mjs', ['compat/node'], server)
     const named = (name: string) => calls.filter((call) => call.op.includes(`/op/${name}:`))
     expect(calls.every((call) => call.ended)).toBe(true)
     expect(named('outer')).toHaveLength(1)

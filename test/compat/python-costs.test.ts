@@ -1,10 +1,7 @@
 // The published Python SDK adds prices, lists them, reads the costs of calls and purges prices.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ChildServer, startChildServer } from '../fixtures/child-server.ts'
+import { describe, expect, it } from 'vitest'
 import { installSdk, runPython, sdkVersion } from '../fixtures/python-sdk.ts'
+import { sdkServer } from '../fixtures/sdk-server.ts'
 
 type Costs = Record<string, Record<string, unknown>>
 type Report = {
@@ -22,20 +19,10 @@ type Report = {
 }
 
 describe(`costs of the Python SDK ${sdkVersion}`, () => {
-  let dir: string
-  let server: ChildServer
-  beforeAll(async () => {
-    await installSdk()
-    dir = mkdtempSync(join(tmpdir(), 'callhouse-compat-'))
-    server = await startChildServer(dir, { CALLHOUSE_WIRE_PREFIX: 'wb' })
-  }, 300_000)
-  afterAll(async () => {
-    await server.stop()
-    rmSync(dir, { recursive: true, force: true })
-  })
+  const server = sdkServer(installSdk)
 
   it('are added, listed, read with calls and purged', { timeout: 180_000 }, async () => {
-    const report = await runPython<Report>('costs.py', ['compat/python-costs'], { url: server.url, home: dir })
+    const report = await runPython<Report>('costs.py', ['compat/python-costs'], server)
     const { ids } = report
     expect(report.models).toEqual(['own-model', 'own-model', 'other-model'])
     expect(report.all).toEqual([

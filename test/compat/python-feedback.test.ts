@@ -1,10 +1,8 @@
 // The published Python SDK gives feedback to calls, lists it, reads it with the calls and purges it.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ChildServer, post, startChildServer } from '../fixtures/child-server.ts'
+import { describe, expect, it } from 'vitest'
+import { post } from '../fixtures/child-server.ts'
 import { installSdk, runPython, sdkVersion } from '../fixtures/python-sdk.ts'
+import { sdkServer } from '../fixtures/sdk-server.ts'
 
 type Listed = { id: string; type: string; payload: Record<string, unknown>; ref: string; user: string }
 type Report = {
@@ -20,20 +18,10 @@ type Report = {
 }
 
 describe(`feedback of the Python SDK ${sdkVersion}`, () => {
-  let dir: string
-  let server: ChildServer
-  beforeAll(async () => {
-    await installSdk()
-    dir = mkdtempSync(join(tmpdir(), 'callhouse-compat-'))
-    server = await startChildServer(dir, { CALLHOUSE_WIRE_PREFIX: 'wb' })
-  }, 300_000)
-  afterAll(async () => {
-    await server.stop()
-    rmSync(dir, { recursive: true, force: true })
-  })
+  const server = sdkServer(installSdk)
 
   it('is added, listed, read with calls and purged', { timeout: 180_000 }, async () => {
-    const report = await runPython<Report>('feedback.py', ['compat/python-feedback'], { url: server.url, home: dir })
+    const report = await runPython<Report>('feedback.py', ['compat/python-feedback'], server)
     const types = ['wandb.reaction.1', 'wandb.note.1', 'custom']
     expect(report.listed.map(({ id }) => id).sort()).toEqual([...report.ids].sort())
     const listed = new Map(report.listed.map((one) => [one.type, one]))

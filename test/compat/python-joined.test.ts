@@ -1,10 +1,7 @@
 // The published Python SDK reads calls through refs and by their feedback: get_calls with expand_columns, filters and sorts.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ChildServer, startChildServer } from '../fixtures/child-server.ts'
+import { describe, expect, it } from 'vitest'
 import { installSdk, runPython, sdkVersion } from '../fixtures/python-sdk.ts'
+import { sdkServer } from '../fixtures/sdk-server.ts'
 
 /** Names of the calls that were found, and how many the count says. */
 type Found = [names: string, count: number]
@@ -14,20 +11,10 @@ type Report = { expanded: { settings: unknown; example: unknown }[]; values: num
 >
 
 describe(`calls of the Python SDK ${sdkVersion}`, () => {
-  let dir: string
-  let server: ChildServer
-  beforeAll(async () => {
-    await installSdk()
-    dir = mkdtempSync(join(tmpdir(), 'callhouse-compat-'))
-    server = await startChildServer(dir, { CALLHOUSE_WIRE_PREFIX: 'wb' })
-  }, 300_000)
-  afterAll(async () => {
-    await server.stop()
-    rmSync(dir, { recursive: true, force: true })
-  })
+  const server = sdkServer(installSdk)
 
   it('are read through refs and by feedback', { timeout: 180_000 }, async () => {
-    const report = await runPython<Report>('joined.py', ['compat/python-joined'], { url: server.url, home: dir })
+    const report = await runPython<Report>('joined.py', ['compat/python-joined'], server)
     expect(report).toMatchObject({
       expanded: [
         { settings: { size: 3, child: { temp: 0.7, label: 'warm' } }, example: { q: 'one', score: 10 } },

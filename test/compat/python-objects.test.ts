@@ -1,10 +1,7 @@
 // The published Python SDK publishes datasets, objects, ops and media, labels versions, and reads everything back.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ChildServer, startChildServer } from '../fixtures/child-server.ts'
+import { describe, expect, it } from 'vitest'
 import { installSdk, runPython, sdkVersion } from '../fixtures/python-sdk.ts'
+import { sdkServer } from '../fixtures/sdk-server.ts'
 
 type Report = {
   first: Record<string, string>
@@ -24,22 +21,12 @@ type Report = {
 }
 
 describe(`Python SDK ${sdkVersion}`, () => {
-  let dir: string
-  let server: ChildServer
-  beforeAll(async () => {
-    await installSdk()
-    dir = mkdtempSync(join(tmpdir(), 'callhouse-compat-'))
-    server = await startChildServer(dir, { CALLHOUSE_WIRE_PREFIX: 'wb' })
-  }, 300_000)
-  afterAll(async () => {
-    await server.stop()
-    rmSync(dir, { recursive: true, force: true })
-  })
+  const server = sdkServer(installSdk)
 
   it('publishes and reads back datasets, objects, ops and refs', { timeout: 180_000 }, async () => {
     const report = await runPython<Report>('objects.py', ['compat/objects'], {
       url: server.url,
-      home: dir,
+      home: server.home,
       // The SDK keeps answers on disk across servers: without it, every read reaches this one.
       env: { WEAVE_USE_SERVER_CACHE: 'false' },
     })
@@ -63,9 +50,9 @@ describe(`Python SDK ${sdkVersion}`, () => {
   })
 
   it('publishes and reads back images, audio and files', { timeout: 180_000 }, async () => {
-    const report = await runPython<Record<string, unknown>>('media.py', ['compat/media', dir], {
+    const report = await runPython<Record<string, unknown>>('media.py', ['compat/media', server.home], {
       url: server.url,
-      home: dir,
+      home: server.home,
       env: { WEAVE_USE_SERVER_CACHE: 'false' },
     })
     const { first, again, ...read } = report
@@ -87,7 +74,7 @@ describe(`Python SDK ${sdkVersion}`, () => {
   it('tags versions and names them by aliases', { timeout: 180_000 }, async () => {
     const report = await runPython<Record<string, unknown>>('labels.py', ['compat/labels'], {
       url: server.url,
-      home: dir,
+      home: server.home,
       env: { WEAVE_USE_SERVER_CACHE: 'false' },
     })
     expect(report).toEqual({

@@ -1,10 +1,7 @@
 // The published Python SDK takes an annotation queue through its whole life.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ChildServer, startChildServer } from '../fixtures/child-server.ts'
+import { describe, expect, it } from 'vitest'
 import { installSdk, runPython, sdkVersion } from '../fixtures/python-sdk.ts'
+import { sdkServer } from '../fixtures/sdk-server.ts'
 
 type Queue = {
   name: string
@@ -37,20 +34,10 @@ type Report = {
 }
 
 describe(`annotation queues of the Python SDK ${sdkVersion}`, () => {
-  let dir: string
-  let server: ChildServer
-  beforeAll(async () => {
-    await installSdk()
-    dir = mkdtempSync(join(tmpdir(), 'callhouse-compat-'))
-    server = await startChildServer(dir, { CALLHOUSE_WIRE_PREFIX: 'wb', CALLHOUSE_FRESHNESS_MS: '60000' })
-  }, 300_000)
-  afterAll(async () => {
-    await server.stop()
-    rmSync(dir, { recursive: true, force: true })
-  })
+  const server = sdkServer(installSdk, { CALLHOUSE_FRESHNESS_MS: '60000' })
 
   it('are made, filled, worked through and deleted', { timeout: 180_000 }, async () => {
-    const report = await runPython<Report>('queues.py', ['compat/python-queues'], { url: server.url, home: dir })
+    const report = await runPython<Report>('queues.py', ['compat/python-queues'], server)
     const [a, b, c] = report.ids
     expect(report.added).toEqual([
       [2, 0],

@@ -1,10 +1,7 @@
 // The published Python SDK traces a program against the server, and a client of it reads everything back.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ChildServer, startChildServer } from '../fixtures/child-server.ts'
+import { describe, expect, it } from 'vitest'
 import { installSdk, runPython, sdkVersion } from '../fixtures/python-sdk.ts'
+import { sdkServer } from '../fixtures/sdk-server.ts'
 
 type Seen = {
   op: string
@@ -24,20 +21,10 @@ type Seen = {
 type Report = { calls: Seen[]; count: number; page: string[]; one: boolean; filtered: number; query: number }
 
 describe(`Python SDK ${sdkVersion}`, () => {
-  let dir: string
-  let server: ChildServer
-  beforeAll(async () => {
-    await installSdk()
-    dir = mkdtempSync(join(tmpdir(), 'callhouse-compat-'))
-    server = await startChildServer(dir, { CALLHOUSE_WIRE_PREFIX: 'wb' })
-  }, 300_000)
-  afterAll(async () => {
-    await server.stop()
-    rmSync(dir, { recursive: true, force: true })
-  })
+  const server = sdkServer(installSdk)
 
   const trace = (project: string, env: Record<string, string> = {}): Promise<Report> =>
-    runPython<Report>('program.py', [project], { url: server.url, home: dir, env })
+    runPython<Report>('program.py', [project], { url: server.url, home: server.home, env })
 
   const check = (report: Report): void => {
     const named = (name: string) => report.calls.filter((call) => call.name === name)
