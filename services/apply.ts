@@ -81,6 +81,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     },
     onFatal: failed.reject,
   })
+  metrics.rollups(() => [...worker.rollups.lag(), ...worker.leafRollups.lag()])
   open.push({ name: 'worker', limitMs: 60_000, close: () => worker.stop() })
   if (!hasSharedLog(config)) await Promise.race([worker.caughtUp(), failed.promise])
   const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })

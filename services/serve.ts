@@ -7,9 +7,12 @@ import { createFreshness } from './core/freshness.ts'
 import { createApp, type HttpServer } from './core/http/app.ts'
 import { openKeys } from './core/http/keys.ts'
 import type { Log } from './core/log/log.ts'
+import { observeLog, withAppendMetrics } from './core/log/metrics.ts'
 import type { LogOutput } from './core/logger.ts'
 import { createMetrics } from './core/metrics.ts'
+import { observeProcess } from './core/process-metrics.ts'
 import { createShutdown, type Shutdown, type ShutdownStep } from './core/shutdown.ts'
+import { createStoreMetrics } from './core/store/metrics.ts'
 import { withReadLog } from './core/store/read-log.ts'
 import type { Store } from './core/store/store.ts'
 import { packageVersion } from './core/version.ts'
@@ -56,11 +59,11 @@ export async function startCallhouse(
     if (!first.ok) throw new Error(first.line)
     // A start that fails never shows the key; the next one makes another.
     unshown = () => void (first.id && keys.revoke(first.id))
-    const log = await openLog(config, role, logger)
+    const { registry } = metrics
+    const log = withAppendMetrics(await openLog(config, role, logger), registry)
     open.push({ name: 'log', limitMs: 30_000, close: () => log.close() })
-    const workerMetrics = createWorkerMetrics(metrics.registry, log)
-    const opened = await openStore(config, logger, workerMetrics.store)
-    const store = withReadLog(opened, { logger, registry: metrics.registry })
+    observeLog(registry, log, config.maxUnappliedBytes)
+    const store = withReadLog(await openStore(config, logger, createStoreMetrics(registry)), { logger, registry })
     // The store goes last: nothing that is closed before it may need it any more.
     open.unshift({ name: 'store', limitMs: 60_000, close: () => store.close() })
     await store.migrate()
@@ -70,11 +73,11 @@ export async function startCallhouse(
     const blobs = await openBlobs(config, role, logger)
     const progress = openProgress(config, log)
     const applying = does(role, 'apply')
-      ? await startApplying({ config, log, store, progress, logger, metrics: workerMetrics, open })
+      ? await startApplying({ config, log, store, progress, logger, metrics: createWorkerMetrics(registry), open })
       : undefined
     const worker = applying?.worker
 
-    const freshness = createFreshness({ log, progress, boundMs: config.freshnessMs })
+    const freshness = createFreshness({ log, progress, boundMs: config.freshnessMs, onWait: metrics.waited })
     let shutdown: Shutdown | undefined
     const isShuttingDown = () => shutdown?.isShuttingDown() ?? false
     const service = {
@@ -95,6 +98,7 @@ export async function startCallhouse(
         return { log: status, storage: storage.status, workers: workers.status, reasons, lagMs }
       },
     }
+    observeProcess(registry, { version, role, dataDir }, service.health)
     const routes = routesOf(role, { config, log, store, clock, blobs, freshness, service, logger })
     const http = createApp({ routes, config, keys, log: logger, metrics, version, isShuttingDown })
     open.push({

@@ -28,7 +28,13 @@ export function unlessStale(headers: Record<string, string>, otherwise: Fault): 
   return otherwise
 }
 
-export function createFreshness(deps: { log: Log; progress: Progress; boundMs: number }): Freshness {
+export function createFreshness(deps: {
+  log: Log
+  progress: Progress
+  boundMs: number
+  /** Told of each wait: `current` = nothing was missing, `waited` = it came in time, `stale` = the answer may lack it. */
+  onWait?(outcome: 'current' | 'waited' | 'stale', ms: number): void
+}): Freshness {
   const { log, progress, boundMs } = deps
   const ends = async (topics: TopicName[]): Promise<Position[] | null> => {
     try {
@@ -38,23 +44,34 @@ export function createFreshness(deps: { log: Log; progress: Progress; boundMs: n
       throw error
     }
   }
+  const stale = (ms: number): Record<string, string> => ({ [staleHeader]: String(ms) })
+  const latest = async (
+    { header, signal }: Pick<RouteContext, 'header' | 'signal'>,
+    topics: TopicName[],
+  ): Promise<'current' | 'waited' | Record<string, string>> => {
+    const asked = header(positionHeader.toLowerCase())
+    const wanted = asked ? parsePositions(asked) : await ends(topics)
+    // A log that does not answer keeps no one from reading.
+    if (wanted === null) return stale(Math.max(1, boundMs, log.health().lagMs))
+    const missing = wanted.filter((p) => progress.offset(p.topic, p.partition) < p.offset)
+    if (missing.length === 0) return 'current'
+    const lagMs = log.health().lagMs
+    if (!asked && lagMs > boundMs) return stale(lagMs)
+    for (const topic of new Set(missing.map((p) => p.topic))) log.hurry(topic)
+    if (await progress.reach(missing, boundMs, signal)) return 'waited'
+    return stale(Math.max(1, log.health().lagMs))
+  }
   return {
     async wait(context, topics) {
       const mode = context.query.get('freshness') ?? context.header('x-callhouse-freshness') ?? 'latest'
       if (mode === 'any') return {}
       if (mode !== 'latest')
         throw fault(400, `Invalid freshness: ${JSON.stringify(mode.slice(0, 50))}; expected latest or any`)
-      const asked = context.header(positionHeader.toLowerCase())
-      const wanted = asked ? parsePositions(asked) : await ends(topics)
-      // A log that does not answer keeps no one from reading.
-      if (wanted === null) return { [staleHeader]: String(Math.max(1, boundMs, log.health().lagMs)) }
-      const missing = wanted.filter((p) => progress.offset(p.topic, p.partition) < p.offset)
-      if (missing.length === 0) return {}
-      const lagMs = log.health().lagMs
-      if (!asked && lagMs > boundMs) return { [staleHeader]: String(lagMs) }
-      for (const topic of new Set(missing.map((p) => p.topic))) log.hurry(topic)
-      if (await progress.reach(missing, boundMs, context.signal)) return {}
-      return { [staleHeader]: String(Math.max(1, log.health().lagMs)) }
+      const beganMs = performance.now()
+      const result = await latest(context, topics)
+      const isFresh = result === 'current' || result === 'waited'
+      deps.onWait?.(isFresh ? result : 'stale', performance.now() - beganMs)
+      return isFresh ? {} : result
     },
   }
 }

@@ -12,6 +12,8 @@ export type HttpMetrics = {
 export type Metrics = {
   registry: Registry
   http: HttpMetrics
+  /** Counts a read's wait for earlier writes. */
+  waited(outcome: 'current' | 'waited' | 'stale', ms: number): void
   /** Text of the exposition format and its content type. */
   text(): Promise<{ contentType: string; text: string }>
 }
@@ -39,8 +41,16 @@ export function createMetrics({ withProcess = true }: { withProcess?: boolean } 
     registers,
   })
   const active = new Gauge({ name: 'callhouse_http_active_requests', help: 'Requests being served', registers })
+  const freshness = new Histogram({
+    name: 'callhouse_freshness_wait_seconds',
+    help: 'Wait of reads for earlier writes: current = nothing was missing, waited = it came, stale = it may be missing',
+    labelNames: ['outcome'] as const,
+    buckets: [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 10],
+    registers,
+  })
   return {
     registry,
+    waited: (outcome, ms) => freshness.labels(outcome).observe(ms / 1000),
     http: {
       observe(route, status, seconds, bytesIn, bytesOut) {
         duration.labels(route, String(status)).observe(seconds)

@@ -1,16 +1,16 @@
-// Metrics of the worker, the log and the store, for the registry that /metrics shows.
+// Metrics of the worker, for the registry that /metrics shows.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { Log } from '../core/log/log.ts'
 import type { TopicName } from '../core/topics.ts'
 import type { BatchReport } from './run.ts'
 
 export type WorkerMetrics = {
   batch(report: BatchReport): void
   retry(topic: TopicName): void
-  store: { statement(event: { name: string; pool: string; ms: number; outcome: string }): void }
+  /** Shows how far the tables that are recomputed lag behind the rows. */
+  rollups(lags: () => { name: string; lagMs: number }[]): void
 }
 
-export function createWorkerMetrics(registry: Registry, log: Pick<Log, 'health'>): WorkerMetrics {
+export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   const registers = [registry]
   const rows = new Counter({
     name: 'callhouse_rows_applied_total',
@@ -44,29 +44,6 @@ export function createWorkerMetrics(registry: Registry, log: Pick<Log, 'health'>
     buckets: [0.05, 0.1, 0.2, 0.4, 1, 2, 5, 15, 60],
     registers,
   })
-  const statements = new Histogram({
-    name: 'callhouse_statement_seconds',
-    help: 'Time of statements in the store',
-    labelNames: ['name', 'outcome'] as const,
-    buckets: [0.005, 0.02, 0.05, 0.2, 1, 5, 30],
-    registers,
-  })
-  new Gauge({
-    name: 'callhouse_log_unapplied_bytes',
-    help: 'Bytes in the log that are not applied',
-    registers,
-    collect() {
-      this.set(log.health().unappliedBytes)
-    },
-  })
-  new Gauge({
-    name: 'callhouse_log_lag_seconds',
-    help: 'Age of the oldest record that is not applied',
-    registers,
-    collect() {
-      this.set(log.health().lagMs / 1000)
-    },
-  })
   return {
     batch(report) {
       rows.labels(report.topic).inc(report.rows)
@@ -75,6 +52,16 @@ export function createWorkerMetrics(registry: Registry, log: Pick<Log, 'health'>
       visible.labels(report.topic).observe(report.lagMs / 1000)
     },
     retry: (topic) => retries.labels(topic).inc(),
-    store: { statement: ({ name, ms, outcome }) => statements.labels(name, outcome).observe(ms / 1000) },
+    rollups(lags) {
+      new Gauge({
+        name: 'callhouse_rollup_lag_seconds',
+        help: 'Age of the oldest change that a recomputed table does not hold; reads compute what it lacks',
+        labelNames: ['table'] as const,
+        registers,
+        collect() {
+          for (const { name, lagMs } of lags()) this.labels(name).set(lagMs / 1000)
+        },
+      })
+    },
   }
 }

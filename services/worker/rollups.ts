@@ -26,6 +26,8 @@ export const rollupTable: readonly Rollup[] = [
 export type Rollups = {
   /** Tells that marks were written; a recompute follows when it is due. */
   touch(): void
+  /** Age of the oldest marks that may not be recomputed yet, by table. */
+  lag(): { name: string; lagMs: number }[]
   /** Recomputes everything that is marked up to the committed positions, now. */
   refresh(): Promise<void>
   /** Runs a job while nothing is recomputed. */
@@ -61,6 +63,9 @@ export function createRollups(deps: {
   let timer: NodeJS.Timeout | undefined
   let running: Promise<boolean> = Promise.resolve(false)
   let stopped = false
+  /** When the oldest marks came that a rollup may lack, by its name. */
+  const lacking = new Map<string, number>()
+  let touchedMs = 0
 
   const load = async (name: string): Promise<Covered> => {
     const rows = await store.rows<{ partition: number; position: number; revision: number }>({
@@ -121,9 +126,18 @@ export function createRollups(deps: {
   /** Returns whether anything was due. */
   const recomputeAll = async (): Promise<boolean> => {
     const committed = await deps.committed()
-    if (committed.length === 0) return false
+    // Another worker keeps the rollups.
+    if (committed.length === 0) {
+      lacking.clear()
+      return false
+    }
     let isDone = false
-    for (const rollup of table) isDone = (await recompute(rollup, committed)) || isDone
+    for (const rollup of table) {
+      const beganMs = Date.now()
+      isDone = (await recompute(rollup, committed)) || isDone
+      if (touchedMs > beganMs) lacking.set(rollup.name, beganMs)
+      else lacking.delete(rollup.name)
+    }
     if (isDone && !isSlow) await dropMarks(committed)
     return isDone
   }
@@ -149,7 +163,12 @@ export function createRollups(deps: {
   }
 
   return {
-    touch: () => schedule(isSlow ? slowMs : quietMs),
+    touch() {
+      touchedMs = Date.now()
+      for (const { name } of table) if (!lacking.has(name)) lacking.set(name, touchedMs)
+      schedule(isSlow ? slowMs : quietMs)
+    },
+    lag: () => table.map(({ name }) => ({ name, lagMs: Date.now() - (lacking.get(name) ?? Date.now()) })),
     refresh: async () => void (await refresh()),
     alone(job) {
       const done = running.catch(() => false).then(job)

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { uuidv7 } from '../../services/core/ids.ts'
 import { basicAuth, post } from '../fixtures/child-server.ts'
+import { parseExposition } from '../fixtures/exposition.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 const project = 'fresh/ness'
@@ -49,6 +50,11 @@ async function write(text = ''): Promise<{ id: string; status: number; headers: 
   return { id, status, headers, body }
 }
 
+const metrics = async () => {
+  const answer = await fetch(`${server.now().url}/metrics`, { headers: { authorization: basicAuth() } })
+  return parseExposition(await answer.text())
+}
+
 async function read(id: string, path = '/call/read', headers: Record<string, string> = {}) {
   const answer = await post(server.now().url, path, { project_id: project, id }, headers)
   if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
@@ -78,7 +84,7 @@ describe('a read', () => {
   it('waits for exactly the position that it names', async () => {
     const first = await write()
     const wanted = first.headers.get(position) as string
-    expect(wanted).toMatch(/^calls=\d+$/)
+    expect(wanted).toMatch(/^calls(\.\d+)?=\d+$/)
     expect(await readFresh(first.id, { [position]: wanted })).toBe(true)
 
     const isBlocked = block()
@@ -110,7 +116,11 @@ describe('a read', () => {
     const isBlocked = block()
     const late = await write()
     await isBlocked
+    const staleOf = async () =>
+      (await metrics()).value('callhouse_freshness_wait_seconds_count', { outcome: 'stale' }) ?? 0
+    const staleBefore = await staleOf()
     const answer = await read(late.id)
+    expect(await staleOf()).toBe(staleBefore + 1)
     expect(answer.isThere).toBe(false)
     expect(Number(answer.stale)).toBeGreaterThan(0)
     expect((await read(before.id)).isThere).toBe(true)
@@ -179,12 +189,22 @@ describe('writes over the bound of unapplied bytes', () => {
     const object = { obj: { project_id: project, object_id: 'big', val: { text } } }
     expect((await post(server.now().url, '/obj/create', object)).status).toBe(429)
     expect((await read(taken[0]?.id as string)).isThere).toBe(false)
+    const samples = await metrics()
+    const refused = ['calls', 'objects'].map((topic) =>
+      samples.value('callhouse_append_refused_total', { topic, status: '429' }),
+    )
+    expect(refused).toEqual([1, 1])
+    expect(samples.value('callhouse_log_topic_unapplied_records', { topic: 'calls' })).toBe(taken.length)
+    expect(samples.value('callhouse_log_partition_lag_seconds', { topic: 'calls', partition: '0' })).toBeGreaterThan(0)
+    expect(samples.value('callhouse_log_unapplied_limit_bytes')).toBe(2 ** 20)
 
     release()
     const wanted = taken.at(-1)?.headers.get(position) as string
     expect(await readFresh(last.id, { [position]: wanted })).toBe(false)
-    for (const { id } of taken) expect((await read(id)).isThere).toBe(true)
-    expect((await write(text)).status).toBe(200)
+    for (const { id } of taken) expect(await readFresh(id)).toBe(true)
+    const again = await write(text)
+    expect(again.status).toBe(200)
+    expect(await readFresh(again.id)).toBe(true)
     expect(server.now().log.health().status).toBe('ok')
   })
 })

@@ -215,6 +215,24 @@ export function logContract(name: string, createDriver: () => Promise<LogDriver>
       expect(log.lastClock()).toBe(2n ** 61n)
     })
 
+    test('tells what is appended and not applied, per partition', async () => {
+      const log = await opened()
+      const waiting = () =>
+        log
+          .lag()
+          .filter(({ topic, records }) => topic === 'calls' && records > 0)
+          .map(({ records, bytes, ageMs }) => ({ records, hasBytes: bytes > 0, isYoung: ageMs < 3_600_000 }))
+      expect(waiting()).toEqual([])
+      const { partition } = await log.append('calls', [recordOf(['a'])])
+      await log.append('calls', [recordOf(['a'])])
+      expect(waiting()).toEqual([{ records: 2, hasBytes: true, isYoung: true }])
+      await applyRows(log, 'calls', 2)
+      expect(waiting()).toEqual([])
+      expect(log.lag().find((one) => one.topic === 'calls' && one.partition === partition)).toEqual({
+        ...{ topic: 'calls', partition, records: 0, bytes: 0, ageMs: 0, isOwn: true },
+      })
+    })
+
     test('an append of nothing changes nothing', async () => {
       const log = await opened()
       await log.append('calls', [])

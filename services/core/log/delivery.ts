@@ -21,6 +21,8 @@ export type Delivery = {
   isApplying(): boolean
   /** When the oldest unapplied record was appended, null if there is none. */
   oldestMs(): number | null
+  /** Bytes of segments that hold unapplied records. */
+  unappliedBytes(): number
   close(): Promise<void>
 }
 
@@ -195,6 +197,11 @@ export function createDelivery(options: {
       const growing = writer.growing()
       if (sealed[0] !== undefined) return sealed[0].oldestMs
       return growing !== null && growing.last > position.offset() && growing.sizeBytes > 0 ? growing.oldestMs : null
+    },
+    unappliedBytes() {
+      const growing = writer.growing()
+      const waiting = growing !== null && growing.last > position.offset() ? growing.sizeBytes : 0
+      return sealed.reduce((sum, { sizeBytes }) => sum + sizeBytes, waiting)
     },
     async close() {
       closed = true

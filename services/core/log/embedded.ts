@@ -179,6 +179,13 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
     limits: { recordBytes: Number.POSITIVE_INFINITY },
     lastClock: () => lastClock,
     health,
+    lag() {
+      const now = Date.now()
+      return [...opened].map(([topic, { writer, delivery }]) => ({
+        ...{ topic, partition: 0, records: writer.end() - delivery.committed(), bytes: delivery.unappliedBytes() },
+        ...{ ageMs: Math.max(0, now - (delivery.oldestMs() ?? now)), isOwn: true },
+      }))
+    },
     counters: () => ({ ...counters }),
     async tidy() {
       for (const { retention } of opened.values()) await retention.tidy()

@@ -13,8 +13,6 @@ export type KafkaLog = Log & {
   counters(): { requests: number; records: number }
   /** Bytes of records that the consumer holds. */
   bufferedBytes(): number
-  /** What is unapplied, per partition; by estimate, as `health()`. */
-  lag(): { topic: TopicName; partition: number; records: number; bytes: number; ageMs: number }[]
 }
 
 /** How often positions are looked at when nobody asks. */
@@ -168,6 +166,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
         (lags.get(topic) as PartitionLag[]).map((one, partition) => ({
           ...{ topic, partition, records: one.end() - one.position(), bytes: one.unappliedBytes() },
           ageMs: Math.max(0, now - (one.oldestMs() ?? now)),
+          isOwn: consumer?.owns(topic, partition) ?? false,
         })),
       )
     },

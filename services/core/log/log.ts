@@ -58,6 +58,18 @@ export type LogHealth = {
   lagMs: number
 }
 
+/** What is appended to a partition and not applied; by estimate where other processes append and apply too. */
+export type Lag = {
+  topic: TopicName
+  partition: number
+  records: number
+  bytes: number
+  /** Age of the oldest record, 0 if there is none. */
+  ageMs: number
+  /** Whether this process applies the partition. */
+  isOwn: boolean
+}
+
 /**
  * MUST: `append` resolves only after the record is durable, and keeps the order of appends to one topic and partition;
  * one whose rows go to blob storage first may be passed by others.
@@ -93,6 +105,8 @@ export type Log = {
   /** Greatest accept clock in the log when it was opened. */
   lastClock(): bigint
   health(): LogHealth
+  /** Every partition of every topic. */
+  lag(): Lag[]
   /** Finishes appends in flight, syncs and releases the lock. */
   close(): Promise<void>
 }

@@ -1,0 +1,232 @@
+// `npm run bench kafka`: CPU per call over Kafka against the embedded log, lag at half of the peak, and a second worker.
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { startBridge } from '../../test/fixtures/bridge.ts'
+import { startBroker } from '../../test/fixtures/kafka-broker.ts'
+import { createPayloads } from './payloads.ts'
+import { type BenchServer, createClient, median, quantile, sendAll, startServer } from './process.ts'
+
+const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url))
+const path = '/call/upsert_batch'
+const perRequest = 200
+/** Requests before the measured ones: enough for the compiler to have seen the hot paths. */
+const warmUp = 100
+/** How long the lag is looked at, and how often. */
+const lagForMs = 15_000
+const lookEveryMs = 200
+
+type Variant = 'embedded' | 'kafka'
+
+const unique = (): string => `bench-${randomBytes(6).toString('hex')}`
+
+const overKafka = (broker: string, name: string): Record<string, string> => ({
+  CALLHOUSE_KAFKA_BROKERS: broker,
+  CALLHOUSE_KAFKA_TOPIC_PREFIX: `${name}.`,
+  CALLHOUSE_KAFKA_GROUP: name,
+})
+
+const start = (role: string, dir: string, env: Record<string, string>): Promise<BenchServer> =>
+  startServer(main, [role], {
+    CALLHOUSE_PORT: '0',
+    CALLHOUSE_DATA_DIR: dir,
+    CALLHOUSE_KEYS: 'bench:bench-key',
+    CALLHOUSE_LOG_LEVEL: 'warn',
+    ...env,
+  })
+
+const requests = (seed: number, calls: number): Buffer[] => {
+  const payloads = createPayloads(seed)
+  return Array.from({ length: Math.ceil(calls / perRequest) }, () => Buffer.from(payloads.upsertBatch(perRequest)))
+}
+
+/** Value of a metric without labels. */
+async function metric(server: BenchServer, name: string): Promise<number> {
+  const answer = await fetch(`http://127.0.0.1:${server.port}/metrics`, {
+    headers: { authorization: 'Bearer bench-key' },
+  })
+  const line = (await answer.text()).split('\n').find((one) => one.startsWith(`${name} `))
+  return Number(line?.split(' ')[1])
+}
+
+/** Waits until a server that answers reads shows that many calls. */
+async function untilCounted(server: BenchServer, calls: number): Promise<void> {
+  const ask = createClient(server.port, 1)
+  for (;;) {
+    const { body, status } = await ask('/calls/query_stats', JSON.stringify({ project_id: 'acme/support-bot' }))
+    if (status !== 200) throw new Error(`count answered ${status}: ${body}`)
+    if ((JSON.parse(body.toString()) as { count: number }).count >= calls) return
+    await sleep(20)
+  }
+}
+
+/** Sends; what is refused for a moment is sent again. */
+const patient =
+  (send: ReturnType<typeof createClient>) =>
+  async (body: Buffer): ReturnType<ReturnType<typeof createClient>> => {
+    for (;;) {
+      const answer = await send(path, body)
+      if (answer.status !== 429) return answer
+      await sleep(50)
+    }
+  }
+
+/** One process that does everything: CPU us per call, and calls per second until they can be read. */
+async function allInOne(dir: string, env: Record<string, string>, bodies: Buffer[]) {
+  const server = await start('serve', dir, env)
+  try {
+    const send = patient(createClient(server.port, 6))
+    await sendAll(bodies.slice(0, warmUp), send, 2)
+    await untilCounted(server, warmUp * perRequest)
+    const measured = bodies.slice(warmUp)
+    const calls = measured.length * perRequest
+    const before = server.cpuSeconds()
+    const beganMs = performance.now()
+    await sendAll(measured, send, 6)
+    await untilCounted(server, bodies.length * perRequest)
+    return {
+      cpuUs: ((server.cpuSeconds() - before) / calls) * 1e6,
+      rate: (calls / (performance.now() - beganMs)) * 1000,
+    }
+  } finally {
+    await server.stop()
+  }
+}
+
+/** Age of the oldest record that is not applied, in milliseconds, while a process gets calls at a rate. */
+async function lagAt(rate: number, dir: string, env: Record<string, string>): Promise<number[]> {
+  const server = await start('serve', dir, env)
+  try {
+    const send = createClient(server.port, 6)
+    const perBatch = 50
+    const everyMs = (perBatch / rate) * 1000
+    const payloads = createPayloads(77)
+    const bodies = Array.from({ length: Math.ceil(lagForMs / everyMs) }, () => payloads.upsertBatch(perBatch))
+    const lags: number[] = []
+    let isOver = false
+    const looking = (async () => {
+      while (!isOver) {
+        lags.push((await metric(server, 'callhouse_log_lag_seconds')) * 1000)
+        await sleep(lookEveryMs)
+      }
+    })()
+    const beganMs = performance.now()
+    for (const [n, body] of bodies.entries()) {
+      const { status } = await send(path, body)
+      if (status !== 200) throw new Error(`answered ${status}`)
+      const waitMs = beganMs + (n + 1) * everyMs - performance.now()
+      if (waitMs > 0) await sleep(waitMs)
+    }
+    isOver = true
+    await looking
+    // The first seconds are the start of the process.
+    return lags.slice(Math.ceil(lags.length / 5))
+  } finally {
+    await server.stop()
+  }
+}
+
+/** Separate roles over Kafka and a ClickHouse server: calls per second until all are applied. */
+async function rateOfWorkers(workers: number, broker: string, dir: string, bodies: Buffer[]): Promise<number> {
+  const name = unique()
+  const bridge = await startBridge()
+  const servers: BenchServer[] = []
+  try {
+    const env = {
+      ...overKafka(broker, name),
+      CALLHOUSE_CLICKHOUSE_URL: bridge.url,
+      CALLHOUSE_CLICKHOUSE_USER: bridge.user,
+      CALLHOUSE_CLICKHOUSE_PASSWORD: bridge.password,
+    }
+    const add = async (role: string, more: Record<string, string> = {}): Promise<BenchServer> => {
+      const server = await start(role, join(dir, `${name}-${servers.length}`), { ...env, ...more })
+      servers.push(server)
+      return server
+    }
+    const ingest = await add('ingest')
+    for (let n = 0; n < workers; n++) await add('worker', { CALLHOUSE_WORKER_ID: `${name}-${n}` })
+    const query = await add('query')
+    const send = patient(createClient(ingest.port, 6))
+    // Every partition has an owner once these are applied.
+    await sendAll(bodies.slice(0, 10), send, 2)
+    await untilCounted(query, 10 * perRequest)
+    const beganMs = performance.now()
+    await sendAll(bodies.slice(10), send, 6)
+    await untilCounted(query, bodies.length * perRequest)
+    return ((bodies.length - 10) * perRequest * 1000) / (performance.now() - beganMs)
+  } finally {
+    for (const server of servers.toReversed()) await server.stop()
+    await bridge.remove()
+  }
+}
+
+type Row = { figure: string; value: string; must: string }
+
+export async function benchKafka(calls: number, rounds: number): Promise<void> {
+  const work = mkdtempSync(join(tmpdir(), 'callhouse-bench-'))
+  const broker = await startBroker()
+  const samples: Record<string, number[]> = {}
+  const note = (name: string, value: number): void => {
+    samples[name] = [...(samples[name] ?? []), value]
+  }
+  const of = (name: string): number => median(samples[name] ?? [])
+  const ratio = (a: string, b: string): string =>
+    median((samples[a] ?? []).map((value, i) => value / ((samples[b] ?? [])[i] as number))).toFixed(2)
+  const rows: Row[] = []
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const bodies = requests(round + 1, warmUp * perRequest + calls)
+      const variants: Variant[] = round % 2 === 0 ? ['embedded', 'kafka'] : ['kafka', 'embedded']
+      for (const variant of variants) {
+        const dir = join(work, `${variant}-${round}`)
+        const { cpuUs, rate } = await allInOne(
+          dir,
+          variant === 'kafka' ? overKafka(broker.address, unique()) : {},
+          bodies,
+        )
+        note(variant, cpuUs)
+        note(`${variant} rate`, rate)
+        rmSync(dir, { recursive: true, force: true })
+      }
+      const some = bodies.slice(0, 10 + Math.ceil(calls / perRequest))
+      for (const workers of round % 2 === 0 ? [1, 2] : [2, 1])
+        note(`${workers} workers`, await rateOfWorkers(workers, broker.address, work, some))
+      process.stderr.write(
+        `round ${round + 1} of ${rounds}: ${JSON.stringify(Object.fromEntries(Object.entries(samples).map(([k, v]) => [k, Math.round(v.at(-1) ?? 0)])))}\n`,
+      )
+    }
+    const lags = await lagAt(of('kafka rate') / 2, join(work, 'lag'), overKafka(broker.address, unique()))
+    rows.push(
+      { figure: 'CPU per call, Kafka / embedded log', value: ratio('kafka', 'embedded'), must: '<= 2' },
+      {
+        figure: 'CPU us per call: Kafka / embedded log',
+        value: `${of('kafka').toFixed(0)} / ${of('embedded').toFixed(0)}`,
+        must: '',
+      },
+      {
+        figure: 'calls/s, queryable: Kafka / embedded log',
+        value: `${of('kafka rate').toFixed(0)} / ${of('embedded rate').toFixed(0)}`,
+        must: '',
+      },
+      {
+        figure: 'lag at half of the peak, p50 / p99 ms',
+        value: `${median(lags).toFixed(0)} / ${quantile(lags, 0.99).toFixed(0)}`,
+        must: '< 1000',
+      },
+      { figure: 'calls/s, two workers / one worker', value: ratio('2 workers', '1 workers'), must: '>= 1' },
+      {
+        figure: 'calls/s until applied, roles apart: one worker / two',
+        value: `${of('1 workers').toFixed(0)} / ${of('2 workers').toFixed(0)}`,
+        must: '',
+      },
+    )
+  } finally {
+    await broker.dispose()
+    rmSync(work, { recursive: true, force: true })
+  }
+  process.stdout.write('| figure | here | must |\n|---|---|---|\n')
+  for (const { figure, value, must } of rows) process.stdout.write(`| ${figure} | ${value} | ${must} |\n`)
+}

@@ -1,0 +1,56 @@
+// Metrics of the process as a whole: what it is, whether its parts work, and the disk that it writes to.
+import { statfs } from 'node:fs/promises'
+import { Gauge, type Registry } from 'prom-client'
+
+type CheckStatus = 'ok' | 'degraded' | 'down'
+
+const numbers: Record<CheckStatus, number> = { ok: 0, degraded: 1, down: 2 }
+
+const nothingWorks = { log: 'down', storage: 'down', workers: 'down' } as const
+
+/** Whoever collects metrics waits for ten seconds or so, and needs the others most when a part does not answer. */
+const limitMs = 2_000
+
+async function inTime<T>(asked: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer')), limitMs)
+  })
+  return Promise.race([asked, late]).finally(() => clearTimeout(timer))
+}
+
+/** @param health status of each part; a part that cannot be asked is down */
+export function observeProcess(
+  registry: Registry,
+  about: { version: string; role: string; dataDir: string },
+  health: () => Promise<Record<'log' | 'storage' | 'workers', CheckStatus>>,
+): void {
+  const registers = [registry]
+  new Gauge({
+    ...{ name: 'callhouse_info', help: 'Version and role of this process', registers },
+    labelNames: ['version', 'role'] as const,
+  })
+    .labels(about.version, about.role)
+    .set(1)
+  new Gauge({
+    name: 'callhouse_check_status',
+    help: 'What /health says of each part: 0 ok, 1 degraded, 2 down',
+    labelNames: ['check'] as const,
+    registers,
+    async collect() {
+      const { log, storage, workers } = await inTime(health()).catch(() => nothingWorks)
+      for (const [check, status] of Object.entries({ log, storage, workers })) this.labels(check).set(numbers[status])
+    },
+  })
+  const disk = (name: string, help: string, read: (space: { bavail: number; blocks: number }) => number): void => {
+    new Gauge({
+      ...{ name, help, registers },
+      async collect() {
+        const space = await statfs(about.dataDir).catch(() => undefined)
+        if (space) this.set(read(space) * space.bsize)
+      },
+    })
+  }
+  disk('callhouse_disk_free_bytes', 'Free space where the data folder lies', ({ bavail }) => bavail)
+  disk('callhouse_disk_size_bytes', 'Space where the data folder lies', ({ blocks }) => blocks)
+}
