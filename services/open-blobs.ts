@@ -47,7 +47,9 @@ export async function openLargeRecords(config: Config, logger: Logger): Promise<
   }
   const sweep = (): void => {
     const beforeMs = Date.now() - config.logRetentionHours * hourMs - slackMs
-    removeOlder(dir, beforeMs).catch((error: unknown) => logger.warn({ error: String(error) }, 'old large records stay'))
+    removeOlder(dir, beforeMs).catch((error: unknown) =>
+      logger.warn({ error: String(error) }, 'old large records stay'),
+    )
   }
   sweep()
   setInterval(sweep, hourMs).unref()

@@ -6,20 +6,26 @@ import type { ChildServer } from '../fixtures/child-server.ts'
 import { basicAuth, post, postLines } from '../fixtures/child-server.ts'
 import { createInstallation, type Installation } from '../fixtures/installation.ts'
 import { kafkaBrokers } from '../fixtures/kafka.ts'
+import { type S3Server, s3Environment, startS3Server } from '../fixtures/s3-server.ts'
 
 const project_id = 'team/roles'
+let s3: S3Server
 let installation: Installation
 let ingest: ChildServer
 let worker: ChildServer
 let query: ChildServer
 
 beforeAll(async () => {
-  installation = await createInstallation(await kafkaBrokers())
+  s3 = await startS3Server()
+  installation = await createInstallation(await kafkaBrokers(), { CALLHOUSE_FILE_BUCKET: s3.url, ...s3Environment })
   ingest = await installation.start('ingest')
   worker = await installation.start('worker')
   query = await installation.start('query')
 })
-afterAll(() => installation?.remove())
+afterAll(async () => {
+  await installation?.remove()
+  await s3?.stop()
+})
 
 const at = (ms: number) => new Date(Date.parse('2026-01-05T00:00:00Z') + ms).toISOString()
 const started = (id: string, n: number) => ({
@@ -128,6 +134,74 @@ it('answers at once and says that it is stale when nothing is applied any more',
     filter: { call_ids: [id] },
   })
   expect(found?.id).toBe(id)
+})
+
+const largeProject = 'team/large'
+const startedWith = (id: string, inputs: unknown) => ({
+  mode: 'start',
+  req: {
+    start: { project_id: largeProject, id, trace_id: id, op_name: 'op', started_at: at(0), attributes: {}, inputs },
+  },
+})
+const endedWith = (id: string, output: unknown) => ({
+  mode: 'end',
+  req: { end: { project_id: largeProject, id, ended_at: at(5), output, summary: {} } },
+})
+type Read = { id: string; inputs: Record<string, unknown>; output: unknown }
+const read = (body: object) => postLines<Read>(query.url, '/calls/stream_query', { project_id: largeProject, ...body })
+
+/** A text that no compression makes small, with characters that are escaped on their way. */
+const textOf = (mebibytes: number): string => {
+  const block = Array.from({ length: 4096 }, (_, n) => `${randomUUID()}"\n\\é${n}`).join('')
+  return block.repeat(Math.ceil((mebibytes * 2 ** 20) / block.length))
+}
+
+it('reads, filters and sorts a call of 20 MiB as any other', async () => {
+  const [id, small] = [randomUUID(), randomUUID()]
+  const document = textOf(19)
+  const inputs = { pointer: '{"large": true}', rank: 2, document, last: 'needle in the haystack' }
+  const body = { batch: [startedWith(small, { rank: 1 }), startedWith(id, inputs)] }
+  expect(Buffer.byteLength(JSON.stringify(body))).toBeGreaterThan(20 * 2 ** 20)
+  expect((await post(ingest.url, '/call/upsert_batch', body)).status).toBe(200)
+  const output = { answer: document.slice(0, 9 * 2 ** 20), n: 7 }
+  expect((await post(ingest.url, '/call/upsert_batch', { batch: [endedWith(id, output)] })).status).toBe(200)
+
+  const [whole] = await read({ filter: { call_ids: [id] } })
+  expect(whole?.inputs.document === document).toBe(true)
+  expect({ ...whole?.inputs, document: '' }).toEqual({ ...inputs, document: '' })
+  expect((whole?.output as typeof output | undefined)?.answer === output.answer).toBe(true)
+  const found = await read({
+    query: { $expr: { $eq: [{ $getField: 'inputs.last' }, { $literal: inputs.last }] } },
+    columns: ['id'],
+  })
+  expect(found.map((call) => call.id)).toEqual([id])
+  const sorted = await read({ sort_by: [{ field: 'inputs.rank', direction: 'desc' }], columns: ['id'] })
+  expect(sorted.map((call) => call.id)).toEqual([id, small])
+  const keys = await s3.keys()
+  expect(keys.filter((key) => key.startsWith('a/b/log-records/')).length).toBe(2)
+})
+
+it('applies a large call that was accepted while no worker ran, and answers 503 while blob storage is away', async () => {
+  await worker.kill()
+  const id = randomUUID()
+  const inputs = { document: textOf(9) }
+  expect((await post(ingest.url, '/call/upsert_batch', { batch: [startedWith(id, inputs)] })).status).toBe(200)
+  const port = (s3.server.address() as { port: number }).port
+  s3.server.closeAllConnections()
+  await new Promise((resolve) => s3.server.close(resolve))
+
+  const refused = await post(ingest.url, '/call/upsert_batch', { batch: [startedWith(randomUUID(), inputs)] })
+  expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([503, true])
+  worker = await installation.start('worker')
+  const small = randomUUID()
+  expect((await post(ingest.url, '/call/upsert_batch', { batch: [startedWith(small, {})] })).status).toBe(200)
+
+  await new Promise<void>((resolve) => s3.server.listen(port, '127.0.0.1', resolve))
+  const calls = await read({ filter: { call_ids: [id, small] } })
+  expect(calls.map((call) => call.id).sort()).toEqual([id, small].sort())
+  expect(calls.find((call) => call.id === id)?.inputs.document === inputs.document).toBe(true)
+  const { text } = await post(query.url, '/calls/query_stats', { project_id: largeProject })
+  expect(JSON.parse(text)).toMatchObject({ count: 4 })
 })
 
 it('serves the routes of its role only', async () => {

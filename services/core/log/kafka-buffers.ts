@@ -65,8 +65,7 @@ export function createPartitionBuffer(
   function drop(offset: number): number {
     let count = 0
     let gone = 0
-    while (count < held.length && (held[count] as Held).header.offset <= offset)
-      gone += sizeOf(held[count++])
+    while (count < held.length && (held[count] as Held).header.offset <= offset) gone += sizeOf(held[count++])
     if (count === 0) return 0
     held = held.slice(count)
     bytes -= gone
