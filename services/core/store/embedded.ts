@@ -22,6 +22,7 @@ import {
   type StoreLogger,
   type StoreMetrics,
 } from './store.ts'
+import { timedWith } from './timed.ts'
 
 export type EmbeddedStoreOptions = {
   /** The data folder; the engine's files are in `<dir>/clickhouse`. */
@@ -139,23 +140,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
   let lastWrite: Promise<unknown> = Promise.resolve()
   let isClosed = false
 
-  async function timed<T>(
-    name: string,
-    pool: string,
-    purpose: 'read' | 'command' | 'insert',
-    run: () => Promise<T>,
-  ): Promise<T> {
-    const start = performance.now()
-    try {
-      const result = await run()
-      metrics?.statement({ name, pool, ms: performance.now() - start, outcome: 'ok' })
-      return result
-    } catch (error) {
-      const failure = toStoreError(error, purpose)
-      metrics?.statement({ name, pool, ms: performance.now() - start, outcome: failure.kind })
-      throw failure
-    }
-  }
+  const timed = timedWith(metrics)
 
   const kill = (tag: string) => async () => {
     await control.run({

@@ -10,7 +10,7 @@ import { toStoreError } from './errors.ts'
 import { blockSettings, readingSettings } from './insert.ts'
 import { applyMigrations } from './migrate.ts'
 import { createPartsWatch } from './parts-watch.ts'
-import { createServerClient, type Job, type PoolName } from './server-client.ts'
+import { createServerClient, type Job } from './server-client.ts'
 import { serverStatements, spreadTables } from './server-ddl.ts'
 import { createServerNames, ownerSuffix, stageOf } from './server-names.ts'
 import { createScratch } from './server-scratch.ts'
@@ -25,6 +25,7 @@ import {
   type StoreLogger,
   type StoreMetrics,
 } from './store.ts'
+import { timedWith } from './timed.ts'
 
 export type ServerStoreOptions = {
   /** `http://host:8123` or `https://host:8443`. A worker in a cluster names one node, the replica that it writes to. */
@@ -160,28 +161,12 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
   /** Landing tables whose stage may hold rows of an earlier batch. */
   const filled = new Set<string>()
 
-  async function timed<T>(
-    name: string,
-    pool: PoolName,
-    purpose: 'read' | 'command' | 'insert',
-    run: () => Promise<T>,
-  ): Promise<T> {
-    const start = performance.now()
-    try {
-      const result = await run()
-      metrics?.statement({ name, pool, ms: performance.now() - start, outcome: 'ok' })
-      return result
-    } catch (error) {
-      let failure = toStoreError(error, purpose)
-      metrics?.statement({ name, pool, ms: performance.now() - start, outcome: failure.kind })
-      // Its tables were removed while this worker was asleep; the batch is tried again with new ones.
-      if (failure.code === 60 && failure.message.includes(suffix)) {
-        scratch.forget()
-        failure = new StoreError('outage', failure.code, failure.message)
-      }
-      throw failure
-    }
-  }
+  const timed = timedWith(metrics, (failure) => {
+    if (failure.code !== 60 || !failure.message.includes(suffix)) return failure
+    // Its tables were removed while this worker was asleep; the batch is tried again with new ones.
+    scratch.forget()
+    return new StoreError('outage', failure.code, failure.message)
+  })
 
   async function read(query: Query, format: string, given: QueryOptions = {}): Promise<Buffer> {
     const { pool = 'interactive', timeoutMs = queryTimeoutMs, memoryBytes = queryMemoryBytes, signal } = given
