@@ -1,6 +1,8 @@
 // The part of a process that applies the log to the store: worker, dead letters, commands, hourly housekeeping.
 import { join } from 'node:path'
 import type { Config } from './config.ts'
+import type { Blobs } from './core/blobs.ts'
+import type { Clock } from './core/clock.ts'
 import { listenForCommands } from './core/control-socket.ts'
 import { createFreshness } from './core/freshness.ts'
 import type { Log } from './core/log/log.ts'
@@ -14,6 +16,7 @@ import { costCommands } from './cost-commands.ts'
 import { deadLetterCommands } from './deadletter-commands.ts'
 import { examineStore } from './doctor.ts'
 import { hasEmbeddedStore, hasSharedLog } from './engines.ts'
+import { moveCommands } from './move-commands.ts'
 import { loadDefaultPrices } from './query/costs/default-prices.ts'
 import { createCostExplainer } from './query/costs/explain.ts'
 import { createPrices } from './query/costs/prices.ts'
@@ -23,6 +26,7 @@ import { openDeadLetters } from './worker/deadletters.ts'
 import { createTableDeadLetters } from './worker/deadletters-table.ts'
 import { createInFlight, noInFlight } from './worker/in-flight.ts'
 import type { WorkerMetrics } from './worker/metrics.ts'
+import { createMoveTasks } from './worker/move/tasks.ts'
 import { createRebuilds, type Rebuilds } from './worker/rebuild.ts'
 import { createRepair, type Repair } from './worker/repair.ts'
 import { startWorker, type Worker } from './worker/run.ts'
@@ -35,6 +39,8 @@ type ApplyingDeps = {
   config: Config
   log: Log
   store: Store
+  blobs: Blobs
+  clock: Clock
   progress: Progress
   logger: Logger
   metrics: WorkerMetrics
@@ -93,10 +99,12 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   const isOneMachine = !hasSharedLog(config) && hasEmbeddedStore(config)
   const rebuilds = isOneMachine ? rebuilding(deps, worker) : undefined
   const rebuild = rebuildCommands(rebuilds)
+  const move = moving(deps)
   const socket = await listenForCommands(dataDir, async (message) => {
     if (message.command === 'ping') return 'here'
     if (message.command === 'doctor') return examineStore(config, store)
     if (/^(rebuild|replay)\./.test(message.command)) return rebuild(message)
+    if (message.command.startsWith('move.')) return move(message)
     return message.command.startsWith('costs.') ? costs(message) : letters(message)
   })
   open.push({ name: 'commands', limitMs: 2_000, close: () => socket.close() })
@@ -111,6 +119,15 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   const repair = isOneMachine ? repairing(deps, worker) : undefined
   open.push({ name: 'housekeeping', limitMs: 1_000, close: () => sweeps.stop() })
   return { worker, failed: failed.promise, missing: () => repair?.reason() }
+}
+
+function moving({ config, log, store, blobs, clock, logger, open }: ApplyingDeps) {
+  const tasks = createMoveTasks((status) => {
+    if (status.phase === 'done') logger.info(status, 'task ended')
+    else logger.warn(status, 'task not ended')
+  })
+  open.push({ name: 'move', limitMs: 60_000, close: () => tasks.stop() })
+  return moveCommands({ config, store, log, blobs, tasks, onClock: clock.pass, applies: true })
 }
 
 /** Records of the log of one machine. */

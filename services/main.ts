@@ -1,5 +1,6 @@
 // The command line: reads the settings and runs one command.
 import { mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { type Config, describeConfig, loadConfig } from './config.ts'
 import { askServer } from './core/control-socket.ts'
 import { openKeys, type Role, roles } from './core/http/keys.ts'
@@ -10,6 +11,7 @@ import { explainedText } from './cost-commands.ts'
 import { deadLetterCommands } from './deadletter-commands.ts'
 import { examineMachine, examineStore, type Finding, findingsText } from './doctor.ts'
 import { hasEmbeddedStore, hasSharedLog, openLog, openStore } from './engines.ts'
+import { followMove, withEngines } from './move-commands.ts'
 import type { ExplainedCost } from './query/costs/explain.ts'
 import { follow } from './rebuild-commands.ts'
 import { startCallhouse } from './serve.ts'
@@ -33,6 +35,10 @@ const help = `callhouse: trace, evaluation and inference server
   callhouse rebuild <table> [--rows-per-second 20000]    makes a table anew while everything goes on; goes on after a kill
   callhouse rebuild abandon             gives an unfinished rebuild up: the old table stays
   callhouse replay --from <position> [--rows-per-second 20000]    applies kept records again; a position is calls=12 or 12
+  callhouse export <folder> [--project <entity/project>]    everything, or one project, as files that other programs read
+  callhouse import <folder>             checks an export and writes it into this installation; may be repeated
+  callhouse backup <folder>             a copy of the data folder while the server goes on
+  callhouse restore <folder>            checks a backup and makes a data folder of it
   callhouse version
 
 Settings are flags (--port 7000) or variables (CALLHOUSE_PORT=7000).
@@ -155,6 +161,16 @@ async function replay(config: Config, from: string, rowsPerSecond: string): Prom
   await withServer(config, (one) => follow(one, 'replay.start', [from, rowsPerSecond], print))
 }
 
+/** Over the engines themselves where any process may use them, else in the server that has them. */
+async function move(config: Config, name: string, [folder, ...more]: string[], project: string): Promise<void> {
+  if (folder === undefined || more.length > 0)
+    throw new UsageError(`usage: callhouse ${name} <folder>${name === 'export' ? ' [--project <entity/project>]' : ''}`)
+  if (name === 'backup') oneMachineOnly(config, 'callhouse backup')
+  const args = project === '' ? [resolve(folder)] : [resolve(folder), project]
+  const isShared = hasSharedLog(config) && !hasEmbeddedStore(config)
+  await (isShared ? withEngines : withServer)(config, (one) => followMove(one, `move.${name}`, args, print))
+}
+
 /** The engines are looked at where they are in use or may be shared; a folder that nobody uses is not opened for it. */
 async function findStoreFindings(config: Config): Promise<Finding[]> {
   const reply = await askServer(config.dataDir, { command: 'doctor', args: [] })
@@ -200,6 +216,7 @@ function taken(flag: string): string {
 const isRebuild = command === 'rebuild' || command === 'replay'
 const rowsPerSecond = isRebuild ? taken('--rows-per-second') : ''
 const from = command === 'replay' ? taken('--from') : ''
+const project = command === 'export' ? taken('--project') : ''
 
 async function run(): Promise<void> {
   if (command === 'help' || command === '--help' || command === '-h') return print(help)
@@ -217,6 +234,7 @@ async function run(): Promise<void> {
   if (command === 'doctor') return examine(config, asJson)
   if (command === 'explain-cost') return explainCost(config, words, asJson)
   if (command === 'rebuild') return rebuild(config, words, rowsPerSecond)
+  if (command === 'export' || command === 'import' || command === 'backup') return move(config, command, words, project)
   if (command === 'replay' && words.length === 0) return replay(config, from, rowsPerSecond)
   throw new UsageError(`Unknown command ${command}\n\n${help}`)
 }

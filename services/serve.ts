@@ -72,8 +72,9 @@ export async function startCallhouse(
     const clock = createClock(edgeNumberOf(config), log.lastClock())
     const blobs = await openBlobs(config, role, logger)
     const progress = openProgress(config, log)
+    const engines = { log, store, blobs, clock, progress }
     const applying = does(role, 'apply')
-      ? await startApplying({ config, log, store, progress, logger, metrics: createWorkerMetrics(registry), open })
+      ? await startApplying({ config, ...engines, logger, metrics: createWorkerMetrics(registry), open })
       : undefined
     const worker = applying?.worker
 

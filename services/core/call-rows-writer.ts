@@ -205,7 +205,7 @@ function payloads(rows: JsonBuffer, part: CallPart): void {
 }
 
 /** FNV-1a over project and call id: everything about one call goes to one partition. */
-function partitionOf(projectId: string, id: string, partitions: number): number {
+export function partitionOf(projectId: string, id: string, partitions: number): number {
   if (partitions === 1) return 0
   let hash = 0x811c9dc5
   const text = `${projectId}/${id}`

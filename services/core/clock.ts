@@ -8,6 +8,8 @@ export type Clock = {
   next(): bigint
   /** The last value that was given. */
   last(): bigint
+  /** Later values are greater than this one, which another clock gave. */
+  pass(value: bigint): void
 }
 
 /**
@@ -24,5 +26,8 @@ export function createClock(edge = 0, after = 0n): Clock {
       return (BigInt(lastUs) << edgeBits) | low
     },
     last: () => (BigInt(lastUs) << edgeBits) | low,
+    pass(value) {
+      lastUs = Math.max(lastUs, Number(value >> edgeBits))
+    },
   }
 }

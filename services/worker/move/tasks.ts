@@ -1,0 +1,78 @@
+// Long tasks of one installation, one at a time: begun, looked at, and stopped with the process.
+
+export type MoveStatus = {
+  /** `export /folder` */
+  task: string
+  phase: 'working' | 'done' | 'failed'
+  rows: number
+  /** Rows in all; 0 while that is not known. */
+  of: number
+  /** What it does or waits for at the moment. */
+  doing: string
+  notes: string[]
+  /** Why it failed. */
+  reason?: string
+}
+
+export type MoveTask = {
+  signal: AbortSignal
+  advanced(rows: number): void
+  expects(rows: number): void
+  doing(what: string): void
+  note(text: string): void
+  notes(): string[]
+}
+
+export type MoveTasks = {
+  /** @throws Error while another one runs */
+  begin(name: string, work: (task: MoveTask) => Promise<void>): MoveStatus
+  status(): MoveStatus | null
+  stop(): Promise<void>
+}
+
+export function createMoveTasks(onEnd: (status: MoveStatus) => void): MoveTasks {
+  const stopping = new AbortController()
+  let current: MoveStatus | null = null
+  let running: Promise<void> | undefined
+
+  return {
+    begin(name, work) {
+      if (running) throw new Error(`${current?.task} is running; there is one such task at a time`)
+      if (stopping.signal.aborted) throw new Error('the server is shutting down')
+      const status: MoveStatus = { task: name, phase: 'working', rows: 0, of: 0, doing: '', notes: [] }
+      current = status
+      const task: MoveTask = {
+        signal: stopping.signal,
+        advanced(rows) {
+          status.rows += rows
+        },
+        expects(rows) {
+          status.of = rows
+        },
+        doing(what) {
+          status.doing = what
+        },
+        note: (text) => void status.notes.push(text),
+        notes: () => [...status.notes],
+      }
+      running = (async () => {
+        try {
+          await work(task)
+          status.phase = 'done'
+        } catch (error) {
+          status.phase = 'failed'
+          status.reason = error instanceof Error ? error.message : String(error)
+        }
+        status.doing = ''
+        running = undefined
+        onEnd(status)
+      })()
+      return status
+    },
+    status: () => current,
+    async stop() {
+      stopping.abort()
+      await running
+    },
+  }
+}

@@ -1,0 +1,127 @@
+// `callhouse export` and `import`: what one installation holds is in the other, with the same answers.
+import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { askServer } from '../../services/core/control-socket.ts'
+import { followMove } from '../../services/move-commands.ts'
+import { linesOf } from '../../services/worker/move/carrier.ts'
+import { type ChildServer, post, startChildServer } from '../fixtures/child-server.ts'
+import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import { answersOf, idOf, sameAddress, writeWorld } from '../fixtures/whole-world.ts'
+
+let source: LiveServer
+let target: ChildServer
+let targetDir: string
+let folder: string
+
+const project = 'move/all'
+const other = 'move/other'
+
+async function run(dataDir: string, command: string, ...args: string[]): Promise<string[]> {
+  const lines: string[] = []
+  const ask = async (name: string, given: string[]) => {
+    const reply = await askServer(dataDir, { command: name, args: given })
+    if (!reply?.ok) throw new Error(reply?.reason)
+    return reply.result
+  }
+  await followMove(ask, command, args, (line) => void lines.push(line))
+  return lines
+}
+const answers = (url: string, of: string) => answersOf(sameAddress(url), of)
+
+/** What is written about a project, in the topics' own rows. */
+const projectsIn = (lines: string[]) => new Set(lines.map((line) => JSON.parse(line).project_id))
+const startOf = (id: string) => ({
+  ...{ project_id: project, id, trace_id: id, op_name: 'late', started_at: '2026-02-01T00:00:00Z' },
+  ...{ attributes: {}, inputs: {} },
+})
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'callhouse-move-'))
+  targetDir = join(folder, 'target')
+  source = await startLiveServer()
+  await writeWorld(sameAddress(source.now().url), project)
+  await writeWorld(sameAddress(source.now().url), other, 6)
+})
+afterAll(async () => {
+  await source?.remove()
+  await target?.kill()
+  await rm(folder, { recursive: true, force: true })
+})
+
+it('is refused before anything is written when a piece is damaged or missing', async () => {
+  const whole = join(folder, 'all')
+  const lines = await run(source.dataDir, 'move.export', whole)
+  expect(lines.at(-1)).toMatch(/done, [1-9]\d* rows$/)
+  expect(lines.filter((line) => /without|left out/.test(line))).toEqual([])
+  target = await startChildServer(targetDir)
+  const names = await readdir(whole)
+  const calls = names.find((name) => name.startsWith('calls-')) as string
+  const [blob] = (await readdir(join(whole, 'blobs'), { recursive: true })).filter((name) => name.length > 60)
+  const flip = async (path: string) => {
+    const bytes = await readFile(path)
+    const at = bytes.length >> 1
+    bytes[at] = (bytes[at] as number) ^ 1
+    await writeFile(path, bytes)
+  }
+  const faults: [RegExp, (copy: string) => Promise<void>][] = [
+    [/calls-000001.jsonl.zst is damaged: its digest differs/, (copy) => flip(join(copy, calls))],
+    [/calls-000001.jsonl.zst is damaged: it has \d+ bytes instead/, (copy) => truncate(join(copy, calls), 100)],
+    [/calls-000001.jsonl.zst is missing/, (copy) => rm(join(copy, calls))],
+    [
+      /manifest.json cannot be read: this is no export, or one that was not ended/,
+      (copy) => rm(join(copy, 'manifest.json')),
+    ],
+    [
+      /manifest.json is damaged/,
+      async (copy) => {
+        const path = join(copy, 'manifest.json')
+        await writeFile(path, (await readFile(path, 'utf8')).replace(/"rows": \d/, '"rows": 7'))
+      },
+    ],
+    [/blobs.*is damaged/, (copy) => flip(join(copy, 'blobs', blob as string))],
+    [/blobs.*is missing/, (copy) => rm(join(copy, 'blobs', blob as string))],
+  ]
+  for (const [message, damage] of faults) {
+    const copy = join(folder, 'copy')
+    await cp(whole, copy, { recursive: true })
+    await damage(copy)
+    await expect(run(targetDir, 'move.import', copy)).rejects.toThrow(message)
+    await rm(copy, { recursive: true })
+  }
+  expect(JSON.parse((await post(target.url, '/calls/query_stats', { project_id: project })).text)).toMatchObject({
+    count: 0,
+  })
+  await expect(run(source.dataDir, 'move.export', whole)).rejects.toThrow('is not empty')
+})
+
+it('gives the same answers in another installation, also when it is imported twice', async () => {
+  const [before, others] = [await answers(source.now().url, project), await answers(source.now().url, other)]
+  await run(targetDir, 'move.import', join(folder, 'all'))
+  expect(await answers(target.url, project)).toEqual(before)
+  expect(await answers(target.url, other)).toEqual(others)
+  await run(targetDir, 'move.import', join(folder, 'all'))
+  expect(await answers(target.url, project)).toEqual(before)
+  expect(before.calls?.split('\n').length).toBeGreaterThan(25)
+})
+
+it('takes parts along whose calls are not known yet', async () => {
+  const id = idOf(37)
+  for (const url of [source.now().url, target.url]) {
+    await post(url, '/call/upsert_batch', { batch: [{ mode: 'start', req: { start: startOf(id) } }] })
+    const { text } = await post(url, '/call/read', { project_id: project, id })
+    expect(JSON.parse(text).call).toMatchObject({ output: 'before its start', op_name: 'late' })
+  }
+})
+
+it('holds nothing of other projects when it is about one', async () => {
+  const one = join(folder, 'one')
+  await run(source.dataDir, 'move.export', one, other)
+  for (const name of (await readdir(one)).filter((entry) => entry.endsWith('.zst'))) {
+    const lines: string[] = []
+    for await (const line of linesOf(join(one, name))) lines.push(line.toString())
+    expect(projectsIn(lines)).toEqual(new Set([other]))
+  }
+  expect((await readdir(one)).length).toBeGreaterThan(10)
+})
