@@ -14,8 +14,10 @@ const path = '/call/upsert_batch'
 /** Requests before the measured ones: enough for the compiler to have seen the hot paths. */
 const warmUp = 100
 /** How long the time to a visible call is looked at, and how often. */
-const visibleForMs = 15_000
+const visibleForMs = 20_000
 const probeEveryMs = 150
+/** The first seconds of a process are left out: nothing is compiled yet. */
+const coldForMs = 3_000
 /** The histogram of the process holds this much besides the delay: the interval of its own timer. */
 const lagIntervalMs = 10
 
@@ -195,7 +197,7 @@ async function visibleAfter(dir: string, rate: number): Promise<Row[]> {
     times.push(performance.now() - acknowledgedMs)
   }
   const beganMs = performance.now()
-  let probedMs = beganMs
+  let probedMs = beganMs + coldForMs
   for (const [n, body] of bodies.entries()) {
     const answer = await send(path, body)
     if (answer.status !== 200) throw new Error(`answered ${answer.status}`)
