@@ -7,6 +7,7 @@ import { type CallMaterializer, createCallMaterializer } from './calls.ts'
 import { type CrashProbe, withoutCrashingRows } from './crash-bisect.ts'
 import type { DeadLetters } from './deadletters.ts'
 import type { InFlight } from './in-flight.ts'
+import { joined, partsOf } from './joined.ts'
 import { createLeaves } from './leaves.ts'
 import type { Materializer } from './materializer.ts'
 import type { MonthRange } from './months.ts'
@@ -91,6 +92,10 @@ function reasonOf(error: Error): string {
   }
 }
 
+/** Batches of several partitions are applied together up to about this size. */
+const joinedBytes = 16 * 2 ** 20
+const sizeOf = ({ records }: Batch): number => records.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+
 /** Deriving leaves takes a tenth of a core while batches come, else what is idle. */
 const busyMs = 3_000
 
@@ -168,8 +173,9 @@ export function startWorker(deps: WorkerDeps): Worker {
 
   /** Applies a batch and moves the position; returns the number of dead letters, undefined when it was stopped. */
   const settle = async (materializer: Materializer, batch: Batch): Promise<number | undefined> => {
-    const { topic, partition, lastOffset } = batch
-    const crashes = await untilDone(topic, async () => inFlight.begin(batch))
+    const { topic } = batch
+    const parts = partsOf(batch)
+    const crashes = await untilDone(topic, async () => Math.max(...parts.map(inFlight.begin)))
     if (crashes === undefined) return undefined
     let sound: SegmentRow[] | undefined
     const dead = await untilDone(topic, async () => {
@@ -179,15 +185,17 @@ export function startWorker(deps: WorkerDeps): Worker {
     const isDone =
       dead !== undefined &&
       (await untilDone(topic, async () => {
-        await log.commit({ topic, partition, offset: lastOffset })
+        const commits = parts.map(({ partition, lastOffset: offset }) => log.commit({ topic, partition, offset }))
+        for (const commit of await Promise.allSettled(commits)) if (commit.status === 'rejected') throw commit.reason
         return true
       }))
-    inFlight.end(batch)
+    for (const part of parts) inFlight.end(part)
     return isDone ? dead : undefined
   }
 
   const consume = async (materializer: Materializer): Promise<void> => {
-    for await (const batch of log.consume(materializer.topic, stopping.signal)) {
+    for await (const first of log.consume(materializer.topic, stopping.signal)) {
+      const batch = joined(first, log.more(materializer.topic, joinedBytes - sizeOf(first)))
       const unknown = batch.records.find((record) => record.version !== topics[batch.topic].version)
       if (unknown)
         throw new Error(
@@ -196,7 +204,8 @@ export function startWorker(deps: WorkerDeps): Worker {
       const beganMs = Date.now()
       const dead = await settle(materializer, batch)
       if (dead === undefined) return
-      progress.applied({ topic: batch.topic, partition: batch.partition, offset: batch.lastOffset })
+      for (const { topic, partition, lastOffset: offset } of partsOf(batch))
+        progress.applied({ topic, partition, offset })
       if (batch.topic === 'calls') touch()
       deps.onBatch?.({
         topic: batch.topic,

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Batch } from '../core/log/log.ts'
 import type { StoredRecord } from '../core/log/read.ts'
+import { partsOf } from './joined.ts'
 
 /** One row line of a batch, without its newline; the record header is still inside the first row of a record. */
 export type SegmentRow = { partition: number; offset: number; rowIndex: number; text: Buffer }
@@ -16,23 +17,24 @@ export async function segmentRows(batch: Batch): Promise<SegmentRow[]> {
   const bytes = 'file' in batch.source ? await readFile(batch.source.file) : Buffer.concat(batch.source.bytes)
   const rows: SegmentRow[] = []
   let at = 0
-  for (const record of batch.records)
-    for (let rowIndex = 0; rowIndex < record.rowCount; rowIndex++) {
-      const newline = bytes.indexOf(10, at)
-      const end = newline === -1 ? bytes.length : newline
-      rows.push({ partition: batch.partition, offset: record.offset, rowIndex, text: bytes.subarray(at, end) })
-      at = end + 1
-    }
+  for (const { partition, records } of partsOf(batch))
+    for (const record of records)
+      for (let rowIndex = 0; rowIndex < record.rowCount; rowIndex++) {
+        const newline = bytes.indexOf(10, at)
+        const end = newline === -1 ? bytes.length : newline
+        rows.push({ partition, offset: record.offset, rowIndex, text: bytes.subarray(at, end) })
+        at = end + 1
+      }
   return rows
 }
 
-/** Rows of a record that was read back from the log. */
-export function rowsOfRecord({ header: { offset }, rows }: StoredRecord): SegmentRow[] {
+/** Rows of a record that was read back from a partition of the log. */
+export function rowsOfRecord({ header: { offset }, rows }: StoredRecord, partition = 0): SegmentRow[] {
   const found: SegmentRow[] = []
   for (let at = 0, rowIndex = 0; at < rows.length; rowIndex++) {
     const newline = rows.indexOf(10, at)
     const end = newline === -1 ? rows.length : newline
-    found.push({ partition: 0, offset, rowIndex, text: rows.subarray(at, end) })
+    found.push({ partition, offset, rowIndex, text: rows.subarray(at, end) })
     at = end + 1
   }
   return found

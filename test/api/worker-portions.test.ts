@@ -105,7 +105,7 @@ describe('a store that refuses', () => {
       rows: async () => [],
       command: async () => {},
     }
-    const log: Pick<Log, 'consume' | 'commit' | 'committed' | 'end' | 'hurry' | 'leads'> = {
+    const log: Pick<Log, 'consume' | 'commit' | 'committed' | 'end' | 'hurry' | 'leads' | 'more'> = {
       async *consume(topic) {
         if (topic === 'objects') yield batch
       },
@@ -116,6 +116,7 @@ describe('a store that refuses', () => {
       committed: async () => [],
       end: async () => [],
       hurry: () => {},
+      more: () => [],
       leads: () => true,
     }
     const worker = startWorker({

@@ -65,6 +65,41 @@ const keys = ['0', '1', '2', '3']
 const toAll = (log: KafkaLog, name: string) =>
   Promise.all(keys.map((key) => log.append('calls', [recordOf([`${name}:${key}`], { key })])))
 
+describe('more', () => {
+  test('gives what waits in other partitions, within a size, and each is committed on its own', async () => {
+    const { open } = await cluster({ partitions: 4, sealAfterMs: 0 })
+    const log = await open()
+    await toAll(log, 'a')
+    const batches = log.consume('calls', never())[Symbol.asyncIterator]()
+    const first = (await batches.next()).value as Batch
+    const others: Batch[] = []
+    await vi.waitFor(() => {
+      others.push(...log.more('calls', 2 ** 20))
+      expect(others).toHaveLength(3)
+    }, 60_000)
+    // Nothing is given twice, and nothing of a partition whose batch is under way.
+    await log.append('calls', [recordOf(['later'], { key: '0' })])
+    expect(log.more('calls', 2 ** 20)).toEqual([])
+    const all = [first, ...others]
+    expect((await Promise.all(all.map(idsOf))).flat().sort()).toEqual(keys.map((key) => `a:${key}`))
+    await Promise.all(
+      all.map(({ partition, lastOffset: offset }) => committed(log, { topic: 'calls', partition, offset })),
+    )
+    expect(offsets(await log.committed('calls'))).toEqual([1, 1, 1, 1])
+
+    await toAll(log, 'b')
+    const next = (await batches.next()).value as Batch
+    const one: Batch[] = []
+    await vi.waitFor(() => {
+      one.push(...log.more('calls', 1))
+      expect(one.length).toBeGreaterThan(0)
+    }, 60_000)
+    expect(log.more('calls', 0)).toEqual([])
+    expect(one[0]?.partition).not.toBe(next.partition)
+    await batches.return?.()
+  })
+})
+
 describe('several processes', () => {
   test('a process without consumer sees ends, positions and lag of the others', async () => {
     const { open } = await cluster({ partitions: 2 })

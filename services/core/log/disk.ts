@@ -60,7 +60,7 @@ export const errorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : ''
 
 /** Writes all bytes of the buffers, whatever the operating system takes at once. */
-export async function writeAll(file: LogFile, buffers: Buffer[], position: number): Promise<void> {
+export async function writeAll(file: Pick<LogFile, 'writev'>, buffers: Buffer[], position: number): Promise<void> {
   let rest = buffers
   let at = position
   while (rest.length > 0) {

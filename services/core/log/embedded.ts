@@ -173,6 +173,7 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
       await of(topic).delivery.commit(offset)
     },
     committed: async (topic) => [{ topic, partition: 0, offset: of(topic).delivery.committed() }],
+    more: () => [],
     hurry: (topic) => of(topic).delivery.hurry(),
     leads: () => true,
     partitions: () => 1,

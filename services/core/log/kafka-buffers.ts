@@ -23,9 +23,10 @@ export type PartitionBuffer = {
   bytes(): number
   /** When its first undelivered record came, null when nothing is to be delivered or a batch is not committed yet. */
   waitingSince(): number | null
+  /** Holds enough for the next batch. */
   isFull(): boolean
-  /** The next batch; `large` are the places of bytes that say where the rows lie. */
-  take(): Taken
+  /** The next batch, of one record at least; `large` are the places of bytes that say where the rows lie. */
+  take(maxBytes?: number): Taken
   /** Records up to `offset` are not held any more: they were committed, or another worker moved on. */
   isPast(offset: number): boolean
   /** Lets go of records up to `offset`. Returns their bytes. */
@@ -51,6 +52,7 @@ export function createPartitionBuffer(
   let next: number | null = null
   /** How many records at the front are delivered and not committed. */
   let delivered = 0
+  let deliveredBytes = 0
   let sinceMs = 0
 
   function clear(): number {
@@ -58,6 +60,7 @@ export function createPartitionBuffer(
     held = []
     bytes = 0
     delivered = 0
+    deliveredBytes = 0
     next = null
     return gone
   }
@@ -70,6 +73,7 @@ export function createPartitionBuffer(
     held = held.slice(count)
     bytes -= gone
     delivered = Math.max(0, delivered - count)
+    deliveredBytes = delivered === 0 ? 0 : Math.max(0, deliveredBytes - gone)
     return gone
   }
 
@@ -101,13 +105,14 @@ export function createPartitionBuffer(
     },
     bytes: () => bytes,
     waitingSince: () => (delivered > 0 || held.length === 0 ? null : sinceMs),
-    isFull: () => bytes >= batchBytes,
-    take() {
+    isFull: () => bytes - deliveredBytes >= batchBytes,
+    take(maxBytes = 2 * batchBytes) {
       let size = 0
       let count = 0
-      while (count < held.length && (count === 0 || size + sizeOf(held[count]) <= 2 * batchBytes))
+      while (count < held.length && (count === 0 || size + sizeOf(held[count]) <= maxBytes))
         size += sizeOf(held[count++])
       delivered = count
+      deliveredBytes = size
       const taken = held.slice(0, count)
       const records = taken.map(({ header }) => header)
       const batch = {
@@ -127,6 +132,7 @@ export function createPartitionBuffer(
     drop,
     giveBack() {
       delivered = 0
+      deliveredBytes = 0
     },
   }
 }

@@ -7,6 +7,7 @@ import type { Batch, Position, RecordHeader } from './log.ts'
 
 export type KafkaConsumer = {
   consume(topic: TopicName, signal: AbortSignal): AsyncIterable<Batch>
+  more(topic: TopicName, bytes: number): Batch[]
   /** Throws an error with the code EAGAIN when it may succeed later. A partition that was lost changes nothing. */
   commit(position: Position): Promise<void>
   /** The brokers tell an older position than was committed: a worker that had lost the partition wrote late. */
@@ -20,6 +21,10 @@ export type KafkaConsumer = {
 }
 
 type Delivery = { isConsuming: boolean; isHurried: boolean; lastAt: number; wake: () => void }
+
+/** kafkajs wraps what the broker said, sometimes several times. */
+const isFenced = (error: unknown): boolean =>
+  error instanceof Error && ((error as { type?: unknown }).type === 'FENCED_INSTANCE_ID' || isFenced(error.cause))
 
 const mib = 2 ** 20
 /** Longest wait of a fetch for new records; also how long it takes until a resumed partition is fetched. */
@@ -52,22 +57,26 @@ export function createKafkaConsumer(options: {
   /** Positions that the group coordinator confirmed, by name and partition. */
   const confirmed = new Map<string, number>()
   let isJoined = false
+  /** Another worker took the name of this one. */
+  let fenced: Error | null = null
+  let writing: { positions: Position[]; done: Promise<void> } | null = null
 
   const of = (topic: TopicName): Delivery => deliveries.get(topic) as Delivery
+
+  const nameOf = ({ topic, partition }: PartitionBuffer) => ({ topic: client.named(topic), partitions: [partition] })
 
   /** Stops fetching for partitions that hold a batch, and for all when together they hold too much. */
   function balance(): void {
     const isOver = buffered >= maxBufferedBytes
     const hasRoom = buffered < maxBufferedBytes * 0.8
     for (const buffer of buffers.values()) {
-      const name = { topic: client.named(buffer.topic), partitions: [buffer.partition] }
       const isPaused = paused.has(buffer)
       if (!isPaused && (isOver || buffer.isFull())) {
         paused.add(buffer)
-        consumer?.pause([name])
+        consumer?.pause([nameOf(buffer)])
       } else if (isPaused && hasRoom && !buffer.isFull()) {
         paused.delete(buffer)
-        consumer?.resume([name])
+        consumer?.resume([nameOf(buffer)])
       }
     }
   }
@@ -138,6 +147,7 @@ export function createKafkaConsumer(options: {
       isJoined = false
       problem = `The consumer of the log failed: ${payload.error.message}`
       logger?.warn({ err: payload.error, restart: payload.restart }, 'the consumer of Kafka failed')
+      if (isFenced(payload.error)) return fence()
       if (payload.restart || closed || consumer !== created) return
       consumer = null
       starting = restart()
@@ -153,8 +163,18 @@ export function createKafkaConsumer(options: {
     })
   }
 
+  /** Two workers of one name would take the partitions from each other for ever: the older one ends. */
+  function fence(): void {
+    fenced = new Error(
+      `Another worker started with the name ${settings.instanceId}: CALLHOUSE_WORKER_ID has to be different for each`,
+    )
+    problem = fenced.message
+    consumer = null
+    for (const { wake } of deliveries.values()) wake()
+  }
+
   async function restart(): Promise<void> {
-    for (let waitMs = 200; !closed; waitMs = Math.min(waitMs * 2, 5_000)) {
+    for (let waitMs = 200; !closed && fenced === null; waitMs = Math.min(waitMs * 2, 5_000)) {
       try {
         await start()
         return
@@ -223,6 +243,7 @@ export function createKafkaConsumer(options: {
     signal.addEventListener('abort', onAbort)
     try {
       while (!closed && !signal.aborted) {
+        if (fenced !== null) throw fenced
         starting ??= restart()
         const found = due(topic)
         if (found !== null && typeof found !== 'number') {
@@ -255,13 +276,25 @@ export function createKafkaConsumer(options: {
     }
   }
 
-  async function write({ topic, partition, offset }: Position): Promise<void> {
+  /** Positions that are written at the same moment share a request. */
+  function write(position: Position): Promise<void> {
+    if (writing === null) {
+      const positions: Position[] = []
+      writing = { positions, done: Promise.resolve().then(() => writeAll(positions)) }
+    }
+    writing.positions.push(position)
+    return writing.done
+  }
+
+  async function writeAll(positions: Position[]): Promise<void> {
+    writing = null
     if (consumer === null) throw new Error('there is no consumer')
-    const name = client.named(topic)
-    confirmed.delete(`${name}/${partition}`)
-    await consumer.commitOffsets([{ topic: name, partition, offset: String(offset) }])
+    const named = positions.map((one) => ({ ...one, topic: client.named(one.topic) }))
+    for (const { topic, partition } of named) confirmed.delete(`${topic}/${partition}`)
+    await consumer.commitOffsets(named.map((one) => ({ ...one, offset: String(one.offset) })))
     // Between two memberships kafkajs returns without having written anything.
-    if (!confirmed.has(`${name}/${partition}`)) throw new Error('the consumer is joining the group')
+    if (!named.every(({ topic, partition }) => confirmed.has(`${topic}/${partition}`)))
+      throw new Error('the consumer is joining the group')
   }
 
   function hasWaiting(topic: TopicName): boolean {
@@ -271,9 +304,26 @@ export function createKafkaConsumer(options: {
 
   return {
     consume,
+    more(topic, bytes) {
+      const found: Batch[] = []
+      const waiting = [...buffers.values()]
+        .filter((one) => one.topic === topic && one.waitingSince() !== null && !postponed.has(one))
+        .sort((a, b) => (a.waitingSince() as number) - (b.waitingSince() as number))
+      let room = bytes
+      for (const buffer of waiting) {
+        if (room <= 0) break
+        const { batch, large } = buffer.take(room)
+        // Those have to be fetched first: they come by themselves.
+        if (large.length > 0) buffer.giveBack()
+        else found.push(batch)
+        if (large.length === 0) room -= batch.records.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+      }
+      return found
+    },
     async commit(position) {
       const { topic, partition, offset } = position
       if (closed) throw new Error('The log is closed')
+      if (fenced !== null) throw fenced
       const buffer = buffers.get(`${topic}/${partition}`)
       if ((buffer === undefined && isJoined) || buffer?.isPast(offset)) {
         logger?.info({ ...position }, 'the partition went to another worker before its batch was committed')

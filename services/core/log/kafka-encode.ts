@@ -20,8 +20,8 @@ export type ProduceFields = {
 
 const compress = promisify(gzip)
 
-/** Tables of CRC-32C (Castagnoli), for four bytes at a time: RFC 3720 B.4, Intel's slicing method. */
-const tables = Array.from({ length: 4 }, () => new Int32Array(256))
+/** Tables of CRC-32C (Castagnoli), for eight bytes at a time: RFC 3720 B.4, Intel's slicing method. */
+const tables = Array.from({ length: 8 }, () => new Int32Array(256))
 {
   const [first] = tables as [Int32Array]
   for (let byte = 0; byte < 256; byte++) {
@@ -29,7 +29,7 @@ const tables = Array.from({ length: 4 }, () => new Int32Array(256))
     for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0x82f63b78 : crc >>> 1
     first[byte] = crc
   }
-  for (let n = 1; n < 4; n++) {
+  for (let n = 1; n < 8; n++) {
     const [before, table] = [tables[n - 1] as Int32Array, tables[n] as Int32Array]
     for (let byte = 0; byte < 256; byte++) {
       const crc = before[byte] as number
@@ -39,20 +39,25 @@ const tables = Array.from({ length: 4 }, () => new Int32Array(256))
 }
 
 export function crc32c(bytes: Buffer, from: number, to: number): number {
-  const [t0, t1, t2, t3] = tables as [Int32Array, Int32Array, Int32Array, Int32Array]
+  const [t0, t1, t2, t3, t4, t5, t6, t7] = tables as [
+    ...[Int32Array, Int32Array, Int32Array, Int32Array],
+    ...[Int32Array, Int32Array, Int32Array, Int32Array],
+  ]
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   let crc = -1
   let at = from
-  for (; at + 4 <= to; at += 4) {
-    crc ^=
-      (bytes[at] as number) |
-      ((bytes[at + 1] as number) << 8) |
-      ((bytes[at + 2] as number) << 16) |
-      ((bytes[at + 3] as number) << 24)
+  for (; at + 8 <= to; at += 8) {
+    const low = crc ^ view.getInt32(at, true)
+    const high = view.getInt32(at + 4, true)
     crc =
-      (t3[crc & 255] as number) ^
-      (t2[(crc >>> 8) & 255] as number) ^
-      (t1[(crc >>> 16) & 255] as number) ^
-      (t0[crc >>> 24] as number)
+      (t7[low & 255] as number) ^
+      (t6[(low >>> 8) & 255] as number) ^
+      (t5[(low >>> 16) & 255] as number) ^
+      (t4[low >>> 24] as number) ^
+      (t3[high & 255] as number) ^
+      (t2[(high >>> 8) & 255] as number) ^
+      (t1[(high >>> 16) & 255] as number) ^
+      (t0[high >>> 24] as number)
   }
   for (; at < to; at++) crc = (t0[(crc ^ (bytes[at] as number)) & 255] as number) ^ (crc >>> 8)
   return ~crc >>> 0

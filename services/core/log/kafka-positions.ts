@@ -11,10 +11,10 @@ export type Offsets = Map<TopicName, number[]>
 export type KafkaPositions = {
   /** Looks at both for the first time, with more patience. */
   open(): Promise<void>
-  /** Ends at this moment: the look-up begins after the call. */
-  ends(): Promise<Offsets>
-  /** Committed positions of the group at this moment. */
-  committed(): Promise<Offsets>
+  /** Ends of the topics, and maybe of others, at this moment: the look-up begins after the call. */
+  ends(topics?: TopicName[]): Promise<Offsets>
+  /** Committed positions of the group at this moment, of the topics and maybe of others. */
+  committed(topics?: TopicName[]): Promise<Offsets>
   /** Greatest accept clock that the last records of all partitions tell. */
   lastClock(): Promise<bigint>
   /** Why the last look-up failed, null when it did not. */
@@ -27,7 +27,8 @@ const brokenMs = 300
 const openMs = 30_000
 
 /** Callers that come while a look-up waits to begin share it; each begins at least `everyMs` after the last. */
-function shared<T>(load: () => Promise<T>, everyMs: number): () => Promise<T> {
+function shared<T>(load: (topics: TopicName[]) => Promise<T>, everyMs: number): (topics?: TopicName[]) => Promise<T> {
+  let asked = new Set<TopicName>()
   let waiting: Promise<T> | null = null
   let running: Promise<unknown> = Promise.resolve()
   let beganAt = Number.NEGATIVE_INFINITY
@@ -37,11 +38,13 @@ function shared<T>(load: () => Promise<T>, everyMs: number): () => Promise<T> {
     if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs))
     waiting = null
     beganAt = performance.now()
-    const result = load()
+    const result = load([...asked])
+    asked = new Set()
     running = result.catch(() => undefined)
     return result
   }
-  return () => {
+  return (topics = topicNames) => {
+    for (const topic of topics) asked.add(topic)
     waiting ??= begin()
     return waiting
   }
@@ -61,10 +64,17 @@ export function createKafkaPositions(options: {
   let problem: string | null = null
   let closed = false
 
-  const wanted = topicNames.map((topic) => ({
-    topic: named(topic),
-    partitions: Array.from({ length: options.partitions.get(topic) as number }, (_, partition) => ({ partition })),
-  }))
+  const wanted = new Map(
+    topicNames.map((topic) => [
+      topic,
+      {
+        topic: named(topic),
+        partitions: Array.from({ length: options.partitions.get(topic) as number }, (_, partition) => ({ partition })),
+      },
+    ]),
+  )
+  const wantedOf = (topics: TopicName[]) =>
+    topics.map((topic) => wanted.get(topic) as { topic: string; partitions: { partition: number }[] })
 
   async function open(): Promise<RawCluster> {
     const cluster = createRawCluster(client.kafka, client.config)
@@ -108,9 +118,12 @@ export function createKafkaPositions(options: {
     }
   }
 
-  function collect(responses: { topic: string; partitions: { partition: number; offset: string }[] }[]): Offsets {
+  function collect(
+    topics: TopicName[],
+    responses: { topic: string; partitions: { partition: number; offset: string }[] }[],
+  ): Offsets {
     const offsets: Offsets = new Map()
-    for (const topic of topicNames) offsets.set(topic, new Array(options.partitions.get(topic) as number).fill(0))
+    for (const topic of topics) offsets.set(topic, new Array(options.partitions.get(topic) as number).fill(0))
     for (const { topic, partitions } of responses) {
       const found = offsets.get(topicOf(topic) as TopicName) as number[]
       // -1 = the group has no position yet
@@ -119,33 +132,34 @@ export function createKafkaPositions(options: {
     return offsets
   }
 
-  const loadEnds = (limitMs?: number): Promise<Offsets> =>
+  const loadEnds = (topics: TopicName[], limitMs?: number): Promise<Offsets> =>
     ask(async (cluster) => {
       await cluster.refreshMetadataIfNecessary()
-      const ends = collect(await cluster.fetchTopicsOffset(wanted.map((one) => ({ ...one, fromBeginning: false }))))
+      const asked = wantedOf(topics).map((one) => ({ ...one, fromBeginning: false }))
+      const ends = collect(topics, await cluster.fetchTopicsOffset(asked))
       options.onEnds(ends)
       return ends
     }, limitMs)
 
-  const loadCommitted = (limitMs?: number): Promise<Offsets> =>
+  const loadCommitted = (topics: TopicName[], limitMs?: number): Promise<Offsets> =>
     ask(async (cluster) => {
       coordinator ??= cluster.findGroupCoordinator({ groupId: group })
-      const { responses } = await (await coordinator).offsetFetch({ groupId: group, topics: wanted })
-      const offsets = collect(responses)
+      const { responses } = await (await coordinator).offsetFetch({ groupId: group, topics: wantedOf(topics) })
+      const offsets = collect(topics, responses)
       options.onCommitted(offsets)
       return offsets
     }, limitMs)
 
-  const ends = shared(loadEnds, 5)
+  const ends = shared((topics) => loadEnds(topics), 5)
 
   return {
     async open() {
       // The positions first: else everything that was ever appended counts as unapplied for a moment.
-      await loadCommitted(openMs)
-      await loadEnds(openMs)
+      await loadCommitted(topicNames, openMs)
+      await loadEnds(topicNames, openMs)
     },
     ends,
-    committed: shared(loadCommitted, 10),
+    committed: shared((topics) => loadCommitted(topics), 10),
     async lastClock() {
       const last = await ends()
       return ask(async (cluster) => {

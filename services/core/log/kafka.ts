@@ -48,7 +48,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
       each(ends, (one) => of(one).observed(one.offset, now))
     },
     onCommitted(offsets) {
-      polledAt = performance.now()
+      if (offsets.size === topicNames.length) polledAt = performance.now()
       each(offsets, (one) => {
         const lag = of(one)
         lag.committed(one.offset)
@@ -132,7 +132,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
       if (producer === null) throw new Error('This process was not opened to append')
       return producer.append(topic, records)
     },
-    end: async (topic) => inOrder((await positions.ends()).get(topic) as number[], topic),
+    end: async (topic) => inOrder((await positions.ends([topic])).get(topic) as number[], topic),
     consume(topic, signal) {
       if (consumer === null) throw new Error('This process was not opened to consume')
       return consumer.consume(topic, signal)
@@ -142,16 +142,17 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
       if (!Number.isSafeInteger(position.offset)) throw new Error(`${position.offset} is no position`)
       const lag = of(position)
       if (position.offset <= lag.position()) return
-      if (position.offset > lag.end()) await positions.ends()
+      if (position.offset > lag.end()) await positions.ends([position.topic])
       if (position.offset > lag.end())
         throw new Error(`Position ${position.offset} of ${position.topic} is beyond the end ${lag.end()}`)
       await consumer.commit(position)
     },
     async committed(topic) {
-      const found = inOrder((await positions.committed()).get(topic) as number[], topic)
+      const found = inOrder((await positions.committed([topic])).get(topic) as number[], topic)
       // What this process has committed may be newer than the look-up.
       return found.map((one) => ({ ...one, offset: Math.max(one.offset, of(one).position()) }))
     },
+    more: (topic, bytes) => consumer?.more(topic, bytes) ?? [],
     hurry: (topic) => consumer?.hurry(topic),
     leads: (topic) => consumer?.owns(topic, 0) ?? false,
     partitions: (topic) => partitions.get(topic) as number,

@@ -87,6 +87,11 @@ export type Log = {
    * Ends when the signal aborts.
    */
   consume(topic: TopicName, signal: AbortSignal): AsyncIterable<Batch>
+  /**
+   * What waits in other partitions of the topic, to be applied together with the batch that `consume` delivered last:
+   * about `bytes` of it at most, one batch of each partition that has none under way. Each is committed on its own.
+   */
+  more(topic: TopicName, bytes: number): Batch[]
   /** Makes the position durable: everything up to it is applied and will not be delivered again. */
   commit(position: Position): Promise<void>
   /** Last committed position of each partition. */

@@ -1,8 +1,9 @@
 // Gives the engine a path that it reads as one plain file: the segment's own, or a link or a copy in a folder of ours.
 import { randomUUID } from 'node:crypto'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { writeAll } from '../log/disk.ts'
 import { isPlainPath } from './insert.ts'
 import { StoreError } from './store.ts'
 
@@ -44,7 +45,12 @@ export function createSegmentPaths(dir: string): SegmentPaths {
     },
     async ofBytes(bytes) {
       const path = await newPath()
-      await writeFile(path, Buffer.concat(bytes), { flag: 'wx', mode: 0o600 })
+      const file = await open(path, 'wx', 0o600)
+      try {
+        await writeAll({ writev: async (rest, at) => (await file.writev(rest, at)).bytesWritten }, bytes, 0)
+      } finally {
+        await file.close()
+      }
       return temporary(path)
     },
     async close() {

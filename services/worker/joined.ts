@@ -1,0 +1,29 @@
+// Batches of several partitions applied as one: each insert and fold has a price of its own, however few the rows.
+import type { Batch } from '../core/log/log.ts'
+
+export type JoinedBatch = Batch & {
+  /** The batches that it is made of, one per partition. */
+  parts: Batch[]
+}
+
+/** The batches that were delivered. */
+export const partsOf = (batch: Batch | JoinedBatch): Batch[] => ('parts' in batch ? batch.parts : [batch])
+
+/**
+ * The rows of all of them, under the position of the first. Marks may carry that position alone: it moves after the rows
+ * of all are stored, and where it does not, those of a partition that comes again get marks of their own.
+ */
+export function joined(first: Batch, others: Batch[]): Batch | JoinedBatch {
+  if (others.length === 0) return first
+  const parts = [first, ...others]
+  const sum = (of: (part: Batch) => number): number => parts.reduce((total, part) => total + of(part), 0)
+  return {
+    ...first,
+    records: parts.flatMap(({ records }) => records),
+    rowCount: sum(({ rowCount }) => rowCount),
+    patchCount: sum(({ patchCount }) => patchCount),
+    source: { bytes: parts.flatMap(({ source }) => ('bytes' in source ? source.bytes : [])) },
+    oldestMs: Math.min(...parts.map(({ oldestMs }) => oldestMs)),
+    parts,
+  } satisfies JoinedBatch
+}
