@@ -13,14 +13,16 @@ SELECT queue_id AS id, argMaxIf(text, clock, part = 'name') AS name,
 -- items of a queue (annotation-queues.items)
 SELECT id, q.call_id, started_us, ended_us, op_name, trace_id, display_fields, added_us, added_by,
       if(shown = '', 'unstarted', shown) AS state, p.annotator, position
-    FROM (SELECT i.id AS id, i.call_id AS call_id, toUnixTimestamp64Micro(i.call_started_at) AS started_us,
+    FROM (SELECT * FROM (SELECT i.id AS id, i.call_id AS call_id, toUnixTimestamp64Micro(i.call_started_at) AS started_us,
   toUnixTimestamp64Micro(i.call_ended_at) AS ended_us, i.call_op_name AS op_name, i.call_trace_id AS trace_id,
-  i.display_fields AS display_fields, intDiv(i.clock, 1024) AS added_us, i.added_by AS added_by, 0 AS position FROM callhouse.annotation_queue_items AS i FINAL WHERE i.project_id = {v0:String} AND (i.queue_id = {v1:String})) AS q
+  i.display_fields AS display_fields, intDiv(i.clock, 1024) AS added_us, i.added_by AS added_by, 0 AS position FROM callhouse.annotation_queue_items AS i FINAL WHERE i.project_id = {v0:String} AND (i.queue_id = {v1:String})) AS q  ORDER BY added_us ASC, id ASC LIMIT {v2:UInt64} OFFSET {v3:UInt64}) AS q
     LEFT JOIN (SELECT call_id, argMax(toString(state), clock) AS shown, argMax(annotator, clock) AS annotator
-      FROM callhouse.annotation_queue_progress FINAL WHERE project_id = {v0:String} AND (queue_id = {v1:String}) GROUP BY call_id) AS p ON p.call_id = q.call_id
-    WHERE 1
+      FROM callhouse.annotation_queue_progress FINAL WHERE project_id = {v0:String} AND (queue_id = {v1:String} AND call_id IN (SELECT call_id FROM (SELECT * FROM (SELECT i.id AS id, i.call_id AS call_id, toUnixTimestamp64Micro(i.call_started_at) AS started_us,
+  toUnixTimestamp64Micro(i.call_ended_at) AS ended_us, i.call_op_name AS op_name, i.call_trace_id AS trace_id,
+  i.display_fields AS display_fields, intDiv(i.clock, 1024) AS added_us, i.added_by AS added_by, 0 AS position FROM callhouse.annotation_queue_items AS i FINAL WHERE i.project_id = {v0:String} AND (i.queue_id = {v1:String})) AS q  ORDER BY added_us ASC, id ASC LIMIT {v2:UInt64} OFFSET {v3:UInt64}))) GROUP BY call_id) AS p ON p.call_id = q.call_id
+    
     ORDER BY added_us ASC, id ASC
-    LIMIT {v2:UInt64} OFFSET {v3:UInt64}
+    
     SETTINGS output_format_json_quote_64bit_integers = 0
 -- {"v0":"ent/proj","v1":"q","v2":50,"v3":0}
 

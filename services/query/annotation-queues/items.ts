@@ -69,20 +69,30 @@ export const itemsQuery = ({ projectId, queueId }: Queue, page: ItemsPage): Quer
   projectQuery('annotation-queues.items', projectId, (project) => {
     const queue = param('String', queueId)
     const states = page.filter.annotation_states ?? []
-    const conditions = equalities(page.filter)
-    if (states.length > 0) conditions.push(sql`state IN (${param('Array(String)', states)})`)
+    const found = equalities(page.filter)
     // Positions count the whole queue, so they are given before anything is filtered.
     const position = page.includePosition ? sql`row_number() OVER (ORDER BY ${page.order})` : sql`0`
-    const items = project.from('annotation_queue_items', { alias: 'i', final: true, where: sql`i.queue_id = ${queue}` })
-    const progress = project.from('annotation_queue_progress', { final: true, where: sql`queue_id = ${queue}` })
+    const from = project.from('annotation_queue_items', { alias: 'i', final: true, where: sql`i.queue_id = ${queue}` })
+    const items = sql`SELECT ${columns}, ${position} AS position ${from}`
+    const bounds = sql`LIMIT ${param('UInt64', page.limit ?? Number.MAX_SAFE_INTEGER)} OFFSET ${param('UInt64', page.offset)}`
+    const where = found.length > 0 ? sql`WHERE ${allOf(found)}` : sql``
+    // Without a condition on the state only the progress of the page is looked at.
+    const listed = sql`SELECT * FROM (${items}) AS q ${where} ORDER BY ${page.order} ${bounds}`
+    const isPaged = states.length === 0 && page.limit !== null
+    const ofCalls = isPaged
+      ? sql`queue_id = ${queue} AND call_id IN (SELECT call_id FROM (${listed}))`
+      : sql`queue_id = ${queue}`
+    const progress = project.from('annotation_queue_progress', { final: true, where: ofCalls })
+    const conditions = isPaged ? [] : found
+    if (states.length > 0) conditions.push(sql`state IN (${param('Array(String)', states)})`)
     return sql`SELECT id, q.call_id, started_us, ended_us, op_name, trace_id, display_fields, added_us, added_by,
       if(shown = '', 'unstarted', shown) AS state, p.annotator, position
-    FROM (SELECT ${columns}, ${position} AS position ${items}) AS q
+    FROM (${isPaged ? listed : items}) AS q
     LEFT JOIN (SELECT call_id, argMax(toString(state), clock) AS shown, argMax(annotator, clock) AS annotator
       ${progress} GROUP BY call_id) AS p ON p.call_id = q.call_id
-    WHERE ${allOf(conditions)}
+    ${conditions.length > 0 ? sql`WHERE ${allOf(conditions)}` : sql``}
     ORDER BY ${page.order}
-    LIMIT ${param('UInt64', page.limit ?? Number.MAX_SAFE_INTEGER)} OFFSET ${param('UInt64', page.offset)}
+    ${isPaged ? sql`` : bounds}
     ${asNumbers}`
   })
 
