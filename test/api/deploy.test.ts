@@ -1,8 +1,11 @@
-// What docker compose starts: its gateway sends each route to a role that serves it, its settings exist.
-import { readFileSync } from 'node:fs'
-import { expect, it } from 'vitest'
+// What docker compose starts: its gateway sends each route to a role that serves it, its settings, metrics and files exist.
+import { existsSync, readFileSync } from 'node:fs'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { declaredRoutes } from '../../scripts/paths.ts'
 import { settings } from '../../services/config.ts'
+import { basicAuth } from '../fixtures/child-server.ts'
+import { parseExposition } from '../fixtures/exposition.ts'
+import { startLiveServer } from '../fixtures/live-server.ts'
 
 const root = new URL('../../', import.meta.url)
 const text = (path: string) => readFileSync(new URL(path, root), 'utf8')
@@ -32,4 +35,77 @@ it('names settings that exist', () => {
   const named = [...text('docker-compose.yml').matchAll(/^ +(CALLHOUSE_\w+):/gm)].map(([, name = '']) => name)
   expect(named.length).toBeGreaterThan(5)
   expect(named.filter((name) => !known.has(name))).toEqual([])
+})
+
+it('mounts files that exist', () => {
+  const mounted = [...text('docker-compose.yml').matchAll(/(\.\/deploy\/[^:"]+):/g)].map(([, path = '']) => path)
+  expect(mounted.length).toBeGreaterThan(5)
+  expect(mounted.filter((path) => !existsSync(new URL(path, root)))).toEqual([])
+})
+
+/** Names of metrics in an expression of Prometheus, and the labels that it groups by. */
+function namesIn(expression: string): { metrics: string[]; groups: string[] } {
+  const bare = expression.replaceAll(/"[^"]*"/g, '').replaceAll(/\{[^}]*\}|\[[^\]]*\]/g, '')
+  const groups = [...bare.matchAll(/\bby\s*\(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/[\s,]+/))
+  const rest = bare.replaceAll(/\bby\s*\([^)]*\)/g, '')
+  const metrics = [...rest.matchAll(/[a-zA-Z_:][\w:]*\b(?!\s*\()/g)].map(([name]) => name)
+  return { metrics: metrics.filter((name) => !/^(and|or|unless|bool)$/.test(name)), groups }
+}
+
+describe('metrics that are looked at', () => {
+  type Panel = { type: string; gridPos: { x: number; y: number; w: number }; targets?: { expr: string }[] }
+  const board = JSON.parse(text('deploy/grafana/callhouse.json')) as { panels: Panel[] }
+  const onBoard = board.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+  const alerts = [...text('deploy/alerts.yml').matchAll(/^ +expr: (.+)$/gm)].map(([, expr = '']) => expr)
+  let served: ReturnType<typeof parseExposition>
+  let labels: Set<string>
+
+  beforeAll(async () => {
+    const server = await startLiveServer([])
+    try {
+      const { url } = server.now()
+      // Some series begin with the first write and read.
+      const body = JSON.stringify({ project_id: 'a/b' })
+      const headers = { authorization: basicAuth(), 'content-type': 'application/json' }
+      await fetch(`${url}/calls/query_stats`, { method: 'POST', headers, body })
+      const exposed = await (await fetch(`${url}/metrics`, { headers })).text()
+      served = parseExposition(exposed)
+      labels = new Set([...exposed.matchAll(/[{,](\w+)="/g)].map(([, name = '']) => name))
+    } finally {
+      await server.remove()
+    }
+  })
+
+  it('takes names out of expressions', () => {
+    const found = namesIn('topk(5, sum by (le, x) (rate(a_b{c=~"d(e)"}[5m])) / on_f) > 0.5 or max(g)')
+    expect(found).toEqual({ metrics: ['a_b', 'on_f', 'g'], groups: ['le', 'x'] })
+  })
+
+  it('are exposed by the server', () => {
+    expect(onBoard.length).toBeGreaterThan(40)
+    expect(alerts.length).toBeGreaterThan(10)
+    // Prometheus' own
+    const known = new Set([...served.names, 'up'])
+    const unknown = [...onBoard, ...alerts].flatMap((expr) => {
+      const { metrics } = namesIn(expr)
+      return metrics.length === 0 ? [`nothing in ${expr}`] : metrics.filter((name) => !known.has(name))
+    })
+    expect(unknown).toEqual([])
+  })
+
+  it('are grouped by labels that series have', () => {
+    // Added by Prometheus, or on series that only faults make.
+    for (const name of ['instance', 'kind']) labels.add(name)
+    const groups = [...onBoard, ...alerts].flatMap((expr) => namesIn(expr).groups)
+    expect(groups.filter((name) => !labels.has(name))).toEqual([])
+  })
+
+  it('are shown in panels that do not overlap', () => {
+    const places = board.panels.map(({ gridPos: { x, y, w } }) => ({ x, y, w }))
+    for (const [n, { x, y, w }] of places.entries()) {
+      const next = places[n + 1]
+      expect(x + w).toBeLessThanOrEqual(24)
+      if (next) expect(next.y > y || next.x >= x + w).toBe(true)
+    }
+  })
 })

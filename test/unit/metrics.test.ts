@@ -26,7 +26,7 @@ it('shows what waits in the log, per partition and per topic', async () => {
     total: ['unapplied_bytes', 'unapplied_limit_bytes', 'lag_seconds'].map((name) =>
       samples.value(`callhouse_log_${name}`),
     ),
-    topic: ['topic_unapplied_records', 'topic_lag_seconds', 'partitions_owned'].map((name) =>
+    topic: ['topic_unapplied_records', 'topic_lag_seconds', 'partitions', 'partitions_owned'].map((name) =>
       samples.value(`callhouse_log_${name}`, { topic: 'calls' }),
     ),
     partitions: ['0', '1'].map((partition) =>
@@ -36,7 +36,7 @@ it('shows what waits in the log, per partition and per topic', async () => {
     ),
   })
   expect(seen(before)).toEqual({
-    ...{ total: [700, 10_000, 1.5], topic: [7, 1.5, 1] },
+    ...{ total: [700, 10_000, 1.5], topic: [7, 1.5, 2, 1] },
     partitions: [
       [3, 1.5],
       [4, 0.25],
@@ -46,7 +46,7 @@ it('shows what waits in the log, per partition and per topic', async () => {
   expect(before.value('callhouse_log_topic_lag_seconds', { topic: 'feedback' })).toBe(0)
   lags = [lag(1)]
   expect(seen(await scrape(registry))).toMatchObject({
-    topic: [0, 0, 0],
+    topic: [0, 0, 1, 0],
     partitions: [
       [undefined, undefined],
       [0, 0],

@@ -43,6 +43,7 @@ export function observeLog(registry: Registry, log: Pick<Log, 'health' | 'lag'>,
     'Age of the oldest record of a topic that is not applied; its tables lack what is younger',
     (lags) => Math.max(0, ...lags.map(({ ageMs }) => ageMs)) / 1000,
   )
+  perTopic('callhouse_log_partitions', 'Partitions of a topic', (lags) => lags.length)
   perTopic(
     'callhouse_log_partitions_owned',
     'Partitions of a topic that this process applies',
