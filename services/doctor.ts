@@ -10,9 +10,9 @@ import { hasEmbeddedStore } from './engines.ts'
 type Verdict = 'ok' | 'warn' | 'fail'
 export type Finding = { check: string; verdict: Verdict; says: string }
 
-const ok = (check: string, says: string): Finding => ({ check, verdict: 'ok', says })
-const warn = (check: string, says: string): Finding => ({ check, verdict: 'warn', says })
-const fail = (check: string, says: string): Finding => ({ check, verdict: 'fail', says })
+export const ok = (check: string, says: string): Finding => ({ check, verdict: 'ok', says })
+export const warn = (check: string, says: string): Finding => ({ check, verdict: 'warn', says })
+export const fail = (check: string, says: string): Finding => ({ check, verdict: 'fail', says })
 
 const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`
 
@@ -126,8 +126,74 @@ export const examineMachine = async (config: Config): Promise<Finding[]> => [
 const synced = ['fsync_after_insert = 1', 'fsync_part_directory = 1', 'min_rows_to_fsync_after_merge = 1']
 const clockToleranceMs = 2_000
 
+/** With which the tests run. */
+const testedVersion = [26, 7] as const
+
+function engineVersion(version: string, zone: string): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const says = `ClickHouse ${version}, time zone ${zone}`
+  const isOlder = major < testedVersion[0] || (major === testedVersion[0] && minor < testedVersion[1])
+  return isOlder
+    ? warn('engine', `${says}: older than ${testedVersion.join('.')}, which is tested`)
+    : ok('engine', says)
+}
+
+/** Disks of the engine, which may be on another machine. */
+async function disks(store: Pick<Store, 'rows'>): Promise<Finding[]> {
+  const found = await store.rows<{ name: string; free: number; total: number }>({
+    name: 'doctor.disks',
+    sql: 'SELECT name, toFloat64(free_space) AS free, toFloat64(total_space) AS total FROM system.disks',
+    params: {},
+  })
+  return found
+    .filter(({ total }) => total > 0 && total < 2 ** 60)
+    .map(({ name, free, total }) => {
+      const says = `${name}: ${gib(free)} free of ${gib(total)}; merges need as much as the largest part`
+      return free < total * 0.05
+        ? fail('engine disk', says)
+        : free < total * 0.15
+          ? warn('engine disk', says)
+          : ok('engine disk', says)
+    })
+}
+
+/** What a server does beside serving us. */
+async function serverSettings(config: Config, store: Pick<Store, 'rows'>): Promise<Finding[]> {
+  const [about] = await store.rows<{ logs: string[]; cap: string; ratio: string }>({
+    name: 'doctor.settings',
+    sql: `SELECT (SELECT groupArray(name) FROM system.tables WHERE database = 'system' AND engine LIKE '%MergeTree') AS logs,
+        (SELECT any(value) FROM system.server_settings WHERE name = 'max_server_memory_usage') AS cap,
+        (SELECT any(value) FROM system.server_settings WHERE name = 'max_server_memory_usage_to_ram_ratio') AS ratio`,
+    params: {},
+  })
+  const { logs = [], cap = '', ratio = '' } = about ?? {}
+  const findings = [
+    logs.length > 0
+      ? warn(
+          'engine logs',
+          `the server writes logs of its own (${logs.slice(0, 5).join(', ')}); see deploy/clickhouse.xml`,
+        )
+      : ok('engine logs', 'none in tables'),
+    Number(cap) === 0 && Number(ratio) > 0.8
+      ? warn('engine memory', `the server may use ${ratio} of the memory; 0.6 leaves room for the page cache`)
+      : ok('engine memory', Number(cap) > 0 ? gib(Number(cap)) : `${ratio} of the machine`),
+  ]
+  if (config.clickhouseCluster === '') return findings
+  const plain = await store.rows<{ name: string }>({
+    name: 'doctor.replicated',
+    sql: `SELECT name FROM system.tables WHERE database = {database:String} AND engine LIKE '%MergeTree'
+      AND engine NOT LIKE 'Replicated%' AND engine NOT LIKE 'Shared%' ORDER BY name`,
+    params: { database: config.clickhouseDatabase },
+  })
+  const names = plain.map(({ name }) => name)
+  return [
+    ...findings,
+    names.length > 0 ? fail('cluster', `not replicated: ${names.join(', ')}`) : ok('cluster', config.clickhouseCluster),
+  ]
+}
+
 /** Findings about the store, inside a process that has it open. */
-export async function examineStore(config: Config, store: Store): Promise<Finding[]> {
+export async function examineStore(config: Config, store: Pick<Store, 'rows'>): Promise<Finding[]> {
   const database = hasEmbeddedStore(config) ? 'callhouse' : config.clickhouseDatabase
   const beganMs = Date.now()
   const [about] = await store.rows<{ version: string; now: string; zone: string }>({
@@ -154,7 +220,9 @@ export async function examineStore(config: Config, store: Store): Promise<Findin
     params: { database },
   })
   return [
-    ok('engine', `ClickHouse ${about?.version}, time zone ${about?.zone}`),
+    engineVersion(about?.version ?? '', about?.zone ?? ''),
+    ...(await disks(store)),
+    ...(hasEmbeddedStore(config) ? [] : await serverSettings(config, store)),
     skewMs > clockToleranceMs + tookMs
       ? fail(
           'clock',

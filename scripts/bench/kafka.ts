@@ -150,13 +150,13 @@ async function rateOfWorkers(workers: number, broker: string, dir: string, bodie
     for (let n = 0; n < workers; n++) await add('worker', { CALLHOUSE_WORKER_ID: `${name}-${n}` })
     const query = await add('query')
     const send = patient(createClient(ingest.port, 6))
-    // Every partition has an owner once these are applied.
-    await sendAll(bodies.slice(0, 10), send, 2)
-    await untilCounted(query, 10 * perRequest)
+    // Every partition has an owner once these are applied, and every process has seen the hot paths.
+    await sendAll(bodies.slice(0, warmUp), send, 2)
+    await untilCounted(query, warmUp * perRequest)
     const beganMs = performance.now()
-    await sendAll(bodies.slice(10), send, 6)
+    await sendAll(bodies.slice(warmUp), send, 6)
     await untilCounted(query, bodies.length * perRequest)
-    return ((bodies.length - 10) * perRequest * 1000) / (performance.now() - beganMs)
+    return ((bodies.length - warmUp) * perRequest * 1000) / (performance.now() - beganMs)
   } finally {
     for (const server of servers.toReversed()) await server.stop()
     await bridge.remove()
@@ -191,9 +191,8 @@ export async function benchKafka(calls: number, rounds: number): Promise<void> {
         note(`${variant} rate`, rate)
         rmSync(dir, { recursive: true, force: true })
       }
-      const some = bodies.slice(0, 10 + Math.ceil(calls / perRequest))
       for (const workers of round % 2 === 0 ? [1, 2] : [2, 1])
-        note(`${workers} workers`, await rateOfWorkers(workers, broker.address, work, some))
+        note(`${workers} workers`, await rateOfWorkers(workers, broker.address, work, bodies))
       process.stderr.write(
         `round ${round + 1} of ${rounds}: ${JSON.stringify(Object.fromEntries(Object.entries(samples).map(([k, v]) => [k, Math.round(v.at(-1) ?? 0)])))}\n`,
       )

@@ -55,3 +55,54 @@ it('finds tables that are not synced', async () => {
   })
   await run('DROP TABLE callhouse.loose')
 })
+
+/** Answers each question by its name; what is not said is empty. */
+const storeOf = (answers: Record<string, unknown[]>): Pick<Store, 'rows'> => ({
+  rows: async <T>({ name }: { name: string }) => (answers[name] ?? []) as T[],
+})
+const server = (more: Record<string, unknown[]> = {}) =>
+  storeOf({
+    'doctor.server': [{ version: '26.7.2.1', now: String(Date.now()), zone: 'UTC' }],
+    'doctor.settings': [{ logs: [], cap: '0', ratio: '0.6' }],
+    'doctor.disks': [{ name: 'default', free: 6e10, total: 1e11 }],
+    ...more,
+  })
+const onServer = ['--clickhouse-url', 'http://127.0.0.1:8123']
+
+it('finds nothing wrong with a server that has our settings', async () => {
+  const findings = await examineStore(configOf(...onServer), server())
+  expect(findings.filter(({ verdict }) => verdict !== 'ok')).toEqual([])
+  expect(findings.map(({ check }) => check)).toEqual(
+    expect.arrayContaining(['engine', 'engine disk', 'engine logs', 'engine memory']),
+  )
+})
+
+it('finds a server that is old, full, busy with itself, or not replicated where it should be', async () => {
+  const tables = [{ name: 'calls', engine: 'ReplacingMergeTree', full: '' }]
+  const findings = await examineStore(
+    configOf(...onServer, '--clickhouse-cluster', 'main'),
+    server({
+      'doctor.server': [{ version: '25.3.1.1', now: String(Date.now() - 60_000), zone: 'UTC' }],
+      'doctor.settings': [{ logs: ['query_log', 'part_log'], cap: '0', ratio: '0.9' }],
+      'doctor.disks': [
+        { name: 'default', free: 4e9, total: 1e11 },
+        { name: 'cold', free: 1e10, total: 1e11 },
+      ],
+      'doctor.replicated': tables,
+      'doctor.tables': tables,
+    }),
+  )
+  expect(findings.filter(({ verdict }) => verdict !== 'ok').map(({ check, verdict }) => `${verdict} ${check}`)).toEqual(
+    [
+      ...[
+        'warn engine',
+        'fail engine disk',
+        'warn engine disk',
+        'warn engine logs',
+        'warn engine memory',
+        'fail cluster',
+      ],
+      ...['fail clock', 'fail tables'],
+    ],
+  )
+})

@@ -1,0 +1,97 @@
+// What the doctor says about brokers, topics and workers: of a real broker, and of settings that lose records.
+import { beforeAll, expect, it, onTestFinished } from 'vitest'
+import { createKafkaLog } from '../../services/core/log/kafka.ts'
+import { type KafkaSurvey, surveyKafka, type TopicSurvey } from '../../services/core/log/kafka-survey.ts'
+import { type TopicName, topics } from '../../services/core/topics.ts'
+import { kafkaFindings } from '../../services/doctor-kafka.ts'
+import { kafkaBrokers, kafkaSettings } from '../fixtures/kafka.ts'
+
+// Starting a broker takes longer than a test may.
+beforeAll(() => kafkaBrokers())
+
+const config = { logRetentionHours: 1 }
+const topicNames = Object.keys(topics) as TopicName[]
+const sound = { 'cleanup.policy': 'delete', 'max.message.bytes': '8388608', 'message.timestamp.type': 'LogAppendTime' }
+const surveyOf = (more: Partial<TopicSurvey> = {}, rest: Partial<KafkaSurvey> = {}): KafkaSurvey => ({
+  brokers: 3,
+  topics: topicNames.map((topic) => ({
+    ...{ topic, partitions: 6, replicas: 3, inSync: 3 },
+    ...more,
+    settings: { ...sound, 'retention.ms': '3600000', 'min.insync.replicas': '2', ...more.settings },
+  })),
+  missing: [],
+  group: { state: 'Stable', members: 2 },
+  ...rest,
+})
+/** What is wrong, without the name of the topic. */
+const wrong = (survey: KafkaSurvey) => [
+  ...new Set(
+    kafkaFindings(survey, config)
+      .filter(({ verdict }) => verdict !== 'ok')
+      .map(({ check, verdict, says }) => `${verdict} ${check}: ${says.replace(/^\w+: /, '')}`),
+  ),
+]
+
+it('sees the topics that the log makes, and who is in the group', async () => {
+  const settings = kafkaSettings(await kafkaBrokers(), { partitions: 3 })
+  const before = await surveyKafka(settings)
+  expect(before).toMatchObject({ brokers: 1, topics: [], group: { members: 0 } })
+  expect(before.missing).toEqual(topicNames.map((topic) => settings.topicPrefix + topic))
+  expect(wrong(before)[0]).toContain('warn topics: missing, made by the next start')
+
+  const log = await createKafkaLog(settings)
+  onTestFinished(() => log.close())
+  const survey = await surveyKafka(settings)
+  expect(survey.missing).toEqual([])
+  expect(survey.topics.map(({ topic }) => topic).sort()).toEqual([...topicNames].sort())
+  for (const topic of survey.topics)
+    expect(topic).toMatchObject({
+      partitions: 3,
+      replicas: 1,
+      inSync: 1,
+      settings: { ...sound, 'retention.ms': '3600000' },
+    })
+  // The topics that we make are as the doctor wants them, but for the one broker of the test.
+  expect(wrong(survey)).toEqual([
+    'warn replicas: topics have one copy: a lost disk loses records',
+    'warn workers: none is in the group: what is accepted waits',
+  ])
+})
+
+it('finds nothing wrong with three brokers and two workers', () => {
+  expect(wrong(surveyOf())).toEqual([])
+  expect(kafkaFindings(surveyOf(), config).map(({ check }) => check)).toEqual(['brokers', 'topics', 'workers'])
+})
+
+it.each([
+  [{ 'cleanup.policy': 'compact' }, 'fail topics'],
+  [{ 'cleanup.policy': 'compact,delete' }, 'fail topics'],
+  [{ 'retention.ms': '3599999' }, 'warn topics'],
+  [{ 'retention.bytes': '1000000' }, 'warn topics'],
+  [{ 'max.message.bytes': '1048588' }, 'warn topics'],
+  [{ 'message.timestamp.type': 'CreateTime' }, 'warn topics'],
+  [{ 'unclean.leader.election.enable': 'true' }, 'fail topics'],
+  [{ 'min.insync.replicas': '1' }, 'warn topics'],
+  [{ 'min.insync.replicas': '3' }, 'warn topics'],
+  [{ 'min.insync.replicas': '4' }, 'fail topics'],
+])('finds %j', (settings, verdict) => {
+  const [first, ...others] = wrong(surveyOf({ settings: settings as Record<string, string> }))
+  expect(first).toContain(verdict)
+  expect(others).toEqual([])
+})
+
+it('finds copies and workers that are missing, and takes what it may not read as given', () => {
+  expect(wrong(surveyOf({ inSync: 2 }))).toEqual(['warn replicas: 2 of 3 copies are up to date'])
+  expect(wrong(surveyOf({ inSync: 1 }))).toEqual([
+    'fail topics: 1 copies are up to date, 2 are needed: writes are refused',
+    'warn replicas: 1 of 3 copies are up to date',
+  ])
+  expect(wrong(surveyOf({}, { group: { state: 'Stable', members: 7 } }))).toEqual([
+    'warn workers: 7 for 6 partitions of the calls: some have nothing to do',
+  ])
+  const unread = surveyOf()
+  for (const topic of unread.topics) topic.settings = {}
+  expect(wrong(unread)).toEqual([])
+  const forever = surveyOf({ settings: { 'retention.ms': '-1', 'retention.bytes': '-1' } })
+  expect(wrong(forever)).toEqual([])
+})
