@@ -3,14 +3,42 @@ import { defineConfig } from 'vitest/config'
 // Test processes inherit it: a busy engine connection occupies a thread, and killing its query needs another one.
 process.env.UV_THREADPOOL_SIZE ??= '24'
 
+const limits = { testTimeout: 120_000, hookTimeout: 240_000 }
+
+/** Run a second time on Kafka and a ClickHouse server: what goes through every topic and every kind of read. */
+const onServers = [
+  'api/annotation-queues',
+  'api/call-stats',
+  'api/calls-costs',
+  'api/calls-feedback-fields',
+  'api/dead-letters',
+  'api/feedback-calls',
+  'api/files-bucket',
+  'api/freshness',
+  'api/object-labels',
+  'api/paths',
+  'api/refs',
+  'api/tables',
+  'api/usage',
+  'property/calls-histories',
+]
+
 // biome-ignore lint/style/noDefaultExport: vitest reads its configuration from the default export
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/fixtures/kafka-setup.ts'],
+    globalSetup: ['test/fixtures/engines-setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 120_000,
-    hookTimeout: 240_000,
+    projects: [
+      { test: { name: 'all', include: ['test/**/*.test.ts'], ...limits } },
+      {
+        test: {
+          name: 'servers',
+          include: onServers.map((name) => `test/${name}.test.ts`),
+          env: { CALLHOUSE_TEST_SETUP: 'kafka' },
+          ...limits,
+        },
+      },
+    ],
   },
 })

@@ -40,6 +40,8 @@ const quietMs = 2_000
 const slowMs = 15_000
 /** Share of the time that recomputing may take: minutes that are not recomputed yet are computed when they are read. */
 const share = 0.05
+/** Longest rest: a recompute that met an outage, or a process that was suspended in it, took long for nothing. */
+const longestRestMs = 300_000
 /** Beside the batches: rows that come meanwhile have marks beyond what is covered. */
 const aside = { background: true }
 /** Marks of this many log positions stay in one partition of the table, dropped when all of them are covered. */
@@ -129,6 +131,7 @@ export function createRollups(deps: {
     // Another worker keeps the rollups.
     if (committed.length === 0) {
       lacking.clear()
+      states.clear()
       return false
     }
     let isDone = false
@@ -155,7 +158,7 @@ export function createRollups(deps: {
         deps.onError(error instanceof Error ? error : new Error(String(error)))
         return true
       })
-      const restMs = isSlow ? slowMs : (performance.now() - beganMs) * (1 / share - 1)
+      const restMs = isSlow ? slowMs : Math.min(longestRestMs, (performance.now() - beganMs) * (1 / share - 1))
       timer = undefined
       if (isDone) schedule(Math.max(quietMs, restMs))
     }, afterMs)

@@ -10,6 +10,8 @@ export type KafkaConsumer = {
   more(topic: TopicName, bytes: number): Batch[]
   /** Throws an error with the code EAGAIN when it may succeed later. A partition that was lost changes nothing. */
   commit(position: Position): Promise<void>
+  /** The position is known to be committed, perhaps by another worker: what is held up to it is let go. */
+  passed(position: Position): void
   /** The brokers tell an older position than was committed: a worker that had lost the partition wrote late. */
   restore(position: Position): Promise<void>
   hurry(topic: TopicName): void
@@ -302,6 +304,12 @@ export function createKafkaConsumer(options: {
     return false
   }
 
+  function passed({ topic, partition, offset }: Position): void {
+    buffered -= buffers.get(`${topic}/${partition}`)?.drop(offset) ?? 0
+    balance()
+    of(topic).wake()
+  }
+
   return {
     consume,
     more(topic, bytes) {
@@ -336,11 +344,10 @@ export function createKafkaConsumer(options: {
         const reason = error instanceof Error ? error.message : String(error)
         throw Object.assign(new Error(`The position of ${topic} cannot be committed: ${reason}`), { code: 'EAGAIN' })
       }
-      if (buffer !== undefined) buffered -= buffer.drop(offset)
       options.onCommitted(position)
-      balance()
-      of(topic).wake()
+      passed(position)
     },
+    passed,
     async restore(position) {
       if (closed || !buffers.has(`${position.topic}/${position.partition}`)) return
       await write(position).catch((error: unknown) => logger?.warn({ err: error }, 'a position was not restored'))

@@ -141,7 +141,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
       if (consumer === null) throw new Error('This process was not opened to consume')
       if (!Number.isSafeInteger(position.offset)) throw new Error(`${position.offset} is no position`)
       const lag = of(position)
-      if (position.offset <= lag.position()) return
+      if (position.offset <= lag.position()) return consumer.passed(position)
       if (position.offset > lag.end()) await positions.ends([position.topic])
       if (position.offset > lag.end())
         throw new Error(`Position ${position.offset} of ${position.topic} is beyond the end ${lag.end()}`)
