@@ -21,6 +21,7 @@ import { loadDefaultPrices } from './query/costs/default-prices.ts'
 import { createCostExplainer } from './query/costs/explain.ts'
 import { createPrices } from './query/costs/prices.ts'
 import { rebuildCommands } from './rebuild-commands.ts'
+import { backupOf } from './worker/backup/backup.ts'
 import { lookupRows } from './worker/calls.ts'
 import { openDeadLetters } from './worker/deadletters.ts'
 import { createTableDeadLetters } from './worker/deadletters-table.ts'
@@ -99,7 +100,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   const isOneMachine = !hasSharedLog(config) && hasEmbeddedStore(config)
   const rebuilds = isOneMachine ? rebuilding(deps, worker) : undefined
   const rebuild = rebuildCommands(rebuilds)
-  const move = moving(deps)
+  const move = moving(deps, worker, rebuilds)
   const socket = await listenForCommands(dataDir, async (message) => {
     if (message.command === 'ping') return 'here'
     if (message.command === 'doctor') return examineStore(config, store)
@@ -121,13 +122,22 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   return { worker, failed: failed.promise, missing: () => repair?.reason() }
 }
 
-function moving({ config, log, store, blobs, clock, logger, open }: ApplyingDeps) {
+function moving(deps: ApplyingDeps, worker: Worker, rebuilds: Rebuilds | undefined) {
+  const { config, log, store, blobs, clock, logger, open } = deps
+  const { dataDir, fileBucket: bucket } = config
+  const isOneMachine = !hasSharedLog(config) && hasEmbeddedStore(config)
+  const isRebuilding = async () =>
+    rebuilds?.status()?.phase === 'working' || ((await rebuilds?.unfinished()) ?? null) !== null
   const tasks = createMoveTasks((status) => {
     if (status.phase === 'done') logger.info(status, 'task ended')
     else logger.warn(status, 'task not ended')
   })
   open.push({ name: 'move', limitMs: 60_000, close: () => tasks.stop() })
-  return moveCommands({ config, store, log, blobs, tasks, onClock: clock.pass, applies: true })
+  return moveCommands({
+    ...{ config, store, log, blobs, tasks, onClock: clock.pass, applies: true },
+    // only the log and the tables of one machine are files that lie together
+    backup: isOneMachine ? backupOf({ dataDir, store, log, worker, isRebuilding, bucket }) : undefined,
+  })
 }
 
 /** Records of the log of one machine. */

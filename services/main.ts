@@ -16,6 +16,7 @@ import type { ExplainedCost } from './query/costs/explain.ts'
 import { follow } from './rebuild-commands.ts'
 import { startCallhouse } from './serve.ts'
 import { type ServerRole, serverRoles } from './server-role.ts'
+import { restore } from './worker/backup/restore.ts'
 import { createTableDeadLetters } from './worker/deadletters-table.ts'
 
 const help = `callhouse: trace, evaluation and inference server
@@ -171,6 +172,12 @@ async function move(config: Config, name: string, [folder, ...more]: string[], p
   await (isShared ? withEngines : withServer)(config, (one) => followMove(one, `move.${name}`, args, print))
 }
 
+async function restoreBackup({ dataDir }: Config, [folder, ...more]: string[]): Promise<void> {
+  if (folder === undefined || more.length > 0) throw new UsageError('usage: callhouse restore <folder>')
+  if (await askServer(dataDir, { command: 'ping', args: [] })) throw new UsageError(`a server runs on ${dataDir}`)
+  await restore(resolve(folder), dataDir, print)
+}
+
 /** The engines are looked at where they are in use or may be shared; a folder that nobody uses is not opened for it. */
 async function findStoreFindings(config: Config): Promise<Finding[]> {
   const reply = await askServer(config.dataDir, { command: 'doctor', args: [] })
@@ -235,6 +242,7 @@ async function run(): Promise<void> {
   if (command === 'explain-cost') return explainCost(config, words, asJson)
   if (command === 'rebuild') return rebuild(config, words, rowsPerSecond)
   if (command === 'export' || command === 'import' || command === 'backup') return move(config, command, words, project)
+  if (command === 'restore') return restoreBackup(config, words)
   if (command === 'replay' && words.length === 0) return replay(config, from, rowsPerSecond)
   throw new UsageError(`Unknown command ${command}\n\n${help}`)
 }

@@ -12,7 +12,7 @@ import { openLog, openStore } from './engines.ts'
 import { openBlobs } from './open-blobs.ts'
 import { exportTo } from './worker/move/export.ts'
 import { importFrom } from './worker/move/import.ts'
-import { createMoveTasks, type MoveStatus, type MoveTasks } from './worker/move/tasks.ts'
+import { createMoveTasks, type MoveStatus, type MoveTask, type MoveTasks } from './worker/move/tasks.ts'
 
 type MoveDeps = {
   config: Pick<Config, 'dataDir'>
@@ -24,7 +24,7 @@ type MoveDeps = {
   /** Whether this process applies what it imports. */
   applies: boolean
   /** Absent where the tables are not files of this machine. */
-  backup?: ((folder: string, task: Parameters<typeof importFrom>[2]) => Promise<void>) | undefined
+  backup?: ((folder: string, task: MoveTask) => Promise<void>) | undefined
 }
 
 export const moveCommands =

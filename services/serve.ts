@@ -22,6 +22,7 @@ import { openBlobs } from './open-blobs.ts'
 import { openGeoRanges } from './query/geolocate.ts'
 import { routesOf } from './routes.ts'
 import { does, type ServerRole } from './server-role.ts'
+import { refuseUnfinished } from './worker/backup/unfinished.ts'
 import { createWorkerMetrics } from './worker/metrics.ts'
 import type { Worker } from './worker/run.ts'
 
@@ -48,6 +49,7 @@ export async function startCallhouse(
   const { dataDir } = config
   checkEngines(config, role)
   await mkdir(dataDir, { recursive: true })
+  refuseUnfinished(dataDir)
   const version = await packageVersion()
   const metrics = createMetrics()
   /** What is open, in the order of opening: closed the other way round, by the shutdown or by a start that fails. */

@@ -1,0 +1,142 @@
+// `callhouse backup` of a server that is written to, and `callhouse restore`: every call that was acknowledged is there.
+import { randomUUID } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { restore } from '../../services/worker/backup/restore.ts'
+import { callhouse } from '../fixtures/callhouse.ts'
+import { type ChildServer, post, postLines, startChildServer } from '../fixtures/child-server.ts'
+import { answersOf, sameAddress, writeWorld } from '../fixtures/whole-world.ts'
+
+const project_id = 'back/up'
+const env = { CALLHOUSE_FRESHNESS_MS: '60000' }
+
+let folder: string
+let dataDir: string
+let server: ChildServer
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'callhouse-backup-'))
+  dataDir = join(folder, 'data')
+  await mkdir(dataDir)
+  server = await startChildServer(dataDir, env)
+  await writeWorld(sameAddress(server.url), 'back/world')
+})
+afterAll(async () => {
+  await server?.kill()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const flipped = (bytes: Buffer): Buffer => {
+  const copy = Buffer.from(bytes)
+  copy[0] = (copy[0] as number) ^ 1
+  return copy
+}
+const startOf = (id: string, n: number) => ({
+  ...{ project_id, id, trace_id: id, op_name: 'op', attributes: {}, inputs: { n } },
+  started_at: new Date(Date.UTC(2026, 4, 1) + n * 10_000).toISOString(),
+})
+const endOf = (id: string, n: number) => ({
+  ...{ project_id, id, output: { n }, summary: {} },
+  ended_at: new Date(Date.UTC(2026, 4, 2) + n * 10_000).toISOString(),
+})
+
+/** Writes calls until it is told to stop; tells the ids that were acknowledged so far. */
+function writing() {
+  const acknowledged: string[] = []
+  let isDone = false
+  let n = 0
+  const waiting: { least: number; go(): void }[] = []
+  const running = (async () => {
+    while (!isDone) {
+      const ids = Array.from({ length: 20 }, () => randomUUID())
+      const send = async (batch: unknown[]) => {
+        const { status, text } = await post(server.url, '/call/upsert_batch', { batch })
+        if (status !== 200) throw new Error(text)
+      }
+      await send(ids.map((id) => ({ mode: 'start', req: { start: startOf(id, n++) } })))
+      await send(ids.map((id) => ({ mode: 'end', req: { end: endOf(id, n++) } })))
+      acknowledged.push(...ids)
+      for (const { least, go } of waiting) if (acknowledged.length >= least) go()
+    }
+  })()
+  return {
+    acknowledged,
+    /** Resolves when so many more calls were acknowledged. */
+    more: (count: number) => new Promise<void>((go) => waiting.push({ least: acknowledged.length + count, go })),
+    async stop() {
+      isDone = true
+      await running
+    },
+  }
+}
+
+it('holds what was acknowledged before it began, while writes go on', async () => {
+  const world = await answersOf(sameAddress(server.url), 'back/world')
+  const writer = writing()
+  await writer.more(200)
+  const before = [...writer.acknowledged]
+  const backup = join(folder, 'backup')
+  expect(await callhouse(['backup', backup], { CALLHOUSE_DATA_DIR: dataDir })).toMatch(/done/)
+  await writer.more(100)
+  await writer.stop()
+  await server.kill()
+  expect(await readdir(join(dataDir, 'clickhouse/shadow'))).not.toContain('callhouse_backup')
+
+  const restored = join(folder, 'restored')
+  await callhouse(['restore', backup], { CALLHOUSE_DATA_DIR: restored })
+  server = await startChildServer(restored, env)
+  expect(await answersOf(sameAddress(server.url), 'back/world')).toEqual(world)
+  const calls = await postLines<{ id: string; inputs: { n: number } | null; output: { n: number } | null }>(
+    ...[server.url, '/calls/stream_query', { project_id }],
+  )
+  const whole = new Set(calls.filter(({ inputs, output }) => inputs && output).map(({ id }) => id))
+  expect(before.filter((id) => !whole.has(id))).toEqual([])
+  expect(before.length).toBeGreaterThan(199)
+  const { text } = await post(server.url, '/calls/query_stats', { project_id })
+  expect(JSON.parse(text)).toMatchObject({ count: calls.length })
+  // the same key opens it, and it takes writes
+  const { status } = await post(server.url, '/call/upsert_batch', {
+    batch: [{ mode: 'start', req: { start: startOf(randomUUID(), 1) } }],
+  })
+  expect(status).toBe(200)
+})
+
+it('is refused when a piece is damaged or missing, and into a folder that is not empty', async () => {
+  const backup = join(folder, 'backup')
+  const never = join(folder, 'never')
+  const into = (dataDir: string, from = backup) => restore(from, dataDir, () => undefined)
+  await expect(into(folder)).rejects.toThrow('is not empty')
+  await expect(into(never, join(folder, 'nothing'))).rejects.toThrow('this is no backup')
+  const part = (await readdir(join(backup, 'data/clickhouse/store'), { recursive: true })).find((name) =>
+    name.endsWith('data.bin'),
+  ) as string
+  const faults: [RegExp, string, (bytes: Buffer) => Buffer | null][] = [
+    [/data\.bin is damaged: its digest differs/, `data/clickhouse/store/${part}`, flipped],
+    [/data\.bin is damaged: it has \d+ bytes/, `data/clickhouse/store/${part}`, (bytes) => bytes.subarray(1)],
+    [/position is missing/, 'data/log/calls/position', () => null],
+    [/files\.jsonl is missing or damaged/, 'files.jsonl', flipped],
+    [
+      /backup\.json is damaged/,
+      'backup.json',
+      (bytes) => Buffer.from(String(bytes).replace(/"calls": \d+/, '"calls": 1')),
+    ],
+  ]
+  for (const [message, path, damage] of faults) {
+    const at = join(backup, path)
+    const whole = await readFile(at)
+    const damaged = damage(whole)
+    await (damaged ? writeFile(at, damaged) : rm(at))
+    await expect(into(never)).rejects.toThrow(message)
+    await writeFile(at, whole)
+  }
+  expect(await readdir(never).catch(() => [])).toEqual([])
+})
+
+it('lets no server start on a folder that was not wholly restored', async () => {
+  const half = join(folder, 'half')
+  await mkdir(half)
+  await writeFile(join(half, 'restore-unfinished'), '')
+  await expect(startChildServer(half)).rejects.toThrow('was not wholly restored')
+})
