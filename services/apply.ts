@@ -15,7 +15,7 @@ import type { TopicName } from './core/topics.ts'
 import { costCommands } from './cost-commands.ts'
 import { deadLetterCommands } from './deadletter-commands.ts'
 import { examineStore } from './doctor.ts'
-import { hasEmbeddedStore, hasSharedLog } from './engines.ts'
+import { hasEmbeddedStore, hasSharedLog, openRecords, openStore, sharedServerOf } from './engines.ts'
 import { moveCommands } from './move-commands.ts'
 import { loadDefaultPrices } from './query/costs/default-prices.ts'
 import { createCostExplainer } from './query/costs/explain.ts'
@@ -29,6 +29,7 @@ import { createInFlight, noInFlight } from './worker/in-flight.ts'
 import type { WorkerMetrics } from './worker/metrics.ts'
 import { createMoveTasks } from './worker/move/tasks.ts'
 import { createRebuilds, type Rebuilds } from './worker/rebuild.ts'
+import { createStateFile, createStateTable } from './worker/rebuild-state.ts'
 import { createRepair, type Repair } from './worker/repair.ts'
 import { startWorker, type Worker } from './worker/run.ts'
 import { createSweeps } from './worker/sweeps.ts'
@@ -98,8 +99,10 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   })
   const letters = deadLetterCommands({ deadLetters, log })
   const isOneMachine = !hasSharedLog(config) && hasEmbeddedStore(config)
-  const rebuilds = isOneMachine ? rebuilding(deps, worker) : undefined
-  const rebuild = rebuildCommands(rebuilds)
+  // Where any process may use both engines the command does the work itself.
+  const hasOwnEngine = !hasSharedLog(config) || hasEmbeddedStore(config)
+  const rebuilds = hasOwnEngine ? await rebuilding(deps, worker) : undefined
+  const rebuild = rebuildCommands(rebuilds, log)
   const move = moving(deps, worker, rebuilds)
   const socket = await listenForCommands(dataDir, async (message) => {
     if (message.command === 'ping') return 'here'
@@ -147,21 +150,25 @@ const keptRecords = ({ config, log }: Pick<ApplyingDeps, 'config' | 'log'>) =>
     if (toOffset >= fromOffset) yield* readSegments({ dir: join(config.dataDir, 'log'), topic, fromOffset, toOffset })
   }
 
-function rebuilding(deps: ApplyingDeps, worker: Worker): Rebuilds {
-  const { config, log, store, logger, open } = deps
+async function rebuilding(deps: ApplyingDeps, worker: Worker): Promise<Rebuilds> {
+  const { config, log, logger, open } = deps
+  const { records, close } = await openRecords(config, logger)
+  open.push({ name: 'kept records', limitMs: 5_000, close })
+  const server = sharedServerOf(config)
+  // On a server the scratch tables belong to a store: those of the batches are not to be used.
+  const store = server ? await openStore(config, logger, { statement() {} }) : deps.store
+  if (server) open.push({ name: 'store of rebuilds', limitMs: 60_000, close: () => store.close() })
   const rebuilds = createRebuilds({
-    store,
-    log,
-    worker,
-    records: keptRecords(deps),
-    stateFile: join(config.dataDir, 'rebuild.json'),
+    ...{ store, log, worker, records },
+    ...(server ? { server } : {}),
+    state: server ? createStateTable(store, server) : createStateFile(join(config.dataDir, 'rebuild.json')),
     onEnd(status) {
       if (status.phase === 'done') logger.info(status, 'rebuilt')
       else logger.warn(status, 'rebuild not ended')
     },
   })
   open.push({ name: 'rebuild', limitMs: 60_000, close: () => rebuilds.stop() })
-  const unfinished = rebuilds.unfinished()
+  const unfinished = await rebuilds.unfinished()
   if (unfinished !== null)
     logger.warn({ table: unfinished }, 'a rebuild is unfinished: callhouse rebuild goes on with it, or gives it up')
   return rebuilds

@@ -5,12 +5,16 @@ import { join } from 'node:path'
 import type { SASLOptions } from 'kafkajs'
 import type { Config } from './config.ts'
 import { createEmbeddedLog } from './core/log/embedded.ts'
+import type { KafkaLogOptions } from './core/log/kafka-client.ts'
+import type { KafkaReader } from './core/log/kafka-read.ts'
 import type { Log } from './core/log/log.ts'
+import { readSegments } from './core/log/read.ts'
 import type { Logger } from './core/logger.ts'
 import { createProgress, followProgress, type Progress } from './core/progress.ts'
 import type { Store, StoreMetrics } from './core/store/store.ts'
 import { openLargeRecords } from './open-blobs.ts'
 import { does, type ServerRole } from './server-role.ts'
+import type { SharedServer } from './worker/shadow.ts'
 
 const hourMs = 3_600_000
 
@@ -34,29 +38,33 @@ const saslOf = ({ kafkaSasl, kafkaUser: username, kafkaPassword: password }: Con
 export const edgeNumberOf = (config: Pick<Config, 'edgeNumber' | 'kafkaBrokers'>): number =>
   config.edgeNumber === 0 && config.kafkaBrokers.length > 0 ? randomInt(1, 1024) : config.edgeNumber
 
+async function kafkaOptionsOf(config: Config, role: ServerRole, logger: Logger): Promise<KafkaLogOptions> {
+  return {
+    brokers: config.kafkaBrokers,
+    // Every role writes: reads append deletes and queue items, workers replay dead letters.
+    roles: { produce: true, consume: does(role, 'apply') },
+    topicPrefix: config.kafkaTopicPrefix,
+    group: config.kafkaGroup,
+    ...(config.workerId === '' ? {} : { instanceId: config.workerId }),
+    partitions: config.kafkaPartitions,
+    replication: config.kafkaReplication,
+    retentionMs: config.logRetentionHours * hourMs,
+    compression: config.kafkaCompression,
+    sessionTimeoutMs: config.kafkaSessionTimeoutMs,
+    deliveryTimeoutMs: config.kafkaDeliveryTimeoutMs,
+    tls: config.kafkaTls,
+    ...saslOf(config),
+    maxUnappliedBytes: config.maxUnappliedBytes,
+    largeRecords: await openLargeRecords(config, logger),
+    logger,
+  }
+}
+
 export async function openLog(config: Config, role: ServerRole, logger: Logger): Promise<Log> {
   if (hasSharedLog(config)) {
     // Loaded on demand: the embedded form needs no Kafka client.
     const { createKafkaLog } = await import('./core/log/kafka.ts')
-    return createKafkaLog({
-      brokers: config.kafkaBrokers,
-      // Every role writes: reads append deletes and queue items, workers replay dead letters.
-      roles: { produce: true, consume: does(role, 'apply') },
-      topicPrefix: config.kafkaTopicPrefix,
-      group: config.kafkaGroup,
-      ...(config.workerId === '' ? {} : { instanceId: config.workerId }),
-      partitions: config.kafkaPartitions,
-      replication: config.kafkaReplication,
-      retentionMs: config.logRetentionHours * hourMs,
-      compression: config.kafkaCompression,
-      sessionTimeoutMs: config.kafkaSessionTimeoutMs,
-      deliveryTimeoutMs: config.kafkaDeliveryTimeoutMs,
-      tls: config.kafkaTls,
-      ...saslOf(config),
-      maxUnappliedBytes: config.maxUnappliedBytes,
-      largeRecords: await openLargeRecords(config, logger),
-      logger,
-    })
+    return createKafkaLog(await kafkaOptionsOf(config, role, logger))
   }
   return createEmbeddedLog({
     dir: join(config.dataDir, 'log'),
@@ -66,6 +74,30 @@ export async function openLog(config: Config, role: ServerRole, logger: Logger):
     logger,
   })
 }
+
+/** Records that the log still holds, for rebuilds and replays. */
+export async function openRecords(config: Config, logger: Logger): Promise<Pick<KafkaReader, 'records' | 'close'>> {
+  if (hasSharedLog(config)) {
+    const { createKafkaReader } = await import('./core/log/kafka-read.ts')
+    return createKafkaReader(await kafkaOptionsOf(config, 'query', logger))
+  }
+  const dir = join(config.dataDir, 'log')
+  return {
+    async *records(topic, _partition, fromOffset, toOffset) {
+      if (toOffset >= fromOffset) yield* readSegments({ dir, topic, fromOffset, toOffset })
+    },
+    close: async () => {},
+  }
+}
+
+/** The ClickHouse server of the settings; undefined = the embedded engine. */
+export const sharedServerOf = (config: Config): SharedServer | undefined =>
+  hasEmbeddedStore(config)
+    ? undefined
+    : {
+        database: config.clickhouseDatabase,
+        ...(config.clickhouseCluster === '' ? {} : { cluster: config.clickhouseCluster }),
+      }
 
 export async function openStore(config: Config, logger: Logger, metrics: StoreMetrics): Promise<Store> {
   const { clickhouseUrl: url, clickhouseCluster: cluster } = config

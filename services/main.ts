@@ -14,6 +14,7 @@ import { hasEmbeddedStore, hasSharedLog, openLog, openStore } from './engines.ts
 import { followMove, withEngines } from './move-commands.ts'
 import type { ExplainedCost } from './query/costs/explain.ts'
 import { follow } from './rebuild-commands.ts'
+import { withRebuilds } from './rebuild-engines.ts'
 import { startCallhouse } from './serve.ts'
 import { type ServerRole, serverRoles } from './server-role.ts'
 import { restore } from './worker/backup/restore.ts'
@@ -126,8 +127,7 @@ async function askEngines(config: Config, command: string, args: string[]): Prom
 async function deadLetters(config: Config, [verb, ...args]: string[]): Promise<void> {
   if (!verb || !['list', 'show', 'replay'].includes(verb) || (verb !== 'list' && !args[0]))
     throw new UsageError('usage: callhouse deadletters list | show <id> | replay <id>|all')
-  const isShared = hasSharedLog(config) && !hasEmbeddedStore(config)
-  const result = await (isShared ? askEngines : ask)(config, `deadletters.${verb}`, args)
+  const result = await (isShared(config) ? askEngines : ask)(config, `deadletters.${verb}`, args)
   print(JSON.stringify(result, null, 2))
 }
 
@@ -138,6 +138,9 @@ async function explainCost(config: Config, [callId, project]: string[], asJson: 
   print(asJson ? JSON.stringify(explained, null, 2) : explainedText(explained))
 }
 
+/** Any process may use the log and the store. */
+const isShared = (config: Config): boolean => hasSharedLog(config) && !hasEmbeddedStore(config)
+
 const oneMachineOnly = (config: Config, what: string): void => {
   if (hasSharedLog(config) || !hasEmbeddedStore(config))
     throw new UsageError(`${what} works on one machine; with Kafka or a ClickHouse server it is not supported yet`)
@@ -145,8 +148,7 @@ const oneMachineOnly = (config: Config, what: string): void => {
 
 async function rebuild(config: Config, [table, ...more]: string[], rowsPerSecond: string): Promise<void> {
   if (more.length > 0) throw new UsageError('usage: callhouse rebuild [<table>|abandon] [--rows-per-second <n>]')
-  oneMachineOnly(config, 'callhouse rebuild')
-  await withServer(config, async (one) => {
+  await (isShared(config) ? withRebuilds : withServer)(config, async (one) => {
     if (table === undefined) {
       const { tables, unfinished } = (await one('rebuild.list', [])) as { tables: string[]; unfinished: string | null }
       print(tables.join('\n'))
@@ -158,8 +160,9 @@ async function rebuild(config: Config, [table, ...more]: string[], rowsPerSecond
 
 async function replay(config: Config, from: string, rowsPerSecond: string): Promise<void> {
   if (from === '') throw new UsageError('usage: callhouse replay --from <position> [--rows-per-second <n>]')
-  oneMachineOnly(config, 'callhouse replay')
-  await withServer(config, (one) => follow(one, 'replay.start', [from, rowsPerSecond], print))
+  await (isShared(config) ? withRebuilds : withServer)(config, (one) =>
+    follow(one, 'replay.start', [from, rowsPerSecond], print),
+  )
 }
 
 /** Over the engines themselves where any process may use them, else in the server that has them. */
@@ -168,8 +171,7 @@ async function move(config: Config, name: string, [folder, ...more]: string[], p
     throw new UsageError(`usage: callhouse ${name} <folder>${name === 'export' ? ' [--project <entity/project>]' : ''}`)
   if (name === 'backup') oneMachineOnly(config, 'callhouse backup')
   const args = project === '' ? [resolve(folder)] : [resolve(folder), project]
-  const isShared = hasSharedLog(config) && !hasEmbeddedStore(config)
-  await (isShared ? withEngines : withServer)(config, (one) => followMove(one, `move.${name}`, args, print))
+  await (isShared(config) ? withEngines : withServer)(config, (one) => followMove(one, `move.${name}`, args, print))
 }
 
 async function restoreBackup({ dataDir }: Config, [folder, ...more]: string[]): Promise<void> {

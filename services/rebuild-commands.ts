@@ -1,17 +1,20 @@
-// What the commands `rebuild` and `replay` do inside the server, and how their progress is shown.
+// What the commands `rebuild` and `replay` do where the engines are, and how their progress is shown.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ControlHandler } from './core/control-socket.ts'
+import type { Log } from './core/log/log.ts'
 import { parsePositions } from './core/positions.ts'
 import { topics } from './core/topics.ts'
 import type { RebuildStatus, Rebuilds } from './worker/rebuild.ts'
 
-/** A list of positions (`calls=12,objects=3`), or one number for every topic. */
-function positionsOf(text: string) {
+/** A list of positions (`calls=12,objects.2=3`), or one number for every partition of every topic. */
+function positionsOf(text: string, log: Pick<Log, 'partitions'>) {
   if (/^\d{1,15}$/.test(text))
-    return Object.values(topics).map(({ name }) => ({ topic: name, partition: 0, offset: Number(text) }))
+    return Object.values(topics).flatMap(({ name: topic }) =>
+      Array.from({ length: log.partitions(topic) }, (_, partition) => ({ topic, partition, offset: Number(text) })),
+    )
   const positions = parsePositions(text)
-  const other = positions.find(({ partition }) => partition !== 0)
-  if (other) throw new Error(`the log of one machine has no partition ${other.partition}`)
+  const other = positions.find(({ topic, partition }) => partition >= log.partitions(topic))
+  if (other) throw new Error(`the log has no partition ${other.partition} of ${other.topic}`)
   return positions
 }
 
@@ -23,17 +26,17 @@ function rateOf(text: string | undefined): number | undefined {
 }
 
 export const rebuildCommands =
-  (rebuilds: Rebuilds | undefined): ControlHandler =>
+  (rebuilds: Rebuilds | undefined, log: Pick<Log, 'partitions'>): ControlHandler =>
   async ({ command, args: [what = '', rate] }) => {
     if (!rebuilds)
       throw new Error(
-        'rebuild and replay work on the log and the store of one machine; with Kafka or a ClickHouse server they are not supported yet',
+        'with Kafka and a ClickHouse server rebuild and replay run in the process of the command, not in this one',
       )
     if (command === 'rebuild.start') return rebuilds.rebuild(what, rateOf(rate))
     if (command === 'rebuild.status') return rebuilds.status()
-    if (command === 'rebuild.list') return { tables: await rebuilds.tables(), unfinished: rebuilds.unfinished() }
+    if (command === 'rebuild.list') return { tables: await rebuilds.tables(), unfinished: await rebuilds.unfinished() }
     if (command === 'rebuild.abandon') return rebuilds.abandon()
-    if (command === 'replay.start') return rebuilds.replay(positionsOf(what), rateOf(rate))
+    if (command === 'replay.start') return rebuilds.replay(positionsOf(what, log), rateOf(rate))
     throw new Error(`Unknown command ${command}`)
   }
 

@@ -10,7 +10,11 @@ const portionBytes = 8 * 2 ** 20
 const portionRows = 20_000
 
 /** Whole records, in order; of calls so few rows that other start times are looked up for each portion. */
-export async function* keptRows(topic: TopicName, records: AsyncIterable<StoredRecord>): AsyncGenerator<KeptRows> {
+export async function* keptRows(
+  topic: TopicName,
+  partition: number,
+  records: AsyncIterable<StoredRecord>,
+): AsyncGenerator<KeptRows> {
   const most = topic === 'calls' ? lookupRows : portionRows
   let portion: KeptRows | undefined
   let bytes = 0
@@ -25,7 +29,7 @@ export async function* keptRows(topic: TopicName, records: AsyncIterable<StoredR
       bytes = 0
     }
     // one by one: a record may hold more rows than a call may have arguments
-    for (const row of rowsOfRecord(record)) portion.rows.push(row)
+    for (const row of rowsOfRecord(record, partition)) portion.rows.push(row)
     bytes += record.rows.length
     portion.lastOffset = offset
   }

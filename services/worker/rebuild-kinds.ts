@@ -1,34 +1,42 @@
 // The three ways of making a table anew: from the log, from the calls, and by counting or deriving again.
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log, Position } from '../core/log/log.ts'
 import type { StoredRecord } from '../core/log/read.ts'
 import type { Store } from '../core/store/store.ts'
-import { type TopicName, topics } from '../core/topics.ts'
+import type { TopicName } from '../core/topics.ts'
 import { createCallMaterializer } from './calls.ts'
-import { keptRows } from './kept-rows.ts'
 import { createLeaves } from './leaves.ts'
 import { copyOfCalls, type Origin } from './origins.ts'
-import { createPortions, isPatch } from './portions.ts'
-import { createQueue } from './queue.ts'
-import { type Rollup, rollupTable } from './rollups.ts'
+import { fromLog } from './rebuild-log.ts'
+import { type Rollup, type Rollups, rollupTable } from './rollups.ts'
 import type { Worker } from './run.ts'
-import { createShadow, type Shadow, type ShadowPlan, shadowDatabase } from './shadow.ts'
+import { createShadow, type Shadow, type SharedServer, shadowDatabaseOf } from './shadow.ts'
 import { statement } from './statements.ts'
 
 export type KindDeps = {
   store: Store
   log: Pick<Log, 'end' | 'committed'>
-  worker: Pick<Worker, 'rollups' | 'leafRollups' | 'alone' | 'sweep'>
-  /** Records of a topic that the log still holds, `toOffset` included. */
-  records(topic: TopicName, fromOffset: number, toOffset: number): AsyncIterable<StoredRecord>
+  worker: RebuildingWorker
+  /** Records of a topic's partition that the log still holds, `toOffset` included. */
+  records(topic: TopicName, partition: number, fromOffset: number, toOffset: number): AsyncIterable<StoredRecord>
+  /** Other processes insert too: what must not be missed meanwhile is mirrored, and done once more after the exchange. */
+  server?: SharedServer
+}
+
+/** What of the worker a rebuild needs; where it is alone in its process, nothing has to wait for it. */
+export type RebuildingWorker = Pick<Worker, 'alone' | 'sweep' | 'reapply'> & {
+  rollups: Pick<Rollups, 'alone'>
+  leafRollups: Pick<Rollups, 'alone'>
 }
 
 /** What one rebuild tells and keeps while it works. */
 export type Task = {
-  /** How far it got: last record of the log, or the time (us) before which everything is done. Kept over a kill. */
-  cursor: number
+  /**
+   * How far it got: by partition the last record of the log, or the time (us) before which everything is done. Kept
+   * over a kill; empty at the beginning.
+   */
+  cursor: number[]
   /** A portion is done and durable; rests. */
-  advanced(portion: { cursor: number; rows: number; tookMs: number; done: number; of: number }): Promise<void>
+  advanced(portion: { cursor: number[]; rows: number; tookMs: number; done: number; of: number }): Promise<void>
   note(text: string): void
   /** Later passes are faster: what comes in meanwhile must not outrun them. */
   hurry(): void
@@ -40,7 +48,7 @@ export type Task = {
 export type Kind = {
   shadow: Shadow
   /** Steps after the tables were made, once. */
-  begin(): Promise<void>
+  begin(signal: AbortSignal): Promise<void>
   /** Fills the shadow as far as it can while everything goes on. */
   fill(task: Task): Promise<void>
   /** Fills in the rest and calls `exchange` while nothing writes to the tables. */
@@ -53,133 +61,8 @@ const hourUs = 3_600_000_000
 const aside = { background: true }
 /** Rows of calls that are copied or counted at once; an hour is never split. */
 const windowRows = 50_000
-/** Passes over what came in meanwhile, before the rest is done between two batches. */
-const passes = 12
-const fewRecords = 200
 /** No log has so many partitions: marks of a rebuild are its own. */
 const ownPartition = 2 ** 32 - 1
-
-const topicPlans: Partial<Record<string, Omit<ShadowPlan, 'tables' | 'topic'>>> = {
-  calls: {
-    helpers: ['calls_batch', 'calls_touched', 'calls_folded', 'calls_by_id'],
-    sinks: ['turns', 'call_marks'],
-  },
-}
-
-function fromLog(deps: KindDeps, table: string, topic: TopicName): Kind {
-  const { store, log, worker } = deps
-  const shadow = createShadow(store, { tables: [table], topic: topics[topic], ...topicPlans[table] })
-  let refused = 0
-  const apply = createPortions({
-    store: shadow.store,
-    deadLetters: { add: async () => void refused++ },
-    queue: createQueue(),
-  })
-  const materializer =
-    table === 'calls' ? createCallMaterializer(shadow.store) : { topic, before: async () => {}, after: async () => {} }
-  const endOf = async () => (await log.end(topic))[0]?.offset ?? 0
-  /**
-   * End of the log, once the tables in use have it too: the fold takes the patches of a call from them, and would miss
-   * those that only the shadow has seen.
-   */
-  const appliedEnd = async (signal: AbortSignal): Promise<number> => {
-    const end = await endOf()
-    while (((await log.committed(topic))[0]?.offset ?? 0) < end) await sleep(20, undefined, { signal })
-    return end
-  }
-
-  /** Rows of the old table, a month of a project at a time; their versions tell which ones count. */
-  const takeOver = async (task: Task): Promise<void> => {
-    const pieces = await store.rows<{ partition: string; project: string; n: number }>({
-      name: 'rebuild.pieces',
-      sql: `SELECT _partition_id AS partition, project_id AS project, toFloat64(count()) AS n FROM callhouse.${table}
-        GROUP BY partition, project ORDER BY partition, project`,
-      params: {},
-    })
-    for (const [done, { partition, project, n }] of pieces.entries()) {
-      task.signal.throwIfAborted()
-      const beganMs = performance.now()
-      await store.command(
-        {
-          name: 'rebuild.take-over',
-          sql: `INSERT INTO ${shadowDatabase}.${table} SELECT * FROM callhouse.${table}
-            WHERE _partition_id = {partition:String} AND project_id = {project:String}`,
-          params: { partition, project },
-        },
-        aside,
-      )
-      const tookMs = performance.now() - beganMs
-      await task.advanced({ cursor: task.cursor, rows: Number(n), tookMs, done, of: pieces.length })
-    }
-  }
-
-  const applyUpTo = async (task: Task, end: number): Promise<void> => {
-    for await (const { rows, lastOffset, oldestMs } of keptRows(topic, deps.records(topic, task.cursor + 1, end))) {
-      task.signal.throwIfAborted()
-      const beganMs = performance.now()
-      const batch = {
-        ...{ topic, partition: 0, firstOffset: lastOffset, lastOffset, records: [], oldestMs, rowCount: rows.length },
-        ...{ patchCount: topic === 'calls' ? rows.filter(isPatch).length : 0, source: { bytes: [] } },
-      }
-      await apply(materializer, batch, rows)
-      const tookMs = performance.now() - beganMs
-      await task.advanced({ cursor: lastOffset, rows: rows.length, tookMs, done: lastOffset, of: end })
-    }
-  }
-
-  /** When the oldest kept record came that is still to be applied, and whether others were before it. */
-  const firstKept = async (task: Task, end: number) => {
-    for await (const { header, appendedMs } of deps.records(topic, task.cursor + 1, end))
-      return { isCut: header.offset > task.cursor + 1, at: new Date(appendedMs).toISOString() }
-    return { isCut: end > task.cursor, at: new Date().toISOString() }
-  }
-
-  const countOf = async (database: string): Promise<number> => {
-    const query = {
-      name: 'rebuild.count',
-      params: {},
-      sql: `SELECT toFloat64(count()) AS n FROM ${database}.${table} FINAL`,
-    }
-    return Number((await store.rows<{ n: number }>(query, { pool: 'background', timeoutMs: 600_000 }))[0]?.n)
-  }
-
-  return {
-    shadow,
-    begin: async () => {},
-    async fill(task) {
-      const { isCut, at } = await firstKept(task, await endOf())
-      if (isCut) {
-        task.note(`the log holds nothing from before ${at}: older rows are taken over from the old table`)
-        await takeOver(task)
-      }
-      for (let pass = 0; pass < passes; pass++) {
-        const end = await appliedEnd(task.signal)
-        await applyUpTo(task, end)
-        if ((await endOf()) - end < fewRecords) break
-        task.hurry()
-      }
-      // Counted in this order the new one has at least what the old one had.
-      const before = await countOf('callhouse')
-      await applyUpTo(task, await appliedEnd(task.signal))
-      const now = await countOf(shadowDatabase)
-      if (now < before) {
-        task.note(`the log lacks ${before - now} rows of the old table: they are taken over`)
-        await takeOver(task)
-      }
-      if (refused > 0) task.note(`${refused} rows were refused as before; see callhouse deadletters list`)
-    },
-    finish: (task, exchange) =>
-      worker.alone(async () => {
-        task.rush()
-        // What the tables in use have not got yet is applied to the new ones afterwards.
-        await applyUpTo(task, await endOf())
-        await exchange()
-      }),
-    async after() {
-      if (table === 'calls') await worker.sweep()
-    },
-  }
-}
 
 /** Whole hours that hold calls or, where they count too, payloads, some rows at a time; the first from `fromUs` on. */
 async function hoursOf(store: Store, fromUs: number): Promise<{ fromUs: number; beforeUs: number; rows: number }[]> {
@@ -209,7 +92,7 @@ async function eachWindow(
   task: Task,
   work: (window: { fromUs: number; beforeUs: number }) => Promise<void>,
 ): Promise<void> {
-  const windows = await hoursOf(store, task.cursor)
+  const windows = await hoursOf(store, task.cursor[0] ?? 0)
   const of = windows.reduce((sum, { rows }) => sum + rows, 0)
   let done = 0
   for (const window of windows) {
@@ -217,18 +100,41 @@ async function eachWindow(
     const beganMs = performance.now()
     await work(window)
     done += window.rows
-    await task.advanced({ cursor: window.beforeUs, rows: window.rows, tookMs: performance.now() - beganMs, done, of })
+    await task.advanced({
+      ...{ cursor: [window.beforeUs], rows: window.rows, tookMs: performance.now() - beganMs, done, of },
+    })
   }
 }
 
-function fromCalls({ store }: KindDeps, table: string, select: string): Kind {
-  const shadow = createShadow(store, { tables: [table] })
+/** Rows whose trace changed while they were copied: the table keeps what came last. */
+const lateTraces = (
+  shadowDatabase: string,
+  { fromUs: from, beforeUs: before }: { fromUs: number; beforeUs: number },
+) => ({
+  name: 'rebuild.late-traces',
+  sql: `INSERT INTO ${shadowDatabase}.calls_by_id SELECT project_id, id, started_at, trace_id FROM callhouse.calls FINAL
+    WHERE toUnixTimestamp64Micro(started_at) >= {from:Int64} AND toUnixTimestamp64Micro(started_at) < {before:Int64}
+      AND (project_id, id, started_at, trace_id) NOT IN
+        (SELECT project_id, id, started_at, trace_id FROM ${shadowDatabase}.calls_by_id FINAL
+          WHERE toUnixTimestamp64Micro(started_at) >= {from:Int64} AND toUnixTimestamp64Micro(started_at) < {before:Int64})`,
+  params: { from, before },
+})
+
+function fromCalls({ store, server }: KindDeps, table: string, select: string): Kind {
+  const shadow = createShadow(store, { tables: [table] }, server)
+  const shadowDatabase = shadowDatabaseOf(server)
   return {
     shadow,
-    begin: () => shadow.mirror(table),
-    // In order with the batches: some of these tables keep what came last.
+    async begin(signal) {
+      await shadow.mirror(table)
+      await shadow.settled(signal)
+    },
+    // In order with the batches of this process: some of these tables keep what came last.
     fill: (task) =>
-      eachWindow(store, task, (window) => store.command(copyOfCalls(`${shadowDatabase}.${table}`, select, window))),
+      eachWindow(store, task, async (window) => {
+        await store.command(copyOfCalls(`${shadowDatabase}.${table}`, select, window, server?.database))
+        if (server && table === 'calls_by_id') await store.command(lateTraces(shadowDatabase, window))
+      }),
     finish: (_, exchange) => exchange(),
     after: async () => {},
   }
@@ -241,15 +147,31 @@ const rollupTables: Record<string, string[]> = {
   payload_leaves: leafTables,
 }
 
-function fromMarks({ store, log, worker }: KindDeps, name: string): Kind {
-  const shadow = createShadow(store, { tables: rollupTables[name] as string[], helpers: ['call_marks'] })
+/** Leaves that another process wrote before the exchange, and their note after it. */
+const straddlingLeaves = (shadowDatabase: string, sinceUs: number) => ({
+  name: 'rebuild.straddling-leaves',
+  sql: `INSERT INTO callhouse.payload_leaves SELECT * FROM ${shadowDatabase}.payload_leaves
+    WHERE chunk IN (SELECT chunk FROM callhouse.payload_chunks WHERE chunk >= {since:UInt64})
+      AND chunk NOT IN (SELECT chunk FROM callhouse.payload_leaves WHERE chunk >= {since:UInt64})`,
+  params: { since: sinceUs },
+})
+/** Numbers of groups are the time at which they were written, in us; clocks of processes differ. */
+const straddlingUs = 600_000_000
+
+function fromMarks({ store, log, worker, server }: KindDeps, name: string): Kind {
+  const plan = { tables: rollupTables[name] as string[], helpers: ['call_marks'] }
+  const shadow = createShadow(store, plan, server)
   const isLeaves = name === 'payload_leaves'
   const keeper = isLeaves ? worker.leafRollups : worker.rollups
   const marker = createCallMaterializer(shadow.store)
   let covered = new Map<number, number>()
 
-  const recompute = async (task: Task, due: { partition: number; covered: number; upto: number }[]): Promise<void> => {
-    const leaves = isLeaves ? createLeaves({ store: shadow.store, rest: async () => {} }) : undefined
+  const recompute = async (
+    task: Task,
+    due: { partition: number; covered: number; upto: number }[],
+    through: Store = shadow.store,
+  ): Promise<void> => {
+    const leaves = isLeaves ? createLeaves({ store: through, rest: async () => {} }) : undefined
     const rollup = (leaves?.rollup ?? rollupTable.find((one) => one.name === name)) as Rollup
     const range = {
       partitions: due.map(({ partition }) => partition),
@@ -261,7 +183,7 @@ function fromMarks({ store, log, worker }: KindDeps, name: string): Kind {
     const stop = () => leaves?.stop()
     task.signal.addEventListener('abort', stop)
     try {
-      for (const file of rollup.statements) await shadow.store.command(statement(file, range), aside)
+      for (const file of rollup.statements) await through.command(statement(file, range), aside)
       await rollup.derive?.(range)
     } finally {
       task.signal.removeEventListener('abort', stop)
@@ -269,20 +191,23 @@ function fromMarks({ store, log, worker }: KindDeps, name: string): Kind {
   }
 
   /** What was marked since the rebuild began, also by batches that are not committed yet. */
-  const catchUp = async (task: Task): Promise<void> => {
+  const catchUp = async (task: Task, through?: Store): Promise<void> => {
     const committed: Position[] = await log.committed('calls')
     const due = committed.map(({ partition, offset }) => ({
       partition,
       covered: covered.get(partition) ?? -1,
       upto: offset,
     }))
-    if (due.length > 0) await recompute(task, due)
+    if (due.length > 0) await recompute(task, due, through)
     covered = new Map(due.map(({ partition, upto }) => [partition, upto]))
   }
 
   return {
     shadow,
-    begin: () => shadow.mirror('call_marks'),
+    async begin(signal) {
+      await shadow.mirror('call_marks')
+      await shadow.settled(signal)
+    },
     async fill(task) {
       await eachWindow(store, task, async ({ fromUs, beforeUs }) => {
         // Hours since 1970 as positions: they grow, and are the same when a portion is done again.
@@ -295,7 +220,15 @@ function fromMarks({ store, log, worker }: KindDeps, name: string): Kind {
     finish: (task, exchange) =>
       keeper.alone(async () => {
         await catchUp(task)
+        const before = covered
         await exchange(aside)
+        if (!server) return
+        // Another process may have counted into the old table since.
+        await shadow.settled(task.signal)
+        const since = Date.now() * 1_000 - straddlingUs
+        if (isLeaves) await store.command(straddlingLeaves(shadowDatabaseOf(server), since), aside)
+        covered = before
+        await catchUp(task, store)
       }),
     after: async () => {},
   }

@@ -1,26 +1,11 @@
 // Makes a table anew beside the old one and exchanges the two; applies kept records again. One such task at a time.
-import { readFileSync, rmSync } from 'node:fs'
-import { mkdir, open, rename } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Position } from '../core/log/log.ts'
 import { formatPositions } from '../core/positions.ts'
-import type { TopicName } from '../core/topics.ts'
 import { keptRows } from './kept-rows.ts'
 import { readOrigins } from './origins.ts'
 import { isRebuildable, type Kind, type KindDeps, kindOf, type Task } from './rebuild-kinds.ts'
-import type { Worker } from './run.ts'
-
-/** What is kept over a kill. */
-type State = {
-  table: string
-  cursor: number
-  rows: number
-  startedAt: string
-  notes: string[]
-  /** Identities of the new tables; they tell whether the exchange was done. Absent until all tables are made. */
-  made?: Record<string, string>
-}
+import type { RebuildState, StateKeeper } from './rebuild-state.ts'
 
 export type RebuildStatus = {
   task: string
@@ -46,17 +31,16 @@ export type Rebuilds = {
   /** The current task or the last one. */
   status(): RebuildStatus | null
   /** The table whose rebuild was begun and neither ended nor runs. */
-  unfinished(): string | null
+  unfinished(): Promise<string | null>
   tables(): Promise<string[]>
   /** Gives an unfinished rebuild up: the old table stays. */
   abandon(): Promise<string>
   stop(): Promise<void>
 }
 
-export type RebuildDeps = Omit<KindDeps, 'worker'> & {
-  worker: Pick<Worker, 'rollups' | 'leafRollups' | 'alone' | 'sweep' | 'reapply'>
-  /** File in which an unfinished rebuild is kept. */
-  stateFile: string
+export type RebuildDeps = KindDeps & {
+  /** Where an unfinished rebuild is kept. */
+  state: StateKeeper
   onEnd(status: RebuildStatus): void
 }
 
@@ -66,35 +50,18 @@ const defaultRowsPerSecond = 20_000
 const spaceFactor = 1.5
 const mebibytes = (bytes: number): number => Math.ceil(bytes / 2 ** 20)
 
-async function writeDurably(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true })
-  const file = await open(`${path}.new`, 'w')
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(`${path}.new`, path)
-}
-
 export function createRebuilds(deps: RebuildDeps): Rebuilds {
-  const { store, worker, stateFile } = deps
+  const { store, worker, server, state: keeper } = deps
+  const database = server?.database ?? 'callhouse'
   const stopping = new AbortController()
   let current: RebuildStatus | null = null
   let running: Promise<void> | undefined
 
-  const load = (): State | undefined => {
-    try {
-      return JSON.parse(readFileSync(stateFile, 'utf8')) as State
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-      throw error
-    }
-  }
-  const save = (state: State) => writeDurably(stateFile, JSON.stringify(state))
-
-  const begin = (status: RebuildStatus, work: () => Promise<void>): RebuildStatus => {
+  const begin = (
+    status: RebuildStatus,
+    work: () => Promise<void>,
+    release: () => Promise<void> = async () => {},
+  ): RebuildStatus => {
     current = status
     running = (async () => {
       try {
@@ -105,6 +72,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
         status.phase = stopping.signal.aborted ? 'stopped' : 'failed'
         status.reason = error instanceof Error ? error.message : String(error)
       }
+      await release()
       running = undefined
       deps.onEnd(status)
     })()
@@ -131,10 +99,10 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
     }
   }
 
-  const taskOf = (status: RebuildStatus, state: State, rowsPerSecond: number): Task => {
+  const taskOf = (status: RebuildStatus, state: RebuildState, rowsPerSecond: number): Task => {
     const { hurry, rush, rest } = pacer(status, rowsPerSecond)
     const task: Task = {
-      cursor: state.cursor,
+      cursor: [...state.cursor],
       hurry,
       rush,
       signal: stopping.signal,
@@ -143,11 +111,11 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
       },
       async advanced({ cursor, rows, tookMs, done, of }) {
         task.cursor = cursor
-        state.cursor = cursor
+        state.cursor = [...cursor]
         state.rows += rows
         status.rows = state.rows
         status.part = of > 0 ? done / of : 1
-        await save(state)
+        await keeper.save(state)
         await rest(rows, tookMs)
       },
     }
@@ -159,8 +127,8 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
     const [row] = await store.rows<{ free: number; needed: number }>({
       name: 'rebuild.space',
       sql: `SELECT toFloat64(sum(bytes_on_disk)) AS needed, (SELECT toFloat64(min(free_space)) FROM system.disks) AS free
-        FROM system.parts WHERE active AND database = 'callhouse' AND table IN {tables:Array(String)}`,
-      params: { tables: of },
+        FROM system.parts WHERE active AND database = {database:String} AND table IN {tables:Array(String)}`,
+      params: { tables: of, database },
     })
     const [free, needed] = [Number(row?.free), Number(row?.needed) * spaceFactor]
     if (free < needed)
@@ -170,7 +138,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
   }
 
   /** Ends what an earlier process began to exchange; makes the tables when there are none. */
-  async function prepare(kind: Kind, state: State): Promise<'filled' | 'to fill'> {
+  async function prepare(kind: Kind, state: RebuildState): Promise<'filled' | 'to fill'> {
     const { shadow } = kind
     if (state.made) {
       const used = await shadow.inUse(state.made)
@@ -179,19 +147,19 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
       if (used.length === 0) return 'to fill'
     }
     await checkSpace(shadow.tables)
-    state.cursor = 0
+    state.cursor = []
     // First of all, so that tables without a state are never left behind.
     delete state.made
-    await save(state)
-    const { views } = await readOrigins(store)
+    await keeper.save(state)
+    const { views } = await readOrigins(store, database)
     const made = await shadow.create(views)
-    await kind.begin()
+    await kind.begin(stopping.signal)
     state.made = made
-    await save(state)
+    await keeper.save(state)
     return 'to fill'
   }
 
-  async function run(kind: Kind, status: RebuildStatus, state: State, rowsPerSecond: number): Promise<void> {
+  async function run(kind: Kind, status: RebuildStatus, state: RebuildState, rowsPerSecond: number) {
     const { shadow } = kind
     if ((await prepare(kind, state)) === 'to fill') {
       const task = taskOf(status, state, rowsPerSecond)
@@ -209,7 +177,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
     }
     await kind.after()
     await shadow.drop()
-    rmSync(stateFile, { force: true })
+    await keeper.clear()
   }
 
   const refuseSecond = (): void => {
@@ -218,11 +186,11 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
   }
 
   const tables = async (): Promise<string[]> => {
-    const origins = await readOrigins(store)
+    const origins = await readOrigins(store, database)
     const rows = await store.rows<{ name: string }>({
       name: 'rebuild.tables',
-      sql: `SELECT name FROM system.tables WHERE database = 'callhouse' AND endsWith(engine, 'MergeTree') ORDER BY name`,
-      params: {},
+      sql: `SELECT name FROM system.tables WHERE database = {database:String} AND endsWith(engine, 'MergeTree') ORDER BY name`,
+      params: { database },
     })
     return rows.map(({ name }) => name).filter((name) => isRebuildable(name, origins.of(name)))
   }
@@ -234,20 +202,20 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
       const known = await tables()
       if (!known.includes(table))
         throw new Error(`There is no table ${JSON.stringify(table)} that can be rebuilt; one of ${known.join(', ')}`)
-      const kept = load()
-      if (kept && kept.table !== table)
-        throw new Error(
-          `the rebuild of ${kept.table} is unfinished: end it first, or give it up (callhouse rebuild abandon)`,
-        )
-      const origins = await readOrigins(store)
+      await keeper.claim()
+      const { kept, kind } = await ready(table).catch(async (error) => {
+        await keeper.release()
+        throw error
+      })
+      const state = kept ?? { table, cursor: [], rows: 0, startedAt: new Date().toISOString(), notes: [] }
       refuseSecond()
-      const kind = kindOf(deps, table, origins.of(table))
-      const state = kept ?? { table, cursor: 0, rows: 0, startedAt: new Date().toISOString(), notes: [] }
       const { notes, rows, startedAt } = state
       const isResumed = kept !== undefined
       const status = { task: `rebuild ${table}`, part: 0, rowsPerSecond: 0, rows, notes, startedAt, isResumed }
-      return begin({ ...status, phase: 'working' }, async () =>
-        run(kind, current as RebuildStatus, state, rowsPerSecond),
+      return begin(
+        { ...status, phase: 'working' },
+        async () => run(kind, current as RebuildStatus, state, rowsPerSecond),
+        keeper.release,
       )
     },
     replay(from, rowsPerSecond = defaultRowsPerSecond) {
@@ -258,18 +226,21 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
       }
       const { rest } = pacer(status, rowsPerSecond)
       return begin(status, async () => {
-        for (const { topic, offset } of from) await replayTopic(topic, offset, status, rest)
+        for (const position of from) await replayPartition(position, status, rest)
+        if (from.some(({ topic }) => topic === 'calls') && status.rows > 0) await worker.sweep()
       })
     },
     status: () => current,
-    unfinished: () => (running ? null : (load()?.table ?? null)),
+    unfinished: async () => (running ? null : ((await keeper.load())?.table ?? null)),
     async abandon() {
       refuseSecond()
-      const kept = load()
+      if (!(await keeper.load())) throw new Error('no rebuild is unfinished')
+      await keeper.claim()
+      const kept = await keeper.load()
       if (!kept) throw new Error('no rebuild is unfinished')
-      const origins = await readOrigins(store)
+      const origins = await readOrigins(store, database)
       await kindOf(deps, kept.table, origins.of(kept.table)).shadow.drop()
-      rmSync(stateFile, { force: true })
+      await keeper.clear()
       return kept.table
     },
     async stop() {
@@ -278,29 +249,44 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
     },
   }
 
-  async function replayTopic(
-    topic: TopicName,
-    from: number,
+  async function ready(table: string): Promise<{ kept: RebuildState | undefined; kind: Kind }> {
+    const kept = await keeper.load()
+    if (kept && kept.table !== table)
+      throw new Error(
+        `the rebuild of ${kept.table} is unfinished: end it first, or give it up (callhouse rebuild abandon)`,
+      )
+    // An older release kept a number.
+    if (kept) kept.cursor = [kept.cursor].flat()
+    const origins = await readOrigins(store, database)
+    return { kept, kind: kindOf(deps, table, origins.of(table)) }
+  }
+
+  async function replayPartition(
+    { topic, partition, offset: from }: Position,
     status: RebuildStatus,
     rest: (rows: number, tookMs: number) => Promise<void>,
   ): Promise<void> {
     const first = Math.max(1, from)
-    const end = (await deps.log.end(topic))[0]?.offset ?? 0
+    const ends = await deps.log.end(topic)
+    const found = ends.find((one) => one.partition === partition)
+    if (found === undefined) throw new Error(`the log has no partition ${partition} of ${topic}`)
+    const end = found.offset
+    const name = formatPositions([found]).replace(/=.*/, '')
     let isFirst = true
-    for await (const { rows, firstOffset, lastOffset, oldestMs } of keptRows(topic, deps.records(topic, first, end))) {
+    const records = deps.records(topic, partition, first, end)
+    for await (const { rows, firstOffset, lastOffset, oldestMs } of keptRows(topic, partition, records)) {
       stopping.signal.throwIfAborted()
       if (isFirst && firstOffset > first)
-        status.notes.push(`${topic}: the log begins at ${firstOffset} (${new Date(oldestMs).toISOString()})`)
+        status.notes.push(`${name}: the log begins at ${firstOffset} (${new Date(oldestMs).toISOString()})`)
       isFirst = false
       const beganMs = performance.now()
       await worker.reapply(topic, rows)
       status.rows += rows.length
-      status.at = formatPositions([{ topic, partition: 0, offset: lastOffset }])
+      status.at = formatPositions([{ topic, partition, offset: lastOffset }])
       status.part = (lastOffset - first + 1) / (end - first + 1)
       await rest(rows.length, performance.now() - beganMs)
     }
-    if (isFirst && end >= first) status.notes.push(`${topic}: the log holds nothing from ${first} on`)
-    status.notes.push(`${topic}: applied up to ${end}`)
-    if (topic === 'calls' && !isFirst) await worker.sweep()
+    if (isFirst && end >= first) status.notes.push(`${name}: the log holds nothing from ${first} on`)
+    status.notes.push(`${name}: applied up to ${end}`)
   }
 }

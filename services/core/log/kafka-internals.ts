@@ -21,7 +21,7 @@ type RequestQueuePrototype = {
 
 type Partitions<Entry> = { topic: string; partitions: Entry[] }[]
 
-type RawMessage = { offset: string; headers?: Record<string, Buffer> }
+export type RawMessage = { offset: string; timestamp: string; value: Buffer | null; headers?: Record<string, Buffer> }
 
 /** A node of the cluster; throws KafkaJSProtocolError when a partition has an error. */
 type RawBroker = {

@@ -158,7 +158,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
   const client = createServerClient({ ...login, ...inCluster, database, connections, compression })
   let lastWrite: Promise<unknown> = Promise.resolve()
   let isClosed = false
-  /** Landing tables whose stage may hold rows of an earlier batch. */
+  /** Topics whose stage may hold rows of an earlier batch. */
   const filled = new Set<string>()
 
   const timed = timedWith(metrics, (failure) => {
@@ -223,10 +223,13 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
     onError: (error) => logger.warn({ error: String(error) }, 'scratch tables of other workers'),
   })
 
+  /** A rebuild lands the rows of a topic elsewhere; they wait in the topic's own stage all the same. */
+  const stageFor = ({ name }: Topic): string => `${database}.${stageOf(topics[name].landing)}${suffix}`
+
   async function emptyStage(topic: Topic): Promise<void> {
-    if (!filled.has(topic.landing)) return
-    await write(`insert.${topic.name}.empty`, `TRUNCATE TABLE ${database}.${stageOf(topic.landing)}${suffix}`)
-    filled.delete(topic.landing)
+    if (!filled.has(topic.name)) return
+    await write(`insert.${topic.name}.empty`, `TRUNCATE TABLE ${stageFor(topic)}`)
+    filled.delete(topic.name)
   }
 
   /**
@@ -235,9 +238,9 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
    */
   async function insertRows(topic: Topic, body: Readable): Promise<{ rowsRead: number }> {
     const name = `insert.${topic.name}`
-    const stage = `${database}.${stageOf(topic.landing)}${suffix}`
+    const stage = stageFor(topic)
     await emptyStage(topic)
-    filled.add(topic.landing)
+    filled.add(topic.name)
     await write(name, `INSERT INTO ${stage} FORMAT JSONEachRow`, {
       body,
       settings: { ...readingSettings, input_format_parallel_parsing: 0 },

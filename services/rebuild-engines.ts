@@ -1,0 +1,90 @@
+// Rebuilds and replays in the process of the command, where any process may use the log and the store.
+import type { Config } from './config.ts'
+import type { Log } from './core/log/log.ts'
+import { createLogger } from './core/logger.ts'
+import type { Store } from './core/store/store.ts'
+import { openLog, openRecords, openStore, sharedServerOf } from './engines.ts'
+import { rebuildCommands } from './rebuild-commands.ts'
+import { createCallMaterializer } from './worker/calls.ts'
+import { createTableDeadLetters } from './worker/deadletters-table.ts'
+import { createPortions, isPatch } from './worker/portions.ts'
+import { createQueue } from './worker/queue.ts'
+import { createRebuilds } from './worker/rebuild.ts'
+import type { RebuildingWorker } from './worker/rebuild-kinds.ts'
+import { createStateTable } from './worker/rebuild-state.ts'
+import type { SharedServer } from './worker/shadow.ts'
+
+type Ask = (command: string, args: string[]) => Promise<unknown>
+
+/** What workers do elsewhere: here nothing but the rebuild itself uses the store. */
+function createOwnWorker(store: Store, log: Pick<Log, 'committed'>): RebuildingWorker {
+  const queue = createQueue()
+  const calls = createCallMaterializer(store)
+  const apply = createPortions({ store, deadLetters: createTableDeadLetters(store), queue })
+  const alone = { alone: <T>(job: () => Promise<T>) => job() }
+  /** Past everything that is applied, so that marks there are due. */
+  const nextOffset = async (): Promise<number> => {
+    const committed = await log.committed('calls')
+    return (committed.find(({ partition }) => partition === 0)?.offset ?? 0) + 1
+  }
+  return {
+    ...alone,
+    rollups: alone,
+    leafRollups: alone,
+    async sweep() {
+      const offset = await nextOffset()
+      return queue.run(() => calls.sweep({ partition: 0, offset }))
+    },
+    async reapply(topic, rows) {
+      const offset = await nextOffset()
+      const materializer = topic === 'calls' ? calls : { topic, before: async () => {}, after: async () => {} }
+      const batch = {
+        ...{ topic, partition: 0, firstOffset: offset, lastOffset: offset, records: [], oldestMs: Date.now() },
+        ...{ rowCount: rows.length, source: { bytes: [] } },
+        patchCount: topic === 'calls' ? rows.filter(isPatch).length : 0,
+      }
+      await apply(materializer, batch, rows)
+    },
+  }
+}
+
+/** Each shard has rows of its own, which only a worker of that shard may fold. */
+async function checkShards(store: Store, { cluster }: SharedServer): Promise<void> {
+  if (cluster === undefined) return
+  const [row] = await store.rows<{ n: number }>({
+    name: 'rebuild.shards',
+    sql: 'SELECT toUInt32(uniqExact(shard_num)) AS n FROM system.clusters WHERE cluster = {cluster:String}',
+    params: { cluster },
+  })
+  if (Number(row?.n) > 1)
+    throw new Error('rebuild and replay work on clusters of one shard, with any number of replicas')
+}
+
+/** Runs the work with a way to ask for rebuilds; a signal ends what runs, to be gone on with later. */
+export async function withRebuilds<T>(config: Config, work: (ask: Ask) => Promise<T>): Promise<T> {
+  const { log: logger } = createLogger({ level: 'error' })
+  const server = sharedServerOf(config) as SharedServer
+  const closing: (() => Promise<void>)[] = []
+  try {
+    const store = await openStore(config, logger, { statement() {} })
+    closing.push(() => store.close())
+    await checkShards(store, server)
+    await store.migrate()
+    const log = await openLog(config, 'query', logger)
+    closing.push(() => log.close())
+    const { records, close } = await openRecords(config, logger)
+    closing.push(close)
+    const rebuilds = createRebuilds({
+      ...{ store, log, records, server },
+      worker: createOwnWorker(store, log),
+      state: createStateTable(store, server),
+      onEnd: () => {},
+    })
+    closing.push(() => rebuilds.stop())
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void rebuilds.stop())
+    const handle = rebuildCommands(rebuilds, log)
+    return await work((command, args) => handle({ command, args }))
+  } finally {
+    for (const close of closing.toReversed()) await close()
+  }
+}
