@@ -4,7 +4,7 @@ import type { Freshness } from '../core/freshness.ts'
 import { fault } from '../core/http/errors.ts'
 import { type Reply, type Route, type RouteContext, route } from '../core/http/route.ts'
 import type { ProjectId } from '../core/ids.ts'
-import { join, param, projectQuery, type Sql, sql } from '../core/store/sql.ts'
+import { join, type ProjectScope, param, projectQuery, type Sql, sql } from '../core/store/sql.ts'
 import type { Query, Store } from '../core/store/store.ts'
 import { formatTimestamp, parseTimestamp } from '../core/timestamps.ts'
 import { compactRows } from './calls/light.ts'
@@ -70,32 +70,44 @@ export const threadsQuery = (page: ThreadsPage): Query =>
     )
   })
 
-/** Whether a turn of these times stands under two threads: it was sent again with another one. */
+/** Turns that begin when a turn of the listed threads does: other versions of a call may lie outside these threads. */
+const besideListed = (page: ThreadsPage, project: ProjectScope): Sql[] => {
+  if (!page.threadIds) return []
+  const listed = sql`thread_id IN ${param('Array(String)', page.threadIds)}`
+  return [sql`started_at IN (SELECT started_at ${project.from('turns', { where: allOf([listed, ...timesOf(page)]) })})`]
+}
+
+/** Whether a turn of these times, and of these threads, stands under two threads: it was sent again with another one. */
 export const changedThreadsQuery = (page: ThreadsPage): Query =>
-  projectQuery(
-    'threads.changed',
-    page.projectId,
-    (project) =>
-      sql`SELECT uniqExact(sipHash64(id, started_at)) != count()
-      ${project.from('turns', { final: true, where: allOf(timesOf(page)) })}`,
-  )
+  projectQuery('threads.changed', page.projectId, (project) => {
+    const where = allOf([...timesOf(page), ...besideListed(page, project)])
+    return sql`SELECT uniqExact(sipHash64(id, started_at, thread_id)) != uniqExact(sipHash64(id, started_at))
+      ${project.from('turns', { where })}`
+  })
+
+/**
+ * The latest threads by a bound of when they were last updated: no version of a turn is left out, so that no thread was
+ * updated after its bound.
+ */
+export const latestThreadsQuery = (page: ThreadsPage, count: number): Query =>
+  projectQuery('threads.latest', page.projectId, (project) => {
+    const where = timesOf(page)
+    if (page.threadIds) where.push(sql`thread_id IN ${param('Array(String)', page.threadIds)}`)
+    return sql`SELECT thread_id, toString(toUnixTimestamp64Micro(max(ended_at))) AS bound
+      ${project.from('turns', { where: allOf(where) })}
+      GROUP BY thread_id ORDER BY max(ended_at) DESC LIMIT ${param('UInt64', count)}`
+  })
 
 /** The same threads when a turn changed its thread: its newest version decides. */
 export const settledThreadsQuery = (page: ThreadsPage): Query =>
   projectQuery('threads.settled', page.projectId, (project) => {
-    const times = timesOf(page)
-    const listed = page.threadIds && sql`thread_id IN ${param('Array(String)', page.threadIds)}`
-    // Only the time may narrow the versions: another thread of a call may lie outside the listed ones.
-    const inThread = listed
-      ? [sql`started_at IN (SELECT started_at ${project.from('turns', { where: allOf([listed, ...times]) })})`]
-      : []
-    const kept = listed ? sql`gone = 0 AND thread IN ${param('Array(String)', page.threadIds)}` : sql`gone = 0`
+    const kept = page.threadIds ? sql`gone = 0 AND thread IN ${param('Array(String)', page.threadIds)}` : sql`gone = 0`
     return grouped(
       page,
       sql`SELECT * FROM (SELECT id, toUnixTimestamp64Micro(started_at) AS started,
         argMax(toUnixTimestamp64Micro(ended_at), version) AS ended, argMax(thread_id, version) AS thread,
         argMax(hidden, version) AS gone
-      ${project.from('turns', { where: allOf([...times, ...inThread]) })} GROUP BY id, started_at) WHERE ${kept}`,
+      ${project.from('turns', { where: allOf([...timesOf(page), ...besideListed(page, project)]) })} GROUP BY id, started_at) WHERE ${kept}`,
     )
   })
 
@@ -140,6 +152,41 @@ function sortOf(terms: ThreadsQueryRequest['sort_by']): ThreadsPage['sort'] {
   })
 }
 
+type Read = (query: Query) => Promise<Buffer>
+
+async function find(read: Read, page: ThreadsPage): Promise<ThreadRow[]> {
+  const [answer, changed] = await Promise.all([read(threadsQuery(page)), read(changedThreadsQuery(page))])
+  const isSettled = compactRows<[number]>(changed)[0]?.[0] !== 1
+  return compactRows<ThreadRow>(isSettled ? answer : await read(settledThreadsQuery(page)))
+}
+
+/** Longer pages are not worth two looks. */
+const mostLatest = 1_000
+/** Many threads of one time: all of them are looked at. */
+const mostCandidates = 20_000
+
+/** Whether a page of the threads that were updated last is asked for: most lists are. */
+const isLatest = ({ limit, offset }: ThreadsPage, { sort_by }: ThreadsQueryRequest): boolean =>
+  limit !== null &&
+  limit + offset <= mostLatest &&
+  (!sort_by?.length ||
+    (sort_by.length === 1 && sort_by[0]?.field === 'last_updated' && sort_by[0].direction === 'desc'))
+
+/** The latest threads: candidates by their bounds, and as many of them as are certainly later than all others. */
+async function findLatest(read: Read, page: ThreadsPage): Promise<ThreadRow[]> {
+  const wanted = page.offset + (page.limit as number)
+  for (let count = wanted + 10; count <= mostCandidates; count *= 8) {
+    const bounds = compactRows<[thread: string, bound: string]>(await read(latestThreadsQuery(page, count + 1)))
+    const others = bounds[count]
+    const threadIds = bounds.slice(0, count).map(([thread]) => thread)
+    if (threadIds.length === 0) return []
+    const rows = await find(read, { ...page, threadIds, limit: null, offset: 0 })
+    const certain = others ? rows.filter(([, , , last]) => Number(last) > Number(others[1])) : rows
+    if (!others || certain.length >= wanted) return certain.slice(page.offset, wanted)
+  }
+  return find(read, page)
+}
+
 export function createThreadRoutes({ store, freshness }: ThreadDeps): Route[] {
   async function streamQuery(context: RouteContext<ThreadsQueryRequest>): Promise<Reply> {
     const { input, signal } = context
@@ -154,14 +201,8 @@ export function createThreadRoutes({ store, freshness }: ThreadDeps): Route[] {
       offset: nonNegative('offset', input.offset) ?? 0,
     }
     const headers = await freshness.wait(context, ['calls'])
-    const isNothing = page.limit === 0
     const read = (query: Query) => store.bytes(query, 'JSONCompactEachRow', { signal })
-    const find = async (): Promise<ThreadRow[]> => {
-      const [answer, changed] = await Promise.all([read(threadsQuery(page)), read(changedThreadsQuery(page))])
-      const isSettled = compactRows<[number]>(changed)[0]?.[0] !== 1
-      return compactRows<ThreadRow>(isSettled ? answer : await read(settledThreadsQuery(page)))
-    }
-    const rows = isNothing ? [] : await find()
+    const rows = page.limit === 0 ? [] : await (isLatest(page, input) ? findLatest : find)(read, page)
     return { lines: chunks(rows), contentType: linesType(context.header('accept'), 'application/x-ndjson'), headers }
   }
 

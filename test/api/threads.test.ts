@@ -1,6 +1,7 @@
 // Threads: which turns count, windows of time, sorting, paging and faults.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { baseUs, type CallWorld, complete, createCallWorld, start } from '../fixtures/call-world.ts'
+import { createRandom } from '../fixtures/random.ts'
 
 let world: CallWorld
 const secondUs = 1_000_000
@@ -142,4 +143,44 @@ describe('/threads/stream_query', () => {
     const [left] = await list({ project_id: 'ent/left' })
     expect(left).toMatchObject({ turn_count: 1, first_turn_id: uuid(15), last_turn_id: uuid(15) })
   })
+})
+
+it('answers pages of the latest threads as the whole list has them', async () => {
+  const project = { projectId: 'ent/latest' }
+  const random = createRandom(5)
+  type Turn = { n: number; thread: string; from: number; to: number | null }
+  const apply = (turns: Turn[]) =>
+    world.apply(turns.map(({ n, thread, from, to }) => ({ ...turn(n, thread, from, to), ...project })))
+  const threads = Array.from({ length: 60 }, (_, n) => `thread ${n}`)
+  const first = Array.from({ length: 240 }, (_, n): Turn => {
+    const from = random.below(2_000)
+    return { n: 1_000 + n, thread: random.pick(threads), from, to: random.chance(0.1) ? null : from + random.below(50) }
+  })
+  await apply(first)
+  // ends that become earlier, turns that change their thread: what a thread once was must not count
+  await apply(
+    first
+      .filter((_, n) => n % 3 === 0)
+      .map((one) => ({
+        ...one,
+        to: one.to && one.from,
+        thread: random.chance(0.5) ? random.pick(threads) : one.thread,
+      })),
+  )
+  // and many that end at one time
+  await apply(threads.slice(0, 30).map((thread, n) => ({ n: 2_000 + n, thread, from: 1_900, to: 3_000 })))
+  const ask = (body: object) => list({ project_id: 'ent/latest', ...body })
+  const whole = await ask({})
+  expect(whole.length).toBeGreaterThan(50)
+  for (const [offset, limit] of [
+    [0, 5],
+    [3, 7],
+    [28, 4],
+    [0, 31],
+    [50, 100],
+    [200, 5],
+  ] as const)
+    expect(await ask({ offset, limit }), `${offset}, ${limit}`).toEqual(whole.slice(offset, offset + limit))
+  const filter = { thread_ids: threads.slice(5, 40), after_datetime: at(300) }
+  expect(await ask({ filter, limit: 6, offset: 2 })).toEqual((await ask({ filter })).slice(2, 8))
 })

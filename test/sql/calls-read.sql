@@ -250,9 +250,9 @@ ORDER BY p50 ASC NULLS LAST, thread ASC
 LIMIT {v4:UInt64} OFFSET {v5:UInt64}
 
 -- whether a turn changed
--- {"v0":"ent/proj","v1":1,"v2":2}
-SELECT uniqExact(sipHash64(id, started_at)) != count()
-FROM callhouse.turns FINAL WHERE project_id = {v0:String} AND (started_at > fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC'))
+-- {"v0":"ent/proj","v1":1,"v2":2,"v3":["a"]}
+SELECT uniqExact(sipHash64(id, started_at, thread_id)) != uniqExact(sipHash64(id, started_at))
+FROM callhouse.turns WHERE project_id = {v0:String} AND (started_at > fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND started_at IN (SELECT started_at FROM callhouse.turns WHERE project_id = {v0:String} AND (thread_id IN {v3:Array(String)} AND started_at > fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC'))))
 
 -- calls to delete
 -- {"v0":"ent/proj","v1":["a"]}
