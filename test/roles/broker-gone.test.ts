@@ -1,0 +1,84 @@
+// The Kafka broker goes away for longer than sessions and retries last: edges answer in time, everything recovers by itself.
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { type ChildServer, post } from '../fixtures/child-server.ts'
+import { createInstallation, type Installation } from '../fixtures/installation.ts'
+import { type Broker, startBroker } from '../fixtures/kafka-broker.ts'
+import { checkCounters, createLoad } from '../fixtures/load.ts'
+
+let broker: Broker
+let installation: Installation
+let ingest: ChildServer
+let worker: ChildServer
+let query: ChildServer
+
+beforeAll(async () => {
+  broker = await startBroker()
+  installation = await createInstallation([broker.address], {
+    CALLHOUSE_KAFKA_SESSION_TIMEOUT_MS: '2000',
+    CALLHOUSE_KAFKA_DELIVERY_TIMEOUT_MS: '2000',
+  })
+  ingest = await installation.start('ingest')
+  ;[worker, query] = await Promise.all([
+    installation.start('worker', { CALLHOUSE_WORKER_ID: 'only' }),
+    installation.start('query'),
+  ])
+})
+afterAll(async () => {
+  await installation?.remove()
+  await broker?.dispose()
+})
+
+const healthOf = async ({ url }: ChildServer) => {
+  const response = await fetch(`${url}/health`)
+  return { code: response.status, ...((await response.json()) as { status: string; checks: Record<string, string> }) }
+}
+
+it('loses nothing that was acknowledged and goes on once the broker is back', { timeout: 240_000 }, async () => {
+  const load = createLoad('faults/broker', 20260109, 10)
+  const counts = { taken: 0, refused: 0 }
+  let isOver = false
+  const caller = async (): Promise<void> => {
+    while (!isOver) {
+      const answer = await load.send(ingest.url)
+      if (answer?.status === 200) counts.taken++
+      else {
+        expect([429, 503]).toContain(answer?.status)
+        expect(Number(answer?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+        counts.refused++
+        // Not as long as it was asked to wait.
+        await new Promise((resolve) => setTimeout(resolve, 200))
+      }
+    }
+  }
+  const taken = async (more: number): Promise<void> => {
+    const target = counts.taken + more
+    await vi.waitFor(() => expect(counts.taken).toBeGreaterThanOrEqual(target), 60_000)
+  }
+  const calling = Promise.all([caller(), caller(), caller()])
+  await taken(30)
+  await broker.stop('kill')
+  await vi.waitFor(() => expect(counts.refused).toBeGreaterThan(5), 60_000)
+  for (const server of [ingest, query]) {
+    const { code, status, checks } = await healthOf(server)
+    expect({ code, status, checks }).toMatchObject({ code: 200, status: 'degraded', checks: { log: 'degraded' } })
+  }
+  // Reads go on, and say that they may lack something.
+  const read = await post(query.url, '/calls/query_stats', { project_id: load.project_id })
+  expect(read.status).toBe(200)
+  expect(Number(read.headers.get('x-callhouse-stale'))).toBeGreaterThan(0)
+  // The session is over, and the worker has tried to come back more than once.
+  await vi.waitFor(() => {
+    const tries = worker.output().split('the consumer of Kafka failed').length - 1
+    expect(tries).toBeGreaterThan(0)
+  }, 60_000)
+  await broker.start()
+  await taken(30)
+  isOver = true
+  await calling
+  await load.check(query.url)
+  await vi.waitFor(async () => {
+    for (const server of [ingest, worker, query]) expect((await healthOf(server)).status).toBe('ok')
+  }, 60_000)
+  await checkCounters(installation.bridge, load.project_id)
+  await load.check(query.url)
+})
