@@ -2,10 +2,15 @@
 import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { askServer } from '../../services/core/control-socket.ts'
+import { retryLater } from '../../services/core/http/errors.ts'
+import type { Position, RecordInput } from '../../services/core/log/log.ts'
+import type { TopicName } from '../../services/core/topics.ts'
 import { followMove } from '../../services/move-commands.ts'
 import { linesOf } from '../../services/worker/move/carrier.ts'
+import { importFrom } from '../../services/worker/move/import.ts'
+import { createMoveTasks, type MoveStatus } from '../../services/worker/move/tasks.ts'
 import { type ChildServer, post, startChildServer } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { answersOf, idOf, sameAddress, writeWorld } from '../fixtures/whole-world.ts'
@@ -124,4 +129,67 @@ it('holds nothing of other projects when it is about one', async () => {
     expect(projectsIn(lines)).toEqual(new Set([other]))
   }
   expect((await readdir(one)).length).toBeGreaterThan(10)
+})
+
+/** A log that takes rows as long as it is told to, and keeps what it took. */
+function fakeLog(partitions: number, refuse: (appends: number) => Error | null) {
+  const taken: { topic: string; key: string; lines: string[]; patches: number; clock: bigint }[] = []
+  let appends = 0
+  return {
+    taken,
+    partitions: () => partitions,
+    limits: { recordBytes: 4096 },
+    hurry() {},
+    committed: async () => [],
+    async append(topic: TopicName, records: RecordInput[]): Promise<Position> {
+      const error = refuse(++appends)
+      if (error) throw error
+      for (const { rows, key, patchCount: patches, clock } of records)
+        taken.push({ topic, key, lines: rows.toString().trimEnd().split('\n'), patches, clock })
+      return { topic, partition: 0, offset: taken.length }
+    },
+  }
+}
+const noBlobs = {
+  upload: async () => ({ write: async () => {}, commit: async () => 'somewhere', discard: async () => {} }),
+}
+async function importInto(log: ReturnType<typeof fakeLog>, stateFile: string) {
+  const clocks: bigint[] = []
+  const tasks = createMoveTasks(() => {})
+  const deps = { log, blobs: noBlobs, stateFile, waits: false, onClock: (clock: bigint) => void clocks.push(clock) }
+  tasks.begin('import', (task) => importFrom(deps, join(folder, 'all'), task))
+  await vi.waitUntil(() => tasks.status()?.phase !== 'working', { timeout: 60_000, interval: 10 })
+  return { ...(tasks.status() as MoveStatus), clocks }
+}
+
+it('waits for a log that is full, keeps the parts of a call together, and goes on after it was broken off', async () => {
+  const stateFile = join(folder, 'import.json')
+  const whole = fakeLog(3, (appends) => (appends === 2 ? retryLater(429, 'full') : null))
+  const done = await importInto(whole, join(folder, 'other.json'))
+  expect(done).toMatchObject({ phase: 'done', rows: done.of })
+  const calls = whole.taken.filter(({ topic }) => topic === 'calls')
+  expect(new Set(calls.map(({ key }) => key))).toEqual(new Set(['0', '1', '2']))
+  const keysOf = Map.groupBy(
+    calls.flatMap(({ key, lines }) =>
+      lines.map((line) => ({ key, ...(JSON.parse(line) as { project_id: string; id: string }) })),
+    ),
+    ({ project_id, id }) => `${project_id} ${id}`,
+  )
+  for (const parts of keysOf.values()) expect(new Set(parts.map(({ key }) => key)).size).toBe(1)
+  for (const { lines, patches, clock } of calls) {
+    expect(lines.filter((line) => JSON.parse(line).kind !== 'complete').length).toBe(patches)
+    expect(lines.some((line) => line.includes(`"clock":${clock}`))).toBe(true)
+  }
+  expect(done.clocks).toEqual(whole.taken.map(({ clock }) => clock))
+
+  const half = fakeLog(3, (appends) => (appends > 20 ? new Error('gone') : null))
+  expect(await importInto(half, stateFile)).toMatchObject({ phase: 'failed', reason: 'gone' })
+  const rest = fakeLog(3, () => null)
+  const resumed = await importInto(rest, stateFile)
+  expect(resumed).toMatchObject({ phase: 'done', rows: done.rows })
+  expect(resumed.notes.join()).toMatch(/goes on after [1-9]\d* files/)
+  expect(rest.taken.length).toBeLessThan(whole.taken.length)
+  const linesIn = (...logs: (typeof whole)[]) =>
+    new Set(logs.flatMap(({ taken }) => taken.flatMap(({ topic, lines }) => lines.map((line) => `${topic} ${line}`))))
+  expect(linesIn(half, rest)).toEqual(linesIn(whole))
 })

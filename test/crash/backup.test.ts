@@ -21,7 +21,7 @@ beforeAll(async () => {
   dataDir = join(folder, 'data')
   await mkdir(dataDir)
   server = await startChildServer(dataDir, env)
-  await writeWorld(sameAddress(server.url), 'back/world')
+  await writeWorld(sameAddress(server.url), 'back/world', 10)
 })
 afterAll(async () => {
   await server?.kill()

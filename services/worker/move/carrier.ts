@@ -165,7 +165,7 @@ export async function* linesOf(path: string): AsyncGenerator<Buffer> {
   if (rest.length > 0) throw new Error(`${path} ends within a line`)
 }
 
-export async function sha256Of(content: AsyncIterable<Buffer>): Promise<string> {
+async function sha256Of(content: AsyncIterable<Buffer>): Promise<string> {
   const hash = createHash('sha256')
   for await (const bytes of content) hash.update(bytes)
   return hash.digest('hex')

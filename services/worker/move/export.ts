@@ -46,7 +46,7 @@ async function caughtUp(log: ExportDeps['log'], signal: AbortSignal): Promise<vo
 }
 
 /** @throws Error when a table of the installation is filled from the log and no source knows it */
-export async function checkSources(store: ExportDeps['store']): Promise<void> {
+async function checkSources(store: ExportDeps['store']): Promise<void> {
   const known = new Set([...sources.map(({ table }) => table), ...followingTables])
   const { views, of } = await readOrigins(store)
   const unknown = views.find(

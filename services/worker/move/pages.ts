@@ -6,7 +6,7 @@ import type { Source } from './sources.ts'
 /** Keys that are read at once. */
 const keysAtOnce = 20_000
 /** Rows and bytes of which lines are made at once; a larger row comes alone. */
-const chunkRows = 2_000
+const chunkRows = 5_000
 const chunkBytes = 8 * 2 ** 20
 const timeoutMs = 600_000
 
