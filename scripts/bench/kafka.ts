@@ -129,7 +129,10 @@ async function lagAt(rate: number, dir: string, env: Record<string, string>): Pr
   }
 }
 
-/** Separate roles over Kafka and a ClickHouse server: calls per second until all are applied. */
+/**
+ * Separate roles over Kafka and a ClickHouse server: calls per second of a backlog until all are applied. The workers
+ * stand still while the calls are appended: else they and the edge share the processors, and that is what is measured.
+ */
 async function rateOfWorkers(workers: number, broker: string, dir: string, bodies: Buffer[]): Promise<number> {
   const name = unique()
   const bridge = await startBridge()
@@ -147,14 +150,17 @@ async function rateOfWorkers(workers: number, broker: string, dir: string, bodie
       return server
     }
     const ingest = await add('ingest')
-    for (let n = 0; n < workers; n++) await add('worker', { CALLHOUSE_WORKER_ID: `${name}-${n}` })
+    const applying: BenchServer[] = []
+    for (let n = 0; n < workers; n++) applying.push(await add('worker', { CALLHOUSE_WORKER_ID: `${name}-${n}` }))
     const query = await add('query')
     const send = patient(createClient(ingest.port, 6))
     // Every partition has an owner once these are applied, and every process has seen the hot paths.
     await sendAll(bodies.slice(0, warmUp), send, 2)
     await untilCounted(query, warmUp * perRequest)
-    const beganMs = performance.now()
+    for (const { child } of applying) child.kill('SIGSTOP')
     await sendAll(bodies.slice(warmUp), send, 6)
+    const beganMs = performance.now()
+    for (const { child } of applying) child.kill('SIGCONT')
     await untilCounted(query, bodies.length * perRequest)
     return ((bodies.length - warmUp) * perRequest * 1000) / (performance.now() - beganMs)
   } finally {
@@ -215,9 +221,9 @@ export async function benchKafka(calls: number, rounds: number): Promise<void> {
         value: `${median(lags).toFixed(0)} / ${quantile(lags, 0.99).toFixed(0)}`,
         must: '< 1000',
       },
-      { figure: 'calls/s, two workers / one worker', value: ratio('2 workers', '1 workers'), must: '>= 1' },
+      { figure: 'calls/s of a backlog, two workers / one', value: ratio('2 workers', '1 workers'), must: '>= 1' },
       {
-        figure: 'calls/s until applied, roles apart: one worker / two',
+        figure: 'calls/s of a backlog, roles apart: one worker / two',
         value: `${of('1 workers').toFixed(0)} / ${of('2 workers').toFixed(0)}`,
         must: '',
       },

@@ -2,14 +2,7 @@
 import type { Query, Store } from '../../services/core/store/store.ts'
 import { createLeaves } from '../../services/worker/leaves.ts'
 import { createRollups } from '../../services/worker/rollups.ts'
-
-type Case = {
-  name: string
-  design: string
-  path: string
-  body: Record<string, unknown>
-  sql: (store: Store) => Promise<unknown>
-}
+import type { ReadCase } from './reads-case.ts'
 
 /** One row for the start and one for the end of each call; empty text where a part has no value. */
 const partsTable = `CREATE TABLE IF NOT EXISTS callhouse.bench_parts
@@ -17,6 +10,9 @@ const partsTable = `CREATE TABLE IF NOT EXISTS callhouse.bench_parts
     project_id String,
     id String,
     trace_id SimpleAggregateFunction(max, String),
+    parent_id SimpleAggregateFunction(max, String),
+    thread_id SimpleAggregateFunction(max, String),
+    turn_id SimpleAggregateFunction(max, String),
     op_name SimpleAggregateFunction(max, String),
     started_at SimpleAggregateFunction(max, DateTime64(6, 'UTC')),
     ended_at SimpleAggregateFunction(max, DateTime64(6, 'UTC')),
@@ -34,7 +30,7 @@ const run = (store: Store, sql: string): Promise<void> => store.command({ name: 
 export async function fillParts(store: Store): Promise<void> {
   await run(store, partsTable)
   const columns =
-    'project_id, id, trace_id, op_name, started_at, ended_at, exception, attributes, inputs, output, summary'
+    'project_id, id, trace_id, parent_id, thread_id, turn_id, op_name, started_at, ended_at, exception, attributes, inputs, output, summary'
   const from = `FROM callhouse.payloads AS p INNER JOIN callhouse.calls AS c ON c.project_id = p.project_id AND c.id = p.id
     WHERE toDate(p.at) = toDate({day:DateTime}) AND toDate(c.started_at) = toDate({day:DateTime})`
   const zero = `toDateTime64(0, 6, 'UTC')`
@@ -45,8 +41,8 @@ export async function fillParts(store: Store): Promise<void> {
   })
   for (const { day } of days)
     for (const values of [
-      `c.project_id, c.id, c.trace_id, c.op_name, c.started_at, ${zero}, '', p.attributes, p.inputs, '', ''`,
-      `c.project_id, c.id, '', '', ${zero}, c.ended_at, c.exception, '', '', p.output, p.summary`,
+      `c.project_id, c.id, c.trace_id, c.parent_id, c.thread_id, c.turn_id, c.op_name, c.started_at, ${zero}, '', p.attributes, p.inputs, '', ''`,
+      `c.project_id, c.id, '', '', '', '', '', ${zero}, c.ended_at, c.exception, '', '', p.output, p.summary`,
     ])
       await run(
         store,
@@ -81,23 +77,25 @@ export async function deriveLeaves(store: Store): Promise<number> {
   return (user + system) / (row?.n ?? 1)
 }
 
-const light = 'any(trace_id), any(op_name), any(started_at) AS start, any(ended_at), any(exception)'
-const heavy = `${light}, any(attributes), any(inputs), any(output), any(summary)`
+export const light = 'any(trace_id), any(op_name), any(started_at) AS start, any(ended_at), any(exception)'
+export const heavy = `${light}, any(attributes), any(inputs), any(output), any(summary)`
 
 /** A list in the usual shape: group the parts of all calls of the project, then filter and sort. */
-const grouped = (project: string, columns: string, having: string, order: string) => (store: Store) =>
-  store.rows({
-    name: 'bench.grouped',
-    sql: `SELECT id, ${columns} FROM callhouse.bench_parts WHERE project_id = {project:String}
-      GROUP BY project_id, id HAVING any(deleted) = 0 AND (${having}) ORDER BY ${order}, id DESC LIMIT 50`,
-    params: { project },
-  } satisfies Query)
+export const grouped =
+  (project: string, columns: string, having: string, order: string, offset = 0) =>
+  (store: Store) =>
+    store.rows({
+      name: 'bench.grouped',
+      sql: `SELECT id, ${columns} FROM callhouse.bench_parts WHERE project_id = {project:String}
+      GROUP BY project_id, id HAVING any(deleted) = 0 AND (${having}) ORDER BY ${order}, id DESC LIMIT 50 OFFSET ${offset}`,
+      params: { project },
+    } satisfies Query)
 
 const field = (name: string) => ({ $getField: name })
 const literal = (value: unknown) => ({ $literal: value })
 const newest = [{ field: 'started_at', direction: 'desc' }]
 
-export async function payloadCases(store: Store, project: string): Promise<Case[]> {
+export async function payloadCases(store: Store, project: string): Promise<ReadCase[]> {
   const [sample] = await store.rows<{ customer: string; score: number }>({
     name: 'bench.sample',
     sql: `SELECT JSONExtractString(inputs, 'customer', 'id') AS customer FROM callhouse.payloads
@@ -106,8 +104,13 @@ export async function payloadCases(store: Store, project: string): Promise<Case[
   })
   const customer = sample?.customer ?? ''
   const columns = ['parent_id', 'display_name', 'ended_at', 'exception', 'thread_id']
-  const list = (name: string, design: string, body: Record<string, unknown>, sql: Case['sql']): Case => ({
-    ...{ name, design, path: '/calls/stream_query', sql },
+  const list = (
+    name: string,
+    goal: number | undefined,
+    body: Record<string, unknown>,
+    usual: NonNullable<ReadCase['usual']>,
+  ): ReadCase => ({
+    ...{ name, path: '/calls/stream_query', usual, ...(goal === undefined ? {} : { goal }) },
     body: { sort_by: newest, limit: 50, ...body },
   })
   const where = (expression: unknown) => ({ query: { $expr: expression } })
@@ -115,19 +118,19 @@ export async function payloadCases(store: Store, project: string): Promise<Case[
   return [
     list(
       'inputs path = value, 50 full rows',
-      '88',
+      20,
       where({ $eq: [field('inputs.customer.id'), literal(customer)] }),
       grouped(project, heavy, `JSONExtractString(any(inputs), 'customer', 'id') = '${customer}'`, 'start DESC'),
     ),
     list(
       'inputs number > x',
-      '16',
+      100,
       { columns, ...where({ $gt: [field('inputs.temperature'), literal(0.985)] }) },
       grouped(project, light, "JSONExtractFloat(any(inputs), 'temperature') > 0.985", 'start DESC'),
     ),
     list(
       'two output conditions',
-      '43',
+      20,
       {
         columns,
         ...where({
@@ -138,7 +141,7 @@ export async function payloadCases(store: Store, project: string): Promise<Case[
     ),
     list(
       'inputs contains a word that is not there',
-      '-',
+      undefined,
       {
         columns,
         ...where({
@@ -154,7 +157,7 @@ export async function payloadCases(store: Store, project: string): Promise<Case[
     ),
     list(
       'sort by output.score',
-      '251',
+      15,
       { columns, sort_by: [{ field: 'output.score', direction: 'desc' }] },
       grouped(project, light, '1', `${score} DESC`),
     ),

@@ -1,14 +1,7 @@
 // Usage and statistics: our routes against SQL of the usual shape (parts grouped at read time, JSONExtract of the summary).
 import type { Store } from '../../services/core/store/store.ts'
 import { createRollups, rollupTable } from '../../services/worker/rollups.ts'
-
-type Case = {
-  name: string
-  design: string
-  path: string
-  body: Record<string, unknown>
-  sql: (store: Store) => Promise<unknown>
-}
+import type { ReadCase } from './reads-case.ts'
 
 const traceCalls = 10_000
 const trace = '01900000-0000-7000-8000-00000000aaaa'
@@ -65,7 +58,7 @@ const tokens = ['prompt_tokens', 'completion_tokens', 'total_tokens'].map(field)
 const entries = "arrayJoin(JSONExtractKeysAndValuesRaw(s, 'usage')) AS entry"
 
 /** @param project whose calls are asked for; `callhouse.bench_parts` holds them as parts */
-export function usageCases(project: string): Case[] {
+export function usageCases(project: string): ReadCase[] {
   const end = new Date()
   const start = new Date(end.getTime() - 30 * 86_400_000)
   const month = { start: start.toISOString(), end: end.toISOString(), granularity: 3600 }
@@ -74,17 +67,17 @@ export function usageCases(project: string): Case[] {
   const sql = (text: string) => (store: Store) => store.rows({ name: 'bench.grouped', sql: text, params })
   return [
     {
-      ...{ name: 'tokens per hour and model, 30 days', design: '27', path: '/calls/stats' },
+      ...{ name: 'tokens per hour and model, 30 days', goal: 35, path: '/calls/stats' },
       body: {
         ...month,
         usage_metrics: ['input_tokens', 'output_tokens', 'total_tokens'].map((metric) => ({ metric })),
       },
-      sql: sql(
+      usual: sql(
         `SELECT toStartOfHour(start) AS hour, entry.1 AS model, ${tokens} FROM (SELECT start, ${entries} FROM (${grouped} ${within})) GROUP BY hour, model ORDER BY hour, model`,
       ),
     },
     {
-      ...{ name: 'calls, errors, latency per hour, 30 days', design: '-', path: '/calls/stats' },
+      ...{ name: 'calls, errors, latency per hour, 30 days', path: '/calls/stats' },
       body: {
         ...month,
         call_metrics: [
@@ -93,21 +86,21 @@ export function usageCases(project: string): Case[] {
           { metric: 'latency_ms', aggregations: ['avg', 'max'] },
         ],
       },
-      sql: sql(
+      usual: sql(
         `SELECT toStartOfHour(start) AS hour, count(), countIf(failure != ''), avg(took), max(took) FROM (SELECT start, failure, toUnixTimestamp64Milli(end) - toUnixTimestamp64Milli(start) AS took FROM (${grouped} ${within})) GROUP BY hour ORDER BY hour`,
       ),
     },
     {
-      ...{ name: 'latency p50 and p95 per hour, 30 days', design: '-', path: '/calls/stats' },
+      ...{ name: 'latency p50 and p95 per hour, 30 days', path: '/calls/stats' },
       body: { ...month, call_metrics: [{ metric: 'latency_ms', aggregations: [], percentiles: [50, 95] }] },
-      sql: sql(
+      usual: sql(
         `SELECT toStartOfHour(start) AS hour, quantilesExactInclusive(0.5, 0.95)(toUnixTimestamp64Milli(end) - toUnixTimestamp64Milli(start)) FROM (${grouped} ${within}) GROUP BY hour ORDER BY hour`,
       ),
     },
     {
-      ...{ name: 'usage of a 10k-call trace', design: '32', path: '/calls/usage' },
+      ...{ name: 'usage of a 10k-call trace', goal: 6, path: '/calls/usage' },
       body: { call_ids: [root] },
-      sql: sql(
+      usual: sql(
         `SELECT id, entry.1, ${tokens} FROM (SELECT id, ${entries} FROM (${grouped} AND trace = {trace:String})) GROUP BY id, entry.1`,
       ),
     },
