@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { startApplying } from './apply.ts'
 import type { Config } from './config.ts'
 import { createClock } from './core/clock.ts'
+import { followClock } from './core/clock-follow.ts'
 import { createFreshness } from './core/freshness.ts'
 import { createApp, type HttpServer } from './core/http/app.ts'
 import { openKeys } from './core/http/keys.ts'
@@ -17,7 +18,15 @@ import { withReadLog } from './core/store/read-log.ts'
 import type { Store } from './core/store/store.ts'
 import { packageVersion } from './core/version.ts'
 import { keepWordIndex } from './core/word-index.ts'
-import { checkEngines, edgeNumberOf, openLog, openProgress, openStore } from './engines.ts'
+import {
+  checkEngines,
+  edgeNumberOf,
+  hasEmbeddedStore,
+  hasSharedLog,
+  openLog,
+  openProgress,
+  openStore,
+} from './engines.ts'
 import { openBlobs } from './open-blobs.ts'
 import { openGeoRanges } from './query/geolocate.ts'
 import { routesOf } from './routes.ts'
@@ -72,6 +81,10 @@ export async function startCallhouse(
     await keepWordIndex(store, config.wordIndex)
 
     const clock = createClock(edgeNumberOf(config), log.lastClock())
+    if (hasSharedLog(config) && !hasEmbeddedStore(config)) {
+      const following = await followClock({ store, clock, logger, registry: metrics.registry })
+      open.push({ name: 'clock', limitMs: 1_000, close: () => following.stop() })
+    }
     const blobs = await openBlobs(config, role, logger)
     const progress = openProgress(config, log)
     const engines = { log, store, blobs, clock, progress }

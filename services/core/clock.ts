@@ -10,6 +10,8 @@ export type Clock = {
   last(): bigint
   /** Later values are greater than this one, which another clock gave. */
   pass(value: bigint): void
+  /** Microseconds by which the clock that all edges follow is ahead of this machine's. */
+  follow(aheadUs: number): void
 }
 
 /**
@@ -19,13 +21,17 @@ export type Clock = {
 export function createClock(edge = 0, after = 0n): Clock {
   let lastUs = Number(after >> edgeBits)
   const low = BigInt(edge)
+  let aheadUs = 0
   return {
     next() {
-      const now = Math.floor((performance.timeOrigin + performance.now()) * 1000)
+      const now = Math.floor((performance.timeOrigin + performance.now()) * 1000 + aheadUs)
       lastUs = now > lastUs ? now : lastUs + 1
       return (BigInt(lastUs) << edgeBits) | low
     },
     last: () => (BigInt(lastUs) << edgeBits) | low,
+    follow(us) {
+      aheadUs = us
+    },
     pass(value) {
       lastUs = Math.max(lastUs, Number(value >> edgeBits))
     },
