@@ -50,6 +50,18 @@ function workersOf({ group, topics }: KafkaSurvey): Finding {
   return ok('workers', `${members} for ${partitions} partitions of the calls, group ${state}`)
 }
 
+/** @param survey looks at the brokers, or throws */
+export async function examineKafka(
+  config: { logRetentionHours: number },
+  survey: () => Promise<KafkaSurvey>,
+): Promise<Finding[]> {
+  try {
+    return kafkaFindings(await survey(), config)
+  } catch (error) {
+    return [fail('brokers', error instanceof Error ? error.message : String(error))]
+  }
+}
+
 export function kafkaFindings(survey: KafkaSurvey, config: { logRetentionHours: number }): Finding[] {
   const wrong = survey.topics.flatMap((topic) => wrongSettings(topic, config.logRetentionHours * 3_600_000))
   const replicas = Math.min(...survey.topics.map((one) => one.replicas))

@@ -7,6 +7,7 @@ import type { Config } from './config.ts'
 import { createEmbeddedLog } from './core/log/embedded.ts'
 import type { KafkaLogOptions } from './core/log/kafka-client.ts'
 import type { KafkaReader } from './core/log/kafka-read.ts'
+import type { KafkaSurvey } from './core/log/kafka-survey.ts'
 import type { Log } from './core/log/log.ts'
 import { readSegments } from './core/log/read.ts'
 import type { Logger } from './core/logger.ts'
@@ -88,6 +89,12 @@ export async function openRecords(config: Config, logger: Logger): Promise<Pick<
     },
     close: async () => {},
   }
+}
+
+/** What the brokers, topics and workers of a Kafka log are like. Throws when the brokers cannot be reached. */
+export async function surveyLog(config: Config, logger: Logger): Promise<KafkaSurvey> {
+  const { surveyKafka } = await import('./core/log/kafka-survey.ts')
+  return surveyKafka(await kafkaOptionsOf(config, 'query', logger))
 }
 
 /** The ClickHouse server of the settings; undefined = the embedded engine. */

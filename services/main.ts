@@ -10,7 +10,8 @@ import { packageVersion } from './core/version.ts'
 import { explainedText } from './cost-commands.ts'
 import { deadLetterCommands } from './deadletter-commands.ts'
 import { examineMachine, examineStore, type Finding, findingsText } from './doctor.ts'
-import { hasEmbeddedStore, hasSharedLog, openLog, openStore } from './engines.ts'
+import { examineKafka } from './doctor-kafka.ts'
+import { hasEmbeddedStore, hasSharedLog, openLog, openStore, surveyLog } from './engines.ts'
 import { followMove, withEngines } from './move-commands.ts'
 import type { ExplainedCost } from './query/costs/explain.ts'
 import { follow } from './rebuild-commands.ts'
@@ -202,7 +203,12 @@ async function findStoreFindings(config: Config): Promise<Finding[]> {
 }
 
 async function examine(config: Config, asJson: boolean): Promise<void> {
-  const findings = [...(await examineMachine(config)), ...(await findStoreFindings(config))]
+  const { log: logger } = createLogger({ level: 'silent' })
+  const findings = [
+    ...(await examineMachine(config)),
+    ...(hasSharedLog(config) ? await examineKafka(config, () => surveyLog(config, logger)) : []),
+    ...(await findStoreFindings(config)),
+  ]
   print(asJson ? JSON.stringify(findings, null, 2) : findingsText(findings))
   if (findings.some(({ verdict }) => verdict === 'fail')) process.exitCode = 1
 }

@@ -3,7 +3,7 @@ import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import { createKafkaLog } from '../../services/core/log/kafka.ts'
 import { type KafkaSurvey, surveyKafka, type TopicSurvey } from '../../services/core/log/kafka-survey.ts'
 import { type TopicName, topics } from '../../services/core/topics.ts'
-import { kafkaFindings } from '../../services/doctor-kafka.ts'
+import { examineKafka, kafkaFindings } from '../../services/doctor-kafka.ts'
 import { kafkaBrokers, kafkaSettings } from '../fixtures/kafka.ts'
 
 // Starting a broker takes longer than a test may.
@@ -55,6 +55,13 @@ it('sees the topics that the log makes, and who is in the group', async () => {
   expect(wrong(survey)).toEqual([
     'warn replicas: topics have one copy: a lost disk loses records',
     'warn workers: none is in the group: what is accepted waits',
+  ])
+})
+
+it('says that brokers cannot be reached', async () => {
+  const settings = kafkaSettings(['127.0.0.1:1'])
+  expect(await examineKafka(config, () => surveyKafka(settings))).toEqual([
+    { check: 'brokers', verdict: 'fail', says: expect.stringContaining('127.0.0.1:1') },
   ])
 })
 
