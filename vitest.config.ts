@@ -17,6 +17,7 @@ const onServers = [
   'api/freshness',
   'api/object-labels',
   'api/paths',
+  'api/rebuild',
   'api/refs',
   'api/tables',
   'api/usage',

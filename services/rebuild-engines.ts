@@ -14,6 +14,8 @@ import type { RebuildingWorker } from './worker/rebuild-kinds.ts'
 import { createStateTable } from './worker/rebuild-state.ts'
 import type { SharedServer } from './worker/shadow.ts'
 
+const stopSignals = ['SIGINT', 'SIGTERM'] as const
+
 type Ask = (command: string, args: string[]) => Promise<unknown>
 
 /** What workers do elsewhere: here nothing but the rebuild itself uses the store. */
@@ -81,7 +83,11 @@ export async function withRebuilds<T>(config: Config, work: (ask: Ask) => Promis
       onEnd: () => {},
     })
     closing.push(() => rebuilds.stop())
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void rebuilds.stop())
+    const stop = () => void rebuilds.stop()
+    for (const signal of stopSignals) process.once(signal, stop)
+    closing.push(async () => {
+      for (const signal of stopSignals) process.off(signal, stop)
+    })
     const handle = rebuildCommands(rebuilds, log)
     return await work((command, args) => handle({ command, args }))
   } finally {

@@ -24,6 +24,7 @@ export type StateKeeper = {
   claim(): Promise<void>
   release(): Promise<void>
   load(): Promise<RebuildState | undefined>
+  /** @throws Error when another process has taken the rebuild over */
   save(state: RebuildState): Promise<void>
   /** Called when the rebuild and its tables are gone. */
   clear(): Promise<void>
@@ -57,6 +58,8 @@ export function createStateFile(path: string): StateKeeper {
   }
 }
 
+/** Of a process: its work goes on, it has ended, another one found it silent for too long. */
+const signs = { ended: 0, works: 1, buried: 2 } as const
 /** How often the process that works says so, and how long it may be silent. */
 const beatMs = 2_000
 const goneMs = 10_000
@@ -74,28 +77,32 @@ export function createStateTable(store: Pick<Store, 'rows' | 'command'>, server:
 
   const run = (name: string, sql: string, params: Record<string, unknown> = {}) =>
     store.command({ name: `rebuild.${name}`, sql, params }, aside)
-  const say = (isAlive: boolean, state = '') =>
-    run('state', `INSERT INTO ${table} (owner, alive, state) SELECT {owner:String}, {alive:UInt8}, {state:String}`, {
-      ...{ owner, alive: isAlive ? 1 : 0, state },
+  const tell = (of: string, sign: keyof typeof signs, state = '') =>
+    run('state', `INSERT INTO ${table} (owner, sign, state) SELECT {owner:String}, {sign:UInt8}, {state:String}`, {
+      ...{ owner: of, sign: signs[sign], state },
     })
   const exists = async (): Promise<boolean> => {
     const sql = 'SELECT name FROM system.tables WHERE database = {database:String} AND name = {table:String}'
     return (await store.rows({ name: 'rebuild.state', sql, params: { database, table: stateTable } })).length > 0
   }
-  /** Signs of the process that came before this one and is not known to have ended. */
+  /** Last sign of the process that came before this one and is not known to have ended. */
   const before = async (): Promise<string | undefined> => {
     const rows = await store.rows<{ owner: string; last: string }>({
       name: 'rebuild.owners',
       sql: `SELECT owner, toString(max(at)) AS last FROM ${table}
-        GROUP BY owner HAVING argMax(alive, at) = 1 ORDER BY min(at), owner LIMIT 1`,
-      params: {},
+        GROUP BY owner HAVING argMax(sign, at) = {works:UInt8} AND max(sign) < {buried:UInt8}
+        ORDER BY min(at), owner LIMIT 1`,
+      params: signs,
     })
     const [first] = rows
     return first === undefined || first.owner === owner ? undefined : `${first.owner} ${first.last}`
   }
-  /** A process that gives no sign for so long was killed. */
-  const bury = (sign: string) =>
-    run('state', `INSERT INTO ${table} (owner, alive, state) SELECT {gone:String}, 0, ''`, { gone: sign.split(' ')[0] })
+  /** One that only slept must not go on beside its successor. */
+  const refuseBuried = async (): Promise<void> => {
+    const sql = `SELECT 1 AS n FROM ${table} WHERE owner = {owner:String} AND sign = {buried:UInt8}`
+    const rows = await store.rows({ name: 'rebuild.buried', sql, params: { owner, ...signs } })
+    if (rows.length > 0) throw new Error('another process has taken the rebuild over')
+  }
 
   return {
     async claim() {
@@ -104,10 +111,10 @@ export function createStateTable(store: Pick<Store, 'rows' | 'command'>, server:
       await run(
         'state',
         `CREATE TABLE IF NOT EXISTS ${table}${onCluster(server)}
-          (at DateTime64(6) DEFAULT now64(6), owner String, alive UInt8, state String) ENGINE = ${engine} ORDER BY at`,
+          (at DateTime64(6) DEFAULT now64(6), owner String, sign UInt8, state String) ENGINE = ${engine} ORDER BY at`,
       )
-      await say(true)
-      beating = setInterval(() => void say(true).catch(() => undefined), beatMs)
+      await tell(owner, 'works')
+      beating = setInterval(() => void tell(owner, 'works').catch(() => undefined), beatMs)
       beating.unref()
       for (let sign = await before(), sinceMs = Date.now(); sign !== undefined; ) {
         await sleep(200)
@@ -116,13 +123,13 @@ export function createStateTable(store: Pick<Store, 'rows' | 'command'>, server:
         else if (next !== sign) {
           await this.release()
           throw new Error('another process works at a rebuild; there is one at a time')
-        } else if (Date.now() - sinceMs > goneMs) await bury(sign)
+        } else if (Date.now() - sinceMs > goneMs) await tell(sign.split(' ')[0] as string, 'buried')
         sign = next
       }
     },
     async release() {
       clearInterval(beating)
-      await say(false).catch(() => undefined)
+      await tell(owner, 'ended').catch(() => undefined)
     },
     async load() {
       if (!(await exists())) return undefined
@@ -130,7 +137,10 @@ export function createStateTable(store: Pick<Store, 'rows' | 'command'>, server:
       const [row] = await store.rows<{ state: string }>({ name: 'rebuild.state', sql, params: {} })
       return row && (JSON.parse(row.state) as RebuildState)
     },
-    save: (state) => say(true, JSON.stringify(state)),
+    async save(state) {
+      await refuseBuried()
+      await tell(owner, 'works', JSON.stringify(state))
+    },
     async clear() {
       clearInterval(beating)
     },

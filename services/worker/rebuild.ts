@@ -166,6 +166,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
       await kind.fill(task)
       await kind.finish(task, async (options) => {
         stopping.signal.throwIfAborted()
+        await keeper.save(state)
         status.phase = 'exchanging'
         const changed = await shadow.changed()
         if (changed.length > 0)

@@ -126,11 +126,18 @@ const refreshed = async () => {
 
 const command = (sql: string): Promise<void> => server.now().store.command({ name: 'test.command', sql, params: {} })
 
-const sources: [string, string[]][] = [
-  ['the log', ['calls', 'payloads', 'call_patches', 'objects', 'object_events', 'costs']],
-  ['the calls', ['calls_by_id', 'calls_by_trace', 'calls_by_parent', 'turns']],
-  ['marks', ['call_counts', 'call_stats', 'payload_leaves']],
-]
+/** Of each kind some where each takes longer. */
+const sources: [string, string[]][] = usesKafka
+  ? [
+      ['the log', ['calls', 'object_events']],
+      ['the calls', ['calls_by_id', 'turns']],
+      ['marks', ['call_counts', 'payload_leaves']],
+    ]
+  : [
+      ['the log', ['calls', 'payloads', 'call_patches', 'objects', 'object_events', 'costs']],
+      ['the calls', ['calls_by_id', 'calls_by_trace', 'calls_by_parent', 'turns']],
+      ['marks', ['call_counts', 'call_stats', 'payload_leaves']],
+    ]
 
 beforeAll(async () => {
   server = await startLiveServer()
@@ -154,7 +161,7 @@ it.each(sources)('made anew from %s when the old ones are lost', async (_from, t
   expect(await leftovers()).toEqual([])
 })
 
-it.each(['calls', 'calls_by_trace', 'call_counts'])('%s, while writes go on', async (table) => {
+it.each(usesKafka ? ['calls'] : ['calls', 'calls_by_trace', 'call_counts'])('%s, while writes go on', async (table) => {
   let isDone = false
   const writing = (async () => {
     do await write(10)
@@ -185,6 +192,7 @@ it('kept records that are applied again change nothing', async () => {
   expect([await contents('calls'), await contents('payloads')]).toEqual([before.calls, before.payloads])
 })
 
+// Files of the log are removed.
 it.skipIf(usesServer)('what the log does not hold any more is taken over, and said', async () => {
   await server.restart()
   const log = join(server.dataDir, 'log', 'calls')
