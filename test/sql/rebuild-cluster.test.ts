@@ -1,0 +1,59 @@
+// The definitions of a rebuild on one server and in a cluster: checked in as a sample, and SQL that the engine reads.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Query, Store } from '../../services/core/store/store.ts'
+import { topics } from '../../services/core/topics.ts'
+import { createStateTable } from '../../services/worker/rebuild-state.ts'
+import { createShadow, type SharedServer } from '../../services/worker/shadow.ts'
+import { createTestStore } from '../fixtures/store.ts'
+
+let store: Store
+let remove: () => Promise<void>
+beforeAll(async () => {
+  ;({ store, remove } = await createTestStore())
+})
+afterAll(() => remove())
+
+const views = [
+  { name: 'calls_in_to_calls', target: 'calls', source: 'calls_in', select: 'SELECT id FROM callhouse.calls_in' },
+  { name: 'calls_to_by_id', target: 'calls_by_id', source: 'calls', select: 'SELECT id FROM callhouse.calls' },
+  { name: 'calls_to_by_trace', target: 'calls_by_trace', source: 'calls', select: 'SELECT id FROM callhouse.calls' },
+]
+
+/** Every statement of a rebuild that is no insert, in order; `left` are tables of an earlier one. */
+async function statementsOf(server: SharedServer): Promise<string[]> {
+  const statements: string[] = []
+  const recorded = ({ sql }: Query): void => {
+    if (!/^INSERT/.test(sql)) statements.push(sql.replace(/\s+/g, ' '))
+  }
+  const recording: Store = {
+    ...store,
+    command: async (query) => recorded(query),
+    async rows<T>(query: Query) {
+      if (query.name === 'rebuild.inserting') recorded(query)
+      return (query.name === 'rebuild.left' ? [{ name: 'calls_mirror' }, { name: 'calls' }] : []) as T[]
+    },
+  }
+  const state = createStateTable(recording, server)
+  await state.claim()
+  const plan = { tables: ['calls', 'payloads'], helpers: ['calls_by_id'], scratch: ['calls_batch'], sinks: ['turns'] }
+  const shadow = createShadow(recording, { ...plan, topic: topics.calls }, server)
+  await shadow.create(views)
+  await shadow.mirror('calls')
+  await shadow.settled(new AbortController().signal)
+  await shadow.exchange()
+  await shadow.drop()
+  await state.clear()
+  return statements
+}
+
+test('definitions on a server and in a cluster', async () => {
+  const one = await statementsOf({ database: 'other' })
+  const many = await statementsOf({ database: 'callhouse', cluster: 'main' })
+  const text = (title: string, statements: string[]) => `-- ${title}\n${statements.map((sql) => `${sql};\n`).join('')}`
+  await expect(`${text('one server', one)}\n${text('a cluster', many)}`).toMatchFileSnapshot('rebuild-cluster.sql')
+  for (const sql of many) expect(sql).toMatch(/ ON CLUSTER main|clusterAllReplicas\(main,/)
+  for (const sql of [...one, ...many]) {
+    const query = { name: 'format', sql: 'SELECT formatQuery({sql:String}) AS text', params: { sql } }
+    expect(await store.rows(query)).toEqual([{ text: expect.stringMatching(/\S/) }])
+  }
+})
