@@ -37,7 +37,7 @@ const help = `callhouse: trace, evaluation and inference server
   callhouse rebuild                     the tables that can be made anew, and whether a rebuild is unfinished
   callhouse rebuild <table> [--rows-per-second 20000]    makes a table anew while everything goes on; goes on after a kill
   callhouse rebuild abandon             gives an unfinished rebuild up: the old table stays
-  callhouse replay --from <position> [--rows-per-second 20000]    applies kept records again; a position is calls=12 or 12
+  callhouse replay --from <position> [--rows-per-second 20000]    applies kept records again; a position is calls=12, calls.2=12 or 12
   callhouse export <folder> [--project <entity/project>]    everything, or one project, as files that other programs read
   callhouse import <folder>             checks an export and writes it into this installation; may be repeated
   callhouse backup <folder>             a copy of the data folder while the server goes on
