@@ -12,7 +12,6 @@ const onServers = [
   'api/calls-costs',
   'api/calls-feedback-fields',
   'api/dead-letters',
-  'api/feedback-calls',
   'api/files-bucket',
   'api/freshness',
   'api/object-labels',
