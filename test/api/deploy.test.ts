@@ -43,6 +43,25 @@ it('mounts files that exist', () => {
   expect(mounted.filter((path) => !existsSync(new URL(path, root)))).toEqual([])
 })
 
+it('has an operator manual whose settings exist, with a line for every alert', () => {
+  const manual = text('docs/operate.md')
+  // Read by docker compose, not by a process.
+  const known = new Set([...settings.map(({ env }) => env), 'CALLHOUSE_METRICS_KEY'])
+  const named = [...new Set(manual.match(/\bCALLHOUSE_[A-Z_]+\b/g))]
+  expect(named.length).toBeGreaterThan(15)
+  expect(named.filter((name) => !known.has(name))).toEqual([])
+  const alerts = [...text('deploy/alerts.yml').matchAll(/alert: Callhouse(\w+)/g)].map(([, name = '']) => name)
+  const cells = manual.split('\n').flatMap(
+    (line) =>
+      line
+        .split('|')[1]
+        ?.split(',')
+        .map((cell) => cell.trim()) ?? [],
+  )
+  expect(alerts.length).toBeGreaterThan(10)
+  expect(alerts.filter((name) => !cells.includes(name))).toEqual([])
+})
+
 /** Names of metrics in an expression of Prometheus, and the labels that it groups by. */
 function namesIn(expression: string): { metrics: string[]; groups: string[] } {
   const bare = expression.replaceAll(/"[^"]*"/g, '').replaceAll(/\{[^}]*\}|\[[^\]]*\]/g, '')
@@ -91,6 +110,13 @@ describe('metrics that are looked at', () => {
       return metrics.length === 0 ? [`nothing in ${expr}`] : metrics.filter((name) => !known.has(name))
     })
     expect(unknown).toEqual([])
+  })
+
+  it('are named in the manual as they are', () => {
+    const named = [...new Set(text('docs/operate.md').match(/\bcallhouse_[a-z]+_[a-z_]+\b/g))]
+    const tables = /^callhouse_rebuild/
+    expect(named.length).toBeGreaterThan(3)
+    expect(named.filter((name) => !served.names.has(name) && !tables.test(name))).toEqual([])
   })
 
   it('are grouped by labels that series have', () => {
