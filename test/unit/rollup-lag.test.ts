@@ -1,0 +1,65 @@
+// What a rollup says of its lag: from the first change that it may lack until a recompute that began after the last one.
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { Position } from '../../services/core/log/log.ts'
+import type { Store } from '../../services/core/store/store.ts'
+import { createRollups, type Rollups } from '../../services/worker/rollups.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+let rollups: Rollups
+let offset = 0
+let during = async (): Promise<void> => {}
+const start = (committed: () => Position[] = () => [{ topic: 'calls', partition: 0, offset: ++offset }]): void => {
+  during = async () => {}
+  const store: Partial<Store> = { rows: async () => [], command: () => during() }
+  rollups = createRollups({ store: store as Store, committed: async () => committed(), onError: () => {} })
+}
+const lags = () => rollups.lag().map(({ name, lagMs }) => `${name} ${lagMs}`)
+
+it('grows from the first change, and ends with a recompute', async () => {
+  start()
+  expect(lags()).toEqual(['call_counts 0', 'call_stats 0'])
+  rollups.touch()
+  await vi.advanceTimersByTimeAsync(1_000)
+  rollups.touch()
+  await vi.advanceTimersByTimeAsync(500)
+  expect(lags()).toEqual(['call_counts 1500', 'call_stats 1500'])
+  await rollups.refresh()
+  expect(lags()).toEqual(['call_counts 0', 'call_stats 0'])
+  await rollups.stop()
+})
+
+it('of changes that come while it recomputes begins with that recompute', async () => {
+  start()
+  rollups.touch()
+  let isTouched = false
+  during = async () => {
+    await vi.advanceTimersByTimeAsync(10)
+    if (!isTouched) rollups.touch()
+    isTouched = true
+  }
+  await rollups.refresh()
+  const [counts, stats] = rollups.lag()
+  expect(counts?.lagMs).toBeGreaterThan(0)
+  // The second one began after the change.
+  expect(stats?.lagMs).toBe(0)
+  await rollups.stop()
+})
+
+it('goes on growing while recomputing fails, and is nothing where another worker recomputes', async () => {
+  start()
+  during = () => Promise.reject(new Error('outage'))
+  rollups.touch()
+  await vi.advanceTimersByTimeAsync(1_000)
+  await expect(rollups.refresh()).rejects.toThrow('outage')
+  expect(lags()).toEqual(['call_counts 1000', 'call_stats 1000'])
+  await rollups.stop()
+
+  start(() => [])
+  rollups.touch()
+  await vi.advanceTimersByTimeAsync(1_000)
+  await rollups.refresh()
+  expect(lags()).toEqual(['call_counts 0', 'call_stats 0'])
+  await rollups.stop()
+})
