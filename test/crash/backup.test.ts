@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { restore } from '../../services/worker/backup/restore.ts'
 import { callhouse } from '../fixtures/callhouse.ts'
@@ -86,7 +86,11 @@ it('holds what was acknowledged before it began, while writes go on', async () =
 
   const restored = join(folder, 'restored')
   await callhouse(['restore', backup], { CALLHOUSE_DATA_DIR: restored })
+  // what a backup leaves that was killed
+  const left = join(restored, 'clickhouse/shadow/callhouse_backup')
+  await mkdir(left, { recursive: true })
   server = await startChildServer(restored, env)
+  expect(await readdir(dirname(left))).toEqual([])
   expect(await answersOf(sameAddress(server.url), 'back/world')).toEqual(world)
   const calls = await postLines<{ id: string; inputs: { n: number } | null; output: { n: number } | null }>(
     ...[server.url, '/calls/stream_query', { project_id }],

@@ -1,4 +1,5 @@
 // Copies a data folder while the server goes on: the tables frozen between two batches, and the log from there on.
+import { rmSync } from 'node:fs'
 import { cp, mkdir, open, readdir, readlink, rm, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { errorCode, nodeFs } from '../../core/log/disk.ts'
@@ -47,18 +48,21 @@ const notCopied = /^(clickhouse|log|blobs|callhouse\.sock|rebuild\.json.*|import
 const firstTables = ['rollups', 'payload_chunks', 'payload_leaves', 'call_counts_hourly', 'call_counts', 'call_stats']
 const placeOf = (table: string): number => (firstTables.indexOf(table) + 1 || firstTables.length + 1) - 1
 
+const frozenOf = (dataDir: string): string => join(dataDir, 'clickhouse/shadow', frozenName)
+
 type Table = { name: string; uuid: string }
 
-export const backupOf =
-  (deps: BackupDeps) =>
-  (folder: string, task: MoveTask): Promise<void> =>
-    backupTo(deps, folder, task)
+/** What an earlier process froze and did not copy takes space as soon as the tables merge: it goes first. */
+export function backupOf(deps: BackupDeps): (folder: string, task: MoveTask) => Promise<void> {
+  rmSync(frozenOf(deps.dataDir), { recursive: true, force: true })
+  return (folder, task) => backupTo(deps, folder, task)
+}
 
 /** @throws Error with a line for the operator */
 async function backupTo(deps: BackupDeps, folder: string, task: MoveTask): Promise<void> {
   const { dataDir, store, log, worker } = deps
   const engineDir = join(dataDir, 'clickhouse')
-  const shadow = join(engineDir, 'shadow', frozenName)
+  const shadow = frozenOf(dataDir)
   const data = join(folder, dataName)
   const begunAt = new Date().toISOString()
   if (await deps.isRebuilding()) throw new Error('a table is being rebuilt, or its rebuild is unfinished: end it first')

@@ -11,7 +11,7 @@ import { type TopicName, topics } from '../../core/topics.ts'
 import { packageVersion } from '../../core/version.ts'
 import { readOrigins } from '../origins.ts'
 import { type CarrierFile, createLineFiles, writeManifest } from './carrier.ts'
-import { createPages } from './pages.ts'
+import { type Chunk, createPages } from './pages.ts'
 import { blobFiles, followingTables, type Source, sources } from './sources.ts'
 import type { MoveTask } from './tasks.ts'
 
@@ -110,13 +110,15 @@ export async function exportTo(
   async function write(source: Source): Promise<void> {
     const out = createLineFiles(folder, source.table, { topic: source.topic, contents: 'rows' })
     try {
-      for await (const chunk of pages.chunks(source)) {
-        await out.add(chunk.lines)
-        lacking += chunk.lacking
-        task.advanced(chunk.rows)
+      const add = async (chunks: AsyncIterable<Chunk>): Promise<void> => {
+        for await (const chunk of chunks) {
+          await out.add(chunk.lines)
+          lacking += chunk.lacking
+          task.advanced(chunk.rows)
+        }
       }
-      const moved = source.table === 'calls' ? await pages.moved(source, clock) : null
-      if (moved !== null) await out.add(moved.lines)
+      await add(pages.chunks(source))
+      if (source.table === 'calls') await add(pages.moved(source, clock))
       files.push(...(await out.end()))
     } finally {
       await out.discard()

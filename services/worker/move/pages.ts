@@ -8,6 +8,8 @@ const keysAtOnce = 20_000
 /** Rows and bytes of which lines are made at once; a larger row comes alone. */
 const chunkRows = 5_000
 const chunkBytes = 8 * 2 ** 20
+/** Calls whose payloads may be large, and of which nothing but the id is known. */
+const movedAtOnce = 100
 const timeoutMs = 600_000
 
 /** The key of a row as texts, the project first. */
@@ -124,24 +126,31 @@ export function createPages(store: Pick<Store, 'rows' | 'bytes'>, project: strin
       }
     },
     /** Lines of the calls that moved to another start time since a clock: a walk along time may have missed them. */
-    async moved(source: Source, clock: bigint): Promise<Chunk | null> {
+    async *moved(source: Source, clock: bigint): AsyncGenerator<Chunk> {
       const where = both(scope, { sql: 'start_ver >= {clock:UInt64}', params: { clock } })
-      const found = await store.rows<{ key: Key }>(
+      const found = await store.rows<{ project_id: string; id: string }>(
         {
           name: 'export.moved',
-          sql: `SELECT DISTINCT [project_id, id] AS key FROM callhouse.calls FINAL WHERE moved = 1 AND ${where.sql}`,
+          sql: `SELECT DISTINCT project_id, id FROM callhouse.calls FINAL WHERE moved = 1 AND ${where.sql}
+            ORDER BY project_id, id`,
           params: where.params,
         },
         options,
       )
-      if (found.length === 0) return null
-      const ids = found.map(({ key }) => key[1] as string)
-      const all = both(scope, {
-        sql: `id IN {ids:Array(String)} AND (project_id, started_at, id) IN
-          (SELECT project_id, started_at, id FROM callhouse.calls_by_id WHERE id IN {ids:Array(String)})`,
-        params: { ids },
-      })
-      return linesOf(source, all, scope ?? { sql: '1', params: {} })
+      for (let at = 0; at < found.length; at += movedAtOnce) {
+        signal.throwIfAborted()
+        const some = found.slice(at, at + movedAtOnce)
+        const projects = {
+          sql: 'project_id >= {p:String} AND project_id <= {q:String}',
+          params: { p: some[0]?.project_id, q: some.at(-1)?.project_id },
+        }
+        const range = both(projects, {
+          sql: `id IN {ids:Array(String)} AND (project_id, started_at, id) IN
+            (SELECT project_id, started_at, id FROM callhouse.calls_by_id WHERE ${projects.sql} AND id IN {ids:Array(String)})`,
+          params: { ids: some.map(({ id }) => id) },
+        })
+        yield await linesOf(source, range, projects)
+      }
     },
   }
 }

@@ -65,12 +65,13 @@ const completeLine = (side: string, clock: string, startedAt: string): string =>
     ...of(side, ['odd', 'attributes', 'inputs', 'output', 'summary', 'otel_dump']),
   })
 
-/** Newest row of payloads per time and id. `found` is 1 where there is one. */
-const newest = (parts: string, range: string): string =>
-  `SELECT project_id, at, id, 1 AS found, row.1 AS part, row.2 AS odd, row.3 AS attributes, row.4 AS inputs, row.5 AS output,
-    row.6 AS summary, row.7 AS otel_dump
-  FROM (SELECT project_id, at, id, argMax((part, odd, attributes, inputs, output, summary, otel_dump), clock) AS row
-    FROM callhouse.payloads WHERE ${parts} AND ${range} GROUP BY project_id, at, id)`
+/** Rows of payloads; `found` is 1 where there is one. Those that came twice may lie there twice. */
+const payloads = (parts: string, range: string): string =>
+  `SELECT *, 1 AS found FROM callhouse.payloads WHERE ${parts} AND ${range} LIMIT 1 BY project_id, at, id, clock`
+
+/** Of the part that the call shows, not of a newer one whose call is not folded yet. */
+const isOf = (alias: string, time: string, clock: string): string =>
+  `${alias}.project_id = c.project_id AND ${alias}.at = c.${time} AND ${alias}.id = c.id AND ${alias}.clock = c.${clock}`
 
 const calls: Source = {
   topic: 'calls',
@@ -82,7 +83,7 @@ const calls: Source = {
     const rows = `SELECT * FROM callhouse.calls FINAL WHERE moved = 0 AND ${range}`
     const places = (time: string) => `(project_id, at, id) IN (SELECT project_id, ${time}, id FROM (${rows}))`
     return `SELECT arrayJoin(arrayFilter(line -> line != '', [
-      concat(if(s.found = 0, '!', ''), if(if(s.found = 1, s.part = 'both', c.end_ver = c.start_ver),
+      concat(if(s.found = 0, '!', ''), if(c.end_ver = c.start_ver OR (s.found = 1 AND s.part = 'both'),
         ${completeLine('s', 'c.start_ver', 'c.started_at')},
         ${callLine('start', {
           clock: 'c.start_ver',
@@ -100,10 +101,10 @@ const calls: Source = {
           ...of('e', ['odd', 'output', 'summary']),
         })})))])) AS line
     FROM (${rows}) AS c
-    LEFT JOIN (${newest(`part != 'end'`, `${scope} AND ${places('started_at')}`)}) AS s
-      ON s.project_id = c.project_id AND s.at = c.started_at AND s.id = c.id
-    LEFT JOIN (${newest(`part != 'start'`, `${scope} AND ${places('output_at')}`)}) AS e
-      ON e.project_id = c.project_id AND e.at = c.output_at AND e.id = c.id`
+    LEFT JOIN (${payloads(`part != 'end'`, `${scope} AND ${places('started_at')}`)}) AS s
+      ON ${isOf('s', 'started_at', 'start_ver')}
+    LEFT JOIN (${payloads(`part != 'start'`, `${scope} AND ${places('output_at')}`)}) AS e
+      ON ${isOf('e', 'output_at', 'end_ver')}`
   },
 }
 
@@ -116,7 +117,8 @@ const patches: Source = {
   only: `kind != 'start'`,
   lines: (range, scope) => {
     const rows = `SELECT * FROM callhouse.call_patches FINAL WHERE kind != 'start' AND ${range}`
-    const shown = `SELECT project_id, id, end_ver FROM callhouse.calls WHERE ${scope} AND (project_id, started_at, id) IN
+    const shown = `SELECT project_id, id, end_ver FROM callhouse.calls FINAL
+      WHERE moved = 0 AND ${scope} AND (project_id, started_at, id) IN
       (SELECT project_id, started_at, id FROM callhouse.calls_by_id
         WHERE ${scope} AND (project_id, id) IN (SELECT project_id, id FROM (${rows}) WHERE kind = 'end'))`
     return `SELECT multiIf(
@@ -130,10 +132,10 @@ const patches: Source = {
         ...of('e', ['odd', 'output', 'summary']),
       })})) AS line
     FROM (${rows}) AS c
-    LEFT JOIN (${newest(
+    LEFT JOIN (${payloads(
       `part = 'end'`,
       `${scope} AND (project_id, at, id) IN (SELECT project_id, output_at, id FROM (${rows}) WHERE kind = 'end')`,
-    )}) AS e ON e.project_id = c.project_id AND e.at = c.output_at AND e.id = c.id
+    )}) AS e ON ${isOf('e', 'output_at', 'clock')}
     WHERE c.kind != 'end' OR (c.project_id, c.id, c.clock) NOT IN (${shown})`
   },
 }
