@@ -34,8 +34,8 @@ afterAll(async () => {
 it('moves from one machine to many and back', async () => {
   const first = join(folder, 'first')
   const one = await startChildServer(first, { CALLHOUSE_FRESHNESS_MS: '60000' })
-  await writeWorld(sameAddress(one.url), projects[0] as string)
-  await writeWorld(sameAddress(one.url), projects[1] as string, 10)
+  await writeWorld(sameAddress(one.url), projects[0] as string, 12)
+  await writeWorld(sameAddress(one.url), projects[1] as string, 4)
   const before = await all(sameAddress(one.url))
   await one.stop()
 
@@ -50,4 +50,4 @@ it('moves from one machine to many and back', async () => {
   await callhouse(['import', join(folder, 'back')], { CALLHOUSE_DATA_DIR: second })
   expect(await all(sameAddress(again.url))).toEqual(before)
   await again.stop()
-})
+}, 240_000)
