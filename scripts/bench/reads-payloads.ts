@@ -1,5 +1,5 @@
 // Reads that look into payloads: our routes against SQL of the usual shape (parts grouped at read time, JSONExtract).
-import type { Query, Store } from '../../services/core/store/store.ts'
+import type { Store } from '../../services/core/store/store.ts'
 import { createLeaves } from '../../services/worker/leaves.ts'
 import { createRollups } from '../../services/worker/rollups.ts'
 import type { ReadCase } from './reads-case.ts'
@@ -78,18 +78,38 @@ export async function deriveLeaves(store: Store): Promise<number> {
 }
 
 export const light = 'any(trace_id), any(op_name), any(started_at) AS start, any(ended_at), any(exception)'
-export const heavy = `${light}, any(attributes), any(inputs), any(output), any(summary)`
+const heavy = `${light}, any(attributes), any(inputs), any(output), any(summary)`
 
-/** A list in the usual shape: group the parts of all calls of the project, then filter and sort. */
+const usually = (store: Store, project: string, sql: string) =>
+  store.rows({ name: 'bench.usual', sql, params: { project } }, { timeoutMs: 300_000, memoryBytes: 8 * 2 ** 30 })
+
+/**
+ * A list in the usual shape: group the parts of the calls of the project, then filter and sort.
+ * @param where what parts alone can tell; a part without the payload passes
+ */
 export const grouped =
-  (project: string, columns: string, having: string, order: string, offset = 0) =>
+  (project: string, columns: string, having: string, order: string, { offset = 0, where = '1' } = {}) =>
   (store: Store) =>
-    store.rows({
-      name: 'bench.grouped',
-      sql: `SELECT id, ${columns} FROM callhouse.bench_parts WHERE project_id = {project:String}
+    usually(
+      store,
+      project,
+      `SELECT id, ${columns} FROM callhouse.bench_parts WHERE project_id = {project:String} AND (${where})
       GROUP BY project_id, id HAVING any(deleted) = 0 AND (${having}) ORDER BY ${order}, id DESC LIMIT 50 OFFSET ${offset}`,
-      params: { project },
-    } satisfies Query)
+    )
+
+/** Ids first, then all columns of these alone. */
+export const usualPage =
+  (project: string, having: string, where = '1') =>
+  (store: Store) =>
+    usually(
+      store,
+      project,
+      `SELECT id, ${heavy} FROM callhouse.bench_parts WHERE project_id = {project:String} AND id IN
+      (SELECT id FROM (SELECT id, any(started_at) AS start FROM callhouse.bench_parts
+        WHERE project_id = {project:String} AND (${where})
+        GROUP BY project_id, id HAVING any(deleted) = 0 AND (${having}) ORDER BY start DESC LIMIT 50))
+      GROUP BY project_id, id ORDER BY start DESC`,
+    )
 
 const field = (name: string) => ({ $getField: name })
 const literal = (value: unknown) => ({ $literal: value })
@@ -120,13 +140,19 @@ export async function payloadCases(store: Store, project: string): Promise<ReadC
       'inputs path = value, 50 full rows',
       20,
       where({ $eq: [field('inputs.customer.id'), literal(customer)] }),
-      grouped(project, heavy, `JSONExtractString(any(inputs), 'customer', 'id') = '${customer}'`, 'start DESC'),
+      usualPage(
+        project,
+        `JSONExtractString(any(inputs), 'customer', 'id') = '${customer}'`,
+        `inputs = '' OR JSONExtractString(inputs, 'customer', 'id') = '${customer}'`,
+      ),
     ),
     list(
       'inputs number > x',
       100,
       { columns, ...where({ $gt: [field('inputs.temperature'), literal(0.985)] }) },
-      grouped(project, light, "JSONExtractFloat(any(inputs), 'temperature') > 0.985", 'start DESC'),
+      grouped(project, light, "JSONExtractFloat(any(inputs), 'temperature') > 0.985", 'start DESC', {
+        where: "inputs = '' OR JSONExtractFloat(inputs, 'temperature') > 0.985",
+      }),
     ),
     list(
       'two output conditions',
@@ -137,7 +163,10 @@ export async function payloadCases(store: Store, project: string): Promise<ReadC
           $and: [{ $eq: [field('output.label'), literal('bad')] }, { $gt: [field('output.score'), literal(0.998)] }],
         }),
       },
-      grouped(project, light, `${label} = 'bad' AND ${score} > 0.998`, 'start DESC'),
+      grouped(project, light, `${label} = 'bad' AND ${score} > 0.998`, 'start DESC', {
+        where:
+          "output = '' OR (JSONExtractString(output, 'label') = 'bad' AND JSONExtractFloat(output, 'score') > 0.998)",
+      }),
     ),
     list(
       'inputs contains a word that is not there',
@@ -153,6 +182,7 @@ export async function payloadCases(store: Store, project: string): Promise<ReadC
         light,
         "positionCaseInsensitive(JSONExtractString(any(inputs), 'query'), 'zebra') > 0",
         'start DESC',
+        { where: "inputs = '' OR positionCaseInsensitive(JSONExtractString(inputs, 'query'), 'zebra') > 0" },
       ),
     ),
     list(

@@ -64,7 +64,8 @@ export function usageCases(project: string): ReadCase[] {
   const month = { start: start.toISOString(), end: end.toISOString(), granularity: 3600 }
   const params = { project, trace, from: start.getTime() * 1000 }
   const within = 'AND start >= fromUnixTimestamp64Micro({from:Int64})'
-  const sql = (text: string) => (store: Store) => store.rows({ name: 'bench.grouped', sql: text, params })
+  const sql = (text: string) => (store: Store) =>
+    store.rows({ name: 'bench.usual', sql: text, params }, { timeoutMs: 300_000, memoryBytes: 8 * 2 ** 30 })
   return [
     {
       ...{ name: 'tokens per hour and model, 30 days', goal: 35, path: '/calls/stats' },

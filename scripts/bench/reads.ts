@@ -9,7 +9,7 @@ import type { Query, Store } from '../../services/core/store/store.ts'
 import { startCallhouse } from '../../services/serve.ts'
 import { createClient, median } from './process.ts'
 import type { ReadCase } from './reads-case.ts'
-import { light as anyLight, deriveLeaves, fillParts, grouped, heavy, payloadCases } from './reads-payloads.ts'
+import { light as anyLight, deriveLeaves, fillParts, grouped, payloadCases, usualPage } from './reads-payloads.ts'
 import { deriveStats, fillLargeTrace, usageCases } from './reads-usage.ts'
 
 export const project = 'bench/half'
@@ -159,17 +159,6 @@ const byKeys = (from: string, params: Record<string, unknown>) => (store: Store)
     ),
   )
 
-/** Ids first, then all columns of these alone. */
-const usualPage =
-  (having: string, where = '') =>
-  (store: Store) =>
-    store.rows(
-      q(`SELECT id, ${heavy} FROM callhouse.bench_parts WHERE project_id = {project:String} AND id IN
-        (SELECT id FROM (SELECT id, any(started_at) AS start FROM callhouse.bench_parts WHERE project_id = {project:String} ${where}
-          GROUP BY project_id, id HAVING any(deleted) = 0 AND (${having}) ORDER BY start DESC LIMIT 50))
-        GROUP BY project_id, id ORDER BY start DESC`),
-    )
-
 const usualCount = (having: string) => (store: Store) =>
   store.rows(
     q(`SELECT count() FROM (SELECT id FROM callhouse.bench_parts WHERE project_id = {project:String}
@@ -215,7 +204,7 @@ async function cases(store: Store): Promise<ReadCase[]> {
     {
       name: 'latest 50 roots, all columns',
       goal: 10,
-      usual: usualPage(`any(parent_id) = ''`),
+      usual: usualPage(project, `any(parent_id) = ''`),
       path: list,
       body: { filter: { trace_roots_only: true }, sort_by, limit: 50 },
       sql: async (s) => withPayloads(s, await page(s, `parent_id = ''`, 'roots', 0)),
@@ -223,7 +212,7 @@ async function cases(store: Store): Promise<ReadCase[]> {
     {
       name: 'page at offset 10,000',
       goal: 30,
-      usual: grouped(project, anyLight, `any(parent_id) = ''`, 'start DESC', 10_000),
+      usual: grouped(project, anyLight, `any(parent_id) = ''`, 'start DESC', { offset: 10_000 }),
       path: list,
       body: { filter: { trace_roots_only: true }, columns, sort_by, limit: 50, offset: 10_000 },
       sql: (s) => page(s, `parent_id = ''`, 'roots', 10_000),
@@ -257,7 +246,7 @@ async function cases(store: Store): Promise<ReadCase[]> {
     {
       name: 'one trace, all columns',
       goal: 7,
-      usual: usualPage(`any(trace_id) = '${trace_id}'`),
+      usual: usualPage(project, `any(trace_id) = '${trace_id}'`),
       path: list,
       body: { filter: { trace_ids: [trace_id] } },
       sql: async (s) => withPayloads(s, await byKeys(one('trace_id', 'calls_by_trace'), { value: trace_id })(s)),
@@ -265,7 +254,7 @@ async function cases(store: Store): Promise<ReadCase[]> {
     {
       name: 'call by id',
       goal: 3,
-      usual: usualPage(`1`, `AND id = '${id}'`),
+      usual: usualPage(project, '1', `id = '${id}'`),
       path: '/call/read',
       body: { id },
       sql: async (s) => withPayloads(s, await byKeys(one('id', 'calls_by_id'), { value: id })(s)),
@@ -344,9 +333,6 @@ export async function benchReads(calls: number, repetitions: number, keep?: stri
       'warn',
       '--min-free-bytes',
       '0',
-      // for SQL of the usual shape
-      '--query-memory-bytes',
-      `${6 * 2 ** 30}`,
     ],
   })
   if (!loaded.ok) throw new Error(loaded.lines.join('\n'))
