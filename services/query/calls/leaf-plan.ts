@@ -51,14 +51,20 @@ export async function readUntold(
 }
 
 /** Candidates of a first window, and how much larger each next one is. */
-const fewTimes = 100
+const fewTimes = 64
 const growth = 4
+/** The newest part of a range in which candidates are looked for first: few of many are usually wanted. */
+const firstSpanUs = 86_400 * 1_000_000
+/** Candidates may lie thinner further back. */
+const margin = 2
 
 type LeafWay = {
   /** From this time on too many calls have no leaves yet: there candidates are not complete. */
   scanFromUs: number | null
   /** Start times of the calls in a range that may match, from one end on, and where they stop; null = at its other end. */
   candidates(range: Range, direction: Direction, limit: number): Promise<{ times: number[]; endUs: number | null }>
+  /** The same, for few of many: the newest ones are looked for where they probably are. */
+  newest(range: Range, direction: Direction, limit: number): ReturnType<LeafWay['candidates']>
 }
 
 const testsOf = (conditions: readonly CompiledCondition[]): LeafTests[] =>
@@ -79,18 +85,34 @@ async function leafWay(reader: CallReader, scope: Scope): Promise<LeafWay | null
   const untold = all ?? (minutes.length > 0 ? await readUntold(reader, [], ends) : null)
   if (untold === null) return null
   const { store, projectId, options } = reader
+  const read = async (range: Range, direction: Direction, limit: number): Promise<number[]> => {
+    const query = candidatesQuery(projectId, own, { side, range, direction, limit })
+    return decodeTimes(await store.bytes(query, 'RowBinary', options))
+  }
+  const inOrder = (found: number[], range: Range, direction: Direction, limit: number) => {
+    const last = found.at(-1)
+    const endUs = last === undefined || found.length < limit ? null : last
+    const inside = (us: number): boolean =>
+      (range.fromUs === null || us >= range.fromUs) &&
+      (range.beforeUs === null || us < range.beforeUs) &&
+      (endUs === null || (direction === 'desc' ? us >= endUs : us <= endUs))
+    return { times: [...new Set([...found, ...untold.filter(inside)])], endUs }
+  }
   return {
     scanFromUs: all === null ? Math.min(...minutes) * 1_000_000 : null,
     async candidates(range, direction, limit) {
-      const query = candidatesQuery(projectId, own, { side, range, direction, limit })
-      const found = decodeTimes(await store.bytes(query, 'RowBinary', options))
-      const last = found.at(-1)
-      const endUs = last === undefined || found.length < limit ? null : last
-      const inside = (us: number): boolean =>
-        (range.fromUs === null || us >= range.fromUs) &&
-        (range.beforeUs === null || us < range.beforeUs) &&
-        (endUs === null || (direction === 'desc' ? us >= endUs : us <= endUs))
-      return { times: [...new Set([...found, ...untold.filter(inside)])], endUs }
+      return inOrder(await read(range, direction, limit), range, direction, limit)
+    },
+    async newest(range, direction, limit) {
+      const beforeUs = range.beforeUs ?? Date.now() * 1_000
+      const wholeUs = range.fromUs === null ? Number.POSITIVE_INFINITY : beforeUs - range.fromUs
+      let spanUs = direction === 'desc' ? firstSpanUs : wholeUs
+      for (let isFirst = true; spanUs < wholeUs; isFirst = false) {
+        const found = await read({ ...range, fromUs: Math.floor(beforeUs - spanUs) }, direction, limit)
+        if (found.length >= limit) return inOrder(found, range, direction, limit)
+        spanUs *= isFirst && found.length > 0 ? (margin * limit) / found.length : Number.POSITIVE_INFINITY
+      }
+      return inOrder(await read(range, direction, limit), range, direction, limit)
     },
   }
 }
@@ -118,7 +140,7 @@ export async function leafWalk(
   )
   const isCut = way.scanFromUs !== null && cutUs !== beforeUs
   let range: Range | null = isCut ? { fromUs, beforeUs: cutUs } : scope.range
-  let limit = Math.min(mostTimes, Math.max(fewTimes, 2 * least)) / growth
+  let limit = Math.min(mostTimes, Math.max(fewTimes, Math.ceil(1.25 * least))) / growth
   return {
     skipped: 0,
     target: 0,
@@ -129,7 +151,7 @@ export async function leafWalk(
     async next() {
       if (range === null) return null
       limit = Math.min(mostTimes, limit * growth)
-      const { times, endUs }: Awaited<ReturnType<LeafWay['candidates']>> = await way.candidates(range, direction, limit)
+      const { times, endUs }: Awaited<ReturnType<LeafWay['candidates']>> = await way.newest(range, direction, limit)
       const window: Range =
         endUs === null ? range : direction === 'desc' ? { ...range, fromUs: endUs } : { ...range, beforeUs: endUs + 1 }
       if (endUs === null) range = null

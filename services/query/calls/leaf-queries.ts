@@ -19,10 +19,14 @@ import { allOf, instants, type Range } from './scope.ts'
 
 const words = { asc: sql`ASC`, desc: sql`DESC` } as const
 
-/** Rows of the table whose times may lie in a range. */
+/** The times of a row of the table lie in one hour. */
+const hourUs = 3_600_000_000
+
+/** Rows of the table whose times may lie in a range; `least` is in its key. */
 function inRange({ fromUs, beforeUs }: Range, withEnds = false): Sql[] {
   const conditions: Sql[] = []
-  if (fromUs !== null) conditions.push(sql`most >= ${param('Int64', fromUs)}`)
+  if (fromUs !== null)
+    conditions.push(sql`least > ${param('Int64', fromUs - hourUs)} AND most >= ${param('Int64', fromUs)}`)
   if (beforeUs !== null) conditions.push(sql`least < ${param('Int64', beforeUs)}`)
   // An end that came alone lies at another time than its call.
   return withEnds && conditions.length > 0 ? [sql`(part = 'end' OR (${allOf(conditions)}))`] : conditions
