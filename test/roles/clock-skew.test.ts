@@ -1,6 +1,6 @@
 // Edges whose clocks are an hour ahead or behind: what is written later still wins, and nothing is lost.
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { uuidv7 } from '../../services/core/ids.ts'
 import { basicAuth, type ChildServer, post } from '../fixtures/child-server.ts'
 import { createInstallation, type Installation } from '../fixtures/installation.ts'
@@ -42,7 +42,8 @@ it('is noticed, told and measured', async () => {
   }
   expect(await metric(edges.ahead)).toBeCloseTo(3600, -2)
   expect(await metric(edges.behind)).toBeCloseTo(-3600, -2)
-  for (const { output } of [edges.ahead, edges.behind]) expect(output()).toContain("this machine's clock differs")
+  for (const { output } of [edges.ahead, edges.behind])
+    await vi.waitFor(() => expect(output()).toContain("this machine's clock differs"), 10_000)
   expect(edges.right.output()).not.toContain("this machine's clock differs")
 })
 
