@@ -18,6 +18,9 @@ export type KafkaLog = Log & {
 /** How often positions are looked at when nobody asks. */
 const pollMs = 1_000
 
+/** The broker does not answer: the worker tries again. */
+const passing = { code: 'EAGAIN' }
+
 /** Connects and creates missing topics. Throws when the brokers cannot be reached or the topics cannot be created. */
 export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> {
   const { roles, group, maxUnappliedBytes = Number.POSITIVE_INFINITY } = options
@@ -142,7 +145,11 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
       if (!Number.isSafeInteger(position.offset)) throw new Error(`${position.offset} is no position`)
       const lag = of(position)
       if (position.offset <= lag.position()) return consumer.passed(position)
-      if (position.offset > lag.end()) await positions.ends([position.topic])
+      if (position.offset > lag.end())
+        await positions.ends([position.topic]).catch((error: unknown) => {
+          const reason = error instanceof Error ? error.message : String(error)
+          throw Object.assign(new Error(`The position of ${position.topic} cannot be checked: ${reason}`), passing)
+        })
       if (position.offset > lag.end())
         throw new Error(`Position ${position.offset} of ${position.topic} is beyond the end ${lag.end()}`)
       await consumer.commit(position)
