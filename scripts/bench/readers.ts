@@ -36,7 +36,8 @@ async function fill(server: BenchServer, calls: number): Promise<void> {
   await send('/calls/query_stats', JSON.stringify({ project_id: project }))
 }
 
-async function beside(server: BenchServer, rate: number, forMs: number): Promise<void> {
+/** @param restMs pause of a reader between an answer and its next question */
+async function beside(server: BenchServer, rate: number, forMs: number, restMs: number): Promise<void> {
   const payloads = createPayloads(9)
   const send = createClient(server.port, 4)
   const read = createClient(server.port, readers)
@@ -61,6 +62,7 @@ async function beside(server: BenchServer, rate: number, forMs: number): Promise
       const answer = await read('/calls/stream_query', lists[i % lists.length] as string)
       if (answer.status === 200) times.push(answer.ms)
       else failed.push(answer.status)
+      if (restMs > 0) await pause(restMs)
     }
   })
   const beganMs = performance.now()
@@ -75,7 +77,7 @@ async function beside(server: BenchServer, rate: number, forMs: number): Promise
   isOver = true
   await Promise.all(loops)
   line(
-    `lists by ${readers} readers beside ${reached.toFixed(0)} calls/s, p50 / p95 / p99 ms (goal p95 200)`,
+    `lists by ${readers} readers, ${restMs} ms between them, beside ${reached.toFixed(0)} calls/s, p50 / p95 / p99 ms (goal p95 200)`,
     `${median(times).toFixed(0)} / ${quantile(times, 0.95).toFixed(0)} / ${quantile(times, 0.99).toFixed(0)}; ${times.length} lists, ${failed.length} failed, ${refused} writes refused`,
   )
 }
@@ -141,7 +143,8 @@ export async function benchReaders(calls: number, rate: number): Promise<void> {
   try {
     await fill(server, calls)
     process.stdout.write('| what | measured |\n|---|---|\n')
-    await beside(server, rate, 20_000)
+    await beside(server, rate, 20_000, 1_000)
+    await beside(server, rate, 20_000, 0)
     await idleAfter(server)
     const whole = await exportCalls(server)
     line(
