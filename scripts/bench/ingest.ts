@@ -5,10 +5,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createPayloads } from './payloads.ts'
-import { type BenchServer, createClient, median, quantile, sendAll, startServer } from './process.ts'
+import {
+  type BenchServer,
+  createClient,
+  median,
+  quantile,
+  sendAll,
+  startCallhouseServer,
+  startServer,
+} from './process.ts'
 
 const script = (name: string): string => fileURLToPath(new URL(`./${name}`, import.meta.url))
-const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url))
 const perRequest = 200
 const path = '/call/upsert_batch'
 /** Requests before the measured ones: enough for the compiler to have seen the hot paths. */
@@ -22,15 +29,6 @@ const coldForMs = 3_000
 const lagIntervalMs = 10
 
 type Row = { figure: string; value: string; must: string; aim: string }
-
-const fullServer = (dir: string, env: Record<string, string> = {}): Promise<BenchServer> =>
-  startServer(main, ['serve'], {
-    CALLHOUSE_PORT: '0',
-    CALLHOUSE_DATA_DIR: dir,
-    CALLHOUSE_KEYS: 'bench:bench-key',
-    CALLHOUSE_LOG_LEVEL: 'warn',
-    ...env,
-  })
 
 async function countOf(server: BenchServer, project: string): Promise<number> {
   const { body, status } = await createClient(server.port, 1)(
@@ -116,7 +114,7 @@ export async function benchIngest(calls: number, rounds: number): Promise<void> 
       await obvious.stop()
 
       const fullDir = join(work, `full-${round}`)
-      const full = await fullServer(fullDir)
+      const full = await startCallhouseServer(fullDir)
       const fullDone = async (expected: number): Promise<void> => {
         while ((await countOf(full, 'acme/support-bot')) < expected) {}
       }
@@ -181,7 +179,7 @@ export async function benchIngest(calls: number, rounds: number): Promise<void> 
  * Few such reads: they cost CPU too.
  */
 async function visibleAfter(dir: string, rate: number): Promise<Row[]> {
-  const server = await fullServer(dir)
+  const server = await startCallhouseServer(dir)
   const send = createClient(server.port, 6)
   const payloads = createPayloads(77)
   const perBatch = 50
@@ -223,7 +221,7 @@ async function visibleAfter(dir: string, rate: number): Promise<Row[]> {
 /** Resident memory after a million calls; fewer with BENCH_MEMORY_CALLS. */
 async function flatMemory(dir: string): Promise<Row[]> {
   const total = Number(process.env.BENCH_MEMORY_CALLS ?? 1_000_000)
-  const server = await fullServer(dir)
+  const server = await startCallhouseServer(dir)
   const send = createClient(server.port, 6)
   const payloads = createPayloads(78)
   for (let sent = 0; sent < total; sent += 40 * perRequest)

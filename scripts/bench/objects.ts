@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { installSdk, sdkPython } from '../../test/fixtures/python-sdk.ts'
-import { type BenchServer, createClient, median, type Post, quantile, startServer } from './process.ts'
+import { type BenchServer, createClient, median, type Post, quantile, startCallhouseServer } from './process.ts'
 
 const project = 'bench/objects'
 const goal = (text: string) => ` (goal ${text})`
@@ -190,15 +190,7 @@ async function uploads(server: BenchServer): Promise<void> {
 /** @param rows length of the long table */
 export async function benchObjects(rows: number): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'callhouse-bench-'))
-  const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url))
-  const server = await startServer(main, ['serve'], {
-    CALLHOUSE_PORT: '0',
-    CALLHOUSE_DATA_DIR: dir,
-    CALLHOUSE_KEYS: 'bench:bench-key',
-    CALLHOUSE_WIRE_PREFIX: 'wb',
-    CALLHOUSE_LOG_LEVEL: 'warn',
-    CALLHOUSE_MIN_FREE_BYTES: '0',
-  })
+  const server = await startCallhouseServer(dir, { CALLHOUSE_WIRE_PREFIX: 'wb', CALLHOUSE_MIN_FREE_BYTES: '0' })
   // Each step its own: the server closes connections that were idle while another one ran.
   const client = () => createClient(server.port, 20)
   process.stdout.write('| what | measured |\n|---|---|\n')

@@ -4,12 +4,10 @@ import { execSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { encodeRequest } from '../../test/fixtures/otlp-proto.ts'
 import { type BenchCall, createPayloads } from './payloads.ts'
-import { createClient, median, sendAll, startServer } from './process.ts'
+import { createClient, median, sendAll, startCallhouseServer } from './process.ts'
 
-const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url))
 const perRequest = 512
 
 type Value = { stringValue: string } | { intValue: number } | { doubleValue: number }
@@ -127,12 +125,7 @@ const peers = (process.env.BENCH_PEERS ?? '')
 
 export async function benchOtlp(spans: number, rounds: number): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'callhouse-bench-'))
-  const server = await startServer(main, ['serve'], {
-    CALLHOUSE_PORT: '0',
-    CALLHOUSE_DATA_DIR: dir,
-    CALLHOUSE_KEYS: 'bench:bench-key',
-    CALLHOUSE_LOG_LEVEL: 'warn',
-  })
+  const server = await startCallhouseServer(dir)
   const post = createClient(server.port, 4)
   const here: Target = {
     name: 'callhouse',

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
+import { fileURLToPath } from 'node:url'
 
 export type BenchServer = {
   child: ChildProcess
@@ -49,6 +50,18 @@ export async function startServer(
       }),
   }
 }
+
+const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url))
+
+/** All of Callhouse in one process on a folder, with the key of `createClient`. */
+export const startCallhouseServer = (dir: string, env: Record<string, string> = {}): Promise<BenchServer> =>
+  startServer(main, ['serve'], {
+    CALLHOUSE_PORT: '0',
+    CALLHOUSE_DATA_DIR: dir,
+    CALLHOUSE_KEYS: 'bench:bench-key',
+    CALLHOUSE_LOG_LEVEL: 'warn',
+    ...env,
+  })
 
 export type Post = (
   path: string,

@@ -4,11 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { createPayloads } from './payloads.ts'
-import { type BenchServer, createClient, median, quantile, sendAll, startServer } from './process.ts'
+import { type BenchServer, createClient, median, quantile, sendAll, startCallhouseServer } from './process.ts'
 
-const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url))
 const project = 'acme/support-bot'
 const path = '/call/upsert_batch'
 const readers = 8
@@ -134,12 +132,7 @@ async function idleAfter(server: BenchServer): Promise<number> {
 /** @param rate calls per second of the ingest beside the readers: half of what `bench ingest` shows */
 export async function benchReaders(calls: number, rate: number): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'callhouse-bench-'))
-  const server = await startServer(main, ['serve'], {
-    CALLHOUSE_PORT: '0',
-    CALLHOUSE_DATA_DIR: dir,
-    CALLHOUSE_KEYS: 'bench:bench-key',
-    CALLHOUSE_LOG_LEVEL: 'warn',
-  })
+  const server = await startCallhouseServer(dir)
   try {
     await fill(server, calls)
     process.stdout.write('| what | measured |\n|---|---|\n')

@@ -5,6 +5,7 @@ import { chmod, mkdir, open, readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { errorCode, nodeFs } from '../../core/log/disk.ts'
+import { readManifest, writeManifest } from '../../core/manifest.ts'
 
 const manifestName = 'backup.json'
 const listName = 'files.jsonl'
@@ -54,34 +55,19 @@ export async function writeBackup(
   await writeSynced(join(folder, listName), list)
   const sizeBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0)
   const whole: BackupBody = { ...body, files: files.length, sizeBytes, filesSha256: hashOf(list) }
-  const sha256 = hashOf(JSON.stringify(bodySchema.parse(whole)))
-  await writeSynced(join(folder, manifestName), `${JSON.stringify({ ...whole, sha256 }, null, 2)}\n`)
-  await nodeFs.syncDir(folder)
+  await writeManifest(join(folder, manifestName), bodySchema, whole)
 }
 
 /** @throws Error with a line for the operator when the manifest or the list is not whole */
 export async function readBackup(folder: string): Promise<{ manifest: BackupBody; files: BackupFile[] }> {
-  const path = join(folder, manifestName)
-  const text = await readFile(path, 'utf8').catch(() => {
-    throw new Error(`${path} cannot be read: this is no backup, or one that was not ended`)
-  })
-  let found: unknown
-  try {
-    found = JSON.parse(text)
-  } catch {
-    throw new Error(`${path} is damaged`)
-  }
-  const parsed = bodySchema.safeParse(found)
-  if (!parsed.success) throw new Error(`${path} ${parsed.error.issues[0]?.message}`)
-  if ((found as { sha256: string }).sha256 !== hashOf(JSON.stringify(parsed.data)))
-    throw new Error(`${path} is damaged: its digest differs`)
+  const { body: manifest } = await readManifest(join(folder, manifestName), bodySchema, 'backup')
   const list = await readFile(join(folder, listName), 'utf8').catch(() => '')
-  if (hashOf(list) !== parsed.data.filesSha256) throw new Error(`${join(folder, listName)} is missing or damaged`)
+  if (hashOf(list) !== manifest.filesSha256) throw new Error(`${join(folder, listName)} is missing or damaged`)
   const files = list
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line) as BackupFile)
-  return { manifest: parsed.data, files }
+  return { manifest, files }
 }
 
 /** Runs work on each of a list, a few at a time. */

@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
-import { type FileHandle, open, readFile, rename, stat } from 'node:fs/promises'
+import { type FileHandle, open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { z } from 'zod'
-import { nodeFs } from '../../core/log/disk.ts'
+import { readManifest, writeManifest } from '../../core/manifest.ts'
 import { type TopicName, topics } from '../../core/topics.ts'
 
 const level = { params: { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_checksumFlag]: 1 } }
@@ -41,43 +41,18 @@ const bodySchema = z.object({
 export type ManifestBody = z.output<typeof bodySchema>
 export type Manifest = ManifestBody & { sha256: string }
 
-const digestOf = (body: ManifestBody): string => createHash('sha256').update(JSON.stringify(body)).digest('hex')
-
 /** The last file of an export: without it the others are worth nothing. */
-export async function writeManifest(folder: string, body: ManifestBody): Promise<void> {
-  const path = join(folder, manifestName)
-  const text = `${JSON.stringify({ ...body, sha256: digestOf(bodySchema.parse(body)) }, null, 2)}\n`
-  const handle = await open(`${path}.tmp`, 'w', 0o640)
-  try {
-    await handle.writeFile(text)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  await rename(`${path}.tmp`, path)
-  await nodeFs.syncDir(folder)
-}
+export const writeExport = (folder: string, body: ManifestBody): Promise<void> =>
+  writeManifest(join(folder, manifestName), bodySchema, body)
 
-/** @throws Error with a line for the operator when there is no whole manifest */
-export async function readManifest(folder: string): Promise<Manifest> {
+/** @throws Error with a line for the operator when there is no whole manifest, or one of rows that are not known here */
+export async function readExport(folder: string): Promise<Manifest> {
   const path = join(folder, manifestName)
-  const text = await readFile(path, 'utf8').catch(() => {
-    throw new Error(`${path} cannot be read: this is no export, or one that was not ended`)
-  })
-  let found: unknown
-  try {
-    found = JSON.parse(text)
-  } catch {
-    throw new Error(`${path} is damaged`)
-  }
-  const parsed = bodySchema.safeParse(found)
-  if (!parsed.success) throw new Error(`${path} ${parsed.error.issues[0]?.message}`)
-  const { sha256 } = found as Manifest
-  if (sha256 !== digestOf(parsed.data)) throw new Error(`${path} is damaged: its digest differs`)
-  for (const [topic, version] of Object.entries(parsed.data.topics))
+  const { body, sha256 } = await readManifest(path, bodySchema, 'export')
+  for (const [topic, version] of Object.entries(body.topics))
     if (topics[topic as TopicName]?.version !== version)
       throw new Error(`${path}: this version does not know rows of ${topic} in version ${version}`)
-  return { ...parsed.data, sha256 }
+  return { ...body, sha256 }
 }
 
 /** Writes lines into files of one kind, `<name>-000001.jsonl.zst` and so on. */

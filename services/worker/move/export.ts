@@ -10,7 +10,7 @@ import type { Store } from '../../core/store/store.ts'
 import { type TopicName, topics } from '../../core/topics.ts'
 import { packageVersion } from '../../core/version.ts'
 import { readOrigins } from '../origins.ts'
-import { type CarrierFile, createLineFiles, writeManifest } from './carrier.ts'
+import { type CarrierFile, createLineFiles, writeExport } from './carrier.ts'
 import { type Chunk, createPages } from './pages.ts'
 import { blobFiles, followingTables, type Source, sources } from './sources.ts'
 import type { MoveTask } from './tasks.ts'
@@ -151,7 +151,7 @@ export async function exportTo(
   for (const source of sources) await write(source)
   await writeBlobs()
   if (lacking > 0) task.note(`${lacking} rows of calls have no payload: they are exported without`)
-  await writeManifest(folder, {
+  await writeExport(folder, {
     format: 'callhouse export',
     version: 1,
     callhouse: await packageVersion(),

@@ -9,7 +9,7 @@ import { Fault } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import type { Log, Position, RecordInput } from '../../core/log/log.ts'
 import type { TopicName } from '../../core/topics.ts'
-import { blobOf, type CarrierFile, checkFile, linesOf, type Manifest, readManifest, withBlob } from './carrier.ts'
+import { blobOf, type CarrierFile, checkFile, linesOf, type Manifest, readExport, withBlob } from './carrier.ts'
 import type { MoveTask } from './tasks.ts'
 
 export type ImportDeps = {
@@ -58,7 +58,7 @@ const stateOf = async (path: string): Promise<{ sha256: string; done: string[] }
 export async function importFrom(deps: ImportDeps, folder: string, task: MoveTask): Promise<void> {
   const { log, blobs } = deps
   const { signal } = task
-  const manifest = await readManifest(folder)
+  const manifest = await readExport(folder)
   task.doing('checks the export')
   for (const file of manifest.files) await checkFile(folder, file, signal)
   task.expects(manifest.files.reduce((sum, { rows }) => sum + rows, 0))
