@@ -1,6 +1,7 @@
 // Materializes the topic calls: rows in, fold of the touched calls, marks of the touched minutes.
 import type { Batch, Position } from '../core/log/log.ts'
 import type { Store } from '../core/store/store.ts'
+import { partsOf } from './joined.ts'
 import type { Materializer } from './materializer.ts'
 import { type MonthRange, monthsAtOnce, touchesTooManyMonths } from './months.ts'
 import { statement } from './statements.ts'
@@ -13,8 +14,10 @@ const maxUs = Number.MAX_SAFE_INTEGER
 
 type Scratch = 'calls_batch' | 'calls_touched' | 'calls_folded'
 
+type AppliedBatch = Pick<Batch, 'partition' | 'rowCount' | 'patchCount' | 'lastOffset'>
+
 export type CallMaterializer = Materializer & {
-  after(batch: Pick<Batch, 'partition' | 'rowCount' | 'patchCount' | 'lastOffset'>): Promise<void>
+  after(batch: AppliedBatch): Promise<void>
   /** Folds calls that arrived whole under two start times in large segments; returns how many. */
   sweep(position: Pick<Position, 'partition' | 'offset'>): Promise<number>
   /** Makes every count and copy of a range due again. */
@@ -64,6 +67,14 @@ export function createCallMaterializer(store: Store): CallMaterializer {
     return { hasPartsElsewhere: (found & 1) !== 0, wasStored: (found & 2) !== 0 }
   }
 
+  const markFor = (positions: Pick<Position, 'partition' | 'offset'>[]): Promise<void> =>
+    store.command(
+      statement('call-marks', {
+        partitions: positions.map(({ partition }) => partition),
+        positions: positions.map(({ offset }) => offset),
+      }),
+    )
+
   return {
     topic: 'calls',
     async before() {
@@ -73,8 +84,7 @@ export function createCallMaterializer(store: Store): CallMaterializer {
     },
     async after(batch) {
       const lookUp = batch.rowCount > batch.patchCount && batch.rowCount <= lookupRows
-      const mark = () =>
-        store.command(statement('call-marks', { partition: batch.partition, position: batch.lastOffset }))
+      const mark = () => markFor(partsOf(batch).map(({ partition, lastOffset: offset }) => ({ partition, offset })))
       const hasPatches = batch.patchCount > 0
       // The marks of a segment without patches are complete unless something has to be folded, which is seldom.
       const [{ hasPartsElsewhere, wasStored }] = hasPatches
@@ -103,7 +113,7 @@ export function createCallMaterializer(store: Store): CallMaterializer {
       if (found === 0) return 0
       await fold()
       // Marks first: no later sweep would find rows that were stored without their marks.
-      await store.command(statement('call-marks', { partition: position.partition, position: position.offset }))
+      await markFor([position])
       await applyFold()
       return found
     },

@@ -7,11 +7,13 @@ export type JoinedBatch = Batch & {
 }
 
 /** The batches that were delivered. */
-export const partsOf = (batch: Batch | JoinedBatch): Batch[] => ('parts' in batch ? batch.parts : [batch])
+export const partsOf = <One extends Pick<Batch, 'partition' | 'lastOffset'>>(
+  batch: One | JoinedBatch,
+): (One | Batch)[] => ('parts' in batch ? batch.parts : [batch])
 
 /**
- * The rows of all of them, under the position of the first. Marks may carry that position alone: it moves after the rows
- * of all are stored, and where it does not, those of a partition that comes again get marks of their own.
+ * The rows of all of them, under the position of the first. Marks carry the positions of all: a partition may go to
+ * another worker meanwhile, and be covered there before the rows of the others are marked.
  */
 export function joined(first: Batch, others: Batch[]): Batch | JoinedBatch {
   if (others.length === 0) return first

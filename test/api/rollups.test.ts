@@ -1,8 +1,10 @@
 // Counters over a log with several partitions: exact whatever each partition has applied, recomputed or not.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Position } from '../../services/core/log/log.ts'
+import type { Batch, Position } from '../../services/core/log/log.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import { countProject, createCountMemory } from '../../services/query/calls/counts.ts'
+import { createCallMaterializer } from '../../services/worker/calls.ts'
+import { joined } from '../../services/worker/joined.ts'
 import { createRollups } from '../../services/worker/rollups.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
@@ -82,4 +84,32 @@ it('marks the calls that were there before the rollup', async () => {
     params: {},
   })
   expect(row?.n).toBe('22')
+})
+
+it('marks a joined batch for every partition, so that one of them may be covered elsewhere first', async () => {
+  const calls = createCallMaterializer(store)
+  const batch = (partition: number, lastOffset: number): Batch => ({
+    ...{ topic: 'calls', partition, firstOffset: lastOffset, lastOffset, records: [], oldestMs: 0 },
+    ...{ rowCount: 1, patchCount: 0, source: { bytes: [] } },
+  })
+  const whole = joined(batch(0, 900), [batch(2, 40)])
+  await calls.before(whole)
+  const minute = 30_500_000
+  await store.command({
+    name: 'test',
+    sql: `INSERT INTO callhouse.calls_in (kind, project_id, id, clock, started_us, ended_us, trace_id)
+      SELECT 'complete', '${projectId}', 'joined', 1, ${minute * 60_000_000}, ${minute * 60_000_000}, 't'`,
+    params: {},
+  })
+  await calls.after(whole)
+  const marks = await store.rows({
+    name: 'test',
+    sql: `SELECT DISTINCT partition, toUInt32(position) AS position FROM callhouse.call_marks
+      WHERE minute = toDateTime(${minute * 60}, 'UTC') ORDER BY partition`,
+    params: {},
+  })
+  expect(marks).toEqual([
+    { partition: 0, position: 900 },
+    { partition: 2, position: 40 },
+  ])
 })
