@@ -6,6 +6,7 @@ import { callSplitOf } from './core/call-rows-writer.ts'
 import type { Clock } from './core/clock.ts'
 import { createContent } from './core/content.ts'
 import type { Freshness } from './core/freshness.ts'
+import { createInvoke, type Invoke } from './core/http/invoke.ts'
 import type { Route } from './core/http/route.ts'
 import type { Log } from './core/log/log.ts'
 import type { Logger } from './core/logger.ts'
@@ -107,8 +108,16 @@ const queryRoutes = ({ config, log, store, clock, blobs, freshness, logger }: Ro
 /** What SDKs ask first, whichever role they reach. */
 const commonRoutes = ({ service }: RouteDeps): Route[] => [...createServiceRoutes(service), ...createGraphqlRoutes()]
 
-export const routesOf = (role: ServerRole, deps: RouteDeps): Route[] => [
-  ...(does(role, 'ingest') ? ingestRoutes(deps) : []),
-  ...(does(role, 'query') ? queryRoutes(deps) : []),
-  ...commonRoutes(deps),
-]
+/** Routes of the services that do work: what they need of the others they get through the port. */
+const workRoutes = (_deps: RouteDeps, _invoke: Invoke): Route[] => []
+
+export function routesOf(role: ServerRole, deps: RouteDeps): Route[] {
+  const common = commonRoutes(deps)
+  if (!does(role, 'query')) return [...(does(role, 'ingest') ? ingestRoutes(deps) : []), ...common]
+  // A server that only answers reads does not serve them, but its own work writes through them.
+  const ingest = ingestRoutes(deps)
+  const query = queryRoutes(deps)
+  const invoke = createInvoke({ routes: () => [...ingest, ...query, ...work], config: deps.config })
+  const work = workRoutes(deps, invoke)
+  return [...(does(role, 'ingest') ? ingest : []), ...query, ...work, ...common]
+}

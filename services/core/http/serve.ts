@@ -11,7 +11,7 @@ import { parseJson } from './json-check.ts'
 import type { KeyHolder } from './keys.ts'
 import type { ByteBudget, ByteLease } from './limits.ts'
 import { writeReply } from './reply.ts'
-import type { Route, RouteContext } from './route.ts'
+import type { Right, Route, RouteContext } from './route.ts'
 import { turnOf } from './turn.ts'
 
 export type ServeDeps = {
@@ -45,6 +45,25 @@ const reusesBody = ({ body }: Route): boolean => body.type === 'json' && body.ch
 
 type Read = Pick<RouteContext, 'input' | 'body'> & { stream?: Readable }
 
+/**
+ * What the handler of a JSON route gets for these bytes.
+ * @throws Fault 422 when there are none or they do not fit the schema, 413 when they are nested too deep
+ */
+export function jsonInput(body: Route['body'] & { type: 'json' }, bytes: Buffer, maxDepth: number): unknown {
+  if (bytes.length === 0) throw invalid({ loc: ['body'], msg: 'Field required', type: 'missing' })
+  if (body.check === 'bytes') return undefined
+  const value = parseJson(bytes, maxDepth)
+  if (body.check === 'handler') return value
+  const parsed = body.schema.safeParse(value)
+  if (!parsed.success) throw new Fault(422, { detail: detailsOf(parsed.error, value) })
+  return parsed.data
+}
+
+/** @throws Fault 403 when the caller's key gives the right on no project at all */
+export function throwUnlessHeld(right: Right, holds: ((right: Right) => boolean) | undefined): void {
+  if (right !== 'none' && holds?.(right) === false) throw fault(403, `Key has no right to ${right}`)
+}
+
 async function readInput(route: Route, exchange: Exchange, lease: ByteLease, deps: ServeDeps): Promise<Read> {
   const { request, response } = exchange
   const contentType = contentTypeOf(request.headers['content-type'])
@@ -74,13 +93,7 @@ async function readInput(route: Route, exchange: Exchange, lease: ByteLease, dep
   const bytes = await readBody(request, { maxBytes, idleMs: bodyIdleMs, onReceived }, lease, pool)
   await turnOf(bytes.length)
   if (body.type === 'raw') return { ...nothing, body: { bytes, contentType } }
-  if (bytes.length === 0) throw invalid({ loc: ['body'], msg: 'Field required', type: 'missing' })
-  if (body.check === 'bytes') return { ...nothing, body: { bytes, contentType } }
-  const value = parseJson(bytes, deps.maxJsonDepth)
-  if (body.check === 'handler') return { ...nothing, input: value, body: { bytes, contentType } }
-  const parsed = body.schema.safeParse(value)
-  if (!parsed.success) throw new Fault(422, { detail: detailsOf(parsed.error, value) })
-  return { ...nothing, input: parsed.data, body: { bytes, contentType } }
+  return { input: jsonInput(body, bytes, deps.maxJsonDepth), body: { bytes, contentType } }
 }
 
 /** Starts the time limit: at once, or for uploads when the last byte has come. */
@@ -102,7 +115,7 @@ export async function serve(
   const { headers } = request
   const holder = route.right === 'none' ? anonymous : deps.authenticate(headers)
   exchange.userId = holder.userId
-  if (route.right !== 'none' && !holder.holds(route.right)) throw fault(403, `Key has no right to ${route.right}`)
+  throwUnlessHeld(route.right, holder.holds)
   const lease = deps.budget.lease()
   let stream: Readable | undefined
   try {
