@@ -242,6 +242,28 @@ const configSchema = z.object({
     'cluster of the ClickHouse server; none = one server',
     z.string().regex(/^\w*$/, { error: 'must be one word' }),
   ),
+  engineUrl: setting(
+    '',
+    'base address of the default inference engine, an OpenAI-compatible server (http://host:8000/v1); none = 501',
+    z
+      .string()
+      .refine((value) => value === '' || (/^https?:\/\/[^/]/.test(value) && !/[?#]/.test(value) && URL.canParse(value)), {
+        error: 'must be an http or https address without query and fragment',
+      })
+      .transform((value) => (value === '' ? undefined : value)),
+  ),
+  engineKey: secret(setting('', 'key of the default engine; none = no Authorization header', z.string())),
+  enginePrefix: text('coreweave/', 'models whose name begins so go to the default engine'),
+  enginePriority: truth(false, 'the default engine schedules by priority; else any but 0 is refused'),
+  providersFile: path('JSON file of further inference providers and models; read again when it changes'),
+  inferenceConcurrency: setting(
+    'off',
+    'concurrent inference requests per project; more is answered 429',
+    z
+      .string()
+      .regex(/^(?:off|[1-9]\d{0,5})$/, { error: 'must be off or an integer from 1' })
+      .transform((value) => (value === 'off' ? undefined : Number(value))),
+  ),
 })
 
 /** Settings after parsing, plus the secrets of CALLHOUSE_SECRET_<NAME>. */

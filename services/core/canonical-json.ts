@@ -87,6 +87,15 @@ export function members(text: string): Map<string, string> | null {
   return found
 }
 
+/** The same in the order of the text, repeated keys included. */
+export function pairs(text: string): [key: string, value: string][] | null {
+  const at = skipSpace(text, 0)
+  if (text.charCodeAt(at) !== 123) return null
+  const found: [string, string][] = []
+  eachPart(text, at, (start, end, key) => found.push([key, text.slice(start, end)]))
+  return found
+}
+
 /** Items of an array's JSON text; null if it is no array. */
 export function items(text: string): string[] | null {
   const at = skipSpace(text, 0)

@@ -19,8 +19,7 @@ for (const [net, bits] of [
 ] as const)
   closed.addSubnet(net, bits, 'ipv4')
 for (const [net, bits] of [
-  ['::', 128],
-  ['::1', 128],
+  ['::', 96],
   ['64:ff9b::', 96],
   ['64:ff9b:1::', 48],
   ['100::', 64],
@@ -34,7 +33,7 @@ for (const [net, bits] of [
   closed.addSubnet(net, bits, 'ipv6')
 
 /** True for an address in textual form that is reachable from everywhere; IPv4-mapped IPv6 counts as its IPv4 address. */
-function isPublicAddress(address: string): boolean {
+export function isPublicAddress(address: string): boolean {
   const version = isIP(address)
   return version !== 0 && !closed.check(address, version === 4 ? 'ipv4' : 'ipv6')
 }

@@ -88,6 +88,8 @@ export type Route<Schema extends z.ZodType = z.ZodType> = {
   /** What the route appends to or reads from, for `npm run paths`. */
   topics?: string[]
   tables?: string[]
+  /** The handler bounds its time by itself: it waits for servers that are slower than any request of ours may be. */
+  limitsItself?: boolean
   /** OTLP routes answer undecodable bodies in their own shape. */
   handle(context: RouteContext<z.output<Schema>>): Promise<Reply>
 }

@@ -122,7 +122,7 @@ export async function serve(
     const read = await readInput(route, exchange, lease, deps)
     const { input, body } = read
     stream = read.stream
-    limitTime(exchange, stream, deps.requestTimeoutMs)
+    if (route.limitsItself !== true) limitTime(exchange, stream, deps.requestTimeoutMs)
     let query: URLSearchParams | undefined
     const context: RouteContext = {
       requestId: exchange.requestId,
