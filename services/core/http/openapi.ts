@@ -16,7 +16,7 @@ function requestBody({ body }: Route): Json | undefined {
     case 'none':
       return undefined
     case 'json':
-      return { required: true, content: { 'application/json': { schema: schemaOf(body.schema, 'input') } } }
+      return { required: !body.optional, content: { 'application/json': { schema: schemaOf(body.schema, 'input') } } }
     case 'raw':
       return { required: true, content: Object.fromEntries(body.contentTypes.map((type) => [type, {}])) }
     case 'stream':

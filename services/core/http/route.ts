@@ -64,8 +64,8 @@ type RouteBody<Schema extends z.ZodType = z.ZodType> =
   /** JSON with or without Content-Type. check 'schema' = parsed by `schema` before the handler; 'handler' = the handler
    *  receives the JSON value as it is and checks it itself; 'bytes' = the handler reads the bytes itself (hot routes),
    *  `input` is undefined and they may not be JSON. For the last two the schema only documents. `times`: how often the
-   *  usual bound such a body may be long. */
-  | { type: 'json'; schema: Schema; check: 'schema' | 'handler' | 'bytes'; times?: number }
+   *  usual bound such a body may be long. `optional`: no body at all counts as `{}`. */
+  | { type: 'json'; schema: Schema; check: 'schema' | 'handler' | 'bytes'; times?: number; optional?: true }
   /** Any bytes, inflated and bounded; the handler decodes them (OTLP). */
   | { type: 'raw'; contentTypes: string[] }
   /** The handler reads the stream (multipart). */

@@ -50,9 +50,9 @@ type Read = Pick<RouteContext, 'input' | 'body'> & { stream?: Readable }
  * @throws Fault 422 when there are none or they do not fit the schema, 413 when they are nested too deep
  */
 export function jsonInput(body: Route['body'] & { type: 'json' }, bytes: Buffer, maxDepth: number): unknown {
-  if (bytes.length === 0) throw invalid({ loc: ['body'], msg: 'Field required', type: 'missing' })
+  if (bytes.length === 0 && !body.optional) throw invalid({ loc: ['body'], msg: 'Field required', type: 'missing' })
   if (body.check === 'bytes') return undefined
-  const value = parseJson(bytes, maxDepth)
+  const value = bytes.length === 0 ? {} : parseJson(bytes, maxDepth)
   if (body.check === 'handler') return value
   const parsed = body.schema.safeParse(value)
   if (!parsed.success) throw new Fault(422, { detail: detailsOf(parsed.error, value) })
