@@ -1,0 +1,36 @@
+// Ops that exist by their name only: placeholder objects, and the refs that calls and objects name them by.
+import type { Clock } from '../core/clock.ts'
+import type { ProjectId } from '../core/ids.ts'
+import type { Log, Position } from '../core/log/log.ts'
+import { createOpObjects, placeholderOpDigest } from '../core/op-objects.ts'
+import { checkObjectId, safeName } from './names.ts'
+
+export type NamedOps = {
+  /** In the order of the names, which the refs hold as they were written. */
+  refs: string[]
+  /** Of what was written; [] when nothing was missing. */
+  positions: Position[]
+}
+
+/**
+ * Makes the placeholder op of each name unless this process has made it before; its object id is `safeName(name)`.
+ * @throws Fault 400 for a name that gives no object id
+ */
+export type EnsureOps = (projectId: ProjectId, userId: string, names: readonly string[]) => Promise<NamedOps>
+
+type OpDeps = {
+  log: Pick<Log, 'append'>
+  clock: Clock
+  /** How many names are remembered as written, over all projects; 0 = each is written again, which revives deleted ones. */
+  recentLimit?: number
+}
+
+export function createEnsureOps(deps: OpDeps): EnsureOps {
+  const ops = createOpObjects(deps)
+  return async (projectId, userId, names) => {
+    const writes = ops.begin()
+    for (const name of names) writes.ref(projectId, userId, checkObjectId(safeName(name)))
+    const refs = names.map((name) => `weave:///${projectId}/op/${name}:${placeholderOpDigest}`)
+    return { refs, positions: await writes.append() }
+  }
+}
