@@ -5,20 +5,24 @@ export type Recent<Value> = {
   set(key: string, value: Value): void
 }
 
-/** @param limit entries, not bytes: for keys and values of a known small size */
-export function createRecent<Value>(limit: number): Recent<Value> {
-  const entries = new Map<string, Value>()
+/**
+ * @param limit entries, not bytes: for keys and values of a known small size
+ * @param keepMs an entry is forgotten so long after it was set
+ */
+export function createRecent<Value>(limit: number, keepMs = Number.POSITIVE_INFINITY): Recent<Value> {
+  const entries = new Map<string, { value: Value; setMs: number }>()
   return {
     get(key) {
-      const value = entries.get(key)
-      if (value === undefined) return undefined
+      const entry = entries.get(key)
+      if (entry === undefined) return undefined
       entries.delete(key)
-      entries.set(key, value)
-      return value
+      if (performance.now() - entry.setMs > keepMs) return undefined
+      entries.set(key, entry)
+      return entry.value
     },
     set(key, value) {
       entries.delete(key)
-      entries.set(key, value)
+      entries.set(key, { value, setMs: performance.now() })
       if (entries.size > limit) entries.delete(entries.keys().next().value as string)
     },
   }

@@ -115,6 +115,57 @@ describe('other lists', () => {
   })
 })
 
+/** All within one minute, many at the same time. */
+const full = 'ent/full-minute'
+const fullUs = (n: number) => baseUs + 600_000_000 + Math.floor(n / 7) * 5_000
+const listFull = async (body: object) => {
+  const answer = await world.ask('/calls/stream_query', { project_id: full, columns: ['id'], ...body })
+  return answer.lines.map((line) => Number.parseInt(line.id, 16))
+}
+
+describe('a minute of 60,000 calls', () => {
+  beforeAll(async () => {
+    await world.store.command({
+      name: 'test',
+      sql: `INSERT INTO callhouse.calls_in (kind, project_id, id, clock, started_us, ended_us, trace_id, parent_id, op_name, inputs)
+        SELECT 'complete', '${full}', leftPad(lower(hex(number)), 16, '0'), number + 1,
+          toInt64(${baseUs} + 600000000 + intDiv(number, 7) * 5000) AS st, st + 1000,
+          'trace', if(number % 4 = 0, '', 'parent'), concat('op-', toString(number % 3)), '{}'
+        FROM numbers(${count})`,
+      params: {},
+    })
+    await world.store.command({
+      name: 'test',
+      sql: `INSERT INTO callhouse.call_marks (project_id, position, minute) SELECT DISTINCT '${full}', 4, toStartOfMinute(started_at)
+        FROM callhouse.calls WHERE project_id = '${full}'`,
+      params: {},
+    })
+    for (const n of [3, 4]) await world.apply([complete(`000000000000000${n}`)])
+    await world.refresh()
+  })
+  const newest = all.toReversed()
+
+  it('is one minute', () => {
+    expect(new Set([0, count - 1].map((n) => Math.floor(fullUs(n) / 60e6))).size).toBe(1)
+  })
+  it.each([0, 1, 5, 48, 49, 50, 3_000, 19_995])('is read in parts behind an offset of %d', async (offset) => {
+    for (const limit of [1, 50]) {
+      expect(await listFull({ offset, limit, sort_by: desc })).toEqual(newest.slice(offset, offset + limit))
+      expect(await listFull({ offset, limit })).toEqual(all.slice(offset, offset + limit))
+    }
+  })
+  it('is read in parts for roots and for filters', async () => {
+    const roots = newest.filter((n) => n % 4 === 0)
+    expect(await listFull({ filter: { trace_roots_only: true }, limit: 20, sort_by: desc })).toEqual(roots.slice(0, 20))
+    const op = newest.filter((n) => n % 3 === 1)
+    expect(await listFull({ filter: { op_names: ['op-1'] }, limit: 2_000, sort_by: desc })).toEqual(op.slice(0, 2_000))
+  })
+  it('is read whole', async () => {
+    expect(await listFull({})).toEqual(all)
+    expect(await listFull({ sort_by: desc })).toEqual(newest)
+  })
+})
+
 describe('portions', () => {
   it('are bounded by rows and by bytes, and one large call goes alone', () => {
     const row = (bytes: number): LightRow => ['', '', '', 0, '', 0, '', 0, 1, 0, bytes, '', '', '', '', '', '', '']

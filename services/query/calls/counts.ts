@@ -23,14 +23,20 @@ export type Covered = { partition: number; position: string }[]
 
 /**
  * What the routes of one process remember of the counters. `covered` are positions that the rollup has passed: lower
- * bounds, so that the minutes with marks beyond it are a superset of the dirty ones. Groups may be old: they only size
- * the windows of a walk, and the windows meet whatever their size.
+ * bounds, so that the minutes with marks beyond it are a superset of the dirty ones. Groups and edges may be old: they
+ * only size the windows of a walk, and the windows meet whatever their size.
  */
-export type CountMemory = { covered: Covered; groups: Recent<{ groups: Group[]; readMs: number }> }
+export type CountMemory = { covered: Covered; groups: Recent<Group[]>; edges: Recent<number> }
 
-export const createCountMemory = (): CountMemory => ({ covered: [], groups: createRecent(1_000) })
+const sizesKeepMs = 3_000
 
-const groupsKeepMs = 3_000
+export const createCountMemory = (): CountMemory => ({
+  covered: [],
+  groups: createRecent(1_000, sizesKeepMs),
+  edges: createRecent(1_000, sizesKeepMs),
+})
+
+const hourUs = 3_600_000_000
 
 const unit = { hour: 3600, minute: 60 } as const
 const tables = { hour: 'call_counts_hourly', minute: 'call_counts' } as const
@@ -84,12 +90,16 @@ export async function readGroups(
   memory: CountMemory,
 ): Promise<Group[]> {
   const { per, counter, direction, size, range, live } = options
-  const isOpen = per === 'hour' && live === null && range.fromUs === null && range.beforeUs === null
-  const key = `${counter} ${direction} ${size} ${projectId}`
-  const known = isOpen ? memory.groups.get(key) : undefined
-  if (known && performance.now() - known.readMs < groupsKeepMs) return known.groups
+  const { fromUs, beforeUs } = range
+  // What every open list asks for: the hours of a project, and the minutes of whole hours.
+  const isOpen = fromUs === null && beforeUs === null
+  const isWhole = [fromUs, beforeUs].every((us) => us === null || us % hourUs === 0)
+  const isKept = live === null && (per === 'hour' ? isOpen : isWhole && !isOpen)
+  const key = `${per} ${counter} ${direction} ${size} ${fromUs} ${beforeUs} ${projectId}`
+  const known = isKept ? memory.groups.get(key) : undefined
+  if (known) return known
   const groups = await fetchGroups(store, projectId, options, queryOptions)
-  if (isOpen) memory.groups.set(key, { groups, readMs: performance.now() })
+  if (isKept) memory.groups.set(key, groups)
   return groups
 }
 

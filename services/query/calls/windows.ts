@@ -1,8 +1,10 @@
 // Windows of time that a list walks through, chosen before any call is read.
 import type { ProjectId } from '../../core/ids.ts'
-import type { QueryOptions, Store } from '../../core/store/store.ts'
+import { param, projectQuery, sql } from '../../core/store/sql.ts'
+import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { type Counter, type CountMemory, type Direction, type Group, liveHours, readGroups } from './counts.ts'
-import type { Range } from './scope.ts'
+import { compactRows } from './light.ts'
+import { allOf, type Range, rangeConditions } from './scope.ts'
 
 /** A part of the time axis; the windows of a walk meet without gap or overlap, whatever the counters say. */
 type Window = { range: Range; calls: number }
@@ -18,10 +20,29 @@ export type Windows = {
 const hourIsLarge = 20_000
 /** Up to this offset rows are counted while they are read: cheaper than making the counters exact. */
 const readThrough = 20_000
+/** Above this many calls a window is cut where its first calls end: all of them would be merged for a page of a few. */
+const windowIsLarge = 50_000
 /** Calls of a group that a deep page begins in. */
 const deepSize = 2_000
 
 type Source = { store: Pick<Store, 'bytes'>; projectId: ProjectId; options: QueryOptions; memory: CountMemory }
+
+/** The start time of the last of the first calls of a range; stored twice, a call counts twice. */
+export const edgeQuery = (
+  projectId: ProjectId,
+  { range, direction, counter, calls }: { range: Range; direction: Direction; counter: Counter; calls: number },
+): Query =>
+  projectQuery('calls.edge', projectId, (project) => {
+    const conditions = rangeConditions(sql`started_at`, range)
+    if (counter === 'roots') conditions.push(sql`parent_id = ''`)
+    const order = direction === 'desc' ? sql`DESC` : sql`ASC`
+    return sql`SELECT toString(toUnixTimestamp64Micro(started_at)) FROM
+    (
+      SELECT started_at ${project.from('calls', { where: allOf(conditions) })}
+      ORDER BY started_at ${order} LIMIT ${param('UInt32', calls)}
+    )
+    ORDER BY started_at ${direction === 'desc' ? sql`ASC` : sql`DESC`} LIMIT 1 SETTINGS max_threads = 1`
+  })
 
 export async function createWindows(
   source: Source,
@@ -69,7 +90,36 @@ export async function createWindows(
     return window
   }
 
+  let rest: Window | null = null
+
+  /** Cuts a large window behind its first calls; the other part comes next. */
+  async function cut(window: Window, target: number): Promise<Window> {
+    const calls = Math.ceil(target)
+    if (window.calls < Math.max(windowIsLarge, 4 * calls)) return window
+    const { range } = window
+    const us = await readEdge(source, { range, direction, counter, calls })
+    if (us === null) return window
+    const [near, far] =
+      direction === 'desc'
+        ? [
+            { ...range, fromUs: us },
+            { ...range, beforeUs: us },
+          ]
+        : [
+            { ...range, beforeUs: us + 1 },
+            { ...range, fromUs: us + 1 },
+          ]
+    rest = { range: far, calls: window.calls - calls }
+    return { range: near, calls }
+  }
+
   async function next(target: number): Promise<Window | null> {
+    const window = rest ?? (await nextOfGroups(target))
+    rest = null
+    return window && cut(window, target)
+  }
+
+  async function nextOfGroups(target: number): Promise<Window | null> {
     if (isDone) return null
     if (minutes === null) {
       const group = groups[index]
@@ -103,4 +153,17 @@ export async function createWindows(
   }
 
   return { next, skipped }
+}
+
+async function readEdge(
+  { store, projectId, options, memory }: Source,
+  wanted: Parameters<typeof edgeQuery>[1],
+): Promise<number | null> {
+  const { range, direction, counter, calls } = wanted
+  const key = `${counter} ${direction} ${calls} ${range.fromUs} ${range.beforeUs} ${projectId}`
+  const known = memory.edges.get(key)
+  if (known) return known
+  const [row] = compactRows<[string]>(await store.bytes(edgeQuery(projectId, wanted), 'JSONCompactEachRow', options))
+  if (row) memory.edges.set(key, Number(row[0]))
+  return row ? Number(row[0]) : null
 }
