@@ -6,6 +6,7 @@ import type { SASLOptions } from 'kafkajs'
 import type { Config } from './config.ts'
 import { createEmbeddedLog } from './core/log/embedded.ts'
 import type { KafkaLogOptions } from './core/log/kafka-client.ts'
+import type { KafkaGroup } from './core/log/kafka-group.ts'
 import type { KafkaReader } from './core/log/kafka-read.ts'
 import type { KafkaSurvey } from './core/log/kafka-survey.ts'
 import type { Log } from './core/log/log.ts'
@@ -95,6 +96,12 @@ export async function openRecords(config: Config, logger: Logger): Promise<Pick<
 export async function surveyLog(config: Config, logger: Logger): Promise<KafkaSurvey> {
   const { surveyKafka } = await import('./core/log/kafka-survey.ts')
   return surveyKafka(await kafkaOptionsOf(config, 'query', logger))
+}
+
+/** The workers' group of a Kafka log, for backups and restores. Throws when the brokers cannot be reached. */
+export async function openGroup(config: Config, logger: Logger): Promise<KafkaGroup> {
+  const { openKafkaGroup } = await import('./core/log/kafka-group.ts')
+  return openKafkaGroup(await kafkaOptionsOf(config, 'query', logger))
 }
 
 /** The ClickHouse server of the settings; undefined = the embedded engine. */

@@ -17,6 +17,7 @@ import type { ExplainedCost } from './query/costs/explain.ts'
 import { follow } from './rebuild-commands.ts'
 import { withRebuilds } from './rebuild-engines.ts'
 import { startCallhouse } from './serve.ts'
+import { backupOnServer, restoreOnServer } from './server-backup-commands.ts'
 import { type ServerRole, serverRoles } from './server-role.ts'
 import { restore } from './worker/backup/restore.ts'
 import { createTableDeadLetters } from './worker/deadletters-table.ts'
@@ -42,6 +43,9 @@ const help = `callhouse: trace, evaluation and inference server
   callhouse import <folder>             checks an export and writes it into this installation; may be repeated
   callhouse backup <folder>             a copy of the data folder while the server goes on
   callhouse restore <folder>            checks a backup and makes a data folder of it
+  callhouse backup <folder> --to <destination>    with Kafka and a ClickHouse server: the server writes the backup, for instance
+                                        to "Disk('backups', '2026-01-31')", and the folder gets its manifest
+  callhouse restore <folder> [--from <destination>]    the same back into an empty database
   callhouse version
 
 Settings are flags (--port 7000) or variables (CALLHOUSE_PORT=7000).
@@ -144,7 +148,7 @@ const isShared = (config: Config): boolean => hasSharedLog(config) && !hasEmbedd
 
 const oneMachineOnly = (config: Config, what: string): void => {
   if (hasSharedLog(config) || !hasEmbeddedStore(config))
-    throw new UsageError(`${what} works on one machine; with Kafka or a ClickHouse server it is not supported yet`)
+    throw new UsageError(`${what} works on one machine, or with Kafka and a ClickHouse server, not with one of the two`)
 }
 
 async function rebuild(config: Config, [table, ...more]: string[], rowsPerSecond: string): Promise<void> {
@@ -170,13 +174,33 @@ async function replay(config: Config, from: string, rowsPerSecond: string): Prom
 async function move(config: Config, name: string, [folder, ...more]: string[], project: string): Promise<void> {
   if (folder === undefined || more.length > 0)
     throw new UsageError(`usage: callhouse ${name} <folder>${name === 'export' ? ' [--project <entity/project>]' : ''}`)
-  if (name === 'backup') oneMachineOnly(config, 'callhouse backup')
   const args = project === '' ? [resolve(folder)] : [resolve(folder), project]
   await (isShared(config) ? withEngines : withServer)(config, (one) => followMove(one, `move.${name}`, args, print))
 }
 
-async function restoreBackup({ dataDir }: Config, [folder, ...more]: string[]): Promise<void> {
-  if (folder === undefined || more.length > 0) throw new UsageError('usage: callhouse restore <folder>')
+const destinationUsage =
+  "--to <destination> names where the ClickHouse server puts the backup, for instance \"Disk('backups', '2026-01-31')\""
+
+async function backup(config: Config, words: string[], to: string): Promise<void> {
+  const [folder, ...more] = words
+  if (folder === undefined || more.length > 0)
+    throw new UsageError('usage: callhouse backup <folder> [--to <destination>]')
+  if (!isShared(config)) {
+    oneMachineOnly(config, 'callhouse backup')
+    if (to !== '') throw new UsageError(`${destinationUsage}; on one machine the folder is the backup`)
+    return move(config, 'backup', words, '')
+  }
+  if (to === '') throw new UsageError(destinationUsage)
+  await backupOnServer(config, resolve(folder), to, print)
+}
+
+async function restoreBackup(config: Config, [folder, ...more]: string[], from: string): Promise<void> {
+  const { dataDir } = config
+  if (folder === undefined || more.length > 0)
+    throw new UsageError('usage: callhouse restore <folder> [--from <destination>]')
+  if (isShared(config)) return restoreOnServer(config, resolve(folder), from, print)
+  oneMachineOnly(config, 'callhouse restore')
+  if (from !== '') throw new UsageError('--from is for the backup of a ClickHouse server')
   if (await askServer(dataDir, { command: 'ping', args: [] })) throw new UsageError(`a server runs on ${dataDir}`)
   await restore(resolve(folder), dataDir, print)
 }
@@ -230,7 +254,8 @@ function taken(flag: string): string {
 }
 const isRebuild = command === 'rebuild' || command === 'replay'
 const rowsPerSecond = isRebuild ? taken('--rows-per-second') : ''
-const from = command === 'replay' ? taken('--from') : ''
+const from = command === 'replay' || command === 'restore' ? taken('--from') : ''
+const to = command === 'backup' ? taken('--to') : ''
 const project = command === 'export' ? taken('--project') : ''
 
 async function run(): Promise<void> {
@@ -249,8 +274,9 @@ async function run(): Promise<void> {
   if (command === 'doctor') return examine(config, asJson)
   if (command === 'explain-cost') return explainCost(config, words, asJson)
   if (command === 'rebuild') return rebuild(config, words, rowsPerSecond)
-  if (command === 'export' || command === 'import' || command === 'backup') return move(config, command, words, project)
-  if (command === 'restore') return restoreBackup(config, words)
+  if (command === 'export' || command === 'import') return move(config, command, words, project)
+  if (command === 'backup') return backup(config, words, to)
+  if (command === 'restore') return restoreBackup(config, words, from)
   if (command === 'replay' && words.length === 0) return replay(config, from, rowsPerSecond)
   throw new UsageError(`Unknown command ${command}\n\n${help}`)
 }

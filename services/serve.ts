@@ -31,7 +31,7 @@ import { openBlobs } from './open-blobs.ts'
 import { openGeoRanges } from './query/geolocate.ts'
 import { routesOf } from './routes.ts'
 import { does, type ServerRole } from './server-role.ts'
-import { refuseUnfinished } from './worker/backup/unfinished.ts'
+import { refuseUnfinished, refuseUnfinishedDatabase } from './worker/backup/unfinished.ts'
 import { createWorkerMetrics } from './worker/metrics.ts'
 import type { Worker } from './worker/run.ts'
 
@@ -77,6 +77,7 @@ export async function startCallhouse(
     const store = withReadLog(await openStore(config, logger, createStoreMetrics(registry)), { logger, registry })
     // The store goes last: nothing that is closed before it may need it any more.
     open.unshift({ name: 'store', limitMs: 60_000, close: () => store.close() })
+    if (!hasEmbeddedStore(config)) await refuseUnfinishedDatabase(store, config.clickhouseDatabase)
     await store.migrate()
     await keepWordIndex(store, config.wordIndex)
 

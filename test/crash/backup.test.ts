@@ -8,6 +8,7 @@ import { restore } from '../../services/worker/backup/restore.ts'
 import { callhouse } from '../fixtures/callhouse.ts'
 import { type ChildServer, post, postLines, startChildServer } from '../fixtures/child-server.ts'
 import { answersOf, sameAddress, writeWorld } from '../fixtures/whole-world.ts'
+import { startOf, startWriting } from '../fixtures/writing.ts'
 
 const project_id = 'back/up'
 const env = { CALLHOUSE_FRESHNESS_MS: '60000' }
@@ -33,48 +34,9 @@ const flipped = (bytes: Buffer): Buffer => {
   copy[0] = (copy[0] as number) ^ 1
   return copy
 }
-const startOf = (id: string, n: number) => ({
-  ...{ project_id, id, trace_id: id, op_name: 'op', attributes: {}, inputs: { n } },
-  started_at: new Date(Date.UTC(2026, 4, 1) + n * 10_000).toISOString(),
-})
-const endOf = (id: string, n: number) => ({
-  ...{ project_id, id, output: { n }, summary: {} },
-  ended_at: new Date(Date.UTC(2026, 4, 2) + n * 10_000).toISOString(),
-})
-
-/** Writes calls until it is told to stop; tells the ids that were acknowledged so far. */
-function writing() {
-  const acknowledged: string[] = []
-  let isDone = false
-  let n = 0
-  const waiting: { least: number; go(): void }[] = []
-  const running = (async () => {
-    while (!isDone) {
-      const ids = Array.from({ length: 20 }, () => randomUUID())
-      const send = async (batch: unknown[]) => {
-        const { status, text } = await post(server.url, '/call/upsert_batch', { batch })
-        if (status !== 200) throw new Error(text)
-      }
-      await send(ids.map((id) => ({ mode: 'start', req: { start: startOf(id, n++) } })))
-      await send(ids.map((id) => ({ mode: 'end', req: { end: endOf(id, n++) } })))
-      acknowledged.push(...ids)
-      for (const { least, go } of waiting) if (acknowledged.length >= least) go()
-    }
-  })()
-  return {
-    acknowledged,
-    /** Resolves when so many more calls were acknowledged. */
-    more: (count: number) => new Promise<void>((go) => waiting.push({ least: acknowledged.length + count, go })),
-    async stop() {
-      isDone = true
-      await running
-    },
-  }
-}
-
 it('holds what was acknowledged before it began, while writes go on', async () => {
   const world = await answersOf(sameAddress(server.url), 'back/world')
-  const writer = writing()
+  const writer = startWriting(server.url, project_id)
   await writer.more(200)
   const before = [...writer.acknowledged]
   const backup = join(folder, 'backup')
@@ -102,7 +64,7 @@ it('holds what was acknowledged before it began, while writes go on', async () =
   expect(JSON.parse(text)).toMatchObject({ count: calls.length })
   // the same key opens it, and it takes writes
   const { status } = await post(server.url, '/call/upsert_batch', {
-    batch: [{ mode: 'start', req: { start: startOf(randomUUID(), 1) } }],
+    batch: [{ mode: 'start', req: { start: startOf(project_id, randomUUID(), 1) } }],
   })
   expect(status).toBe(200)
 })

@@ -28,6 +28,12 @@ type RawBroker = {
   offsetFetch(request: { groupId: string; topics: Partitions<{ partition: number }> }): Promise<{
     responses: Partitions<{ partition: number; offset: string }>
   }>
+  offsetCommit(request: {
+    groupId: string
+    groupGenerationId: number
+    memberId: string
+    topics: Partitions<{ partition: number; offset: string }>
+  }): Promise<unknown>
   fetch(request: {
     maxWaitTime: number
     minBytes: number

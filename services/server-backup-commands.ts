@@ -1,0 +1,54 @@
+// The commands `backup` and `restore` with Kafka and a ClickHouse server: the server does the work, this process notes and checks.
+import type { Config } from './config.ts'
+import { createLogger } from './core/logger.ts'
+import { openGroup, openStore, surveyLog } from './engines.ts'
+import { backupServer } from './worker/backup/server-backup.ts'
+import { restoreServer } from './worker/backup/server-restore.ts'
+import type { ServerWork } from './worker/backup/server-work.ts'
+
+const stopSignals = ['SIGINT', 'SIGTERM'] as const
+
+type Group = Awaited<ReturnType<typeof openGroup>>
+
+async function withGroup(
+  config: Config,
+  print: (line: string) => void,
+  work: (deps: ServerWork & { database: string; group: Group }) => Promise<void>,
+): Promise<void> {
+  // Each node of a cluster has parts of its own, and definitions with paths that a restore would meet again.
+  if (config.clickhouseCluster !== '')
+    throw new Error('backup and restore of a cluster are done by hand: docs/operate.md says how')
+  const { log: logger } = createLogger({ level: 'error' })
+  const stopping = new AbortController()
+  const stop = () => stopping.abort()
+  for (const signal of stopSignals) process.on(signal, stop)
+  const closing: (() => Promise<void>)[] = []
+  try {
+    const store = await openStore(config, logger, { statement() {} })
+    closing.push(() => store.close())
+    const group = await openGroup(config, logger)
+    closing.push(() => group.close())
+    await work({ store, group, database: config.clickhouseDatabase, print, signal: stopping.signal })
+  } finally {
+    for (const close of closing.toReversed()) await close()
+    for (const signal of stopSignals) process.off(signal, stop)
+  }
+}
+
+/**
+ * @param folder for the manifest
+ * @param to destination, as the server's BACKUP statement spells it
+ */
+export async function backupOnServer(config: Config, folder: string, to: string, print: (line: string) => void) {
+  const { log: logger } = createLogger({ level: 'error' })
+  await withGroup(config, print, async (deps) => {
+    const { topics } = await surveyLog(config, logger)
+    await backupServer({ ...deps, topics }, folder, to)
+  })
+  const files = config.fileBucket === '' ? 'the data folder that the roles share' : config.fileBucket
+  print(`large files lie in ${files}: they are not in the backup, back them up now`)
+}
+
+/** @param from destination where the manifest does not hold all of it, else empty */
+export const restoreOnServer = (config: Config, folder: string, from: string, print: (line: string) => void) =>
+  withGroup(config, print, (deps) => restoreServer(deps, folder, from))
