@@ -135,13 +135,11 @@ toUnixTimestamp64Micro(c.ended_at), c.exception, c.error_count, c.end_ver > 0, t
 
 -- payloads, scattered
 -- {"v0":"ent/proj","v1":["1","2"],"v2":["a"]}
-SELECT toUnixTimestamp64Micro(at), id, part, clock, inputs, output
-FROM callhouse.payloads WHERE project_id = {v0:String} AND (at IN (SELECT fromUnixTimestamp64Micro(toInt64(arrayJoin({v1:Array(String)})), 'UTC')) AND id IN {v2:Array(String)})
+SELECT toUnixTimestamp64Micro(at), id, part, clock, inputs, output FROM callhouse.payloads WHERE project_id = {v0:String} AND (at IN (SELECT fromUnixTimestamp64Micro(toInt64(arrayJoin({v1:Array(String)})), 'UTC')) AND id IN {v2:Array(String)})
 
 -- payloads, dense
 -- {"v0":"ent/proj","v1":1,"v2":2,"v3":["a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a"]}
-SELECT toUnixTimestamp64Micro(at), id, part, clock, inputs
-FROM callhouse.payloads WHERE project_id = {v0:String} AND (at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND id IN {v3:Array(String)} AND part != 'end')
+SELECT toUnixTimestamp64Micro(at), id, part, clock, inputs FROM callhouse.payloads WHERE project_id = {v0:String} AND (at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND id IN {v3:Array(String)} AND part != 'end')
 
 -- trace sizes
 -- {"v0":"ent/proj","v1":["t"]}

@@ -3,13 +3,13 @@
 import { retryLater } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { rowBinary } from '../../core/row-binary.ts'
-import { identifier, join, param, projectQuery, sql } from '../../core/store/sql.ts'
+import { identifier, join, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import type { Document } from '../expression/types.ts'
 import { sideOf } from './conditions.ts'
 import { type LightRow, place } from './light.ts'
 import { hasMarks, spliced } from './raw-span.ts'
-import { allOf, instants, rangeConditions } from './scope.ts'
+import { allOf, entries, type Index, instants, rangeConditions } from './scope.ts'
 
 export type Payload = Partial<Record<Document, Buffer>>
 
@@ -44,10 +44,33 @@ export const payloadQuery = (
       )}`,
     ]
     if (sides.size === 1) conditions.push(sides.has('start') ? sql`part != 'end'` : sql`part != 'start'`)
-    const columns = join(documents.map(identifier), ', ')
-    return sql`SELECT toUnixTimestamp64Micro(at), id, part, clock, ${columns}
-    ${project.from('payloads', { where: allOf(conditions) })}`
+    return sql`${partOf(documents)} ${project.from('payloads', { where: allOf(conditions) })}`
   })
+
+const partOf = (documents: readonly Document[]): Sql =>
+  sql`SELECT toUnixTimestamp64Micro(at), id, part, clock, ${join(documents.map(identifier), ', ')}`
+
+/** The parts of the calls of some ids that lie at their start: all of a call that came whole. */
+const partsAtStartQuery = (projectId: ProjectId, index: Index, documents: readonly Document[]): Query =>
+  projectQuery('calls.payloads', projectId, (project) => {
+    const conditions = [
+      sql`at IN (SELECT started_at ${entries(project, index)})`,
+      sql`id IN ${param('Array(String)', index.values)}`,
+    ]
+    return sql`${partOf(documents)} ${project.from('payloads', { where: allOf(conditions) })}`
+  })
+
+/** Parts that were read before the light rows were known, for `readPayloads`. */
+export type EarlyParts = Buffer
+
+/** Reads what `readPayloads` will most probably need, beside the look for the rows of these ids. */
+export const readPartsAtStart = (
+  store: Pick<Store, 'bytes'>,
+  projectId: ProjectId,
+  index: Index,
+  documents: readonly Document[],
+  options: QueryOptions,
+): Promise<EarlyParts> => store.bytes(partsAtStartQuery(projectId, index, documents), 'RowBinary', options)
 
 function bounds(times: readonly number[]) {
   let from = Number.POSITIVE_INFINITY
@@ -93,6 +116,7 @@ const sharing: readonly Document[] = ['attributes', 'inputs', 'output']
 
 /**
  * The documents of the rows, in the order of the rows; '' where a call has none.
+ * @param early parts of the same documents: what they hold is not read again
  * @throws Fault 503 when a part that the light row tells of is not there
  */
 export async function readPayloads(
@@ -102,6 +126,7 @@ export async function readPayloads(
   documents: readonly Document[],
   spread: Spread,
   options: QueryOptions,
+  early: EarlyParts | null = null,
 ): Promise<Payload[]> {
   if (documents.length === 0 || rows.length === 0) return rows.map(() => ({}))
   const found: Found = { start: new Map(), end: new Map() }
@@ -115,7 +140,9 @@ export async function readPayloads(
   const isMissing = (row: LightRow): boolean =>
     (sides.has('start') && !startOf(row)) || (sides.has('end') && row[place.hasEnd] === 1 && !endOf(row))
 
-  await read(rows)
+  if (early) decode(early, documents.length, found)
+  const wanted = early ? rows.filter(isMissing) : rows
+  if (wanted.length > 0) await read(wanted)
   const missing = rows.filter(isMissing)
   if (missing.length > 0) {
     await new Promise((resolve) => setTimeout(resolve, againAfterMs))

@@ -20,7 +20,7 @@ import { createCountMemory } from './counts.ts'
 import { createExpansion } from './expand.ts'
 import { callQueryTables, joinedTables, referredTables, topicsOfQuery } from './joined-tables.ts'
 import { lightSelect } from './light.ts'
-import { readPayloads } from './payloads.ts'
+import { readPartsAtStart, readPayloads } from './payloads.ts'
 import { readCall, readPages } from './plan.ts'
 import { concat, documentsOf, type RecordShape, writeRecord } from './record.ts'
 import { indexOf } from './scope.ts'
@@ -137,10 +137,15 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
         const query = compileCallsQuery({ filter: { call_ids: [input.id] }, projectId, ...names })
         const headers = await freshness.wait(context, topicsOf(input, query, false))
         const options = { signal }
-        const row = await readCall({ store, projectId, query, options, memory }, lightSelect(null, true))
+        const documents = documentsOf(null)
+        const index = indexOf(query.facts)
+        const [row, early] = await Promise.all([
+          readCall({ store, projectId, query, options, memory }, lightSelect(null, true)),
+          index && readPartsAtStart(store, projectId, index, documents, options),
+        ])
         if (row === null) return { json: { call: null }, headers }
         const [[payload = {}], totalSizes, book] = await Promise.all([
-          readPayloads(store, projectId, [row], documentsOf(null), 'scattered', options),
+          readPayloads(store, projectId, [row], documents, 'scattered', options, early),
           input.include_total_storage_size ? readTraceSizes({ store, options }, projectId, [row]) : null,
           input.include_costs ? prices.of(projectId, options) : null,
         ])
