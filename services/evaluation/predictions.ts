@@ -1,0 +1,234 @@
+// Predictions: a call of the model, inside a call of `Evaluation.predict_and_score` when it belongs to a run.
+import {
+  deletedResponse,
+  finishedResponse,
+  predictionCreateRequest,
+  predictionCreateResponse,
+  predictionResponse,
+  predictionsDeleteRequest,
+} from '../../schemas/evaluation-runs.ts'
+import { floatText, members } from '../core/canonical-json.ts'
+import { throwIfStale, unlessStale } from '../core/freshness.ts'
+import { fault } from '../core/http/errors.ts'
+import { type Route, type RouteContext, route } from '../core/http/route.ts'
+import { orderedUuidv7, type ProjectId } from '../core/ids.ts'
+import { createKeyedLock } from '../core/keyed-lock.ts'
+import { formatPositions, positionHeader } from '../core/positions.ts'
+import {
+  type CallPart,
+  type Calls,
+  type CallsQuery,
+  type CallTexts,
+  type EvaluationDeps,
+  isRow,
+  joinPositions,
+  markIs,
+  marksOf,
+  nowUs,
+  textAt,
+} from './runs-calls.ts'
+import { deleteCalls } from './runs-delete.ts'
+import type { KnownRuns } from './runs-known.ts'
+import { linesOf } from './runs-lines.ts'
+import { runIdsOf } from './runs-parents.ts'
+import { bodyText, idsToDelete, pageOf, projectOf } from './runs-query.ts'
+import {
+  completeCall,
+  flag,
+  nameOfRef,
+  objectText,
+  opNames,
+  predictionInputs,
+  predictOpOf,
+  storedSummary,
+  timeOf,
+  traceOfRun,
+} from './runs-shape.ts'
+
+type Context = RouteContext<unknown>
+
+const columns: CallsQuery['columns'] = ['parent_id', 'attributes', 'inputs', 'output']
+
+const notFound = (id: string) => fault(404, `Prediction ${id.slice(0, 100)} not found`)
+
+/** What finishing a prediction puts into the call around it, as JSON text. */
+async function rowOutput(calls: Calls, context: Context, projectId: ProjectId, prediction: CallTexts, rowId: string) {
+  const scores = new Map<string, string>()
+  const query: CallsQuery = { filter: { parent_ids: [rowId] }, columns: ['attributes', 'output'] }
+  for await (const call of calls.list(context, projectId, query)) {
+    const marks = marksOf(call)
+    if (textAt(marks, 'score') !== flag || call.output === 'null') continue
+    scores.set(nameOfRef(textAt(marks, 'scorer') ?? '') ?? 'unknown', call.output)
+  }
+  const { startedAt, endedAt } = prediction
+  const seconds = endedAt === null ? null : (timeOf(endedAt) - timeOf(startedAt)) / 1e6
+  return objectText({
+    output: prediction.output,
+    scores: objectText(Object.fromEntries(scores)),
+    model_latency: seconds === null ? 'null' : objectText({ mean: floatText(seconds) }),
+  })
+}
+
+export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; runs: KnownRuns }): Route[] {
+  const { calls, runs, clock, ensureOps, config } = deps
+  const lock = createKeyedLock()
+  const path = '/v2/{entity}/{project}/predictions'
+  const one = `${path}/{prediction_id}`
+  const readTables = ['calls', 'calls_by_id', 'payloads']
+
+  /** Records of some predictions, as JSON texts. */
+  async function textsOf(context: Context, projectId: ProjectId, some: readonly CallTexts[]): Promise<string[]> {
+    const runIds = await runIdsOf(calls, context, projectId, some)
+    return some.map((call, n) =>
+      objectText({
+        prediction_id: JSON.stringify(call.id),
+        model: JSON.stringify(textAt(marksOf(call), 'model') ?? ''),
+        inputs: predictionInputs(call),
+        output: call.output,
+        evaluation_run_id: JSON.stringify(runIds[n]),
+        [`${config.wirePrefix}_user_id`]: JSON.stringify(call.userId),
+      }),
+    )
+  }
+
+  /** Ends the call around a prediction; the prediction itself was ended when it was made. */
+  async function finish(context: Context, projectId: ProjectId, id: string): Promise<Record<string, string>> {
+    throwIfStale(await calls.waitToDecide(context))
+    const prediction = await calls.read(context, projectId, id)
+    if (prediction === null) throw notFound(id)
+    const row = prediction.parentId === null ? null : await calls.read(context, projectId, prediction.parentId)
+    if (row === null || !isRow(row.opName)) return {}
+    const end = {
+      id: row.id,
+      startedUs: timeOf(row.startedAt),
+      endedUs: row.endedAt === null ? nowUs(clock) : timeOf(row.endedAt),
+      output: await rowOutput(calls, context, projectId, prediction, row.id),
+      summary: storedSummary(row),
+      exception: row.exception,
+    }
+    return calls.write(context, projectId, [{ end }])
+  }
+
+  return [
+    route({
+      name: 'predictions.create',
+      method: 'POST',
+      path,
+      right: 'write',
+      summary: 'Stores a prediction, in an evaluation run or by itself',
+      body: { type: 'json', schema: predictionCreateRequest, check: 'schema' },
+      response: predictionCreateResponse,
+      topics: ['calls', 'files', 'objects'],
+      tables: ['calls', 'calls_by_id', 'payloads'],
+      async handle(context) {
+        const projectId = projectOf(context)
+        const { model, evaluation_run_id: runId, genai_span_ref } = context.input
+        const sent = members(bodyText(context))
+        const inputs = sent?.get('inputs') ?? '{}'
+        const output = sent?.get('output') ?? 'null'
+        const run = runId === undefined ? null : await runs.find(context, projectId, runId)
+        const id = orderedUuidv7()
+        const traceId = runId === undefined ? id : traceOfRun(runId, run)
+        const names = [predictOpOf(model), ...(runId === undefined ? [] : [opNames.row])]
+        const { refs, positions } = await ensureOps(projectId, context.caller.userId, names)
+        const [predictOp = '', rowOp = ''] = refs
+        const weave = { prediction: flag, model, evaluation_run_id: runId }
+        const groups: CallPart[][] = []
+        const startedUs = nowUs(clock)
+        let parentId: string | null = null
+        if (runId !== undefined) {
+          parentId = orderedUuidv7()
+          const start = {
+            ...{ id: parentId, traceId, parentId: runId, opName: rowOp, startedUs },
+            attributes: { weave: { predict_call_id: id, genai_span_ref } },
+            inputs: objectText({ self: run?.self ?? 'null', model: JSON.stringify(model), example: inputs }),
+          }
+          groups.push([{ start }])
+        }
+        const start = {
+          ...{ id, traceId, parentId, opName: predictOp, startedUs: nowUs(clock), attributes: { weave } },
+          inputs: objectText({ self: JSON.stringify(model), inputs }),
+        }
+        // First what is refused more easily, should they be too large to go together.
+        groups.unshift(completeCall(start, output))
+        const headers = await calls.write(context, projectId, ...groups)
+        const ops = positions.length > 0 ? { [positionHeader]: formatPositions(positions) } : {}
+        return { json: { prediction_id: id }, headers: joinPositions(ops, headers) }
+      },
+    }),
+    route({
+      name: 'predictions.list',
+      method: 'GET',
+      path,
+      right: 'read',
+      summary: 'Predictions as JSON Lines, all or those of an evaluation run, oldest first',
+      body: { type: 'none' },
+      response: null,
+      responseType: 'application/jsonl',
+      tables: [...readTables, 'payload_leaves'],
+      async handle(context) {
+        const projectId = projectOf(context)
+        const page = pageOf(context.query)
+        const runId = context.query.get('evaluation_run_id')
+        const where = [markIs('prediction', flag), ...(runId ? [markIs('evaluation_run_id', runId)] : [])]
+        const headers = await calls.waitToRead(context)
+        const found = calls.list(context, projectId, { where: { $and: where }, columns, ...page })
+        const lines = linesOf(found, (some) => textsOf(context, projectId, some))
+        return { lines, contentType: 'application/jsonl', headers }
+      },
+    }),
+    route({
+      name: 'predictions.delete',
+      method: 'DELETE',
+      path,
+      right: 'write',
+      summary: 'Deletes predictions with everything below them; the ids are in the query string or in the body',
+      body: { type: 'json', schema: predictionsDeleteRequest, check: 'schema', optional: true },
+      response: deletedResponse,
+      topics: ['calls'],
+      tables: ['calls', 'calls_by_id', 'calls_by_trace'],
+      async handle(context) {
+        const projectId = projectOf(context)
+        const ids = idsToDelete(context.query, 'prediction_ids', context.input.prediction_ids)
+        return { json: { num_deleted: ids.length }, headers: await deleteCalls(deps, context, projectId, ids) }
+      },
+    }),
+    route({
+      name: 'predictions.read',
+      method: 'GET',
+      path: one,
+      right: 'read',
+      summary: 'One prediction',
+      body: { type: 'none' },
+      response: predictionResponse,
+      tables: readTables,
+      async handle(context) {
+        const projectId = projectOf(context)
+        const id = context.params.prediction_id as string
+        const headers = await calls.waitToRead(context)
+        const call = await calls.read(context, projectId, id)
+        if (call === null) throw unlessStale(headers, notFound(id))
+        const [jsonText = ''] = await textsOf(context, projectId, [call])
+        return { jsonText, headers }
+      },
+    }),
+    route({
+      name: 'predictions.finish',
+      method: 'POST',
+      path: `${one}/finish`,
+      right: 'write',
+      summary: 'Ends the call around a prediction with its output, its scores and its latency',
+      body: { type: 'none' },
+      response: finishedResponse,
+      topics: ['calls'],
+      tables: [...readTables, 'calls_by_parent'],
+      async handle(context) {
+        const projectId = projectOf(context)
+        const id = context.params.prediction_id as string
+        // In turn: the one that reads last writes last.
+        const headers = await lock.run(`${projectId}\n${id}`, () => finish(context, projectId, id))
+        return { json: { success: true }, headers }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,19 @@
+// The routes of evaluation runs, predictions and scores, over one view of calls.
+import type { Route } from '../core/http/route.ts'
+import { createPredictionRoutes } from './predictions.ts'
+import { createEvaluationRunRoutes } from './runs.ts'
+import { createCalls, type EvaluationDeps } from './runs-calls.ts'
+import { createKnownRuns } from './runs-known.ts'
+import { createScoreRoutes } from './scores.ts'
+import { createEvaluationStatusRoutes } from './status.ts'
+
+export function createRunRoutes(deps: EvaluationDeps): Route[] {
+  const calls = createCalls(deps)
+  const all = { ...deps, calls, runs: createKnownRuns(calls) }
+  return [
+    ...createEvaluationRunRoutes(all),
+    ...createPredictionRoutes(all),
+    ...createScoreRoutes(all),
+    ...createEvaluationStatusRoutes(all),
+  ]
+}

@@ -1,0 +1,181 @@
+// Scores of predictions: calls beside the prediction, and feedback on it.
+import {
+  deletedResponse,
+  scoreCreateRequest,
+  scoreCreateResponse,
+  scoreResponse,
+  scoresDeleteRequest,
+} from '../../schemas/evaluation-runs.ts'
+import { throwIfStale, unlessStale } from '../core/freshness.ts'
+import { fault } from '../core/http/errors.ts'
+import { type Route, type RouteContext, route } from '../core/http/route.ts'
+import { orderedUuidv7, type ProjectId } from '../core/ids.ts'
+import { formatPositions, positionHeader } from '../core/positions.ts'
+import { parseRef } from '../core/refs.ts'
+import {
+  asCaller,
+  type Calls,
+  type CallsQuery,
+  type CallTexts,
+  type EvaluationDeps,
+  joinPositions,
+  markIs,
+  marksOf,
+  nowUs,
+  textAt,
+} from './runs-calls.ts'
+import { deleteCalls } from './runs-delete.ts'
+import type { KnownRuns } from './runs-known.ts'
+import { linesOf } from './runs-lines.ts'
+import { runIdsOf } from './runs-parents.ts'
+import { bodyText, idsToDelete, pageOf, projectOf } from './runs-query.ts'
+import { completeCall, flag, memberText, objectText, predictionInputs, scoreOpOf, traceOfRun } from './runs-shape.ts'
+
+type Context = RouteContext<unknown>
+
+const columns: CallsQuery['columns'] = ['parent_id', 'attributes', 'output']
+
+const notFound = (id: string) => fault(404, `Score ${id.slice(0, 100)} not found`)
+
+/** Where a score lies: beside its prediction or under its run, else in a trace of its own. */
+type Place = { traceId: string; parentId: string | null }
+
+export function createScoreRoutes(deps: EvaluationDeps & { calls: Calls; runs: KnownRuns }): Route[] {
+  const { calls, runs, clock, ensureOps, invoke, config } = deps
+  const path = '/v2/{entity}/{project}/scores'
+  const one = `${path}/{score_id}`
+  const readTables = ['calls', 'calls_by_id', 'payloads']
+
+  /** Records of some scores, as JSON texts. */
+  async function textsOf(context: Context, projectId: ProjectId, some: readonly CallTexts[]): Promise<string[]> {
+    const runIds = await runIdsOf(calls, context, projectId, some)
+    return some.map((call, n) =>
+      objectText({
+        score_id: JSON.stringify(call.id),
+        scorer: JSON.stringify(textAt(marksOf(call), 'scorer') ?? ''),
+        value: call.output === 'null' ? '0.0' : call.output,
+        evaluation_run_id: JSON.stringify(runIds[n]),
+        [`${config.wirePrefix}_user_id`]: JSON.stringify(call.userId),
+      }),
+    )
+  }
+
+  async function placeOf(
+    context: Context,
+    projectId: ProjectId,
+    { id, runId, prediction }: { id: string; runId: string | undefined; prediction: CallTexts | null },
+  ): Promise<Place> {
+    if (runId === undefined) return { traceId: id, parentId: null }
+    const parentId = prediction?.parentId ?? runId
+    // Its prediction lies in the run's trace, too.
+    if (prediction && prediction.parentId !== null && textAt(marksOf(prediction), 'evaluation_run_id') === runId)
+      return { traceId: prediction.traceId, parentId }
+    return { traceId: traceOfRun(runId, await runs.find(context, projectId, runId)), parentId }
+  }
+
+  return [
+    route({
+      name: 'scores.create',
+      method: 'POST',
+      path,
+      right: 'write',
+      summary: 'Stores the score of a prediction, and feedback that tells of it',
+      body: { type: 'json', schema: scoreCreateRequest, check: 'schema' },
+      response: scoreCreateResponse,
+      topics: ['calls', 'feedback', 'files', 'objects'],
+      tables: ['calls', 'calls_by_id', 'payloads'],
+      async handle(context) {
+        const projectId = projectOf(context)
+        const { prediction_id, scorer, evaluation_run_id: runId } = context.input
+        const value = memberText(bodyText(context), 'value') ?? 'null'
+        const ref = parseRef(scorer)
+        if (ref?.kind !== 'object')
+          throw fault(400, `scorer must be a ref of an object: ${JSON.stringify(scorer.slice(0, 200))}`)
+        const fresh = await calls.waitToDecide(context)
+        const prediction = await calls.read(context, projectId, prediction_id)
+        if (prediction === null) throwIfStale(fresh)
+        const id = orderedUuidv7()
+        const place = await placeOf(context, projectId, { id, runId, prediction })
+        const { refs, positions } = await ensureOps(projectId, context.caller.userId, [scoreOpOf(ref.name)])
+        const start = {
+          ...{ ...place, id, opName: refs[0] as string, startedUs: nowUs(clock) },
+          attributes: { weave: { score: flag, prediction_id, scorer, evaluation_run_id: runId } },
+          inputs: objectText({
+            self: JSON.stringify(scorer),
+            inputs: prediction ? predictionInputs(prediction) : '{}',
+            output: prediction?.output ?? 'null',
+          }),
+        }
+        const feedback = {
+          project_id: projectId,
+          weave_ref: `weave:///${projectId}/call/${prediction_id}`,
+          feedback_type: `${config.feedbackPrefix}.runnable.${ref.name}`,
+          runnable_ref: scorer,
+        }
+        const head = JSON.stringify(feedback).slice(0, -1)
+        const body = Buffer.from(`${head},"payload":{"output":${value}}}`)
+        // First, because it may be refused: then there is no score either.
+        const told = await invoke.answer('feedback.create', body, asCaller(context))
+        const headers = await calls.write(context, projectId, completeCall(start, value))
+        const ops = positions.length > 0 ? { [positionHeader]: formatPositions(positions) } : {}
+        return { json: { score_id: id }, headers: joinPositions(ops, told.headers, headers) }
+      },
+    }),
+    route({
+      name: 'scores.list',
+      method: 'GET',
+      path,
+      right: 'read',
+      summary: 'Scores as JSON Lines, all or those of an evaluation run, oldest first',
+      body: { type: 'none' },
+      response: null,
+      responseType: 'application/jsonl',
+      tables: [...readTables, 'payload_leaves'],
+      async handle(context) {
+        const projectId = projectOf(context)
+        const page = pageOf(context.query)
+        const runId = context.query.get('evaluation_run_id')
+        const where = [markIs('score', flag), ...(runId ? [markIs('evaluation_run_id', runId)] : [])]
+        const headers = await calls.waitToRead(context)
+        const found = calls.list(context, projectId, { where: { $and: where }, columns, ...page })
+        const lines = linesOf(found, (some) => textsOf(context, projectId, some))
+        return { lines, contentType: 'application/jsonl', headers }
+      },
+    }),
+    route({
+      name: 'scores.delete',
+      method: 'DELETE',
+      path,
+      right: 'write',
+      summary: 'Deletes scores; the ids are in the query string or in the body',
+      body: { type: 'json', schema: scoresDeleteRequest, check: 'schema', optional: true },
+      response: deletedResponse,
+      topics: ['calls'],
+      tables: ['calls', 'calls_by_id', 'calls_by_trace'],
+      async handle(context) {
+        const projectId = projectOf(context)
+        const ids = idsToDelete(context.query, 'score_ids', context.input.score_ids)
+        return { json: { num_deleted: ids.length }, headers: await deleteCalls(deps, context, projectId, ids) }
+      },
+    }),
+    route({
+      name: 'scores.read',
+      method: 'GET',
+      path: one,
+      right: 'read',
+      summary: 'One score',
+      body: { type: 'none' },
+      response: scoreResponse,
+      tables: readTables,
+      async handle(context) {
+        const projectId = projectOf(context)
+        const id = context.params.score_id as string
+        const headers = await calls.waitToRead(context)
+        const call = await calls.read(context, projectId, id)
+        if (call === null) throw unlessStale(headers, notFound(id))
+        const [jsonText = ''] = await textsOf(context, projectId, [call])
+        return { jsonText, headers }
+      },
+    }),
+  ]
+}
