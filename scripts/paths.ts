@@ -1,5 +1,5 @@
 // `npm run paths [route]`: from a route to its schema, topic, tables and readers, by the registries that the server uses.
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadConfig } from '../services/config.ts'
@@ -90,11 +90,14 @@ export function flowsFrom(table: string): Flow[] {
   return taken
 }
 
-const modules = ['services/ingest', 'services/query'].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => join(folder, file)),
-)
+const folders = ['ingest', 'query', 'evaluation', 'inference', 'training'].map((name) => `services/${name}`)
+const modules = folders
+  .filter((folder) => existsSync(join(root, folder)))
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => join(folder, file)),
+  )
 
 /** Where a route is declared, and which schemas of schemas/ its declaration names. */
 export function declaration(route: Route): { place: string; schemas: string[] } {
@@ -106,7 +109,9 @@ export function declaration(route: Route): { place: string; schemas: string[] } 
     const known = imports.flatMap(([, names = '', from]) =>
       names.split(',').map((name) => ({ name: name.replace('type ', '').trim(), from })),
     )
-    const declared = text.slice(at, text.indexOf('handle', at))
+    // Up to its handler, or up to the next route of a table of routes.
+    const end = /handle|(?:name: |declare\(\s*)'\w+\.\w+'/.exec(text.slice(at + 10))?.index ?? 0
+    const declared = text.slice(at, at + 10 + end)
     const schemas = known.filter(({ name }) => name !== '' && new RegExp(`\\b${name}\\b`).test(declared))
     return {
       place: `${file}:${text.slice(0, at).split('\n').length}`,

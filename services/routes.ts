@@ -13,6 +13,9 @@ import type { Logger } from './core/logger.ts'
 import { createNameBinding } from './core/name-binding.ts'
 import { createOpObjects } from './core/op-objects.ts'
 import type { Store } from './core/store/store.ts'
+import { createEvaluationObjectRoutes } from './evaluation/object-routes.ts'
+import { createEnsureOps } from './evaluation/ops.ts'
+import { createRunRoutes } from './evaluation/runs-routes.ts'
 import { createAnnotationQueueWriteRoutes } from './ingest/annotation-queues/routes.ts'
 import { createCallWriteRoutes } from './ingest/calls/routes.ts'
 import { createCostWriteRoutes } from './ingest/costs/routes.ts'
@@ -109,7 +112,10 @@ const queryRoutes = ({ config, log, store, clock, blobs, freshness, logger }: Ro
 const commonRoutes = ({ service }: RouteDeps): Route[] => [...createServiceRoutes(service), ...createGraphqlRoutes()]
 
 /** Routes of the services that do work: what they need of the others they get through the port. */
-const workRoutes = (_deps: RouteDeps, _invoke: Invoke): Route[] => []
+const workRoutes = ({ log, clock, freshness, config }: RouteDeps, invoke: Invoke): Route[] => [
+  ...createEvaluationObjectRoutes({ invoke, log, clock }),
+  ...createRunRoutes({ invoke, freshness, clock, ensureOps: createEnsureOps({ log, clock }), config }),
+]
 
 export function routesOf(role: ServerRole, deps: RouteDeps): Route[] {
   const common = commonRoutes(deps)

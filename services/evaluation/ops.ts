@@ -21,8 +21,6 @@ export type EnsureOps = (projectId: ProjectId, userId: string, names: readonly s
 type OpDeps = {
   log: Pick<Log, 'append'>
   clock: Clock
-  /** How many names are remembered as written, over all projects; 0 = each is written again, which revives deleted ones. */
-  recentLimit?: number
 }
 
 export function createEnsureOps(deps: OpDeps): EnsureOps {
@@ -31,6 +29,18 @@ export function createEnsureOps(deps: OpDeps): EnsureOps {
     const writes = ops.begin()
     for (const name of names) writes.ref(projectId, userId, checkObjectId(safeName(name)))
     const refs = names.map((name) => `weave:///${projectId}/op/${name}:${placeholderOpDigest}`)
+    return { refs, positions: await writes.append() }
+  }
+}
+
+/** Writes the placeholder ops of these object ids, whether they are there or not: deleted ones live again. */
+export type WriteOps = (projectId: ProjectId, userId: string, objectIds: readonly string[]) => Promise<NamedOps>
+
+export function createWriteOps(deps: OpDeps): WriteOps {
+  const ops = createOpObjects({ ...deps, recentLimit: 0 })
+  return async (projectId, userId, objectIds) => {
+    const writes = ops.begin()
+    const refs = objectIds.map((objectId) => writes.ref(projectId, userId, objectId))
     return { refs, positions: await writes.append() }
   }
 }

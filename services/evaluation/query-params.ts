@@ -1,0 +1,32 @@
+// Query parameters of the evaluation routes.
+import { fault, invalid } from '../core/http/errors.ts'
+
+/** @throws Fault 422 when it is not an integer, 400 when it is negative */
+function count(query: URLSearchParams, name: 'limit' | 'offset'): number | null {
+  const sent = query.get(name)
+  if (sent === null) return null
+  if (!/^[+-]?\d+$/.test(sent)) {
+    const msg = 'Input should be a valid integer, unable to parse string as an integer'
+    throw invalid({ loc: ['query', name], msg, type: 'int_parsing' })
+  }
+  const value = Number(sent)
+  if (value < 0) throw fault(400, `${name} must not be negative`)
+  return Math.min(value, 0xffff_ffff)
+}
+
+/** Which part of a list is asked for; a limit of null means all. */
+export type Page = { limit: number | null; offset: number }
+
+/** @throws Fault 422 or 400 */
+export const pageOf = (query: URLSearchParams): Page => ({
+  limit: count(query, 'limit'),
+  offset: count(query, 'offset') ?? 0,
+})
+
+/** @throws Fault 422 when the parameter is there and no boolean */
+export function checkBoolean(query: URLSearchParams, name: string): void {
+  const sent = query.get(name)
+  if (sent === null || /^(?:true|false|1|0|t|f|yes|no|y|n|on|off)$/i.test(sent)) return
+  const msg = 'Input should be a valid boolean, unable to interpret input'
+  throw invalid({ loc: ['query', name], msg, type: 'bool_parsing' })
+}
