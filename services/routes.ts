@@ -16,6 +16,7 @@ import type { Store } from './core/store/store.ts'
 import { createEvaluationObjectRoutes } from './evaluation/object-routes.ts'
 import { createEnsureOps } from './evaluation/ops.ts'
 import { createRunRoutes } from './evaluation/runs-routes.ts'
+import { createInferenceRoutes } from './inference/routes.ts'
 import { createAnnotationQueueWriteRoutes } from './ingest/annotation-queues/routes.ts'
 import { createCallWriteRoutes } from './ingest/calls/routes.ts'
 import { createCostWriteRoutes } from './ingest/costs/routes.ts'
@@ -112,7 +113,8 @@ const queryRoutes = ({ config, log, store, clock, blobs, freshness, logger }: Ro
 const commonRoutes = ({ service }: RouteDeps): Route[] => [...createServiceRoutes(service), ...createGraphqlRoutes()]
 
 /** Routes of the services that do work: what they need of the others they get through the port. */
-const workRoutes = ({ log, clock, freshness, config }: RouteDeps, invoke: Invoke): Route[] => [
+const workRoutes = ({ log, clock, freshness, config, logger }: RouteDeps, invoke: Invoke): Route[] => [
+  ...createInferenceRoutes({ invoke, config, logger }),
   ...createEvaluationObjectRoutes({ invoke, log, clock }),
   ...createRunRoutes({ invoke, freshness, clock, ensureOps: createEnsureOps({ log, clock }), config }),
 ]

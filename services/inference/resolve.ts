@@ -1,0 +1,189 @@
+// From the name of a model to the address, key and headers that its requests go out with. The rules are a list; the
+// first that takes a name decides.
+import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
+import { inferenceFault } from './errors.ts'
+import type { EngineModels } from './models.ts'
+import { isProjectModel, resolveProjectModel } from './project-provider.ts'
+import { bareModel, type Provider, type Providers } from './providers.ts'
+import type { Secrets } from './secrets.ts'
+import type { Upstream } from './upstream.ts'
+import { type Credentials, exchangeCredentials, vertexBaseUrl } from './vertex.ts'
+
+export type InferenceConfig = {
+  engineUrl: string | undefined
+  engineKey: string
+  enginePrefix: string
+  enginePriority: boolean
+  inferenceConcurrency: number | undefined
+  allowPrivateNetworks: boolean
+  maxBodyBytes: number
+}
+
+export type ResolveDeps = {
+  config: InferenceConfig
+  providers: () => Providers
+  secrets: Secrets
+  invoke: Invoke
+  upstream: Upstream
+  engineModels: EngineModels
+}
+
+/** Where requests for a model go. */
+export type Target = {
+  /** Name for messages. */
+  provider: string
+  /** The model as the provider knows it; undefined = its default. */
+  model: string | undefined
+  url(path: string): string
+  headers: Record<string, string>
+  /** Texts that must not come out again. */
+  secrets: readonly string[]
+  isTrusted: boolean
+  drops: readonly string[]
+}
+
+export type Asked = {
+  model: string
+  projectId: string
+  as: InvokeCaller
+  /** Of the request; only some providers have versions. */
+  apiVersion: string | undefined
+  credentials: Credentials | undefined
+}
+
+const join = (base: string, path: string): string => `${base.replace(/\/+$/, '')}/${path}`
+
+/** @throws Fault 501 when there is no engine */
+export function engineTarget({ engineUrl, engineKey }: InferenceConfig, model: string | undefined): Target {
+  if (engineUrl === undefined)
+    throw inferenceFault(501, 'No inference engine is configured; see CALLHOUSE_ENGINE_URL', { code: 'no_engine' })
+  return {
+    ...{ provider: 'engine', model, isTrusted: true, drops: [] },
+    url: (path) => join(engineUrl, path),
+    headers: engineKey === '' ? {} : { authorization: `Bearer ${engineKey}` },
+    secrets: [engineKey],
+  }
+}
+
+const missingSecret = (name: string) =>
+  inferenceFault(400, `Missing secret: ${name}`, { code: 'missing_secret', extra: { api_key: name } })
+
+function secretOf({ secrets }: ResolveDeps, name: string): string {
+  const value = secrets.get(name)
+  if (value === undefined) throw missingSecret(name)
+  return value
+}
+
+function azureTarget(deps: ResolveDeps, provider: Provider, keyName: string, model: string, version?: string): Target {
+  const base = provider.baseUrl || secretOf(deps, 'AZURE_API_BASE')
+  const key = secretOf(deps, keyName)
+  const apiVersion = version ?? secretOf(deps, 'AZURE_API_VERSION')
+  const query = `?${new URLSearchParams({ 'api-version': apiVersion })}`
+  return {
+    ...{ provider: provider.name, model, isTrusted: true, drops: provider.drops(model) },
+    url: (path) => join(base, `openai/deployments/${encodeURIComponent(model)}/${path}${query}`),
+    headers: { ...provider.headers, 'api-key': key },
+    secrets: [key],
+  }
+}
+
+async function vertexTarget(deps: ResolveDeps, provider: Provider, model: string, asked: Asked): Promise<Target> {
+  const { credentials } = asked
+  if (credentials === undefined)
+    throw inferenceFault(400, `${provider.name} needs cloud_credentials`, { param: 'cloud_credentials' })
+  const base = provider.baseUrl || vertexBaseUrl(credentials)
+  const options = { signal: asked.as.signal, allowPrivate: deps.config.allowPrivateNetworks }
+  const token = await exchangeCredentials(deps.upstream, credentials, options)
+  return {
+    ...{ provider: provider.name, isTrusted: provider.baseUrl !== '', drops: provider.drops(model) },
+    // The endpoint serves models of several publishers; its own ones need no name in front here.
+    model: model.includes('/') ? model : `google/${model}`,
+    url: (path) => join(base, path),
+    headers: { ...provider.headers, authorization: `Bearer ${token}` },
+    secrets: [token],
+  }
+}
+
+/** @param keyName secret of the model's own, else the provider's */
+export async function providerTarget(
+  deps: ResolveDeps,
+  provider: Provider,
+  model: string,
+  asked: Pick<Asked, 'apiVersion' | 'credentials' | 'as'>,
+  keyName = provider.keyName,
+): Promise<Target> {
+  switch (provider.wire) {
+    case 'none':
+      throw inferenceFault(501, `Requests to ${provider.name} are not supported yet`, { code: 'no_adapter' })
+    case 'azure':
+      return azureTarget(deps, provider, keyName, model, asked.apiVersion)
+    case 'vertex':
+      return vertexTarget(deps, provider, model, { model, projectId: '', ...asked })
+    case 'openai': {
+      const key = keyName === '' ? '' : secretOf(deps, keyName)
+      return {
+        ...{ provider: provider.name, model, isTrusted: true, drops: provider.drops(model) },
+        url: (path) => join(provider.baseUrl, path),
+        headers: { ...(key === '' ? {} : { authorization: `Bearer ${key}` }), ...provider.headers },
+        secrets: [key],
+      }
+    }
+    default:
+      return provider.wire satisfies never
+  }
+}
+
+/** Takes a model's name or leaves it to the rules behind it. */
+type Rule = (deps: ResolveDeps, asked: Asked) => Promise<Target> | undefined
+
+const enginePrefixed: Rule = ({ config }, { model }) =>
+  model.startsWith(config.enginePrefix)
+    ? Promise.resolve(engineTarget(config, model.slice(config.enginePrefix.length)))
+    : undefined
+
+const ofProject: Rule = (deps, { model, projectId, as }) => {
+  if (!isProjectModel(model)) return undefined
+  return resolveProjectModel(deps, model, projectId, as).then((found): Target => {
+    const key = found.keyName === '' ? '' : secretOf(deps, found.keyName)
+    return {
+      ...{ provider: found.name, model: found.model, isTrusted: false, drops: [] },
+      url: (path) => join(found.baseUrl, path),
+      headers: { ...(key === '' ? {} : { authorization: `Bearer ${key}` }), ...found.headers },
+      secrets: [key, ...Object.values(found.headers)],
+    }
+  })
+}
+
+const mapped: Rule = (deps, asked) => {
+  const providers = deps.providers()
+  const entry = providers.model(asked.model)
+  if (entry === undefined) return undefined
+  if (entry.provider === 'default') return Promise.resolve(engineTarget(deps.config, entry.model))
+  const provider = providers.find(entry.provider)
+  return provider && providerTarget(deps, provider, entry.model, asked, entry.keyName)
+}
+
+const ofFamily: Rule = (deps, asked) => {
+  const provider = deps.providers().family(asked.model)
+  return provider && providerTarget(deps, provider, bareModel(provider.name, asked.model), asked)
+}
+
+const listedByEngine: Rule = async ({ config, engineModels }, { model }) => {
+  const listed = config.engineUrl === undefined ? [] : await engineModels.list()
+  if (listed.some(({ id }) => id === model)) return engineTarget(config, model)
+  throw inferenceFault(404, `The model ${model.slice(0, 200)} does not exist`, {
+    code: 'model_not_found',
+    param: 'model',
+  })
+}
+
+const rules: readonly Rule[] = [enginePrefixed, ofProject, mapped, ofFamily, listedByEngine]
+
+/** @throws Fault 404 for a model that no rule takes, 400 for what cannot be used, 501 for what is not supported */
+export async function resolveTarget(deps: ResolveDeps, asked: Asked): Promise<Target> {
+  for (const rule of rules) {
+    const target = rule(deps, asked)
+    if (target !== undefined) return target
+  }
+  throw new Error('the last rule takes every name')
+}

@@ -1,0 +1,239 @@
+// The routes of inference: completions by the default engine, requests passed on to a provider, lists of models.
+import { z } from 'zod'
+import {
+  type ChatCompletionRequest,
+  chatCompletionRequest,
+  chatCompletionResponse,
+  forwardedRequest,
+  modelListResponse,
+  type PassThroughRequest,
+  passThroughRequest,
+} from '../../schemas/inference.ts'
+import { detailsOf } from '../core/http/details.ts'
+import { Fault } from '../core/http/errors.ts'
+import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
+import { type Route, type RouteContext, route } from '../core/http/route.ts'
+import type { Logger } from '../core/logger.ts'
+import { failureFault, filledIn, refusal } from './answers.ts'
+import { chatEdits, checkChatRequest } from './chat-request.ts'
+import { asInferenceFault, inferenceFault } from './errors.ts'
+import { jsonBody } from './json-body.ts'
+import { createEngineModels, modelsOf, usableModels } from './models.ts'
+import { credentialParts, tracingOf, withoutService, withoutTracing } from './prepare.ts'
+import { openProviders } from './providers.ts'
+import { createRecorder } from './record.ts'
+import { replyOf } from './reply.ts'
+import { engineTarget, type InferenceConfig, providerTarget, type Target } from './resolve.ts'
+import { type Operation, type RunDeps, run } from './run.ts'
+import { createSecrets } from './secrets.ts'
+import { createSlots } from './slots.ts'
+import { createUpstream } from './upstream.ts'
+
+export type InferenceDeps = {
+  invoke: Invoke
+  config: InferenceConfig & { providersFile: string | undefined; secrets: Readonly<Record<string, string>> }
+  logger: Pick<Logger, 'warn'>
+}
+
+const operations = new Map<string, Operation>(
+  (
+    [
+      ['chat/completions', 'weave.completions_create'],
+      ['images/generations', 'weave.image_generation_create'],
+      ['completions', undefined],
+      ['embeddings', undefined],
+      ['responses', undefined],
+    ] as const
+  ).map(([path, opName]) => [path, { path, opName, isChat: path === 'chat/completions' }]),
+)
+const chat = operations.get('chat/completions') as Operation
+
+const maxGetBytes = 64 * 1024 * 1024
+const getTimeoutMs = 60_000
+
+type Context<Input = unknown> = RouteContext<Input>
+
+/** The project of a request: OpenAI clients send it as a header; without one it is the key's own. */
+function projectOf(context: Context): string {
+  const given = context.header('openai-project') || context.header('project_id') || context.query.get('project_id')
+  return context.project(given || `${context.caller.entity}/inference`)
+}
+
+const callerOf = (context: Context): InvokeCaller => ({
+  ...{ caller: context.caller, signal: context.signal, requestId: context.requestId, freshness: context },
+})
+
+const noSuchPath = (path: string) => inferenceFault(404, `Unknown path: ${path.slice(0, 200)}`)
+
+/** @throws Fault 422 */
+function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(value)
+  if (!parsed.success) throw new Fault(422, { detail: detailsOf(parsed.error, value) })
+  return parsed.data
+}
+
+/** Runs a handler; whatever it refuses is told in the body of these routes. */
+const answering = async <T>(work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    throw asInferenceFault(error)
+  }
+}
+
+/** Asks an address of the operator's with GET. */
+async function get({ upstream }: RunDeps, target: Target, path: string, signal: AbortSignal) {
+  try {
+    const answer = await upstream.send({
+      ...{ method: 'GET', url: target.url(path), isTrusted: true, timeoutMs: getTimeoutMs, signal },
+      headers: { accept: 'application/json', ...target.headers, 'accept-encoding': 'identity' },
+    })
+    const bytes = await answer.bytes(maxGetBytes)
+    if (answer.status < 200 || answer.status > 299) throw refusal(target.provider, answer, bytes, target.secrets)
+    return { bytes, contentType: answer.header('content-type') ?? 'application/json' }
+  } catch (error) {
+    throw failureFault(error)
+  }
+}
+
+async function runChat(deps: RunDeps, context: Context<ChatCompletionRequest>) {
+  const projectId = projectOf(context)
+  const request = context.input
+  const { config } = deps
+  checkChatRequest(request, config)
+  const model = request.model ?? undefined
+  const isPrefixed = model?.startsWith(config.enginePrefix) === true
+  const target = engineTarget(config, isPrefixed ? model?.slice(config.enginePrefix.length) : model)
+  const body = jsonBody(context.body.bytes.toString())
+  const tracing = tracingOf(request as PassThroughRequest, (name) => context.header(name))
+  const ran = await run(deps, {
+    ...{ operation: chat, projectId, as: callerOf(context), body, model, tracing, target },
+    request: { stream: request.stream },
+    parts: { credentials: undefined, headers: {}, secrets: [] },
+    edits: new Map([...withoutTracing(), ...chatEdits(request, body.members)]),
+    wantsUsage: request.stream_options ? request.stream_options.include_usage !== false : false,
+  })
+  const missing = { id: `chatcmpl-${request.request_id ?? context.requestId}`, model: model ?? 'default' }
+  return replyOf(ran, (bytes, value) => filledIn(bytes, value, missing))
+}
+
+async function passOn(deps: RunDeps, context: Context) {
+  const path = (context.params.path ?? '').replace(/\/+$/, '')
+  const operation = operations.get(path)
+  if (operation === undefined) throw noSuchPath(path)
+  const { isChat } = operation
+  const request: PassThroughRequest = isChat
+    ? checked(passThroughRequest, context.input)
+    : (checked(forwardedRequest, context.input) as PassThroughRequest)
+  const projectId = projectOf(context)
+  const body = jsonBody(context.body.bytes.toString())
+  const tracing = tracingOf(request, (name) => context.header(name))
+  const nulls = isChat ? [...body.members].flatMap(([name, text]) => (text === 'null' ? [name] : [])) : []
+  const ran = await run(deps, {
+    ...{ operation, projectId, as: callerOf(context), body, request, model: request.model, tracing },
+    parts: credentialParts(request),
+    edits: new Map([...withoutService(isChat), ...nulls.map((name): [string, undefined] => [name, undefined])]),
+    wantsUsage: request.stream_options?.include_usage === true,
+  })
+  return replyOf(ran)
+}
+
+async function read(deps: RunDeps, context: Context) {
+  const path = (context.params.path ?? '').replace(/\/+$/, '')
+  const projectId = projectOf(context)
+  if (path === 'models' || path.startsWith('models/')) {
+    const data = await usableModels(deps, projectId, callerOf(context))
+    if (path === 'models') return { json: { object: 'list', data } }
+    const id = path.slice('models/'.length)
+    const found = data.find((one) => one.id === id)
+    if (found !== undefined) return { json: found }
+    throw inferenceFault(404, `The model ${id.slice(0, 200)} does not exist`, { code: 'model_not_found' })
+  }
+  const segments = path.split('/')
+  if (segments.some((segment) => /^\.{0,2}$/.test(segment))) throw noSuchPath(path)
+  const query = new URLSearchParams(context.query)
+  for (const own of ['project_id', 'freshness']) query.delete(own)
+  const asked = segments.map(encodeURIComponent).join('/') + (query.size > 0 ? `?${query}` : '')
+  return get(deps, engineTarget(deps.config, undefined), asked, context.signal)
+}
+
+async function readRouter(deps: RunDeps, context: Context) {
+  const { router = '' } = context.params
+  projectOf(context)
+  const providers = deps.providers()
+  const provider = providers.isRouter(router) ? providers.find(router) : undefined
+  if (router !== 'default' && provider === undefined)
+    throw inferenceFault(404, `Unknown router: ${router.slice(0, 200)}`)
+  const target =
+    provider === undefined
+      ? engineTarget(deps.config, undefined)
+      : await providerTarget(deps, provider, '', {
+          apiVersion: undefined,
+          credentials: undefined,
+          as: callerOf(context),
+        })
+  const { bytes } = await get(deps, target, 'models', context.signal)
+  return { json: { object: 'list', data: modelsOf(bytes, router) } }
+}
+
+export function createInferenceRoutes({ invoke, config, logger }: InferenceDeps): Route[] {
+  const upstream = createUpstream(config)
+  const onBroken = (reason: string) =>
+    logger.warn({ reason }, 'the providers file cannot be used; the one before stays')
+  const deps: RunDeps = {
+    ...{ invoke, config, upstream },
+    providers: openProviders({ file: config.providersFile, onBroken }),
+    secrets: createSecrets(config.secrets),
+    engineModels: createEngineModels({ upstream, config }),
+    recorder: createRecorder({ invoke, logger }),
+    slots: createSlots(config.inferenceConcurrency),
+  }
+  return [
+    route({
+      name: 'inference.chat',
+      method: 'POST',
+      path: '/v1/chat/completions',
+      right: 'write',
+      summary: 'A chat completion by the default engine, streamed when asked for',
+      body: { type: 'json', schema: chatCompletionRequest, check: 'schema' },
+      response: chatCompletionResponse,
+      topics: ['calls'],
+      limitsItself: true,
+      handle: (context) => answering(() => runChat(deps, context)),
+    }),
+    route({
+      name: 'inference.pass_on',
+      method: 'POST',
+      path: '/inference/v1/{path*}',
+      right: 'write',
+      summary: 'Passes a request on to the provider that the name of its model tells',
+      body: { type: 'json', schema: passThroughRequest, check: 'handler' },
+      response: z.unknown(),
+      topics: ['calls'],
+      tables: ['objects', 'object_events', 'object_labels'],
+      limitsItself: true,
+      handle: (context) => answering(() => passOn(deps, context)),
+    }),
+    route({
+      name: 'inference.read',
+      method: 'GET',
+      path: '/inference/v1/{path*}',
+      right: 'read',
+      summary: 'The models that may be used, one of them, or what the default engine answers',
+      body: { type: 'none' },
+      response: z.unknown(),
+      tables: ['objects', 'object_events', 'object_labels'],
+      handle: (context) => answering(() => read(deps, context)),
+    }),
+    route({
+      name: 'inference.router_models',
+      method: 'GET',
+      path: '/inference/router/{router}/models',
+      right: 'read',
+      summary: 'The models of the default engine or of a provider that the operator added',
+      body: { type: 'none' },
+      response: modelListResponse,
+      handle: (context) => answering(() => readRouter(deps, context)),
+    }),
+  ]
+}

@@ -1,0 +1,56 @@
+// Secrets by name, and taking them out of texts before anyone reads those.
+
+export type Secrets = {
+  /** Value of the secret, undefined when there is none. */
+  get(name: string): string | undefined
+}
+
+/** @param values secrets of CALLHOUSE_SECRET_<NAME>, by name */
+export const createSecrets = (values: Readonly<Record<string, string>>): Secrets => ({
+  get: (name) => (Object.hasOwn(values, name) && values[name] !== '' ? values[name] : undefined),
+})
+
+const hidden = 'REDACTED'
+/** Shorter ones would take ordinary words out of messages. */
+const leastLength = 4
+/** Keys as providers quote them in messages, with their middle starred out. */
+const keyForm = /\b(?:sk|gsk|xai)-[\w*.-]{6,}/g
+
+const isUseful = (secret: string): boolean => secret.length >= leastLength && /[A-Za-z0-9]/.test(secret)
+
+/** The text without any of the secrets, as they are and as JSON and addresses write them, nor anything like a key. */
+export function scrub(text: string, secrets: readonly string[]): string {
+  let clean = text
+  for (const secret of secrets.filter(isUseful)) {
+    const escaped = JSON.stringify(secret).slice(1, -1)
+    for (const form of new Set([secret, escaped, encodeURIComponent(secret.toWellFormed())]))
+      clean = clean.replaceAll(form, hidden)
+  }
+  return clean.replace(keyForm, hidden)
+}
+
+/** The JSON text without secrets in its strings; an empty object when one stands where none can be taken out. */
+export function scrubJson(json: string, secrets: readonly string[]): string {
+  const forms = secrets.filter(isUseful).map((secret) => JSON.stringify(secret).slice(1, -1))
+  const found = forms.filter((form) => json.includes(form))
+  if (found.length === 0) return json
+  const clean = found.reduce((text, form) => text.replaceAll(form, hidden), json)
+  try {
+    JSON.parse(clean)
+    return clean
+  } catch {
+    return '{}'
+  }
+}
+
+/** The secrets inside cloud credentials: the text itself and every long string of it. */
+export function credentialSecrets(text: string, credentials: Record<string, unknown>): string[] {
+  const inner = Object.entries(credentials).flatMap(([name, value]) =>
+    typeof value === 'string' && (/key|secret|token|password/i.test(name) || value.length > 100) ? [value] : [],
+  )
+  return [text, text.trim(), ...inner]
+}
+
+/** Headers whose values are never recorded. */
+export const isSecretHeader = (name: string): boolean =>
+  /authorization|cookie|api[-_]?key|token|secret|credential|password/i.test(name)
