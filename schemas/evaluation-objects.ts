@@ -59,9 +59,10 @@ export const evaluationRead = named.extend({
   scorers: z.array(z.string()),
   trials: z.int(),
   evaluation_name: z.string().nullable(),
-  evaluate_op: z.string(),
-  predict_and_score_op: z.string(),
-  summarize_op: z.string(),
+  /** Null when what was published elsewhere names no such op. */
+  evaluate_op: z.string().nullable(),
+  predict_and_score_op: z.string().nullable(),
+  summarize_op: z.string().nullable(),
 })
 export const modelRead = named.extend({
   source_code: z.string(),

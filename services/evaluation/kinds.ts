@@ -49,10 +49,10 @@ const named = ({ value, object_id }: StoredVersion) => ({
   description: quote(stringAt(value, 'description')),
 })
 
-/** A member that names an op: a ref, or, from other writers, the digest of the op `opId`. */
-function opRef({ value, projectId }: StoredVersion, key: string, opId: string): string {
-  const stored = stringAt(value, key) ?? ''
-  return quote(isContentHash(stored) ? `weave:///${projectId}/op/${opId}:${stored}` : stored)
+/** A member that names an op: a ref, or, from other writers, the digest of the op `opId`. Null when it names none. */
+function opRef({ value, projectId }: StoredVersion, key: string, opId: string): string | null {
+  const stored = stringAt(value, key)
+  return stored !== null && isContentHash(stored) ? `weave:///${projectId}/op/${opId}:${stored}` : stored
 }
 
 const classData = ['_type', '_class_name', '_bases']
@@ -93,7 +93,10 @@ export const dataset: EvaluationKind = {
 
 export const scorer: EvaluationKind = {
   ...ofClass('Scorer'),
-  show: (version) => ({ ...named(version), score_op: opRef(version, 'score', `${version.object_id}_score`) }),
+  show: (version) => ({
+    ...named(version),
+    score_op: quote(opRef(version, 'score', `${version.object_id}_score`) ?? ''),
+  }),
 }
 
 export const evaluation: EvaluationKind = {
@@ -101,7 +104,7 @@ export const evaluation: EvaluationKind = {
   show(version) {
     const { value, object_id } = version
     const trials = Number(value.get('trials'))
-    const ref = (key: string) => opRef(version, key, `${object_id}.${key}`)
+    const ref = (key: string) => quote(opRef(version, key, `${object_id}.${key}`))
     return {
       ...named(version),
       dataset: quote(stringAt(value, 'dataset') ?? ''),

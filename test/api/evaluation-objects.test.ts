@@ -170,6 +170,11 @@ describe.concurrent.each(kinds)('%s', (kind) => {
     }
     expect((await of.read(kind, 'taken', 'v0')).status).toBe(200)
   })
+})
+
+/** What a kind has no part in: one with files and one without are enough. */
+describe.concurrent.each(['ops', 'datasets'] as const)('%s', (kind) => {
+  const body = bodies[kind]
 
   it('are found by an alias, which goes with its version', async () => {
     const of = fresh(`${kind}-aliases`)

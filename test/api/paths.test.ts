@@ -211,6 +211,27 @@ describe('what routes touch', () => {
   const ofOne = { $expr: { $eq: [{ $getField: 'weave_ref' }, { $literal: weave_ref }] } }
   const given = { $expr: { $eq: [{ $getField: 'id' }, { $literal: 'given' }] } }
 
+  const inProject = (method: string, path: string, body?: unknown) => () =>
+    fetch(`${server.now().url}${v2}/${path}`, {
+      ...{ method, headers: { authorization: basicAuth() } },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  const evaluationObjects = Object.entries({
+    ops: { source_code: 'x' },
+    datasets: { rows: [{}] },
+    scorers: { op_source_code: 'x' },
+    evaluations: { dataset: `weave:///${project_id}/object/set:v0` },
+    models: { source_code: 'x' },
+  }).flatMap(([kind, more]): [string, ...(() => Promise<Response>)[]][] => [
+    [`${kind}.create`, inProject('POST', kind, { name: `of-${kind}`, ...more })],
+    [`${kind}.list`, inProject('GET', kind)],
+    [
+      `${kind}.read`,
+      ...['v0', 'an-alias'].map((version) => inProject('GET', `${kind}/of-${kind}/versions/${version}`)),
+    ],
+    [`${kind}.delete`, inProject('DELETE', `${kind}/of-${kind}`)],
+  ])
+
   const requests: [name: string, ...(() => Promise<{ status: number }>)[]][] = [
     ['calls.start', send('/call/start', { start: start(one) })],
     ['calls.end', send('/call/end', { end: end(one) })],
@@ -314,6 +335,7 @@ describe('what routes touch', () => {
       ...feedback.map((body) => () => send('/feedback/replace', { ...body(), feedback_id: 'given' })()),
     ],
     ['annotation_queues.delete', ofQueue('DELETE')],
+    ...evaluationObjects,
     ['feedback.query', send('/feedback/query', { project_id, query: ofOne })],
     ['feedback.purge', send('/feedback/purge', { project_id, query: given })],
     ['calls.delete', send('/calls/delete', { project_id, call_ids: [one] })],
