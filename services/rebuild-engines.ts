@@ -62,13 +62,20 @@ async function checkShards(store: Store, { cluster }: SharedServer): Promise<voi
     throw new Error('rebuild and replay work on clusters of one shard, with any number of replicas')
 }
 
-/** Runs the work with a way to ask for rebuilds; a signal ends what runs, to be gone on with later. */
-export async function withRebuilds<T>(config: Config, work: (ask: Ask) => Promise<T>): Promise<T> {
+/**
+ * Runs the work with a way to ask for rebuilds; a signal ends what runs, to be gone on with later.
+ * @param through wraps the store, for a fault in the middle
+ */
+export async function withRebuilds<T>(
+  config: Config,
+  work: (ask: Ask) => Promise<T>,
+  through: (store: Store) => Store = (store) => store,
+): Promise<T> {
   const { log: logger } = createLogger({ level: 'error' })
   const server = sharedServerOf(config) as SharedServer
   const closing: (() => Promise<void>)[] = []
   try {
-    const store = await openStore(config, logger, { statement() {} })
+    const store = through(await openStore(config, logger, { statement() {} }))
     closing.push(() => store.close())
     await checkShards(store, server)
     await store.migrate()

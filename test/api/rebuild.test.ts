@@ -6,11 +6,13 @@ import { askServer } from '../../services/core/control-socket.ts'
 import { readSegments } from '../../services/core/log/read.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import type { TopicName } from '../../services/core/topics.ts'
+import { sharedServerOf } from '../../services/engines.ts'
 import { follow, rebuildCommands } from '../../services/rebuild-commands.ts'
 import { withRebuilds } from '../../services/rebuild-engines.ts'
 import { createRebuilds, type RebuildStatus } from '../../services/worker/rebuild.ts'
-import { createStateFile } from '../../services/worker/rebuild-state.ts'
+import { createStateFile, createStateTable } from '../../services/worker/rebuild-state.ts'
 import type { Worker } from '../../services/worker/run.ts'
+import { removeRecords } from '../fixtures/kafka.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { usesKafka, usesServer } from '../fixtures/setup.ts'
 
@@ -111,11 +113,13 @@ const leftovers = () =>
   rows(`SELECT name FROM system.tables WHERE database = concat(${database}, '_rebuild')
     OR (database = ${database} AND (name LIKE 'rebuild%' OR name LIKE '%mirror'))`)
 
-/** Runs a command to its end, in the server or beside it; returns what it told. */
+/** In the server, or beside it where any process may do the work. */
+const where = <T>(work: (one: typeof ask) => Promise<T>): Promise<T> =>
+  usesKafka ? withRebuilds(server.config, work) : work(ask)
+/** Runs a command to its end; returns what it told. */
 async function run(name: 'rebuild.start' | 'replay.start', args: string[]): Promise<string[]> {
   const lines: string[] = []
-  const work = (one: typeof ask) => follow(one, name, args, (line) => lines.push(line))
-  await (usesKafka ? withRebuilds(server.config, work) : work(ask))
+  await where((one) => follow(one, name, args, (line) => lines.push(line)))
   return lines
 }
 const rebuild = (table: string): Promise<string[]> => run('rebuild.start', [table, '1000000'])
@@ -192,18 +196,25 @@ it('kept records that are applied again change nothing', async () => {
   expect([await contents('calls'), await contents('payloads')]).toEqual([before.calls, before.payloads])
 })
 
-// Files of the log are removed.
-it.skipIf(usesServer)('what the log does not hold any more is taken over, and said', async () => {
-  await server.restart()
+/** Removes the oldest records of the calls, but not all: files of an embedded log, records of the topic. */
+async function forget(): Promise<void> {
+  if (usesKafka) {
+    const ends = await server.now().log.end('calls')
+    expect(Math.min(...ends.map(({ offset }) => offset))).toBeGreaterThan(1)
+    await removeRecords(server.config.kafkaBrokers, `${server.config.kafkaTopicPrefix}calls`, ends)
+    return
+  }
   const log = join(server.dataDir, 'log', 'calls')
-  const segments = () =>
-    readdirSync(log)
-      .filter((name) => /\.(jsonl|zst)/.test(name))
-      .sort()
+  const segments = readdirSync(log).filter((name) => /\.(jsonl|zst)/.test(name))
+  expect(segments.length).toBeGreaterThan(1)
+  rmSync(join(log, segments.sort()[0] as string))
+}
+
+it('what the log does not hold any more is taken over, and said', async () => {
+  await server.restart()
   await write(10)
   const before = { answers: await answers(), calls: await contents('calls'), payloads: await contents('payloads') }
-  expect(segments().length).toBeGreaterThan(1)
-  rmSync(join(log, segments()[0] as string))
+  await forget()
   for (const table of ['calls', 'payloads'])
     expect((await rebuild(table)).join()).toMatch(
       /the log holds nothing from before 2\d{3}-.*: older rows are taken over/,
@@ -212,38 +223,70 @@ it.skipIf(usesServer)('what the log does not hold any more is taken over, and sa
   expect([await contents('calls'), await contents('payloads')]).toEqual([before.calls, before.payloads])
 })
 
-it.skipIf(usesServer)('refuses what it cannot do', async () => {
-  const refused = (command: string, ...args: string[]) => expect(ask(command, args)).rejects
-  await refused('rebuild.start', 'nothing').toThrow(
-    'There is no table "nothing" that can be rebuilt; one of annotation_',
-  )
-  await refused('rebuild.start', 'call_marks').toThrow('There is no table')
-  await refused('rebuild.start', 'calls; DROP TABLE callhouse.calls').toThrow('There is no table')
-  await refused('rebuild.start', 'calls', '-1').toThrow('Invalid rows per second: "-1"')
-  await refused('rebuild.abandon').toThrow('no rebuild is unfinished')
-  await refused('replay.start', 'calls').toThrow('Invalid')
-  await expect(
-    rebuildCommands(undefined, server.now().log)({ command: 'rebuild.start', args: ['calls'] }),
-  ).rejects.toThrow('in the process of the command')
-  await refused('replay.start', 'calls.2=1').toThrow('no partition 2')
-  expect(await ask('rebuild.list', [])).toEqual({
-    tables: expect.arrayContaining(['turns', 'objects']),
-    unfinished: null,
+it('refuses what it cannot do', async () => {
+  await where(async (one) => {
+    const refused = (command: string, ...args: string[]) => expect(one(command, args)).rejects
+    await refused('rebuild.start', 'nothing').toThrow(
+      'There is no table "nothing" that can be rebuilt; one of annotation_',
+    )
+    await refused('rebuild.start', 'call_marks').toThrow('There is no table')
+    await refused('rebuild.start', 'calls; DROP TABLE callhouse.calls').toThrow('There is no table')
+    await refused('rebuild.start', 'calls', '-1').toThrow('Invalid rows per second: "-1"')
+    await refused('rebuild.abandon').toThrow('no rebuild is unfinished')
+    await refused('replay.start', 'calls').toThrow('Invalid')
+    await refused('replay.start', 'calls.2=1').toThrow('no partition 2')
+    expect(await one('rebuild.list', [])).toEqual({
+      tables: expect.arrayContaining(['turns', 'objects']),
+      unfinished: null,
+    })
   })
+  const elsewhere = usesKafka
+    ? ask('rebuild.start', ['calls'])
+    : rebuildCommands(undefined, server.now().log)({ command: 'rebuild.start', args: ['calls'] })
+  await expect(elsewhere).rejects.toThrow('in the process of the command')
 })
 
-it.skipIf(usesServer).each([
+type Attempt = { phase: string; reason?: string; isResumed: boolean }
+
+/** A rebuild of a process that ends with it, through a store that may be broken. */
+async function attempt(table: string, change: (store: Store) => Store): Promise<Attempt> {
+  if (usesKafka) {
+    const lines: string[] = []
+    const work = (one: typeof ask) => follow(one, 'rebuild.start', [table, '1000000'], (line) => lines.push(line))
+    const reason = await withRebuilds(server.config, work, change).then(
+      () => undefined,
+      (error: Error) => error.message,
+    )
+    const isResumed = lines.some((line) => line.includes('goes on from'))
+    if (reason === undefined) return { phase: 'done', isResumed }
+    return { phase: 'failed', reason: reason.replace(/.*: failed: /, ''), isResumed }
+  }
+  const { store, log, worker } = server.now()
+  async function* records(topic: TopicName, _partition: number, fromOffset: number, toOffset: number) {
+    yield* readSegments({ dir: join(server.dataDir, 'log'), topic, fromOffset, toOffset })
+  }
+  const ended = Promise.withResolvers<RebuildStatus>()
+  const through = change(store)
+  const shared = sharedServerOf(server.config)
+  const rebuilds = createRebuilds({
+    ...{ store: through, log, worker: worker as Worker, records, onEnd: ended.resolve },
+    ...(shared ? { server: shared } : {}),
+    state: shared ? createStateTable(through, shared) : createStateFile(join(server.dataDir, 'broken-off.json')),
+  })
+  await rebuilds.rebuild(table, 1_000_000)
+  return ended.promise
+}
+
+it.each([
   ['after the exchange', 'rebuild.drop', 'turns'],
   ['in the middle of the exchange', 'rebuild.exchange', 'call_counts'],
 ])('goes on when it broke off %s', async (_when, statement, table) => {
-  const { store, log, worker } = server.now()
   await answers()
   await refreshed()
   const before = { answers: await answers(), rows: await contents(table) }
   const old = await identity(table)
-  const stateFile = join(server.dataDir, 'broken-off.json')
   let hasExchanged = false
-  const breaking: Store = {
+  const breaking = (store: Store): Store => ({
     ...store,
     async command(query, options) {
       if (query.name === 'rebuild.exchange') hasExchanged = true
@@ -253,31 +296,15 @@ it.skipIf(usesServer).each([
         await store.command({ ...query, sql: query.sql.split(',')[0] ?? '' }, options)
       throw new Error('broken off')
     },
-  }
-  async function* records(topic: TopicName, _partition: number, fromOffset: number, toOffset: number) {
-    yield* readSegments({ dir: join(server.dataDir, 'log'), topic, fromOffset, toOffset })
-  }
-  const attempt = async (through: Store): Promise<RebuildStatus> => {
-    const ended = Promise.withResolvers<RebuildStatus>()
-    const deps = {
-      store: through,
-      log,
-      worker: worker as Worker,
-      records,
-      state: createStateFile(stateFile),
-      onEnd: ended.resolve,
-    }
-    await createRebuilds(deps).rebuild(table, 1_000_000)
-    return ended.promise
-  }
-  expect(await attempt(breaking)).toMatchObject({ phase: 'failed', reason: 'broken off' })
+  })
+  expect(await attempt(table, breaking)).toMatchObject({ phase: 'failed', reason: 'broken off' })
   expect(await identity(table)).not.toBe(old)
   await write(5)
   await answers()
   await refreshed()
   const now = { answers: await answers(), rows: await contents(table) }
   expect(now.rows.length).toBeGreaterThanOrEqual(before.rows.length)
-  expect(await attempt(store)).toMatchObject({ phase: 'done', isResumed: true })
+  expect(await attempt(table, (store) => store)).toMatchObject({ phase: 'done', isResumed: true })
   expect({ answers: await answers(), rows: await contents(table) }).toEqual(now)
   expect(await leftovers()).toEqual([])
 })
