@@ -47,7 +47,7 @@ import {
 
 type Context = RouteContext<unknown>
 
-const columns: CallsQuery['columns'] = ['parent_id', 'attributes', 'inputs', 'output']
+const columns: CallsQuery['columns'] = ['user_id', 'parent_id', 'attributes', 'inputs', 'output']
 
 const notFound = (id: string) => fault(404, `Prediction ${id.slice(0, 100)} not found`)
 

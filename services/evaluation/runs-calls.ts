@@ -87,7 +87,7 @@ export const afterWait = ({ caller, signal, requestId }: Asked): InvokeCaller =>
 /** For writes, and reads that wait by themselves. */
 export const asCaller = ({ caller, signal, requestId }: Asked): InvokeCaller => ({ caller, signal, requestId })
 
-type Columns = 'op_name' | 'trace_id' | 'parent_id' | 'started_at' | 'ended_at' | 'exception'
+type Columns = 'user_id' | 'op_name' | 'trace_id' | 'parent_id' | 'started_at' | 'ended_at' | 'exception'
 type Payloads = 'attributes' | 'inputs' | 'output' | 'summary'
 
 export type CallsQuery = {
@@ -168,6 +168,7 @@ export function createCalls({
   config,
 }: Pick<EvaluationDeps, 'invoke' | 'freshness' | 'config'>): Calls {
   const prefix = config.wirePrefix
+  const wireName = (column: string) => (column === 'user_id' ? `${prefix}_user_id` : column)
 
   async function send(context: Asked, items: readonly string[]): Promise<Record<string, string>> {
     const body = Buffer.from(`{"batch":[${items.join(',')}]}`)
@@ -188,7 +189,7 @@ export function createCalls({
     },
     async *list(context, projectId, { filter, where, columns, limit, offset }) {
       const body = {
-        ...{ project_id: projectId, filter, columns: ['id', ...columns], limit, offset },
+        ...{ project_id: projectId, filter, columns: ['id', ...columns.map(wireName)], limit, offset },
         ...(where === undefined ? {} : { query: { $expr: where } }),
         sort_by: [{ field: 'started_at', direction: 'asc' }],
       }

@@ -33,7 +33,7 @@ import { completeCall, flag, memberText, objectText, predictionInputs, scoreOpOf
 
 type Context = RouteContext<unknown>
 
-const columns: CallsQuery['columns'] = ['parent_id', 'attributes', 'output']
+const columns: CallsQuery['columns'] = ['user_id', 'parent_id', 'attributes', 'output']
 
 const notFound = (id: string) => fault(404, `Score ${id.slice(0, 100)} not found`)
 
