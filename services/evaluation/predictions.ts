@@ -28,7 +28,7 @@ import {
   textAt,
 } from './runs-calls.ts'
 import { deleteCalls } from './runs-delete.ts'
-import type { KnownRuns } from './runs-known.ts'
+import type { Known } from './runs-known.ts'
 import { linesOf } from './runs-lines.ts'
 import { runIdsOf } from './runs-parents.ts'
 import { bodyText, idsToDelete, pageOf, projectOf } from './runs-query.ts'
@@ -69,8 +69,8 @@ async function rowOutput(calls: Calls, context: Context, projectId: ProjectId, p
   })
 }
 
-export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; runs: KnownRuns }): Route[] {
-  const { calls, runs, clock, ensureOps, config } = deps
+export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; known: Known }): Route[] {
+  const { calls, known, clock, ensureOps, config } = deps
   const lock = createKeyedLock()
   const path = '/v2/{entity}/{project}/predictions'
   const one = `${path}/{prediction_id}`
@@ -126,7 +126,7 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; ru
         const sent = members(bodyText(context))
         const inputs = sent?.get('inputs') ?? '{}'
         const output = sent?.get('output') ?? 'null'
-        const run = runId === undefined ? null : await runs.find(context, projectId, runId)
+        const run = runId === undefined ? null : await known.findRun(context, projectId, runId)
         const id = orderedUuidv7()
         const traceId = runId === undefined ? id : traceOfRun(runId, run)
         const names = [predictOpOf(model), ...(runId === undefined ? [] : [opNames.row])]
@@ -152,6 +152,8 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; ru
         // First what is refused more easily, should they be too large to go together.
         groups.unshift(completeCall(start, output))
         const headers = await calls.write(context, projectId, ...groups)
+        const attributes = JSON.stringify(start.attributes)
+        known.rememberPrediction(projectId, id, { traceId, parentId, attributes, inputs: start.inputs, output })
         const ops = positions.length > 0 ? { [positionHeader]: formatPositions(positions) } : {}
         return { json: { prediction_id: id }, headers: joinPositions(ops, headers) }
       },

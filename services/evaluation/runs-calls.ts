@@ -48,7 +48,8 @@ export const textAt = (value: Fields, ...keys: string[]): string | null => {
 }
 
 /** The attributes that tell what a call is for. */
-export const marksOf = ({ attributes }: CallTexts): Fields => objectOf(objectOf(JSON.parse(attributes)).weave)
+export const marksOf = ({ attributes }: Pick<CallTexts, 'attributes'>): Fields =>
+  objectOf(objectOf(JSON.parse(attributes)).weave)
 
 const scalar = (text: string | undefined): string | null => (text === undefined ? null : JSON.parse(text))
 

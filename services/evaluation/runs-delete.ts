@@ -3,6 +3,7 @@ import type { Invoke } from '../core/http/invoke.ts'
 import type { RouteContext } from '../core/http/route.ts'
 import type { ProjectId } from '../core/ids.ts'
 import { asCaller, type Calls, joinPositions } from './runs-calls.ts'
+import type { Known } from './runs-known.ts'
 
 /** Traces whose calls are looked through at once: two ids of each call are held. */
 const tracesAtOnce = 10
@@ -26,7 +27,7 @@ function leavesFirst(ids: readonly string[], childrenOf: ReadonlyMap<string, str
  * @returns the header with the positions
  */
 export async function deleteCalls(
-  { calls, invoke }: { calls: Calls; invoke: Invoke },
+  { calls, known, invoke }: { calls: Calls; known: Known; invoke: Invoke },
   context: RouteContext<unknown>,
   projectId: ProjectId,
   ids: readonly string[],
@@ -57,6 +58,7 @@ export async function deleteCalls(
     for (const call_ids of chunks(reached, idsAtOnce)) {
       const body = { project_id: projectId, call_ids }
       headers.push((await invoke.answer('calls.delete', body, asCaller(context))).headers)
+      known.forget(projectId, call_ids)
     }
   }
   // Of one topic the last position is behind all others.

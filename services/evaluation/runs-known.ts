@@ -1,9 +1,9 @@
-// What predictions and scores need to know of their run, remembered because it never changes.
+// What predictions need to know of their run, and scores of their prediction: remembered for a while after it was written.
 import { throwIfStale } from '../core/freshness.ts'
 import type { RouteContext } from '../core/http/route.ts'
 import type { ProjectId } from '../core/ids.ts'
 import { createRecent } from '../core/recent.ts'
-import { type Calls, objectOf } from './runs-calls.ts'
+import { type Calls, type CallTexts, objectOf } from './runs-calls.ts'
 
 export type KnownRun = {
   traceId: string
@@ -11,37 +11,64 @@ export type KnownRun = {
   self: string
 }
 
-export type KnownRuns = {
-  remember(projectId: ProjectId, runId: string, run: KnownRun): void
-  /** Null when there is no such run. @throws Fault 503 when the tables are behind and it was not found */
-  find(context: RouteContext<unknown>, projectId: ProjectId, runId: string): Promise<KnownRun | null>
+export type KnownPrediction = Pick<CallTexts, 'traceId' | 'parentId' | 'attributes' | 'inputs' | 'output'>
+
+/** What was written here lately is known without a read, so that writes that follow each other need not wait for it. */
+export type Known = {
+  rememberRun(projectId: ProjectId, id: string, run: KnownRun): void
+  rememberPrediction(projectId: ProjectId, id: string, prediction: KnownPrediction): void
+  /** Null when there is no such run. @throws Fault 503 when it was not found and the tables are behind */
+  findRun(context: RouteContext<unknown>, projectId: ProjectId, id: string): Promise<KnownRun | null>
+  /** Null when there is no such prediction. @throws Fault 503 when it was not found and the tables are behind */
+  findPrediction(context: RouteContext<unknown>, projectId: ProjectId, id: string): Promise<KnownPrediction | null>
+  /** After they were deleted. */
+  forget(projectId: ProjectId, ids: readonly string[]): void
 }
 
-const mostRuns = 2_000
-/** A value that is longer is read each time. */
-const longestSelf = 1_000
+/** For so long a call that was deleted through another route or process may still count as there. */
+const keepMs = 60_000
+const mostEntries = 2_000
+/** Characters of an entry; larger ones are read each time. */
+const mostCharacters = 4_000
 
-export function createKnownRuns(calls: Calls): KnownRuns {
-  const known = createRecent<KnownRun>(mostRuns)
-  const keyOf = (projectId: ProjectId, runId: string) => `${projectId}\n${runId}`
-  const remember = (projectId: ProjectId, runId: string, run: KnownRun) => {
-    if (run.self.length <= longestSelf) known.set(keyOf(projectId, runId), run)
+export function createKnown(calls: Calls): Known {
+  const runs = createRecent<KnownRun | null>(mostEntries, keepMs)
+  const predictions = createRecent<KnownPrediction | null>(mostEntries, keepMs)
+  const keyOf = (projectId: ProjectId, id: string) => `${projectId}\n${id}`
+
+  const read = async (context: RouteContext<unknown>, projectId: ProjectId, id: string): Promise<CallTexts | null> => {
+    const headers = await calls.waitToDecide(context)
+    const call = await calls.read(context, projectId, id)
+    if (call === null) throwIfStale(headers)
+    return call
   }
-  return {
-    remember,
-    async find(context, projectId, runId) {
-      const seen = known.get(keyOf(projectId, runId))
+
+  const known: Known = {
+    rememberRun(projectId, id, run) {
+      if (run.self.length <= mostCharacters) runs.set(keyOf(projectId, id), run)
+    },
+    rememberPrediction(projectId, id, prediction) {
+      const { attributes, inputs, output } = prediction
+      if (attributes.length + inputs.length + output.length <= mostCharacters)
+        predictions.set(keyOf(projectId, id), prediction)
+    },
+    async findRun(context, projectId, id) {
+      const seen = runs.get(keyOf(projectId, id))
       if (seen) return seen
-      const headers = await calls.waitToDecide(context)
-      const call = await calls.read(context, projectId, runId)
-      if (call === null) {
-        throwIfStale(headers)
-        return null
-      }
+      const call = await read(context, projectId, id)
+      if (call === null) return null
       const inputs = objectOf(JSON.parse(call.inputs))
       const run = { traceId: call.traceId, self: JSON.stringify(inputs.self ?? inputs.this ?? null) }
-      remember(projectId, runId, run)
+      known.rememberRun(projectId, id, run)
       return run
     },
+    findPrediction: async (context, projectId, id) =>
+      predictions.get(keyOf(projectId, id)) ?? (await read(context, projectId, id)),
+    forget(projectId, ids) {
+      for (const id of ids)
+        for (const entries of [runs, predictions])
+          if (entries.get(keyOf(projectId, id))) entries.set(keyOf(projectId, id), null)
+    },
   }
+  return known
 }

@@ -3,13 +3,13 @@ import type { Route } from '../core/http/route.ts'
 import { createPredictionRoutes } from './predictions.ts'
 import { createEvaluationRunRoutes } from './runs.ts'
 import { createCalls, type EvaluationDeps } from './runs-calls.ts'
-import { createKnownRuns } from './runs-known.ts'
+import { createKnown } from './runs-known.ts'
 import { createScoreRoutes } from './scores.ts'
 import { createEvaluationStatusRoutes } from './status.ts'
 
 export function createRunRoutes(deps: EvaluationDeps): Route[] {
   const calls = createCalls(deps)
-  const all = { ...deps, calls, runs: createKnownRuns(calls) }
+  const all = { ...deps, calls, known: createKnown(calls) }
   return [
     ...createEvaluationRunRoutes(all),
     ...createPredictionRoutes(all),

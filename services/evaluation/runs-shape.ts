@@ -49,7 +49,7 @@ export const objectText = (fields: Record<string, string>): string =>
 export const memberText = (text: string, key: string): string | undefined => members(text)?.get(key)
 
 /** The inputs of a prediction; what is no object counts as none. */
-export function predictionInputs({ inputs }: CallTexts): string {
+export function predictionInputs({ inputs }: Pick<CallTexts, 'inputs'>): string {
   const text = memberText(inputs, 'inputs')
   return text?.trimStart().startsWith('{') ? text : '{}'
 }

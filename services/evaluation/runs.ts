@@ -27,7 +27,7 @@ import {
   textAt,
 } from './runs-calls.ts'
 import { deleteCalls } from './runs-delete.ts'
-import type { KnownRuns } from './runs-known.ts'
+import type { Known } from './runs-known.ts'
 import { linesOf } from './runs-lines.ts'
 import { bodyText, idsToDelete, listOf, pageOf, projectOf } from './runs-query.ts'
 import {
@@ -113,8 +113,8 @@ function finishParts(
   return [...(isWrittenByOthers ? [] : completeCall(start, output)), { end }]
 }
 
-export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Calls; runs: KnownRuns }): Route[] {
-  const { calls, runs, clock } = deps
+export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Calls; known: Known }): Route[] {
+  const { calls, known, clock } = deps
   const lock = createKeyedLock()
   const path = '/v2/{entity}/{project}/evaluation_runs'
   const one = `${path}/{evaluation_run_id}`
@@ -142,7 +142,7 @@ export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Calls;
           ...{ attributes: { weave }, inputs: JSON.stringify({ self: evaluation, model }) },
         }
         const headers = await calls.write(context, projectId, [{ start }])
-        runs.remember(projectId, id, { traceId: id, self: JSON.stringify(evaluation) })
+        known.rememberRun(projectId, id, { traceId: id, self: JSON.stringify(evaluation) })
         return { json: { evaluation_run_id: id }, headers }
       },
     }),

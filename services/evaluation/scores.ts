@@ -6,7 +6,7 @@ import {
   scoreResponse,
   scoresDeleteRequest,
 } from '../../schemas/evaluation-runs.ts'
-import { throwIfStale, unlessStale } from '../core/freshness.ts'
+import { unlessStale } from '../core/freshness.ts'
 import { fault } from '../core/http/errors.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import { orderedUuidv7, type ProjectId } from '../core/ids.ts'
@@ -25,7 +25,7 @@ import {
   textAt,
 } from './runs-calls.ts'
 import { deleteCalls } from './runs-delete.ts'
-import type { KnownRuns } from './runs-known.ts'
+import type { Known, KnownPrediction } from './runs-known.ts'
 import { linesOf } from './runs-lines.ts'
 import { runIdsOf } from './runs-parents.ts'
 import { bodyText, idsToDelete, pageOf, projectOf } from './runs-query.ts'
@@ -40,8 +40,8 @@ const notFound = (id: string) => fault(404, `Score ${id.slice(0, 100)} not found
 /** Where a score lies: beside its prediction or under its run, else in a trace of its own. */
 type Place = { traceId: string; parentId: string | null }
 
-export function createScoreRoutes(deps: EvaluationDeps & { calls: Calls; runs: KnownRuns }): Route[] {
-  const { calls, runs, clock, ensureOps, invoke, config } = deps
+export function createScoreRoutes(deps: EvaluationDeps & { calls: Calls; known: Known }): Route[] {
+  const { calls, known, clock, ensureOps, invoke, config } = deps
   const path = '/v2/{entity}/{project}/scores'
   const one = `${path}/{score_id}`
   const readTables = ['calls', 'calls_by_id', 'payloads']
@@ -63,14 +63,14 @@ export function createScoreRoutes(deps: EvaluationDeps & { calls: Calls; runs: K
   async function placeOf(
     context: Context,
     projectId: ProjectId,
-    { id, runId, prediction }: { id: string; runId: string | undefined; prediction: CallTexts | null },
+    { id, runId, prediction }: { id: string; runId: string | undefined; prediction: KnownPrediction | null },
   ): Promise<Place> {
     if (runId === undefined) return { traceId: id, parentId: null }
     const parentId = prediction?.parentId ?? runId
     // Its prediction lies in the run's trace, too.
     if (prediction && prediction.parentId !== null && textAt(marksOf(prediction), 'evaluation_run_id') === runId)
       return { traceId: prediction.traceId, parentId }
-    return { traceId: traceOfRun(runId, await runs.find(context, projectId, runId)), parentId }
+    return { traceId: traceOfRun(runId, await known.findRun(context, projectId, runId)), parentId }
   }
 
   return [
@@ -91,9 +91,7 @@ export function createScoreRoutes(deps: EvaluationDeps & { calls: Calls; runs: K
         const ref = parseRef(scorer)
         if (ref?.kind !== 'object')
           throw fault(400, `scorer must be a ref of an object: ${JSON.stringify(scorer.slice(0, 200))}`)
-        const fresh = await calls.waitToDecide(context)
-        const prediction = await calls.read(context, projectId, prediction_id)
-        if (prediction === null) throwIfStale(fresh)
+        const prediction = await known.findPrediction(context, projectId, prediction_id)
         const id = orderedUuidv7()
         const place = await placeOf(context, projectId, { id, runId, prediction })
         const { refs, positions } = await ensureOps(projectId, context.caller.userId, [scoreOpOf(ref.name)])

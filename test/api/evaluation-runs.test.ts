@@ -79,11 +79,13 @@ describe('evaluation runs', () => {
       [{ nested: 3 }, [accuracy, null]],
       [true],
     ]
-    for (const [output, ...scores] of rows) {
-      const prediction = await newPrediction({ evaluation_run_id, output })
-      for (const [scorer, value] of scores) await newScore(prediction, value, { scorer, evaluation_run_id })
-      ok(await ask('POST', `predictions/${prediction}/finish`))
-    }
+    await Promise.all(
+      rows.map(async ([output, ...scores]) => {
+        const prediction = await newPrediction({ evaluation_run_id, output })
+        for (const [scorer, value] of scores) await newScore(prediction, value, { scorer, evaluation_run_id })
+        ok(await ask('POST', `predictions/${prediction}/finish`))
+      }),
+    )
     const unfinished = await newPrediction({ evaluation_run_id, output: 1000 })
     await newScore(unfinished, 1000, { evaluation_run_id })
     ok(await ask('POST', `evaluation_runs/${evaluation_run_id}/finish`, { summary: { mine: { a: 1 } } }))
