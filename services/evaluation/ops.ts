@@ -5,7 +5,7 @@ import type { Log, Position } from '../core/log/log.ts'
 import { createOpObjects, placeholderOpDigest } from '../core/op-objects.ts'
 import { checkObjectId, safeName } from './names.ts'
 
-export type NamedOps = {
+type NamedOps = {
   /** In the order of the names, which the refs hold as they were written. */
   refs: string[]
   /** Of what was written; [] when nothing was missing. */

@@ -19,7 +19,7 @@ export type InvokeCaller = {
 type Params = Record<string, string>
 
 /** A whole answer, byte for byte as it would go out. */
-export type InvokedAnswer = { bytes: Buffer; headers: Record<string, string> }
+type InvokedAnswer = { bytes: Buffer; headers: Record<string, string> }
 
 /**
  * Runs the handler of a declared route inside the process: same schema, rights and freshness as over HTTP, no socket.
