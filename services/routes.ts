@@ -49,6 +49,7 @@ import { createTableUpdateRoutes } from './query/tables/update.ts'
 import { createThreadRoutes } from './query/threads.ts'
 import { createUsageRoutes } from './query/usage/routes.ts'
 import { does, type ServerRole } from './server-role.ts'
+import { createTrainingRoutes } from './training/routes.ts'
 
 export type RouteDeps = {
   config: Config
@@ -113,10 +114,11 @@ const queryRoutes = ({ config, log, store, clock, blobs, freshness, logger }: Ro
 const commonRoutes = ({ service }: RouteDeps): Route[] => [...createServiceRoutes(service), ...createGraphqlRoutes()]
 
 /** Routes of the services that do work: what they need of the others they get through the port. */
-const workRoutes = ({ log, clock, freshness, config, logger }: RouteDeps, invoke: Invoke): Route[] => [
+const workRoutes = ({ store, log, clock, freshness, config, logger }: RouteDeps, invoke: Invoke): Route[] => [
   ...createInferenceRoutes({ invoke, config, logger }),
   ...createEvaluationObjectRoutes({ invoke, log, clock }),
   ...createRunRoutes({ invoke, freshness, clock, ensureOps: createEnsureOps({ log, clock }), config }),
+  ...createTrainingRoutes({ store, log, clock, freshness }),
 ]
 
 export function routesOf(role: ServerRole, deps: RouteDeps): Route[] {

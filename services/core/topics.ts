@@ -9,6 +9,7 @@ export type TopicName =
   | 'costs'
   | 'annotation_queues'
   | 'object_labels'
+  | 'training_jobs'
 
 export type Topic = {
   name: TopicName
@@ -209,6 +210,24 @@ export const topics: Record<TopicName, Topic> = {
       ['call_trace_id', 'String'],
       ['display_fields', 'Array(String)'],
       ['state', "Enum8('in_progress' = 1, 'completed' = 2, 'skipped' = 3)"],
+    ],
+  },
+  training_jobs: {
+    name: 'training_jobs',
+    version: 1,
+    landing: 'training_jobs_in',
+    columns: [
+      ['project_id', 'String'],
+      ['id', 'String'],
+      ['clock', 'UInt64'],
+      ['event', "Enum8('training.job.created' = 1)"],
+      ['user_id', 'String'],
+      ['request_key', 'String'],
+      ['kind', "Enum8('sft' = 1)"],
+      ['model_id', 'String'],
+      ['training_data_url', 'String'],
+      ['config', 'String'],
+      ['experimental_config', 'String'],
     ],
   },
 }

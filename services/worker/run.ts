@@ -117,6 +117,7 @@ export function startWorker(deps: WorkerDeps): Worker {
     'costs',
     'annotation_queues',
     'object_labels',
+    'training_jobs',
   ]
   const materializers: Materializer[] = [calls, ...plainTopics.map(plain)]
   const failing = new Map<TopicName, { status: 'degraded' | 'down'; reason: string }>()

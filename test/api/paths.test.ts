@@ -232,6 +232,58 @@ describe('what routes touch', () => {
     [`${kind}.delete`, inProject('DELETE', `${kind}/of-${kind}`)],
   ])
 
+  const trainingJob = () =>
+    post(
+      server.now().url,
+      '/v1/preview/sft-training-jobs',
+      { model_id: '00000000-0000-4000-8000-000000000000', training_data_url: `a-artifact:///${project_id}/data:v1` },
+      { 'idempotency-key': 'paths' },
+    )
+
+  const ref = (name: string) => `weave:///${project_id}/object/${name}:v0`
+  const prediction = { model: ref('m'), inputs: {}, output: 1 }
+  const score = { prediction_id: three, scorer: ref('s'), value: 1 }
+  const finishOfPrediction = async () => {
+    const made = await inProject('POST', 'predictions', { ...prediction, evaluation_run_id: one })()
+    const { prediction_id } = (await made.json()) as { prediction_id: string }
+    return inProject('POST', `predictions/${prediction_id}/finish`)()
+  }
+  /** An evaluation that runs, of a dataset with a table. */
+  const statusOfRun = async () => {
+    const create = async (object_id: string, val: object) => {
+      const { text } = await post(server.now().url, '/obj/create', { obj: { project_id, object_id, val } })
+      return `weave:///${project_id}/object/${object_id}:${(JSON.parse(text) as { digest: string }).digest}`
+    }
+    const dataset = await create('status-set', { rows: `weave:///${project_id}/table/${table}` })
+    const evaluation = await create('status-evaluation', { dataset })
+    const run = await inProject('POST', 'evaluation_runs', { evaluation, model: ref('m') })()
+    const { evaluation_run_id: call_id } = (await run.json()) as { evaluation_run_id: string }
+    read.clear()
+    written.clear()
+    return post(server.now().url, '/evaluations/status', { project_id, call_id })
+  }
+  const evaluationRuns: [string, ...(() => Promise<{ status: number }>)[]][] = [
+    ['evaluation_runs.create', inProject('POST', 'evaluation_runs', { evaluation: ref('e'), model: ref('m') })],
+    [
+      'evaluation_runs.list',
+      inProject('GET', 'evaluation_runs'),
+      inProject('GET', `evaluation_runs?models=${ref('m')}`),
+    ],
+    ['evaluation_runs.read', inProject('GET', `evaluation_runs/${one}`)],
+    ['evaluation_runs.finish', inProject('POST', `evaluation_runs/${one}/finish`)],
+    ['predictions.create', inProject('POST', 'predictions', { ...prediction, evaluation_run_id: one })],
+    ['predictions.list', inProject('GET', `predictions?evaluation_run_id=${one}`)],
+    ['predictions.read', inProject('GET', `predictions/${three}`)],
+    ['predictions.finish', finishOfPrediction],
+    ['scores.create', inProject('POST', 'scores', score), send('/v2/acme/more/scores', score)],
+    ['scores.list', inProject('GET', 'scores')],
+    ['scores.read', inProject('GET', `scores/${three}`)],
+    ['evaluations.status', statusOfRun],
+    ['evaluation_runs.delete', inProject('DELETE', `evaluation_runs?evaluation_run_ids=${one}`)],
+    ['predictions.delete', inProject('DELETE', `predictions?prediction_ids=${two}`)],
+    ['scores.delete', inProject('DELETE', `scores?score_ids=${three}`)],
+  ]
+
   const requests: [name: string, ...(() => Promise<{ status: number }>)[]][] = [
     ['calls.start', send('/call/start', { start: start(one) })],
     ['calls.end', send('/call/end', { end: end(one) })],
@@ -338,7 +390,9 @@ describe('what routes touch', () => {
     ...evaluationObjects,
     ['feedback.query', send('/feedback/query', { project_id, query: ofOne })],
     ['feedback.purge', send('/feedback/purge', { project_id, query: given })],
+    ['training_jobs.create_sft', trainingJob],
     ['calls.delete', send('/calls/delete', { project_id, call_ids: [one] })],
+    ...evaluationRuns,
   ]
 
   it.each(requests)('%s', async (name, ...sends) => {

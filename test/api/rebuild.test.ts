@@ -64,6 +64,9 @@ async function write(count: number): Promise<void> {
     project_id,
     costs: { m: { prompt_token_cost: from + 1, completion_token_cost: 2 } },
   })
+  await server.send('/v1/preview/sft-training-jobs', {
+    ...{ model_id: idOf(from), training_data_url: `platform-artifact:///${project_id}/examples:v${from}` },
+  })
 }
 
 const rows = (sql: string): Promise<Row[]> => server.now().store.rows<Row>({ name: 'test.rows', sql, params: {} })
@@ -138,7 +141,7 @@ const sources: [string, string[]][] = usesKafka
       ['marks', ['call_counts', 'payload_leaves']],
     ]
   : [
-      ['the log', ['calls', 'payloads', 'call_patches', 'objects', 'object_events', 'costs']],
+      ['the log', ['calls', 'payloads', 'call_patches', 'objects', 'object_events', 'costs', 'training_jobs']],
       ['the calls', ['calls_by_id', 'calls_by_trace', 'calls_by_parent', 'turns']],
       ['marks', ['call_counts', 'call_stats', 'payload_leaves']],
     ]

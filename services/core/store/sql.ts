@@ -96,6 +96,7 @@ type ProjectTable =
   | 'annotation_queues'
   | 'annotation_queue_items'
   | 'annotation_queue_progress'
+  | 'training_jobs'
 
 type From = {
   alias?: string

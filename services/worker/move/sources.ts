@@ -289,9 +289,20 @@ const labels = plain({
   cells: same(...topics.object_labels.columns.map(nameOf)),
 })
 
+const trainingJobs = plain({
+  topic: 'training_jobs',
+  table: 'training_jobs',
+  keys: [text('id')],
+  bytes: 'length(config) + length(experimental_config) + 1000',
+  cells: {
+    ...same(...topics.training_jobs.columns.map(nameOf)),
+    ...{ clock: 'bitNot(age)', event: word('training.job.created'), user_id: 'created_by' },
+  },
+})
+
 /** In the order in which an import should see them: what others refer to first. */
 export const sources: readonly Source[] = [
-  ...[files, objects, labels, ...tables, costs, patches, calls, feedback, ...queues],
+  ...[files, objects, labels, ...tables, costs, patches, calls, feedback, ...queues, trainingJobs],
 ]
 
 /** Tables that follow from the others when their rows are applied again. */

@@ -1,0 +1,62 @@
+// Requests that carry the same Idempotency-Key within a day ask for the same job.
+import { createHash } from 'node:crypto'
+import { type Freshness, throwIfStale } from '../core/freshness.ts'
+import { fault } from '../core/http/errors.ts'
+import type { ProjectId } from '../core/ids.ts'
+import { param, projectQuery, sql } from '../core/store/sql.ts'
+import type { Store } from '../core/store/store.ts'
+
+const keptUs = 24 * 3_600_000_000
+const maxLength = 255
+
+/** The key of a request; undefined when it has none. @throws Fault 400 */
+export function idempotencyKey(header: string | undefined): string | undefined {
+  const key = header?.trim()
+  if (!key) return undefined
+  if (key.length > maxLength) throw fault(400, `Idempotency-Key has more than ${maxLength} characters`)
+  return key
+}
+
+const hashOf = (...parts: string[]): Buffer => createHash('sha256').update(JSON.stringify(parts)).digest()
+
+/** What a caller's key is stored as. */
+export const requestKeyOf = (userId: string, key: string): string => hashOf('training job', userId, key).toString('hex')
+
+/** A UUID in the form of version 4 (RFC 9562) whose random bits are a hash. */
+function derivedId(...parts: string[]): string {
+  const bytes = hashOf(...parts).subarray(0, 16)
+  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40
+  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80
+  const hex = bytes.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}
+
+export type JobOfKey = { id: string; isThere: boolean }
+
+/**
+ * The job that a key stands for: the last one that was made with it, for a day; after that a new one, whose id follows
+ * from the last one. Requests that race see the same last job, so they name the same new one, in whichever process.
+ * @throws Fault 503 when earlier requests may not be readable yet
+ */
+export async function jobOfKey(
+  { store, freshness }: { store: Pick<Store, 'rows'>; freshness: Freshness },
+  request: { projectId: ProjectId; requestKey: string; nowUs: number; signal: AbortSignal },
+): Promise<JobOfKey> {
+  const { projectId, requestKey, nowUs, signal } = request
+  // Not the caller's wish for freshness: an answer from old tables would start a job twice.
+  throwIfStale(
+    await freshness.wait({ header: () => undefined, query: new URLSearchParams(), signal }, ['training_jobs']),
+  )
+  const [last] = await store.rows<{ id: string; created_us: string }>(
+    projectQuery(
+      'training_jobs.of_key',
+      projectId,
+      (project) => sql`SELECT id, toUnixTimestamp64Micro(created_at) AS created_us
+        ${project.from('training_jobs', { final: true, where: sql`request_key = ${param('String', requestKey)}` })}
+        ORDER BY created_at DESC LIMIT 1`,
+    ),
+    { signal },
+  )
+  if (last !== undefined && nowUs - Number(last.created_us) < keptUs) return { id: last.id, isThere: true }
+  return { id: derivedId(projectId, requestKey, last?.id ?? ''), isThere: false }
+}
