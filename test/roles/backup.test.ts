@@ -1,20 +1,24 @@
 // `callhouse backup` and `restore` with Kafka and a ClickHouse server, while two workers apply what is written.
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@clickhouse/client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Config, loadConfig } from '../../services/config.ts'
+import { backupOnServer, restoreOnServer } from '../../services/server-backup-commands.ts'
+import {
+  readServerManifest,
+  type ServerManifest,
+  writeServerManifest,
+} from '../../services/worker/backup/server-manifest.ts'
 import { callhouse } from '../fixtures/callhouse.ts'
 import { type ChildServer, post, postLines } from '../fixtures/child-server.ts'
 import { createInstallation, type Installation } from '../fixtures/installation.ts'
-import { kafkaBrokers } from '../fixtures/kafka.ts'
+import { kafkaBrokers, removeRecords } from '../fixtures/kafka.ts'
 import { answersOf, sameAddress, writeWorld } from '../fixtures/whole-world.ts'
 import { startWriting } from '../fixtures/writing.ts'
 
 const project_id = 'back/up'
-type Noted = { topic: string; partition: number; applied: number; end: number }
-type Manifest = { positions: Noted[]; tables: Record<string, number>; topics: { topic: string }[] }
-
 let dir: string
 let installation: Installation
 let servers: ChildServer[]
@@ -31,8 +35,25 @@ async function sql(query: string): Promise<string> {
   }
 }
 const databases = async () => (await sql('SELECT name FROM system.databases FORMAT TSV')).split('\n')
-const manifestOf = async (name: string) =>
-  JSON.parse(await readFile(join(dir, name, 'backup.json'), 'utf8')) as Manifest
+/** The commands in this process; both resolve to what they told. */
+const commands = () => {
+  const run = async (
+    settings: Record<string, string>,
+    work: (config: Config, print: (line: string) => void) => Promise<void>,
+  ): Promise<string[]> => {
+    const loaded = loadConfig({ env: { ...env, ...settings }, argv: [] })
+    if (!loaded.ok) throw new Error(loaded.lines.join())
+    const lines: string[] = []
+    await work(loaded.config, (line) => lines.push(line))
+    return lines
+  }
+  return {
+    backup: (to: string, name: string) =>
+      run({}, (config, print) => backupOnServer(config, join(dir, name), to, print)),
+    restore: (name: string, settings: Record<string, string> = {}) =>
+      run(settings, (config, print) => restoreOnServer(config, join(dir, name), '', print)),
+  }
+}
 
 const first = (): string => (servers[0] as ChildServer).url
 const answers = async () => {
@@ -77,7 +98,7 @@ it('goes back to a backup that was made under writes, and on from there', { time
   expect(before.calls).toHaveLength(writer.acknowledged.length)
   expect(before.some.length).toBeGreaterThan(0)
 
-  const manifest = await manifestOf('one')
+  const manifest = await readServerManifest(join(dir, 'one'))
   expect(await databases()).not.toContain('callhouse_backup')
   expect(Object.keys(manifest.tables)).toEqual(expect.arrayContaining(['calls', 'payloads', 'rollups', 'dead_letters']))
   expect(manifest.topics).toContainEqual(
@@ -87,17 +108,100 @@ it('goes back to a backup that was made under writes, and on from there', { time
       settings: expect.objectContaining({ 'retention.ms': '604800000' }),
     }),
   )
-  const restoring = () => callhouse(['restore', join(dir, 'one')], env)
-  await expect(restoring()).rejects.toThrow(/the database callhouse is not empty \(\d+ tables\)/)
-  await sql('DROP DATABASE callhouse SYNC')
-  await expect(restoring()).rejects.toThrow('2 workers are in the group: end them first')
+  const { restore } = commands()
+  await expect(restore('one')).rejects.toThrow(/the database callhouse is not empty \(\d+ tables\)/)
+  await expect(restore('one', { CALLHOUSE_CLICKHOUSE_DATABASE: 'other' })).rejects.toThrow(
+    '2 workers are in the group: end them first',
+  )
   await end()
-  await sql('DROP DATABASE IF EXISTS callhouse SYNC')
-  expect(await restoring()).toMatch(/done, [1-9]\d* rows of \d+ tables in callhouse/)
+  await sql('DROP DATABASE callhouse SYNC')
+  expect(await callhouse(['restore', join(dir, 'one')], env)).toMatch(/done, [1-9]\d* rows of \d+ tables in callhouse/)
   // Without a worker the tables are those of the backup: older than what Kafka holds.
   const stored = Number(await sql('SELECT uniqExact(id) FROM callhouse.calls FORMAT TSV'))
   expect(stored).toBeGreaterThan(100)
   expect(stored).toBeLessThan(before.calls.length)
   await begin()
   expect(await answers()).toEqual(before)
+})
+
+it('refuses what it cannot do, and says why', async () => {
+  const { backup, restore } = commands()
+  const to = "Disk('backups', 'two')"
+  for (const [destination, reason] of [
+    ["Disk('nothing', 'x')", /the ClickHouse server refuses Disk\('nothing', 'x'\): Disk ''nothing'' is not allowed/],
+    ["Disk('backups', 'one')", /refuses Disk\('backups', 'one'\): Backup .* already exists/],
+    ["Disk('backups', 'x') SETTINGS a = 1", /is no destination/],
+    ["Disk('backups', ')", /is no destination/],
+    ['x', /is no destination/],
+  ] as const)
+    await expect(backup(destination, 'refused')).rejects.toThrow(reason)
+  await expect(callhouse(['backup', join(dir, 'none')], env)).rejects.toThrow('--to <destination> names where')
+  expect(await databases()).not.toContain('callhouse_backup')
+
+  // Of a process that was killed a moment ago, or that still works.
+  await sql('CREATE DATABASE callhouse_backup')
+  await sql('CREATE TABLE callhouse_backup.calls AS callhouse.calls')
+  await expect(backup(to, 'refused')).rejects.toThrow('another backup is running, or was killed a moment ago')
+  expect(await databases()).toContain('callhouse_backup')
+  await sql('DROP TABLE callhouse_backup.calls SYNC')
+  await sql('CREATE DATABASE callhouse_rebuild')
+  await expect(backup(to, 'refused')).rejects.toThrow('a table is being rebuilt')
+  await sql('DROP DATABASE callhouse_rebuild')
+  // What is left of one that was killed long ago is in nobody's way.
+  await backup(to, 'two')
+  expect(await databases()).not.toContain('callhouse_backup')
+  await expect(backup("Disk('backups', 'three')", 'two')).rejects.toThrow('two is not empty')
+
+  await end()
+  const manifest = await readServerManifest(join(dir, 'two'))
+  const changed = async (name: string, change: Partial<ServerManifest>) => {
+    await mkdir(join(dir, name))
+    await writeServerManifest(join(dir, name), { ...manifest, ...change })
+  }
+  const other = { CALLHOUSE_CLICKHOUSE_DATABASE: 'other' }
+  await changed('newer', { callhouse: '999.0.0' })
+  await expect(restore('newer', other)).rejects.toThrow('made by callhouse 999.0.0, this is')
+  await changed('engine', { engine: '99.1.2.3' })
+  await expect(restore('engine', other)).rejects.toThrow('made by ClickHouse 99.1.2.3, this server is 26.')
+  await changed('away', { destination: "Disk('backups', 'gone')" })
+  await expect(restore('away', other)).rejects.toThrow(/refuses Disk\('backups', 'gone'\): Backup .* not found/)
+  await changed('secret', { destination: "S3('https://bucket', …)", isDestinationWhole: false })
+  await expect(restore('secret', other)).rejects.toThrow("not hold all of S3('https://bucket', …): name it with --from")
+  await expect(restore('two', { ...other, CALLHOUSE_KAFKA_TOPIC_PREFIX: 'none.' })).rejects.toThrow(
+    /the log has no partition annotation_queues(\.\d)?: it is not that of the backup/,
+  )
+  const further = manifest.positions.map((one) => ({ ...one, end: one.end + 1_000_000 }))
+  await changed('further', { positions: further })
+  await expect(restore('further', other)).rejects.toThrow(/ends at \d+ and went to 1\d{6} when the backup was made/)
+  expect(await sql("SELECT name FROM system.tables WHERE database = 'other' FORMAT TSV")).toBe('')
+
+  await changed('fewer', { tables: { ...manifest.tables, calls: 1 } })
+  await expect(restore('fewer', other)).rejects.toThrow(/calls has [1-9]\d* rows after the restore and had 1$/)
+  await expect(installation.start('query', other)).rejects.toThrow('the database other is not wholly restored')
+  await expect(restore('two', other)).rejects.toThrow('a restore into other was broken off: DROP DATABASE other')
+})
+
+it('goes on from what Kafka still holds, in a database of another name', async () => {
+  await sql('DROP DATABASE other SYNC')
+  const other = { CALLHOUSE_CLICKHOUSE_DATABASE: 'other' }
+  const { positions } = await readServerManifest(join(dir, 'one'))
+  const lost = positions.find(({ topic, applied, end }) => topic === 'calls' && end > applied) ?? positions[0]
+  expect(lost).toBeDefined()
+  // One record behind what the tables of the backup hold.
+  const { topic, partition, applied } = lost as (typeof positions)[number]
+  await removeRecords(await kafkaBrokers(), `${env.CALLHOUSE_KAFKA_TOPIC_PREFIX}${topic}`, [
+    { partition, offset: applied + 2 },
+  ])
+  const lines = await commands().restore('one', other)
+  expect(lines).toContainEqual(
+    expect.stringMatching(
+      new RegExp(`: ${topic}.*: Kafka does not hold the records ${applied + 1} to ${applied + 1} any more`),
+    ),
+  )
+  servers = [await installation.start('serve', other)]
+  const found = await answers()
+  expect(found.calls.length).toBeGreaterThan(100)
+  expect(found.count.count).toBe(found.calls.length)
+  await writeWorld(sameAddress(first()), 'back/later', 3)
+  expect((await answersOf(sameAddress(first()), 'back/later')).count).toContain('count')
 })

@@ -82,10 +82,12 @@ export async function openKafkaGroup(options: KafkaLogOptions): Promise<KafkaGro
       async kept() {
         const ends = flat(await ask(existing, false))
         const firsts = flat(await ask(existing, true))
-        return ends.map(({ topic, partition, offset: end }) => ({
-          ...{ topic, partition, end },
-          first: (firsts.find((one) => one.topic === topic && one.partition === partition)?.offset ?? 0) + 1,
-        }))
+        return ends
+          .map(({ topic, partition, offset: end }) => ({
+            ...{ topic, partition, end },
+            first: (firsts.find((one) => one.topic === topic && one.partition === partition)?.offset ?? 0) + 1,
+          }))
+          .sort((a, b) => a.topic.localeCompare(b.topic) || a.partition - b.partition)
       },
       committed: () =>
         again(async () => {

@@ -29,10 +29,10 @@ export function parseDestination(text: string): Destination {
     goesOn = after === ','
   }
   const textOf = ({ key, value }: (typeof given)[number]) => (key === undefined ? value : `${key} = ${value}`)
-  // A disk, a folder or a named collection has no secrets; behind an address come keys.
+  // A disk, a folder or a named collection has no secrets; behind an address come keys, and in one of Azure.
   const isPlain = ['Disk', 'File'].includes(kind)
   const isNamed = !given[0]?.value.startsWith("'")
-  const shown = given.filter(({ key }, at) => isPlain || (isNamed ? key === undefined : at === 0))
+  const shown = given.filter(({ key }, at) => isPlain || (isNamed ? key === undefined : at === 0 && kind === 'S3'))
   return {
     sql: `${kind}(${given.map(textOf).join(', ')})`,
     shown: `${kind}(${[...shown.map(textOf), ...(shown.length < given.length ? ['…'] : [])].join(', ')})`,

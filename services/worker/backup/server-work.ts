@@ -21,11 +21,13 @@ const tellMs = 10_000
 const accessDenied = 497
 /** Names as in system.errors. */
 const ofDestination = new Set([
-  36 /* BAD_ARGUMENTS: a path or disk that is not allowed */, 107 /* FILE_DOESNT_EXIST */, 318,
-  344 /* SUPPORT_IS_DISABLED */, 479 /* UNKNOWN_DISK */, 499 /* S3_ERROR */, 598 /* BACKUP_ALREADY_EXISTS */,
-  599 /* BACKUP_NOT_FOUND */,
+  36 /* BAD_ARGUMENTS: a path or disk that is not allowed */, 318 /* INVALID_CONFIG_PARAMETER: none is allowed */,
+  344 /* SUPPORT_IS_DISABLED */, 479 /* UNKNOWN_DISK */, 481 /* PATH_ACCESS_DENIED */, 499 /* S3_ERROR */,
+  500 /* AZURE_BLOB_STORAGE_ERROR */, 598 /* BACKUP_ALREADY_EXISTS */, 599 /* BACKUP_NOT_FOUND */, 627, 669,
 ])
-const ofFiles = new Set([587 /* CANNOT_BACKUP… */, 592, 593 /* BACKUP_DAMAGED */, 594 /* BACKUP_VERSION… */])
+const ofFiles = new Set([
+  107 /* FILE_DOESNT_EXIST */, 600 /* BACKUP_VERSION_NOT_SUPPORTED */, 601 /* BACKUP_DAMAGED */, 605, 606,
+])
 
 /** What the server says, without where in its program. */
 const plain = (message: string): string =>
