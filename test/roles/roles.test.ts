@@ -213,3 +213,24 @@ it('serves the routes of its role only', async () => {
     expect(metrics.status).toBe(200)
   }
 })
+
+it('makes objects of evaluations through the process that answers reads', async () => {
+  const made = await post(query.url, `/v2/${project_id}/scorers`, {
+    name: 'A Scorer',
+    op_source_code: 'def score(): 1',
+  })
+  const scorer = JSON.parse(made.text) as Record<string, string>
+  expect([made.status, scorer]).toMatchObject([200, { object_id: 'a_scorer', version_index: 0 }])
+  expect(made.headers.get('x-callhouse-position')?.match(/files|objects/g)).toEqual(
+    expect.arrayContaining(['files', 'objects']),
+  )
+  const get = async (path: string) => {
+    const response = await fetch(`${query.url}/v2/${project_id}/${path}`, { headers: { authorization: basicAuth() } })
+    return response.json() as Promise<Record<string, string>>
+  }
+  const { score_op } = await get(`scorers/a_scorer/versions/${scorer.digest}`)
+  const { code } = await get(`ops/a_scorer_score/versions/${score_op?.split(':').at(-1)}`)
+  expect(code).toBe('def score(): 1')
+  // Edges take no such writes.
+  expect((await post(ingest.url, `/v2/${project_id}/scorers`, {})).status).toBe(404)
+})
