@@ -31,7 +31,7 @@ import { deleteCalls } from './runs-delete.ts'
 import type { Known } from './runs-known.ts'
 import { linesOf } from './runs-lines.ts'
 import { runIdsOf } from './runs-parents.ts'
-import { bodyText, idsToDelete, pageOf, projectOf } from './runs-query.ts'
+import { bodyText, callTables, idsToDelete, listTables, pageOf, projectOf } from './runs-query.ts'
 import {
   completeCall,
   flag,
@@ -74,7 +74,6 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; kn
   const lock = createKeyedLock()
   const path = '/v2/{entity}/{project}/predictions'
   const one = `${path}/{prediction_id}`
-  const readTables = ['calls', 'calls_by_id', 'payloads']
 
   /** Records of some predictions, as JSON texts. */
   async function textsOf(context: Context, projectId: ProjectId, some: readonly CallTexts[]): Promise<string[]> {
@@ -119,7 +118,7 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; kn
       body: { type: 'json', schema: predictionCreateRequest, check: 'schema' },
       response: predictionCreateResponse,
       topics: ['calls', 'files', 'objects'],
-      tables: ['calls', 'calls_by_id', 'payloads'],
+      tables: callTables,
       async handle(context) {
         const projectId = projectOf(context)
         const { model, evaluation_run_id: runId, genai_span_ref } = context.input
@@ -167,7 +166,7 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; kn
       body: { type: 'none' },
       response: null,
       responseType: 'application/jsonl',
-      tables: [...readTables, 'payload_leaves'],
+      tables: listTables,
       async handle(context) {
         const projectId = projectOf(context)
         const page = pageOf(context.query)
@@ -203,7 +202,7 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; kn
       summary: 'One prediction',
       body: { type: 'none' },
       response: predictionResponse,
-      tables: readTables,
+      tables: callTables,
       async handle(context) {
         const projectId = projectOf(context)
         const id = context.params.prediction_id as string
@@ -223,7 +222,7 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; kn
       body: { type: 'none' },
       response: finishedResponse,
       topics: ['calls'],
-      tables: [...readTables, 'calls_by_parent'],
+      tables: [...callTables, 'calls_by_parent'],
       async handle(context) {
         const projectId = projectOf(context)
         const id = context.params.prediction_id as string

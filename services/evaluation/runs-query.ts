@@ -42,3 +42,9 @@ export function idsToDelete(query: URLSearchParams, name: string, fromBody: stri
 
 /** A body's text without byte order mark. */
 export const bodyText = ({ body }: Pick<RouteContext, 'body'>): string => body.bytes.toString().replace(/^\ufeff/, '')
+
+/** What a call is read from by its id. */
+export const callTables = ['calls', 'calls_by_id', 'payloads']
+
+/** What the lists are read from. */
+export const listTables = [...callTables, ...['payload_leaves', 'call_marks', 'call_counts_hourly', 'rollups']]

@@ -29,7 +29,7 @@ import {
 import { deleteCalls } from './runs-delete.ts'
 import type { Known } from './runs-known.ts'
 import { linesOf } from './runs-lines.ts'
-import { bodyText, idsToDelete, listOf, pageOf, projectOf } from './runs-query.ts'
+import { bodyText, callTables, idsToDelete, listOf, listTables, pageOf, projectOf } from './runs-query.ts'
 import {
   completeCall,
   flag,
@@ -118,7 +118,6 @@ export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Calls;
   const lock = createKeyedLock()
   const path = '/v2/{entity}/{project}/evaluation_runs'
   const one = `${path}/{evaluation_run_id}`
-  const readTables = ['calls', 'calls_by_id', 'payloads']
 
   return [
     route({
@@ -155,7 +154,7 @@ export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Calls;
       body: { type: 'none' },
       response: null,
       responseType: 'application/jsonl',
-      tables: [...readTables, 'payload_leaves'],
+      tables: listTables,
       async handle(context) {
         const projectId = projectOf(context)
         const { query } = context
@@ -198,7 +197,7 @@ export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Calls;
       summary: 'One evaluation run, made here or recorded by an SDK',
       body: { type: 'none' },
       response: evaluationRunResponse,
-      tables: readTables,
+      tables: callTables,
       async handle(context) {
         const projectId = projectOf(context)
         const id = context.params.evaluation_run_id as string
@@ -217,7 +216,7 @@ export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Calls;
       body: { type: 'json', schema: evaluationRunFinishRequest, check: 'schema', optional: true },
       response: finishedResponse,
       topics: ['calls'],
-      tables: [...readTables, 'calls_by_parent'],
+      tables: [...callTables, 'calls_by_parent'],
       async handle(context) {
         const projectId = projectOf(context)
         const id = context.params.evaluation_run_id as string

@@ -28,7 +28,7 @@ import { deleteCalls } from './runs-delete.ts'
 import type { Known, KnownPrediction } from './runs-known.ts'
 import { linesOf } from './runs-lines.ts'
 import { runIdsOf } from './runs-parents.ts'
-import { bodyText, idsToDelete, pageOf, projectOf } from './runs-query.ts'
+import { bodyText, callTables, idsToDelete, listTables, pageOf, projectOf } from './runs-query.ts'
 import { completeCall, flag, memberText, objectText, predictionInputs, scoreOpOf, traceOfRun } from './runs-shape.ts'
 
 type Context = RouteContext<unknown>
@@ -44,7 +44,6 @@ export function createScoreRoutes(deps: EvaluationDeps & { calls: Calls; known: 
   const { calls, known, clock, ensureOps, invoke, config } = deps
   const path = '/v2/{entity}/{project}/scores'
   const one = `${path}/{score_id}`
-  const readTables = ['calls', 'calls_by_id', 'payloads']
 
   /** Records of some scores, as JSON texts. */
   async function textsOf(context: Context, projectId: ProjectId, some: readonly CallTexts[]): Promise<string[]> {
@@ -83,7 +82,7 @@ export function createScoreRoutes(deps: EvaluationDeps & { calls: Calls; known: 
       body: { type: 'json', schema: scoreCreateRequest, check: 'schema' },
       response: scoreCreateResponse,
       topics: ['calls', 'feedback', 'files', 'objects'],
-      tables: ['calls', 'calls_by_id', 'payloads'],
+      tables: callTables,
       async handle(context) {
         const projectId = projectOf(context)
         const { prediction_id, scorer, evaluation_run_id: runId } = context.input
@@ -128,7 +127,7 @@ export function createScoreRoutes(deps: EvaluationDeps & { calls: Calls; known: 
       body: { type: 'none' },
       response: null,
       responseType: 'application/jsonl',
-      tables: [...readTables, 'payload_leaves'],
+      tables: listTables,
       async handle(context) {
         const projectId = projectOf(context)
         const page = pageOf(context.query)
@@ -164,7 +163,7 @@ export function createScoreRoutes(deps: EvaluationDeps & { calls: Calls; known: 
       summary: 'One score',
       body: { type: 'none' },
       response: scoreResponse,
-      tables: readTables,
+      tables: callTables,
       async handle(context) {
         const projectId = projectOf(context)
         const id = context.params.score_id as string

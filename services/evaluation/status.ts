@@ -78,7 +78,7 @@ export function createEvaluationStatusRoutes(deps: EvaluationDeps & { calls: Cal
       response: evaluationStatusResponse,
       tables: [
         ...['calls', 'calls_by_id', 'calls_by_parent', 'payloads'],
-        ...['objects', 'object_events', 'table_lists', 'table_rows'],
+        ...['objects', 'object_events', 'table_lists'],
       ],
       async handle(context) {
         const { input } = context
