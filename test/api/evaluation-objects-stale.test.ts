@@ -1,5 +1,6 @@
-// Evaluation objects while the tables are behind the log: what cannot be known is not told, and what may be old says so.
+// Evaluation objects over routes that answer what they are told to: the tables are behind, or a list is long.
 import { describe, expect, it } from 'vitest'
+import { refsReadBatchRequest } from '../../schemas/refs.ts'
 import { createClock } from '../../services/core/clock.ts'
 import { Fault } from '../../services/core/http/errors.ts'
 import { createInvoke } from '../../services/core/http/invoke.ts'
@@ -14,14 +15,17 @@ const version = {
 }
 
 /** The routes over others that answer what they are told to. */
-function callOver(answers: Record<string, () => Reply>, method: Route['method'] = 'POST') {
+function callOver(answers: Record<string, () => Reply>, method: Route['method'] = 'POST', more: Route[] = []) {
   const routes = Object.entries(answers).map(
     ([name, answer]): Route => ({
       ...{ name, method: 'GET', path: `/${name}`, right: 'any', summary: '', body: { type: 'none' }, response: null },
       handle: async () => answer(),
     }),
   )
-  const invoke = createInvoke({ routes: () => routes, config: { maxBodyBytes: 1_000_000, maxJsonDepth: 100 } })
+  const invoke = createInvoke({
+    routes: () => [...routes, ...more],
+    config: { maxBodyBytes: 1_000_000, maxJsonDepth: 100 },
+  })
   const append = async () => ({ topic: 'objects' as const, partition: 0, offset: 7 })
   const own = createEvaluationObjectRoutes({ invoke, log: { append }, clock: createClock() })
   return createCall(own.filter((one) => one.method === method))
@@ -92,5 +96,33 @@ describe('while the tables are behind', () => {
     expect([read.status, read.headers, read.json]).toEqual([200, stale, shown])
     const removed = await callOver(answers, 'DELETE')(`${path}/{object_id}`, { json: null }, { params })
     expect([removed.headers, removed.json]).toEqual([stale, { num_deleted: 1 }])
+  })
+})
+
+describe('a long list', () => {
+  it('is read in portions, in order and without what is deleted meanwhile', async () => {
+    const versions = Array.from({ length: 450 }, (_, n) => ({
+      ...{ ...version, object_id: `x${n}`, size_bytes: n === 300 ? 20_000_000 : 1_000 },
+    }))
+    const asked: number[] = []
+    const read: Route = {
+      ...{ name: 'refs.read_batch', method: 'POST', path: '/refs', right: 'any', summary: '' },
+      ...{ body: { type: 'json', schema: refsReadBatchRequest, check: 'schema' }, response: null },
+      async handle({ input }) {
+        const { refs } = input as { refs: string[] }
+        asked.push(refs.length)
+        return { json: { vals: refs.map((ref) => (ref.includes('/x7:') ? null : { name: ref.split(/[/:]/).at(-2) })) } }
+      },
+    }
+    const get = callOver({ 'objects.query': () => ({ json: { objs: versions } }) }, 'GET', [read])
+    const { bytes } = await get(path, { json: null }, { params })
+    const names = bytes
+      .toString()
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { name: string }).name)
+    expect(names).toEqual(versions.map(({ object_id }) => object_id).filter((id) => id !== 'x7'))
+    // A large value is read by itself.
+    expect(asked).toEqual([200, 100, 1, 149])
   })
 })
