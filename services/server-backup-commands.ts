@@ -21,7 +21,8 @@ async function withGroup(
   const { log: logger } = createLogger({ level: 'error' })
   const stopping = new AbortController()
   const stop = () => stopping.abort()
-  for (const signal of stopSignals) process.on(signal, stop)
+  // A second one ends the process at once.
+  for (const signal of stopSignals) process.once(signal, stop)
   const closing: (() => Promise<void>)[] = []
   try {
     const store = await openStore(config, logger, { statement() {} })

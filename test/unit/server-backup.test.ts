@@ -29,14 +29,19 @@ it.each([
 const destination = parseDestination("Disk('backups', 'x')")
 const grant = 'me: Not enough privileges. To execute this query, it is necessary to have the grant BACKUP ON a.t'
 /** A server that refuses the statement, or tells this of it later. */
-const running = (refusal: StoreError | undefined, told: { status: string; error: string }[]) =>
+const running = (
+  refusal: StoreError | undefined,
+  told: { status: string; error: string }[],
+  more: { signal?: AbortSignal; commands?: string[] } = {},
+) =>
   runOnServer(
     {
       print() {},
-      signal: new AbortController().signal,
+      signal: more.signal ?? new AbortController().signal,
       store: {
         rows: async <T>() => told.splice(0, 1).map((one) => ({ ...one, done: 0, size: 0 })) as T[],
-        async command() {
+        async command({ sql }) {
+          more.commands?.push(sql)
           if (refusal) throw refusal
         },
       },
@@ -63,4 +68,16 @@ it('tells what the server refused', async () => {
   await expect(later('Code: 241. DB::Exception: memory')).rejects.toThrow('the ClickHouse server: memory')
   await expect(running(undefined, [])).rejects.toThrow('it was restarted, or forgot what it was doing')
   await expect(running(undefined, [{ status: 'BACKUP_CREATED', error: '' }])).resolves.toBeUndefined()
+})
+
+it('a signal ends the work on the server', async () => {
+  const commands: string[] = []
+  const told = ['CREATING_BACKUP', 'CREATING_BACKUP', 'BACKUP_CANCELLED'].map((status) => ({ status, error: '' }))
+  await expect(running(undefined, told, { signal: AbortSignal.abort(), commands })).rejects.toThrow(/^ended before it/)
+  expect(told).toEqual([])
+  const [begun, ended, ...rest] = commands
+  const id = /id = ('[^']+')/.exec(begun ?? '')?.[1]
+  expect(begun).toBe(`BACKUP TABLE a.t TO x SETTINGS id = ${id}, max_execution_time = 0 ASYNC`)
+  expect(ended).toContain(`KILL QUERY WHERE position(query, ${id}) > 0`)
+  expect(rest).toEqual([])
 })

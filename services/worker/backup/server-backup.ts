@@ -6,7 +6,7 @@ import { makeEmpty } from '../move/export.ts'
 import { shadowDatabaseOf } from '../shadow.ts'
 import { parseDestination } from './destination.ts'
 import { type ServerManifest, writeServerManifest } from './server-manifest.ts'
-import { runOnServer, type ServerWork, toldOf } from './server-work.ts'
+import { LeftRunning, runOnServer, type ServerWork, toldOf } from './server-work.ts'
 
 type ServerBackupDeps = ServerWork & {
   database: string
@@ -134,7 +134,13 @@ export async function backupServer(deps: ServerBackupDeps, folder: string, to: s
       ...tables.map(({ name }) => `TABLE ${held}.${name} AS ${database}.${name}`),
       ...definitions.map((name) => `TABLE ${database}.${name}`),
     ]
-    await runOnServer(deps, `BACKUP ${elements.join(', ')} TO ${destination.sql}`, destination)
+    await runOnServer(deps, `BACKUP ${elements.join(', ')} TO ${destination.sql}`, destination).catch(
+      (error: unknown) => {
+        // Its tables are in use: the next backup drops them.
+        if (error instanceof LeftRunning) isOurs = false
+        throw error
+      },
+    )
     await writeServerManifest(folder, {
       ...{ format: 'callhouse server backup', version: 1, callhouse: await packageVersion() },
       ...{ engine: await engineVersion(deps), begunAt, destination: destination.shown },

@@ -15,6 +15,8 @@ export type ServerWork = {
 const aside = { background: true }
 const firstMs = 20
 const mostMs = 1_000
+/** How long an end is waited for. */
+const patienceMs = 5_000
 /** How often progress is told. */
 const tellMs = 10_000
 
@@ -46,6 +48,9 @@ export function toldOf(error: unknown, { shown }: Destination): Error {
   if (ofFiles.has(code)) return new Error(`the ClickHouse server cannot read ${shown}: ${plain(text)}`)
   return new Error(`the ClickHouse server: ${plain(text)}`)
 }
+
+/** The server was told to end, and has not ended yet. */
+export class LeftRunning extends Error {}
 
 type Progress = { status: string; error: string; done: number; size: number }
 
@@ -83,7 +88,7 @@ export async function runOnServer(
       aside,
     )
   const begin = `${sql} SETTINGS id = ${quote(id)}, ${settings} ASYNC`
-  let isEnding = false
+  let endedAt: number | undefined
   let toldAt = performance.now()
   try {
     await store.command({ name: isBackup ? 'backup.begin' : 'restore.begin', sql: begin, params: {} }, aside)
@@ -92,8 +97,11 @@ export async function runOnServer(
       if (found === undefined) throw new Error('it was restarted, or forgot what it was doing')
       if (/^(BACKUP_CREATED|RESTORED)$/.test(found.status)) return
       if (/FAILED|CANCELLED/.test(found.status)) throw new Error(found.error || found.status)
-      if (signal.aborted && !isEnding) await end()
-      isEnding = signal.aborted
+      if (signal.aborted && endedAt === undefined) {
+        endedAt = performance.now()
+        await end()
+      }
+      if (endedAt !== undefined && performance.now() - endedAt > patienceMs) break
       if (performance.now() - toldAt > tellMs) {
         toldAt = performance.now()
         const mib = (bytes: number) => Math.round(bytes / 2 ** 20)
@@ -105,4 +113,7 @@ export async function runOnServer(
     if (signal.aborted) throw new Error('ended before it was done')
     throw toldOf(error, destination)
   }
+  throw new LeftRunning(
+    'ended before it was done; the ClickHouse server ends its work when the file under way is copied',
+  )
 }
