@@ -141,6 +141,10 @@ SELECT toUnixTimestamp64Micro(at), id, part, clock, inputs, output FROM callhous
 -- {"v0":"ent/proj","v1":1,"v2":2,"v3":["a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a","a"]}
 SELECT toUnixTimestamp64Micro(at), id, part, clock, inputs FROM callhouse.payloads WHERE project_id = {v0:String} AND (at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND id IN {v3:Array(String)} AND part != 'end')
 
+-- payloads at the start of a call
+-- {"v0":"ent/proj","v1":["a"]}
+SELECT toUnixTimestamp64Micro(at), id, part, clock, inputs, output FROM callhouse.payloads WHERE project_id = {v0:String} AND (at IN (SELECT started_at FROM callhouse.calls_by_id WHERE project_id = {v0:String} AND (id IN {v1:Array(String)})) AND id IN {v1:Array(String)})
+
 -- trace sizes
 -- {"v0":"ent/proj","v1":["t"]}
 SELECT trace_id, toString(bytes)
@@ -189,6 +193,24 @@ FROM callhouse.call_counts FINAL WHERE project_id = {v1:String} AND (1 AND minut
 )
 GROUP BY intDiv(before, greatest({v4:Int64}, intDiv(total, {v5:Int64}))) AS g ORDER BY g
 SETTINGS max_threads = 1
+
+-- where the newest roots end
+-- {"v0":"ent/proj","v1":50}
+SELECT toString(toUnixTimestamp64Micro(started_at)) FROM
+(
+SELECT started_at FROM callhouse.calls WHERE project_id = {v0:String} AND (parent_id = '')
+ORDER BY started_at DESC LIMIT {v1:UInt32}
+)
+ORDER BY started_at ASC LIMIT 1 SETTINGS max_threads = 1
+
+-- where the first calls of a window end
+-- {"v0":"ent/proj","v1":1000000,"v2":2000000,"v3":50}
+SELECT toString(toUnixTimestamp64Micro(started_at)) FROM
+(
+SELECT started_at FROM callhouse.calls WHERE project_id = {v0:String} AND (started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC'))
+ORDER BY started_at ASC LIMIT {v3:UInt32}
+)
+ORDER BY started_at DESC LIMIT 1 SETTINGS max_threads = 1
 
 -- minutes that lag
 -- {"v0":"ent/proj","v1":"call_counts"}

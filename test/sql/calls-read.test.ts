@@ -1,6 +1,7 @@
 // The SQL of the read routes of calls as checked-in text, so that a review shows every change of it.
 import { expect, it } from 'vitest'
 import type { ProjectId } from '../../services/core/ids.ts'
+import { sql } from '../../services/core/store/sql.ts'
 import type { Query } from '../../services/core/store/store.ts'
 import { requestedQuery, tracesQuery } from '../../services/query/call-delete.ts'
 import { conditionsOf } from '../../services/query/calls/conditions.ts'
@@ -8,11 +9,12 @@ import { dirtyQuery, groupsQuery, liveHoursQuery, marksQuery, totalQuery } from 
 import { type LightRow, lightSelect } from '../../services/query/calls/light.ts'
 import { anyOddQuery, oddCallsQuery, oddPartsQuery } from '../../services/query/calls/odd.ts'
 import { countQuery, keysQuery, lightKeysQuery, pageQuery, rowsQuery } from '../../services/query/calls/page.ts'
-import { payloadQuery } from '../../services/query/calls/payloads.ts'
+import { partsAtStartQuery, payloadQuery } from '../../services/query/calls/payloads.ts'
 import { givenQuery, refsQuery } from '../../services/query/calls/prepare.ts'
 import { everything, indexOf, type Scope } from '../../services/query/calls/scope.ts'
 import { totalSizeQuery, traceSizesQuery } from '../../services/query/calls/trace-sizes.ts'
 import type { Behind } from '../../services/query/calls/virtual.ts'
+import { edgeQuery } from '../../services/query/calls/windows.ts'
 import { compileCallsQuery } from '../../services/query/expression/calls-query.ts'
 import {
   changedThreadsQuery,
@@ -95,6 +97,11 @@ const queries: Record<string, Query> = {
   'rows by key': rowsQuery(projectId, [{ startedUs: 1, id: 'a' }], select),
   'payloads, scattered': payloadQuery(projectId, [row('a', 1, 2)], ['inputs', 'output'], 'scattered'),
   'payloads, dense': payloadQuery(projectId, Array(65).fill(row('a', 1, 1)), ['inputs'], 'dense'),
+  'payloads at the start of a call': partsAtStartQuery(
+    projectId,
+    { table: 'calls_by_id', column: sql`id`, values: ['a'] },
+    ['inputs', 'output'],
+  ),
   'trace sizes': traceSizesQuery(projectId, ['t']),
   'total size': totalSizeQuery(scope(), conditionsOf(roots), 10),
   'groups of hours': groupsQuery(projectId, {
@@ -120,6 +127,15 @@ const queries: Record<string, Query> = {
     size: 50,
     range: window,
     live: null,
+  }),
+  'where the newest roots end': edgeQuery(projectId, {
+    range: everything,
+    direction: 'desc',
+    counter: 'roots',
+    calls: 50,
+  }),
+  'where the first calls of a window end': edgeQuery(projectId, {
+    ...{ range: window, direction: 'asc', counter: 'calls', calls: 50 },
   }),
   'minutes that lag': dirtyQuery(projectId),
   'hours counted live': liveHoursQuery(projectId, [3_600, 3_660]),

@@ -51,7 +51,7 @@ const partOf = (documents: readonly Document[]): Sql =>
   sql`SELECT toUnixTimestamp64Micro(at), id, part, clock, ${join(documents.map(identifier), ', ')}`
 
 /** The parts of the calls of some ids that lie at their start: all of a call that came whole. */
-const partsAtStartQuery = (projectId: ProjectId, index: Index, documents: readonly Document[]): Query =>
+export const partsAtStartQuery = (projectId: ProjectId, index: Index, documents: readonly Document[]): Query =>
   projectQuery('calls.payloads', projectId, (project) => {
     const conditions = [
       sql`at IN (SELECT started_at ${entries(project, index)})`,
