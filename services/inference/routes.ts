@@ -17,14 +17,16 @@ import type { Logger } from '../core/logger.ts'
 import { failureFault, filledIn, refusal } from './answers.ts'
 import { chatEdits, checkChatRequest } from './chat-request.ts'
 import { asInferenceFault, inferenceFault } from './errors.ts'
+import { imageRoute } from './images.ts'
 import { jsonBody } from './json-body.ts'
 import { createEngineModels, modelsOf, usableModels } from './models.ts'
-import { credentialParts, tracingOf, withoutService, withoutTracing } from './prepare.ts'
+import { credentialParts, nullEdits, tracingOf, withoutService, withoutTracing } from './prepare.ts'
 import { openProviders } from './providers.ts'
 import { createRecorder } from './record.ts'
 import { replyOf } from './reply.ts'
 import { engineTarget, type InferenceConfig, providerTarget, type Target } from './resolve.ts'
 import { type Operation, type RunDeps, run } from './run.ts'
+import { sdkCompletionRoutes } from './sdk-completions.ts'
 import { createSecrets } from './secrets.ts'
 import { createSlots } from './slots.ts'
 import { createUpstream } from './upstream.ts'
@@ -128,11 +130,10 @@ async function passOn(deps: RunDeps, context: Context) {
   const projectId = projectOf(context)
   const body = jsonBody(context.body.bytes.toString())
   const tracing = tracingOf(request, (name) => context.header(name))
-  const nulls = isChat ? [...body.members].flatMap(([name, text]) => (text === 'null' ? [name] : [])) : []
   const ran = await run(deps, {
     ...{ operation, projectId, as: callerOf(context), body, request, model: request.model, tracing },
     parts: credentialParts(request),
-    edits: new Map([...withoutService(isChat), ...nulls.map((name): [string, undefined] => [name, undefined])]),
+    edits: new Map([...withoutService(isChat), ...(isChat ? nullEdits(body) : [])]),
     wantsUsage: request.stream_options?.include_usage === true,
   })
   return replyOf(ran)
@@ -235,5 +236,7 @@ export function createInferenceRoutes({ invoke, config, logger }: InferenceDeps)
       response: modelListResponse,
       handle: (context) => answering(() => readRouter(deps, context)),
     }),
+    imageRoute(deps),
+    ...sdkCompletionRoutes(deps),
   ]
 }

@@ -1,0 +1,225 @@
+// Images by a provider: POST /image/create. The images are stored as files, and a content object stands in their place.
+import { createHash } from 'node:crypto'
+import type { z } from 'zod'
+import { imageCreateRequest, imageCreateResponse } from '../../schemas/images.ts'
+import { Fault } from '../core/http/errors.ts'
+import type { InvokeCaller } from '../core/http/invoke.ts'
+import { type Route, type RouteContext, route } from '../core/http/route.ts'
+import { parseLossless, stringifyLossless } from '../core/json-lossless.ts'
+import { extensionOf, sniffMime } from '../core/mime.ts'
+import { baseUrlFault } from '../core/public-url.ts'
+import { failureFault, refusal } from './answers.ts'
+import { resolveTarget, type Target } from './resolve.ts'
+import type { RunDeps } from './run.ts'
+import { UpstreamFailure } from './upstream.ts'
+
+type Request = z.output<typeof imageCreateRequest>
+type Json = Record<string, unknown>
+
+const opName = 'weave.image_generation_create'
+const timeoutMs = 600_000
+const fetchTimeoutMs = 60_000
+const maxAnswerBytes = 256 * 1024 * 1024
+const maxImageBytes = 64 * 1024 * 1024
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** What the images API takes differs from model to model. */
+function imageRequest({ model, prompt, n }: Request['inputs'], target: Target): Json {
+  const bare = model.slice(model.lastIndexOf('/') + 1)
+  const isDallE3 = bare === 'dall-e-3'
+  const quality = isDallE3 ? 'standard' : bare === 'gpt-image-1' || bare === 'gpt-image-1.5' ? 'high' : undefined
+  const request: Json = {
+    ...{ model: target.model ?? model, prompt, n: isDallE3 ? 1 : (n ?? 1), size: '1024x1024' },
+    ...(quality === undefined ? {} : { quality }),
+    ...(isDallE3 ? { style: 'natural' } : {}),
+    ...(bare.startsWith('gpt-image') ? {} : { response_format: 'url' }),
+  }
+  for (const name of target.drops) delete request[name]
+  return request
+}
+
+/** Tokens under the names of chat completions. */
+function usageOf(sent: unknown): Record<'prompt_tokens' | 'completion_tokens' | 'total_tokens', number> {
+  const usage = isObject(sent) ? sent : {}
+  const first = (...names: string[]): number => {
+    for (const name of names) {
+      const count = Number(usage[name])
+      if (Number.isSafeInteger(count) && count > 0) return count
+    }
+    return 0
+  }
+  return {
+    prompt_tokens: first('prompt_tokens', 'input_tokens'),
+    completion_tokens: first('completion_tokens', 'output_tokens', 'total_tokens'),
+    total_tokens: first('total_tokens'),
+  }
+}
+
+/** The provider's answer. @throws Fault */
+async function generate({ upstream }: RunDeps, target: Target, inputs: Request['inputs'], signal: AbortSignal) {
+  const answer = await upstream.send({
+    ...{ method: 'POST', url: target.url('images/generations'), isTrusted: target.isTrusted, timeoutMs, signal },
+    headers: {
+      ...{ accept: 'application/json', 'content-type': 'application/json' },
+      ...{ ...target.headers, 'accept-encoding': 'identity' },
+    },
+    body: JSON.stringify(imageRequest(inputs, target)),
+  })
+  const bytes = await answer.bytes(maxAnswerBytes)
+  if (answer.status < 200 || answer.status > 299) throw refusal(target.provider, answer, bytes, target.secrets)
+  let value: unknown
+  try {
+    value = parseLossless(bytes.toString())
+  } catch {
+    value = undefined
+  }
+  if (!isObject(value)) throw new Fault(502, { reason: 'The provider answered no JSON object' })
+  return value
+}
+
+const whyNot: Record<UpstreamFailure['kind'], string> = {
+  timeout: 'its address did not answer in time',
+  unreachable: 'its address cannot be reached',
+  broken: 'the connection broke off',
+  large: 'it is too large',
+  forbidden: 'its address must be public',
+  gone: 'client disconnected',
+}
+
+/** Bytes of an image that a project's provider names: as far away as any address that a project names. */
+async function fetched({ upstream, config }: RunDeps, text: string, signal: AbortSignal): Promise<Buffer> {
+  const url = URL.parse(text)
+  const reason =
+    url === null
+      ? 'must be an http or https address'
+      : baseUrlFault(`${url.protocol}//${url.host}${url.pathname}`, { allowPrivate: config.allowPrivateNetworks })
+  if (url === null || reason !== null) throw new Fault(400, { reason: `The address of an image ${reason}` })
+  url.hash = ''
+  try {
+    const answer = await upstream.send({
+      ...{ method: 'GET', url: url.href, isTrusted: false, timeoutMs: fetchTimeoutMs, signal },
+      headers: { accept: 'image/*', 'accept-encoding': 'identity' },
+    })
+    if (answer.status === 200) return await answer.bytes(maxImageBytes)
+    answer.drop()
+    throw new Fault(502, { reason: `An image cannot be fetched: its address answered ${answer.status}` })
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error
+    throw new Fault(502, { reason: `An image cannot be fetched: ${whyNot[error.kind]}` })
+  }
+}
+
+type Storing = { deps: RunDeps; projectId: string; as: InvokeCaller }
+
+async function storeFile({ deps, projectId, as }: Storing, name: string, bytes: Buffer): Promise<string> {
+  const form = new FormData()
+  form.set('project_id', projectId)
+  form.set('file', new Blob([new Uint8Array(bytes)]), name)
+  return (await deps.invoke.json<{ digest: string }>('files.create', form, as)).digest
+}
+
+/** Stores an image and answers the object that SDKs read it by. */
+async function contentOf(storing: Storing, bytes: Buffer): Promise<Json> {
+  if (bytes.length === 0) throw new Fault(502, { reason: 'An image is empty' })
+  const found = sniffMime(bytes)
+  const mimetype = found?.startsWith('image/') ? found : 'image/png'
+  const digest = createHash('sha256').update(bytes).digest('hex')
+  const extension = extensionOf(mimetype)
+  const metadata = {
+    ...{ size: bytes.length, mimetype, digest, filename: `image-${digest.slice(0, 4)}${extension}` },
+    ...{ content_type: 'bytes', input_type: 'bytes', encoding: 'utf-8', metadata: null, extension },
+  }
+  return {
+    _type: 'CustomWeaveType',
+    weave_type: { type: 'weave.type_wrappers.Content.content.Content' },
+    files: {
+      content: await storeFile(storing, 'content', bytes),
+      'metadata.json': await storeFile(storing, 'metadata.json', Buffer.from(JSON.stringify(metadata))),
+    },
+  }
+}
+
+/** The item with its image stored; as it came, and why, when that is not possible. */
+async function stored(storing: Storing, item: unknown): Promise<{ item: unknown; error?: string }> {
+  if (!isObject(item)) return { item }
+  const { url, b64_json: base64 } = item
+  const { deps, as } = storing
+  try {
+    if (typeof url === 'string' && url !== '')
+      return { item: { ...item, url: await contentOf(storing, await fetched(deps, url, as.signal)) } }
+    if (typeof base64 === 'string' && base64 !== '')
+      return { item: { ...item, b64_json: await contentOf(storing, Buffer.from(base64, 'base64')) } }
+    return { item }
+  } catch (error) {
+    as.signal.throwIfAborted()
+    return { item, error: messageOf(error) }
+  }
+}
+
+/** What a failure says; those of our own say nothing. */
+function messageOf(error: unknown): string {
+  const told = failureFault(error)
+  return told instanceof Fault ? told.message : 'Internal server error'
+}
+
+async function create(deps: RunDeps, context: RouteContext<Request>) {
+  const { input, signal, caller, requestId } = context
+  const { model } = input.inputs
+  const projectId = context.project(input.project_id)
+  const as: InvokeCaller = { caller, signal, requestId, freshness: context }
+  const free = deps.slots.take(projectId)
+  try {
+    const asked = { model, projectId, as, apiVersion: undefined, credentials: undefined }
+    const target = await resolveTarget(deps, asked)
+    const startedMs = Date.now()
+    const answer = await generate(deps, target, input.inputs, signal)
+    const endedMs = Date.now()
+    const storing = { deps, projectId, as }
+    const images = await Promise.all(
+      (Array.isArray(answer.data) ? answer.data : []).map((item) => stored(storing, item)),
+    )
+    const error = images.find((image) => image.error !== undefined)?.error
+    const usage = usageOf(answer.usage)
+    const response = stringifyLossless({
+      ...answer,
+      ...(Array.isArray(answer.data) ? { data: images.map(({ item }) => item) } : {}),
+      ...{ model, usage },
+      ...(error === undefined ? {} : { error }),
+    })
+    const id = input.track_llm_call ? deps.recorder.newId() : null
+    if (id !== null) {
+      const inputs = JSON.stringify({ model, prompt: input.inputs.prompt, n: input.inputs.n ?? null })
+      const head = { id, projectId, opName, traceId: undefined, parentId: undefined, threadId: undefined, inputs }
+      const counts = { model, text: JSON.stringify(usage) }
+      await deps.recorder.record(
+        head,
+        { startedMs, endedMs, output: response, usage: counts, exception: undefined },
+        as,
+      )
+    }
+    return { jsonText: `{"response":${response},"weave_call_id":${JSON.stringify(id)}}` }
+  } catch (error) {
+    signal.throwIfAborted()
+    const told = failureFault(error)
+    if (!(told instanceof Fault)) throw error
+    return { json: { response: { error: told.message }, weave_call_id: null } }
+  } finally {
+    free()
+  }
+}
+
+export const imageRoute = (deps: RunDeps): Route =>
+  route({
+    name: 'images.create',
+    method: 'POST',
+    path: '/image/create',
+    right: 'write',
+    summary: 'Images by the provider that the name of the model tells, stored as files',
+    body: { type: 'json', schema: imageCreateRequest, check: 'schema' },
+    response: imageCreateResponse,
+    topics: ['calls', 'files'],
+    tables: ['objects', 'object_events', 'object_labels'],
+    limitsItself: true,
+    handle: (context) => create(deps, context),
+  })
