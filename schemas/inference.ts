@@ -120,7 +120,7 @@ const service = {
   model: nonEmpty,
   stream: flag,
   timeout: seconds,
-  extra_headers: z.record(z.string(), z.string()).nullish(),
+  extra_headers: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).nullable()).nullish(),
   cloud_credentials: z.string().nullish(),
   vertex_credentials: z.string().nullish(),
   api_version: z.string().nullish(),
@@ -164,6 +164,25 @@ export const passThroughRequest = z.looseObject({
 })
 
 export type PassThroughRequest = z.output<typeof passThroughRequest>
+
+/** Body of /completions/create and /completions/create_stream: a request inside an envelope. */
+export const completionsCreateRequest = z.looseObject({
+  project_id: z.string(),
+  inputs: passThroughRequest,
+  track_llm_call: flag,
+  trace_id: z.string().nullish(),
+  parent_id: z.string().nullish(),
+  conversation_id: z.string().nullish(),
+})
+
+/** The provider's completion, or `{"error": …}`, and the call that tells of it. */
+export const completionsCreateResponse = z.object({
+  response: z.looseObject({}),
+  weave_call_id: z.string().nullable(),
+  span_id: z.string().nullable(),
+  trace_id: z.string().nullable(),
+  conversation_id: z.string().nullable(),
+})
 
 /** A completion as engines answer it; unknown keys are passed on. */
 export const chatCompletionResponse = z.looseObject({

@@ -52,6 +52,10 @@ export function tracingOf(request: TraceFields, header: RouteContext['header']):
 export const withoutService = (isChat: boolean): Edits =>
   new Map([...serviceNames, ...(isChat ? chatNames : [])].map((name) => [name, undefined]))
 
+/** Edits that take away members that are null. */
+export const nullEdits = (body: JsonBody): Edits =>
+  new Map([...body.members].flatMap(([name, text]) => (text === 'null' ? [[name, undefined]] : [])))
+
 export const withoutTracing = (): Edits => new Map(traceNames.map((name) => [name, undefined]))
 
 export type CredentialParts = {
@@ -67,7 +71,8 @@ type CredentialFields = Pick<PassThroughRequest, 'cloud_credentials' | 'vertex_c
 export function credentialParts(request: CredentialFields): CredentialParts {
   const text = request.cloud_credentials ?? request.vertex_credentials ?? undefined
   const credentials = text === undefined ? undefined : parseCredentials(text)
-  const sent = request.extra_headers ?? {}
+  const given = Object.entries(request.extra_headers ?? {}).filter(([, value]) => value !== null)
+  const sent = Object.fromEntries(given.map(([name, value]): [string, string] => [name, String(value)]))
   const hidden = Object.entries(sent).flatMap(([name, value]) => (isSecretHeader(name) ? [value] : []))
   try {
     // What the caller says of its key is not the provider's.

@@ -1,5 +1,6 @@
 // Requests to providers: connection limits, time limits, the end of the client, and bodies within bounds.
 import { Agent, type Dispatcher, request } from 'undici'
+import { baseUrlFault } from '../core/public-url.ts'
 import { createGuardedLookup, ForbiddenAddress } from './url-guard.ts'
 
 export type UpstreamRequest = {
@@ -42,6 +43,7 @@ export type Upstream = { send(asked: UpstreamRequest): Promise<UpstreamAnswer> }
 
 const connectTimeoutMs = 10_000
 
+const forbidden = new UpstreamFailure('forbidden', 'The address of the provider must be a public one')
 const timedOut = new UpstreamFailure('timeout', 'The provider did not answer in time')
 const gone = new UpstreamFailure('gone', 'client disconnected')
 
@@ -55,8 +57,7 @@ const causesOf = (error: unknown): unknown[] =>
 function failureOf(error: unknown, signal: AbortSignal): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error
   if (signal.reason instanceof UpstreamFailure) return signal.reason
-  if (causesOf(error).some((cause) => cause instanceof ForbiddenAddress))
-    return new UpstreamFailure('forbidden', 'The base_url of the provider must be a public address')
+  if (causesOf(error).some((cause) => cause instanceof ForbiddenAddress)) return forbidden
   const codes = causesOf(error).map((cause) => (cause as NodeJS.ErrnoException | undefined)?.code ?? '')
   if (codes.some((code) => unreachable.test(code)))
     return new UpstreamFailure('unreachable', 'The provider cannot be reached')
@@ -99,12 +100,15 @@ export function createUpstream({ allowPrivateNetworks }: { allowPrivateNetworks:
 
   return {
     async send({ method, url, headers, body, isTrusted, timeoutMs, signal: client }) {
+      const isFree = isTrusted || allowPrivateNetworks
+      // A literal address is never looked up.
+      if (!isFree && baseUrlFault(new URL(url).origin, { allowPrivate: false }) !== null) throw forbidden
       const limit = limited(client, timeoutMs)
       let answer: Dispatcher.ResponseData
       try {
         answer = await request(url, {
           ...{ method, headers, body: body ?? null, signal: limit.signal },
-          dispatcher: agentFor(isTrusted || allowPrivateNetworks),
+          dispatcher: agentFor(isFree),
         })
       } catch (error) {
         limit.clear()

@@ -98,7 +98,7 @@ describe('requests', () => {
     [{ model: 'mine/m', messages: {} }, ['messages'], 'list_type'],
     [{ model: 'mine/m', timeout: 'soon' }, ['timeout'], 'float_parsing'],
     [{ model: 'mine/m', timeout: 0 }, ['timeout'], 'greater_than'],
-    [{ model: 'mine/m', extra_headers: { a: 1 } }, ['extra_headers', 'a'], 'string_type'],
+    [{ model: 'mine/m', extra_headers: { a: {} } }, ['extra_headers', 'a'], 'string_type'],
     [{ model: 'mine/m', template_vars: [] }, ['template_vars'], 'dict_type'],
     [{ model: 'mine/m', cloud_credentials: {} }, ['cloud_credentials'], 'string_type'],
     [{ model: 'mine/m', stream: 'yes' }, ['stream'], 'bool_parsing'],

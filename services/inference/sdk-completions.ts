@@ -1,0 +1,105 @@
+// Completions as SDKs ask for them: the request in an envelope, and errors of providers inside an answer of 200.
+import type { z } from 'zod'
+import { completionsCreateRequest, completionsCreateResponse } from '../../schemas/inference.ts'
+import { members, oneLine } from '../core/canonical-json.ts'
+import { Fault } from '../core/http/errors.ts'
+import { type Route, type RouteContext, route } from '../core/http/route.ts'
+import { orderedUuidv7 } from '../core/ids.ts'
+import { jsonBody } from './json-body.ts'
+import { credentialParts, nullEdits, tracingOf, withoutService } from './prepare.ts'
+import { type Operation, type Ran, type RunDeps, run } from './run.ts'
+
+type Context = RouteContext<z.output<typeof completionsCreateRequest>>
+
+const operation: Operation = { path: 'chat/completions', opName: 'weave.completions_create', isChat: true }
+
+/** Which call tells of a request, as SDKs read it. */
+type Meta = Record<'weave_call_id' | 'span_id' | 'trace_id' | 'conversation_id', string | null>
+
+type Begun = { meta: Meta; ran: Ran } | { meta: Meta; error: Fault }
+
+/** Runs the request; what a provider or its settings refuse is no error of the route. */
+async function begin(deps: RunDeps, context: Context, isStream: boolean): Promise<Begun> {
+  const { input } = context
+  const projectId = context.project(input.project_id)
+  const body = jsonBody(members(context.body.bytes.toString())?.get('inputs') ?? '{}')
+  const request = { ...input.inputs, stream: isStream }
+  const found = tracingOf({ ...request, ...input }, () => undefined)
+  const tracing = { ...found, traceId: found.traceId ?? orderedUuidv7() }
+  const metaOf = (callId: string | undefined): Meta => ({
+    ...{ weave_call_id: callId ?? null, span_id: null },
+    ...{ trace_id: callId === undefined ? null : tracing.traceId, conversation_id: tracing.threadId ?? null },
+  })
+  const { caller, signal, requestId } = context
+  try {
+    const ran = await run(deps, {
+      ...{ operation, projectId, body, request, model: request.model, tracing, wantsUsage: true },
+      as: { caller, signal, requestId, freshness: context },
+      parts: credentialParts(request),
+      edits: new Map([...withoutService(true), ...nullEdits(body), ['stream', isStream ? 'true' : undefined]]),
+    })
+    return { meta: metaOf(ran.callId), ran }
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    return { meta: metaOf(error.headers['X-Call-Id']), error }
+  }
+}
+
+async function create(deps: RunDeps, context: Context) {
+  const begun = await begin(deps, context, false)
+  const meta = JSON.stringify(begun.meta).slice(1)
+  if ('ran' in begun) {
+    const { outcome } = begun.ran
+    if (outcome.kind !== 'whole') throw new Error('a stream came though none was asked for')
+    return { jsonText: `{"response":${outcome.bytes.toString()},${meta}` }
+  }
+  const { message: error, status: error_status_code, body } = begun.error
+  const secret = typeof body.api_key === 'string' ? { api_key: body.api_key } : {}
+  return { jsonText: `{"response":${JSON.stringify({ error, error_status_code, ...secret })},${meta}` }
+}
+
+async function* linesOf(begun: Begun): AsyncGenerator<string> {
+  if (begun.meta.weave_call_id !== null) yield `${JSON.stringify({ _meta: begun.meta })}\n`
+  if ('error' in begun) {
+    yield `${JSON.stringify({ error: begun.error.message, error_status_code: begun.error.status })}\n`
+    return
+  }
+  const { outcome } = begun.ran
+  if (outcome.kind !== 'chunks') throw new Error('no chunks came though they were asked for')
+  for await (const item of outcome.items)
+    yield 'chunk' in item ? `${oneLine(item.chunk)}\n` : `${JSON.stringify({ error: item.error.message })}\n`
+}
+
+export const sdkCompletionRoutes = (deps: RunDeps): Route[] => [
+  route({
+    name: 'completions.create',
+    method: 'POST',
+    path: '/completions/create',
+    right: 'write',
+    summary: 'A completion for SDKs; what the provider refuses is answered inside a 200',
+    body: { type: 'json', schema: completionsCreateRequest, check: 'schema' },
+    response: completionsCreateResponse,
+    topics: ['calls'],
+    tables: ['objects', 'object_events', 'object_labels'],
+    limitsItself: true,
+    handle: (context) => create(deps, context),
+  }),
+  route({
+    name: 'completions.create_stream',
+    method: 'POST',
+    path: '/completions/create_stream',
+    right: 'write',
+    summary: 'A streamed completion for SDKs, as JSON Lines',
+    body: { type: 'json', schema: completionsCreateRequest, check: 'schema' },
+    response: null,
+    responseType: 'application/jsonl',
+    topics: ['calls'],
+    tables: ['objects', 'object_events', 'object_labels'],
+    limitsItself: true,
+    handle: async (context) => ({
+      lines: linesOf(await begin(deps, context, true)),
+      contentType: 'application/jsonl',
+      headers: { 'X-Accel-Buffering': 'no' },
+    }),
+  }),
+]
