@@ -247,9 +247,12 @@ const configSchema = z.object({
     'base address of the default inference engine, an OpenAI-compatible server (http://host:8000/v1); none = 501',
     z
       .string()
-      .refine((value) => value === '' || (/^https?:\/\/[^/]/.test(value) && !/[?#]/.test(value) && URL.canParse(value)), {
-        error: 'must be an http or https address without query and fragment',
-      })
+      .refine(
+        (value) => value === '' || (/^https?:\/\/[^/]/.test(value) && !/[?#]/.test(value) && URL.canParse(value)),
+        {
+          error: 'must be an http or https address without query and fragment',
+        },
+      )
       .transform((value) => (value === '' ? undefined : value)),
   ),
   engineKey: secret(setting('', 'key of the default engine; none = no Authorization header', z.string())),

@@ -20,7 +20,7 @@ export type CallHead = {
   inputs: string
 }
 
-export type CallEnd = {
+type CallEnd = {
   startedMs: number
   endedMs: number
   /** JSON text. */

@@ -3,7 +3,7 @@ import { Agent, type Dispatcher, request } from 'undici'
 import { baseUrlFault } from '../core/public-url.ts'
 import { createGuardedLookup, ForbiddenAddress } from './url-guard.ts'
 
-export type UpstreamRequest = {
+type UpstreamRequest = {
   method: 'GET' | 'POST'
   url: string
   headers: Record<string, string>
