@@ -1,4 +1,5 @@
 // Deleting runs, predictions and scores with everything below them, however large their traces are.
+import { throwIfStale } from '../core/freshness.ts'
 import type { Invoke } from '../core/http/invoke.ts'
 import type { RouteContext } from '../core/http/route.ts'
 import type { ProjectId } from '../core/ids.ts'
@@ -36,7 +37,8 @@ export async function deleteCalls(
   const idsByTrace = new Map<string, string[]>()
   const filter = { call_ids: [...new Set(ids)] }
   if (filter.call_ids.length === 0) return {}
-  await calls.waitToDecide(context)
+  // What is not in the tables yet would stay.
+  throwIfStale(await calls.waitToDecide(context))
   for await (const { id, traceId } of calls.list(context, projectId, { filter, columns: ['trace_id'] })) {
     const together = idsByTrace.get(traceId)
     if (together) together.push(id)
