@@ -3,7 +3,20 @@ import { z } from 'zod'
 import { dict, int, json, optional, text } from './coerce.ts'
 
 /** What the lists take from the query string. */
-export const pageQuery = z.object({ limit: optional(int()), offset: optional(int()) })
+const pageQuery = z.object({ limit: optional(int()), offset: optional(int()) })
+
+const list = () => optional(z.array(text()).describe('Repeated, or separated by commas'))
+
+export const evaluationRunsListQuery = pageQuery.extend({
+  evaluations: list(),
+  models: list(),
+  evaluation_run_ids: list(),
+  evaluation_refs: list(),
+  model_refs: list(),
+})
+
+/** Of predictions and of scores. */
+export const ofRunListQuery = pageQuery.extend({ evaluation_run_id: optional(text()) })
 
 export const evaluationRunCreateRequest = z.object({
   evaluation: text().describe('Ref of the evaluation'),
@@ -95,6 +108,14 @@ export const scoreResponse = z.looseObject({
   value: z.unknown(),
   evaluation_run_id: z.string().nullable(),
 })
+
+export const evaluateModelRequest = z.object({
+  project_id: text(),
+  evaluation_ref: text().describe('Ref of an Evaluation whose scorers are judges'),
+  model_ref: text().describe('Ref of an LLMStructuredCompletionModel'),
+})
+
+export const evaluateModelResponse = z.object({ call_id: z.string() })
 
 export const evaluationStatusRequest = z.object({ project_id: text(), call_id: text() })
 

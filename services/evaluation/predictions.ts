@@ -2,6 +2,7 @@
 import {
   deletedResponse,
   finishedResponse,
+  ofRunListQuery,
   predictionCreateRequest,
   predictionCreateResponse,
   predictionResponse,
@@ -14,6 +15,7 @@ import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import { orderedUuidv7, type ProjectId } from '../core/ids.ts'
 import { createKeyedLock } from '../core/keyed-lock.ts'
 import { formatPositions, positionHeader } from '../core/positions.ts'
+import { pageOf } from './query-params.ts'
 import {
   type CallPart,
   type Calls,
@@ -31,7 +33,7 @@ import { deleteCalls } from './runs-delete.ts'
 import type { Known } from './runs-known.ts'
 import { linesOf } from './runs-lines.ts'
 import { runIdsOf } from './runs-parents.ts'
-import { bodyText, callTables, idsToDelete, listTables, pageOf, projectOf } from './runs-query.ts'
+import { bodyText, callTables, idsToDelete, listTables, projectOf } from './runs-query.ts'
 import {
   completeCall,
   flag,
@@ -163,6 +165,7 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; kn
       path,
       right: 'read',
       summary: 'Predictions as JSON Lines, all or those of an evaluation run, oldest first',
+      query: ofRunListQuery,
       body: { type: 'none' },
       response: null,
       responseType: 'application/jsonl',
@@ -184,6 +187,7 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; kn
       path,
       right: 'write',
       summary: 'Deletes predictions with everything below them; the ids are in the query string or in the body',
+      query: predictionsDeleteRequest,
       body: { type: 'json', schema: predictionsDeleteRequest, check: 'schema', optional: true },
       response: deletedResponse,
       topics: ['calls'],

@@ -96,8 +96,8 @@ export type CallsQuery = {
   /** An operation of the query language. */
   where?: unknown
   columns: (Columns | Payloads)[]
-  limit?: number | undefined
-  offset?: number | undefined
+  limit?: number | null
+  offset?: number
 }
 
 /** The start of a call; `inputs` is JSON text. */
@@ -112,7 +112,7 @@ export type CallStart = {
 }
 
 /** The end of a call; `output` and `summary` are JSON texts. */
-export type CallEnd = {
+type CallEnd = {
   id: string
   startedUs: number
   endedUs: number

@@ -5,7 +5,7 @@ import type { ProjectId } from '../core/ids.ts'
 import { createRecent } from '../core/recent.ts'
 import { type Calls, type CallTexts, objectOf } from './runs-calls.ts'
 
-export type KnownRun = {
+type KnownRun = {
   traceId: string
   /** JSON text of what its calls were made on: the ref of the evaluation. */
   self: string

@@ -1,26 +1,11 @@
 // What the routes of runs, predictions and scores take from paths and query strings.
-import { pageQuery } from '../../schemas/evaluation-runs.ts'
-import { detailsOf } from '../core/http/details.ts'
-import { Fault, fault, invalid, tooLarge } from '../core/http/errors.ts'
+import { invalid, tooLarge } from '../core/http/errors.ts'
 import type { RouteContext } from '../core/http/route.ts'
 import type { ProjectId } from '../core/ids.ts'
 
 /** @throws Fault 400 when a part is empty or holds a slash, 403 without the route's right on the project */
 export const projectOf = ({ params, project }: Pick<RouteContext, 'params' | 'project'>): ProjectId =>
   project(`${params.entity}/${params.project}`)
-
-export type Page = { limit: number | undefined; offset: number | undefined }
-
-/** @throws Fault 422 for what is no integer, 400 for a negative one */
-export function pageOf(query: URLSearchParams): Page {
-  const given = { limit: query.get('limit'), offset: query.get('offset') }
-  const parsed = pageQuery.safeParse(given)
-  if (!parsed.success) throw new Fault(422, { detail: detailsOf(parsed.error, given, ['query']) })
-  const { limit, offset } = parsed.data
-  for (const [name, value] of Object.entries({ limit, offset }))
-    if (value !== undefined && value < 0) throw fault(400, `${name} must not be negative`)
-  return { limit, offset }
-}
 
 /** Values of all the spellings of a list: repeated, or separated by commas, which neither refs nor ids hold. */
 export const listOf = (query: URLSearchParams, ...names: string[]): string[] =>

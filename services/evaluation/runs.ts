@@ -6,6 +6,7 @@ import {
   evaluationRunFinishRequest,
   evaluationRunResponse,
   evaluationRunsDeleteRequest,
+  evaluationRunsListQuery,
   finishedResponse,
 } from '../../schemas/evaluation-runs.ts'
 import { throwIfStale, unlessStale } from '../core/freshness.ts'
@@ -13,6 +14,7 @@ import { fault } from '../core/http/errors.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import { orderedUuidv7, type ProjectId } from '../core/ids.ts'
 import { createKeyedLock } from '../core/keyed-lock.ts'
+import { pageOf } from './query-params.ts'
 import {
   type CallPart,
   type Calls,
@@ -29,7 +31,7 @@ import {
 import { deleteCalls } from './runs-delete.ts'
 import type { Known } from './runs-known.ts'
 import { linesOf } from './runs-lines.ts'
-import { bodyText, callTables, idsToDelete, listOf, listTables, pageOf, projectOf } from './runs-query.ts'
+import { bodyText, callTables, idsToDelete, listOf, listTables, projectOf } from './runs-query.ts'
 import {
   completeCall,
   flag,
@@ -151,6 +153,7 @@ export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Calls;
       path,
       right: 'read',
       summary: 'Evaluation runs as JSON Lines, filtered by evaluation, model and id, oldest first',
+      query: evaluationRunsListQuery,
       body: { type: 'none' },
       response: null,
       responseType: 'application/jsonl',
@@ -179,6 +182,7 @@ export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Calls;
       path,
       right: 'write',
       summary: 'Deletes evaluation runs with everything below them; the ids are in the query string or in the body',
+      query: evaluationRunsDeleteRequest,
       body: { type: 'json', schema: evaluationRunsDeleteRequest, check: 'schema', optional: true },
       response: deletedResponse,
       topics: ['calls'],

@@ -1,6 +1,7 @@
 // Scores of predictions: calls beside the prediction, and feedback on it.
 import {
   deletedResponse,
+  ofRunListQuery,
   scoreCreateRequest,
   scoreCreateResponse,
   scoreResponse,
@@ -12,6 +13,7 @@ import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import { orderedUuidv7, type ProjectId } from '../core/ids.ts'
 import { formatPositions, positionHeader } from '../core/positions.ts'
 import { parseRef } from '../core/refs.ts'
+import { pageOf } from './query-params.ts'
 import {
   asCaller,
   type Calls,
@@ -28,7 +30,7 @@ import { deleteCalls } from './runs-delete.ts'
 import type { Known, KnownPrediction } from './runs-known.ts'
 import { linesOf } from './runs-lines.ts'
 import { runIdsOf } from './runs-parents.ts'
-import { bodyText, callTables, idsToDelete, listTables, pageOf, projectOf } from './runs-query.ts'
+import { bodyText, callTables, idsToDelete, listTables, projectOf } from './runs-query.ts'
 import { completeCall, flag, memberText, objectText, predictionInputs, scoreOpOf, traceOfRun } from './runs-shape.ts'
 
 type Context = RouteContext<unknown>
@@ -124,6 +126,7 @@ export function createScoreRoutes(deps: EvaluationDeps & { calls: Calls; known: 
       path,
       right: 'read',
       summary: 'Scores as JSON Lines, all or those of an evaluation run, oldest first',
+      query: ofRunListQuery,
       body: { type: 'none' },
       response: null,
       responseType: 'application/jsonl',
@@ -145,6 +148,7 @@ export function createScoreRoutes(deps: EvaluationDeps & { calls: Calls; known: 
       path,
       right: 'write',
       summary: 'Deletes scores; the ids are in the query string or in the body',
+      query: scoresDeleteRequest,
       body: { type: 'json', schema: scoresDeleteRequest, check: 'schema', optional: true },
       response: deletedResponse,
       topics: ['calls'],

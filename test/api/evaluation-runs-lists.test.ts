@@ -123,6 +123,16 @@ describe('lists', () => {
       }
   })
 
+  it('tell in the interface document what they take', async () => {
+    const { paths } = (await ask('GET', '/openapi.json')).json
+    const { get, delete: remove } = paths['/v2/{entity}/{project}/evaluation_runs']
+    const inQuery = ({ parameters }: { parameters: { in: string; name: string; required: boolean }[] }) =>
+      parameters.filter((one) => one.in === 'query' && !one.required).map(({ name }) => name)
+    const filters = ['evaluations', 'models', 'evaluation_run_ids', 'evaluation_refs', 'model_refs']
+    expect(inQuery(get)).toEqual(['limit', 'offset', ...filters])
+    expect([inQuery(remove), remove.requestBody.required]).toEqual([['evaluation_run_ids'], false])
+  })
+
   it('show nothing of other projects', async () => {
     for (const what of ['evaluation_runs', 'predictions', 'scores'])
       expect(await listed(what, askingIn(server, 'acme/other'))).toEqual([])

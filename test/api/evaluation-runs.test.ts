@@ -268,6 +268,14 @@ describe('predictions', () => {
     expect((await callOf(row)).output).toEqual({ output: 'x', scores: {}, model_latency: { mean: 1.25 } })
   })
 
+  it('that are long are stored whole', async () => {
+    const evaluation_run_id = await newRun()
+    const inputs = { text: 'some words '.repeat(500_000) }
+    const id = await newPrediction({ evaluation_run_id, inputs, output: 1 })
+    expect((await read(`predictions/${id}`)).inputs).toEqual(inputs)
+    expect((await childrenOf(evaluation_run_id))[0].inputs.example).toEqual(inputs)
+  })
+
   it('keep every digit', async () => {
     const evaluation_run_id = await newRun()
     const inputs = '{"2": 1.0, "1": 123456789012345678901234567890, "a": 1e400, "a": 0.10}'

@@ -59,11 +59,15 @@ describe('an evaluation', () => {
   it('of which nothing is known has as many rows as are done', async () => {
     const gone = (await publish('acme/other', {})).replace(/.$/, '0')
     const notes = await createObject(project_id, 'notes', { dataset: 3 })
-    for (const of of [model, gone, notes, evaluation.replace(/[^:]*$/, 'latest')]) {
-      const run = await newRun(of)
-      await predict(run)
-      expect(await statusOf(run), of).toEqual(running(1, 1))
-    }
+    const unreadable = [model, gone, notes, evaluation.replace(/[^:]*$/, 'latest')]
+    const runs = await Promise.all(
+      unreadable.map(async (of) => {
+        const run = await newRun(of)
+        await predict(run)
+        return run
+      }),
+    )
+    for (const [n, run] of runs.entries()) expect(await statusOf(run), unreadable[n]).toEqual(running(1, 1))
   })
 
   it('in a project that the caller may not read has as many rows as are done', async () => {
@@ -76,7 +80,7 @@ describe('an evaluation', () => {
 
   it('with more rows done than its dataset has counts those', async () => {
     const run = await newRun(await publish('acme/small', { trials: 'many' }))
-    for (let n = 0; n < 4; n++) await predict(run)
+    await Promise.all([1, 2, 3, 4].map(() => predict(run)))
     expect(await statusOf(run)).toEqual(running(4, 4))
   })
 

@@ -26,6 +26,15 @@ function requestBody({ body }: Route): Json | undefined {
   }
 }
 
+function queryParameters({ query }: Route): Json[] {
+  if (query === undefined) return []
+  const { properties = {}, required = [] } = schemaOf(query, 'input') as { properties?: Json; required?: string[] }
+  return Object.entries(properties).map(([name, schema]) => ({
+    ...{ name, in: 'query', required: required.includes(name) },
+    schema,
+  }))
+}
+
 function operation(route: Route, id: string): Json {
   const json = { 'application/json': { schema: route.response === null ? {} : schemaOf(route.response, 'output') } }
   const content = route.responseType === undefined ? json : { [route.responseType]: {} }
@@ -34,12 +43,10 @@ function operation(route: Route, id: string): Json {
     operationId: id,
     summary: route.summary,
     tags: [route.name.split('.', 1)[0]],
-    parameters: placeholders(route.path).map((name) => ({
-      name,
-      in: 'path',
-      required: true,
-      schema: { type: 'string' },
-    })),
+    parameters: [
+      ...placeholders(route.path).map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
+      ...queryParameters(route),
+    ],
     ...(body === undefined ? {} : { requestBody: body }),
     responses: {
       200: { description: 'Success', content },

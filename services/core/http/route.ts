@@ -81,6 +81,8 @@ export type Route<Schema extends z.ZodType = z.ZodType> = {
   aliases?: string[]
   right: Right
   summary: string
+  /** Documents the query string; handlers read `context.query` themselves. */
+  query?: z.ZodObject
   body: RouteBody<Schema>
   /** Documents the 200 answer; null = JSON Lines or bytes described by `responseType`. */
   response: z.ZodType | null
