@@ -39,6 +39,14 @@ const responseFormat = z.looseObject({
   json_schema: z.looseObject({ name: nonEmpty }).nullish(),
 })
 
+/** How a request wants to be traced. */
+const tracing = {
+  track_llm_call: flag,
+  trace_id: z.string().nullish(),
+  parent_id: z.string().nullish(),
+  conversation_id: z.string().nullish(),
+}
+
 /** Body of POST /v1/chat/completions; what is not listed is passed on. */
 export const chatCompletionRequest = z.looseObject({
   messages: z.array(message).min(1),
@@ -107,6 +115,7 @@ export const chatCompletionRequest = z.looseObject({
   kv_transfer_params: dict().nullish(),
   engine_xargs: z.record(z.string(), z.union([scalar, z.array(scalar)])).nullish(),
   vllm_xargs: z.record(z.string(), z.union([scalar, z.array(scalar)])).nullish(),
+  ...tracing,
 })
 
 export type ChatCompletionRequest = z.output<typeof chatCompletionRequest>
@@ -124,10 +133,7 @@ const service = {
   cloud_credentials: z.string().nullish(),
   vertex_credentials: z.string().nullish(),
   api_version: z.string().nullish(),
-  track_llm_call: flag,
-  trace_id: z.string().nullish(),
-  parent_id: z.string().nullish(),
-  conversation_id: z.string().nullish(),
+  ...tracing,
 }
 
 /** Body of POST /inference/v1/{path} of the paths that are passed on as they are. */
@@ -169,10 +175,7 @@ export type PassThroughRequest = z.output<typeof passThroughRequest>
 export const completionsCreateRequest = z.looseObject({
   project_id: z.string(),
   inputs: passThroughRequest,
-  track_llm_call: flag,
-  trace_id: z.string().nullish(),
-  parent_id: z.string().nullish(),
-  conversation_id: z.string().nullish(),
+  ...tracing,
 })
 
 /** The provider's completion, or `{"error": …}`, and the call that tells of it. */

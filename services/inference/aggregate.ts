@@ -27,8 +27,11 @@ const firstOf = ['id', 'created', 'model', 'system_fingerprint', 'service_tier']
 const reasoningNames = ['reasoning_content', 'reasoning'] as const
 
 export type Aggregate = {
-  /** @param chunk a parsed chunk */
-  add(chunk: unknown): void
+  /**
+   * @param chunk a parsed chunk
+   * @param length characters of its text
+   */
+  add(chunk: unknown, length: number): void
   /** Usage of the last chunk that has one. */
   usage(): unknown
   /** True when a choice came to its end. */
@@ -91,7 +94,6 @@ export function createAggregate(maxLength: number): Aggregate {
       isFinished = true
     }
     const delta = isObject(sent.delta) ? sent.delta : {}
-    left -= JSON.stringify(delta).length
     if (left < 0) return
     if (typeof delta.content === 'string') choice.content.push(delta.content)
     if (typeof delta.refusal === 'string') choice.refusal.push(delta.refusal)
@@ -106,8 +108,9 @@ export function createAggregate(maxLength: number): Aggregate {
   }
 
   return {
-    add(chunk) {
+    add(chunk, length) {
       if (!isObject(chunk)) return
+      left -= length
       isEmpty = false
       for (const name of firstOf) if (!Object.hasOwn(head, name) && Object.hasOwn(chunk, name)) head[name] = chunk[name]
       if (chunk.usage !== undefined && chunk.usage !== null) usage = chunk.usage

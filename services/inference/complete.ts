@@ -5,7 +5,7 @@ import { parseLossless, stringifyLossless } from '../core/json-lossless.ts'
 import { createAggregate } from './aggregate.ts'
 import { exceptionOf, failureFault, refusal, toldBy } from './answers.ts'
 import { errorObject, inferenceFault } from './errors.ts'
-import type { CallHead, Recorder } from './record.ts'
+import type { CallEnd, CallHead, Recorder } from './record.ts'
 import type { Target } from './resolve.ts'
 import { eventText, readEvents } from './stream.ts'
 import { type Upstream, type UpstreamAnswer, UpstreamFailure } from './upstream.ts'
@@ -60,6 +60,18 @@ const nothingSeen: Seen = { output: 'null', usage: undefined, model: undefined }
 const usageOf = (value: unknown): unknown =>
   typeof value === 'object' && value !== null ? (value as { usage?: unknown }).usage : undefined
 
+/** What was seen as texts. Values that are nested too deep to be written are left out: recording fails no request. */
+function writable(seen: () => Seen, asked: string | undefined): Pick<CallEnd, 'output' | 'usage'> {
+  try {
+    const { output, usage: counts, model: told } = seen()
+    if (typeof counts !== 'object' || counts === null) return { output, usage: undefined }
+    const model = asked ?? (typeof told === 'string' ? told : '')
+    return { output, usage: { model, text: stringifyLossless(counts) } }
+  } catch {
+    return { output: 'null', usage: undefined }
+  }
+}
+
 type Ending = {
   /** Tells how far the answer has come. */
   watch(seen: () => Seen): void
@@ -78,10 +90,7 @@ function createEnding({ recorder }: CompleteDeps, out: Outgoing, startedMs: numb
     signal.removeEventListener('abort', onGone)
     out.onEnd()
     if (out.head === null) return
-    const { output, usage: counts, model: told } = seen()
-    const model = out.model ?? (typeof told === 'string' ? told : '')
-    const isUsage = typeof counts === 'object' && counts !== null
-    const usage = isUsage ? { model, text: stringifyLossless(counts) } : undefined
+    const { output, usage } = writable(seen, out.model)
     await recorder.record(out.head, { startedMs, endedMs: Date.now(), output, usage, exception }, out.as)
   }
   function end(exception?: string): Promise<void> {
@@ -140,7 +149,7 @@ async function* chunkItems(answer: UpstreamAnswer, out: Outgoing, ending: Ending
       const chunk = chunkOf(data)
       failed = errorIn(chunk, out)
       if (failed !== undefined) break
-      aggregate.add(chunk)
+      aggregate.add(chunk, data.length)
       if (out.wantsUsage || !isUsageOnly(chunk)) yield { chunk: data }
     }
     if (!isDone && failed === undefined && !aggregate.isFinished())

@@ -4,19 +4,20 @@ import type { InvokeCaller } from '../core/http/invoke.ts'
 import type { RouteContext } from '../core/http/route.ts'
 import { isCallId, isTraceId } from '../core/ids.ts'
 import { stringifyLossless } from '../core/json-lossless.ts'
+import { fillMessages, TemplateError } from '../core/message-template.ts'
 import { inferenceFault } from './errors.ts'
 import { sendable } from './headers.ts'
 import { type Edits, type JsonBody, memberValue, withMember } from './json-body.ts'
 import { promptMessages } from './prompt.ts'
 import type { ResolveDeps } from './resolve.ts'
 import { credentialSecrets, isSecretHeader } from './secrets.ts'
-import { fillMessages, TemplateError } from './template.ts'
 import { type Credentials, parseCredentials } from './vertex.ts'
 
 /** Members about the trace: never sent on. */
 const traceNames = ['track_llm_call', 'trace_id', 'parent_id', 'conversation_id', 'conversation_name']
+const credentialNames = ['cloud_credentials', 'vertex_credentials']
 /** Members that only the server understands, whatever the path. */
-const serviceNames = ['cloud_credentials', 'vertex_credentials', 'extra_headers', 'timeout', ...traceNames]
+const serviceNames = [...credentialNames, 'extra_headers', 'timeout', ...traceNames]
 /** The same of chat completions: elsewhere a prompt is the provider's. */
 const chatNames = ['prompt', 'template_vars', 'api_version']
 
@@ -56,7 +57,8 @@ export const withoutService = (isChat: boolean): Edits =>
 export const nullEdits = (body: JsonBody): Edits =>
   new Map([...body.members].flatMap(([name, text]) => (text === 'null' ? [[name, undefined]] : [])))
 
-export const withoutTracing = (): Edits => new Map(traceNames.map((name) => [name, undefined]))
+/** The same of bodies for the default engine, which has fields of its own. */
+export const withoutTracing = (): Edits => new Map([...credentialNames, ...traceNames].map((name) => [name, undefined]))
 
 export type CredentialParts = {
   credentials: Credentials | undefined

@@ -116,7 +116,7 @@ export async function resolveProjectModel(
 ): Promise<ProjectProvider> {
   const wanted = asked(name, projectId)
   const model = await readObject(deps.invoke, wanted.model, as)
-  if (model === undefined) throw notFound(`The model ${name}`)
+  if (model === undefined) throw notFound(`The model ${name.slice(0, 200)}`)
   if (model.baseClass !== 'ProviderModel') throw badConfig(`${model.objectId} is no ProviderModel`)
   const modelValue = valueIn(model)
   if (typeof modelValue.provider !== 'string' || modelValue.provider === '')

@@ -48,7 +48,8 @@ const builtins: readonly Provider[] = [
   builtin('anthropic', 'https://api.anthropic.com/v1'),
   builtin('gemini', 'https://generativelanguage.googleapis.com/v1beta/openai'),
   builtin('groq', 'https://api.groq.com/openai/v1'),
-  builtin('mistral', 'https://api.mistral.ai/v1'),
+  // It tells usage unasked and refuses what it does not know.
+  builtin('mistral', 'https://api.mistral.ai/v1', { drops: () => ['stream_options'] }),
   builtin('deepseek', 'https://api.deepseek.com/v1'),
   builtin('xai', 'https://api.x.ai/v1', {
     drops: (model) => ['response_format', ...(model.startsWith('grok-3-mini') ? penalties : [])],

@@ -20,7 +20,7 @@ export type CallHead = {
   inputs: string
 }
 
-type CallEnd = {
+export type CallEnd = {
   startedMs: number
   endedMs: number
   /** JSON text. */

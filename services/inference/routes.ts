@@ -57,7 +57,12 @@ type Context<Input = unknown> = RouteContext<Input>
 
 /** The project of a request: OpenAI clients send it as a header; without one it is the key's own. */
 function projectOf(context: Context): string {
-  const given = context.header('openai-project') || context.header('project_id') || context.query.get('project_id')
+  const given =
+    // Only who runs a route inside the process can name one.
+    context.params.project_id ||
+    context.header('openai-project') ||
+    context.header('project_id') ||
+    context.query.get('project_id')
   return context.project(given || `${context.caller.entity}/inference`)
 }
 
@@ -107,7 +112,7 @@ async function runChat(deps: RunDeps, context: Context<ChatCompletionRequest>) {
   const isPrefixed = model?.startsWith(config.enginePrefix) === true
   const target = engineTarget(config, isPrefixed ? model?.slice(config.enginePrefix.length) : model)
   const body = jsonBody(context.body.bytes.toString())
-  const tracing = tracingOf(request as PassThroughRequest, (name) => context.header(name))
+  const tracing = tracingOf(request, (name) => context.header(name))
   const ran = await run(deps, {
     ...{ operation: chat, projectId, as: callerOf(context), body, model, tracing, target },
     request: { stream: request.stream },
@@ -234,6 +239,7 @@ export function createInferenceRoutes({ invoke, config, logger }: InferenceDeps)
       summary: 'The models of the default engine or of a provider that the operator added',
       body: { type: 'none' },
       response: modelListResponse,
+      tables: [],
       handle: (context) => answering(() => readRouter(deps, context)),
     }),
     imageRoute(deps),

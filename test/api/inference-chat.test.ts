@@ -57,6 +57,8 @@ describe('requests that do not have the form', () => {
     ['engine_xargs', { a: { b: 1 } }, ['engine_xargs', 'a'], 'string_type'],
     ['vllm_xargs', { a: true }, ['vllm_xargs', 'a'], 'string_type'],
     ['priority', 'high', ['priority'], 'int_parsing'],
+    ['trace_id', { length: 32 }, ['trace_id'], 'string_type'],
+    ['track_llm_call', 'no', ['track_llm_call'], 'bool_parsing'],
   ])('%s %j', async (field, value, loc, type) => {
     const before = world.fake.asked.length
     const answer = await send({ [field]: value })
