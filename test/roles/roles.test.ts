@@ -234,3 +234,38 @@ it('makes objects of evaluations through the process that answers reads', async 
   // Edges take no such writes.
   expect((await post(ingest.url, `/v2/${project_id}/scorers`, {})).status).toBe(404)
 })
+
+it('adds up a run that two processes write and finish at once', async () => {
+  const other = await installation.start('query')
+  const both = [query.url, other.url] as [string, string]
+  const made = async (url: string, what: string, body: object) => {
+    const { status, text } = await post(url, `/v2/${project_id}/${what}`, body)
+    expect(status, text).toBe(200)
+    return Object.values(JSON.parse(text))[0] as string
+  }
+  const ref = (name: string) => `weave:///${project_id}/object/${name}:v`
+  const run = await made(both[0], 'evaluation_runs', { evaluation: ref('e'), model: ref('m') })
+  await Promise.all(
+    [0, 1, 2, 3].map(async (output) => {
+      const [one, two] = output % 2 ? both : [both[1], both[0]]
+      const sent = { model: ref('m'), inputs: {}, output, evaluation_run_id: run }
+      const prediction_id = await made(one, 'predictions', sent)
+      await made(two, 'scores', { prediction_id, scorer: ref('s'), value: output * 2, evaluation_run_id: run })
+      await made(one, `predictions/${prediction_id}/finish`, {})
+    }),
+  )
+  await Promise.all(both.map((url) => made(url, `evaluation_runs/${run}/finish`, {})))
+  const filter = { parent_ids: [run] }
+  const children = await postLines<{ op_name: string; output: unknown; inputs: Record<string, unknown> }>(
+    query.url,
+    '/calls/stream_query',
+    { project_id, filter },
+  )
+  const output = { s: { mean: 3 }, output: { mean: 1.5 } }
+  expect(children.filter(({ op_name }) => op_name === 'Evaluation.summarize')).toMatchObject([{ output }])
+  const rows = children.filter(({ op_name }) => op_name.includes('predict_and_score'))
+  expect(rows.map(({ inputs }) => inputs.self)).toEqual([0, 1, 2, 3].map(() => ref('e')))
+  const { text } = await post(other.url, '/call/read', { project_id, id: run })
+  expect(JSON.parse(text)).toMatchObject({ call: { output, ended_at: expect.any(String) } })
+  await other.stop()
+})
