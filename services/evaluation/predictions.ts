@@ -96,7 +96,8 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; kn
   async function finish(context: Context, projectId: ProjectId, id: string): Promise<Record<string, string>> {
     throwIfStale(await calls.waitToDecide(context))
     const prediction = await calls.read(context, projectId, id)
-    if (prediction === null) throw notFound(id)
+    // A score lies beside its prediction and must not take its place.
+    if (prediction === null || textAt(marksOf(prediction), 'score') === flag) throw notFound(id)
     const row = prediction.parentId === null ? null : await calls.read(context, projectId, prediction.parentId)
     if (row === null || !isRow(row.opName)) return {}
     const end = {

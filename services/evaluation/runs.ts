@@ -73,6 +73,10 @@ function checkRef(name: string, text: string): void {
   if (nameOfRef(text) === null) throw fault(400, `${name} must be a ref: ${JSON.stringify(text.slice(0, 200))}`)
 }
 
+/** True for what was started here, or recorded by an SDK, as a run. */
+const isRun = (call: CallTexts): boolean =>
+  nameOfOp(call.opName) === opNames.run || textAt(marksOf(call), 'evaluation_run') === flag
+
 /** Reads the direct children of a run in the order of their start and says what they come to. */
 async function readChildren(calls: Calls, context: RouteContext<unknown>, projectId: ProjectId, runId: string) {
   const summary = createRunSummary()
@@ -231,7 +235,8 @@ export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Calls;
           const fresh = await calls.waitToDecide(context)
           throwIfStale(fresh)
           const run = await calls.read(context, projectId, id)
-          if (run === null) throw notFound(id)
+          // The output of any other call would be lost.
+          if (run === null || !isRun(run)) throw notFound(id)
           const children = await readChildren(calls, context, projectId, id)
           const headers = await calls.write(context, projectId, finishParts(run, children, summary, nowUs(clock)))
           return { json: { success: true }, headers }

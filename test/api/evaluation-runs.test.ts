@@ -396,6 +396,20 @@ describe('refusals', () => {
     }
   })
 
+  it('of finishing what is something else', async () => {
+    const evaluation_run_id = await newRun()
+    const prediction = await newPrediction({ evaluation_run_id, output: 'kept' })
+    const score = await newScore(prediction, 1, { evaluation_run_id })
+    const before = await childrenOf(evaluation_run_id)
+    for (const path of [`evaluation_runs/${prediction}`, `evaluation_runs/${score}`, `predictions/${score}`])
+      expect((await ask('POST', `${path}/finish`)).status).toBe(404)
+    expect(await childrenOf(evaluation_run_id)).toEqual(before)
+    expect((await callOf(prediction)).output).toBe('kept')
+    // A run has nothing around it that could be ended.
+    expect((await ask('POST', `predictions/${evaluation_run_id}/finish`)).json).toEqual({ success: true })
+    expect((await callOf(evaluation_run_id)).ended_at).toBeNull()
+  })
+
   it('of a project that is none', async () => {
     for (const part of ['a%2Fb', '%2F']) expect((await ask('GET', `/v2/acme/${part}/evaluation_runs`)).status).toBe(400)
   })

@@ -5,7 +5,7 @@ import { type Asking, askingIn } from '../fixtures/evaluation-runs.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { createRandom } from '../fixtures/random.ts'
 
-const runs = Number(process.env.HOSTILE_RUNS ?? 240)
+const runs = Number(process.env.HOSTILE_RUNS ?? 160)
 const random = createRandom(Number(process.env.HOSTILE_SEED ?? 15))
 const ref = (name: string) => `weave:///fuzz/a/object/${name}:v`
 
