@@ -5,7 +5,7 @@ import { inferenceFault } from './errors.ts'
 import type { EngineModels } from './models.ts'
 import { isProjectModel, resolveProjectModel } from './project-provider.ts'
 import { bareModel, type Provider, type Providers } from './providers.ts'
-import type { Secrets } from './secrets.ts'
+import { headerSecrets, type Secrets } from './secrets.ts'
 import type { Upstream } from './upstream.ts'
 import { type Credentials, exchangeCredentials, vertexBaseUrl } from './vertex.ts'
 
@@ -83,7 +83,7 @@ function azureTarget(deps: ResolveDeps, provider: Provider, keyName: string, mod
     ...{ provider: provider.name, model, isTrusted: true, drops: provider.drops(model) },
     url: (path) => join(base, `openai/deployments/${encodeURIComponent(model)}/${path}${query}`),
     headers: { ...provider.headers, 'api-key': key },
-    secrets: [key],
+    secrets: [key, ...headerSecrets(provider.headers)],
   }
 }
 
@@ -100,7 +100,7 @@ async function vertexTarget(deps: ResolveDeps, provider: Provider, model: string
     model: model.includes('/') ? model : `google/${model}`,
     url: (path) => join(base, path),
     headers: { ...provider.headers, authorization: `Bearer ${token}` },
-    secrets: [token],
+    secrets: [token, ...headerSecrets(provider.headers)],
   }
 }
 
@@ -125,7 +125,7 @@ export async function providerTarget(
         ...{ provider: provider.name, model, isTrusted: true, drops: provider.drops(model) },
         url: (path) => join(provider.baseUrl, path),
         headers: { ...(key === '' ? {} : { authorization: `Bearer ${key}` }), ...provider.headers },
-        secrets: [key],
+        secrets: [key, ...headerSecrets(provider.headers)],
       }
     }
     default:
@@ -149,7 +149,7 @@ const ofProject: Rule = (deps, { model, projectId, as }) => {
       ...{ provider: found.name, model: found.model, isTrusted: false, drops: [] },
       url: (path) => join(found.baseUrl, path),
       headers: { ...(key === '' ? {} : { authorization: `Bearer ${key}` }), ...found.headers },
-      secrets: [key, ...Object.values(found.headers)],
+      secrets: [key, ...headerSecrets(found.headers)],
     }
   })
 }

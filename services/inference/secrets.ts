@@ -54,3 +54,7 @@ export function credentialSecrets(text: string, credentials: Record<string, unkn
 /** Headers whose values are never recorded. */
 export const isSecretHeader = (name: string): boolean =>
   /authorization|cookie|api[-_]?key|token|secret|credential|password/i.test(name)
+
+/** Values of such headers, and of those that are long enough to be keys under another name. */
+export const headerSecrets = (headers: Readonly<Record<string, string>>): string[] =>
+  Object.entries(headers).flatMap(([name, value]) => (isSecretHeader(name) || value.length >= 16 ? [value] : []))

@@ -318,7 +318,7 @@ describe('streams that fail', () => {
       beginStream(response)
       response.write(event(begun[0]))
     })
-    const { text } = await world.post(paths.passed, request('coreweave/slow', { timeout: '0.2' }))
+    const { text } = await world.post(paths.passed, request('coreweave/slow', { timeout: '1' }))
     const events = eventsOf(text)
     expect(JSON.parse(events[1] as string).error).toMatchObject({
       code: 'timeout',
