@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Asking, askingIn } from '../fixtures/evaluation-runs.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import { createRandom } from '../fixtures/random.ts'
 
 const project_id = 'acme/many'
 const refOf = (name: string) => `weave:///${project_id}/object/${name}:${name.repeat(43)}`
@@ -29,31 +30,62 @@ const count = async (filter: object) =>
 const childrenOf = (id: string) =>
   server.list<{ op_name: string; output: unknown }>('/calls/stream_query', { project_id, filter: { parent_ids: [id] } })
 
+/** The mean of what counts as a number; undefined when nothing does. */
+function meanOf(values: unknown[]): { mean: number } | undefined {
+  const counted = values.filter((value) => typeof value === 'number' || typeof value === 'boolean').map(Number)
+  return counted.length === 0 ? undefined : { mean: counted.reduce((sum, value) => sum + value, 0) / counted.length }
+}
+
 it('predictions, scores and finishes that come at once add up', { timeout: 60_000 }, async () => {
+  const random = createRandom(3)
+  const value = () => random.pick<unknown>([0, 1, 2, 7, 0.5, -3, true, false, 'text', { x: 1 }, [1], null])
   const evaluation_run_id = await made('evaluation_runs', { evaluation, model })
-  const rows = 24
-  await times(rows, async (n) => {
-    const body = { model, inputs: { n }, output: n, evaluation_run_id }
-    const prediction_id = await made('predictions', body)
-    await times(3, (k) =>
-      made('scores', { prediction_id, scorer: refOf(`${k}`), value: n % (k + 2) === 0, evaluation_run_id }),
-    )
-    await times(2, () => ok('POST', `predictions/${prediction_id}/finish`))
-  })
+  const scorers = ['s', 't', 'u']
+  const rows = Array.from({ length: 24 }, () => ({
+    output: value(),
+    scores: scorers.filter(() => random.chance(0.8)).map((scorer) => ({ scorer, value: value() })),
+    isFinished: random.chance(0.9),
+  }))
+  await Promise.all(
+    rows.map(async ({ output, scores, isFinished }, n) => {
+      const prediction_id = await made('predictions', { model, inputs: { n }, output, evaluation_run_id })
+      await Promise.all(
+        scores.map(({ scorer, value }) =>
+          made('scores', { prediction_id, scorer: refOf(scorer), value, evaluation_run_id }),
+        ),
+      )
+      if (isFinished) await times(2, () => ok('POST', `predictions/${prediction_id}/finish`))
+    }),
+  )
   await times(4, () => ok('POST', `evaluation_runs/${evaluation_run_id}/finish`))
+
+  const finished = rows.filter(({ isFinished }) => isFinished)
+  const means = [
+    ...scorers.map((scorer) => {
+      const scores = finished.flatMap((row) => row.scores.filter((score) => score.scorer === scorer))
+      return [scorer, meanOf(scores.map((score) => score.value))] as const
+    }),
+    ['output', meanOf(finished.map(({ output }) => output))] as const,
+  ]
+  const expected = new Map(means.filter(([, mean]) => mean !== undefined))
+  expect(expected.size).toBe(4)
   const children = await childrenOf(evaluation_run_id)
   const summarizing = children.filter(({ op_name }) => op_name === 'Evaluation.summarize')
-  const output = { 0: { mean: 0.5 }, 1: { mean: 8 / 24 }, 2: { mean: 0.25 }, output: { mean: 11.5 } }
-  expect(summarizing).toMatchObject([{ output }])
-  expect(children).toHaveLength(rows + 1)
   const { json } = await ok('POST', '/call/read', { project_id, id: evaluation_run_id })
-  expect(json.call.output).toEqual(output)
+  for (const outputs of [summarizing.map(({ output }) => output), [json.call.output]]) {
+    expect(outputs).toHaveLength(1)
+    const found = new Map(Object.entries(outputs[0] as Record<string, { mean: number }>))
+    expect([...found.keys()].sort()).toEqual([...expected.keys()].sort())
+    for (const [name, mean] of expected) expect(found.get(name)?.mean).toBeCloseTo(mean?.mean as number, 12)
+  }
+  expect(children).toHaveLength(rows.length + 1)
+  const scoreCount = rows.reduce((sum, { scores }) => sum + scores.length, 0)
   for (const [what, total] of [
-    ['predictions', rows],
-    ['scores', rows * 3],
+    ['predictions', rows.length],
+    ['scores', scoreCount],
   ] as const)
     expect((await ok('GET', `${what}?evaluation_run_id=${evaluation_run_id}`)).lines).toHaveLength(total)
-  expect(await count({ trace_ids: [evaluation_run_id] })).toBe(rows * 5 + 2)
+  expect(await count({ trace_ids: [evaluation_run_id] })).toBe(rows.length * 2 + scoreCount + 2)
 })
 
 it('a run of 5,000 predictions is listed, finished and deleted whole', { timeout: 120_000 }, async () => {
