@@ -47,6 +47,8 @@ type ApplyingDeps = {
   logger: Logger
   metrics: WorkerMetrics
   open: ShutdownStep[]
+  /** Rows of a topic are in the tables. */
+  onApplied?(topic: TopicName): void
 }
 
 export type Applying = {
@@ -81,6 +83,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     onBatch(report) {
       metrics.batch(report)
       logger.info(report, 'batch')
+      deps.onApplied?.(report.topic)
       if (report.topic === 'calls' && report.rows > lookupRows) sweeps.touch()
     },
     onRetry(topic, error, retryMs) {

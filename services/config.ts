@@ -242,6 +242,7 @@ const configSchema = z.object({
     'cluster of the ClickHouse server; none = one server',
     z.string().regex(/^\w*$/, { error: 'must be one word' }),
   ),
+  evaluateDispatch: truth(true, 'run the evaluations that /evaluations/evaluate_model asks for; else 503'),
   engineUrl: setting(
     '',
     'base address of the default inference engine, an OpenAI-compatible server (http://host:8000/v1); none = 501',

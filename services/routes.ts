@@ -13,8 +13,11 @@ import type { Logger } from './core/logger.ts'
 import { createNameBinding } from './core/name-binding.ts'
 import { createOpObjects } from './core/op-objects.ts'
 import type { Store } from './core/store/store.ts'
+import { type EvaluationJobs, startEvaluationJobs } from './evaluation/evaluate-model-jobs.ts'
+import { evaluateModelRoute } from './evaluation/evaluate-model-route.ts'
 import { createEvaluationObjectRoutes } from './evaluation/object-routes.ts'
 import { createEnsureOps } from './evaluation/ops.ts'
+import { createCalls } from './evaluation/runs-calls.ts'
 import { createRunRoutes } from './evaluation/runs-routes.ts'
 import { createInferenceRoutes } from './inference/routes.ts'
 import { createAnnotationQueueWriteRoutes } from './ingest/annotation-queues/routes.ts'
@@ -118,6 +121,7 @@ const workRoutes = ({ store, log, clock, freshness, config, logger }: RouteDeps,
   ...createInferenceRoutes({ invoke, config, logger }),
   ...createEvaluationObjectRoutes({ invoke, log, clock }),
   ...createRunRoutes({ invoke, freshness, clock, ensureOps: createEnsureOps({ log, clock }), config }),
+  evaluateModelRoute({ log, clock, config }),
   ...createTrainingRoutes({ store, log, clock, freshness }),
 ]
 
@@ -130,4 +134,16 @@ export function routesOf(role: ServerRole, deps: RouteDeps): Route[] {
   const invoke = createInvoke({ routes: () => [...ingest, ...query, ...work], config: deps.config })
   const work = workRoutes(deps, invoke)
   return [...(does(role, 'ingest') ? ingest : []), ...query, ...work, ...common]
+}
+
+/** Runs what /evaluations/evaluate_model asks for, by all routes of the product. */
+export function evaluationJobsOf(
+  { store, log, clock, freshness, config }: RouteDeps,
+  routes: readonly Route[],
+  logger: Pick<Logger, 'info' | 'warn'>,
+): EvaluationJobs {
+  const invoke = createInvoke({ routes: () => routes, config })
+  const calls = createCalls({ invoke, freshness, config })
+  const ensureOps = createEnsureOps({ log, clock })
+  return startEvaluationJobs({ store, log, clock, logger, invoke, freshness, calls, ensureOps })
 }

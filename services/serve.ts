@@ -27,9 +27,10 @@ import {
   openProgress,
   openStore,
 } from './engines.ts'
+import type { EvaluationJobs } from './evaluation/evaluate-model-jobs.ts'
 import { openBlobs } from './open-blobs.ts'
 import { openGeoRanges } from './query/geolocate.ts'
-import { routesOf } from './routes.ts'
+import { evaluationJobsOf, routesOf } from './routes.ts'
 import { does, type ServerRole } from './server-role.ts'
 import { refuseUnfinished, refuseUnfinishedDatabase } from './worker/backup/unfinished.ts'
 import { createWorkerMetrics } from './worker/metrics.ts'
@@ -89,8 +90,12 @@ export async function startCallhouse(
     const blobs = await openBlobs(config, role, logger)
     const progress = openProgress(config, log)
     const engines = { log, store, blobs, clock, progress }
+    let jobs: EvaluationJobs | undefined
     const applying = does(role, 'apply')
-      ? await startApplying({ config, ...engines, logger, metrics: createWorkerMetrics(registry), open })
+      ? await startApplying({
+          ...{ config, ...engines, logger, metrics: createWorkerMetrics(registry), open },
+          onApplied: (topic) => topic === 'evaluation_jobs' && jobs?.touch(),
+        })
       : undefined
     const worker = applying?.worker
 
@@ -116,7 +121,12 @@ export async function startCallhouse(
       },
     }
     observeProcess(registry, { version, role, dataDir }, service.health)
-    const routes = routesOf(role, { config, log, store, clock, blobs, freshness, service, logger })
+    const routeDeps = { config, log, store, clock, blobs, freshness, service, logger }
+    const routes = routesOf(role, routeDeps)
+    if (does(role, 'apply') && config.evaluateDispatch) {
+      jobs = evaluationJobsOf(routeDeps, does(role, 'query') ? routes : routesOf('serve', routeDeps), logger)
+      open.push({ name: 'evaluations', limitMs: 10_000, close: jobs.stop })
+    }
     const http = createApp({ routes, config, keys, log: logger, metrics, version, isShuttingDown })
     open.push({
       name: 'http',

@@ -10,6 +10,7 @@ export type TopicName =
   | 'annotation_queues'
   | 'object_labels'
   | 'training_jobs'
+  | 'evaluation_jobs'
 
 export type Topic = {
   name: TopicName
@@ -228,6 +229,21 @@ export const topics: Record<TopicName, Topic> = {
       ['training_data_url', 'String'],
       ['config', 'String'],
       ['experimental_config', 'String'],
+    ],
+  },
+  evaluation_jobs: {
+    name: 'evaluation_jobs',
+    version: 1,
+    landing: 'evaluation_jobs_in',
+    columns: [
+      ['project_id', 'String'],
+      ['call_id', 'String'],
+      ['clock', 'UInt64'],
+      ['event', "Enum8('queued' = 1, 'ended' = 2)"],
+      ['job_type', "Enum8('evaluate_model' = 1)"],
+      ['user_id', 'String'],
+      ['evaluation_ref', 'String'],
+      ['model_ref', 'String'],
     ],
   },
 }

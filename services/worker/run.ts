@@ -118,6 +118,7 @@ export function startWorker(deps: WorkerDeps): Worker {
     'annotation_queues',
     'object_labels',
     'training_jobs',
+    'evaluation_jobs',
   ]
   const materializers: Materializer[] = [calls, ...plainTopics.map(plain)]
   const failing = new Map<TopicName, { status: 'degraded' | 'down'; reason: string }>()

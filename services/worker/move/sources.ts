@@ -300,9 +300,17 @@ const trainingJobs = plain({
   },
 })
 
+const evaluationJobs = plain({
+  topic: 'evaluation_jobs',
+  table: 'evaluation_jobs',
+  keys: [text('call_id')],
+  bytes: '1000',
+  cells: { ...same(...topics.evaluation_jobs.columns.map(nameOf)), event: 'state' },
+})
+
 /** In the order in which an import should see them: what others refer to first. */
 export const sources: readonly Source[] = [
-  ...[files, objects, labels, ...tables, costs, patches, calls, feedback, ...queues, trainingJobs],
+  ...[files, objects, labels, ...tables, costs, patches, calls, feedback, ...queues, trainingJobs, evaluationJobs],
 ]
 
 /** Tables that follow from the others when their rows are applied again. */
