@@ -53,19 +53,47 @@ const columns: CallsQuery['columns'] = ['user_id', 'parent_id', 'attributes', 'i
 
 const notFound = (id: string) => fault(404, `Prediction ${id.slice(0, 100)} not found`)
 
-/** What finishing a prediction puts into the call around it, as JSON text. */
-async function rowOutput(calls: Calls, context: Context, projectId: ProjectId, prediction: CallTexts, rowId: string) {
-  const scores = new Map<string, string>()
-  const query: CallsQuery = { filter: { parent_ids: [rowId] }, columns: ['attributes', 'output'] }
+/** The only call with the id; undefined when there is none. */
+async function lightCall(
+  calls: Calls,
+  context: Context,
+  projectId: ProjectId,
+  { id, columns }: { id: string; columns: CallsQuery['columns'] },
+): Promise<CallTexts | undefined> {
+  for await (const call of calls.list(context, projectId, { filter: { call_ids: [id] }, columns })) return call
+  return undefined
+}
+
+type Finished = { prediction: CallTexts | undefined; scores: Map<string, string> }
+
+/** A prediction and the last output of each scorer, among the calls below the call around them. */
+async function readBelow(
+  calls: Calls,
+  context: Context,
+  projectId: ProjectId,
+  { rowId, id }: { rowId: string; id: string },
+) {
+  const found: Finished = { prediction: undefined, scores: new Map() }
+  const query: CallsQuery = {
+    filter: { parent_ids: [rowId] },
+    columns: ['started_at', 'ended_at', 'attributes', 'output'],
+  }
   for await (const call of calls.list(context, projectId, query)) {
     const marks = marksOf(call)
-    if (textAt(marks, 'score') !== flag || call.output === 'null') continue
-    scores.set(nameOfRef(textAt(marks, 'scorer') ?? '') ?? 'unknown', call.output)
+    const isScore = textAt(marks, 'score') === flag
+    if (isScore && call.output !== 'null')
+      found.scores.set(nameOfRef(textAt(marks, 'scorer') ?? '') ?? 'unknown', call.output)
+    // A score must not take the place of its prediction.
+    if (!isScore && call.id === id) found.prediction = call
   }
-  const { startedAt, endedAt } = prediction
+  return found
+}
+
+/** What finishing a prediction puts into the call around it, as JSON text. */
+function rowOutput({ output, startedAt, endedAt }: CallTexts, scores: Map<string, string>): string {
   const seconds = endedAt === null ? null : (timeOf(endedAt) - timeOf(startedAt)) / 1e6
   return objectText({
-    output: prediction.output,
+    output,
     scores: objectText(Object.fromEntries(scores)),
     model_latency: seconds === null ? 'null' : objectText({ mean: floatText(seconds) }),
   })
@@ -95,16 +123,23 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; kn
   /** Ends the call around a prediction; the prediction itself was ended when it was made. */
   async function finish(context: Context, projectId: ProjectId, id: string): Promise<Record<string, string>> {
     throwIfStale(await calls.waitToDecide(context))
-    const prediction = await calls.read(context, projectId, id)
-    // A score lies beside its prediction and must not take its place.
-    if (prediction === null || textAt(marksOf(prediction), 'score') === flag) throw notFound(id)
-    const row = prediction.parentId === null ? null : await calls.read(context, projectId, prediction.parentId)
-    if (row === null || !isRow(row.opName)) return {}
+    const light = { id, columns: ['parent_id', 'attributes'] } satisfies { id: string; columns: CallsQuery['columns'] }
+    const seen = known.seenPrediction(projectId, id) ?? (await lightCall(calls, context, projectId, light))
+    if (seen === undefined || textAt(marksOf(seen), 'score') === flag) throw notFound(id)
+    const rowId = seen.parentId
+    if (rowId === null) return {}
+    const around: CallsQuery['columns'] = ['op_name', 'started_at', 'ended_at', 'exception', 'summary']
+    const [row, { prediction, scores }] = await Promise.all([
+      lightCall(calls, context, projectId, { id: rowId, columns: around }),
+      readBelow(calls, context, projectId, { rowId, id }),
+    ])
+    if (prediction === undefined) throw notFound(id)
+    if (row === undefined || !isRow(row.opName)) return {}
     const end = {
       id: row.id,
       startedUs: timeOf(row.startedAt),
       endedUs: row.endedAt === null ? nowUs(clock) : timeOf(row.endedAt),
-      output: await rowOutput(calls, context, projectId, prediction, row.id),
+      output: rowOutput(prediction, scores),
       summary: storedSummary(row),
       exception: row.exception,
     }

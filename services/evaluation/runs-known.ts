@@ -21,6 +21,8 @@ export type Known = {
   findRun(context: RouteContext<unknown>, projectId: ProjectId, id: string): Promise<KnownRun | null>
   /** Null when there is no such prediction. @throws Fault 503 when it was not found and the tables are behind */
   findPrediction(context: RouteContext<unknown>, projectId: ProjectId, id: string): Promise<KnownPrediction | null>
+  /** A prediction that was written here lately. It may have been deleted elsewhere. */
+  seenPrediction(projectId: ProjectId, id: string): KnownPrediction | undefined
   /** After they were deleted. */
   forget(projectId: ProjectId, ids: readonly string[]): void
 }
@@ -64,6 +66,7 @@ export function createKnown(calls: Calls): Known {
     },
     findPrediction: async (context, projectId, id) =>
       predictions.get(keyOf(projectId, id)) ?? (await read(context, projectId, id)),
+    seenPrediction: (projectId, id) => predictions.get(keyOf(projectId, id)) ?? undefined,
     forget(projectId, ids) {
       for (const id of ids)
         for (const entries of [runs, predictions])

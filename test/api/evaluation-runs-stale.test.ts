@@ -15,12 +15,16 @@ const found = {
 }
 const taken = { json: { res: [{}, {}, {}] }, headers: { 'X-Callhouse-Position': 'calls=5' } }
 
+async function* linesOf(call: object | null): AsyncGenerator<string> {
+  if (call !== null) yield `${JSON.stringify(call)}\n`
+}
+
 /** The routes over others that answer what they are told to, and the bodies that those were sent. */
 function over(call: object | null, headers: Record<string, string>, answers: Record<string, () => Reply> = {}) {
   const sent: string[] = []
   const all: Record<string, () => Reply> = {
     'calls.read': () => ({ json: { call } }),
-    'calls.stream_query': () => ({ lines: (async function* () {})(), contentType: 'application/jsonl' }),
+    'calls.stream_query': () => ({ lines: linesOf(call), contentType: 'application/jsonl' }),
     'calls.upsert_batch': () => taken,
     'calls.delete': () => ({ json: { num_deleted: 1 } }),
     'feedback.create': () => ({ json: {}, headers: { 'X-Callhouse-Position': 'feedback=6' } }),
