@@ -142,7 +142,8 @@ function engineVersion(version: string, zone: string): Finding {
 async function disks(store: Pick<Store, 'rows'>): Promise<Finding[]> {
   const found = await store.rows<{ name: string; free: number; total: number }>({
     name: 'doctor.disks',
-    sql: 'SELECT name, toFloat64(free_space) AS free, toFloat64(total_space) AS total FROM system.disks',
+    sql: `SELECT name, toFloat64(free_space) AS free, toFloat64(total_space) AS total FROM system.disks
+      WHERE name IN (SELECT disk_name FROM system.parts WHERE active)`,
     params: {},
   })
   return found

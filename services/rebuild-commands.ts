@@ -60,9 +60,12 @@ export async function follow(
   let status = (await ask(command, args)) as RebuildStatus
   if (status.isResumed) print(`${status.task}: goes on from ${status.rows} rows, begun at ${status.startedAt}`)
   let told = 0
+  let last = ''
   for (let waitMs = firstMs; ; waitMs = Math.min(waitMs * 2, mostMs)) {
     for (; told < status.notes.length; told++) print(`${status.task}: ${status.notes[told]}`)
-    print(lineOf(status))
+    const line = lineOf(status)
+    if (line !== last) print(line)
+    last = line
     if (status.phase !== 'working' && status.phase !== 'exchanging') break
     await sleep(waitMs)
     status = (await ask('rebuild.status', [])) as RebuildStatus

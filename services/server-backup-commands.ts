@@ -52,4 +52,6 @@ export async function backupOnServer(config: Config, folder: string, to: string,
 
 /** @param from destination where the manifest does not hold all of it, else empty */
 export const restoreOnServer = (config: Config, folder: string, from: string, print: (line: string) => void) =>
-  withGroup(config, print, (deps) => restoreServer(deps, folder, from))
+  withGroup(config, print, (deps) =>
+    restoreServer({ ...deps, sessionTimeoutMs: config.kafkaSessionTimeoutMs }, folder, from),
+  )

@@ -126,8 +126,11 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
   async function checkSpace(of: readonly string[]): Promise<void> {
     const [row] = await store.rows<{ free: number; needed: number }>({
       name: 'rebuild.space',
-      sql: `SELECT toFloat64(sum(bytes_on_disk)) AS needed, (SELECT toFloat64(min(free_space)) FROM system.disks) AS free
-        FROM system.parts WHERE active AND database = {database:String} AND table IN {tables:Array(String)}`,
+      // Other disks of a server, those for backups among them, may be as full as they like.
+      sql: `WITH of AS (SELECT bytes_on_disk, disk_name FROM system.parts
+          WHERE active AND database = {database:String} AND table IN {tables:Array(String)})
+        SELECT toFloat64(sum(bytes_on_disk)) AS needed, (SELECT toFloat64(min(free_space)) FROM system.disks
+          WHERE name IN (SELECT disk_name FROM of)) AS free FROM of`,
       params: { tables: of, database },
     })
     const [free, needed] = [Number(row?.free), Number(row?.needed) * spaceFactor]

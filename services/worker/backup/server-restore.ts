@@ -1,4 +1,5 @@
 // Restores a backup that a ClickHouse server made into an empty database, and sets the workers' group to where it began.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { KafkaGroup, KeptPartition } from '../../core/log/kafka-group.ts'
 import type { Position } from '../../core/log/log.ts'
 import { formatPositions } from '../../core/positions.ts'
@@ -13,6 +14,8 @@ import { unfinishedTable } from './unfinished.ts'
 type ServerRestoreDeps = ServerWork & {
   database: string
   group: Pick<KafkaGroup, 'members' | 'kept' | 'moveTo'>
+  /** How long a worker that ended may be told as a member of the group. */
+  sessionTimeoutMs: number
 }
 
 const aside = { background: true }
@@ -76,14 +79,20 @@ export async function restoreServer(deps: ServerRestoreDeps, folder: string, fro
         ? `a restore into ${database} was broken off: DROP DATABASE ${database} and run it again`
         : `the database ${database} is not empty (${present.length} tables): a backup is restored into an empty one`,
     )
-  const refuseMembers = async (): Promise<void> => {
-    const members = await group.members()
-    if (members > 0)
-      throw new Error(
-        `${members} workers are in the group: end them first (one that was killed leaves after CALLHOUSE_KAFKA_SESSION_TIMEOUT_MS)`,
-      )
+  /** A worker with a name stays in the group for a while, so that it has its partitions back after a restart. */
+  const emptyGroup = async (): Promise<void> => {
+    for (let untilMs = 0; ; await sleep(500)) {
+      const members = await group.members()
+      if (members === 0) return
+      if (untilMs === 0) {
+        untilMs = Date.now() + deps.sessionTimeoutMs + 1_000
+        print(`restore ${folder}: waits until ${members} workers have left the group`)
+      }
+      if (Date.now() > untilMs || signal.aborted)
+        throw new Error(`there are workers in the group, ${members}: end them first`)
+    }
   }
-  await refuseMembers()
+  await emptyGroup()
   const { positions, lost } = positionsFrom(manifest.positions, await group.kept())
 
   const names = Object.keys(manifest.tables)
@@ -110,7 +119,7 @@ export async function restoreServer(deps: ServerRestoreDeps, folder: string, fro
   }
   for (const name of names) await run(`SYSTEM START MERGES \`${database}\`.\`${name}\``)
   signal.throwIfAborted()
-  await refuseMembers()
+  await emptyGroup()
   await group.moveTo(positions)
   await run(`DROP TABLE \`${database}\`.${unfinishedTable} SYNC`)
   for (const line of lost) print(`restore ${folder}: ${line}; what they held is missing`)
