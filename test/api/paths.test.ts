@@ -243,6 +243,11 @@ describe('what routes touch', () => {
   const ref = (name: string) => `weave:///${project_id}/object/${name}:v0`
   const prediction = { model: ref('m'), inputs: {}, output: 1 }
   const score = { prediction_id: three, scorer: ref('s'), value: 1 }
+  const finishOfRun = async () => {
+    const made = await inProject('POST', 'evaluation_runs', { evaluation: ref('e'), model: ref('m') })()
+    const { evaluation_run_id } = (await made.json()) as { evaluation_run_id: string }
+    return inProject('POST', `evaluation_runs/${evaluation_run_id}/finish`)()
+  }
   const finishOfPrediction = async () => {
     const made = await inProject('POST', 'predictions', { ...prediction, evaluation_run_id: one })()
     const { prediction_id } = (await made.json()) as { prediction_id: string }
@@ -278,7 +283,7 @@ describe('what routes touch', () => {
       inProject('GET', 'evaluation_runs'),
     ],
     ['evaluation_runs.read', inProject('GET', `evaluation_runs/${one}`)],
-    ['evaluation_runs.finish', inProject('POST', `evaluation_runs/${one}/finish`)],
+    ['evaluation_runs.finish', finishOfRun],
     ['predictions.create', inProject('POST', 'predictions', { ...prediction, evaluation_run_id: one })],
     ['predictions.list', listOfFlagged('predictions', 'prediction')],
     ['predictions.read', inProject('GET', `predictions/${three}`)],
