@@ -5,6 +5,7 @@ import { packageVersion } from '../../core/version.ts'
 import { makeEmpty } from '../move/export.ts'
 import { shadowDatabaseOf } from '../shadow.ts'
 import { parseDestination } from './destination.ts'
+import { eachOf } from './folder.ts'
 import { type ServerManifest, writeServerManifest } from './server-manifest.ts'
 import { LeftRunning, runOnServer, type ServerWork, toldOf } from './server-work.ts'
 
@@ -37,6 +38,17 @@ export async function tablesOf({ store }: Pick<ServerWork, 'store'>, database: s
     params: { database },
   })
   return found.sort((a, b) => placeOf(a.name) - placeOf(b.name))
+}
+
+/** Rows as they lie on the disk, by table. */
+export async function rowsOf({ store }: Pick<ServerWork, 'store'>, database: string): Promise<Map<string, number>> {
+  const found = await store.rows<{ name: string; n: number }>({
+    name: 'backup.count',
+    sql: `SELECT table AS name, toFloat64(sum(rows)) AS n FROM system.parts
+      WHERE active AND database = {database:String} GROUP BY table`,
+    params: { database },
+  })
+  return new Map(found.map(({ name, n }) => [name, Number(n)]))
 }
 
 export async function engineVersion({ store }: Pick<ServerWork, 'store'>): Promise<string> {
@@ -79,18 +91,14 @@ export async function backupServer(deps: ServerBackupDeps, folder: string, to: s
   async function hold(tables: readonly Table[]): Promise<Record<string, number>> {
     await run(`CREATE DATABASE ${held} ENGINE = Atomic`)
     isOurs = true
-    for (const { name } of tables) {
+    await eachOf(tables, async ({ name }) => {
       await run(`CREATE TABLE ${held}.${name} AS ${database}.${name}`)
       await run(`SYSTEM STOP MERGES ${held}.${name}`)
-    }
+    })
     for (const { name } of tables)
       await run(`ALTER TABLE ${held}.${name} ATTACH PARTITION ALL FROM ${database}.${name}`)
-    const counts: Record<string, number> = {}
-    for (const { name } of tables) {
-      const sql = `SELECT toFloat64(count()) AS n FROM ${held}.${name}`
-      counts[name] = Number((await store.rows<{ n: number }>({ name: 'backup.count', sql, params: {} }))[0]?.n)
-    }
-    return counts
+    const counts = await rowsOf(deps, held)
+    return Object.fromEntries(tables.map(({ name }) => [name, counts.get(name) ?? 0]))
   }
 
   /** Positions first: everything up to them is in every table that is held afterwards. */

@@ -6,7 +6,8 @@ import { formatPositions } from '../../core/positions.ts'
 import type { TopicName } from '../../core/topics.ts'
 import { packageVersion } from '../../core/version.ts'
 import { type Destination, parseDestination } from './destination.ts'
-import { engineVersion, tablesOf } from './server-backup.ts'
+import { eachOf } from './folder.ts'
+import { engineVersion, rowsOf, tablesOf } from './server-backup.ts'
 import { readServerManifest, type ServerManifest } from './server-manifest.ts'
 import { runOnServer, type ServerWork, toldOf } from './server-work.ts'
 import { unfinishedTable } from './unfinished.ts'
@@ -109,15 +110,15 @@ export async function restoreServer(deps: ServerRestoreDeps, folder: string, fro
     if (made.length === 0) await run(`DROP TABLE \`${database}\`.${unfinishedTable} SYNC`)
     throw error
   })
-  for (const name of names) await run(`SYSTEM STOP MERGES \`${database}\`.\`${name}\``)
+  await eachOf(names, (name) => run(`SYSTEM STOP MERGES \`${database}\`.\`${name}\``))
   await runOnServer(deps, `RESTORE ${elements(names)} FROM ${destination.sql}`, destination)
-  for (const name of names) {
-    const sql = `SELECT toFloat64(count()) AS n FROM \`${database}\`.\`${name}\``
-    const [row] = await store.rows<{ n: number }>({ name: 'restore.count', sql, params: {} })
-    if (Number(row?.n) !== manifest.tables[name])
-      throw new Error(`${name} has ${row?.n} rows after the restore and had ${manifest.tables[name]}`)
-  }
-  for (const name of names) await run(`SYSTEM START MERGES \`${database}\`.\`${name}\``)
+  const counts = await rowsOf(deps, database)
+  for (const name of names)
+    if ((counts.get(name) ?? 0) !== manifest.tables[name])
+      throw new Error(
+        `${name} has ${counts.get(name) ?? 0} rows after the restore and had ${manifest.tables[name]}: DROP DATABASE ${database}`,
+      )
+  await eachOf(names, (name) => run(`SYSTEM START MERGES \`${database}\`.\`${name}\``))
   signal.throwIfAborted()
   await emptyGroup()
   await group.moveTo(positions)
