@@ -73,6 +73,8 @@ describe('bodies that cannot be decoded', () => {
     '{"resourceSpans": {}}',
     '{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":5}]}]}]}',
     '{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":"-1"}]}]}]}',
+    '{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":1e+308}]}]}]}',
+    '{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":0.5}]}]}]}',
     '{"resourceSpans":[{"scopeSpans":[{"spans":[{"attributes":[{"key":"k","value":{"intValue":"1.5"}}]}]}]}]}',
   ])('answers JSON %s with google.rpc.Status in JSON', async (body) => {
     const answer = await otel.post(Buffer.from(body), 'application/json')

@@ -37,8 +37,8 @@ function listOf(value: unknown, name: string): unknown[] {
 
 const isUnsafe = (value: unknown): boolean => typeof value === 'number' && !Number.isSafeInteger(value)
 
-/** Decodes with the state of one body: whether its strings need repair. */
-function createDecoder(mayHoldSurrogates: boolean) {
+/** Decodes with the state of one body: whether its strings need repair, and whether its numbers are exact. */
+function createDecoder(mayHoldSurrogates: boolean, isExact: boolean) {
   function text(value: unknown, name: string): string {
     if (value === undefined || value === null) return ''
     if (typeof value !== 'string') throw wrong(name, 'a string')
@@ -53,8 +53,10 @@ function createDecoder(mayHoldSurrogates: boolean) {
       if (/^-?\d+$/.test(value.rawJSON)) return value.rawJSON
       if (Number.isSafeInteger(number)) return String(number)
     } else if (typeof value === 'number') {
-      if (isUnsafe(value)) throw new NeedsToken()
-      return String(value)
+      if (!isUnsafe(value)) return String(value)
+      if (!isExact) throw new NeedsToken()
+      // Sent just as it prints: digits, a fraction or an exponent.
+      if (/^-?\d+$/.test(String(value))) return String(value)
     }
     throw wrong(name, 'an integer')
   }
@@ -242,10 +244,10 @@ function createDecoder(mayHoldSurrogates: boolean) {
 
 const byteOrderMark = (bytes: Buffer): number => (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0)
 
-function decode(body: unknown, mayHoldSurrogates: boolean): OtlpResourceSpans[] {
+function decode(body: unknown, mayHoldSurrogates: boolean, isExact = false): OtlpResourceSpans[] {
   const request = objectOf(body, 'the body')
   return listOf(field(request, 'resourceSpans', 'resource_spans'), 'resourceSpans').map(
-    createDecoder(mayHoldSurrogates),
+    createDecoder(mayHoldSurrogates, isExact),
   )
 }
 
@@ -260,5 +262,5 @@ export function decodeJson(bytes: Buffer, maxDepth: number): OtlpResourceSpans[]
     if (error instanceof Fault && error.status === 422) throw new DecodeError('malformed JSON')
     if (!(error instanceof NeedsToken)) throw error
   }
-  return decode(parseExact(bytes.toString('utf8', byteOrderMark(bytes))), mayHoldSurrogates)
+  return decode(parseExact(bytes.toString('utf8', byteOrderMark(bytes))), mayHoldSurrogates, true)
 }
