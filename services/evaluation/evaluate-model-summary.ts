@@ -4,7 +4,8 @@ import { isRawNumber } from '../core/json-lossless.ts'
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value)
 
-const numberOf = (value: unknown): number =>
+/** NaN for what is no number. */
+export const numberOf = (value: unknown): number =>
   isRawNumber(value) ? Number(value.rawJSON) : typeof value === 'number' ? value : Number.NaN
 
 export const meanOf = (values: readonly number[]): number =>

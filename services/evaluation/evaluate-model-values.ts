@@ -4,6 +4,7 @@ import { items as itemsOf, members } from '../core/canonical-json.ts'
 import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
 import { parseLossless } from '../core/json-lossless.ts'
 import { parseRef } from '../core/refs.ts'
+import { numberOf } from './evaluate-model-summary.ts'
 import { objectOf, textAt } from './runs-calls.ts'
 
 type Fields = Record<string, unknown>
@@ -91,7 +92,7 @@ export function createReader(invoke: Invoke, as: InvokeCaller) {
       const { rows } = objectOf(await readValue(evaluation.dataset))
       const table = typeof rows === 'string' ? parseRef(rows) : null
       if (table?.kind !== 'table') throw new Unusable('The dataset of the evaluation has no table of rows')
-      const trials = Number(evaluation.trials ?? 1)
+      const trials = numberOf(evaluation.trials ?? 1)
       return { model, judges, trials: Number.isInteger(trials) && trials > 0 ? trials : 1, rows: () => rowsOf(table) }
     },
   }

@@ -17,7 +17,7 @@ import {
   NoResult,
   type Predict,
 } from './evaluate-model-predict.ts'
-import { evaluationSummary, type RowResult } from './evaluate-model-summary.ts'
+import { evaluationSummary, numberOf, type RowResult } from './evaluate-model-summary.ts'
 import { type CompletionModel, createReader, type Judge, type Plan, Unusable } from './evaluate-model-values.ts'
 import type { EnsureOps } from './ops.ts'
 import { type CallPart, type Calls, isRow, nowUs, objectOf } from './runs-calls.ts'
@@ -160,7 +160,8 @@ async function doneRows({ deps, job, as }: Run): Promise<Map<string, RowResult>>
   for await (const call of deps.calls.list(asked, job.projectId, { ...query, columns: [...query.columns] })) {
     if (!isRow(call.opName) || call.endedAt === null) continue
     const { output, scores, model_latency: latency } = objectOf(parseLossless(call.output))
-    const result = { output, scores: objectOf(scores), latency: latency === null ? null : Number(latency) }
+    const seconds = numberOf(latency)
+    const result = { output, scores: objectOf(scores), latency: Number.isFinite(seconds) ? seconds : null }
     done.set(call.id, kept(result))
   }
   return done
@@ -227,7 +228,9 @@ export async function evaluateModel(
   const { refs } = await deps.ensureOps(job.projectId, job.userId, names)
   const ops = Object.fromEntries(names.map((name, at) => [name, refs[at] as string]))
   const run: Run = { deps: { ...deps, predict: createPredict(deps.invoke) }, job, as, ops }
-  throwIfStale(await deps.freshness.wait({ header: () => undefined, query: new URLSearchParams(), signal }, ['calls']))
+  // What was written before the job is there from here on: what is not found later does not exist.
+  const before = { header: () => undefined, query: new URLSearchParams(), signal }
+  throwIfStale(await deps.freshness.wait(before, ['calls', 'objects', 'object_labels', 'tables']))
   const asked = { caller: as.caller, signal, requestId: job.callId }
   const known = await deps.calls.read(asked, job.projectId, job.callId)
   if (known !== null && known.endedAt !== null) return

@@ -5,7 +5,7 @@ import { imageCreateRequest, imageCreateResponse } from '../../schemas/images.ts
 import { Fault } from '../core/http/errors.ts'
 import type { InvokeCaller } from '../core/http/invoke.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
-import { parseLossless, stringifyLossless } from '../core/json-lossless.ts'
+import { isRawNumber, parseLossless, stringifyLossless } from '../core/json-lossless.ts'
 import { extensionOf, sniffMime } from '../core/mime.ts'
 import { baseUrlFault } from '../core/public-url.ts'
 import { failureFault, refusal } from './answers.ts'
@@ -44,7 +44,8 @@ function usageOf(sent: unknown): Record<'prompt_tokens' | 'completion_tokens' | 
   const usage = isObject(sent) ? sent : {}
   const first = (...names: string[]): number => {
     for (const name of names) {
-      const count = Number(usage[name])
+      const sent = usage[name]
+      const count = isRawNumber(sent) ? Number(sent.rawJSON) : typeof sent === 'object' ? 0 : Number(sent)
       if (Number.isSafeInteger(count) && count > 0) return count
     }
     return 0

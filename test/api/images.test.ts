@@ -104,6 +104,15 @@ describe('images may come from loopback', () => {
       expect(await world.calls()).toHaveLength(before)
     })
 
+    it('count tokens however their numbers are written, and nothing else as tokens', async () => {
+      const usage = '{"input_tokens":7.0,"output_tokens":{"a":1},"total_tokens":9.0}'
+      world.fake.on('gpt-image-1', answerJson(`{"data":[1,null,{"b64_json":""}],"usage":${usage}}`))
+      const { json } = await create({ model: 'gpt-image-1', prompt })
+      expect(json.response.usage).toEqual({ prompt_tokens: 7, completion_tokens: 9, total_tokens: 9 })
+      expect(json.response.data).toEqual([1, null, { b64_json: '' }])
+      expect(await world.calls({ call_ids: [json.weave_call_id] })).toHaveLength(1)
+    })
+
     it.each<[string, () => string, RegExp]>([
       ['is gone', () => imageUrl('none.png'), /its address answered 404/],
       ['leads elsewhere', () => imageUrl('moved.png'), /its address answered 302/],

@@ -4,27 +4,32 @@ import { createClient } from '@clickhouse/client'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { ChildServer } from '../fixtures/child-server.ts'
 import { basicAuth, post, postLines } from '../fixtures/child-server.ts'
+import { type FakeProvider, startFakeProvider } from '../fixtures/fake-provider.ts'
 import { createInstallation, type Installation } from '../fixtures/installation.ts'
 import { kafkaBrokers } from '../fixtures/kafka.ts'
 import { type S3Server, s3Environment, startS3Server } from '../fixtures/s3-server.ts'
 
 const project_id = 'team/roles'
+const project_evaluated = 'team/evaluated'
 let s3: S3Server
 let installation: Installation
 let ingest: ChildServer
 let worker: ChildServer
 let query: ChildServer
+let engine: FakeProvider
 
 beforeAll(async () => {
   s3 = await startS3Server()
   installation = await createInstallation(await kafkaBrokers(), { CALLHOUSE_FILE_BUCKET: s3.url, ...s3Environment })
   ingest = await installation.start('ingest')
-  worker = await installation.start('worker')
+  engine = await startFakeProvider()
+  worker = await installation.start('worker', { CALLHOUSE_ENGINE_URL: engine.url })
   query = await installation.start('query')
 })
 afterAll(async () => {
   await installation?.remove()
   await s3?.stop()
+  await engine?.close()
 })
 
 const at = (ms: number) => new Date(Date.parse('2026-01-05T00:00:00Z') + ms).toISOString()
@@ -61,6 +66,38 @@ it('reads at once what another process accepted, in one part or two', async () =
   }
   const { text } = await post(query.url, '/calls/query_stats', { project_id })
   expect(JSON.parse(text)).toMatchObject({ count: 100 })
+})
+
+it('runs an evaluation in the worker that was asked for elsewhere', async () => {
+  const json = async (server: ChildServer, path: string, body: object) => {
+    const { status, text } = await post(server.url, path, { project_id: project_evaluated, ...body })
+    expect(status, text).toBe(200)
+    return JSON.parse(text)
+  }
+  const create = async (object_id: string, name: string, fields: object) => {
+    const obj = { project_id: project_evaluated, object_id, val: { _type: name, _class_name: name, ...fields } }
+    const { digest } = await json(ingest, '/obj/create', { obj })
+    return `weave:///${project_evaluated}/object/${object_id}:${digest}`
+  }
+  const table = { project_id: project_evaluated, rows: [{ user_input: 'a' }, { user_input: 'b' }] }
+  const { digest } = await json(ingest, '/table/create', { table })
+  const dataset = await create('data', 'Dataset', { rows: `weave:///${project_evaluated}/table/${digest}` })
+  const refs = {
+    evaluation_ref: await create('evaluation', 'Evaluation', { dataset, scorers: [], trials: 2 }),
+    model_ref: await create('model', 'LLMStructuredCompletionModel', {
+      llm_model_id: 'coreweave/m',
+      default_params: {},
+    }),
+  }
+  const { call_id } = await json(query, '/evaluations/evaluate_model', refs)
+  await vi.waitFor(
+    async () => {
+      const { status } = await json(query, '/evaluations/status', { call_id })
+      expect(status).toMatchObject({ code: 'complete', output: { model_latency: {} } })
+    },
+    { timeout: 60_000, interval: 100 },
+  )
+  expect(engine.asked.map(({ json: { messages } }) => messages[0].content).sort()).toEqual(['a', 'a', 'b', 'b'])
 })
 
 it('keeps the counters of all partitions, whichever worker applied them', async () => {
