@@ -23,7 +23,7 @@ import { createPrices } from './query/costs/prices.ts'
 import { rebuildCommands } from './rebuild-commands.ts'
 import { backupOf } from './worker/backup/backup.ts'
 import { lookupRows } from './worker/calls.ts'
-import { openDeadLetters } from './worker/deadletters.ts'
+import { type DeadLetters, openDeadLetters } from './worker/deadletters.ts'
 import { createTableDeadLetters } from './worker/deadletters-table.ts'
 import { createInFlight, noInFlight } from './worker/in-flight.ts'
 import type { WorkerMetrics } from './worker/metrics.ts'
@@ -106,7 +106,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   const hasOwnEngine = !hasSharedLog(config) || hasEmbeddedStore(config)
   const rebuilds = hasOwnEngine ? await rebuilding(deps, worker) : undefined
   const rebuild = rebuildCommands(rebuilds, log)
-  const move = moving(deps, worker, rebuilds)
+  const move = moving(deps, worker, rebuilds, deadLetters)
   const socket = await listenForCommands(dataDir, async (message) => {
     if (message.command === 'ping') return 'here'
     if (message.command === 'doctor') return examineStore(config, store)
@@ -128,7 +128,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   return { worker, failed: failed.promise, missing: () => repair?.reason() }
 }
 
-function moving(deps: ApplyingDeps, worker: Worker, rebuilds: Rebuilds | undefined) {
+function moving(deps: ApplyingDeps, worker: Worker, rebuilds: Rebuilds | undefined, deadLetters: DeadLetters) {
   const { config, log, store, blobs, clock, logger, open } = deps
   const { dataDir, fileBucket: bucket } = config
   const isOneMachine = !hasSharedLog(config) && hasEmbeddedStore(config)
@@ -140,7 +140,7 @@ function moving(deps: ApplyingDeps, worker: Worker, rebuilds: Rebuilds | undefin
   })
   open.push({ name: 'move', limitMs: 60_000, close: () => tasks.stop() })
   return moveCommands({
-    ...{ config, store, log, blobs, tasks, onClock: clock.pass, applies: true },
+    ...{ config, store, log, blobs, deadLetters, tasks, onClock: clock.pass, applies: true },
     // only the log and the tables of one machine are files that lie together
     backup: isOneMachine ? backupOf({ dataDir, store, log, worker, isRebuilding, bucket }) : undefined,
   })

@@ -10,6 +10,8 @@ import { createLogger } from './core/logger.ts'
 import type { Store } from './core/store/store.ts'
 import { openLog, openStore } from './engines.ts'
 import { openBlobs } from './open-blobs.ts'
+import type { DeadLetters } from './worker/deadletters.ts'
+import { createTableDeadLetters } from './worker/deadletters-table.ts'
 import { exportTo } from './worker/move/export.ts'
 import { importFrom } from './worker/move/import.ts'
 import { createMoveTasks, type MoveStatus, type MoveTask, type MoveTasks } from './worker/move/tasks.ts'
@@ -19,6 +21,7 @@ type MoveDeps = {
   store: Store
   log: Log
   blobs: Blobs
+  deadLetters: DeadLetters
   tasks: MoveTasks
   onClock(clock: bigint): void
   /** Whether this process applies what it imports. */
@@ -28,16 +31,17 @@ type MoveDeps = {
 }
 
 export const moveCommands =
-  ({ config, store, log, blobs, tasks, onClock, applies, backup }: MoveDeps): ControlHandler =>
+  ({ config, store, log, blobs, deadLetters, tasks, onClock, applies, backup }: MoveDeps): ControlHandler =>
   async ({ command, args: [folder = '', project = ''] }) => {
     if (command === 'move.status') return tasks.status()
     if (command === 'move.export') {
       const only = project === '' ? null : parseProjectId(project)
-      return tasks.begin(`export ${folder}`, (task) => exportTo({ store, log, blobs }, { folder, project: only }, task))
+      const deps = { store, log, blobs, deadLetters }
+      return tasks.begin(`export ${folder}`, (task) => exportTo(deps, { folder, project: only }, task))
     }
     if (command === 'move.import') {
       const stateFile = join(config.dataDir, 'import.json')
-      const deps = { log, blobs, stateFile, onClock, waits: applies }
+      const deps = { log, blobs, deadLetters, stateFile, onClock, waits: applies }
       return tasks.begin(`import ${folder}`, (task) => importFrom(deps, folder, task))
     }
     if (command === 'move.backup') {
@@ -62,7 +66,8 @@ export async function withEngines<T>(config: Config, work: (ask: Ask) => Promise
     await store.migrate()
     log = await openLog(config, 'query', logger)
     const blobs = await openBlobs(config, 'query', logger)
-    const handle = moveCommands({ config, store, log, blobs, tasks, onClock() {}, applies: false })
+    const deadLetters = createTableDeadLetters(store)
+    const handle = moveCommands({ config, store, log, blobs, deadLetters, tasks, onClock() {}, applies: false })
     return await work((command, args) => handle({ command, args }))
   } finally {
     await tasks.stop()

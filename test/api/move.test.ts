@@ -8,6 +8,7 @@ import { retryLater } from '../../services/core/http/errors.ts'
 import type { Position, RecordInput } from '../../services/core/log/log.ts'
 import type { TopicName } from '../../services/core/topics.ts'
 import { followMove } from '../../services/move-commands.ts'
+import type { DeadLetter, DeadLetterSummary } from '../../services/worker/deadletters.ts'
 import { linesOf } from '../../services/worker/move/carrier.ts'
 import { importFrom } from '../../services/worker/move/import.ts'
 import { createMoveTasks, type MoveStatus } from '../../services/worker/move/tasks.ts'
@@ -36,7 +37,28 @@ async function run(dataDir: string, command: string, ...args: string[]): Promise
 const answers = (url: string, of: string) => answersOf(sameAddress(url), of)
 
 /** What is written about a project, in the topics' own rows. */
-const projectsIn = (lines: string[]) => new Set(lines.map((line) => JSON.parse(line).project_id))
+const projectsIn = (lines: string[]) =>
+  new Set(
+    lines.map((line) => {
+      const found = JSON.parse(line) as { project_id?: string; row?: string }
+      return found.row === undefined ? found.project_id : JSON.parse(found.row).project_id
+    }),
+  )
+/** Accepted by no edge: the store refuses it. */
+const refusedRow = (project_id: string) =>
+  JSON.stringify({
+    kind: 'complete',
+    project_id,
+    id: 'refused \u2028 row',
+    clock: 1,
+    started_us: 'never',
+    trace_id: 't',
+  })
+const letters = async (dataDir: string): Promise<DeadLetterSummary[]> => {
+  const reply = await askServer(dataDir, { command: 'deadletters.list', args: [] })
+  if (!reply?.ok) throw new Error(reply?.reason)
+  return reply.result as DeadLetterSummary[]
+}
 const startOf = (id: string) => ({
   ...{ project_id: project, id, trace_id: id, op_name: 'late', started_at: '2026-02-01T00:00:00Z' },
   ...{ attributes: {}, inputs: {} },
@@ -48,6 +70,12 @@ beforeAll(async () => {
   source = await startLiveServer()
   await writeWorld(sameAddress(source.now().url), project)
   await writeWorld(sameAddress(source.now().url), other, 6)
+  for (const of of [project, other]) {
+    const rows = Buffer.from(`${refusedRow(of)}\n`)
+    await source.now().log.append('calls', [{ rows, rowCount: 1, patchCount: 0, clock: 1n, key: of }])
+  }
+  // Waits until all of it is applied.
+  await post(source.now().url, '/calls/query_stats', { project_id: other })
 })
 afterAll(async () => {
   await source?.remove()
@@ -108,6 +136,18 @@ it('gives the same answers in another installation, also when it is imported twi
   expect(await answers(target.url, other)).toEqual(others)
   await run(targetDir, 'move.import', join(folder, 'all'))
   expect(await answers(target.url, project)).toEqual(before)
+  const carried = await letters(targetDir)
+  expect(carried.map(({ topic, partition, offset }) => [topic, partition, offset])).toEqual([
+    ['calls', 0, 0],
+    ['calls', 0, 0],
+  ])
+  const shown = await Promise.all(
+    carried.map(({ id }) => askServer(targetDir, { command: 'deadletters.show', args: [id] })),
+  )
+  expect(shown.map((reply) => reply?.ok && (reply.result as DeadLetter).row).sort()).toEqual(
+    [refusedRow(project), refusedRow(other)].sort(),
+  )
+  expect(carried[0]?.reason).toMatch(/never[\s\S]* \(imported, found at 2\d{3}-/)
   expect(before.calls?.split('\n').length).toBeGreaterThan(25)
 })
 
@@ -156,7 +196,9 @@ const noBlobs = {
 async function importInto(log: ReturnType<typeof fakeLog>, stateFile: string) {
   const clocks: bigint[] = []
   const tasks = createMoveTasks(() => {})
-  const deps = { log, blobs: noBlobs, stateFile, waits: false, onClock: (clock: bigint) => void clocks.push(clock) }
+  const deadLetters = { add: async () => {} }
+  const onClock = (clock: bigint) => void clocks.push(clock)
+  const deps = { log, blobs: noBlobs, deadLetters, stateFile, waits: false, onClock }
   tasks.begin('import', (task) => importFrom(deps, join(folder, 'all'), task))
   await vi.waitUntil(() => tasks.status()?.phase !== 'working', { timeout: 60_000, interval: 10 })
   return { ...(tasks.status() as MoveStatus), clocks }

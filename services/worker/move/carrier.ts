@@ -18,7 +18,7 @@ const fileSchema = z.object({
   path: z.string().regex(/^[a-z_]+-\d{6}\.jsonl\.zst$/),
   topic: z.enum(Object.keys(topics) as [TopicName, ...TopicName[]]),
   /** `blobs`: rows of files whose contents lie beside them; their `blob` is a path in the export, named by its SHA-256. */
-  contents: z.enum(['rows', 'blobs']),
+  contents: z.enum(['rows', 'blobs', 'dead letters']),
   rows: z.int().min(0),
   sizeBytes: z.int().min(0),
   sha256: z.string(),
@@ -171,7 +171,7 @@ export async function checkFile(folder: string, file: CarrierFile, signal: Abort
   for await (const line of linesOf(path)) {
     signal.throwIfAborted()
     rows++
-    if (file.contents === 'rows') continue
+    if (file.contents !== 'blobs') continue
     const blob = blobOf(line)
     const content = join(folder, blob.path)
     if (!(await stat(content).catch(() => null))) throw new Error(`${content} is missing`)

@@ -9,8 +9,10 @@ import type { Log } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type TopicName, topics } from '../../core/topics.ts'
 import { packageVersion } from '../../core/version.ts'
+import type { DeadLetters } from '../deadletters.ts'
 import { readOrigins } from '../origins.ts'
 import { type CarrierFile, createLineFiles, writeExport } from './carrier.ts'
+import { exportLetters } from './letters.ts'
 import { type Chunk, createPages } from './pages.ts'
 import { blobFiles, followingTables, type Source, sources } from './sources.ts'
 import type { MoveTask } from './tasks.ts'
@@ -19,6 +21,7 @@ export type ExportDeps = {
   store: Pick<Store, 'rows' | 'bytes'>
   log: Pick<Log, 'end' | 'committed' | 'hurry'>
   blobs: Pick<Blobs, 'read' | 'stat'>
+  deadLetters: Pick<DeadLetters, 'list' | 'show'>
 }
 
 const topicNames = Object.keys(topics) as TopicName[]
@@ -150,6 +153,7 @@ export async function exportTo(
 
   for (const source of sources) await write(source)
   await writeBlobs()
+  files.push(...(await exportLetters(deps.deadLetters, { folder, project }, task)))
   if (lacking > 0) task.note(`${lacking} rows of calls have no payload: they are exported without`)
   await writeExport(folder, {
     format: 'callhouse export',

@@ -9,12 +9,15 @@ import { Fault } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import type { Log, Position, RecordInput } from '../../core/log/log.ts'
 import type { TopicName } from '../../core/topics.ts'
+import type { DeadLetters } from '../deadletters.ts'
 import { blobOf, type CarrierFile, checkFile, linesOf, type Manifest, readExport, withBlob } from './carrier.ts'
+import { importLetters } from './letters.ts'
 import type { MoveTask } from './tasks.ts'
 
 export type ImportDeps = {
   log: Pick<Log, 'append' | 'committed' | 'hurry' | 'partitions' | 'limits'>
   blobs: Pick<Blobs, 'upload'>
+  deadLetters: Pick<DeadLetters, 'add'>
   /** Says how far an import got that was broken off. */
   stateFile: string
   /** Told the greatest accept clock of what was appended, so that later writes have greater ones. */
@@ -168,7 +171,8 @@ export async function importFrom(deps: ImportDeps, folder: string, task: MoveTas
       task.advanced(file.rows)
       continue
     }
-    await importFile(file)
+    if (file.contents === 'dead letters') await importLetters(deps.deadLetters, folder, file, task)
+    else await importFile(file)
     await remember(file.path)
   }
   if (deps.waits) {
