@@ -43,6 +43,23 @@ it('mounts files that exist', () => {
   expect(mounted.filter((path) => !existsSync(new URL(path, root)))).toEqual([])
 })
 
+it('has settings of the ClickHouse server that are read as XML', () => {
+  for (const path of ['deploy/clickhouse.xml', 'deploy/clickhouse-backups.xml']) {
+    const comments = [...text(path).matchAll(/<!--([\s\S]*?)-->/g)].map(([, inside = '']) => inside)
+    expect(comments.length).toBeGreaterThan(0)
+    // Two dashes end a comment too early for a parser.
+    expect(comments.filter((inside) => inside.includes('--'))).toEqual([])
+    const open: string[] = []
+    for (const [, end, name = '', alone] of text(path)
+      .replaceAll(/<!--[\s\S]*?-->/g, '')
+      .matchAll(/<(\/?)(\w+)[^>]*?(\/?)>/g)) {
+      if (end) expect(open.pop()).toBe(name)
+      else if (!alone) open.push(name)
+    }
+    expect(open).toEqual([])
+  }
+})
+
 it('has an operator manual whose settings exist, with a line for every alert', () => {
   const manual = text('docs/operate.md')
   // Read by docker compose, not by a process.
