@@ -95,7 +95,7 @@ function resultOf(completion: unknown, isJson: boolean): unknown {
   }
 }
 
-export type Place = { projectId: string; traceId: string; parentId: string; as: InvokeCaller }
+type Place = { projectId: string; traceId: string; parentId: string; as: InvokeCaller }
 
 export type Predict = (model: CompletionModel, asked: Asked, place: Place) => Promise<unknown>
 

@@ -8,8 +8,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 export const numberOf = (value: unknown): number =>
   isRawNumber(value) ? Number(value.rawJSON) : typeof value === 'number' ? value : Number.NaN
 
-export const meanOf = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length
+const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
 /** Nulls do not count; undefined = nothing to say: texts, lists, or no value at all. */
 export function summaryOf(values: readonly unknown[]): unknown {

@@ -32,7 +32,7 @@ const predictOp = 'LLMStructuredCompletionModel.predict'
 const scoreOp = 'LLMAsAJudgeScorer.score'
 
 /** Passes: the same job may be done later. */
-export const isPassing = (error: unknown): boolean =>
+const isPassing = (error: unknown): boolean =>
   error instanceof StoreError || (error instanceof Fault && (error.status === 429 || error.status >= 500))
 
 /** A UUID of version 7 (RFC 9562) with the time of the evaluation's, the same whenever the job is run. */
@@ -216,7 +216,7 @@ const callerOf = ({ projectId, userId, callId }: EvaluationJob, signal: AbortSig
 /**
  * Runs a job to the end of its evaluation's call. What is wrong with it becomes the exception of that call.
  * @param givesUp passing errors end the evaluation, too
- * @throws what passes (`isPassing`), and the signal's reason
+ * @throws what passes, and the signal's reason
  */
 export async function evaluateModel(
   deps: EvaluateDeps,
