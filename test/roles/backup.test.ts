@@ -15,11 +15,13 @@ import { callhouse } from '../fixtures/callhouse.ts'
 import { type ChildServer, post, postLines } from '../fixtures/child-server.ts'
 import { createInstallation, type Installation } from '../fixtures/installation.ts'
 import { kafkaBrokers, removeRecords } from '../fixtures/kafka.ts'
+import { type S3Server, startS3Server } from '../fixtures/s3-server.ts'
 import { answersOf, sameAddress, writeWorld } from '../fixtures/whole-world.ts'
 import { startWriting } from '../fixtures/writing.ts'
 
 const project_id = 'back/up'
 let dir: string
+let s3: S3Server & { port: string }
 let installation: Installation
 let servers: ChildServer[]
 let env: Record<string, string>
@@ -50,8 +52,8 @@ const commands = () => {
   return {
     backup: (to: string, name: string) =>
       run({}, (config, print) => backupOnServer(config, join(dir, name), to, print)),
-    restore: (name: string, settings: Record<string, string> = {}) =>
-      run(settings, (config, print) => restoreOnServer(config, join(dir, name), '', print)),
+    restore: (name: string, settings: Record<string, string> = {}, from = '') =>
+      run(settings, (config, print) => restoreOnServer(config, join(dir, name), from, print)),
   }
 }
 
@@ -76,6 +78,8 @@ const end = () => Promise.all(servers.map((server) => server.stop()))
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'callhouse-backup-'))
+  const found = await startS3Server()
+  s3 = { ...found, port: new URL(new URL(found.url).searchParams.get('endpoint') ?? '').port }
   installation = await createInstallation(await kafkaBrokers())
   env = { ...installation.env, CALLHOUSE_DATA_DIR: join(dir, 'data') }
   await begin()
@@ -83,6 +87,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await installation?.remove()
+  await s3?.stop()
   await rm(dir, { recursive: true, force: true })
 })
 
@@ -125,8 +130,9 @@ it('goes back to a backup that was made under writes, and on from there', { time
 })
 
 it('refuses what it cannot do, and says why', async () => {
-  const { backup, restore } = commands()
-  const to = "Disk('backups', 'two')"
+  const { backup, restore: restoreFrom } = commands()
+  const to = `S3('http://127.0.0.1:${s3.port}/files/two', 'S3RVER', 'S3RVER')`
+  const restore = (name: string, settings: Record<string, string>) => restoreFrom(name, settings, to)
   for (const [destination, reason] of [
     ["Disk('nothing', 'x')", /the ClickHouse server refuses Disk\('nothing', 'x'\): Disk ''nothing'' is not allowed/],
     ["Disk('backups', 'one')", /refuses Disk\('backups', 'one'\): Backup .* already exists/],
@@ -148,7 +154,7 @@ it('refuses what it cannot do, and says why', async () => {
   await expect(backup(to, 'refused')).rejects.toThrow('a table is being rebuilt')
   await sql('DROP DATABASE callhouse_rebuild')
   // What is left of one that was killed long ago is in nobody's way.
-  await backup(to, 'two')
+  expect((await backup(to, 'two')).join()).not.toContain('S3RVER')
   expect(await databases()).not.toContain('callhouse_backup')
   await expect(backup("Disk('backups', 'three')", 'two')).rejects.toThrow('two is not empty')
 
@@ -163,10 +169,14 @@ it('refuses what it cannot do, and says why', async () => {
   await expect(restore('newer', other)).rejects.toThrow('made by callhouse 999.0.0, this is')
   await changed('engine', { engine: '99.1.2.3' })
   await expect(restore('engine', other)).rejects.toThrow('made by ClickHouse 99.1.2.3, this server is 26.')
-  await changed('away', { destination: "Disk('backups', 'gone')" })
-  await expect(restore('away', other)).rejects.toThrow(/refuses Disk\('backups', 'gone'\): Backup .* not found/)
-  await changed('secret', { destination: "S3('https://bucket', …)", isDestinationWhole: false })
-  await expect(restore('secret', other)).rejects.toThrow("not hold all of S3('https://bucket', …): name it with --from")
+  await expect(restoreFrom('two', other, "Disk('backups', 'gone')")).rejects.toThrow(
+    /refuses Disk\('backups', 'gone'\): Backup .* not found/,
+  )
+  // Keys are not in the manifest.
+  expect(JSON.stringify(manifest)).not.toContain('S3RVER')
+  await expect(restoreFrom('two', other)).rejects.toThrow(
+    `not hold all of S3('http://127.0.0.1:${s3.port}/files/two', …): name it with --from`,
+  )
   await expect(restore('two', { ...other, CALLHOUSE_KAFKA_TOPIC_PREFIX: 'none.' })).rejects.toThrow(
     /the log has no partition annotation_queues(\.\d)?: it is not that of the backup/,
   )
