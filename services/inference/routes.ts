@@ -156,7 +156,8 @@ async function read(deps: RunDeps, context: Context) {
     throw inferenceFault(404, `The model ${id.slice(0, 200)} does not exist`, { code: 'model_not_found' })
   }
   const segments = path.split('/')
-  if (segments.some((segment) => /^\.{0,2}$/.test(segment))) throw noSuchPath(path)
+  const isPath = segments.every((segment) => !/^\.{0,2}$/.test(segment))
+  if (!isPath || deps.config.engineUrl === undefined) throw noSuchPath(path)
   const query = new URLSearchParams(context.query)
   for (const own of ['project_id', 'freshness']) query.delete(own)
   const asked = segments.map(encodeURIComponent).join('/') + (query.size > 0 ? `?${query}` : '')

@@ -31,7 +31,7 @@ it('the routes of the engine are 501, the others work', async () => {
   expect(await ask(pass, { model: 'x' })).toEqual([404, 'model_not_found'])
   expect(await ask(pass, { model: 'gpt-4o' })).toEqual([400, 'missing_secret'])
   expect(await ask('/inference/router/default/models')).toEqual([501, 'no_engine'])
-  expect(await ask('/inference/v1/files')).toEqual([501, 'no_engine'])
+  expect(await ask('/inference/v1/files')).toEqual([404, 'Unknown path: files'])
   expect(await ask('/inference/v1/models')).toEqual([200, undefined])
   expect(await ask(pass, { model: 'gpt-4o' }, 'wrong')).toEqual([401, 'Missing or unknown credentials'])
 })
