@@ -1,4 +1,4 @@
-// Lists of evaluation runs, predictions and scores, and deleting them.
+// Lists of evaluation runs, predictions and scores, deleting them, and what is refused.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openKeys } from '../../services/core/http/keys.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
@@ -7,7 +7,7 @@ import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 const project_id = 'acme/lists'
 const refOf = (name: string) => `weave:///${project_id}/object/${name}:${name.repeat(43).slice(0, 43)}`
-const [scorer, model, other] = ['s', 'm', 'o'].map(refOf) as [string, string, string]
+const [scorer, model, other, evaluation] = ['s', 'm', 'o', 'e'].map(refOf) as [string, string, string, string]
 const unknownId = '01890000-0000-7000-8000-000000000000'
 
 let server: LiveServer
@@ -218,5 +218,47 @@ describe('deleting', () => {
       expect((await asking('DELETE', what, { [name]: many.slice(1) })).json).toEqual({ num_deleted: 1000 })
       expect(await remove(what, { [name]: [] })).toEqual({ num_deleted: 0 })
     }
+  })
+})
+
+describe('refusals', () => {
+  it.each([
+    ['evaluation_runs', { model }, ['body', 'evaluation']],
+    ['evaluation_runs', { evaluation, model: null }, ['body', 'model']],
+    ['predictions', { model, inputs: {} }, ['body', 'output']],
+    ['predictions', { model, inputs: [], output: 1 }, ['body', 'inputs']],
+    ['predictions', { inputs: {}, output: 1 }, ['body', 'model']],
+    ['predictions', { model, inputs: {}, output: 1, genai_span_ref: [{}] }, ['body', 'genai_span_ref', 0, 'trace_id']],
+    ['scores', { prediction_id: 'p', scorer }, ['body', 'value']],
+    ['scores', { scorer, value: 1 }, ['body', 'prediction_id']],
+  ])('%s %j', async (path, body, loc) => {
+    const answer = await ask('POST', path, body)
+    expect([answer.status, answer.json.detail?.[0]?.loc]).toEqual([422, loc])
+  })
+
+  it('of what is no ref', async () => {
+    for (const body of [
+      { evaluation: 'mine', model },
+      { evaluation, model: 'gpt' },
+    ])
+      expect((await ask('POST', 'evaluation_runs', body)).status).toBe(400)
+  })
+
+  it('of what is not there', async () => {
+    for (const [method, path] of [
+      ['GET', 'evaluation_runs/x'],
+      ['GET', `evaluation_runs/${unknownId}`],
+      ['GET', `predictions/${unknownId}`],
+      ['GET', `scores/${unknownId}`],
+      ['POST', `evaluation_runs/${unknownId}/finish`],
+      ['POST', `predictions/${unknownId}/finish`],
+    ] as const) {
+      const answer = await ask(method, path)
+      expect([path, answer.status, answer.json]).toEqual([path, 404, { reason: expect.any(String) }])
+    }
+  })
+
+  it('of a project that is none', async () => {
+    for (const part of ['a%2Fb', '%2F']) expect((await ask('GET', `/v2/acme/${part}/evaluation_runs`)).status).toBe(400)
   })
 })

@@ -2,7 +2,8 @@
 // HOSTILE_RUNS sets how many answers are tried, HOSTILE_SEED which ones.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { chunk, completion } from '../fixtures/fake-provider.ts'
-import { damagedBytes, damagedValue, textOf } from '../fixtures/hostile.ts'
+import { damagedBytes, damagedValue } from '../fixtures/hostile.ts'
+import { textOf } from '../fixtures/hostile-text.ts'
 import { createInferenceWorld, eventsOf, type InferenceWorld } from '../fixtures/inference-world.ts'
 import { createRandom, type Random } from '../fixtures/random.ts'
 

@@ -1,0 +1,73 @@
+// What `npm run paths` tells of a route, and that every declaration names what exists.
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { declaration, declaredRoutes, declaredTables, describeRoute } from '../../scripts/paths.ts'
+import { topics } from '../../services/core/topics.ts'
+
+const routes = declaredRoutes()
+const routeOf = (name: string) => {
+  const found = routes.find((route) => route.name === name)
+  if (!found) throw new Error(`no route ${name}`)
+  return found
+}
+const described = (name: string) => describeRoute(routeOf(name), routes).join('\n')
+
+describe('what a walk shows', () => {
+  it('leads from the start of a call to its readers', () => {
+    const text = described('calls.start')
+    expect(text).toContain('POST /call/start')
+    expect(text).toContain('services/ingest/calls/routes.ts:')
+    expect(text).toContain('startSchema (schemas/calls.ts)')
+    expect(text).toContain('topic calls -> calls_in')
+    expect(text).toContain('calls_in -> view calls_in_to_calls -> calls')
+    expect(text).toContain('calls -> view calls_to_turns -> turns')
+    expect(text).toContain('clickhouse/statements/calls-fold.sql -> calls_folded')
+    expect(text).toMatch(/^ {6}calls -> .*\bcalls\.read, calls\.stream_query\b/m)
+    expect(text).toMatch(/^ {6}turns -> threads\.stream_query$/m)
+  })
+
+  it('shows a route that takes bytes', () => {
+    const text = described('otel.traces')
+    expect(text).toContain('POST /otel/v1/traces')
+    expect(text).toContain('body    bytes: application/x-protobuf, application/json')
+    expect(text).toContain('topic files -> files_in')
+  })
+
+  it('shows from where a reader’s tables are filled', () => {
+    const text = described('calls.stream_query')
+    expect(text).toContain('callsQueryRequest (schemas/calls-read.ts)')
+    expect(text).toContain('calls_by_parent <- view calls_to_by_parent')
+    expect(text).toContain('calls <- view calls_in_to_calls, clickhouse/statements/calls-apply-fold.sql')
+  })
+
+  it('runs as a command', async () => {
+    const program = fileURLToPath(new URL('../../scripts/paths.ts', import.meta.url))
+    const run = (...args: string[]) => promisify(execFile)(process.execPath, [program, ...args])
+    const { stdout } = await run()
+    expect(stdout.trim().split('\n')).toHaveLength(routes.length)
+    expect((await run('files.create')).stdout).toContain('files_in -> view files_in_to_files -> files')
+    await expect(run('nothing.at_all')).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('no route') })
+  })
+})
+
+describe('declarations', () => {
+  it('name known topics and tables, and a source for each route', () => {
+    const tables = new Set(declaredTables())
+    for (const route of routes) {
+      expect(declaration(route).place).toMatch(/^services\/(ingest|query|evaluation|inference|training)\//)
+      for (const topic of route.topics ?? []) expect(Object.keys(topics)).toContain(topic)
+      for (const table of route.tables ?? []) expect(tables).toContain(table)
+      if (route.right === 'ingest' || route.right === 'write') expect(route.topics, route.name).not.toBeUndefined()
+      if (route.right === 'read') expect(route.tables, route.name).not.toBeUndefined()
+      // A feature's place tells whether it writes: the edge never reads, but the object that an annotation has to fit,
+      // the queue that it is for, and the class that a name is bound to.
+      if (declaration(route).place.startsWith('services/ingest/')) {
+        const isFeedback = route.name.startsWith('feedback.')
+        const forFeedback = isFeedback ? ['objects', 'object_events', 'annotation_queues'] : undefined
+        expect(route.tables, route.name).toEqual(route.name === 'objects.create' ? ['object_events'] : forFeedback)
+      }
+    }
+  })
+})
