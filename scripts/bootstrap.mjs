@@ -49,7 +49,8 @@ if (!command) {
   process.exit(2)
 }
 // The engine runs each query on a thread of Node's pool; the pool's size can only be set before the process starts.
-const env = { UV_THREADPOOL_SIZE: '24', ...process.env }
+// Compiled sources are kept: processes start in half of the time.
+const env = { UV_THREADPOOL_SIZE: '24', NODE_COMPILE_CACHE: join(modules, '.cache', 'compiled'), ...process.env }
 const { spawn } = await import('node:child_process')
 const [script, ...fixed] = command
 const child = spawn(node, [join(root, script), ...fixed, ...rest], { stdio: 'inherit', env })
