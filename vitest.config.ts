@@ -20,7 +20,6 @@ const onServers = [
   'api/refs',
   'api/tables',
   'api/usage',
-  'property/calls-histories',
 ]
 
 // biome-ignore lint/style/noDefaultExport: vitest reads its configuration from the default export
