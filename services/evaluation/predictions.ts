@@ -9,13 +9,12 @@ import {
   predictionsDeleteRequest,
 } from '../../schemas/evaluation-runs.ts'
 import { floatText, members } from '../core/canonical-json.ts'
-import { throwIfStale, unlessStale } from '../core/freshness.ts'
+import { throwIfStale } from '../core/freshness.ts'
 import { fault } from '../core/http/errors.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import { orderedUuidv7, type ProjectId } from '../core/ids.ts'
 import { createKeyedLock } from '../core/keyed-lock.ts'
 import { formatPositions, positionHeader } from '../core/positions.ts'
-import { pageOf } from './query-params.ts'
 import {
   type CallPart,
   type Calls,
@@ -24,16 +23,14 @@ import {
   type EvaluationDeps,
   isRow,
   joinPositions,
-  markIs,
   marksOf,
   nowUs,
   textAt,
 } from './runs-calls.ts'
-import { deleteCalls } from './runs-delete.ts'
+import { deleteNamed, listOfRun, readOne } from './runs-handlers.ts'
 import type { Known } from './runs-known.ts'
-import { linesOf } from './runs-lines.ts'
 import { runIdsOf } from './runs-parents.ts'
-import { bodyText, callTables, idsToDelete, listTables, projectOf } from './runs-query.ts'
+import { bodyText, callTables, listTables, projectOf } from './runs-query.ts'
 import {
   completeCall,
   flag,
@@ -206,16 +203,7 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; kn
       response: null,
       responseType: 'application/jsonl',
       tables: listTables,
-      async handle(context) {
-        const projectId = projectOf(context)
-        const page = pageOf(context.query)
-        const runId = context.query.get('evaluation_run_id')
-        const where = [markIs('prediction', flag), ...(runId ? [markIs('evaluation_run_id', runId)] : [])]
-        const headers = await calls.waitToRead(context)
-        const found = calls.list(context, projectId, { where: { $and: where }, columns, ...page })
-        const lines = linesOf(found, (some) => textsOf(context, projectId, some))
-        return { lines, contentType: 'application/jsonl', headers }
-      },
+      handle: listOfRun(calls, 'prediction', columns, textsOf),
     }),
     route({
       name: 'predictions.delete',
@@ -228,11 +216,7 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; kn
       response: deletedResponse,
       topics: ['calls'],
       tables: ['calls', 'calls_by_id', 'calls_by_trace'],
-      async handle(context) {
-        const projectId = projectOf(context)
-        const ids = idsToDelete(context.query, 'prediction_ids', context.input.prediction_ids)
-        return { json: { num_deleted: ids.length }, headers: await deleteCalls(deps, context, projectId, ids) }
-      },
+      handle: deleteNamed(deps, 'prediction_ids'),
     }),
     route({
       name: 'predictions.read',
@@ -243,15 +227,7 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; kn
       body: { type: 'none' },
       response: predictionResponse,
       tables: callTables,
-      async handle(context) {
-        const projectId = projectOf(context)
-        const id = context.params.prediction_id as string
-        const headers = await calls.waitToRead(context)
-        const call = await calls.read(context, projectId, id)
-        if (call === null) throw unlessStale(headers, notFound(id))
-        const [jsonText = ''] = await textsOf(context, projectId, [call])
-        return { jsonText, headers }
-      },
+      handle: readOne(calls, 'prediction_id', notFound, textsOf),
     }),
     route({
       name: 'predictions.finish',

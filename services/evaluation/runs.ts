@@ -9,7 +9,7 @@ import {
   evaluationRunsListQuery,
   finishedResponse,
 } from '../../schemas/evaluation-runs.ts'
-import { throwIfStale, unlessStale } from '../core/freshness.ts'
+import { throwIfStale } from '../core/freshness.ts'
 import { fault } from '../core/http/errors.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import { orderedUuidv7, type ProjectId } from '../core/ids.ts'
@@ -28,10 +28,10 @@ import {
   nowUs,
   textAt,
 } from './runs-calls.ts'
-import { deleteCalls } from './runs-delete.ts'
+import { deleteNamed, readOne } from './runs-handlers.ts'
 import type { Known } from './runs-known.ts'
 import { linesOf } from './runs-lines.ts'
-import { bodyText, callTables, idsToDelete, listOf, listTables, projectOf } from './runs-query.ts'
+import { bodyText, callTables, listOf, listTables, projectOf } from './runs-query.ts'
 import {
   completeCall,
   flag,
@@ -191,11 +191,7 @@ export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Calls;
       response: deletedResponse,
       topics: ['calls'],
       tables: ['calls', 'calls_by_id', 'calls_by_trace'],
-      async handle(context) {
-        const projectId = projectOf(context)
-        const ids = idsToDelete(context.query, 'evaluation_run_ids', context.input.evaluation_run_ids)
-        return { json: { num_deleted: ids.length }, headers: await deleteCalls(deps, context, projectId, ids) }
-      },
+      handle: deleteNamed(deps, 'evaluation_run_ids'),
     }),
     route({
       name: 'evaluation_runs.read',
@@ -206,14 +202,7 @@ export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Calls;
       body: { type: 'none' },
       response: evaluationRunResponse,
       tables: callTables,
-      async handle(context) {
-        const projectId = projectOf(context)
-        const id = context.params.evaluation_run_id as string
-        const headers = await calls.waitToRead(context)
-        const call = await calls.read(context, projectId, id)
-        if (call === null) throw unlessStale(headers, notFound(id))
-        return { jsonText: runText(call), headers }
-      },
+      handle: readOne(calls, 'evaluation_run_id', notFound, async (_context, _projectId, some) => some.map(runText)),
     }),
     route({
       name: 'evaluation_runs.finish',

@@ -7,13 +7,11 @@ import {
   scoreResponse,
   scoresDeleteRequest,
 } from '../../schemas/evaluation-runs.ts'
-import { unlessStale } from '../core/freshness.ts'
 import { fault } from '../core/http/errors.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import { orderedUuidv7, type ProjectId } from '../core/ids.ts'
 import { formatPositions, positionHeader } from '../core/positions.ts'
 import { parseRef } from '../core/refs.ts'
-import { pageOf } from './query-params.ts'
 import {
   asCaller,
   type Calls,
@@ -21,16 +19,14 @@ import {
   type CallTexts,
   type EvaluationDeps,
   joinPositions,
-  markIs,
   marksOf,
   nowUs,
   textAt,
 } from './runs-calls.ts'
-import { deleteCalls } from './runs-delete.ts'
+import { deleteNamed, listOfRun, readOne } from './runs-handlers.ts'
 import type { Known, KnownPrediction } from './runs-known.ts'
-import { linesOf } from './runs-lines.ts'
 import { runIdsOf } from './runs-parents.ts'
-import { bodyText, callTables, idsToDelete, listTables, projectOf } from './runs-query.ts'
+import { bodyText, callTables, listTables, projectOf } from './runs-query.ts'
 import { completeCall, flag, memberText, objectText, predictionInputs, scoreOpOf, traceOfRun } from './runs-shape.ts'
 
 type Context = RouteContext<unknown>
@@ -131,16 +127,7 @@ export function createScoreRoutes(deps: EvaluationDeps & { calls: Calls; known: 
       response: null,
       responseType: 'application/jsonl',
       tables: listTables,
-      async handle(context) {
-        const projectId = projectOf(context)
-        const page = pageOf(context.query)
-        const runId = context.query.get('evaluation_run_id')
-        const where = [markIs('score', flag), ...(runId ? [markIs('evaluation_run_id', runId)] : [])]
-        const headers = await calls.waitToRead(context)
-        const found = calls.list(context, projectId, { where: { $and: where }, columns, ...page })
-        const lines = linesOf(found, (some) => textsOf(context, projectId, some))
-        return { lines, contentType: 'application/jsonl', headers }
-      },
+      handle: listOfRun(calls, 'score', columns, textsOf),
     }),
     route({
       name: 'scores.delete',
@@ -153,11 +140,7 @@ export function createScoreRoutes(deps: EvaluationDeps & { calls: Calls; known: 
       response: deletedResponse,
       topics: ['calls'],
       tables: ['calls', 'calls_by_id', 'calls_by_trace'],
-      async handle(context) {
-        const projectId = projectOf(context)
-        const ids = idsToDelete(context.query, 'score_ids', context.input.score_ids)
-        return { json: { num_deleted: ids.length }, headers: await deleteCalls(deps, context, projectId, ids) }
-      },
+      handle: deleteNamed(deps, 'score_ids'),
     }),
     route({
       name: 'scores.read',
@@ -168,15 +151,7 @@ export function createScoreRoutes(deps: EvaluationDeps & { calls: Calls; known: 
       body: { type: 'none' },
       response: scoreResponse,
       tables: callTables,
-      async handle(context) {
-        const projectId = projectOf(context)
-        const id = context.params.score_id as string
-        const headers = await calls.waitToRead(context)
-        const call = await calls.read(context, projectId, id)
-        if (call === null) throw unlessStale(headers, notFound(id))
-        const [jsonText = ''] = await textsOf(context, projectId, [call])
-        return { jsonText, headers }
-      },
+      handle: readOne(calls, 'score_id', notFound, textsOf),
     }),
   ]
 }
