@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClock } from '../../services/core/clock.ts'
 import { tableDigest, valueDigest } from '../../services/core/digest.ts'
 import type { Freshness } from '../../services/core/freshness.ts'
+import type { Route } from '../../services/core/http/route.ts'
 import { createTableWriteRoutes } from '../../services/ingest/tables/routes.ts'
 import { createTableReadRoutes } from '../../services/query/tables/routes.ts'
 import { createTableUpdateRoutes } from '../../services/query/tables/update.ts'
@@ -14,6 +15,7 @@ let staleness: Record<string, string> = {}
 const freshness: Freshness = { wait: async () => staleness }
 let call: Call
 let log: MemoryLog
+let rights: Map<string, Route['right']>
 let remove: () => Promise<void>
 
 beforeAll(async () => {
@@ -22,11 +24,13 @@ beforeAll(async () => {
   const { store } = opened
   log = createMemoryLog(store)
   const clock = createClock()
-  call = createCall([
+  const routes = [
     ...createTableWriteRoutes({ log, clock }),
     ...createTableReadRoutes({ store, freshness }),
     ...createTableUpdateRoutes({ store, log, clock, freshness }),
-  ])
+  ]
+  rights = new Map(routes.map(({ path, right }) => [path, right]))
+  call = createCall(routes)
 })
 afterAll(() => remove())
 
@@ -159,6 +163,10 @@ describe('update', () => {
   const rows = ['{"n":0}', '{"n":1}', '{"n":2}']
   const values = async (digest: string) => (await query(project, digest)).map((row) => (row.val as { n: number }).n)
 
+  it('is for the keys that make tables', () => {
+    const { right } = createTableWriteRoutes({ log, clock: createClock() })[0] as Route
+    expect(rights.get('/table/update')).toBe(right)
+  })
   it('applies each entry to what the ones before left; the base stays', async () => {
     const base = await create(project, rows)
     const answer = await update(project, base.digest, [

@@ -5,7 +5,6 @@ import { agentDashboard } from './agent-dashboard.ts'
 import { isJsonSchema } from './json-schema.ts'
 import { queryShape } from './query-nodes.ts'
 import {
-  any,
   array,
   boolean,
   defaulted,
@@ -15,7 +14,6 @@ import {
   integer,
   map,
   model,
-  nullable,
   object,
   oneOf,
   optional,
@@ -70,7 +68,7 @@ const alertSpec = top('AlertSpec', {
       bases: nestedBases,
       unknown: 'keep',
       fields: {
-        alert_condition: defaulted(oneOf('THRESHOLD'), '"THRESHOLD"'),
+        alert_condition: defaulted(string, '"THRESHOLD"'),
         source_type: defaulted(oneOf('calls', 'spans'), '"calls"'),
         comparison_operator: defaulted(oneOf('GREATER_THAN', 'LESS_THAN', 'EQUAL'), '"GREATER_THAN"'),
         metric_path: defaulted(string, '""'),
@@ -167,7 +165,7 @@ const savedView = top('SavedView', {
       column_order: optional(strings),
       expand_columns: optional(strings),
       header_depth: optional(integer),
-      pin: optional(nested('Pin', { left: optional(strings), right: optional(strings) })),
+      pin: optional(nested('Pin', { left: required(strings), right: required(strings) })),
       sort_by: optional(
         array(nested('SortBy', { field: required(string), direction: required(oneOf('asc', 'desc')) }, strictBases)),
       ),
@@ -204,15 +202,15 @@ const comparisonView = top('ComparisonView', {
   definition: required(
     nested('ComparisonViewDefinition', {
       evaluation_call_ids: required(strings),
-      selected_metrics: optional(array(any)),
-      column_visibility: optional(map(nullable(boolean))),
+      selected_metrics: optional(strings),
+      column_visibility: optional(map(boolean)),
     }),
   ),
 })
 
 const message = nested('Message', {
   role: required(string),
-  content: optional(either(string, array(any))),
+  content: optional(either(string, array(object))),
   name: optional(string),
   function_call: optional(object),
   tool_call_id: optional(string),

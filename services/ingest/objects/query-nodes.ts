@@ -1,13 +1,22 @@
 // The stored form of a calls query inside a saved view: as sent, with class data on every node.
 import { items, members } from '../../core/canonical-json.ts'
 import { fault } from '../../core/http/errors.ts'
-import { any, array, boolean, defaulted, model, oneOf, required, type Shape, string } from './shapes.ts'
+import { array, boolean, defaulted, map, model, nullable, oneOf, required, type Shape, string } from './shapes.ts'
 
 const bases = ['BaseModel']
 const list: Shape = (text, at) => array(node)(text, at)
-const pair: Shape = (text, at) => {
-  if (items(text)?.length !== 2) throw fault(400, `${at} must be an array of two`)
-  return list(text, at)
+const exactly =
+  (count: number): Shape =>
+  (text, at) => {
+    if (items(text)?.length !== count) throw fault(400, `${at} must be an array of ${count}`)
+    return list(text, at)
+  }
+const pair = exactly(2)
+
+/** A scalar as sent; what an array or an object holds are literals again. */
+const literal: Shape = (text, at) => {
+  const shape = { '[': array, '{': map }[text[0] ?? '']
+  return shape === undefined ? text : shape(nodeOf(['$literal']))(text, at)
 }
 
 const specs: Record<string, Shape> = {
@@ -17,7 +26,7 @@ const specs: Record<string, Shape> = {
     fields: {
       input: required((text, at) => node(text, at)),
       substr: required((text, at) => node(text, at)),
-      case_insensitive: defaulted(boolean, 'false'),
+      case_insensitive: defaulted(nullable(boolean), 'false'),
     },
   }),
   convert: model({
@@ -32,12 +41,13 @@ const specs: Record<string, Shape> = {
 
 /** Operator -> class of its node and the form of its argument. */
 const operators: Record<string, [className: string, argument: Shape]> = {
-  $literal: ['LiteralOperation', any],
+  $literal: ['LiteralOperation', literal],
   $getField: ['GetFieldOperator', string],
   $convert: ['ConvertOperation', specs.convert as Shape],
+  $size: ['SizeOperation', (text, at) => node(text, at)],
   $and: ['AndOperation', list],
   $or: ['OrOperation', list],
-  $not: ['NotOperation', list],
+  $not: ['NotOperation', exactly(1)],
   $eq: ['EqOperation', pair],
   $gt: ['GtOperation', pair],
   $gte: ['GteOperation', pair],
@@ -55,17 +65,36 @@ const operators: Record<string, [className: string, argument: Shape]> = {
   $contains: ['ContainsOperation', specs.contains as Shape],
 }
 
-const nodes = Object.fromEntries(
-  Object.entries(operators).map(([operator, [name, argument]]) => [
-    operator,
-    model({ name, bases, fields: { [operator]: required(argument) } }),
-  ]),
+const operands = ['$literal', '$getField', '$convert', '$size']
+const operations = Object.keys(operators).filter((operator) => !operands.includes(operator))
+
+/** The same name as clients in Python may spell it: `get_field_`. */
+const underscored = (operator: string): string =>
+  `${operator.slice(1).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}_`
+
+const nodes = new Map(
+  Object.entries(operators).flatMap(([operator, [name, argument]]) =>
+    [operator, underscored(operator)].map((key): [string, Shape] => [
+      key,
+      model({ name, bases, fields: { [key]: required(argument) } }),
+    ]),
+  ),
 )
 
-function node(text: string, at: string): string {
-  const operator = [...(members(text)?.keys() ?? [])].find((key) => Object.hasOwn(nodes, key))
-  if (operator === undefined) throw fault(400, `${at} must be an operation`)
-  return (nodes[operator] as Shape)(text, at)
+/** A node of one of the operators. */
+function nodeOf(allowed: readonly string[]): Shape {
+  const keys = new Set(allowed.flatMap((operator) => [operator, underscored(operator)]))
+  return (text, at) => {
+    const shape = nodes.get([...(members(text)?.keys() ?? [])].find((key) => keys.has(key)) ?? '')
+    if (shape === undefined) throw fault(400, `${at} must be one of ${allowed.join(', ')}`)
+    return shape(text, at)
+  }
 }
 
-export const queryShape: Shape = model({ name: 'Query', bases, fields: { $expr: required(node) } })
+const node = nodeOf(Object.keys(operators))
+const operation = nodeOf(operations)
+
+export const queryShape: Shape = (text, at) => {
+  const key = members(text)?.has('expr_') ? 'expr_' : '$expr'
+  return model({ name: 'Query', bases, fields: { [key]: required(operation) }, unknown: 'refuse' })(text, at)
+}
