@@ -3,8 +3,15 @@ import { z } from 'zod'
 import { float, int, optional, text, withDefault } from './coerce.ts'
 import { expressionQuery, sortBy } from './query.ts'
 
+/** No finite number, as JSON or as a text spells it: infinite once it is read, or by its name. */
+const isInfinite = (value: unknown): boolean =>
+  typeof value === 'number'
+    ? !Number.isFinite(value)
+    : typeof value === 'string' &&
+      (Math.abs(Number(value)) === Number.POSITIVE_INFINITY || /^\s*[+-]?(inf|infinity|nan)\s*$/i.test(value))
+
 /** Numbers beyond double range are refused by the route, as negative prices are. */
-const price = () => z.preprocess((value) => (value === Number.POSITIVE_INFINITY ? -1 : value), float())
+const price = () => z.preprocess((value) => (isInfinite(value) ? -1 : value), float())
 
 const cost = z.object({
   prompt_token_cost: price(),

@@ -1,4 +1,5 @@
 // Object ids of the names that callers of the evaluation routes give.
+import { isLongerThan } from '../core/characters.ts'
 import { fault } from '../core/http/errors.ts'
 
 const longest = 128
@@ -14,7 +15,7 @@ export const safeName = (name: string): string =>
 /** @throws Fault 400 when it is no object id because it is empty or too long */
 export function checkObjectId(objectId: string): string {
   if (objectId === '') throw fault(400, 'name must hold a letter, a digit, "_", "." or "-"')
-  if (objectId.length > longest && [...objectId].length > longest)
+  if (isLongerThan(objectId, longest))
     throw fault(400, `The object id ${objectId.slice(0, 200)} is longer than ${longest} characters`)
   return objectId
 }

@@ -2,7 +2,7 @@
 import { callsDeleteRequest, callsDeleteResponse } from '../../schemas/calls-read.ts'
 import { appendCalls, type CallSplit, createCallWriter } from '../core/call-rows-writer.ts'
 import type { Clock } from '../core/clock.ts'
-import type { Freshness } from '../core/freshness.ts'
+import { type Freshness, throwIfStale } from '../core/freshness.ts'
 import { tooLarge } from '../core/http/errors.ts'
 import { type Route, route } from '../core/http/route.ts'
 import type { ProjectId } from '../core/ids.ts'
@@ -120,6 +120,8 @@ export function createCallDeleteRoutes(deps: CallDeleteDeps): Route[] {
         const ids = [...new Set(input.call_ids)]
         if (ids.length === 0) return { json: { num_deleted: 0 } }
         const headers = await freshness.wait(context, ['calls'])
+        // What is not in the tables yet would stay: of the calls that are named, and of their descendants.
+        throwIfStale(headers)
         const reached = await reachedCalls(deps, projectId, ids, { signal })
         if (reached.size === 0) return { json: { num_deleted: 0 }, headers }
         const writer = createCallWriter({ sizeHintBytes: reached.size * 150, ...split })

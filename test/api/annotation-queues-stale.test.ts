@@ -5,7 +5,11 @@ import { createAnnotationQueueWriteRoutes } from '../../services/ingest/annotati
 import { createFeedbackWriteRoutes } from '../../services/ingest/feedback/routes.ts'
 import { createQueueCheck } from '../../services/query/annotation-queues/read.ts'
 import { createAnnotationQueueRoutes } from '../../services/query/annotation-queues/routes.ts'
+import { createCallDeleteRoutes } from '../../services/query/call-delete.ts'
 import { createAnnotationSchema } from '../../services/query/feedback/annotation-schema.ts'
+import { createFeedbackReadRoutes } from '../../services/query/feedback/routes.ts'
+import { createObjectDeleteRoutes } from '../../services/query/objects/delete.ts'
+import { createObjectLabelRoutes } from '../../services/query/objects/label-routes.ts'
 import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'
 import { type Call, createCall } from '../fixtures/route-call.ts'
 import { createTestStore } from '../fixtures/store.ts'
@@ -25,6 +29,10 @@ beforeAll(async () => {
   call = createCall([
     ...createAnnotationQueueWriteRoutes(deps),
     ...createAnnotationQueueRoutes(deps),
+    ...createCallDeleteRoutes(deps),
+    ...createObjectDeleteRoutes(deps),
+    ...createObjectLabelRoutes(deps),
+    ...createFeedbackReadRoutes({ ...deps, config: { wirePrefix: 'wb', wireAliases: true } }),
     ...createFeedbackWriteRoutes({
       ...{ log, clock, config: { wirePrefix: 'wb', feedbackPrefix: 'wandb' } },
       annotationSchema: createAnnotationSchema(deps),
@@ -37,6 +45,9 @@ afterAll(() => remove())
 const project_id = 'e/stale'
 const queue_id = 'not-there-yet'
 const digest = 'x'.repeat(43)
+const byId = (...ids: string[]) => ({
+  $expr: { $in: [{ $getField: 'id' }, ids.map((id) => ({ $literal: id }))] },
+})
 const item = { project_id, weave_ref: `weave:///${project_id}/call/c`, payload: { value: 1 } }
 
 describe('what is not found', () => {
@@ -44,6 +55,10 @@ describe('what is not found', () => {
     ['/annotation_queues/{queue_id}/items', { project_id, call_ids: ['c'], display_fields: [] }, 404],
     ['/annotation_queues/{queue_id}/items/{item_id}/progress', { project_id, annotation_state: 'completed' }, 404],
     ['/feedback/create', { ...item, feedback_type: 'custom', queue_id }, 400],
+    ['/feedback/purge', { project_id, query: byId('f') }, 200],
+    ['/calls/delete', { project_id, call_ids: ['c'] }, 200],
+    ['/obj/delete', { project_id, object_id: 'o', digests: ['latest'] }, 404],
+    ['/objs/{object_id}/versions/{digest}/tags', { project_id, tags: ['t'] }, 404],
     [
       '/feedback/create',
       {
@@ -53,13 +68,27 @@ describe('what is not found', () => {
       404,
     ],
   ])('%s', async (path, json, otherwise) => {
-    const send = () => call(path, { json }, { params: { queue_id, item_id: 'i' } })
+    const send = () => call(path, { json }, { params: { queue_id, item_id: 'i', object_id: 'o', digest: 'v0' } })
     isStale = true
     const early = await send()
     expect([early.status, early.headers['Retry-After']]).toEqual([503, '1'])
     isStale = false
     expect((await send()).status).toBe(otherwise)
     expect(log.appends()).toBe(0)
+  })
+
+  it('is no feedback that is left when a purge names what is there as well', async () => {
+    const made = await call('/feedback/create', { json: { ...item, id: 'there', feedback_type: 'custom' } })
+    expect(made.status).toBe(200)
+    const purge = (...ids: string[]) => call('/feedback/purge', { json: { project_id, query: byId(...ids) } })
+    isStale = true
+    const before = log.appends()
+    expect((await purge('there', 'not-yet')).status).toBe(503)
+    expect(log.appends()).toBe(before)
+    const { status, headers } = await purge('there')
+    expect([status, headers['X-Callhouse-Position']]).toEqual([200, expect.stringMatching(/^feedback=/)])
+    isStale = false
+    expect((await purge('there', 'not-yet')).status).toBe(200)
   })
 
   it('is no call that is passed over', async () => {

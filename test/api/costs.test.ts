@@ -140,10 +140,13 @@ describe('POST /cost/create', () => {
     expect(log.appends()).toBe(before)
   })
 
-  it('refuses a price beyond the range of numbers with 400', async () => {
-    const jsonText = '{"project_id":"e/p","costs":{"m":{"prompt_token_cost":1e400,"completion_token_cost":1}}}'
-    expect((await call('/cost/create', { jsonText })).status).toBe(400)
-  })
+  it.each(['1e400', '-1e999', '"1e999"', '"-1e99999"', '"Infinity"', '"-inf"', '"NaN"'])(
+    'refuses the price %s, beyond the range of numbers, with 400',
+    async (price) => {
+      const jsonText = `{"project_id":"e/p","costs":{"m":{"prompt_token_cost":${price},"completion_token_cost":1}}}`
+      expect((await call('/cost/create', { jsonText })).status).toBe(400)
+    },
+  )
 
   it('is for administrators, as purges are', async () => {
     expect(Object.fromEntries(routes.map(({ path, right }) => [path, right]))).toEqual({
@@ -197,6 +200,12 @@ describe('POST /cost/query', () => {
     expect(models(await query(project, { sort_by: [], fields: null, query: null }))).toHaveLength(3)
   })
 
+  it('shows everything when no field is named', async () => {
+    const [all, named] = [await query(project), await query(project, { fields: [] })]
+    expect(named).toEqual(all)
+    expect(named[0]).toMatchObject({ llm_id: 'a', prompt_token_cost: 1 })
+  })
+
   it('shows null for what was not asked for', async () => {
     const fields = ['llm_id', 'created_at', 'effective_date']
     const [first] = await query(project, { fields, limit: 1 })
@@ -219,6 +228,7 @@ describe('POST /cost/query', () => {
     [{ fields: ['count(*)'] }, 400],
     [{ query: { $expr: { $eq: [field('nope'), literal(1)] } } }, 400],
     [{ query: { $expr: { $eq: [field('llm_id'), literal(1)] } } }, 400],
+    [{ query: { $expr: { x: 1, $eq: [field('llm_id'), literal(1)] } } }, 400],
     [{ sort_by: [{ field: 'nope', direction: 'asc' }] }, 400],
     [{ limit: -1 }, 400],
     [{ offset: -1 }, 400],

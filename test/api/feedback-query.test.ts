@@ -131,6 +131,24 @@ describe('fields', () => {
     [{ query: { $expr: { $contains: { input: field('payload.s'), substr: literal(1) } } } }, 400],
     [{ query: { $expr: { $contains: { input: field('scorer_ratings'), substr: literal('x') } } } }, 400],
     [{ query: { $expr: eq('created_at', 'yesterday') } }, 400],
+    // Keys that mean nothing change nothing, wherever they stand.
+    [{ query: { $expr: { x: 1, ...eq('creator', 1) } } }, 400],
+    [
+      {
+        query: {
+          $expr: {
+            $eq: [
+              { x: 1, ...field('creator') },
+              { x: 1, ...literal(1) },
+            ],
+          },
+        },
+      },
+      400,
+    ],
+    [{ query: { $expr: { x: 1, $in: [field('id'), [literal('a'), { x: 1, ...literal(2) }]] } } }, 400],
+    [{ query: { $expr: { $contains: { input: field('creator'), substr: { x: 1, ...literal(1) } } } } }, 400],
+    [{ query: { $expr: { $contains: { input: { x: 1, ...field('scorer_ratings') }, substr: literal('x') } } } }, 400],
   ])('and the like that are refused: %j', async (more, status) => {
     expect((await ask(more)).status).toBe(status)
   })

@@ -177,6 +177,20 @@ describe('/calls/usage', () => {
     })
   })
 
+  it('has null for a cost that no double can hold', async () => {
+    const counts = { prompt_tokens: 4e9, completion_tokens: 1, cache_read_input_tokens: 1 }
+    const project_id = await stored([{ name: 'dear', usage: { m1: counts } }])
+    await setPrices(project_id, { prompt_token_cost: 1e308, completion_token_cost: 1e308 })
+    const [asked, costs] = [{ project_id, include_costs: true }, { prompt_tokens_total_cost: null }]
+    const expected = { ...entry(0, 4e9, 1, 4e9 + 1, 1), ...costs, completion_tokens_total_cost: 1e308 }
+    const zero = { cache_read_input_tokens_total_cost: 0, cache_creation_input_tokens_total_cost: 0 }
+    for (const answer of [
+      await usage('/calls/usage', { ...asked, call_ids: [id('dear')] }),
+      await usage('/trace/usage', asked),
+    ])
+      expect(answer.call_usage).toEqual({ [id('dear')]: { m1: { ...expected, ...zero } } })
+  })
+
   it('adds descendants to each asked call and lists the unfinished calls of the trace (example B)', async () => {
     const project_id = await stored(exampleB())
     expect(await usage('/calls/usage', { project_id, call_ids: [id('b_K1'), id('a_R'), id('a_R')] })).toEqual({

@@ -1,4 +1,5 @@
 // Checks of single fields of call writes: what is wrong is collected, so that one answer names every fault of an item.
+import { integerIn } from '../../../schemas/coerce.ts'
 import { type Detail, type Fault, fault, invalid } from '../../core/http/errors.ts'
 import { isPlausible, parseTimestamp } from '../../core/timestamps.ts'
 
@@ -71,7 +72,7 @@ export function hasObject(found: Findings, from: Json, key: string): boolean {
 /** The integer that a JSON value stands for (integral number or numeric string), null when it is none. */
 export function coerceInteger(value: unknown): number | null {
   if (typeof value === 'number') return Number.isInteger(value) ? value : null
-  return typeof value === 'string' && /^\s*[+-]?\d{1,300}(?:\.0*)?\s*$/.test(value) ? Number(value) : null
+  return typeof value === 'string' ? integerIn(value) : null
 }
 
 /** An optional count of at least 0 that fits into 64 bits; null when it is absent. */
@@ -99,7 +100,3 @@ export function requiredTime(found: Findings, from: Json, key: string, nowMs: nu
   if (!isPlausible(us, nowMs)) refuse(found, `Invalid ${key}: must lie between 2000-01-01 and one day from now`)
   return us
 }
-
-/** True when the text has more than `limit` characters (code points). */
-export const isLongerThan = (text: string, limit: number): boolean =>
-  text.length > limit && (text.length > 2 * limit || [...text].length > limit)

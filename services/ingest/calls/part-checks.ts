@@ -1,12 +1,12 @@
 // Checks starts and ends as callers send them and reads everything but the payloads.
 import type { UsageEntry } from '../../core/call-rows.ts'
+import { isLongerThan } from '../../core/characters.ts'
 import { isCallId, uuidv7 } from '../../core/ids.ts'
 import { hasRefScheme, parseRef } from '../../core/refs.ts'
 import { isPlausible, parseTimestamp } from '../../core/timestamps.ts'
 import {
   type Findings,
   hasObject,
-  isLongerThan,
   type Json,
   misfit,
   optionalCount,

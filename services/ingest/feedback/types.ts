@@ -1,5 +1,6 @@
 // The rules of the feedback types: what a payload must hold, and which refs and scorer columns an item may carry.
 import type { FeedbackCreate } from '../../../schemas/feedback.ts'
+import { isLongerThan } from '../../core/characters.ts'
 import { fault } from '../../core/http/errors.ts'
 import { parseRef, type Ref } from '../../core/refs.ts'
 
@@ -31,8 +32,7 @@ function checkPayload(kind: Kind, payload: Record<string, unknown>): void {
   if (kind === 'note') {
     const { note } = payload
     if (typeof note !== 'string' || note === '') throw fault(400, 'payload.note must be a text that is not empty')
-    if (note.length > longestNote && [...note].length > longestNote)
-      throw fault(400, `payload.note is longer than ${longestNote} characters`)
+    if (isLongerThan(note, longestNote)) throw fault(400, `payload.note is longer than ${longestNote} characters`)
   }
   if (kind === 'reaction' && typeof payload.emoji !== 'string') throw fault(400, 'payload.emoji must be a text')
   if (kind === 'annotation' && !has('value')) throw fault(400, 'payload.value is required')

@@ -1,4 +1,5 @@
 // What an object's value says about itself: its class, its kind and its refs, and the value after class processing.
+import { isLongerThan } from '../../core/characters.ts'
 import { fault } from '../../core/http/errors.ts'
 import type { ObjectKind } from '../../core/object-rows.ts'
 import { extractRefs, refuseInternalRefs } from '../../core/refs.ts'
@@ -76,5 +77,5 @@ const nameCharacters = /^[\p{L}\p{N}_.-]+$/u
 export function checkObjectName(objectId: string): void {
   if (!nameCharacters.test(objectId))
     throw fault(422, 'object_id may hold letters, digits, "_", "." and "-" only, and must not be empty')
-  if (objectId.length > 128 && [...objectId].length > 128) throw fault(400, 'object_id is longer than 128 characters')
+  if (isLongerThan(objectId, 128)) throw fault(400, 'object_id is longer than 128 characters')
 }

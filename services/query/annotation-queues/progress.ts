@@ -1,7 +1,7 @@
 // Moving an annotator's progress on an item: POST /annotation_queues/{queue_id}/items/{item_id}/progress.
 import { annotationQueueProgressRequest, annotationQueueProgressResponse } from '../../../schemas/annotation-queues.ts'
 import { type ProgressState, progressedRecord } from '../../core/annotation-queue-rows.ts'
-import { unlessStale } from '../../core/freshness.ts'
+import { throwIfStale } from '../../core/freshness.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
@@ -54,9 +54,10 @@ export function createProgressRoute({ store, log, clock, freshness, lock }: Anno
     const read = async <Row>(query: Query) =>
       compactRows<Row>(await store.bytes(query, 'JSONCompactEachRow', { signal }))
     const headers = await freshness.wait(context, ['annotation_queues'])
+    // Neither the item nor a move that ends all moves may be missed.
+    throwIfStale(headers)
     const [item] = await read<ItemRow>(itemQuery({ projectId, queueId }, itemId))
-    if (item === undefined)
-      throw unlessStale(headers, fault(404, `Item ${itemId.slice(0, 100)} not found in this queue`))
+    if (item === undefined) throw fault(404, `Item ${itemId.slice(0, 100)} not found in this queue`)
     const callId = item[1]
     const all = (await read<ProgressRow>(progressQuery(projectId, queueId, callId))).map(
       ([annotator, reached, at]): Progress => ({ annotator, state: reached, clock: BigInt(at) }),

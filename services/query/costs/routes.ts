@@ -66,7 +66,7 @@ export function createCostReadRoutes({ store, log, clock, freshness }: CostReadD
           LIMIT ${cut} OFFSET ${param('UInt64', offset)}`
         })
         const rows = await store.rows<Row & { effective_us: string }>(query, { signal })
-        const asked = new Set(input.fields ?? shownColumns)
+        const asked = new Set(input.fields?.length ? input.fields : shownColumns)
         const results = rows.map(({ effective_us, ...row }) => {
           const all: Row = { ...row, effective_date: formatTimestamp(Number(effective_us)) }
           return Object.fromEntries(shownColumns.map((name) => [name, asked.has(name) ? all[name] : null]))

@@ -16,7 +16,7 @@ const maxNesting = 100
 const maxWeight = 30_000
 
 type Loc = (string | number)[]
-type Operator =
+export type Operator =
   | '$and'
   | '$or'
   | '$not'
@@ -28,7 +28,8 @@ type Operator =
   | '$convert'
   | '$size'
 
-const operators: Record<string, Operator> = {
+/** By every spelling. */
+export const operators: Readonly<Record<string, Operator>> = {
   $and: '$and',
   $or: '$or',
   $not: '$not',

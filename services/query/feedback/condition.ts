@@ -2,29 +2,30 @@
 import { fault } from '../../core/http/errors.ts'
 import { type ProjectScope, param, type Sql, sql } from '../../core/store/sql.ts'
 import { compileCondition } from '../expression/compile.ts'
-import { parseQuery } from '../expression/parse.ts'
+import { type Operator, operators, parseQuery } from '../expression/parse.ts'
 import type { Condition, Fields } from '../expression/types.ts'
 import { feedbackFields, isMap, sources, type WireNames } from './fields.ts'
 
-const comparisons = new Set(['eq', 'gt', 'gte', 'lt', 'lte'])
+const comparisons = new Set<string>(['$eq', '$gt', '$gte', '$lt', '$lte'])
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Operator name without its `$`, and its argument; the query has been parsed, so there is one. */
-function operatorOf(node: unknown): [name: string, argument: unknown] {
-  const key = isObject(node) ? (Object.keys(node)[0] ?? '') : ''
-  return [key.replace(/^\$|_$/g, ''), isObject(node) ? node[key] : undefined]
+/** A node's operator and its argument; the query has been parsed, so there is one, beside keys that mean nothing. */
+function operatorOf(node: unknown): [operator: Operator | null, argument: unknown] {
+  if (!isObject(node)) return [null, undefined]
+  const key = Object.keys(node).find((one) => Object.hasOwn(operators, one))
+  return key === undefined ? [null, undefined] : [operators[key] as Operator, node[key]]
 }
 
 const isNumberLiteral = (node: unknown): boolean => {
   const [operator, value] = operatorOf(node)
-  return operator === 'literal' && (typeof value === 'number' || typeof value === 'boolean')
+  return operator === '$literal' && (typeof value === 'number' || typeof value === 'boolean')
 }
 
 function isTextColumn(node: unknown, fields: Fields): string | null {
   const [operator, name] = operatorOf(node)
-  if ((operator !== 'getField' && operator !== 'get_field') || typeof name !== 'string') return null
+  if (operator !== '$getField' || typeof name !== 'string') return null
   const field = fields(name)
   return field.is === 'column' && field.column.kind === 'string' ? name : null
 }
@@ -36,25 +37,26 @@ export function checkTypes(root: unknown, fields: Fields): void {
   while (pending.length > 0) {
     const node = pending.pop()
     const [operator, argument] = operatorOf(node)
+    if (operator === null) continue
     if (comparisons.has(operator) && Array.isArray(argument)) {
       for (const [one, other] of [argument, [...argument].reverse()]) {
         const name = isTextColumn(one, fields)
         if (name !== null && isNumberLiteral(other)) throw never(name)
       }
       pending.push(...argument)
-    } else if (operator === 'in' && Array.isArray(argument)) {
+    } else if (operator === '$in' && Array.isArray(argument)) {
       const name = isTextColumn(argument[0], fields)
       const list = argument[1] as unknown[]
       if (name !== null && list.some(isNumberLiteral)) throw never(name)
       pending.push(argument[0], ...list)
-    } else if (operator === 'contains' && isObject(argument)) {
+    } else if (operator === '$contains' && isObject(argument)) {
       if (isNumberLiteral(argument.substr)) throw fault(400, 'The substr of $contains must be a text')
       const [inner, name] = operatorOf(argument.input)
-      if (inner.toLowerCase().startsWith('get') && typeof name === 'string' && isMap(name))
+      if (inner === '$getField' && typeof name === 'string' && isMap(name))
         throw fault(400, `Field ${name} is a map and cannot be searched`)
       pending.push(argument.input, argument.substr)
     } else if (Array.isArray(argument)) for (const item of argument) pending.push(item)
-    else if (isObject(argument)) pending.push(operator === 'convert' ? argument.input : argument)
+    else if (isObject(argument)) pending.push(operator === '$convert' ? argument.input : argument)
   }
 }
 

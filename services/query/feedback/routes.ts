@@ -8,7 +8,7 @@ import {
 import type { SortTerm } from '../../../schemas/query.ts'
 import type { Clock } from '../../core/clock.ts'
 import { purgedRecord } from '../../core/feedback-rows.ts'
-import type { Freshness } from '../../core/freshness.ts'
+import { type Freshness, throwIfStale } from '../../core/freshness.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Log } from '../../core/log/log.ts'
@@ -96,6 +96,8 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps): Route[] {
         if (asked.length === 0) return { json: {} }
         const headers = await freshness.wait(context, ['feedback'])
         const present = await store.rows<{ id: string }>(presentQuery(projectId, asked), { signal })
+        // Passed over quietly is only what certainly is not there.
+        if (present.length < asked.length) throwIfStale(headers)
         if (present.length === 0) return { json: {}, headers }
         const ids = present.map(({ id }) => id)
         const position = await log.append('feedback', [purgedRecord(projectId, ids, clock)])

@@ -1,7 +1,7 @@
 // Deleting versions of an object: POST /obj/delete. Served here, because the versions are found by reading.
 import { objDeleteRequest, objDeleteResponse } from '../../../schemas/objects.ts'
 import type { Clock } from '../../core/clock.ts'
-import type { Freshness } from '../../core/freshness.ts'
+import { type Freshness, throwIfStale } from '../../core/freshness.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Log } from '../../core/log/log.ts'
@@ -59,6 +59,8 @@ export function createObjectDeleteRoutes({ store, log, clock, freshness }: Objec
         const entries = input.digests ?? []
         if (entries.length > mostEntries) throw fault(400, `More than ${mostEntries} versions in one request`)
         const headers = await freshness.wait(context, ['objects'])
+        // Which versions there are, and which of them is the latest, would be guessed.
+        throwIfStale(headers)
         const page = { where: () => [], order: sql`v.first_clock`, limit: 0xffff_ffff, offset: 0 }
         const live = await store.rows<ListedVersion>(listQuery(projectId, [objectId], page), { signal })
         const gone = chosen(objectId, entries, live)

@@ -7,8 +7,9 @@ import {
   tagsRequest,
   tagsResponse,
 } from '../../../schemas/object-labels.ts'
+import { isLongerThan } from '../../core/characters.ts'
 import type { Clock } from '../../core/clock.ts'
-import type { Freshness } from '../../core/freshness.ts'
+import { type Freshness, throwIfStale } from '../../core/freshness.ts'
 import { fault, invalid } from '../../core/http/errors.ts'
 import { type Route, type RouteContext, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
@@ -28,12 +29,11 @@ export type LabelDeps = {
 
 const mostLabels = 1_000
 const tagForm = /^[\p{L}\p{N}_-]+(?: [\p{L}\p{N}_-]+)*$/u
-const characters = (text: string): number => [...text].length
 
 /** @throws Fault 400 */
 function checkTags(tags: readonly string[]): void {
   for (const tag of tags)
-    if (!tagForm.test(tag) || characters(tag) > 256)
+    if (!tagForm.test(tag) || isLongerThan(tag, 256))
       throw fault(
         400,
         `Tag ${JSON.stringify(tag.slice(0, 300))} must be at most 256 letters, digits, "_", "-" and single inner spaces`,
@@ -44,7 +44,8 @@ function checkTags(tags: readonly string[]): void {
 function checkAliases(aliases: readonly string[]): void {
   for (const alias of aliases) {
     const shown = JSON.stringify(alias.slice(0, 300))
-    if (alias.trim() === '' || characters(alias) > 128) throw fault(400, `Alias ${shown} must have 1 to 128 characters`)
+    if (alias.trim() === '' || isLongerThan(alias, 128))
+      throw fault(400, `Alias ${shown} must have 1 to 128 characters`)
     if (/[/:]/.test(alias)) throw fault(400, `Alias ${shown} must not hold "/" or ":"`)
     if (alias === 'latest' || /^v\d+$/.test(alias)) throw fault(400, `Alias ${shown} is kept for versions`)
   }
@@ -66,6 +67,8 @@ export function createObjectLabelRoutes({ store, log, clock, freshness }: LabelD
     let digest = ''
     if (version !== null) {
       headers = await freshness.wait(context, ['objects', 'object_labels'])
+      // The version may not be there yet, or no longer be the one with this alias.
+      throwIfStale(headers)
       digest = await findDigest(store, { projectId, objectId, version }, { signal: context.signal })
     }
     if (labels.length === 0) return { json: {}, headers }

@@ -91,6 +91,9 @@ const names = [
   'cache_creation_input_tokens_total_cost',
 ]
 
+/** Null for what was not asked for, and for what no double can hold. */
+const numberText = (value: number | undefined): string => (Number.isFinite(value) ? String(value) : 'null')
+
 const isZero = (value: number): boolean => value === 0
 
 /** JSON text; models whose numbers are all 0 are left out. */
@@ -99,7 +102,7 @@ export function usageText(usage: Usage | null): string {
   if (usage)
     for (const [model, entry] of usage) {
       if (entry.every(isZero)) continue
-      const fields = names.map((name, n) => `"${name}":${entry[n] ?? 'null'}`)
+      const fields = names.map((name, n) => `"${name}":${numberText(entry[n])}`)
       text += `${text && ','}${JSON.stringify(model)}:{${fields.join(',')}}`
     }
   return `{${text}}`
