@@ -362,6 +362,21 @@ describe('refusals', () => {
     expect([status, json]).toEqual([422, { detail: expect.any(Array) }])
   })
 
+  const percentiles = Array.from({ length: 100 }, (_, n) => n + 0.5)
+  const long = { end: '2024-01-01T02:46:40Z', granularity: 1 }
+  const tokens = ['input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens']
+
+  it.each([
+    [{ ...long, call_metrics: ['latency_ms', 'call_count', 'error_count'].map((metric) => ({ metric, percentiles })) }],
+    [{ ...long, usage_metrics: tokens.map((metric) => ({ metric, percentiles })) }],
+    // Two models.
+    [{ ...long, usage_metrics: [{ metric: 'input_tokens', percentiles }] }],
+    [{ call_metrics: [{ metric: 'call_count', percentiles: Array.from({ length: 501 }, (_, n) => n / 10) }] }],
+  ])('400 for more values than an answer may have: %#', async (body) => {
+    const { status, json } = await ask(body)
+    expect([status, json]).toEqual([400, { reason: expect.stringMatching(/values/) }])
+  })
+
   it.each([
     [{ timezone: 'Mars/Olympus' }],
     [{ timezone: '+05:00' }],

@@ -16,28 +16,28 @@ SELECT bucket, count(), ifNull(avgOrNull(latency), 0), maxOrNull(latency), if(co
     GROUP BY bucket SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- usage per bucket (call-stats.usage)
--- {"v0":300000000,"v1":"ent/proj","v2":1000000,"v3":2000000}
+-- {"v0":300000000,"v1":"ent/proj","v2":1000000,"v3":2000000,"v4":9}
 SELECT bucket, toString(point.1) AS model, count(), ifNull(sum(if(point.4 != 0 OR has(with_total, point.1), toFloat64(point.4), NULL)), 0), count(if(point.4 != 0 OR has(with_total, point.1), toFloat64(point.4), NULL)) FROM (SELECT bucket, arrayJoin(points) AS point, emptyArrayString() AS with_total FROM (SELECT intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v0:Int64}), 1000000) AS bucket, c.end_ver AS end_ver, c.id AS id, arrayZip(c.usage_model, c.usage_input,
         c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points
       FROM callhouse.calls AS c FINAL WHERE c.project_id = {v1:String} AND (c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND notEmpty(c.usage_model))))
-    GROUP BY bucket, model SETTINGS output_format_json_quote_64bit_integers = 0
+    GROUP BY bucket, model LIMIT {v4:UInt64} SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- usage of roots and spans (call-stats.usage)
--- {"v0":300000000,"v1":"ent/proj","v2":1000000,"v3":2000000}
+-- {"v0":300000000,"v1":"ent/proj","v2":1000000,"v3":2000000,"v4":9}
 SELECT bucket, toString(point.1) AS model, count(), ifNull(sum(if(point.4 != 0 OR has(with_total, point.1), toFloat64(point.4), NULL)), 0), count(if(point.4 != 0 OR has(with_total, point.1), toFloat64(point.4), NULL)) FROM (SELECT bucket, arrayJoin(points) AS point, emptyArrayString() AS with_total FROM (SELECT intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v0:Int64}), 1000000) AS bucket, c.end_ver AS end_ver, c.id AS id, arrayZip(c.usage_model, c.usage_input,
         c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points
       FROM callhouse.calls AS c FINAL WHERE c.project_id = {v1:String} AND (c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND notEmpty(c.usage_model) AND (c.parent_id = '' OR (c.start_ver, c.id) IN (SELECT clock, id FROM callhouse.payloads WHERE project_id = {v1:String} AND (part IN ('both', 'start') AND at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC') AND otel_dump != ''))))))
-    GROUP BY bucket, model SETTINGS output_format_json_quote_64bit_integers = 0
+    GROUP BY bucket, model LIMIT {v4:UInt64} SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- usage with exact totals (call-stats.usage)
--- {"v0":"ent/proj","v1":1000000,"v2":2000000,"v3":300000000}
+-- {"v0":"ent/proj","v1":1000000,"v2":2000000,"v3":300000000,"v4":9}
 SELECT bucket, toString(point.1) AS model, count(), ifNull(sum(if(point.4 != 0 OR has(with_total, point.1), toFloat64(point.4), NULL)), 0), count(if(point.4 != 0 OR has(with_total, point.1), toFloat64(point.4), NULL)) FROM (SELECT c.bucket AS bucket, arrayJoin(c.points) AS point, p.with_total AS with_total
         FROM (SELECT clock, id, arrayMap(entry -> entry.1,
         arrayFilter(entry -> toString(JSONType(entry.2, 'total_tokens')) != 'Null', JSONExtractKeysAndValuesRaw(summary, 'usage'))) AS with_total
       FROM callhouse.payloads WHERE project_id = {v0:String} AND (part IN ('both', 'end') AND (at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') OR at IN (SELECT c.output_at FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND NOT (c.output_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.output_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC'))))))) AS p RIGHT JOIN (SELECT intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v3:Int64}), 1000000) AS bucket, c.end_ver AS end_ver, c.id AS id, arrayZip(c.usage_model, c.usage_input,
         c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points
       FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND notEmpty(c.usage_model))) AS c ON p.clock = c.end_ver AND p.id = c.id)
-    GROUP BY bucket, model SETTINGS output_format_json_quote_64bit_integers = 0
+    GROUP BY bucket, model LIMIT {v4:UInt64} SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- calls per bucket from hours and minutes (call-stats.calls-rolled)
 -- {"v0":3600,"v1":"ent/proj","v2":60,"v3":60,"v4":3660,"v5":3720,"v6":9000,"v7":3600000000,"v8":1000000,"v9":2000000,"v10":60000000,"v11":3660000000,"v12":3720000000}
@@ -54,9 +54,9 @@ SELECT bucket, sum(calls), if(sum(timed) = 0, 0, sum(latency_sum) / sum(timed)) 
     GROUP BY bucket SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- usage per bucket from hours and minutes (call-stats.usage-rolled)
--- {"v0":3600,"v1":"ent/proj","v2":3600,"v3":0,"v4":7200}
+-- {"v0":3600,"v1":"ent/proj","v2":3600,"v3":0,"v4":7200,"v5":9}
 SELECT bucket, model, sum(points), sum(total_sum) FROM (SELECT start AS bucket, toString(model) AS model, points, total_sum
       FROM (SELECT *, toInt64(toUnixTimestamp(bucket)) - positiveModulo(toInt64(toUnixTimestamp(bucket)), {v0:Int64}) AS start FROM callhouse.call_stats FINAL WHERE project_id = {v1:String} AND (((seconds = {v2:UInt32} AND bucket >= toDateTime({v3:Int64}, 'UTC') AND bucket < toDateTime({v4:Int64}, 'UTC')))))
       ARRAY JOIN usage_model AS model, usage_points AS points, usage_top AS top, usage_total_sum AS total_sum
       WHERE top = 1)
-    GROUP BY bucket, model SETTINGS output_format_json_quote_64bit_integers = 0
+    GROUP BY bucket, model LIMIT {v5:UInt64} SETTINGS output_format_json_quote_64bit_integers = 0

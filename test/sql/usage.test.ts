@@ -23,9 +23,15 @@ const hours = { ...series({}), granularity: 3600 }
 const queries: [about: string, query: Query][] = [
   ['traces of calls', tracesOfQuery(projectId, ['a', 'b'])],
   ['calls per bucket', callSeriesQuery(series({ op_names: ['op:*'] }), latency)],
-  ['usage per bucket', usageSeriesQuery(series({}), totals, { rootsOrSpans: false, exactTotals: false })],
-  ['usage of roots and spans', usageSeriesQuery(series({}), totals, { rootsOrSpans: true, exactTotals: false })],
-  ['usage with exact totals', usageSeriesQuery(series({}), totals, { rootsOrSpans: false, exactTotals: true })],
+  ['usage per bucket', usageSeriesQuery(series({}), totals, { rootsOrSpans: false, exactTotals: false, most: 9 })],
+  [
+    'usage of roots and spans',
+    usageSeriesQuery(series({}), totals, { rootsOrSpans: true, exactTotals: false, most: 9 }),
+  ],
+  [
+    'usage with exact totals',
+    usageSeriesQuery(series({}), totals, { rootsOrSpans: false, exactTotals: true, most: 9 }),
+  ],
   [
     'calls per bucket from hours and minutes',
     rolledCallsQuery(hours, averages, {
@@ -36,7 +42,7 @@ const queries: [about: string, query: Query][] = [
   ],
   [
     'usage per bucket from hours and minutes',
-    rolledUsageQuery(hours, sums, { split: splitTime(0, 7_200_000_000, []), rootsOnly: true }),
+    rolledUsageQuery(hours, sums, { split: splitTime(0, 7_200_000_000, []), rootsOnly: true, most: 9 }),
   ],
 ]
 

@@ -70,6 +70,7 @@ export function aggregatesOf(metrics: readonly MetricSpec[], known: Readonly<Rec
         throw fault(400, `Percentiles are numbers from 0 to 100, not ${percentile}`)
       const key = `p${percentile}_${metric}`
       if (found.has(key)) continue
+      if (found.size >= mostAggregates) throw fault(400, `At most ${mostAggregates} values per bucket can be asked for`)
       levels.push(percentile)
       levelsOf.set(metric, levels)
       // Each aggregate function would keep all values for itself: there is one for all percentiles of a metric.
@@ -86,7 +87,6 @@ export function aggregatesOf(metrics: readonly MetricSpec[], known: Readonly<Rec
       })
     }
   }
-  if (found.size > mostAggregates) throw fault(400, `At most ${mostAggregates} values per bucket can be asked for`)
   for (const [metric, percentiles] of levelsOf) {
     const { value, mergedPercentiles } = known[metric] as MetricSql
     const levels = join(

@@ -8,8 +8,8 @@ import { callSeriesQuery, seriesOf, usageSeriesQuery } from './series.ts'
 
 export type SeriesPlan = {
   calls(aggregates: readonly Aggregate[]): Query
-  /** @param exactTotals see `usageSeriesQuery` */
-  usage(aggregates: readonly Aggregate[], exactTotals: boolean): Query
+  /** @param options see `usageSeriesQuery` */
+  usage(aggregates: readonly Aggregate[], options: { exactTotals: boolean; most: number }): Query
 }
 
 export async function planSeries(
@@ -35,11 +35,11 @@ export async function planSeries(
       const byHour = !aggregates.some(({ isPercentile }) => isPercentile)
       return rolledCallsQuery(series, aggregates, { split, rootsOnly, byHour })
     },
-    usage(aggregates, exactTotals) {
+    usage(aggregates, { exactTotals, most }) {
       const series = seriesOf(projectId, usageQuery, time)
       if (split === null || !isMerged(aggregates))
-        return usageSeriesQuery(series, aggregates, { rootsOrSpans: rootsOnly, exactTotals })
-      return rolledUsageQuery(series, aggregates, { split, rootsOnly })
+        return usageSeriesQuery(series, aggregates, { rootsOrSpans: rootsOnly, exactTotals, most })
+      return rolledUsageQuery(series, aggregates, { split, rootsOnly, most })
     },
   }
 }

@@ -172,7 +172,11 @@ const pointColumns: Readonly<Record<string, Sql>> = {
 }
 
 /** Rows as those of `usageSeriesQuery`. Every list that is joined is read, so only those that are needed are named. */
-export const rolledUsageQuery = (series: Series, aggregates: readonly Aggregate[], wanted: Wanted): Query =>
+export const rolledUsageQuery = (
+  series: Series,
+  aggregates: readonly Aggregate[],
+  wanted: Wanted & { most: number },
+): Query =>
   projectQuery('call-stats.usage-rolled', series.scope.projectId, (project) => {
     const { split, rootsOnly } = wanted
     const names = [...new Set(aggregates.map(({ column }) => column))].filter((name) => name !== '')
@@ -189,5 +193,5 @@ export const rolledUsageQuery = (series: Series, aggregates: readonly Aggregate[
     const live = sql`SELECT bucket, toString(point.1), toUInt64(1)${columns((name) => pointColumns[name] as Sql)}
       FROM ${livePoints(project, series, [liveCondition(split)], rootsOnly)}`
     return sql`SELECT bucket, model, sum(points)${listed(aggregates, 'merged')} FROM (${withLive(rolled, live, split)})
-    GROUP BY bucket, model ${asNumbers}`
+    GROUP BY bucket, model LIMIT ${param('UInt64', wanted.most)} ${asNumbers}`
   })

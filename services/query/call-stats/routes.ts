@@ -9,6 +9,7 @@ import { compactRows } from '../calls/light.ts'
 import type { Prices } from '../costs/prices.ts'
 import { compileCallsQuery } from '../expression/calls-query.ts'
 import { type Aggregate, aggregatesOf, tellsNullFromZero } from './aggregates.ts'
+import { seriesReply } from './answer.ts'
 import { bucketsOf, granularityOf, zonedTimes } from './buckets.ts'
 import { costsOfSums, isCost, tokenMetrics, tokenSums } from './costs.ts'
 import { callMetrics, usageMetrics } from './metrics.ts'
@@ -24,12 +25,24 @@ export type CallStatsDeps = {
 }
 
 type Value = number | null
-type CallRow = [bucket: number, count: number, ...values: Value[]]
-type UsageRow = [bucket: number, model: string, count: number, ...values: Value[]]
+type Row = [count: number, ...values: Value[]]
+type CallRow = [bucket: number, ...row: Row]
+type UsageRow = [bucket: number, model: string, ...row: Row]
 
 const mostSpanUs = 31 * 86_400 * 1e6
-/** Most rows of one answer: buckets times models. */
+/** Most rows of one list of an answer, buckets times models, and most values of all of them. */
 const mostRows = 200_000
+const mostValues = 2_000_000
+
+/** Rows that an answer may have when each has the aggregates and their number of data points. */
+const rowsOf = (aggregates: readonly Aggregate[]): number =>
+  Math.min(mostRows, Math.floor(mostValues / (aggregates.length + 1)))
+
+const tooManyValues = () =>
+  fault(
+    400,
+    `More than ${mostRows} rows or ${mostValues} values: ask for a greater granularity, a shorter time or fewer aggregates`,
+  )
 
 /** The years that the engine's times have. */
 const [leastUs, mostUs] = [Date.UTC(1900, 0, 1) * 1000, Date.UTC(2299, 0, 1) * 1000]
@@ -58,7 +71,7 @@ function timesOf(input: CallsStatsRequest): { startUs: number; endUs: number; gr
 
 type Line = Record<string, string | number | null>
 
-const emptyValues = (aggregates: readonly Aggregate[]): Value[] => aggregates.map(({ empty }) => empty)
+const emptyRow = (aggregates: readonly Aggregate[]): Row => [0, ...aggregates.map(({ empty }) => empty)]
 
 function lineOf(head: Line, aggregates: readonly Aggregate[], values: readonly Value[], count: number): Line {
   const line: Line = { ...head }
@@ -83,6 +96,11 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
     const ofUsage = aggregatesOf(tokenMetrics(usage), usageMetrics)
     const readOfUsage = withCosts ? [...ofUsage, ...tokenSums] : ofUsage
     const ofCalls = aggregatesOf(calls, callMetrics)
+    const starts = bucketsOf(startUs, endUs, granularity)
+    const most = rowsOf(readOfUsage)
+    // Every bucket has a row, and one for each model once there is one.
+    if ((usage.length > 0 && starts.length > most) || (calls.length > 0 && starts.length > rowsOf(ofCalls)))
+      throw tooManyValues()
     const rootsOnly = filter?.trace_roots_only === true
     const query = compileCallsQuery({ filter, projectId, ...names })
     const usageQuery = rootsOnly
@@ -99,39 +117,45 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
     const [usageRows, callRows, book] = await Promise.all([
       plan === null || usage.length === 0 || usageQuery.facts.nothing
         ? []
-        : read<UsageRow>(plan.usage(readOfUsage, exactTotals)),
+        : read<UsageRow>(plan.usage(readOfUsage, { exactTotals, most: most + 1 })),
       plan === null || calls.length === 0 || query.facts.nothing ? [] : read<CallRow>(plan.calls(ofCalls)),
       withCosts ? prices.of(projectId, { signal }) : null,
     ])
 
-    const starts = bucketsOf(startUs, endUs, granularity)
     const models = [...new Set(usageRows.map(([, model]) => model))].sort()
-    if (starts.length * models.length > mostRows)
-      throw fault(400, `More than ${mostRows} rows: ask for a greater granularity or a shorter time`)
+    if (starts.length * models.length > most) throw tooManyValues()
     const callsAt = new Map(callRows.map(([bucket, ...row]) => [bucket, row]))
-    const usageAt = new Map(usageRows.map(([bucket, model, ...row]) => [`${bucket} ${model}`, row]))
-    const usage_buckets: Line[] = []
-    const call_buckets: Line[] = []
-    for (const bucket of starts) {
-      const timestamp = written(bucket)
-      for (const model of models) {
-        const [count, ...values] = usageAt.get(`${bucket} ${model}`) ?? [0, ...emptyValues(readOfUsage)]
-        const line = lineOf({ timestamp, model }, ofUsage, values, count)
-        if (book) Object.assign(line, costsOfSums(usage, book, { model, sums: values.slice(ofUsage.length) }))
-        usage_buckets.push(line)
-      }
-      if (calls.length === 0) continue
-      const [count, ...values] = callsAt.get(bucket) ?? [0, ...emptyValues(ofCalls)]
-      call_buckets.push(lineOf({ timestamp }, ofCalls, values, count))
+    const usageAt = new Map<number, Map<string, Row>>()
+    for (const [bucket, model, ...row] of usageRows) {
+      const known = usageAt.get(bucket)
+      if (known) known.set(model, row)
+      else usageAt.set(bucket, new Map([[model, row]]))
     }
-    const json = {
+    const none = { usage: emptyRow(readOfUsage), calls: emptyRow(ofCalls) }
+    function* usageLines(): Generator<Line> {
+      for (const bucket of models.length > 0 ? starts : []) {
+        const timestamp = written(bucket)
+        for (const model of models) {
+          const [count, ...values] = usageAt.get(bucket)?.get(model) ?? none.usage
+          const line = lineOf({ timestamp, model }, ofUsage, values, count)
+          if (book) Object.assign(line, costsOfSums(usage, book, { model, sums: values.slice(ofUsage.length) }))
+          yield line
+        }
+      }
+    }
+    function* callLines(): Generator<Line> {
+      for (const bucket of calls.length > 0 ? starts : []) {
+        const [count, ...values] = callsAt.get(bucket) ?? none.calls
+        yield lineOf({ timestamp: written(bucket) }, ofCalls, values, count)
+      }
+    }
+    const head = {
       start: formatTimestamp(startUs),
       end: formatTimestamp(endUs),
       granularity: usage.length + calls.length === 0 ? 0 : granularity,
       timezone: input.timezone,
-      ...{ usage_buckets, call_buckets },
     }
-    return { json, headers }
+    return seriesReply(head, { usage_buckets: usageLines(), call_buckets: callLines() }, headers)
   }
 
   return [

@@ -82,11 +82,12 @@ export const livePoints = (project: ProjectScope, series: Series, more: readonly
 /**
  * Rows: bucket, model, number of data points, aggregates.
  * `exactTotals`: a total of 0 is told from one that was not reported, which takes a look into the summaries.
+ * `most`: rows beyond it are left out.
  */
 export const usageSeriesQuery = (
   series: Series,
   aggregates: readonly Aggregate[],
-  options: { rootsOrSpans: boolean; exactTotals: boolean },
+  options: { rootsOrSpans: boolean; exactTotals: boolean; most: number },
 ): Query =>
   projectQuery('call-stats.usage', series.scope.projectId, (project) => {
     const summaries = sql`SELECT clock, id, arrayMap(entry -> entry.1,
@@ -97,5 +98,5 @@ export const usageSeriesQuery = (
         FROM (${summaries}) AS p RIGHT JOIN (${usageCalls(project, series, [], options.rootsOrSpans)}) AS c ON p.clock = c.end_ver AND p.id = c.id)`
       : livePoints(project, series, [], options.rootsOrSpans)
     return sql`SELECT bucket, toString(point.1) AS model, count()${listed(aggregates, 'values')} FROM ${points}
-    GROUP BY bucket, model ${asNumbers}`
+    GROUP BY bucket, model LIMIT ${param('UInt64', options.most)} ${asNumbers}`
   })
