@@ -81,7 +81,7 @@ function azureTarget(deps: ResolveDeps, provider: Provider, keyName: string, mod
   const query = `?${new URLSearchParams({ 'api-version': apiVersion })}`
   return {
     ...{ provider: provider.name, model, isTrusted: true, drops: provider.drops(model) },
-    url: (path) => join(base, `openai/deployments/${encodeURIComponent(model)}/${path}${query}`),
+    url: (path) => join(base, `openai/deployments/${encodeURIComponent(model.toWellFormed())}/${path}${query}`),
     headers: { ...provider.headers, 'api-key': key },
     secrets: [key, ...headerSecrets(provider.headers)],
   }

@@ -1,6 +1,7 @@
 // Service accounts of Vertex AI: exchanged for a short-lived token (RFC 7523), and where their models are served.
 import { createPrivateKey, createSign, type KeyObject } from 'node:crypto'
 import { baseUrlFault } from '../core/public-url.ts'
+import { failureFault } from './answers.ts'
 import { inferenceFault } from './errors.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -8,6 +9,7 @@ const scope = 'https://www.googleapis.com/auth/cloud-platform'
 const defaultTokenUrl = 'https://oauth2.googleapis.com/token'
 const tokenSeconds = 3600
 const timeoutMs = 30_000
+const maxTokenBytes = 64 * 1024
 
 export type Credentials = Record<string, unknown>
 
@@ -47,7 +49,10 @@ function signedAssertion(credentials: Credentials, audience: string): string {
   return `${signed}.${createSign('RSA-SHA256').update(signed).sign(key, 'base64url')}`
 }
 
-/** The token that stands for the service account. It is asked for anew each time: nothing of a credential is kept. */
+/**
+ * The token that stands for the service account. It is asked for anew each time: nothing of a credential is kept.
+ * @throws Fault 400 or 401 for the credentials, 502 or 504 when the token server fails
+ */
 export async function exchangeCredentials(
   upstream: Upstream,
   credentials: Credentials,
@@ -59,14 +64,19 @@ export async function exchangeCredentials(
     throw inferenceFault(400, `The token_uri of cloud_credentials ${wrong}`, { param: 'cloud_credentials' })
   const assertion = signedAssertion(credentials, url)
   const form = new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion })
-  const answer = await upstream.send({
-    ...{ method: 'POST', url, body: form.toString(), isTrusted: false, timeoutMs, signal },
-    headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+  const asked = async () => {
+    const answer = await upstream.send({
+      ...{ method: 'POST', url, body: form.toString(), isTrusted: false, timeoutMs, signal },
+      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+    })
+    return { status: answer.status, bytes: await answer.bytes(maxTokenBytes) }
+  }
+  const answer = await asked().catch((error: unknown) => {
+    throw failureFault(error)
   })
-  const bytes = await answer.bytes(64 * 1024)
   let token: unknown
   try {
-    token = (JSON.parse(bytes.toString()) as { access_token?: unknown }).access_token
+    token = (JSON.parse(answer.bytes.toString()) as { access_token?: unknown }).access_token
   } catch {
     token = undefined
   }
@@ -78,7 +88,7 @@ export async function exchangeCredentials(
 
 /** Base address of the OpenAI-compatible endpoint of the account's project. */
 export function vertexBaseUrl(credentials: Credentials): string {
-  const project = encodeURIComponent(textOf(credentials, 'project_id'))
+  const project = encodeURIComponent(textOf(credentials, 'project_id').toWellFormed())
   const { location = 'us-central1' } = credentials
   if (typeof location !== 'string' || !/^[a-z0-9-]{1,40}$/.test(location))
     throw inferenceFault(400, 'The location of cloud_credentials is none', { param: 'cloud_credentials' })

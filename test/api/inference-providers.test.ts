@@ -1,6 +1,8 @@
 // Providers that projects store and operators list: their addresses, keys and models, and credentials of requests.
 import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { UpstreamFailure } from '../../services/inference/upstream.ts'
+import { exchangeCredentials, vertexBaseUrl } from '../../services/inference/vertex.ts'
 import { answerJson } from '../fixtures/fake-provider.ts'
 import {
   createInferenceWorld,
@@ -139,6 +141,31 @@ describe('cloud credentials', () => {
     const { status, text } = await send({ model: 'vertex_ai/gemini', cloud_credentials: JSON.stringify(account()) })
     expect(status).toBe(401)
     expect(text).not.toContain('secret words')
+  })
+
+  it('whose token server breaks off are 502, inside the answer where SDKs ask', async () => {
+    world.fake.on('/token', (response) => {
+      response.destroy()
+    })
+    const inputs = { model: 'vertex_ai/gemini', cloud_credentials: JSON.stringify(account()) }
+    const { status, json } = await send(inputs)
+    expect([status, json.error.code]).toEqual([502, 'provider_failed'])
+    const told = await world.post('/completions/create', { project_id: project, inputs: { messages, ...inputs } })
+    expect([told.status, told.json.response]).toEqual([200, { error: json.reason, error_status_code: 502 }])
+  })
+
+  it.each(['timeout', 'forbidden', 'gone'] as const)(
+    'whose token server fails (%s) fail as its kind says',
+    async (kind) => {
+      const send = () => Promise.reject(new UpstreamFailure(kind, 'no token'))
+      const options = { signal: new AbortController().signal, allowPrivate: true }
+      const statuses = { timeout: 504, forbidden: 400, gone: 499 }
+      await expect(exchangeCredentials({ send }, account(), options)).rejects.toMatchObject({ status: statuses[kind] })
+    },
+  )
+
+  it('may name a project in any text', () => {
+    expect(vertexBaseUrl({ project_id: 'a\ud800/b' })).toContain('/projects/a%EF%BF%BD%2Fb/')
   })
 })
 

@@ -34,6 +34,11 @@ describe('models', () => {
     expect((await world.callOf(answer)).summary.usage).toEqual({ [model]: usage })
   })
 
+  it('may have a name that is no text', async () => {
+    expect((await send({ model: 'azure/\ud800' })).status).toBe(200)
+    expect(world.fake.last().path).toContain('/deployments/%EF%BF%BD/')
+  })
+
   it.each<[string, number, string]>([
     ['unheard-of', 404, 'model_not_found'],
     ['some-org/some-model', 404, 'model_not_found'],
@@ -178,6 +183,7 @@ describe('prompts and variables', () => {
     })
     await world.create('greet', { ...prompt, messages: [{ role: 'system', content: 'Second' }] })
     await world.create('empty', prompt)
+    await world.create('nulled', { ...prompt, messages: null })
     await world.create('broken', { ...prompt, messages: 'none' })
     await world.create('other', { a: 1 })
   })
@@ -195,6 +201,7 @@ describe('prompts and variables', () => {
     expect(await sent({ prompt: 'greet:latest' })).toEqual(second)
     expect(await sent({ prompt: 'greet' })).toEqual(second)
     expect(await sent({ prompt: 'empty' })).toEqual(messages)
+    expect(await sent({ prompt: 'nulled' })).toEqual(messages)
   })
 
   it.each<[string, number, string | null]>([
