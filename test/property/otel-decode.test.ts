@@ -1,11 +1,14 @@
 // The hand-written OTLP decoder against protobufjs on the official definitions: equal for whatever protobufjs accepts.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { createBudget } from '../../services/ingest/otel/budget.ts'
 import { decodeJson } from '../../services/ingest/otel/decode-json.ts'
 import { decodeProtobuf } from '../../services/ingest/otel/decode-protobuf.ts'
 import { DecodeError, finite, nanosOf, type OtlpResourceSpans, TooDeep } from '../../services/ingest/otel/spans.ts'
 import type { Value } from '../../services/ingest/otel/values.ts'
 import { TraceRequest } from '../fixtures/otlp-proto.ts'
+
+const plenty = createBudget(2 ** 40)
 
 type Plain = Record<string, unknown>
 
@@ -188,7 +191,7 @@ function changed(message: Buffer, changes: Change[]): Buffer {
 /** Decodes; undefined for the two expected refusals. */
 function decoded(message: Buffer): OtlpResourceSpans[] | undefined {
   try {
-    return decodeProtobuf(message)
+    return decodeProtobuf(message, plenty)
   } catch (error) {
     if (error instanceof DecodeError || error instanceof TooDeep) return undefined
     throw error
@@ -199,7 +202,7 @@ describe('protobuf decoder', () => {
   it('reads what protobufjs reads', () => {
     fc.assert(
       fc.property(request, (message) => {
-        expect(decodeProtobuf(message)).toEqual(oracle(message))
+        expect(decodeProtobuf(message, plenty)).toEqual(oracle(message))
       }),
       { numRuns: 500, endOnFailure: true },
     )
@@ -235,7 +238,7 @@ describe('protobuf decoder', () => {
     fc.assert(
       fc.property(request, request, (one, other) => {
         const both = Buffer.concat([one, other])
-        expect(decodeProtobuf(both)).toEqual(oracle(both))
+        expect(decodeProtobuf(both, plenty)).toEqual(oracle(both))
       }),
       { numRuns: 100, endOnFailure: true },
     )
@@ -277,7 +280,7 @@ describe('JSON decoder', () => {
             ),
           )
         const body = Buffer.from(JSON.stringify(jsonOf(message)))
-        expect(known(decodeJson(body, 512))).toEqual(known(decodeProtobuf(message)))
+        expect(known(decodeJson(body, 512, plenty))).toEqual(known(decodeProtobuf(message, plenty)))
       }),
       { numRuns: 500, endOnFailure: true },
     )

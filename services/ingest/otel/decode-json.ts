@@ -3,8 +3,24 @@
 import { Fault } from '../../core/http/errors.ts'
 import { parseJson } from '../../core/http/json-check.ts'
 import { isRawNumber } from '../../core/json-lossless.ts'
-import type { OtlpEvent, OtlpLink, OtlpResourceSpans, OtlpScope, OtlpScopeSpans, OtlpSpan } from './spans.ts'
-import { type Attributes, DecodeError, finite, maxValueDepth, type Nanos, nanosOf, newSpan, TooDeep } from './spans.ts'
+import { type Budget, checkLeft, containerBytes, measureJson } from './budget.ts'
+import type { Attributes, Nanos, OtlpEvent, OtlpLink, OtlpResourceSpans, OtlpScopeSpans, OtlpSpan } from './spans.ts'
+import {
+  addAttribute,
+  addItem,
+  DecodeError,
+  finite,
+  maxValueDepth,
+  nanosOf,
+  newEvent,
+  newLink,
+  newMap,
+  newResourceSpans,
+  newScopeSpans,
+  newSpan,
+  setMember,
+  TooDeep,
+} from './spans.ts'
 import { type Branch, parseExact, type Value } from './values.ts'
 
 type Json = Record<string, unknown>
@@ -38,7 +54,7 @@ function listOf(value: unknown, name: string): unknown[] {
 const isUnsafe = (value: unknown): boolean => typeof value === 'number' && !Number.isSafeInteger(value)
 
 /** Decodes with the state of one body: whether its strings need repair, and whether its numbers are exact. */
-function createDecoder(mayHoldSurrogates: boolean, isExact: boolean) {
+function createDecoder(mayHoldSurrogates: boolean, isExact: boolean, budget: Budget) {
   function text(value: unknown, name: string): string {
     if (value === undefined || value === null) return ''
     if (typeof value !== 'string') throw wrong(name, 'a string')
@@ -137,7 +153,7 @@ function createDecoder(mayHoldSurrogates: boolean, isExact: boolean) {
           return double(content)
         case 'arrayValue':
         case 'array_value':
-          return listOf(objectOf(content, key).values, 'values').map((item) => anyValue(item, depth + 1) ?? null)
+          return arrayValue(listOf(objectOf(content, key).values, 'values'), depth)
         case 'kvlistValue':
         case 'kvlist_value':
           return branch(listOf(objectOf(content, key).values, 'values'), depth)
@@ -149,26 +165,28 @@ function createDecoder(mayHoldSurrogates: boolean, isExact: boolean) {
     return undefined
   }
 
+  function arrayValue(entries: unknown[], depth: number): Value[] {
+    const items: Value[] = []
+    for (const entry of entries) addItem(items, anyValue(entry, depth + 1) ?? null, budget)
+    return items
+  }
+
   function branch(entries: unknown[], depth: number): Branch {
-    const decoded: Branch = new Map()
+    const decoded = newMap(budget)
     for (const entry of entries) {
       const object = objectOf(entry, 'values')
       const value = anyValue(object.value, depth + 1)
-      if (value !== undefined) decoded.set(text(object.key, 'key'), value)
+      if (value !== undefined) setMember(decoded, text(object.key, 'key'), value, budget)
     }
     return decoded
   }
 
-  function attributes(value: unknown): Attributes {
-    const decoded: Attributes = { keys: [], values: [] }
+  function attributes(value: unknown, into: Attributes): void {
     for (const entry of listOf(value, 'attributes')) {
       const object = objectOf(entry, 'attributes')
       const item = anyValue(object.value, 1)
-      if (item === undefined) continue
-      decoded.keys.push(text(object.key, 'key'))
-      decoded.values.push(item)
+      if (item !== undefined) addAttribute(into, text(object.key, 'key'), item, budget)
     }
-    return decoded
   }
 
   const id = (value: unknown, name: string): string => text(value, name).toLowerCase()
@@ -178,29 +196,29 @@ function createDecoder(mayHoldSurrogates: boolean, isExact: boolean) {
 
   function event(value: unknown): OtlpEvent {
     const object = objectOf(value, 'events')
-    return {
-      time: nanosText(field(object, 'timeUnixNano', 'time_unix_nano'), 'timeUnixNano'),
-      name: text(object.name, 'name'),
-      attributes: attributes(object.attributes),
-      dropped: dropped(object),
-    }
+    const decoded = newEvent(budget)
+    decoded.time = nanosText(field(object, 'timeUnixNano', 'time_unix_nano'), 'timeUnixNano')
+    decoded.name = text(object.name, 'name')
+    attributes(object.attributes, decoded.attributes)
+    decoded.dropped = dropped(object)
+    return decoded
   }
 
   function link(value: unknown): OtlpLink {
     const object = objectOf(value, 'links')
-    return {
-      traceId: id(field(object, 'traceId', 'trace_id'), 'traceId'),
-      spanId: id(field(object, 'spanId', 'span_id'), 'spanId'),
-      traceState: text(field(object, 'traceState', 'trace_state'), 'traceState'),
-      attributes: attributes(object.attributes),
-      dropped: dropped(object),
-      flags: uint32(object.flags, 'flags'),
-    }
+    const decoded = newLink(budget)
+    decoded.traceId = id(field(object, 'traceId', 'trace_id'), 'traceId')
+    decoded.spanId = id(field(object, 'spanId', 'span_id'), 'spanId')
+    decoded.traceState = text(field(object, 'traceState', 'trace_state'), 'traceState')
+    attributes(object.attributes, decoded.attributes)
+    decoded.dropped = dropped(object)
+    decoded.flags = uint32(object.flags, 'flags')
+    return decoded
   }
 
   function span(value: unknown): OtlpSpan {
     const object = objectOf(value, 'spans')
-    const decoded = newSpan()
+    const decoded = newSpan(budget)
     decoded.traceId = id(field(object, 'traceId', 'trace_id'), 'traceId')
     decoded.spanId = id(field(object, 'spanId', 'span_id'), 'spanId')
     decoded.traceState = text(field(object, 'traceState', 'trace_state'), 'traceState')
@@ -209,7 +227,7 @@ function createDecoder(mayHoldSurrogates: boolean, isExact: boolean) {
     decoded.kind = enumOf(object.kind, kinds, 'kind')
     decoded.start = nanos(field(object, 'startTimeUnixNano', 'start_time_unix_nano'), 'startTimeUnixNano')
     decoded.end = nanos(field(object, 'endTimeUnixNano', 'end_time_unix_nano'), 'endTimeUnixNano')
-    decoded.attributes = attributes(object.attributes)
+    attributes(object.attributes, decoded.attributes)
     decoded.events = listOf(object.events, 'events').map(event)
     decoded.links = listOf(object.links, 'links').map(link)
     if (object.status !== undefined && object.status !== null) {
@@ -220,47 +238,56 @@ function createDecoder(mayHoldSurrogates: boolean, isExact: boolean) {
     return decoded
   }
 
-  function scope(value: unknown): OtlpScope {
-    if (value === undefined || value === null) return { name: '', version: '' }
-    const object = objectOf(value, 'scope')
-    return { name: text(object.name, 'name'), version: text(object.version, 'version') }
-  }
-
   function scopeSpans(value: unknown): OtlpScopeSpans {
     const object = objectOf(value, 'scopeSpans')
-    return { scope: scope(object.scope), spans: listOf(object.spans, 'spans').map(span) }
+    const decoded = newScopeSpans(budget)
+    if (object.scope !== undefined && object.scope !== null) {
+      const scope = objectOf(object.scope, 'scope')
+      decoded.scope = { name: text(scope.name, 'name'), version: text(scope.version, 'version') }
+    }
+    decoded.spans = listOf(object.spans, 'spans').map(span)
+    return decoded
   }
 
   return function resourceSpans(value: unknown): OtlpResourceSpans {
     const object = objectOf(value, 'resourceSpans')
     const resource = object.resource ? objectOf(object.resource, 'resource') : {}
-    return {
-      resource: attributes(resource.attributes),
-      droppedResource: dropped(resource),
-      scopes: listOf(field(object, 'scopeSpans', 'scope_spans'), 'scopeSpans').map(scopeSpans),
-    }
+    const decoded = newResourceSpans(budget)
+    attributes(resource.attributes, decoded.resource)
+    decoded.droppedResource = dropped(resource)
+    decoded.scopes = listOf(field(object, 'scopeSpans', 'scope_spans'), 'scopeSpans').map(scopeSpans)
+    return decoded
   }
 }
 
 const byteOrderMark = (bytes: Buffer): number => (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0)
 
-function decode(body: unknown, mayHoldSurrogates: boolean, isExact = false): OtlpResourceSpans[] {
+function decode(body: unknown, mayHoldSurrogates: boolean, isExact: boolean, budget: Budget): OtlpResourceSpans[] {
   const request = objectOf(body, 'the body')
   return listOf(field(request, 'resourceSpans', 'resource_spans'), 'resourceSpans').map(
-    createDecoder(mayHoldSurrogates, isExact),
+    createDecoder(mayHoldSurrogates, isExact, budget),
   )
+}
+
+/** The parsed body may take as much again as what is decoded from it. */
+function checkParsed(bytes: Buffer, budget: Budget): void {
+  if (bytes.length * containerBytes > budget.left) checkLeft(budget, measureJson(bytes.latin1Slice()).bytes)
 }
 
 /**
  * @throws DecodeError for text that is no such request, TooDeep for values that nest too deep, 413 for a body that does
+ *   or that takes more than the budget
  */
-export function decodeJson(bytes: Buffer, maxDepth: number): OtlpResourceSpans[] {
+export function decodeJson(bytes: Buffer, maxDepth: number, budget: Budget): OtlpResourceSpans[] {
   const mayHoldSurrogates = bytes.includes('\\ud') || bytes.includes('\\uD')
+  const { left } = budget
+  checkParsed(bytes, budget)
   try {
-    return decode(parseJson(bytes, maxDepth), mayHoldSurrogates)
+    return decode(parseJson(bytes, maxDepth), mayHoldSurrogates, false, budget)
   } catch (error) {
     if (error instanceof Fault && error.status === 422) throw new DecodeError('malformed JSON')
     if (!(error instanceof NeedsToken)) throw error
   }
-  return decode(parseExact(bytes.toString('utf8', byteOrderMark(bytes))), mayHoldSurrogates, true)
+  budget.left = left
+  return decode(parseExact(bytes.toString('utf8', byteOrderMark(bytes))), mayHoldSurrogates, true, budget)
 }

@@ -1,7 +1,22 @@
 // Decodes ExportTraceServiceRequest from protobuf (schemas/otlp); tags are field number * 8 + wire type.
 
-import type { OtlpEvent, OtlpLink, OtlpResourceSpans, OtlpScopeSpans, OtlpSpan } from './spans.ts'
-import { type Attributes, DecodeError, finite, maxValueDepth, newSpan, TooDeep } from './spans.ts'
+import type { Budget } from './budget.ts'
+import type { Attributes, OtlpEvent, OtlpLink, OtlpResourceSpans, OtlpScopeSpans, OtlpSpan } from './spans.ts'
+import {
+  addAttribute,
+  addItem,
+  DecodeError,
+  finite,
+  maxValueDepth,
+  newEvent,
+  newLink,
+  newMap,
+  newResourceSpans,
+  newScopeSpans,
+  newSpan,
+  setMember,
+  TooDeep,
+} from './spans.ts'
 import type { Branch, Value } from './values.ts'
 import { WireReader } from './wire.ts'
 
@@ -29,7 +44,7 @@ function anyValue(reader: WireReader, depth: number, before?: Value): Value | un
         value = arrayValue(reader, depth, Array.isArray(value) ? value : [])
         break
       case 50:
-        value = keyValueList(reader, depth, value instanceof Map ? value : new Map())
+        value = keyValueList(reader, depth, value instanceof Map ? value : newMap(reader.budget))
         break
       case 58:
         value = reader.base64()
@@ -46,7 +61,7 @@ function arrayValue(reader: WireReader, depth: number, items: Value[]): Value[] 
   const outer = reader.enter()
   while (reader.position < reader.end) {
     const tag = reader.tag()
-    if (tag === 10) items.push(anyValue(reader, depth + 1) ?? null)
+    if (tag === 10) addItem(items, anyValue(reader, depth + 1) ?? null, reader.budget)
     else reader.skip(tag)
   }
   reader.leave(outer)
@@ -71,7 +86,7 @@ function keyValueList(reader: WireReader, depth: number, branch: Branch): Branch
       else reader.skip(field)
     }
     reader.leave(inner)
-    if (value !== undefined) branch.set(key, value)
+    if (value !== undefined) setMember(branch, key, value, reader.budget)
   }
   reader.leave(outer)
   return branch
@@ -88,13 +103,11 @@ function attribute(reader: WireReader, into: Attributes): void {
     else reader.skip(tag)
   }
   reader.leave(outer)
-  if (value === undefined) return
-  into.keys.push(key)
-  into.values.push(value)
+  if (value !== undefined) addAttribute(into, key, value, reader.budget)
 }
 
 function event(reader: WireReader): OtlpEvent {
-  const decoded: OtlpEvent = { time: '0', name: '', attributes: { keys: [], values: [] }, dropped: 0 }
+  const decoded = newEvent(reader.budget)
   const outer = reader.enter()
   while (reader.position < reader.end) {
     const tag = reader.tag()
@@ -109,14 +122,7 @@ function event(reader: WireReader): OtlpEvent {
 }
 
 function link(reader: WireReader): OtlpLink {
-  const decoded: OtlpLink = {
-    traceId: '',
-    spanId: '',
-    traceState: '',
-    attributes: { keys: [], values: [] },
-    dropped: 0,
-    flags: 0,
-  }
+  const decoded = newLink(reader.budget)
   const outer = reader.enter()
   while (reader.position < reader.end) {
     const tag = reader.tag()
@@ -144,7 +150,7 @@ function status(reader: WireReader, decoded: OtlpSpan): void {
 }
 
 function span(reader: WireReader): OtlpSpan {
-  const decoded = newSpan()
+  const decoded = newSpan(reader.budget)
   const outer = reader.enter()
   while (reader.position < reader.end) {
     const tag = reader.tag()
@@ -194,7 +200,7 @@ function span(reader: WireReader): OtlpSpan {
 }
 
 function scopeSpans(reader: WireReader): OtlpScopeSpans {
-  const decoded: OtlpScopeSpans = { scope: { name: '', version: '' }, spans: [] }
+  const decoded = newScopeSpans(reader.budget)
   const outer = reader.enter()
   while (reader.position < reader.end) {
     const tag = reader.tag()
@@ -215,7 +221,7 @@ function scopeSpans(reader: WireReader): OtlpScopeSpans {
 }
 
 function resourceSpans(reader: WireReader): OtlpResourceSpans {
-  const decoded: OtlpResourceSpans = { resource: { keys: [], values: [] }, droppedResource: 0, scopes: [] }
+  const decoded = newResourceSpans(reader.budget)
   const outer = reader.enter()
   while (reader.position < reader.end) {
     const tag = reader.tag()
@@ -235,9 +241,9 @@ function resourceSpans(reader: WireReader): OtlpResourceSpans {
   return decoded
 }
 
-/** @throws DecodeError for bytes that are no such message, TooDeep for values that nest too deep */
-export function decodeProtobuf(bytes: Buffer): OtlpResourceSpans[] {
-  const reader = new WireReader(bytes)
+/** @throws DecodeError for bytes that are no such message, TooDeep for values that nest too deep, 413 over the budget */
+export function decodeProtobuf(bytes: Buffer, budget: Budget): OtlpResourceSpans[] {
+  const reader = new WireReader(bytes, budget)
   const decoded: OtlpResourceSpans[] = []
   while (reader.position < reader.end) {
     const tag = reader.tag()

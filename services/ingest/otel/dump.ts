@@ -1,5 +1,5 @@
 // The span as it was received, as JSON text without credentials: `attributes.otel_span` on reading (OTLP, section 7).
-import { keyOf } from './keys.ts'
+import { keyOf, maxKeyLength } from './keys.ts'
 import type { OtlpEvent, OtlpLink, OtlpScope, OtlpSpan } from './spans.ts'
 import { roundedUs } from './spans.ts'
 import { isoMicros } from './times.ts'
@@ -11,7 +11,8 @@ const codes = ['UNSET', 'OK', 'ERROR']
 const text = (value: string): string => (value === '' ? '""' : JSON.stringify(value))
 
 /** JSON text of names and other short texts that repeat: the key cache holds them. */
-const repeated = (value: string): string => keyOf(value).json.slice(0, -1)
+const repeated = (value: string): string =>
+  value.length > maxKeyLength ? text(value.toWellFormed()) : keyOf(value).json.slice(0, -1)
 
 export const resourceText = (attributes: Branch, dropped: number): string =>
   `{"attributes":${jsonText(attributes, true, false)},"dropped_attributes_count":${dropped}}`

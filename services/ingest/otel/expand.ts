@@ -1,11 +1,9 @@
 // Expands flat dotted attributes into a tree (specification: OTLP, section 3).
 import { inlineTextLength } from '../../core/content-port.ts'
-import { keyOf } from './keys.ts'
+import { type Budget, cost, spend } from './budget.ts'
+import { keyOf, maxPath } from './keys.ts'
 import type { Attributes } from './spans.ts'
 import { type Branch, isContainer, opened, ParsedJson, parseJsonText, type Value } from './values.ts'
-
-/** Deepest dotted key; together with the bounds of values the stored JSON stays below 512 levels. */
-const maxPath = 100
 
 /** What is found on the way. */
 export type Expansion = {
@@ -13,6 +11,8 @@ export type Expansion = {
   extract(text: string): string | null
   /** Some number is outside of what the engine's JSON functions read. */
   odd: boolean
+  /** What the tree may take. */
+  budget: Budget
 }
 
 /** Why the attributes fit into no tree. */
@@ -26,18 +26,19 @@ export class Conflict {
 const index = /^\d+$/
 
 /** Lists become objects with the keys "0" to "n-1" as soon as something is merged into them. */
-function branchOf(container: Branch | Value[]): Branch {
+function branchOf(container: Branch | Value[], budget: Budget): Branch {
   if (container instanceof Map) return container
+  spend(budget, cost.map + container.length * cost.member)
   const branch: Branch = new Map()
   for (let i = 0; i < container.length; i++) branch.set(String(i), container[i] as Value)
   return branch
 }
 
-function merge(existing: Branch, added: Branch): Branch {
+function merge(existing: Branch, added: Branch, budget: Budget): Branch {
   for (const [key, value] of added) {
     const before = existing.get(key)
     const both = before !== undefined && isContainer(before) && isContainer(value)
-    existing.set(key, both ? merge(branchOf(opened(before)), branchOf(opened(value))) : value)
+    existing.set(key, both ? merge(branchOf(opened(before), budget), branchOf(opened(value), budget), budget) : value)
   }
   return existing
 }
@@ -62,7 +63,7 @@ function prepared(value: Value, isSecret: boolean, found: Expansion): Value {
   if (typeof value === 'string') {
     const first = value.charCodeAt(0)
     if (first === 123 || first === 91) {
-      const parsed = parseJsonText(value)
+      const parsed = parseJsonText(value, found.budget)
       if (parsed instanceof ParsedJson) {
         if (parsed.isOdd) found.odd = true
         return parsed.hasLongText ? extractInside(parsed, found) : parsed
@@ -83,14 +84,14 @@ export function expand(attributes: Attributes, found: Expansion, keepFirst = fal
     const name = keys[i] as string
     const key = keyOf(name)
     const value = prepared(values[i] as Value, key.isSecret, found)
-    const reason = put(root, key.path, value)
+    const reason = put(root, key.path, value, found.budget)
     if (reason !== null && !keepFirst) return new Conflict(`attribute ${JSON.stringify(name.slice(0, 200))} ${reason}`)
   }
   return root
 }
 
 /** Sets a value in the tree; the reason when it does not fit. */
-function put(root: Branch, path: string[], value: Value): string | null {
+function put(root: Branch, path: string[], value: Value, budget: Budget): string | null {
   const last = path.length - 1
   if (last >= maxPath) return 'nests too deep'
   let node = root
@@ -98,15 +99,17 @@ function put(root: Branch, path: string[], value: Value): string | null {
     const segment = path[i] as string
     const child = node.get(segment)
     let next: Branch
-    if (child === undefined) next = new Map()
-    else if (child instanceof Map) {
+    if (child === undefined) {
+      spend(budget, cost.map)
+      next = new Map()
+    } else if (child instanceof Map) {
       node = child
       continue
     } else {
       if (!isContainer(child)) return 'lies below a plain value'
       const container = opened(child)
       if (Array.isArray(container) && !index.test(path[i + 1] as string)) return 'lies below a list'
-      next = branchOf(container)
+      next = branchOf(container, budget)
     }
     node.set(segment, next)
     node = next
@@ -118,7 +121,7 @@ function put(root: Branch, path: string[], value: Value): string | null {
     return null
   }
   if (!isContainer(value)) return 'is a plain value where a structure was set before'
-  node.set(leaf, merge(branchOf(opened(before)), branchOf(opened(value))))
+  node.set(leaf, merge(branchOf(opened(before), budget), branchOf(opened(value), budget), budget))
   return null
 }
 

@@ -2,7 +2,7 @@
 import { isSensitiveKey } from '../../core/redact.ts'
 
 export type Key = {
-  /** Segments between the dots. */
+  /** Segments between the dots; of a key that is too deep only one more than there may be. */
   path: string[]
   /** `"key":` */
   json: string
@@ -10,16 +10,19 @@ export type Key = {
   isSecret: boolean
 }
 
+/** Deepest dotted key; together with the bounds of values the stored JSON stays below 512 levels. */
+export const maxPath = 100
+
 /** Keys come from the sender: the cache is bounded and long keys stay out of it. */
 const maxKeys = 10_000
-const maxKeyLength = 128
+export const maxKeyLength = 128
 const known = new Map<string, Key>()
 
 export function keyOf(name: string): Key {
   const hit = known.get(name)
   if (hit !== undefined) return hit
   const json = `${JSON.stringify(name.toWellFormed())}:`
-  const key = { path: name.split('.'), json, isSecret: isSensitiveKey(name) }
+  const key = { path: name.split('.', maxPath + 1), json, isSecret: isSensitiveKey(name) }
   if (name.length <= maxKeyLength) {
     if (known.size >= maxKeys) known.clear()
     known.set(name, key)

@@ -2,6 +2,7 @@
 import type { CallPart } from '../../core/call-rows.ts'
 import { marks } from '../../core/dump-marks.ts'
 import { extractRefs } from '../../core/refs.ts'
+import { createBudget } from './budget.ts'
 import { type Conventions, contentEvents, inputEvents, outputEvent, type Source } from './conventions.ts'
 import { dumpText } from './dump.ts'
 import { Conflict, type Expansion, expand } from './expand.ts'
@@ -33,6 +34,7 @@ export type SpanSurroundings = {
   /** Some number of the resource is outside of what the engine reads. */
   resourceIsOdd: boolean
   nowMs: number
+  maxBodyBytes: number
 }
 
 /** Why a span is refused. */
@@ -188,7 +190,11 @@ function threadOf(root: Branch, spanId: string, conventions: Conventions): { thr
 export function callOf(span: OtlpSpan, around: SpanSurroundings, clock: bigint): CompleteCall | Rejected {
   if (!traceIdForm.test(span.traceId) || zeros.test(span.traceId)) return { reason: 'the trace id is invalid' }
   if (!spanIdForm.test(span.spanId) || zeros.test(span.spanId)) return { reason: 'the span id is invalid' }
-  const found: Expansion = { extract: around.extract, odd: around.resourceIsOdd }
+  const found: Expansion = {
+    extract: around.extract,
+    odd: around.resourceIsOdd,
+    budget: createBudget(around.maxBodyBytes),
+  }
   const root = expand(span.attributes, found)
   if (root instanceof Conflict) return root
   const events = expandAll(span.events, found)
@@ -198,9 +204,10 @@ export function callOf(span: OtlpSpan, around: SpanSurroundings, clock: bigint):
 
   const { conventions } = around
   const { vendor } = conventions
-  const startedUs =
-    (root.has('langfuse') ? overrideUs(set(root, [conventions.startTime])) : null) ?? roundedUs(span.start)
-  const endedUs = (root.has('langfuse') ? overrideUs(set(root, [conventions.endTime])) : null) ?? roundedUs(span.end)
+  const override = (source: Source): number | null =>
+    root.has('langfuse') ? overrideUs(set(root, [source]), around.nowMs) : null
+  const startedUs = override(conventions.startTime) ?? roundedUs(span.start)
+  const endedUs = override(conventions.endTime) ?? roundedUs(span.end)
   if (!isAcceptable(startedUs, around.nowMs)) return { reason: 'the start time is before 2000 or in the future' }
   if (!isAcceptable(endedUs, around.nowMs)) return { reason: 'the end time is before 2000 or in the future' }
 

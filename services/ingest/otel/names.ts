@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 const maxOpName = 128
 const maxDisplayName = 1024
 const delimiters = new Set([...', ;|/?.'])
+const noDelimiter = /[^, ;|/?.]/
 
 type Part = { delimiters: string[]; text: string[] }
 
@@ -25,15 +26,28 @@ function partsOf(points: string[]): Part[] {
   return parts
 }
 
+/** Enough of the start of a name to shorten it: names may have millions of parts. Shorter names are whole. */
+function startOf(name: string, max: number): string[] {
+  // A code point takes at most two code units; half of one that is cut off lies behind the last that counts.
+  const points = [...name.slice(0, 2 * (max + 1))].slice(0, max + 1)
+  const isCut = points.length > max
+  // Delimiters are followed by text or end the name: that decides, however many they are.
+  if (isCut && delimiters.has(points[max] as string)) {
+    const rest = name.slice(points.join('').length)
+    const text = noDelimiter.exec(rest)
+    if (text !== null) points.push(text[0])
+  }
+  return points
+}
+
 /**
  * Shortens a name at its delimiters; lengths count code points.
  * @param suffix ends every shortened name
- * @param tailOf what ends a name that is cut before these delimiters
+ * @param tailOf what ends a name that is cut before these delimiters; the suffix in its place when it does not fit
  */
 function shortened(name: string, max: number, suffix: string, tailOf: (delimiters: string) => string): string {
-  // A code point takes at most two code units.
   if (name.length <= max) return name
-  const points = [...name]
+  const points = startOf(name, max)
   if (points.length <= max) return name
   const room = max - suffix.length
   const parts = partsOf(points)
@@ -50,7 +64,7 @@ function shortened(name: string, max: number, suffix: string, tailOf: (delimiter
     const between = part.delimiters.join('')
     const tail = tailOf(between)
     const size = part.delimiters.length + part.text.length
-    if (length + size >= max - [...tail].length) return current + tail
+    if (length + size >= max - tail.length) return current + (length + tail.length > max ? suffix : tail)
     current += between + part.text.join('')
     length += size
   }

@@ -10,6 +10,7 @@ import type { ProjectId } from '../../core/ids.ts'
 import type { Log, Position } from '../../core/log/log.ts'
 import type { OpObjects } from '../../core/op-objects.ts'
 import { formatPositions, positionHeader } from '../../core/positions.ts'
+import { type Budget, createBudget, spend } from './budget.ts'
 import { type Conventions, createConventions } from './conventions.ts'
 import { decodeJson } from './decode-json.ts'
 import { decodeProtobuf } from './decode-protobuf.ts'
@@ -35,6 +36,7 @@ export type OtelDeps = {
     otelVendorNamespaces: readonly string[]
     otelEventsAsIo: boolean
     maxJsonDepth: number
+    maxBodyBytes: number
   }
 }
 
@@ -93,16 +95,24 @@ async function ingest(deps: OtelDeps, conventions: Conventions, context: RouteCo
   const isJson = contentType === 'application/json'
   const header = context.header(projectHeader)
   const named = header === undefined ? null : context.project(header)
+  const budget = createBudget(deps.config.maxBodyBytes)
   let decoded: OtlpResourceSpans[]
   try {
-    decoded = isJson ? decodeJson(bytes, deps.config.maxJsonDepth) : decodeProtobuf(bytes)
+    decoded = isJson ? decodeJson(bytes, deps.config.maxJsonDepth, budget) : decodeProtobuf(bytes, budget)
   } catch (error) {
     if (error instanceof TooDeep) throw tooLarge()
     if (error instanceof DecodeError) return undecodableReply(isJson, `Invalid trace request: ${error.message}`)
     throw error
   }
   const rejections: Rejections = { count: 0, sentences: [] }
-  const positions = await write(deps, conventions, context, decoded, named, rejections)
+  const positions = await write(
+    deps,
+    conventions,
+    context,
+    routed(deps, context, decoded, named, budget),
+    budget,
+    rejections,
+  )
   return successReply(isJson, rejections, positions.length > 0 ? { [positionHeader]: formatPositions(positions) } : {})
 }
 
@@ -112,11 +122,12 @@ function routed(
   context: RouteContext,
   decoded: OtlpResourceSpans[],
   named: ProjectId | null,
+  budget: Budget,
 ): Resource[] {
   return decoded
     .filter((resource) => spanCount(resource) > 0)
     .map((resource) => {
-      const found: Expansion = { extract: () => null, odd: false }
+      const found: Expansion = { extract: () => null, odd: false, budget }
       const attributes = expand(resource.resource, found, true) as Branch
       const id = named ?? projectOfResource(attributes, deps.config.otelVendorNamespaces)
       return { decoded: resource, attributes, isOdd: found.odd, projectId: id === null ? null : context.project(id) }
@@ -128,11 +139,10 @@ async function write(
   deps: OtelDeps,
   conventions: Conventions,
   context: RouteContext,
-  decoded: OtlpResourceSpans[],
-  named: ProjectId | null,
+  resources: Resource[],
+  budget: Budget,
   rejections: Rejections,
 ): Promise<Position[]> {
-  const resources = routed(deps, context, decoded, named)
   if (resources.length === 0) return []
   if (resources.every(({ projectId }) => projectId === null))
     throw fault(
@@ -166,7 +176,14 @@ async function write(
               extract: (long) => extraction.extract(projectId, userId, long),
               resourceIsOdd: isOdd,
               nowMs,
+              maxBodyBytes: deps.config.maxBodyBytes,
             }
+      // Rows name what their spans share, each of them again.
+      if (around !== null)
+        spend(
+          budget,
+          spans.length * (text.length + around.scope.length + around.runId.length + around.projectId.length),
+        )
       for (const span of spans) {
         if (around === null) {
           reject(rejections, sentence(span, 'its resource names no project'))

@@ -1,5 +1,6 @@
 // Decoded OTLP trace data, the same from both encodings; ids are lower-case hex as received, of any length.
-import type { Value } from './values.ts'
+import { type Budget, cost, spend } from './budget.ts'
+import type { Branch, Value } from './values.ts'
 
 /** Nanoseconds since 1970 as whole microseconds and the rest, 0 to 999: exact where a double is not. */
 export type Nanos = { us: number; rest: number }
@@ -55,21 +56,65 @@ export class TooDeep extends Error {}
 /** Deepest nesting of lists and maps inside one attribute value. */
 export const maxValueDepth = 100
 
-export const newSpan = (): OtlpSpan => ({
-  traceId: '',
-  spanId: '',
-  traceState: '',
-  parentSpanId: '',
-  name: '',
-  kind: 0,
-  start: { us: 0, rest: 0 },
-  end: { us: 0, rest: 0 },
-  attributes: { keys: [], values: [] },
-  events: [],
-  links: [],
-  statusCode: 0,
-  statusMessage: '',
-})
+export function newResourceSpans(budget: Budget): OtlpResourceSpans {
+  spend(budget, cost.message)
+  return { resource: { keys: [], values: [] }, droppedResource: 0, scopes: [] }
+}
+
+export function newScopeSpans(budget: Budget): OtlpScopeSpans {
+  spend(budget, cost.message)
+  return { scope: { name: '', version: '' }, spans: [] }
+}
+
+export function newSpan(budget: Budget): OtlpSpan {
+  spend(budget, cost.message)
+  return {
+    traceId: '',
+    spanId: '',
+    traceState: '',
+    parentSpanId: '',
+    name: '',
+    kind: 0,
+    start: { us: 0, rest: 0 },
+    end: { us: 0, rest: 0 },
+    attributes: { keys: [], values: [] },
+    events: [],
+    links: [],
+    statusCode: 0,
+    statusMessage: '',
+  }
+}
+
+export function newEvent(budget: Budget): OtlpEvent {
+  spend(budget, cost.message)
+  return { time: '0', name: '', attributes: { keys: [], values: [] }, dropped: 0 }
+}
+
+export function newLink(budget: Budget): OtlpLink {
+  spend(budget, cost.message)
+  return { traceId: '', spanId: '', traceState: '', attributes: { keys: [], values: [] }, dropped: 0, flags: 0 }
+}
+
+export function addAttribute(into: Attributes, key: string, value: Value, budget: Budget): void {
+  spend(budget, cost.member)
+  into.keys.push(key)
+  into.values.push(value)
+}
+
+export function addItem(items: Value[], value: Value, budget: Budget): void {
+  spend(budget, cost.item)
+  items.push(value)
+}
+
+export function newMap(budget: Budget): Branch {
+  spend(budget, cost.map)
+  return new Map()
+}
+
+export function setMember(branch: Branch, key: string, value: Value, budget: Budget): void {
+  spend(budget, cost.member)
+  branch.set(key, value)
+}
 
 /** Doubles that JSON cannot hold become text. */
 export function finite(value: number): number | string {

@@ -21,15 +21,25 @@ export function isoMicros(us: number): string {
   return `${cachedDate}${clock}.${String(rest - second * 1e6).padStart(6, '0')}`
 }
 
-/**
- * Microseconds of an override: ISO 8601 text, an integer of nanoseconds or a float of seconds since 1970.
- * null when it is none of them.
- */
-export function overrideUs(value: Value | undefined): number | null {
+/** Whole numbers up to this one, the year 2603, are seconds: as nanoseconds they would be the first minute of 1970. */
+const mostSeconds = 2e10
+
+function writtenUs(value: Value | undefined): number | null {
   if (typeof value === 'string') return value.charCodeAt(4) === 45 ? parseTimestamp(value) : null
   if (typeof value === 'bigint') return Number((value + 500n) / 1000n)
   if (typeof value !== 'number') return null
-  return Math.round(Number.isInteger(value) ? value / 1000 : value * 1e6)
+  // A float of whole seconds and an integer are one number by now.
+  const isNanos = Number.isInteger(value) && Math.abs(value) > mostSeconds
+  return Math.round(isNanos ? value / 1000 : value * 1e6)
+}
+
+/**
+ * Microseconds of an override: ISO 8601 text, an integer of nanoseconds or a float of seconds since 1970. null when it
+ * is none of them, or a time that no call may have: then the span's own counts.
+ */
+export function overrideUs(value: Value | undefined, nowMs: number): number | null {
+  const us = writtenUs(value)
+  return us !== null && isPlausible(us, nowMs) ? us : null
 }
 
 /** Times that a table partition may be opened for. 0 means that the sender set none. */

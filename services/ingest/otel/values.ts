@@ -3,6 +3,7 @@ import { inlineTextLength } from '../../core/content-port.ts'
 import { isRawNumber, type RawNumber, rawNumber } from '../../core/json-lossless.ts'
 import { rewriteJson } from '../../core/json-rewrite.ts'
 import { isSensitiveKey, redacted } from '../../core/redact.ts'
+import { type Budget, containerBytes, measureJson, spend } from './budget.ts'
 import { keyOf } from './keys.ts'
 
 /** Object of an attribute tree. A Map, because keys are the sender's: order, digits and `__proto__` stay as they came. */
@@ -17,6 +18,7 @@ const maxJsonDepth = 300
 /** What one look at parsed JSON finds. */
 type Scan = {
   keys: number
+  containers: number
   isEmpty: boolean
   hasSecret: boolean
   hasIndex: boolean
@@ -68,6 +70,7 @@ function scan(value: unknown, depth: number, found: Scan): void {
     return
   }
   if (typeof value !== 'object' || value === null) return
+  found.containers++
   if (depth > maxJsonDepth) {
     found.isTooDeep = true
   } else if (Array.isArray(value)) {
@@ -92,30 +95,23 @@ function roughKeyCount(text: string): number {
   return count
 }
 
-/** Longer texts are scanned for depth before they are parsed: parsing brackets alone is fifty times slower. */
-const scanAbove = 4096
+/** Longer texts are measured before they are parsed: parsing brackets alone is fifty times slower. */
+const measureAbove = 4096
 
-/** True when brackets outside of strings nest deeper than the limit. */
-function nestsDeeper(text: string, limit: number): boolean {
-  let depth = 0
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === 34) {
-      for (at++; at < text.length; at++) {
-        const inside = text.charCodeAt(at)
-        if (inside === 34) break
-        if (inside === 92) at++
-      }
-    } else if ((code | 32) === 123) {
-      if (++depth > limit) return true
-    } else if ((code | 32) === 125) depth--
+/** JSON text is parsed once, and once more into maps when something looks inside. */
+const timesParsed = 2
+
+/**
+ * Takes a string that starts with `{` or `[` as JSON; the string itself when it is none or nested too deep.
+ * 413 when what it holds takes more than the budget.
+ */
+export function parseJsonText(text: string, budget: Budget): ParsedJson | string {
+  const isLong = text.length > measureAbove
+  if (isLong) {
+    const { depth, bytes } = measureJson(text)
+    if (depth > maxJsonDepth) return text
+    spend(budget, bytes * timesParsed)
   }
-  return false
-}
-
-/** Takes a string that starts with `{` or `[` as JSON; the string itself when it is none or nested too deep. */
-export function parseJsonText(text: string): ParsedJson | string {
-  if (text.length > scanAbove && nestsDeeper(text, maxJsonDepth)) return text
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -125,6 +121,7 @@ export function parseJsonText(text: string): ParsedJson | string {
   const isList = Array.isArray(value)
   const found: Scan = {
     keys: 0,
+    containers: 0,
     isEmpty: false,
     hasSecret: false,
     hasIndex: false,
@@ -133,6 +130,7 @@ export function parseJsonText(text: string): ParsedJson | string {
     isTooDeep: false,
   }
   scan(value, 1, found)
+  if (!isLong) spend(budget, found.containers * containerBytes * timesParsed)
   if (found.isTooDeep) return text
   found.isEmpty = isList ? (value as unknown[]).length === 0 : found.keys === 0
   // Of repeated keys only the last was seen: the others may hide credentials.

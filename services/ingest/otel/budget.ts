@@ -1,0 +1,65 @@
+// How much memory the decoded form of one OTLP request may take: a few bytes of an encoding can stand for a whole object.
+import { tooLarge } from '../../core/http/errors.ts'
+
+/** Estimated bytes that may still be taken; shared by everything that is held at one time. */
+export type Budget = { left: number }
+
+/**
+ * A request takes up to this many times the largest body. Ten thousand spans with thirty attributes each take a tenth
+ * of it under the default limit; a body of nothing but empty messages would take two hundred times its size.
+ */
+const bytesPerBodyByte = 4
+
+export const createBudget = (maxBodyBytes: number): Budget => ({ left: maxBodyBytes * bytesPerBodyByte })
+
+/** Bytes of memory, rounded up from what the engine was seen to take. */
+export const cost = {
+  /** A span, event, link, scope or resource with its lists. */
+  message: 400,
+  /** An attribute or a member of a map: key and value. */
+  member: 48,
+  /** An item of a list. */
+  item: 16,
+  /** A map, of an attribute value or of the tree that dotted keys make. */
+  map: 200,
+} as const
+
+/** @throws 413 when so many bytes are not left */
+export function checkLeft(budget: Budget, bytes: number): void {
+  if (bytes > budget.left) throw tooLarge()
+}
+
+/** @throws 413 when so many bytes are not left */
+export function spend(budget: Budget, bytes: number): void {
+  checkLeft(budget, bytes)
+  budget.left -= bytes
+}
+
+/** Bytes of an object or list of parsed JSON. */
+export const containerBytes = 64
+/** Bytes of a member or item, of which there is one after each comma. */
+const commaBytes = 16
+
+/** What can be seen of JSON text before it is parsed: how deep it nests, and how many bytes it will take. */
+export function measureJson(text: string): { depth: number; bytes: number } {
+  let depth = 0
+  let deepest = 0
+  let containers = 0
+  let commas = 0
+  const end = text.length
+  for (let at = 0; at < end; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 34) {
+      for (at++; at < end; at++) {
+        const inside = text.charCodeAt(at)
+        if (inside === 34) break
+        if (inside === 92) at++
+      }
+    } else if (code === 44) commas++
+    else if ((code | 32) === 123) {
+      containers++
+      if (++depth > deepest) deepest = depth
+    } else if ((code | 32) === 125) depth--
+  }
+  return { depth: deepest, bytes: containers * containerBytes + commas * commaBytes }
+}
