@@ -1,13 +1,14 @@
 // Wire shapes of annotation queues, their items and the progress of annotators.
 import { z } from 'zod'
 import { bool, int, optional, text, withDefault } from './coerce.ts'
+import { list } from './collections.ts'
 import { sortBy } from './query.ts'
 
 export const annotationQueueCreateRequest = z.object({
   project_id: text(),
   name: text(),
   description: withDefault(text(), ''),
-  scorer_refs: z.array(text()),
+  scorer_refs: list(text()),
 })
 
 export const annotationQueueCreateResponse = z.object({ id: z.string() })
@@ -36,7 +37,7 @@ export const annotationQueuesQueryRequest = z.object({
   offset: optional(int()),
 })
 
-export const annotationQueuesStatsRequest = z.object({ project_id: text(), queue_ids: z.array(text()) })
+export const annotationQueuesStatsRequest = z.object({ project_id: text(), queue_ids: list(text()) })
 
 export const annotationQueuesStatsResponse = z.object({
   stats: z.array(z.object({ queue_id: z.string(), total_items: z.int(), completed_items: z.int() })),
@@ -47,13 +48,13 @@ export const annotationQueueUpdateRequest = z.object({
   project_id: text(),
   name: optional(text()),
   description: optional(text()),
-  scorer_refs: optional(z.array(text())),
+  scorer_refs: optional(list(text())),
 })
 
 export const annotationQueueItemsAddRequest = z.object({
   project_id: text(),
-  call_ids: z.array(text()),
-  display_fields: z.array(text()).describe('Paths into the call that annotators see, for the items of this request'),
+  call_ids: list(text()),
+  display_fields: list(text()).describe('Paths into the call that annotators see, for the items of this request'),
 })
 
 export const annotationQueueItemsAddResponse = z.object({ added_count: z.int(), duplicates: z.int() })
@@ -71,7 +72,7 @@ export const annotationQueueItemsQueryRequest = z.object({
       call_op_name: optional(text()),
       call_trace_id: optional(text()),
       added_by: optional(text()),
-      annotation_states: optional(z.array(annotationState)),
+      annotation_states: optional(list(annotationState)),
     }),
   ),
   sort_by: optional(sortBy),

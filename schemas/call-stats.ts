@@ -1,6 +1,7 @@
 // Wire shapes of the time series of calls.
 import { z } from 'zod'
 import { float, int, optional, text, withDefault } from './coerce.ts'
+import { list } from './collections.ts'
 import { callsFilter } from './query.ts'
 
 const usageMetrics = [
@@ -19,8 +20,8 @@ const aggregation = z.enum(['sum', 'avg', 'min', 'max', 'count', 'count_true', '
 const metricOf = <const Names extends readonly [string, ...string[]]>(names: Names) =>
   z.object({
     metric: z.enum(names),
-    aggregations: withDefault(z.array(aggregation), ['sum']),
-    percentiles: withDefault(z.array(float()), []),
+    aggregations: withDefault(list(aggregation), ['sum']),
+    percentiles: withDefault(list(float()), []),
   })
 
 const timestamp = z.union([z.string(), z.number()])
@@ -32,8 +33,8 @@ export const callsStatsRequest = z.object({
   granularity: optional(
     int().refine((seconds) => (seconds as number) >= 1, { error: 'Input should be greater than or equal to 1' }),
   ),
-  usage_metrics: optional(z.array(metricOf(usageMetrics))),
-  call_metrics: optional(z.array(metricOf(['latency_ms', 'call_count', 'error_count']))),
+  usage_metrics: optional(list(metricOf(usageMetrics))),
+  call_metrics: optional(list(metricOf(['latency_ms', 'call_count', 'error_count']))),
   filter: optional(callsFilter),
   timezone: withDefault(text(), 'UTC'),
 })

@@ -1,9 +1,10 @@
 // Wire shapes of the routes that read, count and delete calls.
 import { z } from 'zod'
 import { bool, int, optional, text, withDefault } from './coerce.ts'
+import { list } from './collections.ts'
 import { callsFilter, expressionQuery, sortBy } from './query.ts'
 
-const texts = () => z.array(text())
+const texts = () => list(text())
 
 /** Parts of an answer that are built on other tables. */
 const includes = {

@@ -12,6 +12,15 @@ const reject = (context: z.RefinementCtx, type: string, message: string): never 
 /** Text; lone surrogates become U+FFFD, numbers are refused. */
 export const text = () => z.string().overwrite((value) => value.toWellFormed())
 
+/** The integer that a text spells, as in `3`, `+3` and `3.0`; null when it spells none. */
+export const integerIn = (spelled: string): number | null =>
+  /^\s*[+-]?\d{1,300}(\.0*)?\s*$/.test(spelled) ? Number(spelled) : null
+
+export const notAnInteger = {
+  type: 'int_parsing',
+  msg: 'Input should be a valid integer, unable to parse string as an integer',
+}
+
 /** Integer: `3`, `3.0` and `"3"`; neither `3.5`, `"x"` nor booleans. */
 export const int = () =>
   z
@@ -22,11 +31,18 @@ export const int = () =>
           ? value
           : reject(context, 'int_from_float', 'Input should be a valid integer, got a number with a fractional part')
       if (typeof value !== 'string') return reject(context, 'int_type', 'Input should be a valid integer')
-      return /^\s*[+-]?\d{1,308}(\.0*)?\s*$/.test(value)
-        ? Number(value)
-        : reject(context, 'int_parsing', 'Input should be a valid integer, unable to parse string as an integer')
+      return integerIn(value) ?? reject(context, notAnInteger.type, notAnInteger.msg)
     })
     .meta({ type: 'integer' })
+
+/** Integer of at least `min`. */
+export const intFrom = (min: number) =>
+  int()
+    .refine((value) => value >= min, {
+      error: `Input should be greater than or equal to ${min}`,
+      params: { type: 'greater_than_equal' } satisfies FaultType,
+    })
+    .meta({ type: 'integer', minimum: min })
 
 /** Finite number, or a string that spells one. */
 export const float = () =>

@@ -1,6 +1,7 @@
 // Wire contract of the cost routes, and the form of price files.
 import { z } from 'zod'
 import { float, int, optional, text, withDefault } from './coerce.ts'
+import { dictOf, list } from './collections.ts'
 import { expressionQuery, sortBy } from './query.ts'
 
 /** No finite number, as JSON or as a text spells it: infinite once it is read, or by its name. */
@@ -27,14 +28,14 @@ const cost = z.object({
 
 export const costCreateRequest = z.object({
   project_id: text(),
-  costs: z.record(text(), cost).describe('Prices per token, by model'),
+  costs: dictOf(cost).describe('Prices per token, by model'),
 })
 
 export const costCreateResponse = z.object({ ids: z.array(z.tuple([z.string(), z.string()])) })
 
 export const costQueryRequest = z.object({
   project_id: text(),
-  fields: optional(z.array(text())),
+  fields: optional(list(text())),
   query: optional(expressionQuery),
   sort_by: optional(sortBy),
   limit: optional(int()),

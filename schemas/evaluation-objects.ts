@@ -1,5 +1,7 @@
 // Wire contract of the object routes of the evaluation interface: ops, datasets, scorers, evaluations, models.
 import { z } from 'zod'
+import { dict, intFrom } from './coerce.ts'
+import { list } from './collections.ts'
 
 const optional = z.string().nullish()
 
@@ -9,7 +11,7 @@ export const datasetCreateRequest = z.object({
   name: optional,
   description: optional,
   /** Read from the body's text, because numbers must survive as they were sent. */
-  rows: z.array(z.record(z.string(), z.unknown())),
+  rows: list(dict()),
 })
 
 export const scorerCreateRequest = z.object({ name: z.string(), description: optional, op_source_code: z.string() })
@@ -20,18 +22,23 @@ export const evaluationCreateRequest = z.object({
   /** Ref of an object. */
   dataset: z.string(),
   /** Refs of objects or ops. */
-  scorers: z.array(z.string()).nullish(),
-  trials: z.int().min(1).nullish(),
+  scorers: list(z.string()).nullish(),
+  trials: intFrom(1)
+    .refine((value) => value <= Number.MAX_SAFE_INTEGER, {
+      error: `Input should be less than or equal to ${Number.MAX_SAFE_INTEGER}`,
+      params: { type: 'less_than_equal' },
+    })
+    .nullish(),
   evaluation_name: optional,
   /** Set on top of the stored object. Read from the body's text, like the attributes of models. */
-  eval_attributes: z.record(z.string(), z.unknown()).nullish(),
+  eval_attributes: dict().nullish(),
 })
 
 export const modelCreateRequest = z.object({
   name: z.string(),
   description: optional,
   source_code: z.string(),
-  attributes: z.record(z.string(), z.unknown()).nullish(),
+  attributes: dict().nullish(),
 })
 
 export type OpCreate = z.output<typeof opCreateRequest>

@@ -1,18 +1,19 @@
 // Wire shapes of evaluation runs, predictions, scores and the state of evaluations.
 import { z } from 'zod'
 import { dict, int, json, optional, text } from './coerce.ts'
+import { dictOf, list } from './collections.ts'
 
 /** What the lists take from the query string. */
 const pageQuery = z.object({ limit: optional(int()), offset: optional(int()) })
 
-const list = () => optional(z.array(text()).describe('Repeated, or separated by commas'))
+const texts = () => optional(list(text()).describe('Repeated, or separated by commas'))
 
 export const evaluationRunsListQuery = pageQuery.extend({
-  evaluations: list(),
-  models: list(),
-  evaluation_run_ids: list(),
-  evaluation_refs: list(),
-  model_refs: list(),
+  evaluations: texts(),
+  models: texts(),
+  evaluation_run_ids: texts(),
+  evaluation_refs: texts(),
+  model_refs: texts(),
 })
 
 /** Of predictions and of scores. */
@@ -27,11 +28,11 @@ export const evaluationRunCreateRequest = z.object({
 export const evaluationRunCreateResponse = z.object({ evaluation_run_id: z.string() })
 
 /** The ids are usually in the query string. */
-export const evaluationRunsDeleteRequest = z.object({ evaluation_run_ids: optional(z.array(text())) })
+export const evaluationRunsDeleteRequest = z.object({ evaluation_run_ids: optional(list(text())) })
 
-export const predictionsDeleteRequest = z.object({ prediction_ids: optional(z.array(text())) })
+export const predictionsDeleteRequest = z.object({ prediction_ids: optional(list(text())) })
 
-export const scoresDeleteRequest = z.object({ score_ids: optional(z.array(text())) })
+export const scoresDeleteRequest = z.object({ score_ids: optional(list(text())) })
 
 export const deletedResponse = z.object({ num_deleted: z.int() })
 
@@ -63,7 +64,7 @@ const times = () => z.optional(int())
 
 /** The parts of a call's summary that have a form. What is stored is the text that was sent. */
 const summary = z.looseObject({
-  usage: z.record(z.string(), usage).optional(),
+  usage: dictOf(usage).optional(),
   status_counts: z
     .strictObject({ success: times(), error: times(), running: times(), descendant_error: times() })
     .optional(),
@@ -78,7 +79,7 @@ export const predictionCreateRequest = z.object({
   inputs: dict(),
   output: json(),
   evaluation_run_id: optional(text()),
-  genai_span_ref: optional(z.array(z.object({ trace_id: text(), span_id: text() }))),
+  genai_span_ref: optional(list(z.object({ trace_id: text(), span_id: text() }))),
 })
 
 export const predictionCreateResponse = z.object({ prediction_id: z.string() })

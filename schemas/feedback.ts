@@ -1,10 +1,11 @@
 // Wire contract of the feedback routes.
 import { z } from 'zod'
 import { dict, float, int, optional, text, withDefault } from './coerce.ts'
+import { dictOf, list } from './collections.ts'
 import { expressionQuery, sortBy } from './query.ts'
 
-const texts = () => withDefault(z.record(text(), text()), {})
-const numbers = () => withDefault(z.record(text(), float()), {})
+const texts = () => withDefault(dictOf(text()), {})
+const numbers = () => withDefault(dictOf(float()), {})
 const line = (fallback = '') => withDefault(text(), fallback)
 
 /** The user comes from the credentials, whatever the body says. */
@@ -20,7 +21,7 @@ export const feedbackCreateRequest = z.object({
   call_ref: optional(text()),
   trigger_ref: optional(text()),
   queue_id: optional(text()),
-  scorer_tags: withDefault(z.array(text()), []),
+  scorer_tags: withDefault(list(text()), []),
   scorer_tag_reasons: texts(),
   scorer_rating_reasons: texts(),
   scorer_tag_confidences: numbers(),
@@ -44,7 +45,7 @@ export const feedbackCreateResponse = z.looseObject({
   payload: z.record(z.string(), z.unknown()),
 })
 
-export const feedbackBatchCreateRequest = z.object({ batch: z.array(feedbackCreateRequest) })
+export const feedbackBatchCreateRequest = z.object({ batch: list(feedbackCreateRequest) })
 
 export const feedbackBatchCreateResponse = z.object({ res: z.array(feedbackCreateResponse) })
 
@@ -54,7 +55,7 @@ export const feedbackReplaceRequest = feedbackCreateRequest.extend({ feedback_id
 export const feedbackQueryRequest = z.object({
   project_id: z.string(),
   /** Columns, `payload.<path>`, `<map>.<key>` or `count(*)`; absent = every column. */
-  fields: optional(z.array(text())),
+  fields: optional(list(text())),
   query: expressionQuery.nullish(),
   sort_by: sortBy.nullish(),
   limit: optional(int()),

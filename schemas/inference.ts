@@ -1,18 +1,14 @@
 // Wire contract of the inference routes: chat completions and requests that are passed on to a provider.
 import { z } from 'zod'
-import { dict, float, int } from './coerce.ts'
+import { dict, float, int, intFrom } from './coerce.ts'
+import { dictOf, list } from './collections.ts'
 
-const below = (min: number) => ({
-  message: `Input should be greater than or equal to ${min}`,
-  params: { type: 'greater_than_equal' },
-})
 /** 2^63: the largest 64-bit integer is not a double. */
 const int64 = 2 ** 63
 
 /** Integer from `min` to the largest of 64 bits. */
 const from = (min: number) =>
-  int()
-    .refine((value) => value >= min, below(min))
+  intFrom(min)
     .refine((value) => value <= int64, {
       message: 'Input should be a 64-bit integer',
       params: { type: 'less_than_equal' },
@@ -22,7 +18,7 @@ const from = (min: number) =>
 const int64Value = from(-int64)
 const flag = z.boolean().nullish()
 const number = float().nullish()
-const strings = z.array(z.string())
+const strings = list(z.string())
 const nonEmpty = z.string().min(1)
 const scalar = z.union([z.string(), z.number()])
 const named = z.looseObject({ type: z.literal('function'), function: z.looseObject({ name: nonEmpty }) })
@@ -32,6 +28,12 @@ const message = z.looseObject({
   content: z.union([z.string(), z.array(z.unknown())]).nullish(),
   name: z.string().nullish(),
   tool_call_id: z.string().nullish(),
+})
+
+const processor = z.looseObject({
+  qualname: z.string(),
+  args: z.array(z.unknown()).nullish(),
+  kwargs: dict().nullish(),
 })
 
 const responseFormat = z.looseObject({
@@ -49,19 +51,16 @@ const tracing = {
 
 /** Body of POST /v1/chat/completions; what is not listed is passed on. */
 export const chatCompletionRequest = z.looseObject({
-  messages: z.array(message).min(1),
+  messages: list(message).min(1),
   model: z.string().nullish(),
   frequency_penalty: number,
   presence_penalty: number,
-  logit_bias: z
-    .record(
-      z.string(),
-      float().refine((value) => Math.abs(value) <= int64, {
-        message: 'Input should be within 64 bits',
-        params: { type: 'less_than_equal' },
-      }),
-    )
-    .nullish(),
+  logit_bias: dictOf(
+    float().refine((value) => Math.abs(value) <= int64, {
+      message: 'Input should be within 64 bits',
+      params: { type: 'less_than_equal' },
+    }),
+  ).nullish(),
   logprobs: flag,
   top_logprobs: from(-1).nullish(),
   max_tokens: from(0).nullish(),
@@ -74,7 +73,7 @@ export const chatCompletionRequest = z.looseObject({
   stream_options: z.looseObject({ include_usage: flag, continuous_usage_stats: flag }).nullish(),
   temperature: number,
   top_p: number,
-  tools: z.array(named).nullish(),
+  tools: list(named).nullish(),
   tool_choice: z.union([z.enum(['none', 'auto', 'required']), named]).nullish(),
   reasoning_effort: z.enum(['low', 'medium', 'high']).nullish(),
   include_reasoning: flag,
@@ -85,7 +84,7 @@ export const chatCompletionRequest = z.looseObject({
   min_p: number,
   repetition_penalty: number,
   length_penalty: number,
-  stop_token_ids: z.array(int()).nullish(),
+  stop_token_ids: list(int()).nullish(),
   include_stop_str_in_output: flag,
   ignore_eos: flag,
   min_tokens: from(0).nullish(),
@@ -93,28 +92,26 @@ export const chatCompletionRequest = z.looseObject({
   spaces_between_special_tokens: flag,
   truncate_prompt_tokens: from(-1).nullish(),
   prompt_logprobs: from(-1).nullish(),
-  allowed_token_ids: z.array(int()).nullish(),
+  allowed_token_ids: list(int()).nullish(),
   bad_words: strings.nullish(),
   echo: flag,
   add_generation_prompt: flag,
   continue_final_message: flag,
   add_special_tokens: flag,
-  documents: z.array(z.record(z.string(), z.string())).nullish(),
+  documents: list(dictOf(z.string())).nullish(),
   chat_template: z.string().nullish(),
   chat_template_kwargs: dict().nullish(),
   mm_processor_kwargs: dict().nullish(),
   structured_outputs: dict().nullish(),
   priority: int64Value.nullish(),
   request_id: z.string().nullish(),
-  logits_processors: z
-    .array(z.union([z.string(), z.looseObject({ qualname: z.string(), args: z.array(z.unknown()).nullish() })]))
-    .nullish(),
+  logits_processors: list(z.union([z.string(), processor])).nullish(),
   return_tokens_as_token_ids: flag,
   return_token_ids: flag,
   cache_salt: nonEmpty.nullish(),
   kv_transfer_params: dict().nullish(),
-  engine_xargs: z.record(z.string(), z.union([scalar, z.array(scalar)])).nullish(),
-  vllm_xargs: z.record(z.string(), z.union([scalar, z.array(scalar)])).nullish(),
+  engine_xargs: dictOf(z.union([scalar, list(scalar)])).nullish(),
+  vllm_xargs: dictOf(z.union([scalar, list(scalar)])).nullish(),
   ...tracing,
 })
 
@@ -129,7 +126,7 @@ const service = {
   model: nonEmpty,
   stream: flag,
   timeout: seconds,
-  extra_headers: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).nullable()).nullish(),
+  extra_headers: dictOf(z.union([z.string(), z.number(), z.boolean()]).nullable()).nullish(),
   cloud_credentials: z.string().nullish(),
   vertex_credentials: z.string().nullish(),
   api_version: z.string().nullish(),

@@ -1,7 +1,8 @@
 // Wire contract of tags and aliases of objects.
 import { z } from 'zod'
+import { list } from './collections.ts'
 
-const labels = z.array(z.string())
+const labels = list(z.string())
 
 export const tagsRequest = z.object({ project_id: z.string(), tags: labels })
 

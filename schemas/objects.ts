@@ -1,5 +1,8 @@
 // Wire contract of the object routes.
 import { z } from 'zod'
+import { int } from './coerce.ts'
+import { list } from './collections.ts'
+import { sortBy } from './query.ts'
 
 export const objCreateRequest = z.object({
   obj: z.object({
@@ -45,7 +48,7 @@ const objectVersion = z.looseObject({
 
 export const objReadResponse = z.object({ obj: objectVersion })
 
-const strings = z.array(z.string()).nullish()
+const strings = list(z.string()).nullish()
 
 export const objsQueryRequest = z.object({
   project_id: z.string(),
@@ -61,9 +64,9 @@ export const objsQueryRequest = z.object({
       aliases: strings,
     })
     .nullish(),
-  limit: z.int().nullish(),
-  offset: z.int().nullish(),
-  sort_by: z.array(z.object({ field: z.string(), direction: z.enum(['asc', 'desc']) })).nullish(),
+  limit: int().nullish(),
+  offset: int().nullish(),
+  sort_by: sortBy.nullish(),
   metadata_only: z.boolean().nullish(),
   include_storage_size: z.boolean().nullish(),
   include_tags_and_aliases: z.boolean().nullish(),

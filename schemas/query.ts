@@ -1,24 +1,25 @@
 // Wire shapes of call queries: the filter object, the sort terms and the expression envelope.
 import { z } from 'zod'
+import { list } from './collections.ts'
 
-const list = z.array(z.string()).nullish()
+const texts = list(z.string()).nullish()
 
 /** All given fields are ANDed, the values of one list are ORed. */
 export const callsFilter = z
   .object({
-    op_names: list,
-    input_refs: list,
-    output_refs: list,
-    parent_ids: list,
-    trace_ids: list,
-    call_ids: list,
-    thread_ids: list,
-    turn_ids: list,
+    op_names: texts,
+    input_refs: texts,
+    output_refs: texts,
+    parent_ids: texts,
+    trace_ids: texts,
+    call_ids: texts,
+    thread_ids: texts,
+    turn_ids: texts,
     trace_roots_only: z.boolean().nullish(),
-    platform_user_ids: list,
-    platform_run_ids: list,
-    wb_user_ids: list,
-    wb_run_ids: list,
+    platform_user_ids: texts,
+    platform_run_ids: texts,
+    wb_user_ids: texts,
+    wb_run_ids: texts,
   })
   .describe('All given fields are ANDed, the values of one list are ORed; a value ending in `:*` is a prefix')
 
@@ -28,7 +29,7 @@ const sortTerm = z.object({ field: z.string(), direction: z.enum(['asc', 'desc']
 
 export type SortTerm = z.output<typeof sortTerm>
 
-export const sortBy = z.array(sortTerm)
+export const sortBy = list(sortTerm)
 
 /**
  * `{"$expr": operation}`. The operation is checked by the expression parser, which bounds depth and size and names the

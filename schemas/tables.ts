@@ -1,13 +1,16 @@
 // Wire contract of the table routes.
 import { z } from 'zod'
+import { dict, int } from './coerce.ts'
+import { list } from './collections.ts'
+import { sortBy } from './query.ts'
 
-const row = z.record(z.string(), z.unknown())
+const row = dict()
 
 export const tableCreateRequest = z.object({
   table: z.object({
     project_id: z.string(),
     /** Read from the body's text, because numbers must survive as they were sent. */
-    rows: z.array(row),
+    rows: list(row),
     expected_digest: z.string().nullish(),
   }),
 })
@@ -16,18 +19,18 @@ export const tableCreateResponse = z.object({ digest: z.string(), row_digests: z
 
 export const tableFromDigestsRequest = z.object({
   project_id: z.string(),
-  row_digests: z.array(z.string()),
+  row_digests: list(z.string()),
   expected_digest: z.string().nullish(),
 })
 
 export const tableFromDigestsResponse = z.object({ digest: z.string() })
 
-const index = z.int()
+const index = int()
 
 export const tableUpdateRequest = z.object({
   project_id: z.string(),
   base_digest: z.string(),
-  updates: z.array(
+  updates: list(
     z.union([
       z.strictObject({ append: z.object({ row }) }),
       z.strictObject({ pop: z.object({ index }) }),
@@ -43,10 +46,10 @@ export const tableUpdateResponse = z.object({ digest: z.string(), updated_row_di
 export const tableQueryRequest = z.object({
   project_id: z.string(),
   digest: z.string(),
-  filter: z.object({ row_digests: z.array(z.string()).nullish() }).nullish(),
-  limit: z.int().nullish(),
-  offset: z.int().nullish(),
-  sort_by: z.array(z.object({ field: z.string(), direction: z.enum(['asc', 'desc']) })).nullish(),
+  filter: z.object({ row_digests: list(z.string()).nullish() }).nullish(),
+  limit: int().nullish(),
+  offset: int().nullish(),
+  sort_by: sortBy.nullish(),
 })
 
 export const tableQueryResponse = z.object({
@@ -59,7 +62,7 @@ export const tableStatsResponse = z.object({ count: z.int() })
 
 export const tableStatsBatchRequest = z.object({
   project_id: z.string(),
-  digests: z.array(z.string()).nullish(),
+  digests: list(z.string()).nullish(),
   include_storage_size: z.boolean().nullish(),
 })
 

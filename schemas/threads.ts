@@ -1,6 +1,7 @@
 // Wire shapes of the thread list.
 import { z } from 'zod'
 import { int, optional, text } from './coerce.ts'
+import { list } from './collections.ts'
 import { sortBy } from './query.ts'
 
 const timestamp = z.union([z.string(), z.number()])
@@ -11,7 +12,7 @@ export const threadsQueryRequest = z.object({
     z.object({
       after_datetime: optional(timestamp),
       before_datetime: optional(timestamp),
-      thread_ids: optional(z.array(text())),
+      thread_ids: optional(list(text())),
     }),
   ),
   limit: optional(int()),

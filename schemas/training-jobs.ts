@@ -26,7 +26,9 @@ const config = z.looseObject({
 })
 
 export const sftTrainingJobRequest = z.object({
-  model_id: text().regex(uuid, { error: 'Input should be a valid UUID' }).describe('Model to train, a UUID'),
+  model_id: text()
+    .refine((id) => uuid.test(id), { error: 'Input should be a valid UUID', params: { type: 'uuid_parsing' } })
+    .meta({ format: 'uuid', description: 'Model to train' }),
   training_data_url: text()
     .refine(isDataAddress, {
       error: 'Input should be <scheme>-artifact:///<entity>/<project>/<name>:<version> or an http(s) address',

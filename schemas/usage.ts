@@ -1,6 +1,7 @@
 // Wire shapes of the routes that add up token usage over calls and their descendants.
 import { z } from 'zod'
 import { bool, int, optional, text, withDefault } from './coerce.ts'
+import { list } from './collections.ts'
 import { callsFilter, expressionQuery } from './query.ts'
 
 const bounds = {
@@ -8,7 +9,7 @@ const bounds = {
   limit: withDefault(int(), 10_000),
 }
 
-export const callsUsageRequest = z.object({ project_id: text(), call_ids: z.array(text()), ...bounds })
+export const callsUsageRequest = z.object({ project_id: text(), call_ids: list(text()), ...bounds })
 
 export const traceUsageRequest = z.object({
   project_id: text(),

@@ -1,15 +1,13 @@
 // Query parameters of the evaluation routes.
+import { integerIn, notAnInteger } from '../../schemas/coerce.ts'
 import { fault, invalid } from '../core/http/errors.ts'
 
 /** @throws Fault 422 when it is not an integer, 400 when it is negative */
 function count(query: URLSearchParams, name: 'limit' | 'offset'): number | null {
   const sent = query.get(name)
   if (sent === null) return null
-  if (!/^[+-]?\d+$/.test(sent)) {
-    const msg = 'Input should be a valid integer, unable to parse string as an integer'
-    throw invalid({ loc: ['query', name], msg, type: 'int_parsing' })
-  }
-  const value = Number(sent)
+  const value = integerIn(sent)
+  if (value === null) throw invalid({ loc: ['query', name], ...notAnInteger })
   if (value < 0) throw fault(400, `${name} must not be negative`)
   return Math.min(value, 0xffff_ffff)
 }

@@ -9,8 +9,7 @@ import {
   type PassThroughRequest,
   passThroughRequest,
 } from '../../schemas/inference.ts'
-import { detailsOf } from '../core/http/details.ts'
-import { Fault } from '../core/http/errors.ts'
+import { checkedBody } from '../core/http/details.ts'
 import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import type { Logger } from '../core/logger.ts'
@@ -72,13 +71,6 @@ const callerOf = (context: Context): InvokeCaller => ({
 
 const noSuchPath = (path: string) => inferenceFault(404, `Unknown path: ${path.slice(0, 200)}`)
 
-/** @throws Fault 422 */
-function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(value)
-  if (!parsed.success) throw new Fault(422, { detail: detailsOf(parsed.error, value) })
-  return parsed.data
-}
-
 /** Runs a handler; whatever it refuses is told in the body of these routes. */
 const answering = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
@@ -130,8 +122,8 @@ async function passOn(deps: RunDeps, context: Context) {
   if (operation === undefined) throw noSuchPath(path)
   const { isChat } = operation
   const request: PassThroughRequest = isChat
-    ? checked(passThroughRequest, context.input)
-    : (checked(forwardedRequest, context.input) as PassThroughRequest)
+    ? checkedBody(passThroughRequest, context.input)
+    : (checkedBody(forwardedRequest, context.input) as PassThroughRequest)
   const projectId = projectOf(context)
   const body = jsonBody(context.body.bytes.toString())
   const tracing = tracingOf(request, (name) => context.header(name))

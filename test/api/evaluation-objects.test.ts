@@ -86,6 +86,9 @@ describe.concurrent.each(kinds)('%s', (kind) => {
     expect(shown(await of.list(kind, '?limit=2'))).toEqual(every.slice(0, 2))
     expect(shown(await of.list(kind, '?limit=2&offset=1'))).toEqual(every.slice(1, 3))
     expect(shown(await of.list(kind, '?offset=2'))).toEqual(every.slice(2))
+    expect(shown(await of.list(kind, '?limit=+2&offset=1.0'))).toEqual(every.slice(1, 3))
+    expect(shown(await of.list(kind, `?limit=2.0&offset=%2B1`))).toEqual(every.slice(1, 3))
+    expect(shown(await of.list(kind, `?limit=${'9'.repeat(200)}`))).toEqual(every)
     expect(await of.list(kind, '?limit=0')).toEqual([])
     expect(await of.list(kind, '?offset=1000')).toEqual([])
 

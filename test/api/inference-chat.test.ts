@@ -52,6 +52,8 @@ describe('requests that do not have the form', () => {
     ['documents', [{ title: 1 }], ['documents', 0, 'title'], 'string_type'],
     ['chat_template_kwargs', [], ['chat_template_kwargs'], 'dict_type'],
     ['logits_processors', [{ args: [] }], ['logits_processors', 0, 'qualname'], 'missing'],
+    ['logits_processors', [{ qualname: 'a', kwargs: [] }], ['logits_processors', 0, 'kwargs'], 'dict_type'],
+    ['logits_processors', [{ qualname: 'a', kwargs: 'x' }], ['logits_processors', 0, 'kwargs'], 'dict_type'],
     ['cache_salt', '', ['cache_salt'], 'string_too_short'],
     ['kv_transfer_params', 'x', ['kv_transfer_params'], 'dict_type'],
     ['engine_xargs', { a: { b: 1 } }, ['engine_xargs', 'a'], 'string_type'],

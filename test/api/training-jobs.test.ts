@@ -121,6 +121,11 @@ describe('a job', () => {
     expect(status).toBe(422)
     expect(json.detail).toMatchObject([{ loc: ['body', ...loc] }])
   })
+
+  it.each(['model', '', model_id.slice(1), `${model_id}0`])('the model %j is refused as no UUID', async (model) => {
+    const { json } = await send({ ...job, model_id: model })
+    expect(json.detail).toMatchObject([{ type: 'uuid_parsing', msg: 'Input should be a valid UUID' }])
+  })
 })
 
 describe('Idempotency-Key', () => {

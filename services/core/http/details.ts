@@ -1,12 +1,10 @@
 // Turns zod issues into the entries of a 422 answer.
 import type { z } from 'zod'
-import type { Detail } from './errors.ts'
+import { maxFaults } from '../../../schemas/collections.ts'
+import { type Detail, invalid, shownKey } from './errors.ts'
 
 type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
-
-/** Entries of one answer; a batch with a thousand faults is named by its first ones. */
-const maxDetails = 100
 
 const nouns: Record<string, { type: string; noun: string }> = {
   string: { type: 'string_type', noun: 'string' },
@@ -57,16 +55,16 @@ function outOfBounds(issue: Issue & { code: 'too_small' | 'too_big' }): Omit<Det
   }
 }
 
-const depthOf = (issues: readonly Issue[]) => Math.max(-1, ...issues.map((issue) => issue.path.length))
+const depthOf = (issues: readonly Issue[]) => issues.reduce((depth, { path }) => Math.max(depth, path.length), -1)
 
 function toDetails(issue: Issue, input: unknown, above: Path, loc: (string | number)[]): Detail[] {
   const path = [...above, ...issue.path]
-  const at = [...loc, ...path.map((key) => (typeof key === 'number' ? key : String(key)))]
+  const at = [...loc, ...path.map(shownKey)]
   const value = valueAt(input, path)
   const one = (rest: Omit<Detail, 'loc'>): Detail[] => [{ loc: at, msg: rest.msg, type: rest.type }]
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => ({
-      loc: [...at, key],
+    return issue.keys.slice(0, maxFaults).map((key) => ({
+      loc: [...at, shownKey(key)],
       msg: 'Extra inputs are not permitted',
       type: 'extra_forbidden',
     }))
@@ -106,10 +104,21 @@ function toDetails(issue: Issue, input: unknown, above: Path, loc: (string | num
   }
 }
 
+function detailsOf(issues: readonly Issue[], input: unknown): Detail[] {
+  const details: Detail[] = []
+  for (const issue of issues) {
+    details.push(...toDetails(issue, input, [], ['body']))
+    if (details.length >= maxFaults) break
+  }
+  return details
+}
+
 /**
- * Entries of a 422 answer for a failed parse.
- * @param input what was parsed; tells an absent value from one of the wrong type
- * @param loc where the input lies: `body` unless told, or `query`, `path`, `header`
+ * What a schema makes of a body.
+ * @throws Fault 422 when it does not fit, with its first faults
  */
-export const detailsOf = (error: z.ZodError, input: unknown, loc: (string | number)[] = ['body']): Detail[] =>
-  error.issues.flatMap((issue) => toDetails(issue, input, [], loc)).slice(0, maxDetails)
+export function checkedBody<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw invalid(detailsOf(parsed.error.issues, value))
+}

@@ -1,5 +1,7 @@
 // Every expected fault of the interface, and the one place that turns a fault into a response body.
 
+import { maxFaults } from '../../../schemas/collections.ts'
+
 /** One entry of a 422 `detail` list. `loc` starts with body, query, path or header. */
 export type Detail = { loc: (string | number)[]; msg: string; type: string }
 
@@ -41,8 +43,16 @@ export class Fault extends Error {
 export const fault = (status: FaultStatus, reason: string, extra: Record<string, unknown> = {}): Fault =>
   new Fault(status, { reason, ...extra })
 
-/** 422 with the body `{"detail": […]}`. */
-export const invalid = (...detail: Detail[]): Fault => new Fault(422, { detail })
+/** Characters of a key in an answer: keys are as long as callers like, and one stands in each entry below it. */
+const maxKeyLength = 200
+
+/** A key as a `loc` shows it. */
+export const shownKey = (key: PropertyKey): string | number =>
+  typeof key === 'number' ? key : String(key).slice(0, maxKeyLength)
+
+/** 422 with the body `{"detail": […]}`; of many entries the first ones are told. */
+export const invalid = (detail: Detail | readonly Detail[]): Fault =>
+  new Fault(422, { detail: [detail].flat().slice(0, maxFaults) })
 
 /** 429 or 503 with Retry-After in whole seconds. */
 export const retryLater = (status: 429 | 503, reason: string, retryAfterSeconds = 1): Fault =>

@@ -4,8 +4,8 @@ import { type BufferPool, freshBuffers } from '../buffer-pool.ts'
 import { parseProjectId } from '../ids.ts'
 import type { Authenticate } from './auth.ts'
 import { bodyStream, readBody } from './body.ts'
-import { detailsOf } from './details.ts'
-import { Fault, fault, invalid } from './errors.ts'
+import { checkedBody } from './details.ts'
+import { fault, invalid } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import { parseJson } from './json-check.ts'
 import type { KeyHolder } from './keys.ts'
@@ -54,9 +54,7 @@ export function jsonInput(body: Route['body'] & { type: 'json' }, bytes: Buffer,
   if (body.check === 'bytes') return undefined
   const value = bytes.length === 0 ? {} : parseJson(bytes, maxDepth)
   if (body.check === 'handler') return value
-  const parsed = body.schema.safeParse(value)
-  if (!parsed.success) throw new Fault(422, { detail: detailsOf(parsed.error, value) })
-  return parsed.data
+  return checkedBody(body.schema, value)
 }
 
 /** @throws Fault 403 when the caller's key gives the right on no project at all */

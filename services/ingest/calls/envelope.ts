@@ -1,5 +1,5 @@
 // Reads the bodies of call writes from their bytes: light fields become values, payloads stay where they are.
-import { invalid } from '../../core/http/errors.ts'
+import { invalid, tooLarge } from '../../core/http/errors.ts'
 import { parseJson } from '../../core/http/json-check.ts'
 import {
   endScan,
@@ -49,6 +49,9 @@ const otherNames = ['id', 'op_name', 'display_name', 'parent_id', 'turn_id', 'st
 const bodyNames = namesOf('batch')
 const itemNames = namesOf('mode', 'req')
 const sideNames = namesOf('start', 'end')
+
+/** Items of a batch. More cannot be valid ones in a body of the usual bound, and the shortest take 100 times their bytes. */
+const maxBatchItems = 500_000
 
 export type BodyReader = {
   /** The sides of `{"start": {…}}` or `{"end": {…}}`; `value` is the body with their fields. */
@@ -150,7 +153,10 @@ function readBatch<Item>(reading: Reading, readOne: (reading: Reading) => Item):
   for (let name = nextMember(scan, bodyNames); name !== -1; name = nextMember(scan, bodyNames)) {
     if (enter(scan, 91)) {
       items = []
-      while (nextItem(scan)) items.push(readOne(reading))
+      while (nextItem(scan)) {
+        if (items.length === maxBatchItems) throw tooLarge()
+        items.push(readOne(reading))
+      }
     } else {
       skipValue(scan)
       items = null

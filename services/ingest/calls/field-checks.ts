@@ -1,31 +1,50 @@
 // Checks of single fields of call writes: what is wrong is collected, so that one answer names every fault of an item.
 import { integerIn } from '../../../schemas/coerce.ts'
-import { type Detail, type Fault, fault, invalid } from '../../core/http/errors.ts'
+import { maxFaults } from '../../../schemas/collections.ts'
+import { type Detail, type Fault, type FaultStatus, fault, invalid, shownKey } from '../../core/http/errors.ts'
 import { isPlausible, parseTimestamp } from '../../core/timestamps.ts'
 
 export type Json = Record<string, unknown>
 
-/** Faults of one item. `details` are wrong types or missing keys (422), `reason` the first bad value (400). */
-export type Findings = { loc: (string | number)[]; details: Detail[]; reason: string | null }
+/**
+ * Faults of one item. `details` are the first wrong types and missing keys (422), `reason` the first bad value (400, or
+ * what `status` says).
+ */
+export type Findings = { loc: (string | number)[]; details: Detail[]; reason: string | null; status: FaultStatus }
 
-export const findingsAt = (...loc: (string | number)[]): Findings => ({ loc, details: [], reason: null })
+export const findingsAt = (...loc: (string | number)[]): Findings => ({ loc, details: [], reason: null, status: 400 })
 
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export function misfit(found: Findings, path: (string | number)[], type: string, msg: string): void {
-  found.details.push({ loc: [...found.loc, ...path], msg, type })
+  if (found.details.length < maxFaults) found.details.push({ loc: [...found.loc, ...path.map(shownKey)], msg, type })
 }
 
-export function refuse(found: Findings, reason: string): void {
-  found.reason ??= reason
+export function refuse(found: Findings, reason: string, status: FaultStatus = 400): void {
+  if (found.reason !== null) return
+  found.reason = reason
+  found.status = status
 }
+
+export const isSound = ({ details, reason }: Findings): boolean => details.length === 0 && reason === null
 
 /** The fault of an item, null when nothing is wrong with it. */
 export function faultOf(found: Findings): Fault | null {
-  if (found.details.length > 0) return invalid(...found.details)
-  return found.reason === null ? null : fault(400, found.reason)
+  if (found.details.length > 0) return invalid(found.details)
+  return found.reason === null ? null : fault(found.status, found.reason)
 }
+
+const maxReasonLength = 1000
+
+/** The faults of an item of a batch in one line. */
+export const reasonOf = ({ details, reason }: Findings): string =>
+  details.length === 0
+    ? (reason ?? '')
+    : details
+        .map(({ loc, msg }) => `${loc.slice(3).join('.')}: ${msg}`)
+        .join('; ')
+        .slice(0, maxReasonLength)
 
 /** The faults of an item as 422 details: a bad value counts as one when nothing else is wrong. */
 export const detailsOf = (found: Findings): Detail[] =>

@@ -2,17 +2,7 @@
 import { Fault } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { isCallId, isTraceId } from '../../core/ids.ts'
-import {
-  type Findings,
-  faultOf,
-  findingsAt,
-  isObject,
-  type Json,
-  misfit,
-  missing,
-  refuse,
-  requiredText,
-} from './field-checks.ts'
+import { type Findings, isObject, isSound, type Json, misfit, missing, refuse, requiredText } from './field-checks.ts'
 import {
   type CheckContext,
   checkEnd,
@@ -80,30 +70,30 @@ function sideOf(found: Findings, item: Json, request: Json): 'start' | 'end' | n
   return null
 }
 
-/** Checks one item of a batch; a `Fault` says what is wrong with it. */
+/** Checks one item of a batch; null when something is wrong with it. */
 export function checkBatchItem(
+  found: Findings,
   item: unknown,
-  index: number,
   open: OpenProject,
   context: CheckContext,
-): Checked | Fault {
-  const found = findingsAt('body', 'batch', index)
+): Checked | null {
   if (!isObject(item)) {
     misfit(found, [], 'dict_type', 'Input should be a valid object')
-    return faultOf(found) as Fault
+    return null
   }
   try {
     const request = objectAt(found, item, 'req')
     const side = request && sideOf(found, item, request)
-    if (request === null || side === null) return faultOf(found) as Fault
+    if (request === null || side === null) return null
     found.loc.push('req')
     const from = objectAt(found, request, side)
-    if (from === null) return faultOf(found) as Fault
+    if (from === null) return null
     found.loc.push(side)
     const checked = (side === 'start' ? checkStartItem : checkEndItem)(found, from, open, context)
-    return faultOf(found) ?? checked
+    return isSound(found) ? checked : null
   } catch (error) {
-    if (error instanceof Fault) return error
-    throw error
+    if (!(error instanceof Fault)) throw error
+    refuse(found, error.message, error.status)
+    return null
   }
 }

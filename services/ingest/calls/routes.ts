@@ -10,6 +10,7 @@ import {
   updateSchema,
   upsertResponseSchema,
 } from '../../../schemas/calls.ts'
+import { maxFaults } from '../../../schemas/collections.ts'
 import { createBufferPool } from '../../core/buffer-pool.ts'
 import { appendCalls, type CallSplit, createCallWriter } from '../../core/call-rows-writer.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -24,11 +25,14 @@ import { type Item, recordsOf } from './batch-rows.ts'
 import { type BatchItem, createBodyReader, type PayloadSlices, type Side } from './envelope.ts'
 import {
   detailsOf,
+  type Findings,
   faultOf,
   findingsAt,
   isObject,
   type Json,
+  misfit,
   optionalText,
+  reasonOf,
   refuse,
   requiredText,
 } from './field-checks.ts'
@@ -107,18 +111,6 @@ const withPayloads = ({ projectId, id, start, end }: Checked, sides: Sides): Ite
   end: end && { head: end, payloads: sides.end },
 })
 
-/** What a batch answers when none of its items is valid. */
-function wholeFault(faults: Fault[]): Fault {
-  const details = faults.flatMap((one) => (one.status === 422 ? (one.body.detail as Detail[]) : []))
-  return details.length > 0 ? invalid(...details) : (faults[0] as Fault)
-}
-
-function reasonOf(one: Fault): string {
-  if (typeof one.body.reason === 'string') return one.body.reason
-  const details = (one.body.detail ?? []) as Detail[]
-  return details.map((detail) => `${detail.loc.slice(3).join('.')}: ${detail.msg}`).join('; ')
-}
-
 /** JSON text of an id; the common form holds nothing to escape. */
 const quoted = (id: string): string => (id.length === 36 ? `"${id}"` : JSON.stringify(id))
 
@@ -186,16 +178,25 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
     if (batch.length === 0) return reply('{"res":[]}', [])
     const open = projectsOf(context)
     const check = checkContext()
-    const results = batch.map((item, index) => checkBatchItem(item.value, index, open, check))
-    const faults = results.filter((result) => result instanceof Fault)
-    if (faults.length === results.length) throw wholeFault(faults)
+    let first: Findings | undefined
+    const details: Detail[] = []
+    // Of an item at fault its reason alone is kept: there may be as many as a body holds.
+    const results = batch.map((item, index): Checked | string => {
+      const found = findingsAt('body', 'batch', index)
+      const checked = checkBatchItem(found, item.value, open, check)
+      if (checked !== null) return checked
+      first ??= found
+      if (details.length < maxFaults) details.push(...found.details)
+      return reasonOf(found)
+    })
+    if (first !== undefined && results.every((result) => typeof result === 'string'))
+      throw details.length > 0 ? invalid(details) : faultOf(first)
     const items: Item[] = []
     const answers: string[] = []
     results.forEach((result, index) => {
-      if (result instanceof Fault) {
-        const reason = reasonOf(result)
-        deps.onRefused?.({ requestId: context.requestId, index, reason })
-        answers.push(`{"error":{"reason":${JSON.stringify(reason)}}}`)
+      if (typeof result === 'string') {
+        deps.onRefused?.({ requestId: context.requestId, index, reason: result })
+        answers.push(`{"error":{"reason":${JSON.stringify(result)}}}`)
         return
       }
       items.push(withPayloads(result, batch[index] as BatchItem))
@@ -213,21 +214,19 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
     const check = checkContext()
     const details: Detail[] = []
     const calls: Checked[] = []
-    batch.forEach(({ fields }, index) => {
+    for (const [index, { fields }] of batch.entries()) {
       const found = findingsAt('body', 'batch', index)
-      if (!isObject(fields)) {
-        details.push({ loc: found.loc, msg: 'Input should be a valid object', type: 'dict_type' })
-        return
-      }
       try {
-        calls.push(checkCompleteItem(found, fields, open, check))
+        if (isObject(fields)) calls.push(checkCompleteItem(found, fields, open, check))
+        else misfit(found, [], 'dict_type', 'Input should be a valid object')
       } catch (error) {
         if (!(error instanceof Fault)) throw error
         refuse(found, error.message)
       }
       details.push(...detailsOf(found))
-    })
-    if (details.length > 0) throw invalid(...details)
+      if (details.length >= maxFaults) break
+    }
+    if (details.length > 0) throw invalid(details)
     const items = calls.map((call, index) => {
       const { payloads } = batch[index] as Side
       return withPayloads(call, { start: payloads, end: payloads })

@@ -82,7 +82,7 @@ function createListRoutes({ store, freshness }: ReadDeps): Route[] {
     const page = {
       filter: input.filter ?? {},
       order: itemsOrder(input.sort_by),
-      limit: nonNegative('limit', input.limit ?? undefined),
+      limit: nonNegative('limit', input.limit),
       offset: nonNegative('offset', input.offset) ?? 0,
       includePosition: input.include_position,
     }

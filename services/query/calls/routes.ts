@@ -66,8 +66,8 @@ export const linesType = (
 }
 
 /** Cut to what the engine counts with. @throws Fault 400 when it is negative */
-export function nonNegative(name: 'limit' | 'offset', value: number | undefined): number | null {
-  if (value === undefined) return null
+export function nonNegative(name: 'limit' | 'offset', value: number | null | undefined): number | null {
+  if (value === undefined || value === null) return null
   if (value < 0) throw fault(400, `${name} must not be negative`)
   return Math.min(value, Number.MAX_SAFE_INTEGER)
 }

@@ -8,9 +8,9 @@ import {
   tableStatsResponse,
 } from '../../../schemas/tables.ts'
 import type { Freshness } from '../../core/freshness.ts'
-import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Store } from '../../core/store/store.ts'
+import { nonNegative } from '../calls/routes.ts'
 import { listReply } from '../json-parts.ts'
 import { createReadAhead, mostPageRows, page, windows } from './pages.ts'
 import {
@@ -28,13 +28,6 @@ import { sortedPlaces, sortTerms } from './sort.ts'
 export type TableReadDeps = {
   store: Pick<Store, 'rows' | 'bytes'>
   freshness: Freshness
-}
-
-/** @throws Fault 400 when negative */
-function bound(name: string, value: number | null | undefined, absent: number): number {
-  if (typeof value !== 'number') return absent
-  if (value < 0) throw fault(400, `${name} must not be negative`)
-  return value
 }
 
 async function* textsAt(source: TableSource, places: readonly Place[]): AsyncGenerator<string> {
@@ -57,8 +50,8 @@ export function createTableReadRoutes({ store, freshness }: TableReadDeps): Rout
         const { input, signal } = context
         const { digest } = input
         const projectId = context.project(input.project_id)
-        const limit = bound('limit', input.limit, Number.POSITIVE_INFINITY)
-        const offset = bound('offset', input.offset, 0)
+        const limit = nonNegative('limit', input.limit) ?? Number.POSITIVE_INFINITY
+        const offset = nonNegative('offset', input.offset) ?? 0
         const wanted = input.filter?.row_digests ?? []
         const terms = sortTerms(input.sort_by ?? [])
         const headers = await freshness.wait(context, ['tables'])
