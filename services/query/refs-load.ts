@@ -3,6 +3,7 @@ import { retryLater } from '../core/http/errors.ts'
 import type { ProjectId } from '../core/ids.ts'
 import { param, projectQuery, sql } from '../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../core/store/store.ts'
+import { portionBytes, portions } from './json-parts.ts'
 import { rowsAt } from './tables/read.ts'
 
 export type RefSource = { store: Pick<Store, 'rows'>; projectId: ProjectId; options: QueryOptions }
@@ -34,13 +35,25 @@ const livenessQuery = (projectId: ProjectId, targets: readonly ObjectTarget[]): 
       ${project.from('object_events', { where: objectsWhere(targets) })} GROUP BY key`,
   )
 
-const contentsQuery = (projectId: ProjectId, targets: readonly ObjectTarget[]): Query =>
+const contentsQuery = (projectId: ProjectId, targets: readonly ObjectTarget[], mostBytes?: number): Query =>
+  projectQuery('refs.objects', projectId, (project) => {
+    const wanted = objectsWhere(targets)
+    const sizes = sql`SELECT any(size_bytes) AS bytes ${project.from('objects', { where: wanted })} GROUP BY object_id, digest`
+    const where =
+      mostBytes === undefined
+        ? wanted
+        : sql`${wanted} AND (SELECT sum(bytes) FROM (${sizes})) <= ${param('UInt64', mostBytes)}`
+    return sql`SELECT concat(object_id, ':', digest) AS key, val
+      ${project.from('objects', { where })} ORDER BY clock DESC LIMIT 1 BY key`
+  })
+
+const sizesQuery = (projectId: ProjectId, targets: readonly ObjectTarget[]): Query =>
   projectQuery(
-    'refs.objects',
+    'refs.sizes',
     projectId,
     (project) =>
-      sql`SELECT concat(object_id, ':', digest) AS key, val
-      ${project.from('objects', { where: objectsWhere(targets) })} ORDER BY clock DESC LIMIT 1 BY key`,
+      sql`SELECT concat(object_id, ':', digest) AS key, toString(any(size_bytes)) AS size_bytes
+      ${project.from('objects', { where: objectsWhere(targets) })} GROUP BY key`,
   )
 
 /** Which of the rows belong to which of the tables. */
@@ -53,43 +66,89 @@ const membersQuery = (projectId: ProjectId, targets: readonly RowTarget[]): Quer
     ARRAY JOIN row_digests AS row_digest WHERE row_digest IN ${rows}`
   })
 
-/** Text of each target that exists; null for a deleted object. */
-export type Loaded = Map<string, string | null>
+/** A target that exists: its text, or only its size, or null when it is a deleted object. */
+export type Found = { text: string } | { sizeBytes: number } | null
 
-async function loadObjects({ store, projectId, options }: RefSource, targets: ObjectTarget[], into: Loaded) {
+type Founds = AsyncGenerator<Map<string, Found>>
+
+async function* loadObjects(
+  { store, projectId, options }: RefSource,
+  targets: readonly ObjectTarget[],
+  needsText: (key: string) => boolean,
+): Founds {
   if (targets.length === 0) return
-  const [events, contents] = await Promise.all([
+  const textsOf = async (some: readonly ObjectTarget[], mostBytes?: number) => {
+    const rows = await store.rows<{ key: string; val: string }>(contentsQuery(projectId, some, mostBytes), options)
+    return new Map(rows.map(({ key, val }) => [key, val]))
+  }
+  const [events, few] = await Promise.all([
     store.rows<{ key: string; live: number }>(livenessQuery(projectId, targets), options),
-    store.rows<{ key: string; val: string }>(contentsQuery(projectId, targets), options),
+    textsOf(targets, portionBytes),
   ])
-  const values = new Map(contents.map(({ key, val }) => [key, val]))
-  for (const { key, live } of events) {
-    const val = values.get(key)
-    if (live === 1 && val === undefined) throw retryLater(503, `The content of ${key} is not readable yet`)
-    into.set(key, live === 1 && val !== undefined ? val : null)
+  const live = new Set(events.flatMap((event) => (event.live === 1 ? event.key : [])))
+  yield new Map(events.flatMap(({ key }) => (live.has(key) ? [] : [[key, null] as const])))
+  const known = targets.filter((target) => live.has(targetKey(target)))
+  const unreadable = (key: string) => retryLater(503, `The content of ${key} is not readable yet`)
+  const found = (key: string, text: string | undefined): [string, Found] => {
+    if (text === undefined) throw unreadable(key)
+    return [key, { text }]
+  }
+  if (few.size > 0) {
+    yield new Map(known.map(targetKey).map((key) => found(key, few.get(key))))
+    return
+  }
+  if (known.length === 0) return
+  const rows = await store.rows<{ key: string; size_bytes: string }>(sizesQuery(projectId, known), options)
+  const sizes = new Map(rows.map((row) => [row.key, Number(row.size_bytes)]))
+  const sizeOf = (target: ObjectTarget): number => {
+    const size = sizes.get(targetKey(target))
+    if (size === undefined) throw unreadable(targetKey(target))
+    return size
+  }
+  const unread = known.filter((target) => !needsText(targetKey(target)))
+  yield new Map(unread.map((target) => [targetKey(target), { sizeBytes: sizeOf(target) }]))
+  for (const portion of portions(
+    known.filter((target) => needsText(targetKey(target))),
+    sizeOf,
+  )) {
+    const texts = await textsOf(portion)
+    yield new Map(portion.map(targetKey).map((key) => found(key, texts.get(key))))
   }
 }
 
-async function loadRows(source: RefSource, targets: RowTarget[], into: Loaded) {
+async function* loadRows(source: RefSource, targets: readonly RowTarget[]): Founds {
   if (targets.length === 0) return
   const { store, projectId, options } = source
   const found = await store.rows<{ table: string; row: string }>(membersQuery(projectId, targets), options)
   const members = new Set(found.map(({ table, row }) => targetKey({ is: 'row', table, digest: row })))
-  const known = targets.filter((target) => members.has(targetKey(target)))
-  const values = new Map<string, string>()
-  const places = [...new Set(known.map(({ digest }) => digest))].map((digest, index) => ({ index, digest }))
-  for await (const rows of rowsAt(source, places)) for (const { digest, val } of rows) values.set(digest, val)
-  for (const target of known) {
-    const val = values.get(target.digest)
-    if (val !== undefined) into.set(targetKey(target), val)
-  }
+  const known = Map.groupBy(
+    targets.filter((target) => members.has(targetKey(target))),
+    ({ digest }) => digest,
+  )
+  const places = [...known.keys()].map((digest, index) => ({ index, digest }))
+  for await (const rows of rowsAt(source, places))
+    yield new Map(
+      rows.flatMap(({ digest, val: text }) => (known.get(digest) ?? []).map((target) => [targetKey(target), { text }])),
+    )
 }
 
-/** @throws Fault 503 when an object's content is not there yet (two views do not commit together) */
-export async function loadTargets(source: RefSource, targets: readonly Target[]): Promise<Loaded> {
-  const loaded: Loaded = new Map()
-  const objects = targets.filter((target) => target.is === 'object')
-  const rows = targets.filter((target) => target.is === 'row')
-  await Promise.all([loadObjects(source, objects, loaded), loadRows(source, rows, loaded)])
-  return loaded
+/**
+ * Reads the targets, some at a time; what does not exist is in none of the answers.
+ * @param needsText whether the text of an object is needed: of large ones that are not, only the size comes
+ * @throws Fault 503 when an object's content is not there yet (two views do not commit together)
+ */
+export async function* loadTargets(
+  source: RefSource,
+  targets: readonly Target[],
+  needsText: (key: string) => boolean,
+): Founds {
+  yield* loadObjects(
+    source,
+    targets.filter((target) => target.is === 'object'),
+    needsText,
+  )
+  yield* loadRows(
+    source,
+    targets.filter((target) => target.is === 'row'),
+  )
 }

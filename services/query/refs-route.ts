@@ -6,7 +6,9 @@ import { type Route, route } from '../core/http/route.ts'
 import { parseProjectId } from '../core/ids.ts'
 import { type ObjectRef, parseRef } from '../core/refs.ts'
 import type { Store } from '../core/store/store.ts'
-import { type Resolved, resolveRefs } from './refs.ts'
+import { listReply, portions } from './json-parts.ts'
+import { createKept, type Kept, locateRefs, type Node, type Place, type Resolved, valueIn } from './refs.ts'
+import { loadTargets, type RefSource, type Target, targetKey } from './refs-load.ts'
 
 export type RefReadDeps = {
   store: Pick<Store, 'rows'>
@@ -24,15 +26,44 @@ function readable(text: string): ObjectRef {
   return ref
 }
 
-/** Texts of the values. Nothing is answered when one of them is missing or cannot be. */
-function textsOf(resolved: readonly Resolved[]): string[] {
-  const missing = resolved.flatMap((one) => (one.is === 'missing' ? one.digest : []))
+/** @throws Fault 404 when something is missing, 400 when something cannot be read: then nothing is answered */
+function refuse(located: readonly (Resolved | Place)[]): void {
+  const missing = located.flatMap((one) => (one.is === 'missing' ? one.digest : []))
   if (missing.length > 0)
     throw fault(404, 'Some refs point at nothing', { missing_object_digests: [...new Set(missing)].sort() })
-  return resolved.map((one) => {
-    if (one.is === 'value') return one.text
-    throw fault(400, one.is === 'invalid' ? one.reason : 'Not found')
-  })
+  for (const one of located) if (one.is === 'invalid') throw fault(400, one.reason)
+}
+
+/** Where a value lies. */
+type Located = { at: Resolved | Place; source: RefSource }
+
+/** The values as texts separated by commas; those that were not kept are read again, portion by portion. */
+async function* textsOf(located: readonly Located[], kept: Kept): AsyncGenerator<string> {
+  let read = new Map<RefSource, Map<string, Node>>()
+  for (const portion of portions(located, ({ at }) => (at.is === 'place' ? at.sizeBytes : 0))) {
+    const before = read
+    read = new Map()
+    const unread = new Map<RefSource, Map<string, Target>>()
+    for (const { at, source } of portion) {
+      if (at.is !== 'place') continue
+      const key = targetKey(at.target)
+      const node = kept.find(source.projectId, key) ?? before.get(source)?.get(key)
+      const into = read.get(source) ?? new Map()
+      read.set(source, into)
+      if (node !== undefined) into.set(key, node)
+      else unread.set(source, (unread.get(source) ?? new Map()).set(key, at.target))
+    }
+    for (const [source, targets] of unread)
+      for await (const found of loadTargets(source, [...targets.values()], () => true))
+        for (const [key, one] of found) if (one && 'text' in one) read.get(source)?.set(key, { text: one.text })
+    const texts = portion.map(({ at, source }) => {
+      // Deleted since then.
+      if (at.is !== 'place') return 'null'
+      const node = read.get(source)?.get(targetKey(at.target))
+      return node === undefined ? 'null' : valueIn(node, at.steps)
+    })
+    yield texts.join(',')
+  }
 }
 
 export function createRefReadRoutes({ store, freshness }: RefReadDeps): Route[] {
@@ -59,17 +90,20 @@ export function createRefReadRoutes({ store, freshness }: RefReadDeps): Route[] 
           if (known) known.push(i)
           else places.set(name, [i])
         }
-        const resolved: Resolved[] = []
+        const located: Located[] = []
+        const kept = createKept()
         for (const [name, at] of places) {
           const projectId = parseProjectId(name)
           const asked = at.map((i) => refs[i] as ObjectRef)
+          const source: RefSource = { store, projectId, options: { signal } }
           // Like refs to nothing: whether the project exists is not told.
           const answers = caller.may('read', projectId)
-            ? await resolveRefs({ store, projectId, options: { signal } }, asked)
+            ? await locateRefs(source, asked, kept)
             : asked.map(({ version }): Resolved => ({ is: 'missing', digest: version }))
-          for (const [k, i] of at.entries()) resolved[i] = answers[k] as Resolved
+          for (const [k, i] of at.entries()) located[i] = { at: answers[k] as Resolved | Place, source }
         }
-        return { jsonText: `{"vals":[${textsOf(resolved).join(',')}]}`, headers }
+        refuse(located.map(({ at }) => at))
+        return listReply('vals', textsOf(located, kept), headers)
       },
     }),
   ]

@@ -1,8 +1,9 @@
 // Resolves refs of one project to the values that they point at (specification: objects, tables, files and refs, 5.3-5.4).
 import { items, members } from '../core/canonical-json.ts'
 import { isContentHash } from '../core/digest.ts'
+import { fault } from '../core/http/errors.ts'
 import { type ObjectRef, parseRef, type RefStep } from '../core/refs.ts'
-import { loadTargets, type RefSource, type Target, targetKey } from './refs-load.ts'
+import { type Found, loadTargets, type RefSource, type Target, targetKey } from './refs-load.ts'
 
 export type Resolved =
   /** JSON text; `null` for deleted objects and for paths that lead nowhere. */
@@ -11,14 +12,41 @@ export type Resolved =
   | { is: 'missing'; digest: string }
   | { is: 'invalid'; reason: string }
 
+/** Where a value lies: behind some steps within a target. */
+export type Place = { is: 'place'; target: Target; steps: RefStep[]; sizeBytes: number }
+
 /** Refs that one path may lead through; beyond it, the answer is null. */
 const mostHops = 32
+/** Characters of targets that are kept for refs that come back to them. */
+const mostKept = 16 * 1024 * 1024
+
+/** Targets that were read, by project and key, as long as they are not much. */
+export type Kept = {
+  find(projectId: string, key: string): Node | undefined
+  keep(projectId: string, key: string, node: Node): void
+}
+
+export function createKept(): Kept {
+  const nodes = new Map<string, Node>()
+  let size = 0
+  return {
+    find: (projectId, key) => nodes.get(`${projectId}\n${key}`),
+    keep(projectId, key, node) {
+      if (size + node.text.length > mostKept) return
+      size += node.text.length
+      nodes.set(`${projectId}\n${key}`, node)
+    },
+  }
+}
+
+/** Characters of values that are put together at once; whoever needs more asks for places. */
+const mostTexts = 256 * 1024 * 1024
 
 const nothing: Resolved = { is: 'value', text: 'null' }
 const invalid = (reason: string): Resolved => ({ is: 'invalid', reason })
 
 /** JSON text that is taken apart at most once, however many paths go through it. */
-type Node = { text: string; members?: Map<string, Node>; items?: Node[] }
+export type Node = { text: string; members?: Map<string, Node>; items?: Node[] }
 
 function memberOf(node: Node, key: string): Node | undefined {
   node.members ??= new Map([...(members(node.text) ?? [])].map(([name, text]) => [name, { text }]))
@@ -31,7 +59,7 @@ function itemOf(node: Node, index: number): Node | undefined {
 }
 
 /** How far a ref is resolved: at a value, or at a target that has to be loaded first. */
-type Walk = { at: Node | Target; steps: RefStep[]; hops: number }
+type Walk = { index: number; at: Node | Target; steps: RefStep[]; hops: number }
 
 const isTarget = (at: Node | Target): at is Target => 'is' in at
 
@@ -41,7 +69,7 @@ function startOf(ref: ObjectRef): Target | null {
 }
 
 /** Follows a string within a value. Undefined = it leads to a target, which `walk` now stands at. */
-function follow(walk: Walk, text: string, project: string): Resolved | undefined {
+function followText(walk: Walk, text: string, project: string): Resolved | undefined {
   const step = walk.steps[0] as RefStep
   const ref = parseRef(text)
   if (ref !== null && `${ref.entity}/${ref.project}` !== project) return nothing
@@ -71,7 +99,7 @@ function advance(walk: Walk, project: string): Resolved | undefined {
     const first = node.text[0]
     if (node.text === 'null') return nothing
     if (first === '"') {
-      const answer = follow(walk, JSON.parse(node.text) as string, project)
+      const answer = followText(walk, JSON.parse(node.text) as string, project)
       if (answer !== undefined) return answer
       continue
     }
@@ -85,44 +113,122 @@ function advance(walk: Walk, project: string): Resolved | undefined {
   }
 }
 
+/** The value behind the steps of a place; null when nothing is there. */
+export function valueIn(node: Node, steps: readonly RefStep[]): string {
+  let at: Node | undefined = node
+  for (const { edge, value } of steps) at = at && (edge === 'index' ? itemOf(at, Number(value)) : memberOf(at, value))
+  return at?.text ?? 'null'
+}
+
+type Settle = (index: number, result: Resolved | Place, text: string | null) => void
+
 /**
- * The values of object refs of one project, in their order. Each round loads what all of them need next, so that a
- * batch takes a few statements and not a few per ref.
+ * Follows refs of one project until each is settled. Each round loads what all of them need next, so that a batch takes
+ * a few statements and not a few per ref; targets are let go of once all refs that stand at them have gone on.
+ * @param needsTexts false: the text of a target that no path leads into need not be read
  */
-export async function resolveRefs(source: RefSource, refs: readonly ObjectRef[]): Promise<Resolved[]> {
-  const results: (Resolved | undefined)[] = []
-  const nodes = new Map<string, Node | Resolved>()
-  const walks = refs.map((ref, i): Walk | null => {
+async function follow(
+  source: RefSource,
+  refs: readonly ObjectRef[],
+  { kept, needsTexts }: { kept: Kept; needsTexts: boolean },
+  settle: Settle,
+): Promise<void> {
+  const gone = new Map<string, Resolved>()
+  let waiting = new Map<string, Walk[]>()
+  const wait = (into: Map<string, Walk[]>, walk: Walk) => {
+    const key = targetKey(walk.at as Target)
+    const others = into.get(key)
+    if (others) others.push(walk)
+    else into.set(key, [walk])
+  }
+  for (const [index, ref] of refs.entries()) {
     const at = startOf(ref)
-    if (at === null) results[i] = invalid('Only refs with a digest can be read')
-    return at && { at, steps: ref.extra, hops: 0 }
-  })
-  for (;;) {
-    const wanted = new Map<string, Target>()
-    for (const [i, walk] of walks.entries()) {
-      if (walk === null || results[i] !== undefined || !isTarget(walk.at)) continue
-      const key = targetKey(walk.at)
-      if (nodes.has(key)) continue
-      if (walk.at.is === 'object' && !isContentHash(walk.at.digest))
-        nodes.set(key, { is: 'missing', digest: walk.at.digest })
-      else wanted.set(key, walk.at)
+    if (at === null) settle(index, invalid('Only refs with a digest can be read'), null)
+    else wait(waiting, { index, at, steps: ref.extra, hops: 0 })
+  }
+  while (waiting.size > 0) {
+    const next = new Map<string, Walk[]>()
+    const leave = (key: string): Walk[] => {
+      const walks = waiting.get(key) ?? []
+      // What they have read is let go of with them.
+      waiting.delete(key)
+      return walks
     }
-    const loaded = wanted.size === 0 ? null : await loadTargets(source, [...wanted.values()])
-    for (const [key, { digest }] of wanted) {
-      const text = loaded?.get(key)
-      nodes.set(key, text === undefined ? { is: 'missing', digest } : text === null ? nothing : { text })
-    }
-    let isDone = true
-    for (const [i, walk] of walks.entries()) {
-      if (walk === null || results[i] !== undefined) continue
-      const found = nodes.get(targetKey(walk.at as Target)) as Node | Resolved
-      if ('is' in found) results[i] = found
-      else {
-        walk.at = found
-        results[i] = advance(walk, source.projectId)
-        if (results[i] === undefined) isDone = false
+    /** Lets the walks at a target go on into its text. */
+    const enter = (key: string, node: Node) => {
+      for (const walk of leave(key)) {
+        const { at: target, steps } = walk
+        walk.at = node
+        const result = advance(walk, source.projectId)
+        if (result === undefined) wait(next, walk)
+        else if (result.is !== 'value' || result === nothing) settle(walk.index, result, 'null')
+        else {
+          const place: Place = { is: 'place', target: target as Target, steps, sizeBytes: node.text.length }
+          settle(walk.index, place, result.text)
+        }
       }
     }
-    if (isDone) return results as Resolved[]
+    const end = (key: string, result: Resolved) => {
+      gone.set(key, result)
+      for (const { index } of leave(key)) settle(index, result, 'null')
+    }
+    const arrive = (key: string, found: Found) => {
+      if (found === null) return end(key, nothing)
+      if ('text' in found) {
+        const node: Node = { text: found.text }
+        kept.keep(source.projectId, key, node)
+        return enter(key, node)
+      }
+      for (const { index, at } of leave(key))
+        settle(index, { is: 'place', target: at as Target, steps: [], sizeBytes: found.sizeBytes }, null)
+    }
+    const wanted = new Map<string, Target>()
+    for (const [key, [walk]] of waiting) {
+      const target = (walk as Walk).at as Target
+      const node = kept.find(source.projectId, key)
+      const known = gone.get(key)
+      if (known !== undefined) end(key, known)
+      else if (node !== undefined) enter(key, node)
+      else if (target.is === 'object' && !isContentHash(target.digest))
+        end(key, { is: 'missing', digest: target.digest })
+      else wanted.set(key, target)
+    }
+    const needsText = (key: string) => needsTexts || (waiting.get(key) ?? []).some(({ steps }) => steps.length > 0)
+    if (wanted.size > 0)
+      for await (const portion of loadTargets(source, [...wanted.values()], needsText))
+        for (const [key, found] of portion) {
+          arrive(key, found)
+          wanted.delete(key)
+        }
+    for (const [key, { digest }] of wanted) end(key, { is: 'missing', digest })
+    waiting = next
   }
+}
+
+/**
+ * The values of object refs of one project, in their order.
+ * @throws Fault 502 when they are too much to be held at once
+ */
+export async function resolveRefs(source: RefSource, refs: readonly ObjectRef[]): Promise<Resolved[]> {
+  const results: Resolved[] = []
+  let total = 0
+  await follow(source, refs, { kept: createKept(), needsTexts: true }, (index, result, text) => {
+    total += text?.length ?? 0
+    if (total > mostTexts) throw fault(502, 'The values behind the refs are too large to be read at once')
+    results[index] = result.is === 'place' ? { is: 'value', text: text as string } : result
+  })
+  return results
+}
+
+/** Where the values of object refs of one project lie, in their order. @param kept gets what was read, if it is not much */
+export async function locateRefs(
+  source: RefSource,
+  refs: readonly ObjectRef[],
+  kept: Kept,
+): Promise<(Resolved | Place)[]> {
+  const results: (Resolved | Place)[] = []
+  await follow(source, refs, { kept, needsTexts: false }, (index, result) => {
+    results[index] = result
+  })
+  return results
 }

@@ -167,7 +167,7 @@ test('5: a result over the bound is refused, not buffered', async () => {
   const outcome = await store
     .rows(query('SELECT repeat(toString(number), 100) AS s FROM numbers(100000)'))
     .catch((error: unknown) => error)
-  expect(outcome).toMatchObject({ kind: 'query', code: 396 })
+  expect(outcome).toMatchObject({ kind: 'memory', code: 396 })
 })
 
 describe('6: parts are not synced unless the table says so', () => {

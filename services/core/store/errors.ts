@@ -5,7 +5,10 @@ type Purpose = 'read' | 'command' | 'insert'
 
 /** Names as in system.errors. */
 const timeouts = new Set([159 /* TIMEOUT_EXCEEDED */, 160 /* TOO_SLOW */, 209 /* SOCKET_TIMEOUT */, 718])
-const memory = new Set([173 /* CANNOT_ALLOCATE_MEMORY */, 241 /* MEMORY_LIMIT_EXCEEDED */, 777, 778])
+/** A result that is too large for the memory of whoever asked is one of them: less of it may be asked for. */
+const memory = new Set([
+  173 /* CANNOT_ALLOCATE_MEMORY */, 241 /* MEMORY_LIMIT_EXCEEDED */, 396 /* TOO_MANY_ROWS_OR_BYTES */, 777, 778,
+])
 const cancellations = new Set([394 /* QUERY_WAS_CANCELLED */, 735 /* …_BY_CLIENT */])
 
 /** An insert's rows are at fault: they do not parse, do not fit their types, or a view refuses a value. */
@@ -18,8 +21,8 @@ const badRows = new Set([
 /** The statement or the schema is at fault: no other attempt changes that. */
 const badStatements = new Set([
   1, 2, 8, 10, 16, 20, 35, 37, 42, 43, 44, 46, 47, 48, 50, 51, 55, 56, 57, 60, 62, 63, 73, 78, 79, 80, 81, 115, 119,
-  125, 158, 162, 164, 167, 168, 179, 181, 182, 183, 184, 191, 206, 207, 211, 215, 229, 307, 358, 396, 397, 440, 452,
-  456, 457, 471, 472, 497, 636, 703,
+  125, 158, 162, 164, 167, 168, 179, 181, 182, 183, 184, 191, 206, 207, 211, 215, 229, 307, 358, 397, 440, 452, 456,
+  457, 471, 472, 497, 636, 703,
 ])
 
 /** The client of a server gives the code beside the text, as digits; errors of sockets have words there. */

@@ -119,7 +119,8 @@ export async function* page(
   } else if (texts.length > 0) yield texts.join(',')
 }
 
-/** Rows as `,{…}` lines, made by the engine: no byte of them is looked at here. */
+/** Rows as `,{…}` lines, made by the engine: no byte of them is looked at here. Refused above half as much again as a
+ *  window has, when there is less to ask for. */
 const windowQuery = (projectId: ProjectId, digest: string, from: number, to: number): Query =>
   projectQuery('tables.window', projectId, (project) => {
     const first = param('UInt32', Math.floor(from / listChunkRows))
@@ -135,20 +136,21 @@ const windowQuery = (projectId: ProjectId, digest: string, from: number, to: num
     FROM (${places}) AS p
     INNER JOIN (SELECT digest, val ${project.from('table_rows', { final: true, where: stored })}) AS r
       ON p.row_digest = r.digest
-    ORDER BY p.index`
+    ORDER BY p.index
+    ${to - from > 1 ? sql`SETTINGS max_result_bytes = 37748736` : sql``}`
   })
 
 type WindowSource = TableSource & { store: Pick<Store, 'bytes'> }
 type Window = { bytes: Buffer; rows: number }
 
-/** A window, or the beginning of one when the whole needs more memory than a query may have. */
+/** A window, or the beginning of one when its rows are larger than those before. A single row has any size. */
 async function readWindow(source: WindowSource, digest: string, from: number, rows: number): Promise<Window> {
   for (let count = rows; ; count = Math.ceil(count / growth)) {
     try {
       const query = windowQuery(source.projectId, digest, from, from + count)
       return { bytes: await source.store.bytes(query, 'TSVRaw', source.options), rows: count }
     } catch (error) {
-      if (!(error instanceof StoreError) || error.kind !== 'memory' || count <= listChunkRows) throw error
+      if (!(error instanceof StoreError) || error.kind !== 'memory' || count === 1) throw error
     }
   }
 }
@@ -175,7 +177,7 @@ export async function* windows(
   const next = () => {
     const fitting = Math.floor(windowBytes / Math.max(rowBytes, 1))
     const wanted = Math.min(rows * growth, mostWindowRows, fitting, end - at)
-    const reading = readWindow(source, digest, at, Math.max(Math.min(listChunkRows, end - at), wanted))
+    const reading = readWindow(source, digest, at, Math.max(1, wanted))
     reading.catch(() => undefined)
     return reading
   }

@@ -57,13 +57,12 @@ const sizesQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
       GROUP BY digest`,
   )
 
-/** The values of a few rows at once; with more bytes than a portion only their number comes. */
+/** The values of a few rows at once, or none of them when they are more bytes than a portion: those are not touched. */
 const fewValuesQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
   projectQuery('tables.few-rows', projectId, (project) => {
-    const rows = sql`SELECT digest, val AS text, size_bytes AS bytes
-      ${project.from('table_rows', { where: anyOf(digests) })} ORDER BY age DESC LIMIT 1 BY digest`
-    return sql`SELECT digest, sum(bytes) OVER () <= ${param('UInt64', portionBytes)} AS is_small,
-      if(is_small, text, '') AS val, toString(bytes) AS size_bytes FROM (${rows})`
+    const sizes = sql`SELECT any(size_bytes) AS bytes ${project.from('table_rows', { where: anyOf(digests) })} GROUP BY digest`
+    const where = sql`${anyOf(digests)} AND (SELECT sum(bytes) FROM (${sizes})) <= ${param('UInt64', portionBytes)}`
+    return sql`SELECT digest, val ${project.from('table_rows', { where })} ORDER BY age DESC LIMIT 1 BY digest`
   })
 
 const valuesQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
@@ -196,13 +195,10 @@ const withValues = (places: readonly Place[], values: ReadonlyMap<string, string
 type SizeRow = { digest: string; size_bytes: string }
 type ValueRow = { digest: string; val: string }
 
-/** Null when their values are too many bytes for one portion. */
-async function fewRows({ store, projectId, options }: TableSource, places: readonly Place[]) {
-  const query = fewValuesQuery(projectId, distinct(places))
-  const rows = await store.rows<SizeRow & ValueRow & { is_small: number }>(query, options)
-  const sizes = new Map(rows.map((row) => [row.digest, Number(row.size_bytes)]))
-  const isSmall = rows.every((row) => row.is_small === 1)
-  return { sizes, rows: isSmall ? withValues(places, new Map(rows.map((row) => [row.digest, row.val]))) : null }
+/** None when their values are too many bytes for one portion, or are not stored. */
+async function fewRows({ store, projectId, options }: TableSource, places: readonly Place[]): Promise<StoredRow[]> {
+  const rows = await store.rows<ValueRow>(fewValuesQuery(projectId, distinct(places)), options)
+  return withValues(places, new Map(rows.map((row) => [row.digest, row.val])))
 }
 
 async function sizesOf({ store, projectId, options }: TableSource, places: readonly Place[]) {
@@ -212,12 +208,12 @@ async function sizesOf({ store, projectId, options }: TableSource, places: reado
 
 async function* groupAt(source: TableSource, places: readonly Place[]): AsyncGenerator<StoredRow[]> {
   const { store, projectId, options } = source
-  const few = places.length <= mostFewRows ? await fewRows(source, places) : null
-  if (few?.rows) {
-    yield few.rows
+  const few = places.length <= mostFewRows ? await fewRows(source, places) : []
+  if (few.length > 0) {
+    yield few
     return
   }
-  const sizes = few?.sizes ?? (await sizesOf(source, places))
+  const sizes = await sizesOf(source, places)
   const known = places.filter((place) => sizes.has(place.digest))
   for (const portion of portions(known, (place) => sizes.get(place.digest) ?? 0)) {
     const found = await store.rows<ValueRow>(valuesQuery(projectId, distinct(portion)), options)
