@@ -40,8 +40,8 @@ export function inferenceFault(status: FaultStatus, message: string, details: Fa
 }
 
 /** A fault of another part of the server in the body of these routes; validation failures stay as they are. */
-export function asInferenceFault(error: unknown): unknown {
-  if (!(error instanceof Fault) || 'error' in error.body || 'detail' in error.body) return error
-  const { status, headers, body, message } = error
+export function asInferenceFault(fault: Fault): Fault {
+  if ('error' in fault.body || 'detail' in fault.body) return fault
+  const { status, headers, body, message } = fault
   return new Fault(status, { error: errorObject(status, message), ...body, reason: message }, headers)
 }

@@ -71,15 +71,6 @@ const callerOf = (context: Context): InvokeCaller => ({
 
 const noSuchPath = (path: string) => inferenceFault(404, `Unknown path: ${path.slice(0, 200)}`)
 
-/** Runs a handler; whatever it refuses is told in the body of these routes. */
-const answering = async <T>(work: () => Promise<T>): Promise<T> => {
-  try {
-    return await work()
-  } catch (error) {
-    throw asInferenceFault(error)
-  }
-}
-
 /** Asks an address of the operator's with GET. */
 async function get({ upstream }: RunDeps, target: Target, path: string, signal: AbortSignal) {
   try {
@@ -198,7 +189,8 @@ export function createInferenceRoutes({ invoke, config, logger }: InferenceDeps)
       response: chatCompletionResponse,
       topics: ['calls'],
       limitsItself: true,
-      handle: (context) => answering(() => runChat(deps, context)),
+      faultAs: asInferenceFault,
+      handle: (context) => runChat(deps, context),
     }),
     route({
       name: 'inference.pass_on',
@@ -211,7 +203,8 @@ export function createInferenceRoutes({ invoke, config, logger }: InferenceDeps)
       topics: ['calls'],
       tables: ['objects', 'object_events', 'object_labels'],
       limitsItself: true,
-      handle: (context) => answering(() => passOn(deps, context)),
+      faultAs: asInferenceFault,
+      handle: (context) => passOn(deps, context),
     }),
     route({
       name: 'inference.read',
@@ -222,7 +215,8 @@ export function createInferenceRoutes({ invoke, config, logger }: InferenceDeps)
       body: { type: 'none' },
       response: z.unknown(),
       tables: ['objects', 'object_events', 'object_labels'],
-      handle: (context) => answering(() => read(deps, context)),
+      faultAs: asInferenceFault,
+      handle: (context) => read(deps, context),
     }),
     route({
       name: 'inference.router_models',
@@ -233,7 +227,8 @@ export function createInferenceRoutes({ invoke, config, logger }: InferenceDeps)
       body: { type: 'none' },
       response: modelListResponse,
       tables: [],
-      handle: (context) => answering(() => readRouter(deps, context)),
+      faultAs: asInferenceFault,
+      handle: (context) => readRouter(deps, context),
     }),
     imageRoute(deps),
     ...sdkCompletionRoutes(deps),

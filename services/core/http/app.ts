@@ -175,6 +175,7 @@ export function createApp(deps: AppDeps): HttpServer {
       const found = methods.get(method)
       if (found === undefined) return fail(exchange, new Fault(405, { detail: 'Method Not Allowed' }, { Allow: allow }))
       exchange.routeName = found.name
+      exchange.faultAs = found.faultAs
       if (isShuttingDown() && !answersAlways.has(found.name))
         return fail(exchange, retryLater(503, 'Server is shutting down'))
       // A peer on an IPv4 address shows as an IPv6 one on a socket that serves both.

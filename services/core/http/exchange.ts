@@ -4,6 +4,7 @@ import { uuidv7 } from '../ids.ts'
 import type { Logger } from '../logger.ts'
 import type { HttpMetrics } from '../metrics.ts'
 import { ClientGone } from './body.ts'
+import type { Fault } from './errors.ts'
 
 export type Exchange = {
   readonly request: IncomingMessage
@@ -11,6 +12,8 @@ export type Exchange = {
   readonly requestId: string
   /** Name of the route; what did not match any is counted together. */
   routeName: string
+  /** The route's own form of a fault. */
+  faultAs: ((fault: Fault) => Fault) | undefined
   userId: string
   bytesIn: number
   bytesOut: number
@@ -57,6 +60,7 @@ export function beginExchange(
     response,
     requestId: typeof given === 'string' && requestIdForm.test(given) ? given : uuidv7(),
     routeName: 'unmatched',
+    faultAs: undefined,
     userId: '',
     bytesIn: 0,
     bytesOut: 0,

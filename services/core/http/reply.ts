@@ -195,7 +195,8 @@ export async function writeError(exchange: Exchange, error: unknown, deps: FailD
     response.destroy()
     return
   }
-  const { status, body, headers } = known ?? fault(500, 'Internal server error')
+  const told = known ?? fault(500, 'Internal server error')
+  const { status, body, headers } = exchange.faultAs?.(told) ?? told
   const all: OutgoingHttpHeaders = { ...headers }
   if ((status === 429 || status === 503) && all['Retry-After'] === undefined) all['Retry-After'] = '1'
   // Whoever waits for "continue" may or may not send the body now: only a new connection is in a known state.

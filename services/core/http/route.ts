@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream'
 import type { z } from 'zod'
 import type { ProjectId } from '../ids.ts'
+import type { Fault } from './errors.ts'
 
 /**
  * Right that a key must hold for the project of the request. `none` = no authentication at all, `any` = a valid key of
@@ -92,6 +93,8 @@ export type Route<Schema extends z.ZodType = z.ZodType> = {
   tables?: string[]
   /** The handler bounds its time by itself: it waits for servers that are slower than any request of ours may be. */
   limitsItself?: boolean
+  /** Gives every fault of the route the body that its clients read, also of what comes before the handler. */
+  faultAs?(fault: Fault): Fault
   /** OTLP routes answer undecodable bodies in their own shape. */
   handle(context: RouteContext<z.output<Schema>>): Promise<Reply>
 }
