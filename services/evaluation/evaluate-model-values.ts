@@ -34,6 +34,9 @@ export type Plan = {
 }
 
 const rowsPerPage = 200
+/** Most trials of an evaluation, and most of its rows times its trials: jobs run one after the other. */
+const mostTrials = 1_000
+const mostPredictions = 1_000_000
 
 const classOf = (value: Fields): string => textAt(value, '_class_name', '_type') ?? 'nothing that is known'
 
@@ -92,8 +95,14 @@ export function createReader(invoke: Invoke, as: InvokeCaller) {
       const { rows } = objectOf(await readValue(evaluation.dataset))
       const table = typeof rows === 'string' ? parseRef(rows) : null
       if (table?.kind !== 'table') throw new Unusable('The dataset of the evaluation has no table of rows')
-      const trials = numberOf(evaluation.trials ?? 1)
-      return { model, judges, trials: Number.isInteger(trials) && trials > 0 ? trials : 1, rows: () => rowsOf(table) }
+      const asked = numberOf(evaluation.trials ?? 1)
+      const trials = Number.isInteger(asked) && asked > 0 ? asked : 1
+      if (trials > mostTrials) throw new Unusable(`The evaluation has ${trials} trials, more than ${mostTrials}`)
+      const ofTable = { project_id: `${table.entity}/${table.project}`, digest: table.digest }
+      const { count } = await invoke.json<{ count: number }>('tables.query_stats', ofTable, as)
+      if (count * trials > mostPredictions)
+        throw new Unusable(`The evaluation has ${count} rows and ${trials} trials, more than ${mostPredictions} in all`)
+      return { model, judges, trials, rows: () => rowsOf(table) }
     },
   }
 }

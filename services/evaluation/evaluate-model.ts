@@ -196,6 +196,8 @@ async function evaluateRows(run: Run, plan: Plan): Promise<RowResult[]> {
           .finally(() => working.delete(one))
         working.add(one)
       }
+      // Further trials would find none either.
+      if (index === 0) break
     }
   } finally {
     await Promise.all(working)

@@ -52,16 +52,20 @@ function named(text: string, among: readonly ListedVersion[]): ListedVersion | u
   return among.find((one) => one.digest === text) ?? among.find((one) => one.aliases?.includes(text))
 }
 
-/** JSON text of a version; its source is read when it is part of it. */
+const maxSourceBytes = 16 * 1024 * 1024
+
+/** JSON text of a version; its source is read when it is part of it, and left empty when it is longer than any source. */
 async function shown({ invoke, kind, projectId, as }: KindOfProject, version: StoredVersion): Promise<string> {
   const file = kind.hasSource ? sourceFileOf(version) : null
   let source = ''
   if (file !== null)
     try {
-      const { bytes } = await invoke.answer('files.content', { project_id: projectId, digest: file }, as)
+      const asked = { project_id: projectId, digest: file }
+      const { bytes } = await invoke.answer('files.content', asked, as, {}, maxSourceBytes)
       source = bytes.toString()
     } catch (error) {
-      if (!(error instanceof Fault && error.status === 404)) throw error
+      // A file that is missing, or no source of a program.
+      if (!(error instanceof Fault && (error.status === 404 || error.status === 413))) throw error
     }
   const { object_id, digest, version_index, created_at } = version
   const common = { object_id, digest, version_index, created_at }
@@ -103,7 +107,7 @@ export async function readVersion(of: KindOfProject, objectId: string, version: 
 const portionBytes = 8 * 1024 * 1024
 const portionVersions = 200
 /** Source files that are read at one time. */
-const filesAtOnce = 8
+const filesAtOnce = 4
 
 function portionsOf(listed: readonly ListedVersion[]): ListedVersion[][] {
   const found: ListedVersion[][] = []

@@ -55,7 +55,8 @@ type Declared<Input extends z.ZodType = z.ZodType> = {
     ref?: string
   }
   list: { name: string }
-  read: { name: string; response: z.ZodType }
+  /** `flag`: a boolean of the query string that is taken, and changes nothing. */
+  read: { name: string; response: z.ZodType; flag?: string }
   remove: { name: string }
 }
 
@@ -74,7 +75,7 @@ const declared: Declared[] = [
       make: makeOp,
     },
     list: { name: 'ops.list' },
-    read: { name: 'ops.read', response: opRead },
+    read: { name: 'ops.read', response: opRead, flag: 'eager' },
     remove: { name: 'ops.delete' },
   }),
   declare({
@@ -196,7 +197,7 @@ function routesOf({ kind, plural, create: creation, list, read, remove }: Declar
       tables: ['objects', 'object_events', 'object_labels', ...sources],
       async handle(context) {
         const asked = of(context, readerOf(context))
-        checkBoolean(context.query, 'eager')
+        if (read.flag !== undefined) checkBoolean(context.query, read.flag)
         const { text, headers } = await readVersion(asked, objectId(context), context.params.digest as string)
         return { jsonText: text, headers }
       },

@@ -156,7 +156,8 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; kn
       tables: callTables,
       async handle(context) {
         const projectId = projectOf(context)
-        const { model, evaluation_run_id: runId, genai_span_ref } = context.input
+        const { model, genai_span_ref } = context.input
+        const runId = context.input.evaluation_run_id || undefined
         const sent = members(bodyText(context))
         const inputs = sent?.get('inputs') ?? '{}'
         const output = sent?.get('output') ?? 'null'

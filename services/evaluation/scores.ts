@@ -83,7 +83,8 @@ export function createScoreRoutes(deps: EvaluationDeps & { calls: Calls; known: 
       tables: callTables,
       async handle(context) {
         const projectId = projectOf(context)
-        const { prediction_id, scorer, evaluation_run_id: runId } = context.input
+        const { prediction_id, scorer } = context.input
+        const runId = context.input.evaluation_run_id || undefined
         const value = memberText(bodyText(context), 'value') ?? 'null'
         const ref = parseRef(scorer)
         if (ref?.kind !== 'object')

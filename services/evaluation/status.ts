@@ -43,7 +43,8 @@ export function createEvaluationStatusRoutes(deps: EvaluationDeps & { calls: Cal
       const body = { project_id: `${table.entity}/${table.project}`, digest: table.digest }
       const { count } = await invoke.json<{ count: number }>('tables.query_stats', body, as)
       const { trials } = evaluation
-      return count * (typeof trials === 'number' && trials >= 1 ? Math.floor(trials) : 1)
+      const total = count * (typeof trials === 'number' && trials >= 1 ? Math.floor(trials) : 1)
+      return Number.isSafeInteger(total) ? total : null
     } catch (error) {
       // Missing, malformed, or in a project that the caller may not read.
       if (error instanceof Fault && error.status < 500) return null

@@ -253,6 +253,7 @@ describe('what is not run', () => {
     const model = await put('fine', modelValue('fine'))
     const evaluation = await evaluationOf([{ user_input: 'x' }], [])
     const own = await put('own-scorer', ofClass('MyScorer', { score: 'code' }))
+    const manyRows = Array.from({ length: 1001 }, (_, n) => ({ n }))
     const cases: [string, string, RegExp][] = [
       [model, model, /expected an object of the class Evaluation, found LLMStructuredCompletionModel/],
       [evaluation, evaluation, /expected an object of the class LLMStructuredCompletionModel, found Evaluation/],
@@ -260,11 +261,22 @@ describe('what is not run', () => {
       [refOf('none', 'x'.repeat(43)), model, /point at nothing/],
       ['no ref', model, /found nothing that is known/],
       [`weave:///other/project/object/a:${'x'.repeat(43)}`, model, /point at nothing/],
+      [await evaluationOf([{ user_input: 'x' }], [], { trials: 1e300 }), model, /1e\+300 trials, more than 1000$/],
+      [await evaluationOf(manyRows, [], { trials: 1_000 }), model, /1001 rows and 1000 trials, more than 1000000 in/],
     ]
     const statuses = await Promise.all(cases.map(([one, two]) => failure(one, two)))
     for (const [at, status] of statuses.entries())
       expect(status).toEqual({ code: 'failed', error: expect.stringMatching(cases[at]?.[2] as RegExp) })
     expect(askedOf('fine')).toEqual([])
+  })
+
+  it('is an evaluation without rows, however many trials it has', async () => {
+    const model = await put('rowless', modelValue('rowless'))
+    expect(await failure(await evaluationOf([], [], { trials: 1_000 }), model)).toEqual({
+      code: 'complete',
+      output: {},
+    })
+    expect(askedOf('rowless')).toEqual([])
   })
 
   it('is a job whose evaluation has ended', async () => {

@@ -67,6 +67,8 @@ describe('ops', () => {
     expect((await of.send('GET', 'ops/with_source/versions/v0?eager=maybe')).json).toEqual({
       detail: [expect.objectContaining({ loc: ['query', 'eager'], type: 'bool_parsing' })],
     })
+    for (const plural of ['datasets', 'scorers', 'evaluations', 'models'])
+      expect((await of.send('GET', `${plural}/with_source/versions/v0?eager=maybe`)).status).toBe(404)
   })
 
   it('are placeholders without a source, and have a name of their own without a name', async () => {

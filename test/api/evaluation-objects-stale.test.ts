@@ -99,6 +99,32 @@ describe('while the tables are behind', () => {
   })
 })
 
+describe('a source', () => {
+  it('that is longer than any program is left out, and not read to its end', async () => {
+    const value = { _type: 'CustomWeaveType', files: { 'obj.py': 'f' } }
+    const piece = Buffer.alloc(2 ** 20, 'x')
+    const answers = (pieces: number, seen: { pieces: number }) => ({
+      'objects.read': () => ({
+        jsonText: `{"obj":${JSON.stringify({ ...version, kind: 'op', base_object_class: null, val: value })}}`,
+      }),
+      'files.content': () => ({
+        contentType: 'application/octet-stream',
+        bytes: (async function* () {
+          for (; seen.pieces < pieces; seen.pieces++) yield piece
+        })(),
+      }),
+    })
+    const codeOf = async (pieces: number) => {
+      const seen = { pieces: 0 }
+      const ops = '/v2/{entity}/{project}/ops/{object_id}/versions/{digest}'
+      const { status, json } = await callOver(answers(pieces, seen), 'GET')(ops, { json: null }, { params })
+      return [status, (json as { code: string }).code.length, seen.pieces]
+    }
+    expect(await codeOf(2)).toEqual([200, 2 ** 21, 2])
+    expect(await codeOf(100)).toEqual([200, 0, 16])
+  })
+})
+
 describe('a long list', () => {
   it('is read in portions, in order and without what is deleted meanwhile', async () => {
     const versions = Array.from({ length: 450 }, (_, n) => ({

@@ -203,6 +203,16 @@ describe('predictions', () => {
     expect(await childrenOf(id)).toEqual([])
   })
 
+  it('of a run without a name are by themselves', async () => {
+    const id = await newPrediction({ evaluation_run_id: '' })
+    const prediction = await callOf(id)
+    expect(prediction).toMatchObject({ trace_id: id, parent_id: null })
+    expect(prediction.attributes.weave).not.toHaveProperty('evaluation_run_id')
+    const score = await callOf(await newScore(id, 1, { evaluation_run_id: '' }))
+    expect(score).toMatchObject({ trace_id: score.id, parent_id: null })
+    expect(score.attributes.weave).not.toHaveProperty('evaluation_run_id')
+  })
+
   it('of a run that is not known are taken', async () => {
     const evaluation_run_id = unknownId.replace(/0$/, 'f')
     const id = await newPrediction({ evaluation_run_id })

@@ -33,8 +33,11 @@ export type Invoke = {
   rows<T>(route: string, body: unknown, as: InvokeCaller, params?: Params): AsyncIterable<T>
   /** The same rows as JSON texts, numbers spelled as they are stored. */
   lines(route: string, body: unknown, as: InvokeCaller, params?: Params): AsyncIterable<string>
-  /** The answer's bytes and headers: files, values whose numbers keep their spelling, positions of writes. */
-  answer(route: string, body: unknown, as: InvokeCaller, params?: Params): Promise<InvokedAnswer>
+  /**
+   * The answer's bytes and headers: files, values whose numbers keep their spelling, positions of writes.
+   * @throws Fault 413 when an answer that comes in pieces is longer than `maxBytes`, as soon as it is
+   */
+  answer(route: string, body: unknown, as: InvokeCaller, params?: Params, maxBytes?: number): Promise<InvokedAnswer>
 }
 
 export type InvokeDeps = {
@@ -83,13 +86,18 @@ async function* untilAborted<T>(signal: AbortSignal, source: AsyncIterable<T>): 
   }
 }
 
-async function wholeOf(signal: AbortSignal, reply: Reply): Promise<Buffer> {
+async function wholeOf(signal: AbortSignal, reply: Reply, maxBytes = Number.POSITIVE_INFINITY): Promise<Buffer> {
   if ('json' in reply) return Buffer.from(JSON.stringify(reply.json) ?? 'null')
   if ('jsonText' in reply) return Buffer.from(reply.jsonText)
   const source = 'lines' in reply ? reply.lines : reply.bytes
   if (Buffer.isBuffer(source)) return source
   const chunks: Buffer[] = []
-  for await (const chunk of untilAborted<string | Buffer>(signal, source)) chunks.push(Buffer.from(chunk))
+  let sizeBytes = 0
+  for await (const chunk of untilAborted<string | Buffer>(signal, source)) {
+    sizeBytes += chunk.length
+    if (sizeBytes > maxBytes) throw tooLarge()
+    chunks.push(Buffer.from(chunk))
+  }
   return Buffer.concat(chunks)
 }
 
@@ -179,9 +187,9 @@ export function createInvoke({ routes, config }: InvokeDeps): Invoke {
       for await (const line of texts(name, value, as, params)) yield JSON.parse(line) as T
     },
     lines: texts,
-    async answer(name, value, as, params) {
+    async answer(name, value, as, params, maxBytes) {
       const reply = await run(name, value, as, params)
-      return { bytes: await wholeOf(as.signal, reply), headers: reply.headers ?? {} }
+      return { bytes: await wholeOf(as.signal, reply, maxBytes), headers: reply.headers ?? {} }
     },
   }
 }
