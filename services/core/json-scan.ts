@@ -27,9 +27,20 @@ function noteRef(s: Scan, start: number, end: number): void {
   // 'weave:///' and 'wandb-artifact:///': the second letter decides soon enough
   if (!s.escaped && b[start + 1] !== 101 && b[start + 1] !== 97) return
   const text = textBetween(s, start, end)
-  if (!isRef(text) || s.refs.includes(text)) return
+  if (!isRef(text)) return
   if (s.refs === noRefs) s.refs = [text]
-  else s.refs.push(text)
+  else if (isNew(s, text)) s.refs.push(text)
+}
+
+/** From so many refs of a value on, a set tells which are known. */
+const manyRefs = 16
+
+function isNew(s: Scan, text: string): boolean {
+  if (s.refs.length < manyRefs) return !s.refs.includes(text)
+  if (s.known?.refs !== s.refs) s.known = { refs: s.refs, texts: new Set(s.refs) }
+  const { texts } = s.known
+  const before = texts.size
+  return texts.add(text).size > before
 }
 
 function noteText(s: Scan, start: number, end: number, interest: number): void {

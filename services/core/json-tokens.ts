@@ -37,6 +37,8 @@ export type Scan = {
   /** Findings in the value that was passed over last: bits of `found`, and its distinct refs in order. */
   found: number
   refs: string[]
+  /** The same refs, once they are many. */
+  known: { refs: readonly string[]; texts: Set<string> } | null
   /** The string that was passed over last has escapes. */
   escaped: boolean
 }
@@ -60,6 +62,7 @@ export function startScan(body: Buffer, maxDepth: number): Scan {
     fresh: false,
     found: 0,
     refs: noRefs,
+    known: null,
     escaped: false,
   }
   scan.at = skipSpace(scan, at)

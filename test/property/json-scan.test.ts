@@ -189,3 +189,21 @@ test.each(['[', '{"a":'])('nesting of %s is bounded, whatever follows', (open) =
   expect(() => isWalked(nested(513))).toThrow(Fault)
   expect(() => isAccepted(Buffer.from(open.repeat(513)))).toThrow(Fault)
 })
+
+test.each([1, 15, 16, 17, 100_000])(
+  '%d refs in a value are found once, in their order',
+  { timeout: 20_000 },
+  (count) => {
+    const refs = Array.from({ length: count }, (_, n) => `weave:///ent/proj/object/x:${n}`)
+    const scan = startScan(
+      Buffer.from(JSON.stringify([[...refs, ...refs], refs.slice(0, 1), [...refs].reverse()])),
+      512,
+    )
+    enter(scan, 91)
+    const found: string[][] = []
+    while (nextItem(scan)) found.push(takeSlice(scan, search.refs).refs)
+    expect(found.map((list) => list.length)).toEqual([count, 1, count])
+    expect(found[0]).toEqual(refs)
+    expect(found[2]?.[0]).toBe(refs.at(-1))
+  },
+)
