@@ -1,5 +1,6 @@
 // Turns `{name:Type}` parameters into SQL literals: the package's own binding runs all queries with parameters of a
 // process one after another, because the engine's parameter state is shared by its connections.
+import { doubleText } from '../number-text.ts'
 import { sqlSpans } from './sql-text.ts'
 
 type SqlType = { name: string; args: string[] }
@@ -155,11 +156,14 @@ function integerOf(unsigned: boolean, bits: number, value: unknown): string {
   return bits > 64 ? `'${number}'` : String(number)
 }
 
+/** Always a number of type Float64, so that a list of them is one literal: the engine bounds the parts of a statement. */
 function floatOf(value: unknown): string {
-  if (typeof value === 'bigint') return `'${value}'`
-  if (typeof value !== 'number') throw new Error(`a ${typeof value} is not a number`)
-  if (Number.isNaN(value)) return 'nan'
-  return Number.isFinite(value) ? `toFloat64(${quote(String(value))})` : value > 0 ? 'inf' : '-inf'
+  if (typeof value !== 'number' && typeof value !== 'bigint') throw new Error(`a ${typeof value} is not a number`)
+  const number = Number(value)
+  if (Number.isNaN(number)) return 'nan'
+  if (!Number.isFinite(number)) return number > 0 ? 'inf' : '-inf'
+  const text = doubleText(number)
+  return /[.e]/.test(text) ? text : `${text}e0`
 }
 
 /** Text `YYYY-MM-DD hh:mm:ss.ffffff` in the type's time zone, a Date, or seconds since 1970. */

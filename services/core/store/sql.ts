@@ -1,5 +1,6 @@
 // SQL text built from fragments: every value is a `{name:Type}` parameter, every project table is read behind its project filter.
 import type { ProjectId } from '../ids.ts'
+import { doubleText } from '../number-text.ts'
 import type { Query } from './store.ts'
 
 /** ClickHouse types that a parameter may have. */
@@ -44,13 +45,21 @@ export function identifier(text: string): Sql {
 
 const isSql = (part: Sql | Bound): part is Sql => 'texts' in part
 
+/** Tells values of one type apart; JSON has no text for some numbers. */
+function keyOf({ type, value }: Bound): string {
+  if (typeof value === 'bigint') return String(value)
+  if (!type.includes('Float')) return JSON.stringify(value)
+  return (Array.isArray(value) ? value : [value]).map((one) => doubleText(Number(one))).join()
+}
+
 /** Text and parameters. Equal values of one type share a parameter, so that the engine sees equal expressions as equal. */
 export function render(fragment: Sql): { sql: string; params: Record<string, unknown> } {
   const params: Record<string, unknown> = {}
   const names = new Map<string, string>()
   const out: string[] = []
-  const bind = ({ type, value }: Bound): string => {
-    const key = `${type} ${typeof value === 'bigint' ? String(value) : JSON.stringify(value)}`
+  const bind = (one: Bound): string => {
+    const { type, value } = one
+    const key = `${type} ${keyOf(one)}`
     let bound = names.get(key)
     if (bound === undefined) {
       bound = `v${names.size}`
