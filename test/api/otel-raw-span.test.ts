@@ -136,6 +136,30 @@ describe('texts that the call holds elsewhere', () => {
     expect(await idsOf(query(both))).toEqual(['00000000000000a1'])
   })
 
+  it('are found at every place of the span where they stand', async () => {
+    const twice = (n: number, words: string) =>
+      aSpan({
+        spanId: `00000000000000d${n}`,
+        attributes: [
+          text('input.value', words),
+          text('llm.input_messages.0.message.content', words),
+          text('output.value', reply),
+          text('llm.output_messages.0.message.content', `${reply} at the end`),
+        ],
+      })
+    const [first, second] = ['a question', 'b question'].map((start) => `${start} ${'that is long enough '.repeat(4)}`)
+    const bytes = Buffer.from(encodeRequest(aRequest([twice(1, second as string), twice(2, first as string)])))
+    await send('ent/twice', bytes)
+    expect(await read('ent/twice')).toEqual(rawSpans(bytes))
+    const content = 'attributes.otel_span.attributes.llm.input_messages.0.message.content'
+    const find = async (asked: object) => [...(await read('ent/twice', asked)).keys()].map((id) => id.slice(-2))
+    expect(await find(query({ $eq: [{ $getField: content }, { $literal: first }] }))).toEqual(['d2'])
+    const contains = { $contains: { input: { $getField: content }, substr: { $literal: 'b question' } } }
+    expect(await find(query(contains))).toEqual(['d1'])
+    expect(await find({ sort_by: [{ field: content, direction: 'asc' }] })).toEqual(['d2', 'd1'])
+    expect(await find({ sort_by: [{ field: content, direction: 'desc' }] })).toEqual(['d1', 'd2'])
+  })
+
   it('a span whose numbers only this process reads', async () => {
     const odd = aSpan({
       spanId: '00000000000000b1',
@@ -145,6 +169,23 @@ describe('texts that the call holds elsewhere', () => {
     await send('ent/odd', bytes)
     const huge = { $eq: [field('attributes.input.value.huge'), { $literal: '1e400' }] }
     expect(await read('ent/odd', query(huge))).toEqual(rawSpans(bytes))
+  })
+
+  it('doubles that are written as integers beyond 64 bits', async () => {
+    const far = [{ doubleValue: 1e20 }, { doubleValue: -1e19 }, { doubleValue: 2 ** 63 }]
+    const nested = [{ arrayValue: { values: far } }, { kvlistValue: { values: [{ key: 'k', value: far[0] }] } }]
+    const spans = [...far, ...nested].map((value, n) =>
+      aSpan({ spanId: `00000000000000e${n}`, attributes: [{ key: 'x', value }, text('y', 'a')] }),
+    )
+    await send('ent/far', Buffer.from(encodeRequest(aRequest(spans))))
+    const ofResource = aRequest([aSpan({ spanId: '00000000000000f0' })], [{ key: 'x', value: { doubleValue: 1e20 } }])
+    await send('ent/far', Buffer.from(encodeRequest(ofResource)))
+    const named = { $eq: [field('attributes.y'), { $literal: 'a' }] }
+    expect((await read('ent/far', query(named))).size).toBe(5)
+    const large = { $gt: [field('attributes.x'), { $literal: 9e19 }] }
+    expect((await read('ent/far', query(large))).size).toBe(1)
+    const resource = { $gt: [field('resource.attributes.x'), { $literal: 9e19 }] }
+    expect([...(await read('ent/far', query(resource))).keys()]).toEqual(['00000000000000f0'])
   })
 
   it('a raw span that a client sent is not touched', async () => {

@@ -3,7 +3,7 @@ import { inlineTextLength } from '../../core/content-port.ts'
 import { type Budget, cost, spend } from './budget.ts'
 import { keyOf, maxPath } from './keys.ts'
 import type { Attributes } from './spans.ts'
-import { type Branch, isContainer, opened, ParsedJson, parseJsonText, type Value } from './values.ts'
+import { type Branch, isContainer, looksOdd, opened, ParsedJson, parseJsonText, type Value } from './values.ts'
 
 /** What is found on the way. */
 export type Expansion = {
@@ -43,8 +43,12 @@ function merge(existing: Branch, added: Branch, budget: Budget): Branch {
   return existing
 }
 
-/** Replaces the long strings inside a value that are content. */
+/** Replaces the long strings inside a value that are content, and notes odd numbers. */
 function extractInside(value: Value, found: Expansion): Value {
+  if (typeof value === 'number' || typeof value === 'bigint') {
+    if (looksOdd(value)) found.odd = true
+    return value
+  }
   if (typeof value === 'string') return value.length > inlineTextLength ? (found.extract(value) ?? value) : value
   if (value instanceof ParsedJson) return value.hasLongText ? extractInside(value.open(), found) : value
   if (Array.isArray(value)) {
@@ -71,7 +75,7 @@ function prepared(value: Value, isSecret: boolean, found: Expansion): Value {
     }
     return value.length > inlineTextLength && !isSecret ? extractInside(value, found) : value
   }
-  return typeof value === 'object' ? extractInside(value, found) : value
+  return extractInside(value, found)
 }
 
 /**

@@ -58,7 +58,8 @@ export class ParsedJson {
   }
 }
 
-const looksOdd = (value: number): boolean => value >= 2 ** 63 || value <= -(2 ** 63)
+/** Whether the engine's JSON functions may refuse a number: integers beyond 64 bits. */
+export const looksOdd = (value: number | bigint): boolean => value >= 2 ** 63 || value <= -(2 ** 63)
 
 function scan(value: unknown, depth: number, found: Scan): void {
   if (typeof value === 'number') {

@@ -59,7 +59,7 @@ function splicedSql(): Sql {
     [marks.attributes, attributes],
   ]
   let text = dump
-  for (const [mark, by] of texts) text = sql`replaceOne(${text}, ${param('String', mark)}, ${by})`
+  for (const [mark, by] of texts) text = sql`replaceAll(${text}, ${param('String', mark)}, ${by})`
   return sql`if(position(${dump}, ${param('String', markLead)}) = 0, ${dump}, ${text})`
 }
 
