@@ -46,6 +46,10 @@ export type InvokeDeps = {
   config: { maxBodyBytes: number; maxJsonDepth: number }
 }
 
+/** Room around what came within the bounds of a request: features send it on inside bodies of their own. */
+const moreLevels = 16
+const moreBytes = 64 * 1024
+
 const noBytes = Buffer.alloc(0)
 const freshnessHeaders = new Set(['x-callhouse-freshness', 'x-callhouse-position'])
 
@@ -111,9 +115,9 @@ function sentTo({ body, name }: Route, value: unknown, config: InvokeDeps['confi
       return { ...nothing, stream: Readable.from([]) }
     case 'json': {
       const bytes = Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value) ?? '')
-      if (bytes.length > config.maxBodyBytes * (body.times ?? 1)) throw tooLarge()
+      if (bytes.length > config.maxBodyBytes * (body.times ?? 1) + moreBytes) throw tooLarge()
       const contentType = 'application/json'
-      const input = jsonInput(body, bytes, config.maxJsonDepth)
+      const input = jsonInput(body, bytes, config.maxJsonDepth + moreLevels)
       return { input, body: { bytes, contentType }, contentType, stream: Readable.from([]) }
     }
     case 'stream': {
@@ -159,6 +163,7 @@ export function createInvoke({ routes, config }: InvokeDeps): Invoke {
       },
       input: sent.input,
       body: sent.body,
+      maxJsonDepth: config.maxJsonDepth + moreLevels,
       stream: sent.stream,
       signal,
       project(projectId) {

@@ -39,6 +39,8 @@ export type RouteContext<Input = unknown> = {
   input: Input
   /** The bytes behind `input`; empty for routes without a body. */
   body: Body
+  /** Most nested containers that the body may have; bodies that one feature sends to another have some more. */
+  maxJsonDepth: number
   /** Unread request stream of a `stream` route (multipart uploads). */
   stream: Readable
   /** Aborted when the client has gone or the request's time is over. */

@@ -141,6 +141,7 @@ export async function serve(
       },
       input,
       body,
+      maxJsonDepth: deps.maxJsonDepth,
       get stream() {
         return stream ?? Readable.from([])
       },

@@ -53,13 +53,14 @@ const sideNames = namesOf('start', 'end')
 /** Items of a batch. More cannot be valid ones in a body of the usual bound, and the shortest take 100 times their bytes. */
 const maxBatchItems = 500_000
 
+/** Each bounds the nested containers of the body. */
 export type BodyReader = {
   /** The sides of `{"start": {…}}` or `{"end": {…}}`; `value` is the body with their fields. */
-  single(body: Buffer): BatchItem
+  single(body: Buffer, maxDepth: number): BatchItem
   /** The items of `{"batch": [{"mode", "req": {"start" | "end": {…}}}, …]}`, null when `batch` is no list. */
-  upserts(body: Buffer): BatchItem[] | null
+  upserts(body: Buffer, maxDepth: number): BatchItem[] | null
   /** The calls of `{"batch": [{…}, …]}`, null when `batch` is no list. */
-  calls(body: Buffer): Side[] | null
+  calls(body: Buffer, maxDepth: number): Side[] | null
 }
 
 /** Fields of a side that are read, and an object that has all of them: a copy of it is filled faster than a new one. */
@@ -168,15 +169,14 @@ function readBatch<Item>(reading: Reading, readOne: (reading: Reading) => Item):
 
 /**
  * @param wire spellings of the prefixed fields
- * @param maxDepth most nested containers in a body
  */
-export function createBodyReader(wire: WireNames, maxDepth: number): BodyReader {
+export function createBodyReader(wire: WireNames): BodyReader {
   const prefixed = [wire.runId, wire.runStep, wire.runStepEnd].flatMap(({ own, alias }) => [own, alias])
   const names = namesOf(...payloadNames, ...repeatedNames, ...otherNames, ...new Set(prefixed))
   const empty: Json = Object.fromEntries(names.texts.map((text) => [text, undefined]))
   const layout: Layout = { names, empty }
 
-  function read<Read>(body: Buffer, by: (reading: Reading) => Read): Read {
+  function read<Read>(body: Buffer, maxDepth: number, by: (reading: Reading) => Read): Read {
     try {
       const reading: Reading = { scan: startScan(body, maxDepth), layout, repeated: repeatedNames.map(nothingRepeated) }
       if (!enter(reading.scan, 123)) throw unreadable
@@ -192,8 +192,8 @@ export function createBodyReader(wire: WireNames, maxDepth: number): BodyReader 
   }
 
   return {
-    single: (body) => read(body, readSides),
-    upserts: (body) => read(body, (reading) => readBatch(reading, readItem)),
-    calls: (body) => read(body, (reading) => readBatch(reading, readSide)),
+    single: (body, maxDepth) => read(body, maxDepth, readSides),
+    upserts: (body, maxDepth) => read(body, maxDepth, (reading) => readBatch(reading, readItem)),
+    calls: (body, maxDepth) => read(body, maxDepth, (reading) => readBatch(reading, readSide)),
   }
 }

@@ -55,8 +55,6 @@ export type CallWriteDeps = {
   wirePrefix: string
   /** Accept `wb_*` beside the configured spelling. */
   wireAliases: boolean
-  /** Most nested containers in a body; 512 when absent. */
-  maxJsonDepth?: number
   /** One partition and records of any size when absent. */
   split?: CallSplit
   /** Told of every refused item of a batch whose other items were stored. */
@@ -119,9 +117,8 @@ const idsText = (id: string, traceId: string): string => `{"id":${quoted(id)},"t
 export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
   const { log, clock, content } = deps
   const names = wireNames(deps.wirePrefix, deps.wireAliases)
-  const maxDepth = deps.maxJsonDepth ?? 512
   const { split = {} } = deps
-  const reader = createBodyReader(names, maxDepth)
+  const reader = createBodyReader(names)
   const pool = createBufferPool()
   const checkContext = (): CheckContext => ({ names, nowMs: Date.now() })
 
@@ -149,7 +146,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
 
   async function start(context: Context, open: OpenProject): Promise<Reply> {
     const found = findingsAt('body')
-    const read = reader.single(context.body.bytes)
+    const read = reader.single(context.body.bytes, context.maxJsonDepth)
     const from = objectAt(found, bodyObject(read.value), 'start')
     found.loc.push('start')
     const checked = from && checkStartItem(found, from, open, checkContext())
@@ -162,7 +159,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
 
   async function end(context: Context, open: OpenProject): Promise<Reply> {
     const found = findingsAt('body')
-    const read = reader.single(context.body.bytes)
+    const read = reader.single(context.body.bytes, context.maxJsonDepth)
     const from = objectAt(found, bodyObject(read.value), 'end')
     found.loc.push('end')
     const checked = from && checkEndItem(found, from, open, checkContext())
@@ -172,9 +169,10 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
   }
 
   async function upsertBatch(context: Context): Promise<Reply> {
-    const { bytes } = context.body
-    const batch = reader.upserts(bytes)
-    if (batch === null) throw noBatch(bytes, maxDepth)
+    const { body, maxJsonDepth } = context
+    const { bytes } = body
+    const batch = reader.upserts(bytes, maxJsonDepth)
+    if (batch === null) throw noBatch(bytes, maxJsonDepth)
     if (batch.length === 0) return reply('{"res":[]}', [])
     const open = projectsOf(context)
     const check = checkContext()
@@ -206,10 +204,11 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
   }
 
   async function complete(context: Context): Promise<Reply> {
-    const { bytes } = context.body
+    const { body, maxJsonDepth } = context
+    const { bytes } = body
     const open = pathProject(context)
-    const batch = reader.calls(bytes)
-    if (batch === null) throw noBatch(bytes, maxDepth)
+    const batch = reader.calls(bytes, maxJsonDepth)
+    if (batch === null) throw noBatch(bytes, maxJsonDepth)
     if (batch.length === 0) return reply('{}', [])
     const check = checkContext()
     const details: Detail[] = []
@@ -235,7 +234,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
   }
 
   async function update(context: Context): Promise<Reply> {
-    const from = bodyObject(parseJson(context.body.bytes, maxDepth))
+    const from = bodyObject(parseJson(context.body.bytes, context.maxJsonDepth))
     const found = findingsAt('body')
     const project = requiredText(found, from, 'project_id')
     const id = requiredText(found, from, 'call_id')
