@@ -40,11 +40,13 @@ import { createAnnotationSchema } from './query/feedback/annotation-schema.ts'
 import { createFeedbackReadRoutes } from './query/feedback/routes.ts'
 import { createFileReadRoutes } from './query/files/routes.ts'
 import { createGraphqlRoutes } from './query/graphql.ts'
+import { createNotServedRoutes } from './query/not-served.ts'
 import { createBaseClasses } from './query/objects/base-classes.ts'
 import { createObjectDeleteRoutes } from './query/objects/delete.ts'
 import { createObjectLabelRoutes } from './query/objects/label-routes.ts'
 import { createObjectListRoutes } from './query/objects/query.ts'
 import { createObjectReadRoutes } from './query/objects/routes.ts'
+import { createProjectRoutes } from './query/projects/routes.ts'
 import { createRefReadRoutes } from './query/refs-route.ts'
 import { createServiceRoutes, type ServiceDeps } from './query/service.ts'
 import { createTableReadRoutes } from './query/tables/routes.ts'
@@ -110,6 +112,8 @@ const queryRoutes = ({ config, log, store, clock, blobs, freshness, logger }: Ro
     ...createTableReadRoutes({ store, freshness }),
     ...createTableUpdateRoutes({ store, log, clock, freshness }),
     ...createAnnotationQueueRoutes({ store, log, clock, freshness }),
+    ...createProjectRoutes({ store, freshness }),
+    ...createNotServedRoutes(),
   ]
 }
 

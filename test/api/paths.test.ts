@@ -303,6 +303,7 @@ describe('what routes touch', () => {
     ['files.content', send('/file/content', { project_id, digest: 'none' })],
     ['objects.query', send('/objs/query', labelled)],
     ['files.query_stats', send('/files/query_stats', { project_id })],
+    ['projects.stats', send('/project/stats', { project_id })],
     ['objects.delete', send('/obj/delete', { project_id, object_id: 'thing' })],
     ['tables.create_from_digests', send('/table/create_from_digests', { project_id, row_digests: ['x'] })],
     ['tables.update', send('/table/update', { project_id, base_digest: table, updates: [{ append: { row: {} } }] })],

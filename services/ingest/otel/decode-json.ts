@@ -271,7 +271,7 @@ function decode(body: unknown, mayHoldSurrogates: boolean, isExact: boolean, bud
 
 /** The parsed body may take as much again as what is decoded from it. */
 function checkParsed(bytes: Buffer, budget: Budget): void {
-  if (bytes.length * containerBytes > budget.left) checkLeft(budget, measureJson(bytes.latin1Slice()).bytes)
+  if (bytes.length * containerBytes > budget.left) checkLeft(budget, measureJson(bytes.toString('latin1')).bytes)
 }
 
 /**
