@@ -17,8 +17,9 @@ import type { Log, Position, RecordInput } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/positions.ts'
 import { formatRef } from '../../core/refs.ts'
 import { formatTimestamp } from '../../core/timestamps.ts'
+import { createSchemaCheck, type ValueCheck } from './schema-check.ts'
 import { type AnnotationTarget, checkFeedback } from './types.ts'
-import { checkAnnotation, payloadOf } from './value.ts'
+import { payloadOf } from './value.ts'
 
 export type FeedbackWriteDeps = {
   log: Pick<Log, 'append'>
@@ -39,9 +40,7 @@ export type FeedbackWriteDeps = {
 }
 
 /** What a request has found out so far: the items of a batch mostly share their schema and their queue. */
-type Known = { schemas: Map<string, unknown>; queues: Set<string> }
-
-const nothingKnown = (): Known => ({ schemas: new Map(), queues: new Set() })
+type Known = { schemas: Map<string, unknown>; queues: Set<string>; checkValue: ValueCheck }
 
 type Sent = { item: FeedbackCreate; payloadText: string }
 /** An item that passed every check. */
@@ -58,25 +57,27 @@ const microseconds = ({ clock }: FeedbackRow): number => Number(clock / 1024n)
 
 export function createFeedbackWriteRoutes(deps: FeedbackWriteDeps): Route[] {
   const { log, clock, config, annotationSchema, checkQueue } = deps
+  const newCheck = createSchemaCheck()
+  const nothingKnown = (): Known => ({ schemas: new Map(), queues: new Set(), checkValue: newCheck() })
 
   async function accept(context: RouteContext, { item, payloadText }: Sent, known = nothingKnown()): Promise<Accepted> {
-    const { schemas } = known
+    const { schemas, checkValue } = known
     const projectId = context.project(item.project_id)
     const { kind, annotation } = checkFeedback(item, config.feedbackPrefix)
+    const payload = payloadOf(payloadText, kind === 'reaction' ? (item.payload.emoji as string) : null)
     if (annotation) {
       if (`${annotation.entity}/${annotation.project}` !== projectId)
         throw fault(400, 'annotation_ref must be in the project of the request')
       const ref = formatRef(annotation)
       if (!schemas.has(ref)) schemas.set(ref, await annotationSchema(context, projectId, annotation))
-      checkAnnotation(item.payload.value, schemas.get(ref))
+      await checkValue(schemas.get(ref), item.payload.value)
     }
     const queue = item.queue_id && `${projectId}/${item.queue_id}`
     if (item.queue_id && queue && !known.queues.has(queue)) {
       await checkQueue(context, projectId, item.queue_id)
       known.queues.add(queue)
     }
-    const reaction = kind === 'reaction' ? (item.payload.emoji as string) : null
-    return { item, projectId, payload: payloadOf(payloadText, reaction) }
+    return { item, projectId, payload }
   }
 
   const rowOf = ({ item, projectId, payload }: Accepted, userId: string): FeedbackRow => ({

@@ -1,5 +1,4 @@
-// What a payload is checked against and what is stored of it: annotation values, reactions and the size.
-import { type Schema, Validator } from '@cfworker/json-schema'
+// What is stored of a payload: reactions get their names, and the size is bounded.
 import { canonicalJson, members } from '../../core/canonical-json.ts'
 import { storedPayload } from '../../core/feedback-rows.ts'
 import { fault } from '../../core/http/errors.ts'
@@ -9,21 +8,6 @@ import { readEmoji } from './emoji.ts'
 const longestPayload = 1_048_576
 /** No character becomes more than so many in that form. */
 const mostGrowth = 12
-
-/** @throws Fault 400 when the value does not fit the schema, or the schema cannot be applied */
-export function checkAnnotation(value: unknown, schema: unknown): void {
-  let fits: { valid: boolean; errors: { error: string }[] }
-  try {
-    fits = new Validator(schema as Schema | boolean, '2020-12').validate(value)
-  } catch (error) {
-    throw fault(400, `The annotation's schema cannot be applied: ${String(error).slice(0, 300)}`)
-  }
-  if (fits.valid) return
-  throw fault(
-    400,
-    `payload.value does not fit the annotation's schema: ${fits.errors.at(-1)?.error.slice(0, 300) ?? ''}`,
-  )
-}
 
 /** Payload of a reaction with its names. @throws Fault 400 unless `emoji` is exactly one emoji */
 function named(text: string, emoji: string): string {

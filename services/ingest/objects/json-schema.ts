@@ -1,4 +1,5 @@
 // Tells whether a JSON value is a well-formed JSON Schema: each known keyword has a value of the kind it needs.
+import { isPattern } from '../patterns.ts'
 
 type Check = (value: unknown) => boolean
 
@@ -20,14 +21,7 @@ const map =
   (v) =>
     isObject(v) && Object.values(v).every(check)
 const schemaOrList: Check = (v) => isJsonSchema(v) || (Array.isArray(v) && v.length > 0 && v.every(isJsonSchema))
-const pattern: Check = (v) => {
-  if (typeof v !== 'string') return false
-  try {
-    return new RegExp(v, 'u') !== null
-  } catch {
-    return false
-  }
-}
+const pattern: Check = (v) => typeof v === 'string' && isPattern(v)
 const typeName: Check = (v) => typeof v === 'string' && types.has(v)
 const typeNames: Check = (v) =>
   typeName(v) || (Array.isArray(v) && v.length > 0 && new Set(v).size === v.length && v.every(typeName))

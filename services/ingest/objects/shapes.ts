@@ -7,9 +7,6 @@ export type Shape = (text: string, at: string) => string
 
 const refuse = (at: string, wanted: string) => fault(400, `${at} must be ${wanted}`)
 
-/** Any JSON value, as sent. */
-export const any: Shape = (text) => text
-
 export const string: Shape = (text, at) => {
   if (text[0] !== '"') throw refuse(at, 'a string')
   return text
