@@ -9,6 +9,7 @@ import { callColumn, readsOf } from './expression/fields.ts'
 import { jsonExists } from './expression/json-sql.ts'
 import { columnsOf } from './expression/tree.ts'
 import type { CallRow, CompiledSort, Field, Fields, Row, Scalar, Sources, Value } from './expression/types.ts'
+import { distinctTerms } from './sort-terms.ts'
 
 type Direction = 'asc' | 'desc'
 type Sortable = Exclude<Field, { is: 'list' }>
@@ -51,7 +52,7 @@ const nameOf = ({ field }: Term | { field: Sortable }): string => (field.is === 
 
 function termsOf(sortBy: readonly SortTerm[] | null | undefined, fields: Fields): Term[] {
   if (!sortBy) return [named('started_at', 'asc'), named('id', 'asc')]
-  const terms = sortBy.map(({ field: name, direction }): Term => {
+  const terms = distinctTerms(sortBy).map(({ field: name, direction }): Term => {
     const field = fields(name)
     if (field.is === 'list' || (field.is === 'json' && field.json.document === 'queues'))
       throw fault(422, `Field ${name} is not allowed for sorting`)
@@ -70,7 +71,7 @@ function fieldOrder(terms: readonly Term[]): CompiledSort['byField'] {
 
 /**
  * The order of a query; `fields` says what the names mean.
- * @throws Fault 422 for a field that may not be sorted by
+ * @throws Fault 422 for a field that may not be sorted by, 400 when there are too many
  */
 export function compileSort(
   sortBy: readonly SortTerm[] | null | undefined,
@@ -83,6 +84,7 @@ export function compileSort(
   const byTime = names[0] === 'started_at' && names[1] === 'id'
   return {
     ...readsOf(reads),
+    fields: terms.map(({ field }) => field),
     orderBy: (of = defaultSources) =>
       terms.length === 0
         ? null

@@ -10,6 +10,7 @@ import { formatTimestamp, parseTimestamp } from '../core/timestamps.ts'
 import { compactRows } from './calls/light.ts'
 import { linesType, nonNegative } from './calls/routes.ts'
 import { allOf, instant } from './calls/scope.ts'
+import { distinctTerms } from './sort-terms.ts'
 
 export type ThreadDeps = { store: Pick<Store, 'bytes'>; freshness: Freshness }
 
@@ -145,7 +146,7 @@ function timeOf(name: string, value: string | number | undefined): number | null
 
 function sortOf(terms: ThreadsQueryRequest['sort_by']): ThreadsPage['sort'] {
   const asked = terms?.length ? terms : [{ field: 'last_updated', direction: 'desc' as const }]
-  return asked.map(({ field, direction }) => {
+  return distinctTerms(asked).map(({ field, direction }) => {
     const column = sortColumns.get(field)
     if (column === undefined) throw fault(400, `Unsupported sort field: ${field.slice(0, 200)}`)
     return { column, direction }

@@ -106,6 +106,7 @@ describe('POST /annotation_queues/{queue_id}/items/query', () => {
       [{ filter: { annotation_states: ['unstarted'], call_id: calls[3] } }, []],
       [{ sort_by: asc('call_started_at') }, [0, 1, 2, 3, 4, 5]],
       [{ sort_by: desc('call_started_at') }, [5, 4, 3, 2, 1, 0]],
+      [{ sort_by: [...desc('call_started_at'), ...Array(30_000).fill(asc('call_started_at')[0])] }, [5, 4, 3, 2, 1, 0]],
       [{ sort_by: desc('created_at') }, [0, 1, 2, 3, 4, 5]],
       [{ sort_by: asc('updated_at') }, [3, 4, 5, 0, 1, 2]],
       [{ sort_by: asc('id') }, [3, 4, 5, 0, 1, 2]],

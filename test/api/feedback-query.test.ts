@@ -102,6 +102,18 @@ describe('fields', () => {
     expect(result.map((row) => row[name])).toEqual(values)
     expect(Object.keys(result[0] as Row)).toEqual([name, 'id'])
   })
+  it('are as many as fit into a statement, beside any conditions and order', async () => {
+    const names = (count: number, name = 'payload.k') => Array.from({ length: count }, (_, n) => `${name}${n}`)
+    const by = (list: string[]) => list.map((name) => ({ field: name, direction: 'asc' }))
+    for (const more of [{ fields: names(6_000) }, { sort_by: by(names(51)) }])
+      expect(await ask(more)).toMatchObject({ status: 400, json: { reason: expect.stringMatching(/fields/) } })
+    const conditions = names(1_000, 'payload.c').map((name) => eq(name, 1))
+    expect((await ask({ query: { $expr: { $or: [...conditions, ...conditions] } } })).status).toBe(400)
+    const query = { $expr: { $or: [...conditions.slice(0, 800), eq('payload.n', 20)] } }
+    const { result } = await read({ query, fields: ['id', ...names(400)], sort_by: by(names(50)) })
+    expect(result).toMatchObject([{ id: 'e', 'payload.k399': '' }])
+    expect((await read({ fields: ['id'], sort_by: by(Array(30_000).fill('payload.s')) })).result).toHaveLength(5)
+  })
   it('name the user in the configured spelling', async () => {
     expect((await read({ fields: ['wb_user_id'], limit: 1 })).result).toEqual([{ platform_user_id: 'tester' }])
     expect((await read({ limit: 1 })).result[0]).toHaveProperty('platform_user_id', 'tester')

@@ -1,5 +1,6 @@
 // Orders of queues and of their items: fields that are not known are passed over, ties go by id.
 import { join, type Sql, sql } from '../../core/store/sql.ts'
+import { distinctTerms } from '../sort-terms.ts'
 
 export type Sorted = { field: string; direction: 'asc' | 'desc' }
 
@@ -8,7 +9,7 @@ export function sortedBy(
   columns: ReadonlyMap<string, Sql>,
   usual: readonly Sorted[],
 ): Sql {
-  const known = (sort ?? []).filter(({ field }) => columns.has(field))
+  const known = distinctTerms((sort ?? []).filter(({ field }) => columns.has(field)))
   const terms = (known.length > 0 ? known : usual).map(
     ({ field, direction }) => sql`${columns.get(field) as Sql} ${direction === 'asc' ? sql`ASC` : sql`DESC`}`,
   )

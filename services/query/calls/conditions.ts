@@ -144,6 +144,9 @@ export function joined(
   return withVirtual(project, scope, rows, ['odd', ...names, ...reads.needs], reads.joins, virtual)
 }
 
+/** How often the conditions on the calls stand in what joins documents to them. */
+export const copiesFor = ({ needs }: Pick<Reads, 'needs'>): number => (new Set([...needs].map(sideOf)).size > 1 ? 4 : 1)
+
 /** The payload rows stream past a table of light rows, so that texts are not held in memory. */
 function documentRows(
   project: ProjectScope,

@@ -2,7 +2,7 @@
 import { members } from '../../core/canonical-json.ts'
 import { fault } from '../../core/http/errors.ts'
 import type { ObjectRef } from '../../core/refs.ts'
-import { expandedPaths } from '../expression/fields.ts'
+import { type Expanded, expandedPaths } from '../expression/expanded.ts'
 import type { Document } from '../expression/types.ts'
 import { resolveRefs } from '../refs.ts'
 import type { RefSource } from '../refs-load.ts'
@@ -12,29 +12,6 @@ import { readableRef } from './refs-behind.ts'
 /** Refs resolved at once, and characters of values that are kept for the calls that follow. */
 const atOnce = 500
 const mostRemembered = 2 ** 25
-
-/** The listed paths as a tree. */
-type Place = {
-  isListed: boolean
-  below: Map<string, Place>
-  /** What stands here for a ref, itself expanded. */
-  done: Map<string, string>
-}
-
-const newPlace = (): Place => ({ isListed: false, below: new Map(), done: new Map() })
-
-function placeAt(root: Place, path: readonly string[]): Place {
-  let place = root
-  for (const name of path) {
-    let next = place.below.get(name)
-    if (next === undefined) {
-      next = newPlace()
-      place.below.set(name, next)
-    }
-    place = next
-  }
-  return place
-}
 
 export type Expansion = {
   /**
@@ -61,15 +38,16 @@ export function createExpansion(
   onMissing: (digests: string[]) => void,
 ): Expansion | null {
   const { projectId } = source
-  const root = newPlace()
-  for (const path of expandedPaths(columns)) placeAt(root, path).isListed = true
+  const root = expandedPaths(columns)
   const documents = (['inputs', 'output', 'attributes', 'summary'] as const).filter((name) => root.below.has(name))
   if (documents.length === 0) return null
   /** JSON texts by ref; null = the ref stays. */
   const values = new Map<string, string | null>()
   let remembered = 0
+  /** What stands at a place for a ref, itself expanded. */
+  const done = new Map<Expanded, Map<string, string>>()
 
-  function below(text: string, place: Place, unknown: Set<string>): string {
+  function below(text: string, place: Expanded, unknown: Set<string>): string {
     if (place.below.size === 0 || !text.trimStart().startsWith('{')) return text
     const parts = members(text)
     let isChanged = false
@@ -86,23 +64,25 @@ export function createExpansion(
   }
 
   /** The text with what stands behind its refs; refs that are not known yet are collected. */
-  function expandedText(text: string, place: Place, unknown: Set<string>): string {
+  function expandedText(text: string, place: Expanded, unknown: Set<string>): string {
     if (!place.isListed || !text.startsWith('"')) return below(text, place, unknown)
     const ref = JSON.parse(text) as string
-    const done = place.done.get(ref)
-    if (done !== undefined) return done
+    const before = done.get(place)?.get(ref)
+    if (before !== undefined) return before
     const value = values.get(ref)
     if (value === undefined && readableRef(ref, projectId) !== null) unknown.add(ref)
     if (value === undefined || value === null) return text
-    const before = unknown.size
+    const known = unknown.size
     const put = withRef(below(value, place, unknown), ref)
-    if (unknown.size === before) place.done.set(ref, put)
+    if (unknown.size > known) return put
+    const atPlace = done.get(place) ?? new Map<string, string>()
+    done.set(place, atPlace.set(ref, put))
     return put
   }
 
   /** Where the documents of a payload stand in the record. */
-  function placesOf(payload: Payload): [Document, Place][] {
-    const found: [Document, Place][] = documents.map((name) => [name, root.below.get(name) as Place])
+  function placesOf(payload: Payload): [Document, Expanded][] {
+    const found: [Document, Expanded][] = documents.map((name) => [name, root.below.get(name) as Expanded])
     const span = root.below.get('attributes')?.below.get('otel_span')
     return payload.otel_dump && span ? [...found, ['otel_dump', span]] : found
   }
@@ -134,14 +114,9 @@ export function createExpansion(
     return missing
   }
 
-  const forget = (place: Place): void => {
-    place.done.clear()
-    for (const next of place.below.values()) forget(next)
-  }
-
   return {
     async resolve(payloads, isFirst) {
-      forget(root)
+      done.clear()
       if (remembered > mostRemembered) {
         values.clear()
         remembered = 0

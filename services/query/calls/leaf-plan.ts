@@ -1,6 +1,7 @@
 // Finds calls by leaves instead of by scanning payloads: start times of all calls that may match, for the planner to check.
 
 import type { CompiledCondition } from '../expression/types.ts'
+import { treeElements } from '../expression/weight.ts'
 import { conditionsOf, type Side } from './conditions.ts'
 import type { Direction } from './counts.ts'
 import { pastPositions } from './counts.ts'
@@ -13,6 +14,7 @@ import {
   endsInMinutes,
   endsQuery,
   endsThatMatch,
+  leastOf,
 } from './leaf-queries.ts'
 import { type LeafTests, leafTests } from './leaf-tests.ts'
 import { compactRows } from './light.ts'
@@ -23,14 +25,18 @@ import { decodeTimes } from './sorted-keys.ts'
 /** Start times that a statement can take; with more, scanning is as good. */
 export const mostTimes = 4_000
 
-/** Minutes (in seconds) whose payloads may lack leaves; null while leaves are new to the installation. */
+/** With more minutes whose payloads may lack leaves, scanning is as good. */
+const mostMinutes = 10_000
+
+/** Minutes (in seconds) whose payloads may lack leaves; null while they are many, or leaves are new to the installation. */
 export async function readDirtyMinutes({ store, projectId, options }: CallReader): Promise<number[] | null> {
   const covered = compactRows<[number, string]>(await store.bytes(coveredQuery, 'JSONCompactEachRow', options))
   if (covered.length === 0) return null
   // Read before the leaves: a minute that is not named has all of them by then.
   const past = pastPositions(covered.map(([partition, position]) => ({ partition, position })))
-  const answer = await store.bytes(dirtyMinutesQuery(projectId, past), 'JSONCompactEachRow', options)
-  return compactRows<[number]>(answer).map(([minute]) => minute)
+  const answer = await store.bytes(dirtyMinutesQuery(projectId, past, mostMinutes + 1), 'JSONCompactEachRow', options)
+  const minutes = compactRows<[number]>(answer).map(([minute]) => minute)
+  return minutes.length > mostMinutes ? null : minutes
 }
 
 /** Start times of calls in dirty minutes and of some calls whose ends came alone; null when they are too many. */
@@ -67,8 +73,24 @@ type LeafWay = {
   newest(range: Range, direction: Direction, limit: number): ReturnType<LeafWay['candidates']>
 }
 
-const testsOf = (conditions: readonly CompiledCondition[]): LeafTests[] =>
-  conditions.map(leafTests).filter((tests) => tests !== null)
+/** Conditions that candidates are looked for by, and elements of their SQL: what is left out is met by payloads. */
+const mostConditions = 8
+const mostElements = 6_000
+
+function testsOf(conditions: readonly CompiledCondition[]): LeafTests[] {
+  const chosen: LeafTests[] = []
+  let elements = 0
+  for (const condition of conditions) {
+    if (chosen.length === mostConditions) break
+    const tests = leafTests(condition)
+    if (tests === null) continue
+    const own = treeElements(condition.tree)
+    if (elements + own > mostElements) continue
+    elements += own
+    chosen.push(tests)
+  }
+  return chosen
+}
 
 /** The way to the calls of a query over the leaves of one side of their payloads; null when there is none. */
 async function leafWay(reader: CallReader, scope: Scope): Promise<LeafWay | null> {
@@ -99,7 +121,7 @@ async function leafWay(reader: CallReader, scope: Scope): Promise<LeafWay | null
     return { times: [...new Set([...found, ...untold.filter(inside)])], endUs }
   }
   return {
-    scanFromUs: all === null ? Math.min(...minutes) * 1_000_000 : null,
+    scanFromUs: all === null ? leastOf(minutes) * 1_000_000 : null,
     async candidates(range, direction, limit) {
       return inOrder(await read(range, direction, limit), range, direction, limit)
     },

@@ -98,8 +98,12 @@ export const candidatesQuery = (
     ORDER BY us ${words[direction]} LIMIT ${param('UInt64', limit)} WITH TIES`
   })
 
+/** The least of many numbers. */
+export const leastOf = (numbers: readonly number[]): number =>
+  numbers.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY)
+
 const minutesSql = (column: Sql, minutes: readonly number[]): Sql =>
-  sql`toUnixTimestamp(toStartOfMinute(${column})) IN ${param('Array(Int64)', minutes)} AND ${column} >= toDateTime(${param('Int64', Math.min(...minutes))}, 'UTC')`
+  sql`toUnixTimestamp(toStartOfMinute(${column})) IN ${param('Array(Int64)', minutes)} AND ${column} >= toDateTime(${param('Int64', leastOf(minutes))}, 'UTC')`
 
 /** Where payload rows of ends that came alone are to be found. */
 export type EndPlaces = (project: ProjectScope) => Sql[]
@@ -166,13 +170,13 @@ export const coveredQuery = systemQuery(
   sql`SELECT partition, toString(max(position)) FROM callhouse.rollups WHERE name = ${param('String', leavesRollup)} GROUP BY partition`,
 )
 
-/** Minutes with marks that leaves do not cover. */
-export const dirtyMinutesQuery = (projectId: ProjectId, past: Sql): Query =>
+/** Minutes with marks that leaves do not cover, at most `limit`. */
+export const dirtyMinutesQuery = (projectId: ProjectId, past: Sql, limit: number): Query =>
   projectQuery(
     'calls.leaf-marks',
     projectId,
     (project) => sql`SELECT toUnixTimestamp(minute) ${project.from('call_marks', { where: past })} GROUP BY minute
-    SETTINGS max_threads = 1`,
+    LIMIT ${param('UInt64', limit)} SETTINGS max_threads = 1`,
   )
 
 type Known = { kind: 'number' | 'text'; parts: Sql; range: Range }

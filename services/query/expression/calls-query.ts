@@ -1,16 +1,19 @@
 // Compiles what a call query asks for (filter, query, sort_by) into conjuncts, index facts and an order.
 import type { CallsFilter, SortTerm } from '../../../schemas/query.ts'
 import { identifier } from '../../core/store/sql.ts'
+import { conditionsOf, copiesFor, mixedReads } from '../calls/conditions.ts'
 import { filterConditions } from '../filter.ts'
 import { compileSort } from '../sort.ts'
 import { compileCondition } from './compile.ts'
 import { evaluateCondition } from './evaluate.ts'
+import { expandedPaths } from './expanded.ts'
 import { factsOf } from './facts.ts'
-import { callFields, expandedPaths, isDocument, readsOf, type WireNames } from './fields.ts'
+import { callFields, isDocument, readsOf, type WireNames } from './fields.ts'
 import { joinedFields } from './joins.ts'
 import { parseQuery } from './parse.ts'
 import { columnsOf } from './tree.ts'
 import type { CompiledCallsQuery, CompiledCondition, Condition, Document, Sources } from './types.ts'
+import { checkWeight } from './weight.ts'
 
 /** Sources for a light row under one alias and its documents under another. */
 const callSources =
@@ -61,13 +64,24 @@ export function compileCallsQuery(request: {
   const conditions = conjuncts.filter((condition) => condition.is !== 'constant' || condition.value !== true)
   const all = conditions.map(compiled)
   const isLight = ({ needs, joins }: CompiledCondition): boolean => needs.size === 0 && joins.size === 0
+  const light = all.filter(isLight)
   const payload = all.filter((condition) => !isLight(condition))
+  const { joins } = joined
+  const sort = compileSort(request.sort_by, fields, defaultSources)
+  const conditionsBySide = conditionsOf({ light, payload, joins })
+  const ofMixed = conditionsBySide.mixed.length > 0 ? copiesFor(mixedReads(conditionsBySide)) : 0
+  const ofSort = copiesFor(sort)
+  checkWeight([
+    ...light.map(({ tree }) => ({ of: tree, times: ofSort * (1 + ofMixed) })),
+    ...payload.map(({ tree }) => ({ of: tree, times: ofSort })),
+    ...sort.fields.map((field) => ({ of: field, times: 3 })),
+  ])
   return {
-    light: all.filter(isLight),
+    light,
     payload,
-    joins: joined.joins,
+    joins,
     needs: new Set<Document>(payload.flatMap((condition) => [...condition.needs])),
     facts: factsOf(conditions),
-    sort: compileSort(request.sort_by, fields, defaultSources),
+    sort,
   }
 }

@@ -3,6 +3,7 @@ import { join, param, type Sql, sql } from '../../core/store/sql.ts'
 import { jsonExists, jsonString, mayContain } from './json-sql.ts'
 import type { CompareOp, Condition, Kind, Sources, Value } from './types.ts'
 import { isCondition, kindOf } from './typing.ts'
+import { fewPrefixes, prefixesAtOnce } from './weight.ts'
 
 const compareSigns: Record<CompareOp, Sql> = { eq: sql`=`, gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` }
 
@@ -77,8 +78,16 @@ function amongSql({ document, how, value, fold }: Extract<Condition, { is: 'amon
   return sql`arrayExists(item -> ifNull(${holds}, false), JSONExtract(${of(document)}, 'Array(String)'))`
 }
 
-const startsWithSql = (input: Sql, prefixes: readonly string[]): Sql => {
-  const tests = prefixes.map((prefix) => sql`startsWith(${input}, ${param('String', prefix)})`)
+function startsWithSql(input: Sql, prefixes: readonly string[]): Sql {
+  const tests: Sql[] = []
+  if (prefixes.length <= fewPrefixes)
+    for (const prefix of prefixes) tests.push(sql`startsWith(${input}, ${param('String', prefix)})`)
+  else
+    for (let at = 0; at < prefixes.length; at += prefixesAtOnce)
+      // The first place of any of them: what a text starts with comes before all else in it.
+      tests.push(
+        sql`multiSearchFirstPosition(${input}, ${param('Array(String)', prefixes.slice(at, at + prefixesAtOnce))}) = 1`,
+      )
   return tests.length === 1 ? (tests[0] as Sql) : sql`(${join(tests, ' OR ')})`
 }
 

@@ -1,6 +1,7 @@
 // The fields of calls: which names a request may use, and what each one means in SQL and in JS.
 import { fault } from '../../core/http/errors.ts'
 import { type Sql, sql } from '../../core/store/sql.ts'
+import { type Expanded, expandedPaths, listedAmong } from './expanded.ts'
 import { isVirtual, type JoinedFields, joinedFields } from './joins.ts'
 import { jsonPath, splitPath } from './path.ts'
 import type { Column, Document, Field, Fields, JsonField, LightColumn, Row, Sources, Virtual } from './types.ts'
@@ -147,14 +148,12 @@ function place(document: string, segments: readonly string[], name: string): Jso
   return { document, path }
 }
 
-type Expansions = { joined: JoinedFields; expand: readonly (readonly string[])[] }
+type Expansions = { joined: JoinedFields; expand: Expanded }
 
 /** A value of a document, read through refs where the path leads over one that is to be expanded. */
 function jsonField(document: string, segments: string[], name: string, { joined, expand }: Expansions): Field {
   const names = [document, ...segments]
-  const ends = expand
-    .filter((path) => path.length <= names.length && path.every((segment, n) => segment === names[n]))
-    .map((path) => path.length)
+  const ends = listedAmong(names, expand)
   if (ends.length === 0) return { is: 'json', json: place(document, segments, name) }
   const cuts = [...new Set([...ends, names.length])].sort((a, b) => a - b)
   const [first = 0] = cuts
@@ -179,17 +178,10 @@ function neutral(name: string, { prefix, aliases }: WireNames): string {
   return prefixed.has(name) ? '' : name
 }
 
-/** Dotted paths at which refs are expanded, by their segments. */
-export const expandedPaths = (columns: readonly string[] | null | undefined): string[][] =>
-  (columns ?? []).map((column) => {
-    const [first = '', ...rest] = column.split('.')
-    return [first.endsWith('_dump') ? first.slice(0, -5) : first, ...rest]
-  })
-
 /** What the field names of call queries mean. */
 export function callFields(
   names: WireNames,
-  expansions: Expansions = { joined: joinedFields('wandb'), expand: [] },
+  expansions: Expansions = { joined: joinedFields('wandb'), expand: expandedPaths([]) },
 ): Fields {
   return (name) => {
     if (name.startsWith('feedback.')) return expansions.joined.feedback(name)

@@ -1,19 +1,15 @@
 // Checks an untrusted `query` and turns it into a typed condition; bounded in depth and size before anything is built.
 import { type Detail, fault, invalid, tooLarge } from '../../core/http/errors.ts'
 import { simplify } from './simplify.ts'
-import { children, weightOf } from './tree.ts'
 import type { CompareOp, Condition, Fields, Value } from './types.ts'
 import * as typing from './typing.ts'
+import { checkWeight } from './weight.ts'
 
 /** Containers inside one another; bodies nested deeper are refused before they get here. */
 const maxDepth = 600
 /** Nodes of one expression, and literals of its `$in` lists. */
 const maxNodes = 10_000
 const maxListed = 20_000
-/** Operations inside one another once lists of the same operation are flattened: the engine's parser has a bound too. */
-const maxNesting = 100
-/** Elements of the SQL: the engine takes 50,000 in one statement. */
-const maxWeight = 30_000
 
 type Loc = (string | number)[]
 export type Operator =
@@ -209,18 +205,6 @@ class Parser {
   }
 }
 
-/** Refuses trees whose SQL would be too large: shared parts count as often as they are written. */
-function checkSize(root: Condition): void {
-  let weight = 0
-  const visit = (node: Value, depth: number): void => {
-    if (depth > maxNesting) throw fault(400, `The query nests more than ${maxNesting} operations`)
-    weight += weightOf(node)
-    if (weight > maxWeight) throw fault(400, 'The query has too many conditions')
-    for (const child of children(node)) visit(child, depth + 1)
-  }
-  visit(root, 0)
-}
-
 /**
  * The condition of a `query` object, null when there is none.
  * @throws Fault 422 for malformed trees and unknown fields, 400 for empty lists, bad dates and oversized queries
@@ -233,6 +217,6 @@ export function parseQuery(query: unknown, fields: Fields, nulls: Nulls = 'teste
   for (const other of Object.keys(query))
     if (other !== key) malformed(['query', other], 'Extra inputs are not permitted', 'extra_forbidden')
   const condition = simplify(new Parser(fields, nulls).operation(query[key], ['query', key], 0))
-  checkSize(condition)
+  checkWeight([{ of: condition, times: 1 }])
   return condition
 }

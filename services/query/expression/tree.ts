@@ -62,24 +62,3 @@ export function columnsOf(root: Value): Set<string> {
   visit(root)
   return found
 }
-
-const jsonWeight = ({ path, over }: JsonField): number => {
-  const indexes = path.filter((segment) => typeof segment === 'number').length
-  return (over ? 2 : 1) * (4 + path.length * (indexes > 0 ? 3 : 1) + 12 * indexes + 2 * indexes ** 2)
-}
-
-/** About how many elements of an SQL syntax tree the node itself becomes. */
-export function weightOf(node: Value): number {
-  switch (node.is) {
-    case 'json':
-    case 'exists':
-      return jsonWeight(node.json)
-    case 'column':
-      return 8 * node.column.reads.length
-    case 'in':
-    case 'anyOf':
-      return 6
-    default:
-      return 5
-  }
-}

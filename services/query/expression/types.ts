@@ -159,6 +159,8 @@ export type CompiledSort = {
   needs: ReadonlySet<Document>
   joins: ReadonlySet<Virtual>
   columns: ReadonlySet<LightColumn>
+  /** What it goes by. */
+  fields: readonly Value[]
   /** Terms after ORDER BY; null = no order asked for (`sort_by: []`). */
   orderBy(of?: Sources): Sql | null
   /** Set when the order is started_at, then id: windows of time can be walked in this direction. */

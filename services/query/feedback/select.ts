@@ -6,6 +6,8 @@ import { join, type Sql, sql } from '../../core/store/sql.ts'
 import { formatTimestamp } from '../../core/timestamps.ts'
 import { compileValue } from '../expression/compile.ts'
 import { jsonExists } from '../expression/json-sql.ts'
+import { checkWeight, maxBesideConditions, type Weighed } from '../expression/weight.ts'
+import { distinctTerms } from '../sort-terms.ts'
 import { columnNames, feedbackField, sources, type WireNames } from './fields.ts'
 
 /** A member of the answer's rows. */
@@ -23,8 +25,13 @@ const leftOut = new Set<string>(['span_conversation_id', 'span_trace_id', 'score
 const json = (value: unknown): string => JSON.stringify(value)
 const keyOf = (name: string): string => `${json(name)}:`
 
-function memberOf(asked: string, names: WireNames): Member {
-  const field = feedbackField(asked, names)
+type FeedbackField = ReturnType<typeof feedbackField>
+
+/** Fields as parts of a statement; whole columns are few. */
+const weighed = (fields: readonly FeedbackField[], times: number): Weighed[] =>
+  fields.flatMap((of) => (of.is === 'json' || of.is === 'column' ? [{ of, times }] : []))
+
+function memberOf(asked: string, names: WireNames, field = feedbackField(asked, names)): Member {
   if (field.is === 'payload') return { key: keyOf(asked), sql: sql`f.payload`, text: String }
   if (field.is === 'list') return { key: keyOf(asked), sql: sources(field.list.column), text: json }
   if (field.is === 'json') return { key: keyOf(asked), sql: compileValue(field, sources), text: json }
@@ -41,10 +48,20 @@ function memberOf(asked: string, names: WireNames): Member {
 
 /**
  * The members of the rows; null fields = all columns.
- * @throws Fault 400 for unknown names
+ * @throws Fault 400 for unknown names and for too many of them
  */
 export function membersOf(fields: readonly string[] | undefined, names: WireNames): Member[] {
-  if (fields?.length) return [...new Set(fields)].map((field) => memberOf(field, names))
+  if (fields?.length) {
+    const asked = [...new Set(fields)].map((name) => ({ name, field: feedbackField(name, names) }))
+    checkWeight(
+      weighed(
+        asked.map(({ field }) => field),
+        1,
+      ),
+      maxBesideConditions,
+    )
+    return asked.map(({ name, field }) => memberOf(name, names, field))
+  }
   return columnNames.map((column) => {
     const member = memberOf(column === 'user_id' ? `${names.prefix}_user_id` : column, names)
     return leftOut.has(column) ? { ...member, text: (value) => (value === '' ? null : json(value)) } : member
@@ -65,8 +82,7 @@ export function rowText(members: readonly Member[], values: readonly unknown[]):
 const words = { asc: sql`ASC`, desc: sql`DESC` } as const
 export const oldestFirst = sql`f.created_at, f.id`
 
-function termSql({ field: name, direction }: SortTerm, names: WireNames): Sql {
-  const field = feedbackField(name, names)
+function termSql({ field: name, direction }: SortTerm, field: FeedbackField): Sql {
   const word = words[direction]
   if (field.is === 'column') return sql`${field.column.sql(sources)} ${word} NULLS LAST`
   if (field.is !== 'json') throw fault(400, `Field ${name} is not allowed for sorting`)
@@ -74,8 +90,15 @@ function termSql({ field: name, direction }: SortTerm, names: WireNames): Sql {
   return sql`${jsonExists(field.json, sources)} DESC, ${number} ${word} NULLS LAST, ${compileValue(field, sources)} ${word}`
 }
 
-/** Terms of ORDER BY; nulls come last in both directions. @throws Fault 400 for fields that cannot be sorted by */
+/** Terms of ORDER BY; nulls come last in both directions. @throws Fault 400 for fields that cannot be sorted by, or too many */
 export function feedbackOrder(sortBy: readonly SortTerm[] | null | undefined, names: WireNames): Sql {
-  const terms = (sortBy ?? []).map((term) => termSql(term, names))
-  return join([...terms, oldestFirst], ', ')
+  const terms = distinctTerms(sortBy ?? []).map((term) => ({ term, field: feedbackField(term.field, names) }))
+  checkWeight(
+    weighed(
+      terms.map(({ field }) => field),
+      3,
+    ),
+    maxBesideConditions,
+  )
+  return join([...terms.map(({ term, field }) => termSql(term, field)), oldestFirst], ', ')
 }

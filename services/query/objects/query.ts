@@ -2,12 +2,14 @@
 import type { z } from 'zod'
 import { objsQueryRequest, objsQueryResponse } from '../../../schemas/objects.ts'
 import type { Freshness } from '../../core/freshness.ts'
-import { fault, retryLater } from '../../core/http/errors.ts'
+import { retryLater } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { join, type ProjectScope, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
+import { nonNegative } from '../calls/routes.ts'
 import { listReply, portions } from '../json-parts.ts'
+import { distinctTerms } from '../sort-terms.ts'
 import { labels, labelsOf } from './labels.ts'
 import { versionJson } from './record.ts'
 import { versions } from './versions.ts'
@@ -72,9 +74,10 @@ function labelConditions(filter: NonNullable<Request['filter']>, project: Projec
 const sortColumns: Record<string, Sql> = { object_id: sql`v.object_id`, created_at: sql`v.created_clock` }
 
 function orderOf(sortBy: Request['sort_by']): Sql {
-  const terms = (sortBy ?? []).flatMap(({ field, direction }) => {
-    const column = Object.hasOwn(sortColumns, field) ? sortColumns[field] : undefined
-    return column === undefined ? [] : [direction === 'desc' ? sql`${column} DESC` : column]
+  const known = (sortBy ?? []).filter(({ field }) => Object.hasOwn(sortColumns, field))
+  const terms = distinctTerms(known).map(({ field, direction }) => {
+    const column = sortColumns[field] as Sql
+    return direction === 'desc' ? sql`${column} DESC` : column
   })
   if (terms.length === 0) terms.push(sql`v.created_clock`)
   return join([...terms, sql`v.version_index`, sql`v.object_id`, sql`v.kind`], ', ')
@@ -156,12 +159,6 @@ async function* versionTexts(
 /** No project has more versions: the engine's own bound of a result comes earlier. */
 const noLimit = 0xffff_ffff
 
-/** @throws Fault 400 when negative */
-function bound(name: string, value: number | null | undefined, absent: number): number {
-  if (typeof value === 'number' && value < 0) throw fault(400, `${name} must not be negative`)
-  return value ?? absent
-}
-
 export function createObjectListRoutes({ store, freshness, config }: ObjectListDeps): Route[] {
   return [
     route({
@@ -176,8 +173,8 @@ export function createObjectListRoutes({ store, freshness, config }: ObjectListD
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
-        const limit = bound('limit', input.limit, noLimit)
-        const offset = bound('offset', input.offset, 0)
+        const limit = nonNegative('limit', input.limit) ?? noLimit
+        const offset = nonNegative('offset', input.offset) ?? 0
         const headers = await freshness.wait(context, ['objects', 'object_labels'])
         if (limit === 0) return { json: { objs: [] }, headers }
         const filter = input.filter ?? {}

@@ -4,6 +4,7 @@ import type { tableQueryRequest } from '../../../schemas/tables.ts'
 import { compareCodePoints, items, members } from '../../core/canonical-json.ts'
 import { fault } from '../../core/http/errors.ts'
 import { rewriteJson } from '../../core/json-rewrite.ts'
+import { distinctTerms } from '../sort-terms.ts'
 import { type Place, rowsAt, type TableSource } from './read.ts'
 
 type SortBy = NonNullable<z.output<typeof tableQueryRequest>['sort_by']>
@@ -14,7 +15,7 @@ type Key = { number: number | null; text: string } | null
 
 /** @throws Fault 400 for a path with an empty part */
 export const sortTerms = (sortBy: SortBy): Term[] =>
-  sortBy.map(({ field, direction }) => {
+  distinctTerms(sortBy).map(({ field, direction }) => {
     const path = field.split('.')
     if (path.some((part) => part.trim() === ''))
       throw fault(400, `Invalid sort field ${JSON.stringify(field.slice(0, 200))}`)
