@@ -47,6 +47,9 @@ describe('empty messages', () => {
   })
 
   const list = (count: number, item: string): string => `[${`${item},`.repeat(count)}${item}]`
+  /** A time that is no double: the body is parsed with exact numbers. */
+  const exact = (more: string): string =>
+    `{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":1700000000123456789}]}]}],${more}}`
   const jsonSpan = (content: string): string => `{"resourceSpans":[{"scopeSpans":[{"spans":[{${content}}]}]}]}`
   it.each([
     ['resources', `{"resourceSpans":${list(4_000, '{}')}}`],
@@ -56,6 +59,7 @@ describe('empty messages', () => {
     ['links', jsonSpan(`"links":${list(4_000, '{}')}`)],
     ['attributes', jsonSpan(`"attributes":${list(10_000, '{"value":{"intValue":1}}')}`)],
     ['what is not read', `{"x":${list(20_000, '{}')}}`],
+    ['items that are not read, among exact numbers', exact(`"x":${list(30_000, '1')}`)],
     ['items that are not read', `{"x":${list(100_000, '1')}}`],
   ])('JSON: %s', async (_name, body) => {
     expect(body.length).toBeLessThan(maxBodyBytes)

@@ -269,9 +269,13 @@ function decode(body: unknown, mayHoldSurrogates: boolean, isExact: boolean, bud
   )
 }
 
+/** Parsing with exact numbers takes so many times the memory, and thirty times the time. */
+const exactTimes = 3
+
 /** The parsed body may take as much again as what is decoded from it. */
-function checkParsed(bytes: Buffer, budget: Budget): void {
-  if (bytes.length * containerBytes > budget.left) checkLeft(budget, measureJson(bytes.toString('latin1')).bytes)
+function checkParsed(bytes: Buffer, times: number, budget: Budget): void {
+  if (bytes.length * containerBytes * times <= budget.left) return
+  checkLeft(budget, measureJson(bytes.toString('latin1')).bytes * times)
 }
 
 /**
@@ -281,7 +285,7 @@ function checkParsed(bytes: Buffer, budget: Budget): void {
 export function decodeJson(bytes: Buffer, maxDepth: number, budget: Budget): OtlpResourceSpans[] {
   const mayHoldSurrogates = bytes.includes('\\ud') || bytes.includes('\\uD')
   const { left } = budget
-  checkParsed(bytes, budget)
+  checkParsed(bytes, 1, budget)
   try {
     return decode(parseJson(bytes, maxDepth), mayHoldSurrogates, false, budget)
   } catch (error) {
@@ -289,5 +293,6 @@ export function decodeJson(bytes: Buffer, maxDepth: number, budget: Budget): Otl
     if (!(error instanceof NeedsToken)) throw error
   }
   budget.left = left
+  checkParsed(bytes, exactTimes, budget)
   return decode(parseExact(bytes.toString('utf8', byteOrderMark(bytes))), mayHoldSurrogates, true, budget)
 }
