@@ -282,7 +282,7 @@ export function createCallWriter(options: { sizeHintBytes?: number; pool?: Buffe
 }
 
 /** Appends the records of a writer; resolves when all of them are durable. Their buffers then go back to the pool. */
-export const appendCalls = (log: Log, records: RecordInput[], pool?: BufferPool): Promise<Position[]> =>
+export const appendCalls = (log: Pick<Log, 'append'>, records: RecordInput[], pool?: BufferPool): Promise<Position[]> =>
   Promise.all(
     records.map(async (record) => {
       const position = await log.append('calls', [record])

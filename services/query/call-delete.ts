@@ -15,7 +15,7 @@ import { allOf, everything, type Index, instant, type Scope, scopeConditions } f
 
 export type CallDeleteDeps = {
   store: Pick<Store, 'bytes'>
-  log: Log
+  log: Pick<Log, 'append'>
   clock: Clock
   freshness: Freshness
   /** One partition and records of any size when absent. */
