@@ -25,5 +25,11 @@ export const valueDigest = (jsonText: string): string => canonicalDigest(canonic
 /** Digest of a table from the digests of its rows, in order: 64 hex digits. */
 export const tableDigest = (rowDigests: readonly string[]): string => hash('sha256', rowDigests.join(''), 'hex')
 
+/** The same from one part of the list after the other. */
+export function createTableDigest(): { update(rowDigests: readonly string[]): void; digest(): string } {
+  const sha: Hash = createHash('sha256')
+  return { update: (rowDigests) => void sha.update(rowDigests.join('')), digest: () => sha.digest('hex') }
+}
+
 /** True for what looks like a content digest rather than a version or alias name. */
 export const isContentHash = (text: string): boolean => /^(?:[A-Za-z0-9]{43}|[0-9a-fA-F]{64})$/.test(text)

@@ -75,3 +75,20 @@ describe('a body with more faults than anybody reads', () => {
     ])
   })
 })
+
+describe('a body of millions of parts that take far more memory than their text', () => {
+  const tooLarge = { status: 413, json: { reason: 'Request too large' } }
+  it('is too large', async () => {
+    const lists = many('[]', 4_000_000)
+    expect(await ask('/table/create_from_digests', `{"project_id":"e/p","row_digests":${lists}}`)).toEqual(tooLarge)
+  })
+  it('is too large when it has more rows than a table takes at once', async () => {
+    const rows = many('{}', 1_000_001)
+    expect(await ask('/table/create', `{"table":{"project_id":"e/p","rows":${rows}}}`)).toEqual(tooLarge)
+  })
+  it('brackets in texts do not count', async () => {
+    const val = '[{'.repeat(2_500_000)
+    const { status } = await ask('/obj/create', JSON.stringify({ obj: { project_id: 'e/p', object_id: 'x', val } }))
+    expect(status).toBe(200)
+  })
+})

@@ -12,7 +12,7 @@ import { type Route, route } from '../../core/http/route.ts'
 import type { Log } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/positions.ts'
 import { refuseInternalRefs } from '../../core/refs.ts'
-import { type TableCreated, tableOf, tableRecord, tableRow } from '../../core/table-rows.ts'
+import { makeTable, type NewTable } from '../../core/table-rows.ts'
 
 export type TableWriteDeps = {
   log: Pick<Log, 'append'>
@@ -25,15 +25,13 @@ function rowTexts(body: string): string[] {
   return items(members(table)?.get('rows') ?? '') ?? []
 }
 
-function checkExpected(expected: string | null | undefined, digest: string): void {
-  if (typeof expected === 'string' && expected !== digest)
-    throw fault(409, `expected_digest is ${expected.slice(0, 100)}, the table has ${digest}`)
-}
-
 export function createTableWriteRoutes({ log, clock }: TableWriteDeps): Route[] {
-  const append = async (created: Omit<TableCreated, 'clock'>): Promise<Record<string, string>> => {
-    const position = await log.append('tables', [tableRecord({ ...created, clock: clock.next() })])
-    return { [positionHeader]: formatPositions([position]) }
+  async function create(table: Omit<NewTable, 'clock'>, expected: string | null | undefined) {
+    const { digest, rowDigests, record } = await makeTable({ ...table, clock })
+    if (typeof expected === 'string' && expected !== digest)
+      throw fault(409, `expected_digest is ${expected.slice(0, 100)}, the table has ${digest}`)
+    const position = await log.append('tables', [record])
+    return { digest, rowDigests, headers: { [positionHeader]: formatPositions([position]) } }
   }
   return [
     route({
@@ -49,11 +47,12 @@ export function createTableWriteRoutes({ log, clock }: TableWriteDeps): Route[] 
         const projectId = project(input.table.project_id)
         const text = body.bytes.toString()
         refuseInternalRefs(text, input.table.rows)
-        const rows = rowTexts(text).map(tableRow)
-        const table = tableOf(rows.map((row) => row.digest))
-        checkExpected(input.table.expected_digest, table.digest)
-        const headers = await append({ projectId, ...table, rows })
-        return { json: { digest: table.digest, row_digests: table.rowDigests }, headers }
+        const table: Omit<NewTable, 'clock'> = {
+          ...{ projectId, texts: rowTexts(text) },
+          list: (rows) => rows.map((row) => row.digest),
+        }
+        const { digest, rowDigests, headers } = await create(table, input.table.expected_digest)
+        return { json: { digest, row_digests: rowDigests }, headers }
       },
     }),
     route({
@@ -68,10 +67,9 @@ export function createTableWriteRoutes({ log, clock }: TableWriteDeps): Route[] 
       topics: ['tables'],
       async handle({ input, project }) {
         const projectId = project(input.project_id)
-        const table = tableOf(input.row_digests)
-        checkExpected(input.expected_digest, table.digest)
-        const headers = await append({ projectId, ...table, rows: [] })
-        return { json: { digest: table.digest }, headers }
+        const table = { projectId, texts: [], list: () => input.row_digests }
+        const { digest, headers } = await create(table, input.expected_digest)
+        return { json: { digest }, headers }
       },
     }),
   ]

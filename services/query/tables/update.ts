@@ -9,7 +9,7 @@ import type { Log } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/positions.ts'
 import { refuseInternalRefs } from '../../core/refs.ts'
 import type { Store } from '../../core/store/store.ts'
-import { type TableRow, tableOf, tableRecord, tableRow } from '../../core/table-rows.ts'
+import { makeTable, type TableRow } from '../../core/table-rows.ts'
 import { wholeList } from './read.ts'
 
 export type TableUpdateDeps = {
@@ -20,12 +20,12 @@ export type TableUpdateDeps = {
 }
 
 /** Rows of the updates in their order, from the body's text, so that their numbers keep their spelling. */
-const sentRows = (body: string): TableRow[] =>
+const sentRows = (body: string): string[] =>
   (items(members(body)?.get('updates') ?? '') ?? []).flatMap((update) => {
     const sent = members(update)
     const change = sent?.get('append') ?? sent?.get('insert')
     const row = change === undefined ? undefined : members(change)?.get('row')
-    return row === undefined ? [] : tableRow(row)
+    return row === undefined ? [] : row
   })
 
 const blockRows = 2000
@@ -107,17 +107,24 @@ export function createTableUpdateRoutes({ store, log, clock, freshness }: TableU
         const projectId = context.project(input.project_id)
         const text = body.bytes.toString()
         refuseInternalRefs(text, input.updates)
-        const rows = sentRows(text)
+        const texts = sentRows(text)
         const headers = await freshness.wait(context, ['tables'])
         const base = await wholeList({ store, projectId, options: { signal } }, input.base_digest)
         if (base === null && Object.keys(headers).length > 0) throw retryLater(503, 'The table may not be readable yet')
         if (base === null) throw fault(404, `Table ${input.base_digest.slice(0, 100)} not found`)
         if (input.updates.length === 0) return { json: { digest: input.base_digest, updated_row_digests: [] }, headers }
-        const { list, touched } = applyUpdates(base, input.updates, rows)
-        const table = tableOf(list)
-        const position = await log.append('tables', [tableRecord({ projectId, ...table, rows, clock: clock.next() })])
+        let touched: string[] = []
+        const { digest, record } = await makeTable({
+          ...{ projectId, texts, clock },
+          list(rows) {
+            const updated = applyUpdates(base, input.updates, rows)
+            touched = updated.touched
+            return updated.list
+          },
+        })
+        const position = await log.append('tables', [record])
         return {
-          json: { digest: table.digest, updated_row_digests: touched },
+          json: { digest, updated_row_digests: touched },
           headers: { ...headers, [positionHeader]: formatPositions([position]) },
         }
       },
