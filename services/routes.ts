@@ -72,10 +72,10 @@ const ingestRoutes = ({ config, log, store, clock, blobs, freshness }: RouteDeps
   const annotationSchema = createAnnotationSchema({ store, freshness })
   const checkQueue = createQueueCheck({ store, freshness })
   const binding = createNameBinding(createBaseClasses({ store, freshness }))
-  const { wirePrefix, wireAliases, maxJsonDepth } = config
+  const { wirePrefix, wireAliases } = config
   const split = callSplitOf(log)
   return [
-    ...createCallWriteRoutes({ log, split, clock, content, wirePrefix, wireAliases, maxJsonDepth }),
+    ...createCallWriteRoutes({ log, split, clock, content, wirePrefix, wireAliases }),
     ...createOtelRoutes({ log, split, clock, content, opObjects: createOpObjects({ log, clock }), config }),
     ...createObjectWriteRoutes({ log, clock, binding, config }),
     ...createFileWriteRoutes({ log, clock, blobs, config }),
