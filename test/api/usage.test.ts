@@ -191,6 +191,21 @@ describe('/calls/usage', () => {
       expect(answer.call_usage).toEqual({ [id('dear')]: { m1: { ...expected, ...zero } } })
   })
 
+  it('is told whole, however long the names of models are', async () => {
+    const model = 'm'.repeat(100_000)
+    const names = Array.from({ length: 9 }, (_, n) => `long${n}`)
+    const project_id = await stored(
+      names.map((name, n) => ({
+        ...{ name, ...(n > 0 && { parent: names[n - 1] as string }) },
+        ...(n === 8 && { usage: { [model]: { prompt_tokens: 1 } } }),
+      })),
+    )
+    const asked = { project_id, call_ids: names.map(id) }
+    const { call_usage } = await usage('/calls/usage', asked)
+    expect(call_usage).toEqual(Object.fromEntries(names.map((name) => [id(name), { [model]: entry(0, 1, 0, 1) }])))
+    expect(await usage('/trace/usage', { project_id })).toEqual({ call_usage, unfinished_call_ids: [] })
+  })
+
   it('adds descendants to each asked call and lists the unfinished calls of the trace (example B)', async () => {
     const project_id = await stored(exampleB())
     expect(await usage('/calls/usage', { project_id, call_ids: [id('b_K1'), id('a_R'), id('a_R')] })).toEqual({

@@ -1,41 +1,18 @@
-// Writes the answer of a time series bucket by bucket, so that a long one neither fills the memory nor holds up others.
-import type { Reply } from '../../core/http/route.ts'
-import { pieceBytes, turn } from '../feedback/answer.ts'
+// The text of a time series, line by line.
 
-type Line = Record<string, string | number | null>
-
-async function* pieces(head: object, lists: Readonly<Record<string, Iterable<Line>>>): AsyncGenerator<Buffer> {
-  let text = JSON.stringify(head).slice(0, -1)
-  for (const [key, lines] of Object.entries(lists)) {
-    text += `,"${key}":[`
-    let before = ''
-    for (const line of lines) {
-      text += before + JSON.stringify(line)
-      before = ','
-      if (text.length < pieceBytes) continue
-      yield Buffer.from(text)
-      text = ''
-      await turn()
-    }
-    text += ']'
-  }
-  yield Buffer.from(`${text}}`)
-}
+export type Line = Record<string, string | number | null>
 
 /** One JSON object: the members of `head`, then the lists, whose lines are made as they are written. */
-export async function seriesReply(
-  head: object,
-  lists: Readonly<Record<string, Iterable<Line>>>,
-  headers: Record<string, string>,
-): Promise<Reply> {
-  const rest = pieces(head, lists)
-  const first = (await rest.next()).value as Buffer
-  const second = await rest.next()
-  if (second.done) return { jsonText: first, headers }
-  async function* bytes(): AsyncGenerator<Buffer> {
-    yield first
-    yield second.value as Buffer
-    yield* rest
+export function* seriesTexts(head: object, lists: Readonly<Record<string, Iterable<Line>>>): Generator<string> {
+  yield JSON.stringify(head).slice(0, -1)
+  for (const [key, lines] of Object.entries(lists)) {
+    yield `,"${key}":[`
+    let before = ''
+    for (const line of lines) {
+      yield before + JSON.stringify(line)
+      before = ','
+    }
+    yield ']'
   }
-  return { bytes: bytes(), contentType: 'application/json', headers }
+  yield '}'
 }

@@ -8,8 +8,9 @@ import { formatTimestamp, parseTimestamp } from '../../core/timestamps.ts'
 import { compactRows } from '../calls/light.ts'
 import type { Prices } from '../costs/prices.ts'
 import { compileCallsQuery } from '../expression/calls-query.ts'
+import { textReply } from '../text-reply.ts'
 import { type Aggregate, aggregatesOf, tellsNullFromZero } from './aggregates.ts'
-import { seriesReply } from './answer.ts'
+import { type Line, seriesTexts } from './answer.ts'
 import { bucketsOf, granularityOf, zonedTimes } from './buckets.ts'
 import { costsOfSums, isCost, tokenMetrics, tokenSums } from './costs.ts'
 import { callMetrics, usageMetrics } from './metrics.ts'
@@ -68,8 +69,6 @@ function timesOf(input: CallsStatsRequest): { startUs: number; endUs: number; gr
     granularity: granularityOf((endUs - startUs) / 1e6, input.granularity as number | undefined),
   }
 }
-
-type Line = Record<string, string | number | null>
 
 const emptyRow = (aggregates: readonly Aggregate[]): Row => [0, ...aggregates.map(({ empty }) => empty)]
 
@@ -155,7 +154,7 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
       granularity: usage.length + calls.length === 0 ? 0 : granularity,
       timezone: input.timezone,
     }
-    return seriesReply(head, { usage_buckets: usageLines(), call_buckets: callLines() }, headers)
+    return textReply(seriesTexts(head, { usage_buckets: usageLines(), call_buckets: callLines() }), headers)
   }
 
   return [

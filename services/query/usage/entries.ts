@@ -96,14 +96,14 @@ const numberText = (value: number | undefined): string => (Number.isFinite(value
 
 const isZero = (value: number): boolean => value === 0
 
-/** JSON text; models whose numbers are all 0 are left out. */
-export function usageText(usage: Usage | null): string {
-  let text = ''
-  if (usage)
-    for (const [model, entry] of usage) {
-      if (entry.every(isZero)) continue
-      const fields = names.map((name, n) => `"${name}":${numberText(entry[n])}`)
-      text += `${text && ','}${JSON.stringify(model)}:{${fields.join(',')}}`
-    }
-  return `{${text}}`
+/** JSON text, model by model; those whose numbers are all 0 are left out. */
+export function* usageTexts(usage: Usage | null): Generator<string> {
+  let before = '{'
+  for (const [model, entry] of usage ?? []) {
+    if (entry.every(isZero)) continue
+    const fields = names.map((name, n) => `"${name}":${numberText(entry[n])}`)
+    yield `${before}${JSON.stringify(model)}:{${fields.join(',')}}`
+    before = ','
+  }
+  yield before === '{' ? '{}' : '}'
 }

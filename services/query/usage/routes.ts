@@ -12,7 +12,8 @@ import { nonNegative } from '../calls/routes.ts'
 import { indexOf } from '../calls/scope.ts'
 import type { Prices } from '../costs/prices.ts'
 import { compileCallsQuery } from '../expression/calls-query.ts'
-import { type CostsOf, costsBy, usageText } from './entries.ts'
+import { textReply } from '../text-reply.ts'
+import { type CostsOf, costsBy, usageTexts } from './entries.ts'
 import { createBudget, loadCalls, readTraces } from './load.ts'
 import { isNewer, rollUp, type UsageCall } from './rollup.ts'
 
@@ -40,11 +41,19 @@ const topicsOf = (input: { include_costs: boolean }, calls: TopicName[] = ['call
   input.include_costs ? [...calls, 'costs'] : calls
 
 /** The answer for calls by id; null = no such call was loaded. */
-function answerText(usageById: ReadonlyMap<string, UsageCall | null>, calls: readonly UsageCall[]): string {
-  const lines: string[] = []
-  for (const [id, call] of usageById) lines.push(`${JSON.stringify(id)}:${usageText(call?.usage ?? null)}`)
+function* answerTexts(
+  usageById: ReadonlyMap<string, UsageCall | null>,
+  calls: readonly UsageCall[],
+): Generator<string> {
+  let before = '{"call_usage":{'
+  for (const [id, call] of usageById) {
+    yield `${before}${JSON.stringify(id)}:`
+    yield* usageTexts(call?.usage ?? null)
+    before = ','
+  }
+  if (usageById.size === 0) yield before
   const unfinished = [...new Set(calls.filter((call) => call.isRunning).map((call) => call.id))].sort()
-  return `{"call_usage":{${lines.join(',')}},"unfinished_call_ids":${JSON.stringify(unfinished)}}`
+  yield `},"unfinished_call_ids":${JSON.stringify(unfinished)}}`
 }
 
 function newestById(calls: readonly UsageCall[], into: Map<string, UsageCall | null>): void {
@@ -93,7 +102,7 @@ export function createUsageRoutes(deps: UsageDeps): Route[] {
         const headers = await freshness.wait(context, topicsOf(input))
         const source = { store, projectId, options: { signal }, memory }
         const traceIds = asked.size === 0 || limit === 0 ? [] : await readTraces(source, [...asked.keys()])
-        if (traceIds.length === 0) return { jsonText: answerText(asked, []), headers }
+        if (traceIds.length === 0) return textReply(answerTexts(asked, []), headers)
         const query = compileCallsQuery({ filter: { trace_ids: traceIds }, sort_by: byStart, projectId, ...names })
         const calls = await load(
           { ...source, query },
@@ -103,7 +112,7 @@ export function createUsageRoutes(deps: UsageDeps): Route[] {
           calls.filter(({ id }) => asked.has(id)),
           asked,
         )
-        return { jsonText: answerText(asked, calls), headers }
+        return textReply(answerTexts(asked, calls), headers)
       },
     }),
     route({
@@ -130,7 +139,7 @@ export function createUsageRoutes(deps: UsageDeps): Route[] {
         )
         const found = new Map<string, UsageCall | null>()
         newestById(calls, found)
-        return { jsonText: answerText(found, calls), headers }
+        return textReply(answerTexts(found, calls), headers)
       },
     }),
   ]
