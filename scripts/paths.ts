@@ -40,7 +40,8 @@ export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
 
 const sqlFiles = (folder: string): string[] =>
   readdirSync(join(root, folder))
-    .filter((file) => file.endsWith('.sql'))
+    // Buffers are a matter of one engine: rows flow as without them.
+    .filter((file) => file.endsWith('.sql') && !file.endsWith('.embedded.sql'))
     .sort()
     .map((file) => join(folder, file))
 

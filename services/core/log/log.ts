@@ -83,7 +83,7 @@ export type Log = {
   /** Position of the last durable record of each topic, at this moment. */
   end(topic: TopicName): Promise<Position[]>
   /**
-   * Delivers batches of a topic in order, one at a time per partition; the next comes after `commit` of the last.
+   * Delivers batches of a topic in order, one at a time per partition; the next comes after `commit` or `pass` of the last.
    * Ends when the signal aborts.
    */
   consume(topic: TopicName, signal: AbortSignal): AsyncIterable<Batch>
@@ -94,6 +94,11 @@ export type Log = {
   more(topic: TopicName, bytes: number): Batch[]
   /** Makes the position durable: everything up to it is applied and will not be delivered again. */
   commit(position: Position): Promise<void>
+  /**
+   * Goes on with the next batch before the commit of the last: what was passed can be read, and is delivered again to
+   * the next `consume` unless it is committed. Absent where readers of other processes go by what is committed.
+   */
+  pass?(position: Position): void
   /** Last committed position of each partition. */
   committed(topic: TopicName): Promise<Position[]>
   /** A reader waits: seal what is there now, so that the next batch comes at once. */
