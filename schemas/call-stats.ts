@@ -1,6 +1,6 @@
 // Wire shapes of the time series of calls.
 import { z } from 'zod'
-import { float, int, optional, text, withDefault } from './coerce.ts'
+import { float, intFrom, optional, text, withDefault } from './coerce.ts'
 import { list } from './collections.ts'
 import { callsFilter } from './query.ts'
 
@@ -30,9 +30,7 @@ export const callsStatsRequest = z.object({
   project_id: text(),
   start: timestamp,
   end: optional(timestamp),
-  granularity: optional(
-    int().refine((seconds) => (seconds as number) >= 1, { error: 'Input should be greater than or equal to 1' }),
-  ),
+  granularity: optional(intFrom(1)),
   usage_metrics: optional(list(metricOf(usageMetrics))),
   call_metrics: optional(list(metricOf(['latency_ms', 'call_count', 'error_count']))),
   filter: optional(callsFilter),

@@ -362,6 +362,18 @@ describe('refusals', () => {
     expect([status, json]).toEqual([422, { detail: expect.any(Array) }])
   })
 
+  it.each([0, -5, '0'])('a granularity of %j is too small', async (granularity) => {
+    const { json } = await ask({ granularity })
+    expect(json).toEqual({
+      detail: [
+        {
+          ...{ loc: ['body', 'granularity'], type: 'greater_than_equal' },
+          msg: 'Input should be greater than or equal to 1',
+        },
+      ],
+    })
+  })
+
   const percentiles = Array.from({ length: 100 }, (_, n) => n + 0.5)
   const long = { end: '2024-01-01T02:46:40Z', granularity: 1 }
   const tokens = ['input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens']
