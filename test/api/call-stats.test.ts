@@ -362,15 +362,11 @@ describe('refusals', () => {
     expect([status, json]).toEqual([422, { detail: expect.any(Array) }])
   })
 
+  const tooSmall = { loc: ['body', 'granularity'], type: 'greater_than_equal' }
   it.each([0, -5, '0'])('a granularity of %j is too small', async (granularity) => {
     const { json } = await ask({ granularity })
     expect(json).toEqual({
-      detail: [
-        {
-          ...{ loc: ['body', 'granularity'], type: 'greater_than_equal' },
-          msg: 'Input should be greater than or equal to 1',
-        },
-      ],
+      detail: [{ ...tooSmall, msg: 'Input should be greater than or equal to 1' }],
     })
   })
 
