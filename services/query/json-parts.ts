@@ -31,16 +31,18 @@ export function portions<T>(
 /**
  * `{"<key>":[…]}`. The first pieces are read before the answer begins, so that their faults have a status.
  * @param pieces texts of one or more items, separated by commas
+ * @param tail further members, each after a comma, asked for once all items are known
  */
 export async function listReply(
   key: string,
   pieces: AsyncGenerator<string | Buffer>,
   headers: Record<string, string>,
+  tail: () => string | Promise<string> = () => '',
 ): Promise<Reply> {
   const first = await pieces.next()
-  if (first.done) return { jsonText: `{"${key}":[]}`, headers }
+  if (first.done) return { jsonText: `{"${key}":[]${await tail()}}`, headers }
   const second = await pieces.next()
-  if (second.done) return { jsonText: `{"${key}":[${first.value}]}`, headers }
+  if (second.done) return { jsonText: `{"${key}":[${first.value}]${await tail()}}`, headers }
   const begin = [first.value, second.value]
   async function* bytes(): AsyncGenerator<Buffer> {
     yield Buffer.from(`{"${key}":[`)
@@ -55,7 +57,7 @@ export async function listReply(
       yield comma
       yield typeof piece === 'string' ? Buffer.from(piece) : piece
     }
-    yield Buffer.from(']}')
+    yield Buffer.from(`]${await tail()}}`)
   }
   return { bytes: bytes(), contentType: 'application/json', headers }
 }

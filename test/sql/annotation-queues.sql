@@ -23,7 +23,7 @@ SELECT id, q.call_id, started_us, ended_us, op_name, trace_id, display_fields, a
     
     ORDER BY added_us ASC, id ASC
     
-    SETTINGS output_format_json_quote_64bit_integers = 0
+    SETTINGS output_format_json_quote_64bit_integers = 0, max_result_bytes = 33554432
 -- {"v0":"ent/proj","v1":"q","v2":50,"v3":0}
 
 -- unstarted items with their positions (annotation-queues.items)
@@ -37,8 +37,32 @@ SELECT id, q.call_id, started_us, ended_us, op_name, trace_id, display_fields, a
     WHERE op_name = {v2:String} AND state IN ({v3:Array(String)})
     ORDER BY started_us DESC, id ASC
     LIMIT {v4:UInt64} OFFSET {v5:UInt64}
-    SETTINGS output_format_json_quote_64bit_integers = 0
+    SETTINGS output_format_json_quote_64bit_integers = 0, max_result_bytes = 33554432
 -- {"v0":"ent/proj","v1":"q","v2":"op","v3":["unstarted"],"v4":9007199254740991,"v5":10}
+
+-- keys of unstarted items with their positions (annotation-queues.keys)
+SELECT q.call_id, size, position, if(shown = '', 'unstarted', shown) AS state
+    FROM (SELECT i.id AS id, i.call_id AS call_id, toUnixTimestamp64Micro(i.call_started_at) AS started_us,
+  toUnixTimestamp64Micro(i.call_ended_at) AS ended_us, i.call_op_name AS op_name, i.call_trace_id AS trace_id,
+  byteSize(i.display_fields, i.call_op_name) AS size, intDiv(i.clock, 1024) AS added_us, i.added_by AS added_by, row_number() OVER (ORDER BY added_us ASC, id ASC, size) AS position FROM callhouse.annotation_queue_items AS i FINAL WHERE i.project_id = {v0:String} AND (i.queue_id = {v1:String})) AS q
+    LEFT JOIN (SELECT call_id, argMax(toString(state), clock) AS shown, argMax(annotator, clock) AS annotator
+      FROM callhouse.annotation_queue_progress FINAL WHERE project_id = {v0:String} AND (queue_id = {v1:String}) GROUP BY call_id) AS p ON p.call_id = q.call_id
+    WHERE state IN ({v2:Array(String)})
+    ORDER BY added_us ASC, id ASC, size
+    LIMIT {v3:UInt64} OFFSET {v4:UInt64}
+    SETTINGS output_format_json_quote_64bit_integers = 0
+-- {"v0":"ent/proj","v1":"q","v2":["unstarted"],"v3":100,"v4":200}
+
+-- items by their keys (annotation-queues.items-of-calls)
+SELECT id, q.call_id, started_us, ended_us, op_name, trace_id, display_fields, added_us, added_by,
+      if(shown = '', 'unstarted', shown) AS state, p.annotator, position FROM (SELECT i.id AS id, i.call_id AS call_id, toUnixTimestamp64Micro(i.call_started_at) AS started_us,
+  toUnixTimestamp64Micro(i.call_ended_at) AS ended_us, i.call_op_name AS op_name, i.call_trace_id AS trace_id,
+  i.display_fields AS display_fields, intDiv(i.clock, 1024) AS added_us, i.added_by AS added_by, 0 AS position FROM callhouse.annotation_queue_items AS i FINAL WHERE i.project_id = {v0:String} AND (queue_id = {v1:String} AND call_id IN ({v2:Array(String)}))) AS q
+    LEFT JOIN (SELECT call_id, argMax(toString(state), clock) AS shown, argMax(annotator, clock) AS annotator
+      FROM callhouse.annotation_queue_progress FINAL WHERE project_id = {v0:String} AND (queue_id = {v1:String} AND call_id IN ({v2:Array(String)})) GROUP BY call_id) AS p
+      ON p.call_id = q.call_id
+    SETTINGS output_format_json_quote_64bit_integers = 0
+-- {"v0":"ent/proj","v1":"q","v2":["a","b"]}
 
 -- one item (annotation-queues.item)
 SELECT i.id AS id, i.call_id AS call_id, toUnixTimestamp64Micro(i.call_started_at) AS started_us,

@@ -4,7 +4,13 @@ import type { ProjectId } from '../../services/core/ids.ts'
 import { param, sql } from '../../services/core/store/sql.ts'
 import type { Query } from '../../services/core/store/store.ts'
 import { queueableQuery, queuedQuery } from '../../services/query/annotation-queues/add.ts'
-import { countsQuery, itemQuery, itemsOrder, itemsQuery } from '../../services/query/annotation-queues/items.ts'
+import {
+  countsQuery,
+  itemQuery,
+  itemsList,
+  itemsOrder,
+  itemsQuery,
+} from '../../services/query/annotation-queues/items.ts'
 import { progressQuery } from '../../services/query/annotation-queues/progress.ts'
 import { queuesQuery } from '../../services/query/annotation-queues/read.ts'
 
@@ -33,6 +39,20 @@ const queries: Record<string, Query> = {
     offset: 10,
     includePosition: true,
   }),
+  'keys of unstarted items with their positions': itemsList(queue, {
+    filter: { annotation_states: ['unstarted'] },
+    order: itemsOrder(undefined),
+    limit: null,
+    offset: 0,
+    includePosition: true,
+  }).keys({ limit: 100, offset: 200 }),
+  'items by their keys': itemsList(queue, {
+    filter: {},
+    order: itemsOrder(undefined),
+    limit: null,
+    offset: 0,
+    includePosition: true,
+  }).of(['a', 'b']),
   'one item': itemQuery(queue, 'i'),
   'progress on an item': progressQuery(projectId, 'q', 'c'),
   'calls to be added': queueableQuery(projectId, ['a', 'b']),

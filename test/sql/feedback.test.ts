@@ -5,7 +5,7 @@ import type { Query } from '../../services/core/store/store.ts'
 import { feedbackCondition } from '../../services/query/feedback/condition.ts'
 import { ofCallsQuery } from '../../services/query/feedback/of-calls.ts'
 import { feedbackOrder, membersOf } from '../../services/query/feedback/select.ts'
-import { countQuery, pageQuery, presentQuery } from '../../services/query/feedback/statements.ts'
+import { countQuery, itemsQuery, keysQuery, pageQuery, presentQuery } from '../../services/query/feedback/statements.ts'
 
 const projectId = 'ent/proj' as ProjectId
 const names = { prefix: 'platform', aliases: true }
@@ -26,6 +26,12 @@ const queries: Record<string, Query> = {
     where({ $and: [eq('weave_ref', 'weave:///e/p/call/1'), eq('payload.emoji', '👍')] }),
     { members, order: feedbackOrder([{ field: 'payload.n', direction: 'desc' }], names), limit: 10, offset: 5 },
   ),
+  'keys of rows': keysQuery(projectId, where(eq('creator', 'Ann')), {
+    order: feedbackOrder(null, names),
+    limit: 100,
+    offset: 200,
+  }),
+  'rows by their keys': itemsQuery(projectId, ['a', 'b'], members),
   'number of rows': countQuery(
     projectId,
     where({ $or: [eq('scorer_ratings.a', 0.5), { $not: [eq('creator', 'Ann')] }] }),

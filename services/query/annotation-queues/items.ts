@@ -8,8 +8,9 @@ import type { ProjectId } from '../../core/ids.ts'
 import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { formatTimestamp } from '../../core/timestamps.ts'
-import { asNumbers, compactRows } from '../calls/light.ts'
+import { asFewNumbers, asNumbers, compactRows } from '../calls/light.ts'
 import { allOf } from '../calls/scope.ts'
+import type { Bounds, KeyedList } from '../list-rows.ts'
 import { type Sorted, sortedBy } from './sorted.ts'
 
 /** One item of a queue; times in microseconds, endedUs 0 = it was running, position 0 = not asked for. */
@@ -28,13 +29,17 @@ export type ItemRow = [
   position: number,
 ]
 
-type Queue = { projectId: ProjectId; queueId: string }
+export type Queue = { projectId: ProjectId; queueId: string }
 type Filter = Partial<NonNullable<AnnotationQueueItemsQuery['filter']>>
 
 /** Columns of an item under the alias `i`, with the names that conditions and orders use. */
-const columns = sql`i.id AS id, i.call_id AS call_id, toUnixTimestamp64Micro(i.call_started_at) AS started_us,
+const columnsWith = (values: Sql): Sql =>
+  sql`i.id AS id, i.call_id AS call_id, toUnixTimestamp64Micro(i.call_started_at) AS started_us,
   toUnixTimestamp64Micro(i.call_ended_at) AS ended_us, i.call_op_name AS op_name, i.call_trace_id AS trace_id,
-  i.display_fields AS display_fields, intDiv(i.clock, 1024) AS added_us, i.added_by AS added_by`
+  ${values}, intDiv(i.clock, 1024) AS added_us, i.added_by AS added_by`
+const columns = columnsWith(sql`i.display_fields AS display_fields`)
+/** What is only measured: as part of the order its size is there before the rows are sorted, instead of itself. */
+const sizeColumns = columnsWith(sql`byteSize(i.display_fields, i.call_op_name) AS size`)
 
 const sortColumns = new Map<string, Sql>([
   ['call_started_at', sql`started_us`],
@@ -57,27 +62,36 @@ function equalities({ id, call_id, call_op_name, call_trace_id, added_by }: Filt
   return pairs.flatMap(([column, value]) => (value === undefined ? [] : [sql`${column} = ${param('String', value)}`]))
 }
 
-export type ItemsPage = {
+/** The state of each call that some annotator reached last. */
+const statesOf = (progress: Sql): Sql =>
+  sql`SELECT call_id, argMax(toString(state), clock) AS shown, argMax(annotator, clock) AS annotator
+      ${progress} GROUP BY call_id`
+
+export type ItemsPage = Bounds & {
   filter: Filter
   order: Sql
-  limit: number | null
-  offset: number
   includePosition: boolean
 }
 
-export const itemsQuery = ({ projectId, queueId }: Queue, page: ItemsPage): Query =>
-  projectQuery('annotation-queues.items', projectId, (project) => {
+const state = sql`if(shown = '', 'unstarted', shown) AS state`
+const rowColumns = sql`id, q.call_id, started_us, ended_us, op_name, trace_id, display_fields, added_us, added_by,
+      ${state}, p.annotator, position`
+
+/** @param what the items, or their calls, bytes and positions */
+function pageQuery({ projectId, queueId }: Queue, page: ItemsPage, what: 'items' | 'keys'): Query {
+  return projectQuery(`annotation-queues.${what}`, projectId, (project) => {
     const queue = param('String', queueId)
     const states = page.filter.annotation_states ?? []
     const found = equalities(page.filter)
     // Positions count the whole queue, so they are given before anything is filtered.
-    const position = page.includePosition ? sql`row_number() OVER (ORDER BY ${page.order})` : sql`0`
+    const order = what === 'items' ? page.order : sql`${page.order}, size`
+    const position = page.includePosition ? sql`row_number() OVER (ORDER BY ${order})` : sql`0`
     const from = project.from('annotation_queue_items', { alias: 'i', final: true, where: sql`i.queue_id = ${queue}` })
-    const items = sql`SELECT ${columns}, ${position} AS position ${from}`
+    const items = sql`SELECT ${what === 'items' ? columns : sizeColumns}, ${position} AS position ${from}`
     const bounds = sql`LIMIT ${param('UInt64', page.limit ?? Number.MAX_SAFE_INTEGER)} OFFSET ${param('UInt64', page.offset)}`
     const where = found.length > 0 ? sql`WHERE ${allOf(found)}` : sql``
     // Without a condition on the state only the progress of the page is looked at.
-    const listed = sql`SELECT * FROM (${items}) AS q ${where} ORDER BY ${page.order} ${bounds}`
+    const listed = sql`SELECT * FROM (${items}) AS q ${where} ORDER BY ${order} ${bounds}`
     const isPaged = states.length === 0 && page.limit !== null
     const ofCalls = isPaged
       ? sql`queue_id = ${queue} AND call_id IN (SELECT call_id FROM (${listed}))`
@@ -85,16 +99,38 @@ export const itemsQuery = ({ projectId, queueId }: Queue, page: ItemsPage): Quer
     const progress = project.from('annotation_queue_progress', { final: true, where: ofCalls })
     const conditions = isPaged ? [] : found
     if (states.length > 0) conditions.push(sql`state IN (${param('Array(String)', states)})`)
-    return sql`SELECT id, q.call_id, started_us, ended_us, op_name, trace_id, display_fields, added_us, added_by,
-      if(shown = '', 'unstarted', shown) AS state, p.annotator, position
+    const shown = what === 'items' ? rowColumns : sql`q.call_id, size, position, ${state}`
+    return sql`SELECT ${shown}
     FROM (${isPaged ? listed : items}) AS q
-    LEFT JOIN (SELECT call_id, argMax(toString(state), clock) AS shown, argMax(annotator, clock) AS annotator
-      ${progress} GROUP BY call_id) AS p ON p.call_id = q.call_id
+    LEFT JOIN (${statesOf(progress)}) AS p ON p.call_id = q.call_id
     ${conditions.length > 0 ? sql`WHERE ${allOf(conditions)}` : sql``}
-    ORDER BY ${page.order}
+    ORDER BY ${order}
     ${isPaged ? sql`` : bounds}
+    ${what === 'items' ? asFewNumbers : asNumbers}`
+  })
+}
+
+export const itemsQuery = (queue: Queue, page: ItemsPage): Query => pageQuery(queue, page, 'items')
+
+/** The items of some calls, without their positions. */
+const itemsOfCallsQuery = ({ projectId, queueId }: Queue, callIds: readonly string[]): Query =>
+  projectQuery('annotation-queues.items-of-calls', projectId, (project) => {
+    const where = sql`queue_id = ${param('String', queueId)} AND call_id IN (${param('Array(String)', callIds)})`
+    const items = project.from('annotation_queue_items', { alias: 'i', final: true, where })
+    return sql`SELECT ${rowColumns} FROM (SELECT ${columns}, 0 AS position ${items}) AS q
+    LEFT JOIN (${statesOf(project.from('annotation_queue_progress', { final: true, where }))}) AS p
+      ON p.call_id = q.call_id
     ${asNumbers}`
   })
+
+/** The items of a page, by their calls when they are too large to come at once. */
+export const itemsList = (queue: Queue, page: ItemsPage): KeyedList<ItemRow> => ({
+  whole: itemsQuery(queue, page),
+  keys: (slice) => pageQuery(queue, { ...page, ...slice }, 'keys'),
+  of: (callIds) => itemsOfCallsQuery(queue, callIds),
+  keyOf: ([, callId]) => callId,
+  complete: (row, [, , position]) => row.with(-1, position as number) as ItemRow,
+})
 
 /** One item, without the progress of its annotators. */
 export const itemQuery = ({ projectId, queueId }: Queue, itemId: string): Query =>

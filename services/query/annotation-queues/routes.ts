@@ -22,11 +22,11 @@ import { formatPositions, positionHeader } from '../../core/positions.ts'
 import { param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Store } from '../../core/store/store.ts'
 import { formatTimestamp } from '../../core/timestamps.ts'
-import { compactRows } from '../calls/light.ts'
 import { linesType, nonNegative } from '../calls/routes.ts'
-import { pieceBytes, pieces, turn } from '../feedback/answer.ts'
+import { listReply } from '../json-parts.ts'
+import { type Bounds, inSlices, listRows } from '../list-rows.ts'
 import { createItemsAddRoute } from './add.ts'
-import { type ItemRow, itemsOrder, itemsQuery, readCounts, shownItem } from './items.ts'
+import { type ItemRow, itemsList, itemsOrder, type Queue, readCounts, shownItem } from './items.ts'
 import { createProgressRoute } from './progress.ts'
 import { readQueue, readQueues } from './read.ts'
 import { type Sorted, sortedBy } from './sorted.ts'
@@ -56,23 +56,17 @@ function projectOf({ query, project }: RouteContext): ProjectId {
 
 const linesPerChunk = 200
 
-async function* linesOf(queues: readonly AnnotationQueue[]): AsyncGenerator<string> {
-  for (let at = 0; at < queues.length; at += linesPerChunk)
-    yield queues
-      .slice(at, at + linesPerChunk)
-      .map((queue) => `${JSON.stringify(queue)}\n`)
-      .join('')
+async function* linesOf(slices: AsyncIterable<AnnotationQueue[]>): AsyncGenerator<string> {
+  for await (const queues of slices)
+    for (let at = 0; at < queues.length; at += linesPerChunk)
+      yield queues
+        .slice(at, at + linesPerChunk)
+        .map((queue) => `${JSON.stringify(queue)}\n`)
+        .join('')
 }
 
-/** A long answer in pieces; there is at least one line. */
-async function* itemsOf(lines: Buffer, textOf: (row: ItemRow) => string): AsyncGenerator<Buffer> {
-  let before = '{"items":['
-  for (const piece of pieces(lines)) {
-    yield Buffer.from(before + compactRows<ItemRow>(piece).map(textOf).join(','))
-    before = ','
-    await turn()
-  }
-  yield Buffer.from(']}')
+async function* itemTexts(queue: Queue, pieces: AsyncIterable<ItemRow[]>): AsyncGenerator<string> {
+  for await (const rows of pieces) yield rows.map((row) => JSON.stringify(shownItem(queue, row))).join(',')
 }
 
 function createListRoutes({ store, freshness }: ReadDeps): Route[] {
@@ -87,10 +81,8 @@ function createListRoutes({ store, freshness }: ReadDeps): Route[] {
       includePosition: input.include_position,
     }
     const headers = await freshness.wait(context, ['annotation_queues'])
-    const lines = await store.bytes(itemsQuery(queue, page), 'JSONCompactEachRow', { signal })
-    const textOf = (row: ItemRow) => JSON.stringify(shownItem(queue, row))
-    if (lines.length > pieceBytes) return { bytes: itemsOf(lines, textOf), contentType: 'application/json', headers }
-    return { jsonText: `{"items":[${compactRows<ItemRow>(lines).map(textOf).join(',')}]}`, headers }
+    const rows = listRows({ store, options: { signal } }, itemsList(queue, page), page)
+    return listReply('items', itemTexts(queue, rows), headers)
   }
 
   return [
@@ -111,13 +103,15 @@ function createListRoutes({ store, freshness }: ReadDeps): Route[] {
           where: sql`1`,
           having: input.name ? sql`position(lowerUTF8(name), lowerUTF8(${param('String', input.name)})) > 0` : sql`1`,
           order: sortedBy(input.sort_by, sortColumns, newestFirst),
+        }
+        const bounds = {
           limit: nonNegative('limit', input.limit),
           offset: nonNegative('offset', input.offset) ?? 0,
         }
         const headers = await freshness.wait(context, ['annotation_queues'])
-        const queues = await readQueues(store, projectId, selection, { signal })
+        const read = (slice: Bounds) => readQueues(store, projectId, { ...selection, ...slice }, { signal })
         const contentType = linesType(context.header('accept'), 'application/x-ndjson')
-        return { lines: linesOf(queues), contentType, headers }
+        return { lines: linesOf(inSlices(read, bounds)), contentType, headers }
       },
     }),
     route({

@@ -60,6 +60,9 @@ export const lightSelect = (asked: ReadonlySet<string> | null, needsPayload: boo
 /** Times and sizes as numbers: none of them exceeds 2^53. */
 export const asNumbers = sql`SETTINGS output_format_json_quote_64bit_integers = 0`
 
+/** The same, and no result above 32 MiB: for lists that come in portions then. */
+export const asFewNumbers = sql`${asNumbers}, max_result_bytes = 33554432`
+
 /** Rows of a JSONCompactEachRow answer. */
 export function compactRows<Row>(answer: Buffer): Row[] {
   if (answer.length === 0) return []

@@ -13,6 +13,8 @@ import { nonNegative } from '../calls/routes.ts'
 import { compileCondition } from '../expression/compile.ts'
 import { parseQuery } from '../expression/parse.ts'
 import { checkTypes } from '../feedback/condition.ts'
+import { listReply } from '../json-parts.ts'
+import { inSlices } from '../list-rows.ts'
 import { purgedIds } from '../purge-ids.ts'
 import { compileSort } from '../sort.ts'
 import { costFields, shownColumns } from './fields.ts'
@@ -25,6 +27,7 @@ export type CostReadDeps = {
 }
 
 type Row = Record<(typeof shownColumns)[number], string | number>
+type Stored = Row & { effective_us: string }
 
 const asMade = (['created_at', 'id'] as const).map((field) => ({ field, direction: 'asc' as const }))
 const source = (column: string) => identifier(`c.${column}`)
@@ -43,35 +46,42 @@ export function createCostReadRoutes({ store, log, clock, freshness }: CostReadD
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
-        const limit = nonNegative('limit', input.limit)
-        const offset = nonNegative('offset', input.offset) ?? 0
+        const bounds = {
+          limit: nonNegative('limit', input.limit),
+          offset: nonNegative('offset', input.offset) ?? 0,
+        }
         for (const field of input.fields ?? []) costFields(field)
         const condition = parseQuery(input.query, costFields, 'unknown')
         if (input.query) checkTypes(input.query.$expr, costFields)
         const order = compileSort(input.sort_by ?? asMade, costFields, source).orderBy()
         const headers = await freshness.wait(context, ['costs'])
-        const query = projectQuery('costs.query', projectId, (project) => {
-          const matching = condition === null ? sql`` : sql` AND ${compileCondition(condition, source)}`
-          const where = sql`NOT c.purged${matching}`
-          const sorted = order === null ? sql`` : sql` ORDER BY ${order}`
-          const cut = param('UInt64', limit ?? Number.MAX_SAFE_INTEGER)
-          return sql`SELECT c.id AS id, c.llm_id AS llm_id, c.prompt_token_cost AS prompt_token_cost,
+        const page = ({ limit, offset }: { limit: number; offset: number }) =>
+          projectQuery('costs.query', projectId, (project) => {
+            const matching = condition === null ? sql`` : sql` AND ${compileCondition(condition, source)}`
+            const where = sql`NOT c.purged${matching}`
+            const sorted = order === null ? sql`c.id` : sql`${order}, c.id`
+            return sql`SELECT c.id AS id, c.llm_id AS llm_id, c.prompt_token_cost AS prompt_token_cost,
             c.completion_token_cost AS completion_token_cost,
             c.cache_read_input_token_cost AS cache_read_input_token_cost,
             c.cache_creation_input_token_cost AS cache_creation_input_token_cost,
             c.prompt_token_cost_unit AS prompt_token_cost_unit,
             c.completion_token_cost_unit AS completion_token_cost_unit,
             toUnixTimestamp64Micro(c.effective_date) AS effective_us, c.provider_id AS provider_id
-          ${project.from('costs', { alias: 'c', final: true, where })}${sorted}
-          LIMIT ${cut} OFFSET ${param('UInt64', offset)}`
-        })
-        const rows = await store.rows<Row & { effective_us: string }>(query, { signal })
+          ${project.from('costs', { alias: 'c', final: true, where })} ORDER BY ${sorted}
+          LIMIT ${param('UInt64', limit)} OFFSET ${param('UInt64', offset)}`
+          })
         const asked = new Set(input.fields?.length ? input.fields : shownColumns)
-        const results = rows.map(({ effective_us, ...row }) => {
+        const textOf = ({ effective_us, ...row }: Stored): string => {
           const all: Row = { ...row, effective_date: formatTimestamp(Number(effective_us)) }
-          return Object.fromEntries(shownColumns.map((name) => [name, asked.has(name) ? all[name] : null]))
-        })
-        return { json: { results }, headers }
+          return JSON.stringify(
+            Object.fromEntries(shownColumns.map((name) => [name, asked.has(name) ? all[name] : null])),
+          )
+        }
+        const slices = inSlices((slice) => store.rows<Stored>(page(slice), { signal }), bounds)
+        async function* texts(): AsyncGenerator<string> {
+          for await (const rows of slices) yield rows.map(textOf).join(',')
+        }
+        return listReply('results', texts(), headers)
       },
     }),
     route({

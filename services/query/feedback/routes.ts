@@ -15,12 +15,13 @@ import type { Log } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/positions.ts'
 import type { Store } from '../../core/store/store.ts'
 import { nonNegative } from '../calls/routes.ts'
+import { listReply } from '../json-parts.ts'
+import { type KeyedList, listRows } from '../list-rows.ts'
 import { purgedIds } from '../purge-ids.ts'
-import { answerOf } from './answer.ts'
 import { feedbackCondition } from './condition.ts'
 import type { WireNames } from './fields.ts'
-import { feedbackOrder, membersOf } from './select.ts'
-import { countQuery, pageQuery, presentQuery } from './statements.ts'
+import { feedbackOrder, membersOf, rowText } from './select.ts'
+import { countQuery, itemsQuery, keysQuery, pageQuery, presentQuery } from './statements.ts'
 
 export type FeedbackReadDeps = {
   store: Pick<Store, 'bytes' | 'rows'>
@@ -71,12 +72,24 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps): Route[] {
           const result = isShown ? [Object.fromEntries(counts.map((name) => [name, total]))] : []
           return { json: { result, total_count: total }, headers }
         }
-        const page = { members, order, limit, offset }
-        const [lines, counted] = await Promise.all([
-          limit === 0 ? null : store.bytes(pageQuery(projectId, where, page), 'JSONCompactEachRow', { signal }),
-          limit === null && offset === 0 ? null : count(),
-        ])
-        return answerOf(lines ?? Buffer.alloc(0), members, counted, headers)
+        const bounds = { limit, offset }
+        const list: KeyedList<unknown[]> = {
+          whole: pageQuery(projectId, where, { ...bounds, members, order }),
+          keys: (slice) => keysQuery(projectId, where, { ...slice, order }),
+          of: (ids) => itemsQuery(projectId, ids, members),
+          keyOf: (row) => row.at(-1) as string,
+        }
+        let shown = 0
+        async function* texts(): AsyncGenerator<string> {
+          if (limit === 0) return
+          for await (const rows of listRows({ store, options: { signal } }, list, bounds)) {
+            shown += rows.length
+            yield rows.map((values) => rowText(members, values)).join(',')
+          }
+        }
+        const counting = limit === null && offset === 0 ? null : count()
+        counting?.catch(() => undefined)
+        return listReply('result', texts(), headers, async () => `,"total_count":${(await counting) ?? shown}`)
       },
     }),
     route({

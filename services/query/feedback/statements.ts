@@ -2,7 +2,8 @@
 import type { ProjectId } from '../../core/ids.ts'
 import { join, type ProjectScope, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
-import { asNumbers } from '../calls/light.ts'
+import { asFewNumbers, asNumbers } from '../calls/light.ts'
+import type { Bounds } from '../list-rows.ts'
 import type { Member } from './select.ts'
 
 /** A condition on `feedback` under the alias `f`. */
@@ -14,17 +15,41 @@ export const countQuery = (projectId: ProjectId, where: Where): Query =>
     return sql`SELECT toUInt32(count()) AS count ${from}`
   })
 
+const within = ({ limit, offset }: Bounds): Sql =>
+  sql`LIMIT ${param('UInt64', limit ?? Number.MAX_SAFE_INTEGER)} OFFSET ${param('UInt64', offset)}`
+
+const columnsOf = (members: readonly Member[]): Sql =>
+  join(
+    members.map((member) => member.sql),
+    ', ',
+  )
+
 export const pageQuery = (
   projectId: ProjectId,
   where: Where,
-  page: { members: readonly Member[]; order: Sql; limit: number | null; offset: number },
+  page: Bounds & { members: readonly Member[]; order: Sql },
 ): Query =>
   projectQuery('feedback.page', projectId, (project) => {
-    const columns = page.members.map((member) => member.sql)
     const from = project.from('feedback', { alias: 'f', final: true, where: where(project) })
-    const limit = param('UInt64', page.limit ?? Number.MAX_SAFE_INTEGER)
-    return sql`SELECT ${join(columns, ', ')} ${from}
-    ORDER BY ${page.order} LIMIT ${limit} OFFSET ${param('UInt64', page.offset)} ${asNumbers}`
+    return sql`SELECT ${columnsOf(page.members)} ${from}
+    ORDER BY ${page.order} ${within(page)} ${asFewNumbers}`
+  })
+
+/** Ids of a page and the bytes of their rows. */
+export const keysQuery = (projectId: ProjectId, where: Where, page: Bounds & { order: Sql }): Query =>
+  projectQuery('feedback.keys', projectId, (project) => {
+    const from = project.from('feedback', { alias: 'f', final: true, where: where(project) })
+    // What is sorted by is there before the rows are sorted: the values themselves are not sorted with them.
+    return sql`SELECT f.id, byteSize(f.payload, f.scorer_tags, f.scorer_tag_reasons, f.scorer_rating_reasons) AS size ${from}
+    ORDER BY ${page.order}, size ${within(page)} ${asNumbers}`
+  })
+
+/** Some items, with their ids behind the members. */
+export const itemsQuery = (projectId: ProjectId, ids: readonly string[], members: readonly Member[]): Query =>
+  projectQuery('feedback.items', projectId, (project) => {
+    const where = sql`f.id IN (${param('Array(String)', ids)}) AND f.purged = 0`
+    return sql`SELECT ${columnsOf(members)}, f.id ${project.from('feedback', { alias: 'f', final: true, where })}
+    ${asNumbers}`
   })
 
 export const presentQuery = (projectId: ProjectId, ids: readonly string[]): Query =>

@@ -9,6 +9,7 @@ import { join, type ProjectScope, param, projectQuery, type Sql, sql } from '../
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { nonNegative } from '../calls/routes.ts'
 import { listReply, portions } from '../json-parts.ts'
+import { inSlices } from '../list-rows.ts'
 import { distinctTerms } from '../sort-terms.ts'
 import { labels, labelsOf } from './labels.ts'
 import { versionJson } from './record.ts'
@@ -156,9 +157,6 @@ async function* versionTexts(
   }
 }
 
-/** No project has more versions: the engine's own bound of a result comes earlier. */
-const noLimit = 0xffff_ffff
-
 export function createObjectListRoutes({ store, freshness, config }: ObjectListDeps): Route[] {
   return [
     route({
@@ -173,17 +171,21 @@ export function createObjectListRoutes({ store, freshness, config }: ObjectListD
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
-        const limit = nonNegative('limit', input.limit) ?? noLimit
+        const limit = nonNegative('limit', input.limit)
         const offset = nonNegative('offset', input.offset) ?? 0
         const headers = await freshness.wait(context, ['objects', 'object_labels'])
         if (limit === 0) return { json: { objs: [] }, headers }
         const filter = input.filter ?? {}
         const where = (project: ProjectScope) => [...conditions(filter), ...labelConditions(filter, project)]
-        const page = { where, order: orderOf(input.sort_by), limit, offset }
+        const order = orderOf(input.sort_by)
         const options = { signal }
-        const listed = await store.rows<ListedVersion>(listQuery(projectId, filter.object_ids ?? [], page), options)
+        const read = (slice: { limit: number; offset: number }) =>
+          store.rows<ListedVersion>(listQuery(projectId, filter.object_ids ?? [], { where, order, ...slice }), options)
         const asked = { projectId, prefix: config.wirePrefix, request: input, options }
-        return listReply('objs', versionTexts(store, listed, asked), headers)
+        async function* texts(): AsyncGenerator<string> {
+          for await (const listed of inSlices(read, { limit, offset })) yield* versionTexts(store, listed, asked)
+        }
+        return listReply('objs', texts(), headers)
       },
     }),
   ]

@@ -1,0 +1,99 @@
+// Rows of lists that may be longer than one result of the engine: all at once, or by their keys, portion by portion.
+import { type Query, type QueryOptions, type Store, StoreError } from '../core/store/store.ts'
+import { compactRows } from './calls/light.ts'
+import { portions } from './json-parts.ts'
+
+/** Bytes of the engine's answer that are read at once. */
+export const pieceBytes = 256 * 1024
+/** Rows of a slice of a list that does not come at once. */
+const sliceRows = 100_000
+/** The next slice after one that was too large is so many times shorter. */
+const shrink = 8
+
+/** Lets others have their turn. */
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** Cuts lines into pieces of whole lines. */
+function* pieces(lines: Buffer): Generator<Buffer> {
+  for (let start = 0; start < lines.length; ) {
+    const end = lines.indexOf(10, Math.min(start + pieceBytes, lines.length - 1)) + 1
+    yield lines.subarray(start, end === 0 ? lines.length : end)
+    start = end === 0 ? lines.length : end
+  }
+}
+
+const isTooLarge = (error: unknown): boolean => error instanceof StoreError && error.kind === 'memory'
+
+/** A part of a list; limit null = to its end. */
+export type Bounds = { limit: number | null; offset: number }
+
+/**
+ * Reads a list in its order: at once where it fits into one result, else slice by slice.
+ * @param read rows within bounds; fewer than the limit are the last ones
+ */
+export async function* inSlices<Row>(
+  read: (bounds: { limit: number; offset: number }) => Promise<Row[]>,
+  { limit, offset }: Bounds,
+): AsyncGenerator<Row[]> {
+  const end = limit === null ? Number.MAX_SAFE_INTEGER : Math.min(offset + limit, Number.MAX_SAFE_INTEGER)
+  let most = Number.MAX_SAFE_INTEGER
+  for (let at = offset; at < end; ) {
+    const asked = Math.min(most, end - at)
+    let rows: Row[]
+    try {
+      rows = await read({ limit: asked, offset: at })
+    } catch (error) {
+      if (!isTooLarge(error) || asked === 1) throw error
+      most = asked > sliceRows ? sliceRows : Math.ceil(asked / shrink)
+      continue
+    }
+    if (rows.length > 0) yield rows
+    if (rows.length < asked) return
+    at += rows.length
+  }
+}
+
+export type KeyedList<Row> = {
+  /** All rows; refused as `memory` when they are too large. */
+  whole: Query
+  /** Rows that begin with the key of a row and its bytes, in the order of the list. */
+  keys(bounds: Bounds): Query
+  /** The rows of some keys, in any order. */
+  of(keys: readonly string[]): Query
+  keyOf(row: Row): string
+  /** The row as it is shown, given what its key came with. Default: as it is. */
+  complete?(row: Row, keyRow: readonly unknown[]): Row
+}
+
+/** A list in its order, some rows at a time; a row that is gone when it is read by its key is left out. */
+export async function* listRows<Row>(
+  { store, options }: { store: Pick<Store, 'bytes'>; options: QueryOptions },
+  list: KeyedList<Row>,
+  bounds: Bounds,
+): AsyncGenerator<Row[]> {
+  const read = (query: Query) => store.bytes(query, 'JSONCompactEachRow', options)
+  const whole = await read(list.whole).catch((error: unknown) => {
+    if (isTooLarge(error)) return null
+    throw error
+  })
+  if (whole !== null) {
+    for (const piece of pieces(whole)) {
+      yield compactRows<Row>(piece)
+      await turn()
+    }
+    return
+  }
+  type KeyRow = [key: string, sizeBytes: number, ...unknown[]]
+  const readKeys = async (slice: Bounds) => compactRows<KeyRow>(await read(list.keys(slice)))
+  for await (const keys of inSlices(readKeys, bounds))
+    for (const portion of portions(keys, ([, sizeBytes]) => sizeBytes)) {
+      const answer = compactRows<Row>(await read(list.of(portion.map(([key]) => key))))
+      const found = new Map(answer.map((row) => [list.keyOf(row), row]))
+      const rows: Row[] = []
+      for (const keyRow of portion) {
+        const row = found.get(keyRow[0])
+        if (row !== undefined) rows.push(list.complete?.(row, keyRow) ?? row)
+      }
+      if (rows.length > 0) yield rows
+    }
+}
