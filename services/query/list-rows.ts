@@ -22,7 +22,8 @@ function* pieces(lines: Buffer): Generator<Buffer> {
   }
 }
 
-const isTooLarge = (error: unknown): boolean => error instanceof StoreError && error.kind === 'memory'
+/** Less of a result may fit. */
+export const isTooLarge = (error: unknown): boolean => error instanceof StoreError && error.kind === 'memory'
 
 /** A part of a list; limit null = to its end. */
 export type Bounds = { limit: number | null; offset: number }

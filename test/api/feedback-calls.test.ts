@@ -28,7 +28,7 @@ describe('with calls', () => {
     })
 
   beforeAll(async () => {
-    server = await startLiveServer(['--wire-prefix', 'wb'])
+    server = await startLiveServer(['--wire-prefix', 'wb', '--query-memory-bytes', String(64 * 2 ** 20)])
     const started_at = '2026-03-10T12:00:00Z'
     const summary = { mine: 1, weave: { feedback: 'stale', kept: true } }
     const batch = ids.map((id, n) => ({
@@ -93,6 +93,21 @@ describe('with calls', () => {
       ...{ project_id, weave_ref: refOf(three), feedback_type: 'custom', payload: { n: 3 }, feedback_id: kept },
     })
     expect((await left())?.map(({ payload }) => payload)).toEqual([{ n: 3 }])
+  })
+
+  it('comes with its calls, however much they have together', async () => {
+    const project_id = 'e/much'
+    const at = '2026-03-10T12:00:00Z'
+    const calls = ids.map((id) => ({ project_id, id, trace_id: id, op_name: 'op', started_at: at, ended_at: at }))
+    const batch = calls.map((one) => ({ ...one, attributes: {}, inputs: {}, output: 1, summary: {} }))
+    await server.send(`/v2/${project_id}/calls/complete`, { batch })
+    const payload = { text: 'x'.repeat(1_000_000) }
+    for (const id of ids) {
+      const item = { project_id, weave_ref: `weave:///${project_id}/call/${id}`, feedback_type: 'custom', payload }
+      await server.send('/feedback/batch/create', { batch: Array.from({ length: 15 }, () => item) })
+    }
+    const lines = await list({ project_id, include_feedback: true, columns: ['id'] })
+    expect(lines.map(({ id, summary }) => [id, summary.weave.feedback?.length])).toEqual(ids.map((id) => [id, 15]))
   })
 })
 

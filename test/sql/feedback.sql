@@ -28,5 +28,5 @@ SELECT id FROM callhouse.feedback AS f FINAL WHERE f.project_id = {v0:String} AN
 
 -- feedback of calls (feedback.of-calls)
 SELECT f.weave_ref, f.id, if(JSONType(if(f.readable_payload = '', f.payload, f.readable_payload), {v0:String}) = 'Array', JSONExtractString(if(f.readable_payload = '', f.payload, f.readable_payload), {v0:String}, {v1:Int64}), JSONExtractString(if(f.readable_payload = '', f.payload, f.readable_payload), {v0:String}, {v2:String})), if(mapContains(f.scorer_ratings, {v3:String}), f.scorer_ratings[{v3:String}], NULL), toUnixTimestamp64Micro(f.created_at) FROM callhouse.feedback AS f FINAL WHERE f.project_id = {v4:String} AND (f.id IN (SELECT id FROM callhouse.feedback_by_ref WHERE project_id = {v4:String} AND (weave_ref IN ({v5:Array(String)}))) AND f.weave_ref IN ({v5:Array(String)}) AND f.purged = 0)
-    ORDER BY f.created_at, f.id SETTINGS output_format_json_quote_64bit_integers = 0
+    ORDER BY f.created_at, f.id SETTINGS output_format_json_quote_64bit_integers = 0, max_result_bytes = 33554432
 -- {"v0":"list","v1":1,"v2":"0","v3":"a","v4":"ent/proj","v5":["weave:///e/p/call/1","weave:///e/p/call/2"]}

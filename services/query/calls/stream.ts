@@ -4,6 +4,7 @@ import type { ProjectId } from '../../core/ids.ts'
 import type { QueryOptions, Store } from '../../core/store/store.ts'
 import type { Document } from '../expression/types.ts'
 import { readFeedbackOfCalls } from '../feedback/of-calls.ts'
+import { isTooLarge } from '../list-rows.ts'
 import type { Expansion } from './expand.ts'
 import { type LightRow, place } from './light.ts'
 import { type Payload, readPayloads, type Spread } from './payloads.ts'
@@ -52,6 +53,7 @@ export function* portions(rows: readonly LightRow[], mostRowsOf: () => number): 
 }
 
 type Portion = { shape: RecordShape; rows: readonly LightRow[]; payloads: readonly Payload[] }
+type Reading = { rows: readonly LightRow[]; spread: Spread; portion: Promise<Portion> }
 
 /** Lines of a portion; expanded payloads may be much larger than stored ones, so they go out in pieces. */
 async function* written(
@@ -83,17 +85,12 @@ async function* written(
 export async function* linesOf(pages: AsyncIterable<Page>, lines: Lines): AsyncGenerator<Buffer> {
   const { store, projectId, documents, shape, expansion, options } = lines
   let isFirst = true
-  const write = (portion: Portion) => {
-    const pieces = written(portion, expansion, isFirst)
-    isFirst = false
-    return pieces
-  }
   let most = (lines.isLong ? firstRows : mostRows) / 4
   const grow = () => {
     most = Math.min(mostRows, most * 4)
     return Math.ceil(most)
   }
-  const chunk = async (rows: LightRow[], spread: Spread): Promise<Portion> => {
+  const chunk = async (rows: readonly LightRow[], spread: Spread): Promise<Portion> => {
     const [payloads, totalSizes, feedback] = await Promise.all([
       readPayloads(store, projectId, rows, documents, spread, options),
       lines.totalSize ? readTraceSizes({ store, options }, projectId, rows) : null,
@@ -101,23 +98,41 @@ export async function* linesOf(pages: AsyncIterable<Page>, lines: Lines): AsyncG
     ])
     return { shape: { ...shape, totalSizes, feedback }, rows, payloads }
   }
-  let pending: Promise<Portion> | null = null
+  const begin = (rows: readonly LightRow[], spread: Spread): Reading => {
+    const portion = chunk(rows, spread)
+    // It is awaited in its turn; until then a failure must not count as unhandled.
+    portion.catch(() => {})
+    return { rows, spread, portion }
+  }
+  /** What was given to calls is not among the bytes of a portion: one that has too much of it is read in halves. */
+  async function* write({ rows, spread, portion }: Reading): AsyncGenerator<Buffer> {
+    const read = await portion.catch((error: unknown) => {
+      if (lines.feedback && rows.length > 1 && isTooLarge(error)) return null
+      throw error
+    })
+    if (read !== null) {
+      const pieces = written(read, expansion, isFirst)
+      isFirst = false
+      yield* pieces
+      return
+    }
+    const half = Math.ceil(rows.length / 2)
+    for (const some of [rows.slice(0, half), rows.slice(half)]) yield* write(begin(some, spread))
+  }
+  let pending: Reading | null = null
   try {
     for await (const { rows, spread } of pages) {
       for (const portion of portions(rows, documents.length === 0 ? () => mostRows : grow)) {
-        const next = chunk(portion, spread)
-        // It is awaited in its turn; until then a failure must not count as unhandled.
-        next.catch(() => {})
         const ready = pending
-        pending = next
-        if (ready) yield* write(await ready)
+        pending = begin(portion, spread)
+        if (ready) yield* write(ready)
       }
     }
     const last = pending
     pending = null
-    if (last) yield* write(await last)
+    if (last) yield* write(last)
   } finally {
-    await pending?.catch(() => {})
+    await pending?.portion.catch(() => {})
   }
 }
 

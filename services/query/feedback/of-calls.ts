@@ -2,7 +2,7 @@
 import type { ProjectId } from '../../core/ids.ts'
 import { join, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
-import { asNumbers, compactRows } from '../calls/light.ts'
+import { asFewNumbers, asNumbers, compactRows } from '../calls/light.ts'
 import { givenTo } from './condition.ts'
 import { membersOf, oldestFirst, rowText } from './select.ts'
 
@@ -31,10 +31,13 @@ export const ofCallsQuery = (projectId: ProjectId, refs: readonly string[], colu
   projectQuery('feedback.of-calls', projectId, (project) => {
     const where = sql`${givenTo(project, refs)} AND f.purged = 0`
     return sql`SELECT ${join([sql`f.weave_ref`, ...columns], ', ')} ${project.from('feedback', { alias: 'f', final: true, where })}
-    ORDER BY ${oldestFirst} ${asNumbers}`
+    ORDER BY ${oldestFirst} ${refs.length > 1 ? asFewNumbers : asNumbers}`
   })
 
-/** JSON arrays of feedback by call id, oldest first; calls without feedback are not in the map. */
+/**
+ * JSON arrays of feedback by call id, oldest first; calls without feedback are not in the map.
+ * @throws StoreError `memory` when several calls have too much of it together
+ */
 export async function readFeedbackOfCalls(
   { store, options }: { store: Pick<Store, 'bytes'>; options: QueryOptions },
   projectId: ProjectId,
