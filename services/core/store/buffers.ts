@@ -6,10 +6,10 @@ const buffered = ['calls_by_id', 'calls_by_trace', 'calls_by_parent', 'turns', '
 type Buffered = (typeof buffered)[number]
 
 /**
- * Statements that may fill buffers between two flushes. Each writes at most 16 months (insert.ts), and a flush, which
+ * Statements with calls that may fill buffers between two flushes. Each writes at most 16 months (insert.ts), and a flush, which
  * knows no settings, is refused above 100.
  */
-const writesAtOnce = 5
+const callsAtOnce = 5
 
 /**
  * A statement that needs no merged versions may take what is in the buffer from there: marks, and the batch's own look
@@ -20,6 +20,7 @@ const throughMarks = /\b(FROM|JOIN) callhouse\.(call_marks)\b(?!(?: AS [\w`]+)? 
 const throughIds = /\b(FROM|JOIN) callhouse\.(call_marks|calls_by_id)\b(?!(?: AS [\w`]+)? FINAL\b)/g
 const isOfBatch = /\bcallhouse\.calls_(?:batch|touched)\b/
 const filled = /\bINSERT INTO callhouse\.(?:calls|calls_in|call_marks)\b/
+const isOfCalls = /\bINSERT INTO callhouse\.(?:calls|calls_in)\b/
 const target = /\bINSERT INTO callhouse\.(\w+)/g
 const isDefinition = /^\s*(?:CREATE|ALTER|DROP|RENAME|EXCHANGE)\b/
 const named = new RegExp(`\\bcallhouse\\.(${buffered.join('|')})(_buffer)?\\b`, 'g')
@@ -48,6 +49,8 @@ export type Buffers = {
 type State = {
   /** Number of the last statement whose rows are in parts. */
   flushed: number
+  /** Statements with calls since then, or a few more. */
+  calls: number
   readers: number
   /** The flush at hand or the last one. */
   flushing: { upTo: number; done: Promise<void> }
@@ -61,7 +64,14 @@ export function createBuffers(flush: (table: string) => Promise<unknown>): Buffe
   const states = Object.fromEntries(
     buffered.map((table) => [
       table,
-      { flushed: 0, readers: 0, flushing: { upTo: 0, done: Promise.resolve() }, isFlushing: false, drained() {} },
+      {
+        flushed: 0,
+        calls: 0,
+        readers: 0,
+        flushing: { upTo: 0, done: Promise.resolve() },
+        isFlushing: false,
+        drained() {},
+      },
     ]),
   ) as Record<Buffered, State>
 
@@ -79,8 +89,10 @@ export function createBuffers(flush: (table: string) => Promise<unknown>): Buffe
           await new Promise<void>((resolve) => {
             state.drained = resolve
           })
+        const { calls } = state
         await flush(`${table}_buffer`)
         state.flushed = mine.upTo
+        state.calls -= calls
       } catch (error) {
         // the next one tries again
         if (state.flushing === mine) state.flushing = { upTo: state.flushed, done: Promise.resolve() }
@@ -110,7 +122,10 @@ export function createBuffers(flush: (table: string) => Promise<unknown>): Buffe
     async run(sql, run) {
       const { own, through, after } = planOf(sql)
       const fills = filled.test(sql)
-      if (fills && buffered.some((table) => written - states[table].flushed >= writesAtOnce)) await settle()
+      if (isOfCalls.test(sql)) {
+        if (buffered.some((table) => states[table].calls >= callsAtOnce)) await settle()
+        for (const table of buffered) states[table].calls++
+      }
       await Promise.all(Array.from(after, writeOut))
       const entered: Buffered[] = []
       try {
