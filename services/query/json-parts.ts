@@ -2,7 +2,7 @@
 import type { Reply } from '../core/http/route.ts'
 
 /** Bytes of stored values that one statement reads. */
-export const portionBytes = 8 * 1024 * 1024
+const portionBytes = 8 * 1024 * 1024
 
 /** Splits what is to be read so that each portion stays small; a single large value is a portion by itself. */
 export function portions<T>(

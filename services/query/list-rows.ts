@@ -1,4 +1,5 @@
 // Rows of lists that may be longer than one result of the engine: all at once, or by their keys, portion by portion.
+import { sql } from '../core/store/sql.ts'
 import { type Query, type QueryOptions, type Store, StoreError } from '../core/store/store.ts'
 import { compactRows } from './calls/light.ts'
 import { portions } from './json-parts.ts'
@@ -24,6 +25,16 @@ function* pieces(lines: Buffer): Generator<Buffer> {
 
 /** Less of a result may fit. */
 export const isTooLarge = (error: unknown): boolean => error instanceof StoreError && error.kind === 'memory'
+
+/** What was read; null when it is too large. */
+export const unlessTooLarge = <T>(reading: Promise<T>): Promise<T | null> =>
+  reading.catch((error: unknown) => {
+    if (isTooLarge(error)) return null
+    throw error
+  })
+
+/** Settings of a read that is tried before sizes are looked at: it takes no more than some portions do. */
+export const ifSmall = sql`SETTINGS max_result_bytes = 12582912, max_memory_usage = 134217728`
 
 /** A part of a list; limit null = to its end. */
 export type Bounds = { limit: number | null; offset: number }
@@ -73,10 +84,7 @@ export async function* listRows<Row>(
   bounds: Bounds,
 ): AsyncGenerator<Row[]> {
   const read = (query: Query) => store.bytes(query, 'JSONCompactEachRow', options)
-  const whole = await read(list.whole).catch((error: unknown) => {
-    if (isTooLarge(error)) return null
-    throw error
-  })
+  const whole = await unlessTooLarge(read(list.whole))
   if (whole !== null) {
     for (const piece of pieces(whole)) {
       yield compactRows<Row>(piece)

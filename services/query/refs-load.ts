@@ -1,9 +1,10 @@
 // What refs point at: object versions by name and digest, and rows of tables, many per statement.
 import { retryLater } from '../core/http/errors.ts'
 import type { ProjectId } from '../core/ids.ts'
-import { param, projectQuery, sql } from '../core/store/sql.ts'
+import { param, projectQuery, type Sql, sql } from '../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../core/store/store.ts'
-import { portionBytes, portions } from './json-parts.ts'
+import { portions } from './json-parts.ts'
+import { ifSmall, unlessTooLarge } from './list-rows.ts'
 import { rowsAt } from './tables/read.ts'
 
 export type RefSource = { store: Pick<Store, 'rows'>; projectId: ProjectId; options: QueryOptions }
@@ -35,17 +36,14 @@ const livenessQuery = (projectId: ProjectId, targets: readonly ObjectTarget[]): 
       ${project.from('object_events', { where: objectsWhere(targets) })} GROUP BY key`,
   )
 
-const contentsQuery = (projectId: ProjectId, targets: readonly ObjectTarget[], mostBytes?: number): Query =>
-  projectQuery('refs.objects', projectId, (project) => {
-    const wanted = objectsWhere(targets)
-    const sizes = sql`SELECT any(size_bytes) AS bytes ${project.from('objects', { where: wanted })} GROUP BY object_id, digest`
-    const where =
-      mostBytes === undefined
-        ? wanted
-        : sql`${wanted} AND (SELECT sum(bytes) FROM (${sizes})) <= ${param('UInt64', mostBytes)}`
-    return sql`SELECT concat(object_id, ':', digest) AS key, val
-      ${project.from('objects', { where })} ORDER BY clock DESC LIMIT 1 BY key`
-  })
+const contentsQuery = (projectId: ProjectId, targets: readonly ObjectTarget[], settings = sql``): Query =>
+  projectQuery(
+    'refs.objects',
+    projectId,
+    (project) =>
+      sql`SELECT concat(object_id, ':', digest) AS key, val
+      ${project.from('objects', { where: objectsWhere(targets) })} ORDER BY clock DESC LIMIT 1 BY key ${settings}`,
+  )
 
 const sizesQuery = (projectId: ProjectId, targets: readonly ObjectTarget[]): Query =>
   projectQuery(
@@ -77,13 +75,13 @@ async function* loadObjects(
   needsText: (key: string) => boolean,
 ): Founds {
   if (targets.length === 0) return
-  const textsOf = async (some: readonly ObjectTarget[], mostBytes?: number) => {
-    const rows = await store.rows<{ key: string; val: string }>(contentsQuery(projectId, some, mostBytes), options)
+  const textsOf = async (some: readonly ObjectTarget[], settings?: Sql) => {
+    const rows = await store.rows<{ key: string; val: string }>(contentsQuery(projectId, some, settings), options)
     return new Map(rows.map(({ key, val }) => [key, val]))
   }
   const [events, few] = await Promise.all([
     store.rows<{ key: string; live: number }>(livenessQuery(projectId, targets), options),
-    textsOf(targets, portionBytes),
+    unlessTooLarge(textsOf(targets, ifSmall)),
   ])
   const live = new Set(events.flatMap((event) => (event.live === 1 ? event.key : [])))
   yield new Map(events.flatMap(({ key }) => (live.has(key) ? [] : [[key, null] as const])))
@@ -93,11 +91,10 @@ async function* loadObjects(
     if (text === undefined) throw unreadable(key)
     return [key, { text }]
   }
-  if (few.size > 0) {
+  if (few !== null) {
     yield new Map(known.map(targetKey).map((key) => found(key, few.get(key))))
     return
   }
-  if (known.length === 0) return
   const rows = await store.rows<{ key: string; size_bytes: string }>(sizesQuery(projectId, known), options)
   const sizes = new Map(rows.map((row) => [row.key, Number(row.size_bytes)]))
   const sizeOf = (target: ObjectTarget): number => {

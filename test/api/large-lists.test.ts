@@ -82,6 +82,13 @@ describe('tables', () => {
     const found = await ask<Rows>('/table/query', { digest: await joined(parts), limit: 1_000 })
     expect(found.rows.map((row) => row.digest)).toEqual(parts)
   })
+  it('with one large row at many places are answered in pieces', async () => {
+    const [row] = (await create(50_000)) as [string]
+    const digest = await joined(Array.from({ length: 1_000 }, () => row))
+    const { status, pieces } = await call('/table/query', { json: { project_id, digest, limit: 1_000 } })
+    expect(status).toBe(200)
+    expect(pieces).toBeGreaterThan(5)
+  })
   it('whose rows become a thousand times larger are read to their end', async () => {
     const [small, large] = [await create(1), await create(200_000)]
     const list = Array.from({ length: 1_300 }, (_, i) => (i < 1_100 ? small : large)[i % 100] as string)

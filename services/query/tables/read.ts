@@ -4,7 +4,8 @@ import type { ProjectId } from '../../core/ids.ts'
 import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { listChunkRows } from '../../core/table-rows.ts'
-import { portionBytes, portions } from '../json-parts.ts'
+import { portions } from '../json-parts.ts'
+import { ifSmall, unlessTooLarge } from '../list-rows.ts'
 
 /** Where a row stands in a table, counted from 0. */
 export type Place = { index: number; digest: string }
@@ -57,20 +58,13 @@ const sizesQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
       GROUP BY digest`,
   )
 
-/** The values of a few rows at once, or none of them when they are more bytes than a portion: those are not touched. */
-const fewValuesQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
-  projectQuery('tables.few-rows', projectId, (project) => {
-    const sizes = sql`SELECT any(size_bytes) AS bytes ${project.from('table_rows', { where: anyOf(digests) })} GROUP BY digest`
-    const where = sql`${anyOf(digests)} AND (SELECT sum(bytes) FROM (${sizes})) <= ${param('UInt64', portionBytes)}`
-    return sql`SELECT digest, val ${project.from('table_rows', { where })} ORDER BY age DESC LIMIT 1 BY digest`
-  })
-
-const valuesQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
+const valuesQuery = (projectId: ProjectId, digests: readonly string[], settings = sql``): Query =>
   projectQuery(
     'tables.rows',
     projectId,
     (project) =>
-      sql`SELECT digest, val ${project.from('table_rows', { where: anyOf(digests) })} ORDER BY age DESC LIMIT 1 BY digest`,
+      sql`SELECT digest, val ${project.from('table_rows', { where: anyOf(digests) })} ORDER BY age DESC LIMIT 1 BY digest
+      ${settings}`,
   )
 
 /** Bytes of some chunks of each table: the rows of its list, repeated ones every time. */
@@ -186,19 +180,15 @@ export async function* rowsAt(
 
 const distinct = (some: readonly Place[]) => [...new Set(some.map((place) => place.digest))]
 
-const withValues = (places: readonly Place[], values: ReadonlyMap<string, string>): StoredRow[] =>
-  places.flatMap((place) => {
-    const val = values.get(place.digest)
-    return val === undefined ? [] : { ...place, val }
-  })
-
 type SizeRow = { digest: string; size_bytes: string }
 type ValueRow = { digest: string; val: string }
 
-/** None when their values are too many bytes for one portion, or are not stored. */
-async function fewRows({ store, projectId, options }: TableSource, places: readonly Place[]): Promise<StoredRow[]> {
-  const rows = await store.rows<ValueRow>(fewValuesQuery(projectId, distinct(places)), options)
-  return withValues(places, new Map(rows.map((row) => [row.digest, row.val])))
+function withValues(places: readonly Place[], rows: readonly ValueRow[]): StoredRow[] {
+  const values = new Map(rows.map(({ digest, val }) => [digest, val]))
+  return places.flatMap((place) => {
+    const val = values.get(place.digest)
+    return val === undefined ? [] : { ...place, val }
+  })
 }
 
 async function sizesOf({ store, projectId, options }: TableSource, places: readonly Place[]) {
@@ -208,16 +198,18 @@ async function sizesOf({ store, projectId, options }: TableSource, places: reado
 
 async function* groupAt(source: TableSource, places: readonly Place[]): AsyncGenerator<StoredRow[]> {
   const { store, projectId, options } = source
-  const few = places.length <= mostFewRows ? await fewRows(source, places) : []
-  if (few.length > 0) {
-    yield few
+  const read = (some: readonly Place[], settings?: Sql) =>
+    store.rows<ValueRow>(valuesQuery(projectId, distinct(some), settings), options)
+  const few = places.length <= mostFewRows ? await unlessTooLarge(read(places, ifSmall)) : null
+  if (few !== null) {
+    // One row may stand at many places.
+    yield* portions(withValues(places, few), ({ val }) => val.length)
     return
   }
   const sizes = await sizesOf(source, places)
   const known = places.filter((place) => sizes.has(place.digest))
   for (const portion of portions(known, (place) => sizes.get(place.digest) ?? 0)) {
-    const found = await store.rows<ValueRow>(valuesQuery(projectId, distinct(portion)), options)
-    yield withValues(portion, new Map(found.map((row) => [row.digest, row.val])))
+    yield withValues(portion, await read(portion))
   }
 }
 
