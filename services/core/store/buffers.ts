@@ -19,14 +19,24 @@ const callsAtOnce = 5
 const throughMarks = /\b(FROM|JOIN) callhouse\.(call_marks)\b(?!(?: AS [\w`]+)? FINAL\b)/g
 const throughIds = /\b(FROM|JOIN) callhouse\.(call_marks|calls_by_id)\b(?!(?: AS [\w`]+)? FINAL\b)/g
 const isOfBatch = /\bcallhouse\.calls_(?:batch|touched)\b/
-const filled = /\bINSERT INTO callhouse\.(?:calls|calls_in|call_marks)\b/
-const isOfCalls = /\bINSERT INTO callhouse\.(?:calls|calls_in)\b/
+const fillsBuffers = /\bINSERT INTO callhouse\.(?:calls|calls_in|call_marks)\b/
+const writesCalls = /\bINSERT INTO callhouse\.(?:calls|calls_in)\b/
 const target = /\bINSERT INTO callhouse\.(\w+)/g
 const isDefinition = /^\s*(?:CREATE|ALTER|DROP|RENAME|EXCHANGE)\b/
 const named = new RegExp(`\\bcallhouse\\.(${buffered.join('|')})(_buffer)?\\b`, 'g')
 
-/** The statement as it is to be run, and what it reads: `through` the buffer, or after that was written out. */
-function planOf(sql: string): { own: string; through: Set<Buffered>; after: Set<Buffered> } {
+type Plan = {
+  /** The statement as it is to be run. */
+  own: string
+  /** Buffers that it reads, and tables whose buffers have to be written out before. */
+  through: Set<Buffered>
+  after: Set<Buffered>
+  fills: boolean
+  isOfCalls: boolean
+}
+type Run<T> = (own: string) => Promise<T>
+
+function planOf(sql: string): Plan {
   const own = isDefinition.test(sql)
     ? sql
     : sql
@@ -36,12 +46,12 @@ function planOf(sql: string): { own: string; through: Set<Buffered>; after: Set<
   const after = new Set<Buffered>()
   for (const [, table, isBuffer] of own.replace(target, '').matchAll(named))
     (isBuffer && !isDefinition.test(sql) ? through : after).add(table as Buffered)
-  return { own, through, after }
+  return { own, through, after, fills: fillsBuffers.test(sql), isOfCalls: writesCalls.test(sql) }
 }
 
 export type Buffers = {
   /** Runs a statement when everything that it reads is there. @throws StoreError also when a buffer is not written out */
-  run<T>(sql: string, run: (own: string) => Promise<T>): Promise<T>
+  run<T>(sql: string, run: Run<T>): Promise<T>
   /** Resolves when every row that was written before is in a part, synced. */
   settle(): Promise<void>
 }
@@ -117,28 +127,32 @@ export function createBuffers(flush: (table: string) => Promise<unknown>): Buffe
     if (--state.readers === 0) state.drained()
   }
 
+  const guarded = async <T>({ own, through, after, fills, isOfCalls }: Plan, run: Run<T>): Promise<T> => {
+    if (isOfCalls) {
+      if (buffered.some((table) => states[table].calls >= callsAtOnce)) await settle()
+      for (const table of buffered) states[table].calls++
+    }
+    await Promise.all(Array.from(after, writeOut))
+    const entered: Buffered[] = []
+    try {
+      for (const table of through) {
+        await enter(table)
+        entered.push(table)
+      }
+      return await run(own)
+    } finally {
+      for (const table of entered) leave(table)
+      // also after a failure: some of its views may have run
+      if (fills) written++
+    }
+  }
+
   return {
     settle,
-    async run(sql, run) {
-      const { own, through, after } = planOf(sql)
-      const fills = filled.test(sql)
-      if (isOfCalls.test(sql)) {
-        if (buffered.some((table) => states[table].calls >= callsAtOnce)) await settle()
-        for (const table of buffered) states[table].calls++
-      }
-      await Promise.all(Array.from(after, writeOut))
-      const entered: Buffered[] = []
-      try {
-        for (const table of through) {
-          await enter(table)
-          entered.push(table)
-        }
-        return await run(own)
-      } finally {
-        for (const table of entered) leave(table)
-        // also after a failure: some of its views may have run
-        if (fills) written++
-      }
+    run(sql, run) {
+      const plan = planOf(sql)
+      const isFree = !plan.fills && plan.through.size === 0 && plan.after.size === 0
+      return isFree ? run(plan.own) : guarded(plan, run)
     },
   }
 }
