@@ -16,7 +16,9 @@ afterAll(() => remove())
 const insert = (lines: string[]) => store.insert(topics.calls, { bytes: [Buffer.from(linesOf(lines))] })
 const command = (sql: string) => store.command({ name: 'test', sql, params: {} })
 const number = async (sql: string): Promise<number> =>
-  Number((await store.rows<{ n: string }>({ name: 'test', sql: `SELECT toString((SELECT ${sql})) AS n`, params: {} }))[0]?.n)
+  Number(
+    (await store.rows<{ n: string }>({ name: 'test', sql: `SELECT toString((SELECT ${sql})) AS n`, params: {} }))[0]?.n,
+  )
 const inParts = (project: string, table: string) =>
   // a name in quotes is no table that is read
   number(`sum(rows) FROM system.parts WHERE database = 'callhouse' AND table = '${table}' AND active`).then(
