@@ -213,7 +213,7 @@ export function partitionOf(projectId: string, id: string, partitions: number): 
   return (hash >>> 0) % partitions
 }
 
-type Pending = { rows: JsonBuffer; rowCount: number; patchCount: number; clock: bigint }
+type Pending = { rows: JsonBuffer; rowCount: number; patchCount: number; clock: bigint; projects: Set<string> }
 
 /** How the log wants the rows of calls to be split into records. */
 export type CallSplit = { partitions?: number; maxRecordBytes?: number }
@@ -241,7 +241,13 @@ export function createCallWriter(options: { sizeHintBytes?: number; pool?: Buffe
     const known = byPartition.get(partition)
     if (known !== undefined && known.rows.sizeBytes() < fullBytes) return known
     if (known !== undefined) full.push([partition, known])
-    const pending = { rows: createJsonBuffer(sizeHint, options.pool), rowCount: 0, patchCount: 0, clock: 0n }
+    const pending = {
+      rows: createJsonBuffer(sizeHint, options.pool),
+      rowCount: 0,
+      patchCount: 0,
+      clock: 0n,
+      projects: new Set<string>(),
+    }
     byPartition.set(partition, pending)
     return pending
   }
@@ -260,6 +266,7 @@ export function createCallWriter(options: { sizeHintBytes?: number; pool?: Buffe
       payloads(rows, part)
       rows.fixed(rowEnd)
       pending.rowCount++
+      pending.projects.add(part.projectId)
       if (part.kind !== 'complete') pending.patchCount++
       if (part.clock > pending.clock) pending.clock = part.clock
     },
@@ -269,9 +276,10 @@ export function createCallWriter(options: { sizeHintBytes?: number; pool?: Buffe
       return all
     },
     take() {
-      const records = [...full, ...byPartition].map(([partition, { rows, ...counts }]) => ({
+      const records = [...full, ...byPartition].map(([partition, { rows, projects, ...counts }]) => ({
         ...counts,
         rows: rows.done(),
+        projects: [...projects],
         key: String(partition),
       }))
       byPartition = new Map()

@@ -6,13 +6,16 @@ import { parsePositions, positionHeader } from './positions.ts'
 import type { Progress } from './progress.ts'
 import type { TopicName } from './topics.ts'
 
+/** What of a request says how fresh its answer has to be. */
+type Asking = Pick<RouteContext, 'header' | 'query' | 'signal'> & Partial<Pick<RouteContext, 'projects'>>
+
 export type Freshness = {
   /**
-   * Waits for the topics that a route reads. Resolves to the headers of the answer: `X-Callhouse-Stale: <ms>` when the
+   * Waits for the topics that a route reads: for what was written for the projects of the request, where that is known. Resolves to the headers of the answer: `X-Callhouse-Stale: <ms>` when the
    * answer may lack writes. `?freshness=any` or `X-Callhouse-Freshness: any` skips the wait; a position in
    * `X-Callhouse-Position` is waited for exactly, instead of the log's end.
    */
-  wait(context: Pick<RouteContext, 'header' | 'query' | 'signal'>, topics: TopicName[]): Promise<Record<string, string>>
+  wait(context: Asking, topics: TopicName[]): Promise<Record<string, string>>
 }
 
 const staleHeader = 'X-Callhouse-Stale'
@@ -36,9 +39,10 @@ export function createFreshness(deps: {
   onWait?(outcome: 'current' | 'waited' | 'stale', ms: number): void
 }): Freshness {
   const { log, progress, boundMs } = deps
-  const ends = async (topics: TopicName[]): Promise<Position[] | null> => {
+  const ends = async (topics: TopicName[], projects: readonly string[]): Promise<Position[] | null> => {
+    const end = (topic: TopicName) => (projects.length > 0 && log.endOf ? log.endOf(topic, projects) : log.end(topic))
     try {
-      return (await Promise.all(topics.map((topic) => log.end(topic)))).flat()
+      return (await Promise.all(topics.map(end))).flat()
     } catch (error) {
       if (error instanceof Fault) return null
       throw error
@@ -46,11 +50,11 @@ export function createFreshness(deps: {
   }
   const stale = (ms: number): Record<string, string> => ({ [staleHeader]: String(ms) })
   const latest = async (
-    { header, signal }: Pick<RouteContext, 'header' | 'signal'>,
+    { header, signal, projects }: Asking,
     topics: TopicName[],
   ): Promise<'current' | 'waited' | Record<string, string>> => {
     const asked = header(positionHeader.toLowerCase())
-    const wanted = asked ? parsePositions(asked) : await ends(topics)
+    const wanted = asked ? parsePositions(asked) : await ends(topics, projects?.() ?? [])
     // A log that does not answer keeps no one from reading.
     if (wanted === null) return stale(Math.max(1, boundMs, log.health().lagMs))
     const missing = wanted.filter((p) => progress.offset(p.topic, p.partition) < p.offset)

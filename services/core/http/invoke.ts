@@ -1,8 +1,8 @@
 // Runs the handlers of declared routes inside the process: what one feature may use of another, without a socket.
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
-import { parseProjectId } from '../ids.ts'
-import { fault, tooLarge } from './errors.ts'
+import { tooLarge } from './errors.ts'
+import { projectsOf } from './projects.ts'
 import type { Caller, Reply, Right, Route, RouteContext } from './route.ts'
 import { jsonInput, throwUnlessHeld } from './serve.ts'
 
@@ -166,11 +166,7 @@ export function createInvoke({ routes, config }: InvokeDeps): Invoke {
       maxJsonDepth: config.maxJsonDepth + moreLevels,
       stream: sent.stream,
       signal,
-      project(projectId) {
-        const parsed = parseProjectId(projectId)
-        if (!caller.may(route.right, parsed)) throw fault(403, `Key has no right to ${route.right} in this project`)
-        return parsed
-      },
+      ...projectsOf(caller, route.right),
     }
     return unlessAborted(signal, route.handle(context))
   }

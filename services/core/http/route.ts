@@ -47,6 +47,8 @@ export type RouteContext<Input = unknown> = {
   signal: AbortSignal
   /** Parses `<entity>/<project>` (400) and checks that the caller holds the route's right on it (403). */
   project(projectId: string): ProjectId
+  /** Those that `project` was asked for. */
+  projects(): readonly ProjectId[]
 }
 
 /** What a handler answers. */

@@ -1,7 +1,6 @@
 // Runs a declared route for one request: authentication, body, schema, handler, answer.
 import { finished, Readable } from 'node:stream'
 import { type BufferPool, freshBuffers } from '../buffer-pool.ts'
-import { parseProjectId } from '../ids.ts'
 import type { Authenticate } from './auth.ts'
 import { bodyStream, readBody } from './body.ts'
 import { checkedBody } from './details.ts'
@@ -10,6 +9,7 @@ import type { Exchange } from './exchange.ts'
 import { parseJson } from './json-check.ts'
 import type { KeyHolder } from './keys.ts'
 import type { ByteBudget, ByteLease } from './limits.ts'
+import { projectsOf } from './projects.ts'
 import { writeReply } from './reply.ts'
 import type { Right, Route, RouteContext } from './route.ts'
 import { turnOf } from './turn.ts'
@@ -148,11 +148,7 @@ export async function serve(
       get signal() {
         return exchange.signal
       },
-      project(projectId) {
-        const parsed = parseProjectId(projectId)
-        if (!holder.may(route.right, parsed)) throw fault(403, `Key has no right to ${route.right} in this project`)
-        return parsed
-      },
+      ...projectsOf(holder, route.right),
     }
     const handled = route.handle(context)
     // Not when the answer is sent: a handler that ran out of time still reads its body.

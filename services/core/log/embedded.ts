@@ -7,6 +7,7 @@ import { type LogFs, nodeFs } from './disk.ts'
 import { createEnginePath } from './engine-path.ts'
 import { takeLock } from './lock.ts'
 import type { Log, LogHealth } from './log.ts'
+import { createProjectEnds, type ProjectEnds } from './project-ends.ts'
 import { recoverTopic } from './recovery.ts'
 import { createRetention, type Retention } from './retention.ts'
 import { createWriter, type LogCounters, type LogLogger, type Writer } from './writer.ts'
@@ -59,7 +60,7 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
     failedGroups: 0,
     commits: 0,
   }
-  const opened = new Map<TopicName, { writer: Writer; delivery: Delivery; retention: Retention }>()
+  const opened = new Map<TopicName, { writer: Writer; delivery: Delivery; retention: Retention; ends: ProjectEnds }>()
   let lastClock = 0n
   let lastActiveMs = 0
   let closing: Promise<void> | null = null
@@ -118,7 +119,7 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
     const retention = createRetention({
       ...{ fs, folder, retentionMs, segmentBytes, applied, archives, committed, isBusy, logger },
     })
-    opened.set(topic, { writer, delivery, retention })
+    opened.set(topic, { writer, delivery, retention, ends: createProjectEnds(writer.end()) })
     undo.push(async () => {
       await writer.close()
       await delivery.close()
@@ -165,7 +166,13 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
   }
 
   return {
-    append: (topic, records) => of(topic).writer.append(records),
+    async append(topic, records) {
+      const { writer, ends } = of(topic)
+      const position = await writer.append(records)
+      ends.note(position.offset, records)
+      return position
+    },
+    endOf: (topic, projects) => [{ topic, partition: 0, offset: of(topic).ends.of(projects) }],
     end: async (topic) => [{ topic, partition: 0, offset: of(topic).writer.end() }],
     consume: (topic, signal) => of(topic).delivery.consume(signal),
     async commit({ topic, partition, offset }) {

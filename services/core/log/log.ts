@@ -19,6 +19,8 @@ export type RecordInput = {
   patchCount: number
   /** Greatest accept clock among the rows. */
   clock: bigint
+  /** The projects of the rows, each once; absent: not known. */
+  projects?: readonly string[]
   /** Partition key: hash of project and call id; rows of one record share it on a partitioned log. */
   key: string
 }
@@ -82,6 +84,11 @@ export type Log = {
   append(topic: TopicName, records: RecordInput[]): Promise<Position>
   /** Position of the last durable record of each topic, at this moment. */
   end(topic: TopicName): Promise<Position[]>
+  /**
+   * A position at or before the end behind which nothing lies that was acknowledged for these projects. Absent where
+   * other processes append too.
+   */
+  endOf?(topic: TopicName, projects: readonly string[]): Position[]
   /**
    * Delivers batches of a topic in order, one at a time per partition; the next comes after `commit` or `pass` of the last.
    * Ends when the signal aborts.
