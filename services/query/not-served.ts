@@ -15,7 +15,7 @@ import { Fault } from '../core/http/errors.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 
 /** 501 with a header by which generated clients do not ask again. */
-export const notServed = (reason: string): Fault => new Fault(501, { reason }, { 'X-Should-Retry': 'false' })
+const notServed = (reason: string): Fault => new Fault(501, { reason }, { 'X-Should-Retry': 'false' })
 
 const refuse =
   <Input>(reason: string, projectOf: (input: Input, params: Record<string, string>) => string | null) =>

@@ -125,7 +125,7 @@ describe('how long calls are kept', () => {
   it('cannot be a number of days', async () => {
     const answer = await settings('update', { retention_days: 30 })
     expect([answer.status, JSON.parse(answer.text)]).toEqual([
-      501,
+      400,
       { reason: expect.stringContaining('do not expire') },
     ])
     expect((await settings('update', { retention_days: 0 })).status).toBe(422)

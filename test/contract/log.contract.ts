@@ -1,7 +1,7 @@
 // What every log driver must do; each driver's test file runs this suite with a factory of its own.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Fault } from '../../services/core/http/errors.ts'
-import type { Batch, Log, RecordInput } from '../../services/core/log/log.ts'
+import type { Log, RecordInput } from '../../services/core/log/log.ts'
 import { applyRows, idsOf, recordOf } from '../fixtures/log.ts'
 
 /** One log with its own storage, which can be opened again after `close`. */
@@ -123,35 +123,6 @@ export function logContract(name: string, createDriver: () => Promise<LogDriver>
       expect(second.isEarly).toBe(false)
       expect(await idsOf(second.result.value)).toEqual(['b'])
       await batches.return?.()
-    })
-
-    test('what was passed lets the next batch come, and comes again unless it is committed', async (context) => {
-      const log = await opened()
-      const { pass } = log
-      if (pass === undefined) return context.skip('readers of other processes go by what is committed')
-      const taken: string[] = []
-      const next = async (batches: AsyncIterator<Batch>, id: string): Promise<Batch> => {
-        await log.append('calls', [recordOf([id])])
-        log.hurry('calls')
-        const batch = (await batches.next()).value as Batch
-        taken.push(...(await idsOf(batch)))
-        return batch
-      }
-      const batches = log.consume('calls', never())[Symbol.asyncIterator]()
-      const a = await next(batches, 'a')
-      pass({ topic: 'calls', partition: a.partition, offset: a.lastOffset })
-      const b = await next(batches, 'b')
-      expect((await log.committed('calls'))[0]?.offset).toBe(0)
-      // passed is readable: it is no lag, but it is not given up either
-      pass({ topic: 'calls', partition: b.partition, offset: b.lastOffset })
-      expect(log.health()).toMatchObject({ lagMs: 0 })
-      expect(log.health().unappliedBytes).toBeGreaterThan(0)
-      await log.commit({ topic: 'calls', partition: a.partition, offset: a.lastOffset })
-      await next(batches, 'c')
-      await batches.return?.()
-      expect(taken).toEqual(['a', 'b', 'c'])
-      expect((await applyRows(log, 'calls', 2)).ids).toEqual(['b', 'c'])
-      expect(log.health().unappliedBytes).toBe(0)
     })
 
     test('what was not committed comes again after a restart, what was committed does not', async () => {

@@ -62,6 +62,8 @@ it('bounds what waits, and takes more once it is applied', { timeout: 240_000 },
     await vi.waitFor(async () => {
       const answer = await load.send(ingest.url)
       if (answer?.status === 200) taken++
+      // a small batch may not make room for a large request
+      else proxy.release(1)
       expect(answer?.status).toBe(200)
     }, 60_000)
     expect((await fill())?.status).toBe(429)

@@ -7,9 +7,9 @@ import {
   ttlSettingsUpdateRequest,
 } from '../../../schemas/projects.ts'
 import type { Freshness } from '../../core/freshness.ts'
+import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Store } from '../../core/store/store.ts'
-import { notServed } from '../not-served.ts'
 import { sizes } from './sizes.ts'
 
 export type ProjectDeps = { store: Pick<Store, 'rows'>; freshness: Freshness }
@@ -71,14 +71,14 @@ export function createProjectRoutes({ store, freshness }: ProjectDeps): Route[] 
       method: 'POST',
       path: '/project/ttl_settings/update',
       right: 'write',
-      summary: 'Keeps the calls of a project for ever: 501 for a number of days',
+      summary: 'Keeps the calls of a project for ever: 400 for a number of days',
       body: { type: 'json', schema: ttlSettingsUpdateRequest, check: 'schema' },
       response: ttlSettingsResponse,
       topics: [],
       async handle(context) {
         const { input } = context
         context.project(input.project_id)
-        if (input.retention_days != null) throw notServed('Calls do not expire here: delete them with /calls/delete')
+        if (input.retention_days != null) throw fault(400, 'Calls do not expire here: delete them with /calls/delete')
         return { json: keptForever }
       },
     }),
