@@ -40,8 +40,7 @@ export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
 
 const sqlFiles = (folder: string): string[] =>
   readdirSync(join(root, folder))
-    // Buffers are a matter of one engine: rows flow as without them.
-    .filter((file) => file.endsWith('.sql') && !file.endsWith('.embedded.sql'))
+    .filter((file) => file.endsWith('.sql'))
     .sort()
     .map((file) => join(folder, file))
 

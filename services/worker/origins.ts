@@ -24,12 +24,7 @@ export async function readOrigins(
     params: { database },
   })
   const own = new RegExp(`\\b${database}\\.`, 'g')
-  const views = found.map((view) => ({
-    ...view,
-    // through a buffer it is the same table
-    target: view.target.replace(/_buffer$/, ''),
-    select: view.select.replace(own, 'callhouse.'),
-  }))
+  const views = found.map((view) => ({ ...view, select: view.select.replace(own, 'callhouse.') }))
   const topicOf = new Map(Object.values(topics).map(({ landing, name }) => [landing, name]))
   return {
     views,

@@ -4,7 +4,6 @@ import type { Progress } from '../core/progress.ts'
 import { type Store, StoreError } from '../core/store/store.ts'
 import { type TopicName, topics } from '../core/topics.ts'
 import { type CallMaterializer, createCallMaterializer } from './calls.ts'
-import { createCommits } from './commits.ts'
 import { type CrashProbe, withoutCrashingRows } from './crash-bisect.ts'
 import type { DeadLetters } from './deadletters.ts'
 import type { InFlight } from './in-flight.ts'
@@ -142,6 +141,7 @@ export function startWorker(deps: WorkerDeps): Worker {
     isSlow: true,
   })
   const touch = (): void => {
+    lastBatchMs = Date.now()
     rollups.touch()
     leafRollups.touch()
   }
@@ -173,15 +173,6 @@ export function startWorker(deps: WorkerDeps): Worker {
     }
   }
 
-  const commits = createCommits({
-    ...{ log, store, inFlight },
-    repeat: (step) => untilDone('calls', step),
-    onCommit: touch,
-    onFatal: (error) => deps.onFatal(error instanceof Error ? error : new Error(String(error))),
-  })
-  /** What was accepted before this start is redone batch by batch: a crash must name the one that it came from. */
-  const startedMs = Date.now()
-
   /** Applies a batch and moves the position; returns the number of dead letters, undefined when it was stopped. */
   const settle = async (materializer: Materializer, batch: Batch): Promise<number | undefined> => {
     const { topic } = batch
@@ -193,11 +184,13 @@ export function startWorker(deps: WorkerDeps): Worker {
       if (crashes >= crashesBeforeBisect) sound ??= await withoutCrashingRows(batch, deadLetters, deps.probe)
       return apply(materializer, batch, sound)
     })
-    if (dead !== undefined && topic === 'calls' && log.pass && crashes === 0 && batch.oldestMs >= startedMs) {
-      await commits.soon(batch)
-      return dead
-    }
-    const isDone = dead !== undefined && (await untilDone(topic, () => commits.now(batch).then(() => true)))
+    const isDone =
+      dead !== undefined &&
+      (await untilDone(topic, async () => {
+        const commits = parts.map(({ partition, lastOffset: offset }) => log.commit({ topic, partition, offset }))
+        for (const commit of await Promise.allSettled(commits)) if (commit.status === 'rejected') throw commit.reason
+        return true
+      }))
     for (const part of parts) inFlight.end(part)
     return isDone ? dead : undefined
   }
@@ -215,7 +208,7 @@ export function startWorker(deps: WorkerDeps): Worker {
       if (dead === undefined) return
       for (const { topic, partition, lastOffset: offset } of partsOf(batch))
         progress.applied({ topic, partition, offset })
-      if (batch.topic === 'calls') lastBatchMs = Date.now()
+      if (batch.topic === 'calls') touch()
       deps.onBatch?.({
         topic: batch.topic,
         rows: batch.rowCount,
@@ -244,22 +237,13 @@ export function startWorker(deps: WorkerDeps): Worker {
     ),
   )
 
-  /** Between two batches, with nothing held back before it or after it. */
-  const alone = <T>(job: () => Promise<T>): Promise<T> =>
-    queue.run(async () => {
-      await commits.flush()
-      const result = await job()
-      await store.settle()
-      return result
-    })
-
   /** Past everything that is applied, so that marks there are due. */
   const nextPosition = (topic: TopicName) => ({ partition: 0, offset: progress.offset(topic, 0) + 1 })
 
   return {
     rollups,
     leafRollups,
-    alone,
+    alone: queue.run,
     async reapply(topic, rows) {
       const materializer = materializers.find((one) => one.topic === topic) as Materializer
       const { partition, offset } = nextPosition(topic)
@@ -271,11 +255,10 @@ export function startWorker(deps: WorkerDeps): Worker {
         },
         rows,
       )
-      await store.settle()
       touch()
     },
     async recount(range) {
-      await alone(() => calls.recount(nextPosition('calls'), range))
+      await queue.run(() => calls.recount(nextPosition('calls'), range))
       touch()
     },
     async caughtUp() {
@@ -289,13 +272,12 @@ export function startWorker(deps: WorkerDeps): Worker {
       const first = all.find(([, { status }]) => status === 'down') ?? all[0]
       return first ? { status: first[1].status, reason: `${first[0]}: ${first[1].reason}` } : { status: 'ok' }
     },
-    sweep: () => alone(() => calls.sweep({ partition: 0, offset: progress.offset('calls', 0) + 1 })),
+    sweep: () => queue.run(() => calls.sweep({ partition: 0, offset: progress.offset('calls', 0) + 1 })),
     async stop() {
       stopping.abort()
       leaves.stop()
       await Promise.all([rollups.stop(), leafRollups.stop()])
       await running
-      await commits.flush()
       await queue.close()
     },
   }

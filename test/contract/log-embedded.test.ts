@@ -29,33 +29,6 @@ logContract('embedded', async () => {
 
 const never = (): AbortSignal => new AbortController().signal
 
-test('what was passed lets the next batch come, and comes again unless it is committed', async () => {
-  const log = await openLog(await temporaryFolder())
-  const taken: string[] = []
-  const next = async (batches: AsyncIterator<Batch>, id: string): Promise<Batch> => {
-    await log.append('calls', [recordOf([id])])
-    log.hurry('calls')
-    const batch = (await batches.next()).value as Batch
-    taken.push(...(await idsOf(batch)))
-    return batch
-  }
-  const batches = log.consume('calls', never())[Symbol.asyncIterator]()
-  const a = await next(batches, 'a')
-  log.pass?.({ topic: 'calls', partition: a.partition, offset: a.lastOffset })
-  const b = await next(batches, 'b')
-  expect((await log.committed('calls'))[0]?.offset).toBe(0)
-  // passed is readable: it is no lag, but it is not given up either
-  log.pass?.({ topic: 'calls', partition: b.partition, offset: b.lastOffset })
-  expect(log.health()).toMatchObject({ lagMs: 0 })
-  expect(log.health().unappliedBytes).toBeGreaterThan(0)
-  await log.commit({ topic: 'calls', partition: a.partition, offset: a.lastOffset })
-  await next(batches, 'c')
-  await batches.return?.()
-  expect(taken).toEqual(['a', 'b', 'c'])
-  expect((await applyRows(log, 'calls', 2)).ids).toEqual(['b', 'c'])
-  expect(log.health().unappliedBytes).toBe(0)
-})
-
 describe('segments', () => {
   test('the engine reads a segment with the structure of its topic', async () => {
     const log = await openLog(await temporaryFolder())

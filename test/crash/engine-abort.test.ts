@@ -57,17 +57,11 @@ describe('a process that ends in the middle of an insert', () => {
       taken.resolve()
       await killed
     }
-    const mark = JSON.parse(readFileSync(markOf(dir), 'utf8')) as { attempts: Record<string, number> }
-    expect(mark).toMatchObject({ topic: 'calls', partition: 0 })
-    const begun = Object.entries(mark.attempts)
-    expect(begun.length).toBeGreaterThan(0)
-    expect(begun.every(([, attempts]) => attempts === 1)).toBe(true)
+    const mark = JSON.parse(readFileSync(markOf(dir), 'utf8')) as { attempts: number; firstOffset: number }
+    expect(mark).toMatchObject({ topic: 'calls', partition: 0, attempts: 1 })
 
     // As if the engine had ended itself in one more start: now the rows are tried in a child process first.
-    writeFileSync(
-      markOf(dir),
-      JSON.stringify({ ...mark, attempts: Object.fromEntries(begun.map(([first]) => [first, 2])) }),
-    )
+    writeFileSync(markOf(dir), JSON.stringify({ ...mark, attempts: 2 }))
     server = await startChildServer(dir)
     const { text } = await post(server.url, '/calls/query_stats', { project_id: project })
     expect(JSON.parse(text).count).toBe(sent.length)

@@ -10,7 +10,7 @@ import { createTestStore } from '../fixtures/store.ts'
 
 const folder = new URL('../../clickhouse/migrations/', import.meta.url)
 const shipped = readdirSync(folder)
-  .filter((name) => name.endsWith('.sql') && !name.endsWith('.embedded.sql'))
+  .filter((name) => name.endsWith('.sql'))
   .sort()
   .map((name) => readFileSync(new URL(name, folder), 'utf8'))
 const landings = Object.values(topics).map((topic) => topic.landing)

@@ -12,8 +12,6 @@ const maxSegmentsWithHeaders = 4
 export type Delivery = {
   consume(signal: AbortSignal): AsyncIterable<Batch>
   commit(offset: number): Promise<void>
-  /** The next segment may be delivered. */
-  pass(offset: number): void
   committed(): number
   hurry(): void
   /** A sealed segment joins the queue. */
@@ -21,7 +19,7 @@ export type Delivery = {
   /** Seals the growing segment if it is time. Called whenever something changed. */
   checkSeal(): void
   isApplying(): boolean
-  /** When the oldest record was appended that is neither passed nor committed, null if there is none. */
+  /** When the oldest unapplied record was appended, null if there is none. */
   oldestMs(): number | null
   /** Bytes of segments that hold unapplied records. */
   unappliedBytes(): number
@@ -45,9 +43,7 @@ export function createDelivery(options: {
   onCommit(): void
 }): Delivery {
   const { fs, topic, writer, position, segmentBytes, sealAfterMs, hurryEveryMs } = options
-  /** Not committed; the first of them may be passed. */
   const sealed = [...options.unapplied]
-  let passed = position.offset()
   let isConsuming = false
   /** The consumer waits for a segment. */
   let isWaiting = false
@@ -60,9 +56,6 @@ export function createDelivery(options: {
   let wake: () => void = () => {}
   let commits: Promise<void> = Promise.resolve()
 
-  const next = (): Segment | undefined => sealed.find(({ last }) => last > passed)
-  const undelivered = (): number => sealed.reduce((count, { last }) => count + (last > passed ? 1 : 0), 0)
-
   function stopTimer(): void {
     if (timer !== null) clearTimeout(timer)
     timer = null
@@ -72,7 +65,7 @@ export function createDelivery(options: {
   function add(segment: Segment): void {
     lastSealAt = Date.now()
     isHurried = false
-    if (undelivered() >= maxSegmentsWithHeaders) segment.records = null
+    if (sealed.length >= maxSegmentsWithHeaders) segment.records = null
     if (segment.last <= position.offset()) options.onApplied(segment)
     else sealed.push(segment)
     wake()
@@ -87,7 +80,7 @@ export function createDelivery(options: {
       return
     }
     // While a batch is applied the segment grows: batches size themselves by the consumer's speed.
-    if (!isWaiting || next() !== undefined) return
+    if (!isWaiting || sealed.length > 0) return
     const now = Date.now()
     const byAge = segment.oldestMs + sealAfterMs
     const due = isHurried ? Math.min(byAge, lastSealAt + hurryEveryMs) : byAge
@@ -128,17 +121,16 @@ export function createDelivery(options: {
   async function* consume(signal: AbortSignal): AsyncGenerator<Batch> {
     if (isConsuming) throw new Error(`Topic ${topic} has a consumer already`)
     isConsuming = true
-    passed = position.offset()
     const onAbort = (): void => wake()
     signal.addEventListener('abort', onAbort)
     const isOver = (): boolean => closed || signal.aborted
     try {
       while (!isOver()) {
-        const segment = next()
+        const segment = sealed[0]
         if (segment === undefined) {
           isWaiting = true
           checkSeal()
-          if (next() === undefined) await wait()
+          if (sealed.length === 0) await wait()
           isWaiting = false
           continue
         }
@@ -155,8 +147,7 @@ export function createDelivery(options: {
           source: { file: options.enginePath(segment.file) },
           oldestMs: segment.oldestMs,
         }
-        while (segment.last > passed && !isOver()) await wait()
-        if (applying === segment) applying = null
+        while (sealed[0] === segment && !isOver()) await wait()
       }
     } finally {
       signal.removeEventListener('abort', onAbort)
@@ -170,7 +161,6 @@ export function createDelivery(options: {
   async function writePosition(offset: number): Promise<void> {
     if (offset <= position.offset()) return
     await position.write(offset)
-    passed = Math.max(passed, offset)
     while (sealed[0] !== undefined && sealed[0].last <= offset) {
       const segment = sealed.shift() as Segment
       if (segment === applying) applying = null
@@ -192,10 +182,6 @@ export function createDelivery(options: {
       commits = done.catch(() => {})
       return done
     },
-    pass(offset) {
-      passed = Math.max(passed, offset)
-      wake()
-    },
     committed: () => position.offset(),
     hurry() {
       // What a batch under way or a waiting segment holds needs no hurry.
@@ -209,9 +195,8 @@ export function createDelivery(options: {
     isApplying: () => applying !== null,
     oldestMs() {
       const growing = writer.growing()
-      const first = next()
-      if (first !== undefined) return first.oldestMs
-      return growing !== null && growing.last > passed && growing.sizeBytes > 0 ? growing.oldestMs : null
+      if (sealed[0] !== undefined) return sealed[0].oldestMs
+      return growing !== null && growing.last > position.offset() && growing.sizeBytes > 0 ? growing.oldestMs : null
     },
     unappliedBytes() {
       const growing = writer.growing()

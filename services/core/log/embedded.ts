@@ -179,7 +179,6 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
       if (partition !== 0) throw new Error(`The embedded log has no partition ${partition}`)
       await of(topic).delivery.commit(offset)
     },
-    pass: ({ topic, offset }) => of(topic).delivery.pass(offset),
     committed: async (topic) => [{ topic, partition: 0, offset: of(topic).delivery.committed() }],
     more: () => [],
     hurry: (topic) => of(topic).delivery.hurry(),

@@ -90,7 +90,7 @@ export type Log = {
    */
   endOf?(topic: TopicName, projects: readonly string[]): Position[]
   /**
-   * Delivers batches of a topic in order, one at a time per partition; the next comes after `commit` or `pass` of the last.
+   * Delivers batches of a topic in order, one at a time per partition; the next comes after `commit` of the last.
    * Ends when the signal aborts.
    */
   consume(topic: TopicName, signal: AbortSignal): AsyncIterable<Batch>
@@ -101,11 +101,6 @@ export type Log = {
   more(topic: TopicName, bytes: number): Batch[]
   /** Makes the position durable: everything up to it is applied and will not be delivered again. */
   commit(position: Position): Promise<void>
-  /**
-   * Goes on with the next batch before the commit of the last: what was passed can be read, and is delivered again to
-   * the next `consume` unless it is committed. Absent where readers of other processes go by what is committed.
-   */
-  pass?(position: Position): void
   /** Last committed position of each partition. */
   committed(topic: TopicName): Promise<Position[]>
   /** A reader waits: seal what is there now, so that the next batch comes at once. */

@@ -5,7 +5,6 @@ import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { drainPending, Session } from 'chdb'
-import { createBuffers } from './buffers.ts'
 import { toStoreError } from './errors.ts'
 import { countingStatements, insertStatement } from './insert.ts'
 import { quote } from './literals.ts'
@@ -85,7 +84,6 @@ const serverSettings = (options: EmbeddedStoreOptions, dir: string): Settings =>
     background_schedule_pool_size: 2,
     background_move_pool_size: 1,
     background_fetches_pool_size: 1,
-    background_buffer_flush_schedule_pool_size: 1,
     max_io_thread_pool_size: 16,
     tmp_path: join(dir, 'tmp/'),
   }
@@ -104,7 +102,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
   const interactive = options.interactiveConnections ?? 4
   const exports = options.exportConnections ?? 2
   const resultBytes = options.maxResultBytes ?? 256 * 2 ** 20
-  warnOfFewThreads(interactive + exports + 5, logger)
+  warnOfFewThreads(interactive + exports + 3, logger)
 
   mkdirSync(resolve(options.dir, 'clickhouse'), { recursive: true })
   const dir = realpathSync(resolve(options.dir, 'clickhouse'))
@@ -123,12 +121,6 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
       size: 1,
       maxWaiting,
       open: open({ ...sessionSettings, ...writeSettings(writeLimits), ...lowPriority }),
-    }),
-    buffers: createPool({
-      name: 'buffers',
-      size: 2,
-      maxWaiting,
-      open: open({ ...sessionSettings, ...writeSettings(writeLimits) }),
     }),
     interactive: createPool({ name: 'interactive', size: interactive, maxWaiting, open: open(readerSettings) }),
     export: createPool({ name: 'export', size: exports, maxWaiting, open: open(readerSettings) }),
@@ -149,11 +141,6 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
   let isClosed = false
 
   const timed = timedWith(metrics)
-  const buffers = createBuffers((table) =>
-    timed(`flush.${table}`, 'buffers', 'command', () =>
-      pools.buffers.run({ sql: `OPTIMIZE TABLE callhouse.${table}`, format: 'JSONEachRow' }),
-    ),
-  )
 
   const kill = (tag: string) => async () => {
     await control.run({
@@ -163,20 +150,21 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
     })
   }
 
-  function read(query: Query, format: string, given: QueryOptions = {}): Promise<EngineResult> {
-    const { pool = 'interactive', timeoutMs = queryTimeoutMs, memoryBytes = queryMemoryBytes, signal } = given
-    return buffers.run(query.sql, (sql) =>
-      timed(query.name, pool, 'read', () => {
-        const tag = randomUUID()
-        return pools[pool].run({
-          sql: readStatement({ ...query, sql }, format, readSettings({ timeoutMs, memoryBytes, resultBytes }), tag),
-          format,
-          timeoutMs: timeoutMs + graceMs,
-          ...(signal === undefined ? {} : { signal }),
-          kill: kill(tag),
-        })
-      }),
-    )
+  function read(
+    query: Query,
+    format: string,
+    { pool = 'interactive', timeoutMs = queryTimeoutMs, memoryBytes = queryMemoryBytes, signal }: QueryOptions = {},
+  ): Promise<EngineResult> {
+    return timed(query.name, pool, 'read', () => {
+      const tag = randomUUID()
+      return pools[pool].run({
+        sql: readStatement(query, format, readSettings({ timeoutMs, memoryBytes, resultBytes }), tag),
+        format,
+        timeoutMs: timeoutMs + graceMs,
+        ...(signal === undefined ? {} : { signal }),
+        kill: kill(tag),
+      })
+    })
   }
 
   const bytesOf = (result: EngineResult): Buffer => {
@@ -221,15 +209,13 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
       return bytesOf(await read(query, format, queryOptions))
     },
     async command(query, { background = false } = {}) {
-      const run = async (pool: 'background' | 'write'): Promise<void> => {
-        await buffers.run(query.sql, (own) => {
-          const sql = bind({ ...query, sql: own })
-          return timed(query.name, pool, 'command', () => pools[pool].run({ sql, format: 'JSONEachRow' }))
-        })
+      const sql = bind(query)
+      if (background) {
+        if (isClosed) throw new StoreError('outage', 0, 'the store is closed')
+        await timed(query.name, 'background', 'command', () => pools.background.run({ sql, format: 'JSONEachRow' }))
+        return
       }
-      if (!background) return inOrder(() => run('write'))
-      if (isClosed) throw new StoreError('outage', 0, 'the store is closed')
-      await run('background')
+      await inOrder(() => timed(query.name, 'write', 'command', () => write(sql)))
     },
     insert(topic, source) {
       return inOrder(() =>
@@ -242,8 +228,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
           const { path, release } =
             'file' in source ? await paths.ofFile(source.file) : await paths.ofBytes(source.bytes)
           try {
-            const sql = insertStatement(topic, path, writeSettings(writeLimits), tag)
-            await buffers.run(sql, write)
+            await write(insertStatement(topic, path, writeSettings(writeLimits), tag))
           } finally {
             await release()
           }
@@ -254,7 +239,6 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
         }),
       )
     },
-    settle: () => buffers.settle(),
     async migrate() {
       const result = await applyMigrations(store, options.migrationsDir ?? defaultMigrations)
       if (result.applied.length > 0) logger.info(result, 'migrations applied')
@@ -276,10 +260,8 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
       isClosed = true
       watch.stop()
       await lastWrite
-      // What is lost is delivered again.
-      await buffers.settle().catch((error) => logger.warn({ error: String(error) }, 'buffers were not written out'))
-      const { control: last, ...others } = pools
-      for (const pool of [...Object.values(others), last]) await pool.close()
+      for (const pool of [pools.write, pools.background, pools.interactive, pools.export, pools.control])
+        await pool.close()
       await drainPending()
       process.off('exit', onExit)
       await paths.close()

@@ -26,24 +26,14 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_aft
 const checksumOf = (statement: string): string =>
   createHash('sha256').update(statement.replace(/\s+/g, ' ')).digest('hex').slice(0, 32)
 
-/** Files of migrations in their order; those named `*.embedded.sql` are for the engine in this process only. */
-export async function migrationFiles(dir: string, engine: 'embedded' | 'server'): Promise<string[]> {
-  const files = (await readdir(dir)).filter((file) => file.endsWith('.sql')).sort()
-  return engine === 'embedded' ? files : files.filter((file) => !file.endsWith('.embedded.sql'))
-}
-
 /**
  * Runs the statements that are not recorded. A crash between a statement and its record runs it again, so each is
  * additive and says IF NOT EXISTS.
  * @returns the files of which a statement was run
  * @throws StoreError when a recorded statement reads differently now or is gone
  */
-export async function applyMigrations(
-  target: MigrationTarget,
-  dir: string,
-  engine: 'embedded' | 'server' = 'embedded',
-): Promise<{ applied: string[] }> {
-  const files = await migrationFiles(dir, engine)
+export async function applyMigrations(target: MigrationTarget, dir: string): Promise<{ applied: string[] }> {
+  const files = (await readdir(dir)).filter((file) => file.endsWith('.sql')).sort()
   await target.command({ name: 'migrate.table', sql: table, params: {} })
   const recorded = await target.rows<Recorded>({
     name: 'migrate.recorded',

@@ -1,6 +1,6 @@
 // The server driver of the store port: ClickHouse over HTTP or HTTPS, one server or a cluster, shared by any number of processes.
 import { createReadStream } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { type Topic, topics } from '../topics.ts'
 import { toStoreError } from './errors.ts'
 import { blockSettings, readingSettings } from './insert.ts'
-import { applyMigrations, migrationFiles } from './migrate.ts'
+import { applyMigrations } from './migrate.ts'
 import { createPartsWatch } from './parts-watch.ts'
 import { createServerClient, type Job } from './server-client.ts'
 import { serverStatements, spreadTables } from './server-ddl.ts'
@@ -314,11 +314,10 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
       )
     },
     async migrate() {
-      const result = await applyMigrations({ command: define, rows: store.rows }, migrationsDir, 'server')
+      const result = await applyMigrations({ command: define, rows: store.rows }, migrationsDir)
       if (result.applied.length > 0) logger.info(result, 'migrations applied')
       return result
     },
-    settle: async () => {},
     async health(): Promise<StoreHealth> {
       if (isClosed) return { status: 'down', reason: 'the store is closed' }
       try {
@@ -354,6 +353,6 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
 }
 
 async function migrationTexts(dir: string): Promise<string[]> {
-  const files = await migrationFiles(dir, 'server')
+  const files = (await readdir(dir)).filter((file) => file.endsWith('.sql')).sort()
   return Promise.all(files.map((file) => readFile(join(dir, file), 'utf8')))
 }

@@ -57,13 +57,8 @@ export type Store = {
   /** A statement without a result, on the insert connection, in order with the inserts (folds, marks, positions).
    *  `background`: beside the inserts instead, for recomputing that no batch waits for. */
   command(query: Query, options?: { background?: boolean }): Promise<void>
-  /**
-   * Inserts the rows of a source into the topic's landing table; views fill the tables. Resolves when every read sees
-   * them; rows of calls, their copies and marks may be lost in a crash until `settle`.
-   */
+  /** Inserts the rows of a source into the topic's landing table; views fill the tables. Resolves when synced. */
   insert(topic: Topic, source: { file: string } | { bytes: Buffer[] }): Promise<{ rowsRead: number }>
-  /** Resolves when everything that was written before survives a crash. */
-  settle(): Promise<void>
   /** Runs the migrations that are not applied yet. */
   migrate(): Promise<{ applied: string[] }>
   health(): Promise<StoreHealth>
