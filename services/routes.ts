@@ -67,7 +67,7 @@ export type RouteDeps = {
   logger: Pick<Logger, 'warn'>
 }
 
-const ingestRoutes = ({ config, log, store, clock, blobs, freshness }: RouteDeps): Route[] => {
+const ingestRoutes = ({ config, log, store, clock, blobs, freshness, logger }: RouteDeps): Route[] => {
   const content = createContent({ log, clock, blobs })
   const annotationSchema = createAnnotationSchema({ store, freshness })
   const checkQueue = createQueueCheck({ store, freshness })
@@ -75,7 +75,11 @@ const ingestRoutes = ({ config, log, store, clock, blobs, freshness }: RouteDeps
   const { wirePrefix, wireAliases } = config
   const split = callSplitOf(log)
   return [
-    ...createCallWriteRoutes({ log, split, clock, content, wirePrefix, wireAliases }),
+    ...createCallWriteRoutes({
+      ...{ log, split, clock, content, wirePrefix, wireAliases },
+      // Clients that send in the background do not look at the answers.
+      onRefused: (batch) => logger.warn(batch, 'items of a batch were refused'),
+    }),
     ...createOtelRoutes({ log, split, clock, content, opObjects: createOpObjects({ log, clock }), config }),
     ...createObjectWriteRoutes({ log, clock, binding, config }),
     ...createFileWriteRoutes({ log, clock, blobs, config }),

@@ -28,7 +28,16 @@ export async function keepWordIndex(store: Pick<Store, 'rows' | 'command'>, isWa
       // Parts of three characters, because a substring may begin and end inside a word.
       await store.command(alter(`ADD INDEX IF NOT EXISTS ${name} lower(${document}) TYPE text(tokenizer = ngrams(3))`))
       await store.command(alter(`MATERIALIZE INDEX ${name} SETTINGS mutations_sync = 0`))
-    } else await store.command(alter(`DROP INDEX IF EXISTS ${name} SETTINGS mutations_sync = 0`))
+    } else {
+      // An index that is still being built cannot be dropped.
+      await store.command({
+        name: 'word-index',
+        sql: `KILL MUTATION WHERE database = 'callhouse' AND table = 'payloads' AND NOT is_done
+          AND command LIKE '%MATERIALIZE INDEX ${name}%'`,
+        params: {},
+      })
+      await store.command(alter(`DROP INDEX IF EXISTS ${name} SETTINGS mutations_sync = 0`))
+    }
   }
 }
 

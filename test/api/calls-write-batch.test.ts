@@ -142,7 +142,7 @@ describe('/call/upsert_batch', () => {
       ['end', otherId],
       ['start', callId],
     ])
-    expect(reported).toMatchObject([{ index: 0 }, { index: 2 }, { index: 3 }])
+    expect(reported).toEqual([{ requestId: 'test', refused: 3, of: 5, places: [0, 2, 3] }])
   })
 
   test('checks the right on each project', async () => {

@@ -92,3 +92,12 @@ describe('a body of millions of parts that take far more memory than their text'
     expect(status).toBe(200)
   })
 })
+
+it('a batch that is stored in part says so in the log, without what was sent', async () => {
+  const before = server.lines.length
+  const answer = await ask('/call/upsert_batch', `{"batch":[{"req":{"end":${end('{}')}}},{"mode":"secret-7"},3]}`)
+  expect([answer.status, answer.json.res]).toEqual([200, [{}, expect.anything(), expect.anything()]])
+  const told = server.lines.slice(before).find((line) => line.includes('items of a batch were refused'))
+  expect(JSON.parse(told ?? '{}')).toMatchObject({ refused: 2, of: 3, places: [1, 2], requestId: expect.any(String) })
+  expect(told).not.toContain('secret-7')
+})

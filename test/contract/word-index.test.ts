@@ -45,6 +45,14 @@ const held = async (text: string): Promise<string[]> => {
 }
 
 describe('the index of words', () => {
+  it('goes while what is stored may still be indexed', async () => {
+    for (let n = 0; n < 8; n++) {
+      await keepWordIndex(store, true)
+      await keepWordIndex(store, false)
+    }
+    expect(await indexes()).toEqual([])
+  })
+
   it('follows the setting', async () => {
     const passes = async () => {
       expect(await held('zebra')).toEqual(['escaped', 'inside', 'key', 'plain'])

@@ -57,9 +57,12 @@ export type CallWriteDeps = {
   wireAliases: boolean
   /** One partition and records of any size when absent. */
   split?: CallSplit
-  /** Told of every refused item of a batch whose other items were stored. */
-  onRefused?(refused: { requestId: string; index: number; reason: string }): void
+  /** Told of a batch of which some items were refused and the others stored; `places`: those of the first few. */
+  onRefused?(refused: { requestId: string; refused: number; of: number; places: number[] }): void
 }
+
+/** Places of refused items that are told of one batch. */
+const shownPlaces = 10
 
 type Context = RouteContext
 
@@ -191,15 +194,21 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
       throw details.length > 0 ? invalid(details) : faultOf(first)
     const items: Item[] = []
     const answers: string[] = []
+    const refused: number[] = []
     results.forEach((result, index) => {
       if (typeof result === 'string') {
-        deps.onRefused?.({ requestId: context.requestId, index, reason: result })
+        refused.push(index)
         answers.push(`{"error":{"reason":${JSON.stringify(result)}}}`)
         return
       }
       items.push(withPayloads(result, batch[index] as BatchItem))
       answers.push(result.start ? idsText(result.id, result.start.traceId) : '{}')
     })
+    if (refused.length > 0)
+      deps.onRefused?.({
+        ...{ requestId: context.requestId, refused: refused.length, of: batch.length },
+        places: refused.slice(0, shownPlaces),
+      })
     return reply(`{"res":[${answers.join(',')}]}`, await write(context, items))
   }
 
