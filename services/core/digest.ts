@@ -22,13 +22,17 @@ export const canonicalDigest = (canonical: string): string => toAlphabet(hash('s
 /** Digest of an object value or a table row, from its JSON text as sent. */
 export const valueDigest = (jsonText: string): string => canonicalDigest(canonicalJson(jsonText))
 
-/** Digest of a table from the digests of its rows, in order: 64 hex digits. */
-export const tableDigest = (rowDigests: readonly string[]): string => hash('sha256', rowDigests.join(''), 'hex')
-
-/** The same from one part of the list after the other. */
+/** Digest of a table from the digests of its rows, in order, one part of the list after the other: 64 hex digits. */
 export function createTableDigest(): { update(rowDigests: readonly string[]): void; digest(): string } {
   const sha: Hash = createHash('sha256')
   return { update: (rowDigests) => void sha.update(rowDigests.join('')), digest: () => sha.digest('hex') }
+}
+
+/** The same of a whole list. */
+export function tableDigest(rowDigests: readonly string[]): string {
+  const table = createTableDigest()
+  table.update(rowDigests)
+  return table.digest()
 }
 
 /** True for what looks like a content digest rather than a version or alias name. */

@@ -11,8 +11,8 @@ type Asking = Pick<RouteContext, 'header' | 'query' | 'signal'> & Partial<Pick<R
 
 export type Freshness = {
   /**
-   * Waits for the topics that a route reads: for what was written for the projects of the request, where that is known. Resolves to the headers of the answer: `X-Callhouse-Stale: <ms>` when the
-   * answer may lack writes. `?freshness=any` or `X-Callhouse-Freshness: any` skips the wait; a position in
+   * Waits for the topics that a route reads: for what was written for the projects of the request, where that is known.
+   * Resolves to the headers of the answer: `X-Callhouse-Stale: <ms>` when it may lack writes. `?freshness=any` or `X-Callhouse-Freshness: any` skips the wait; a position in
    * `X-Callhouse-Position` is waited for exactly, instead of the log's end.
    */
   wait(context: Asking, topics: TopicName[]): Promise<Record<string, string>>

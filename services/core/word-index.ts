@@ -17,7 +17,7 @@ const alter = (change: string): Query => ({
 export async function keepWordIndex(store: Pick<Store, 'rows' | 'command'>, isWanted: boolean): Promise<void> {
   const rows = await store.rows<{ name: string }>({
     name: 'word-index',
-    sql: `SELECT name FROM system.data_skipping_indices WHERE database = 'callhouse' AND table = 'payloads'`,
+    sql: `SELECT name FROM system.data_skipping_indices WHERE database = currentDatabase() AND table = 'payloads'`,
     params: {},
   })
   const present = new Set(rows.map(({ name }) => name))
@@ -32,7 +32,7 @@ export async function keepWordIndex(store: Pick<Store, 'rows' | 'command'>, isWa
       // An index that is still being built cannot be dropped.
       await store.command({
         name: 'word-index',
-        sql: `KILL MUTATION WHERE database = 'callhouse' AND table = 'payloads' AND NOT is_done
+        sql: `KILL MUTATION WHERE database = currentDatabase() AND table = 'payloads' AND NOT is_done
           AND command LIKE '%MATERIALIZE INDEX ${name}%'`,
         params: {},
       })

@@ -1,4 +1,5 @@
 // Rows of lists that may be longer than one result of the engine: all at once, or by their keys, portion by portion.
+import { setImmediate as turn } from 'node:timers/promises'
 import { sql } from '../core/store/sql.ts'
 import { type Query, type QueryOptions, type Store, StoreError } from '../core/store/store.ts'
 import { compactRows } from './calls/light.ts'
@@ -10,9 +11,6 @@ export const pieceBytes = 256 * 1024
 const sliceRows = 100_000
 /** The next slice after one that was too large is so many times shorter. */
 const shrink = 8
-
-/** Lets others have their turn. */
-export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** Cuts lines into pieces of whole lines. */
 function* pieces(lines: Buffer): Generator<Buffer> {

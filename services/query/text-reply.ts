@@ -1,6 +1,7 @@
 // Answers of JSON text that is made bit by bit: a long one neither fills the memory nor holds up others.
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Reply } from '../core/http/route.ts'
-import { pieceBytes, turn } from './list-rows.ts'
+import { pieceBytes } from './list-rows.ts'
 
 async function* pieces(texts: Iterable<string>): AsyncGenerator<Buffer> {
   let piece = ''

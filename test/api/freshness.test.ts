@@ -1,5 +1,5 @@
 // Read your own writes: waits, positions, staleness, and what happens when the tables cannot keep up with the log.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { uuidv7 } from '../../services/core/ids.ts'
 import { basicAuth, post } from '../fixtures/child-server.ts'
 import { parseExposition } from '../fixtures/exposition.ts'
@@ -108,6 +108,29 @@ describe('a read', () => {
       const { status } = await post(server.now().url, '/call/read', body, { [position]: wrong })
       expect({ wrong, status }).toEqual({ wrong, status: 400 })
     }
+  })
+
+  it('waits for the projects that it reads, all of them and on one machine no others', async () => {
+    const quiet = `${project}-quiet`
+    const other = `${project}-other`
+    const start = (project_id: string) => {
+      const at = new Date().toISOString()
+      return { mode: 'start', req: { start: { project_id, op_name: 'x', started_at: at, attributes: {}, inputs: {} } } }
+    }
+    const batch = (...projects: string[]) =>
+      post(server.now().url, '/call/upsert_batch', { batch: projects.map(start) })
+    const count = async (project_id: string) => {
+      const answer = await post(server.now().url, '/calls/query_stats', { project_id })
+      return { count: JSON.parse(answer.text).count, isStale: answer.headers.get(stale) !== null }
+    }
+    expect((await batch(quiet, other)).status).toBe(200)
+    await vi.waitFor(async () => expect(await count(quiet)).toEqual({ count: 1, isStale: false }), 10_000)
+    const isBlocked = block()
+    expect((await batch(project, other)).status).toBe(200)
+    expect(await count(other)).toEqual({ count: 1, isStale: true })
+    await isBlocked
+    expect(await count(project)).toMatchObject({ isStale: true })
+    expect(await count(quiet)).toEqual({ count: 1, isStale: server.now().log.endOf === undefined })
   })
 
   it('answers what is there, and says so, while the tables stand still', async () => {
