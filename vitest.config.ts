@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 // Test processes inherit it: a busy engine connection occupies a thread, and killing its query needs another one.
@@ -22,22 +24,44 @@ const onServers = [
   'api/usage',
 ]
 
+/** Test files whose number of runs grows in the deep tier (test/fixtures/runs.ts). */
+const generated = (): string[] =>
+  readdirSync('test', { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.test.ts'))
+    .filter((file) => readFileSync(join('test', file), 'utf8').includes('fixtures/runs.ts'))
+    .map((file) => `test/${file}`)
+
+const tiers = {
+  normal: [
+    { test: { name: 'all', include: ['test/**/*.test.ts'], ...limits } },
+    {
+      test: {
+        name: 'servers',
+        include: onServers.map((name) => `test/${name}.test.ts`),
+        env: { CALLHOUSE_TEST_SETUP: 'kafka' },
+        ...limits,
+      },
+    },
+  ],
+  deep: [
+    { test: { name: 'deep', include: generated(), ...limits } },
+    {
+      test: {
+        name: 'deep on servers',
+        include: ['test/property/calls-histories.test.ts'],
+        env: { CALLHOUSE_TEST_SETUP: 'kafka' },
+        ...limits,
+      },
+    },
+  ],
+}
+
 // biome-ignore lint/style/noDefaultExport: vitest reads its configuration from the default export
 export default defineConfig({
   test: {
     globalSetup: ['test/fixtures/engines-setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    projects: [
-      { test: { name: 'all', include: ['test/**/*.test.ts'], ...limits } },
-      {
-        test: {
-          name: 'servers',
-          include: onServers.map((name) => `test/${name}.test.ts`),
-          env: { CALLHOUSE_TEST_SETUP: 'kafka' },
-          ...limits,
-        },
-      },
-    ],
+    projects: process.env.CALLHOUSE_TEST_DEEP === '1' ? tiers.deep : tiers.normal,
   },
 })

@@ -37,6 +37,7 @@ const commands = {
   start: ['services/main.ts', 'serve'],
   callhouse: ['services/main.ts'],
   test: ['node_modules/vitest/vitest.mjs', 'run'],
+  'test:deep': ['node_modules/vitest/vitest.mjs', 'run'],
   check: ['scripts/check.ts'],
   bench: ['scripts/bench/main.ts'],
   demo: ['scripts/demo.ts'],
@@ -51,6 +52,7 @@ if (!command) {
 // The engine runs each query on a thread of Node's pool; the pool's size can only be set before the process starts.
 // Compiled sources are kept: processes start in half of the time.
 const env = { UV_THREADPOOL_SIZE: '24', NODE_COMPILE_CACHE: join(modules, '.cache', 'compiled'), ...process.env }
+if (name === 'test:deep') env.CALLHOUSE_TEST_DEEP = '1'
 const { spawn } = await import('node:child_process')
 const [script, ...fixed] = command
 const child = spawn(node, [join(root, script), ...fixed, ...rest], { stdio: 'inherit', env })

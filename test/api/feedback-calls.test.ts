@@ -6,6 +6,7 @@ import { createdRecords, type FeedbackRow, purgedRecord, replacedRecord } from '
 import type { RecordInput } from '../../services/core/log/log.ts'
 import { topics } from '../../services/core/topics.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import { limitMs, runs } from '../fixtures/runs.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
 type Row = Record<string, unknown>
@@ -112,7 +113,7 @@ describe('with calls', () => {
 })
 
 describe('events', () => {
-  it('give the same rows in any order, any number of times, merged or not', { timeout: 60_000 }, async () => {
+  it('give the same rows in any order, any number of times, merged or not', { timeout: limitMs(60_000) }, async () => {
     const { store, remove } = await createTestStore()
     try {
       const events = fc.array(
@@ -176,7 +177,7 @@ describe('events', () => {
           })
           for (const { id } of rows) expect(byRef.map((row) => row.id)).toContain(id)
         }),
-        { numRuns: 25 },
+        { numRuns: runs(25, 200) },
       )
     } finally {
       await remove()

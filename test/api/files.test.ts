@@ -15,6 +15,7 @@ import { createFileWriteRoutes } from '../../services/ingest/files/routes.ts'
 import { createFileReadRoutes } from '../../services/query/files/routes.ts'
 import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'
 import { type Answer, type Call, createCall } from '../fixtures/route-call.ts'
+import { runs } from '../fixtures/runs.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
 const maxFileBytes = 3_000_000
@@ -318,7 +319,7 @@ describe('a refused upload leaves nothing behind', () => {
           expect([200, 400, 413, 422]).toContain(status)
         },
       ),
-      { numRuns: 150 },
+      { numRuns: runs(150, 1500) },
     )
     expect(await onDisk()).toEqual([])
   })

@@ -8,6 +8,7 @@ import { type Route, route } from '../../services/core/http/route.ts'
 import { openGeoRanges } from '../../services/query/geolocate.ts'
 import { createGraphqlRoutes } from '../../services/query/graphql.ts'
 import { createServiceRoutes } from '../../services/query/service.ts'
+import { runs } from '../fixtures/runs.ts'
 import { annAuth, send, sendRaw, startServer, type TestServer } from './http-server.ts'
 
 const declared = { right: 'read', summary: '', response: z.unknown() } as const
@@ -135,7 +136,7 @@ it('answers any request below 500', async () => {
         expect(status).toBeLessThan(500)
       },
     ),
-    { numRuns: 1500 },
+    { numRuns: runs(1500, 15_000) },
   )
   expect(server.lines.filter((line) => line.msg === 'unexpected error')).toEqual([])
 })
@@ -146,7 +147,7 @@ it('ends every connection that it cannot make sense of', async () => {
       const answer = await sendRaw(server.port, Buffer.concat([bytes, Buffer.from('\r\n\r\n:\r\n\r\n')]))
       expect(answer === '' || /^HTTP\/1\.1 4\d\d /.test(answer)).toBe(true)
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150, 1500) },
   )
 })
 
@@ -170,6 +171,6 @@ it('parses JSON as JSON.parse does, and finds where text stops being JSON', () =
       else expect(offset).toBeLessThanOrEqual(body.length)
       if (offset < body.length) expect(expected).toBe('refused')
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000, 20_000) },
   )
 })

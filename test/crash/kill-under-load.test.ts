@@ -6,8 +6,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { uuidv7 } from '../../services/core/ids.ts'
 import { type ChildServer, post, postLines, startChildServer } from '../fixtures/child-server.ts'
 import { createRandom } from '../fixtures/random.ts'
+import { limitMs, runs } from '../fixtures/runs.ts'
 
-const rounds = 20
+const rounds = runs(8, 30)
 const project = 'crash/load'
 let dir: string
 beforeAll(() => {
@@ -35,7 +36,7 @@ function batchOf(random: ReturnType<typeof createRandom>, open: string[]): { ite
   return { items, sent }
 }
 
-it(`loses and doubles nothing over ${rounds} kills`, { timeout: 600_000 }, async () => {
+it(`loses and doubles nothing over ${rounds} kills`, { timeout: limitMs(600_000) }, async () => {
   const random = createRandom(20260105)
   const acknowledged = new Map<string, boolean>()
   const attempted = new Set<string>()

@@ -7,8 +7,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import { readSegments } from '../../services/core/log/read.ts'
 import { openLog, temporaryFolder } from '../fixtures/log.ts'
 import { createRandom } from '../fixtures/random.ts'
+import { limitMs, runs } from '../fixtures/runs.ts'
 
-const rounds = 20
+const rounds = runs(8, 40)
 
 async function runAndKill(dir: string, round: number, lines: number) {
   const child = spawn(
@@ -36,29 +37,33 @@ async function runAndKill(dir: string, round: number, lines: number) {
   return { acknowledged, committed }
 }
 
-test(`${rounds} rounds of kill -9 lose and double nothing that was acknowledged`, async () => {
-  const dir = await temporaryFolder()
-  const random = createRandom(7)
-  const offsetOf = new Map<string, number>()
-  for (let round = 1; round <= rounds; round++) {
-    const { acknowledged, committed } = await runAndKill(dir, round, 20 + random.below(400))
-    expect(acknowledged.length).toBeGreaterThan(0)
-    for (const [id, offset] of acknowledged) offsetOf.set(id, offset)
+test(
+  `${rounds} rounds of kill -9 lose and double nothing that was acknowledged`,
+  async () => {
+    const dir = await temporaryFolder()
+    const random = createRandom(7)
+    const offsetOf = new Map<string, number>()
+    for (let round = 1; round <= rounds; round++) {
+      const { acknowledged, committed } = await runAndKill(dir, round, 20 + random.below(400))
+      expect(acknowledged.length).toBeGreaterThan(0)
+      for (const [id, offset] of acknowledged) offsetOf.set(id, offset)
 
-    const log = await openLog(dir)
-    const end = (await log.end('calls'))[0]?.offset as number
-    expect((await log.committed('calls'))[0]?.offset).toBeGreaterThanOrEqual(committed)
-    const found: string[] = []
-    for await (const { header, rows } of readSegments({ dir, topic: 'calls' })) {
-      expect(header.offset).toBe(found.length + 1)
-      found.push((JSON.parse(rows.toString()) as { id: string }).id)
+      const log = await openLog(dir)
+      const end = (await log.end('calls'))[0]?.offset as number
+      expect((await log.committed('calls'))[0]?.offset).toBeGreaterThanOrEqual(committed)
+      const found: string[] = []
+      for await (const { header, rows } of readSegments({ dir, topic: 'calls' })) {
+        expect(header.offset).toBe(found.length + 1)
+        found.push((JSON.parse(rows.toString()) as { id: string }).id)
+      }
+      await log.close()
+      expect(found).toHaveLength(end)
+      for (const [id, offset] of offsetOf) expect(found[offset - 1]).toBe(id)
+      expect(new Set(found).size).toBe(found.length)
+      // Of the last round everything up to some record is there, acknowledged or not, in the order of the appends.
+      const last = found.filter((id) => id.startsWith(`${round}:`))
+      expect(last).toEqual(last.map((_, index) => `${round}:${index}`))
     }
-    await log.close()
-    expect(found).toHaveLength(end)
-    for (const [id, offset] of offsetOf) expect(found[offset - 1]).toBe(id)
-    expect(new Set(found).size).toBe(found.length)
-    // Of the last round everything up to some record is there, acknowledged or not, in the order of the appends.
-    const last = found.filter((id) => id.startsWith(`${round}:`))
-    expect(last).toEqual(last.map((_, index) => `${round}:${index}`))
-  }
-}, 240_000)
+  },
+  limitMs(240_000),
+)

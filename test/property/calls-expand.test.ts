@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import { limitMs, runs } from '../fixtures/runs.ts'
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 type Model = { id: string; at: number; inputs: { [key: string]: Json } }
@@ -188,7 +189,7 @@ function compareBy(sortPath: string[], isDesc: boolean, expand: ReadonlySet<stri
   }
 }
 
-it('answers what the model answers', { timeout: 180_000 }, async () => {
+it('answers what the model answers', { timeout: limitMs(180_000) }, async () => {
   const request = fc.record({
     expr,
     expand: fc.array(path.map(nameOf), { maxLength: 4 }),
@@ -227,7 +228,7 @@ it('answers what the model answers', { timeout: 180_000 }, async () => {
       const { count } = await server.send<{ count: number }>('/calls/query_stats', body)
       expect(count).toBe(matching.length)
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60, 300) },
   )
   expect(found).toBeGreaterThan(100)
 })

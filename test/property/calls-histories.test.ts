@@ -15,10 +15,11 @@ import {
 } from '../fixtures/call-histories.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { createRandom, type Random } from '../fixtures/random.ts'
+import { runs } from '../fixtures/runs.ts'
 import { usesServer } from '../fixtures/setup.ts'
 
 const projects = ['hist/a', 'hist/b'] as const
-const histories = usesServer ? 150 : 1_000
+const histories = usesServer ? runs(150, 400) : runs(1_000, 4_000)
 const senders = 8
 const model = createModel()
 const random = createRandom(4711)

@@ -12,6 +12,7 @@ import {
 } from '../../services/core/canonical-json.ts'
 import { createFileDigest, fileDigest, isContentHash, tableDigest, valueDigest } from '../../services/core/digest.ts'
 import { Fault } from '../../services/core/http/errors.ts'
+import { runs } from '../fixtures/runs.ts'
 
 const op =
   '{"_type":"CustomWeaveType","weave_type":{"type":"Op"},"files":{"obj.py":"VLdokHOD3i2pvbMRA05t7qIwnXYLZmDENXylw4swnkY"}}'
@@ -145,7 +146,7 @@ describe('canonical JSON', () => {
         fc.pre(!JSON.stringify(value).includes('\\u0001'))
         expect(canonicalJson(text(value, space))).toBe(reference(value))
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500, 10_000) },
     )
   })
   it('is a fixed point', () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { aCall, anEnd, aStart, createCallsWrite, endItem, startItem } from '../fixtures/calls-write.ts'
 import { jsonText } from '../fixtures/json-text.ts'
+import { runs } from '../fixtures/runs.ts'
 
 const paths = [
   '/call/start',
@@ -45,14 +46,14 @@ test('any JSON', async () => {
       fc.constantFrom('start', 'end', 'batch', ''),
       (where, { text }, key) => check(where, key === '' ? text : `{"${key}":${text}}`),
     ),
-    { numRuns: 500 },
+    { numRuns: runs(500, 10_000) },
   )
 })
 
 test('any bytes', async () => {
   await fc.assert(
     fc.asyncProperty(path, fc.string({ unit: 'binary', maxLength: 60 }), (where, text) => check(where, text)),
-    { numRuns: 300 },
+    { numRuns: runs(300, 6000) },
   )
 })
 
@@ -90,7 +91,7 @@ test('valid bodies cut off or with pieces changed', async () => {
         return check(where, cut ? text.slice(0, from) : text.slice(0, from) + put + text.slice(from + length))
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: runs(1000, 20_000) },
   )
 })
 
@@ -114,7 +115,7 @@ test('valid bodies with any value in the place of any member', async () => {
         JSON.stringify(copy).replace('"@@"', () => sample.text),
       )
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000, 20_000) },
   )
 })
 

@@ -6,6 +6,7 @@ import { redact } from '../../services/core/redact.ts'
 import { extractRefs } from '../../services/core/refs.ts'
 import { callId, createCallsWrite, otherId } from '../fixtures/calls-write.ts'
 import { jsonText, numberToken } from '../fixtures/json-text.ts'
+import { runs } from '../fixtures/runs.ts'
 
 /** A request body with the payloads of one finished call, in an envelope of any spelling. */
 const envelope = (inputs: string, output: string, gap: string, order: boolean): string => {
@@ -49,7 +50,7 @@ test('texts without line breaks and half surrogates are stored byte by byte', as
         expect(stored.output).toBe(output.text)
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runs(300, 6000) },
   )
 })
 
@@ -65,7 +66,7 @@ test('any text keeps its value and its number tokens, and holds no line break', 
       if (/\\ud[89a-f]/i.test(output.text.replaceAll(/\\ud83d\\ude00/gi, ''))) return
       expect([output.text, output.tight]).toContain(stored.output)
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300, 6000) },
   )
 })
 
@@ -78,7 +79,7 @@ test('refs are those that a walk over the value finds', async () => {
       expect((row?.output_refs ?? []) as string[]).toEqual(expect.arrayContaining(found))
       if (found.length === 0 && !sample.text.includes('weave:')) expect(row?.output_refs).toBeUndefined()
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200, 4000) },
   )
 })
 
@@ -109,7 +110,7 @@ test('credentials are hidden wherever they are, like in the value, and nothing e
         expect(output).toBe(text)
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runs(300, 6000) },
   )
 })
 
@@ -119,7 +120,7 @@ test('a byte order mark does not shift anything', async () => {
       const stored = await store(Buffer.from(`\ufeff ${envelope(sample.text, sample.text, ' ', true)}`))
       expect([stored.inputs, stored.output]).toEqual([`{"v":${sample.text}}`, sample.text])
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50, 1000) },
   )
 })
 
@@ -131,13 +132,13 @@ test('lossless parsing gives numbers back as they were written', () => {
       const keysRepeat = JSON.stringify(JSON.parse(tight)).match(/[{,]"/g)?.length !== tight.match(/[{,]"/g)?.length
       if (!keysRepeat && !tight.includes('"1"')) expect(tokens(stringifyLossless(value))).toEqual(tokens(tight))
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500, 10_000) },
   )
   fc.assert(
     fc.property(numberToken, (token) => {
       expect(stringifyLossless(parseLossless(`[${token}]`))).toBe(`[${token}]`)
       if (!needsLossless(`{"a":${token}}`)) expect(String(JSON.parse(token))).toBe(token)
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000, 40_000) },
   )
 })

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { encodeRefValue, extractRefs, formatRef, isRef, parseRef, type Ref } from '../../services/core/refs.ts'
 import { formatTimestamp, isPlausible, parseTimestamp } from '../../services/core/timestamps.ts'
+import { runs } from '../fixtures/runs.ts'
 
 const us = fc.integer({ min: -2_208_988_800_000_000, max: 4_102_444_800_000_000 })
 
@@ -15,7 +16,7 @@ describe('timestamps', () => {
         expect(parseTimestamp(text)).toBe(moment)
         expect(Math.floor(moment / 1000)).toBe(Date.parse(text.replace(/\d{3}Z$/, 'Z')) || Math.floor(moment / 1000))
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000, 40_000) },
     )
   })
 
@@ -28,7 +29,7 @@ describe('timestamps', () => {
         const offset = `${minutes < 0 ? '-' : '+'}${pad(Math.floor(size / 60))}${colon}${pad(size % 60)}`
         expect(parseTimestamp(local + offset)).toBe(moment)
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000, 20_000) },
     )
   })
 
@@ -116,7 +117,7 @@ describe('refs', () => {
           ...new Set([text, second]),
         ])
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000, 20_000) },
     )
   })
 
@@ -147,7 +148,7 @@ describe('refs', () => {
         const parsed = parseRef(text)
         expect(isRef(text)).toBe(parsed !== null && formatRef(parsed) === text)
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000, 60_000) },
     )
   })
 

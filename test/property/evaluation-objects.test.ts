@@ -5,8 +5,9 @@ import { basicAuth } from '../fixtures/child-server.ts'
 import { evaluationsOf, type Kind } from '../fixtures/evaluation-objects.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { createRandom } from '../fixtures/random.ts'
+import { limitMs, runs } from '../fixtures/runs.ts'
 
-const runs = Number(process.env.HOSTILE_RUNS ?? 480)
+const requests = Number(process.env.HOSTILE_RUNS ?? runs(480, 4_800))
 const random = createRandom(Number(process.env.HOSTILE_SEED ?? 14))
 const kinds: Kind[] = ['ops', 'datasets', 'scorers', 'evaluations', 'models']
 const odd = [
@@ -28,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.remove())
 
-it('paths and queries that fit nowhere', { timeout: 300_000 }, async () => {
+it('paths and queries that fit nowhere', { timeout: limitMs(300_000) }, async () => {
   const of = evaluationsOf(server, 'fuzz/a')
   const made: [Kind, { object_id: string; digest: string }][] = []
   for (const kind of kinds) {
@@ -68,7 +69,7 @@ it('paths and queries that fit nowhere', { timeout: 300_000 }, async () => {
       : `${response.status} ${text} to ${method} ${path}`
   }
   const failed: string[] = []
-  for (let n = 0; n < runs; n += 8)
+  for (let n = 0; n < requests; n += 8)
     failed.push(...(await Promise.all(Array.from({ length: 8 }, () => ask(request())))).filter(Boolean))
   expect(failed).toEqual([])
   // Both sides of the border are met.

@@ -9,6 +9,7 @@ import { joinedFields } from '../../services/query/expression/joins.ts'
 import { parseQuery } from '../../services/query/expression/parse.ts'
 import { compileSort } from '../../services/query/sort.ts'
 import { asRow, type Call, call, type Engine, openEngine, sources } from '../fixtures/expression-rows.ts'
+import { runs } from '../fixtures/runs.ts'
 
 let engine: Engine
 beforeAll(async () => {
@@ -331,7 +332,7 @@ describe('expressions', () => {
             }
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runs(40, 320) },
     )
   })
 
@@ -355,7 +356,7 @@ describe('expressions', () => {
           expect(await engine.order(rows, orderBy)).toEqual(ids)
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60, 480) },
     )
   })
 })

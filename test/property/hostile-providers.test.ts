@@ -6,8 +6,9 @@ import { damagedBytes, damagedValue } from '../fixtures/hostile.ts'
 import { textOf } from '../fixtures/hostile-text.ts'
 import { createInferenceWorld, eventsOf, type InferenceWorld } from '../fixtures/inference-world.ts'
 import { createRandom, type Random } from '../fixtures/random.ts'
+import { limitMs, runs } from '../fixtures/runs.ts'
 
-const runs = Number(process.env.HOSTILE_RUNS ?? 240)
+const requests = Number(process.env.HOSTILE_RUNS ?? runs(240, 2_400))
 const seed = Number(process.env.HOSTILE_SEED ?? 13)
 
 let world: InferenceWorld
@@ -100,15 +101,15 @@ async function tryOne(random: Random, n: number): Promise<string> {
   return answer.json === undefined ? shown : ''
 }
 
-it('is passed on, or told as its failure', { timeout: 300_000 }, async () => {
+it('is passed on, or told as its failure', { timeout: limitMs(300_000) }, async () => {
   const random = createRandom(seed)
   const failed: string[] = []
-  for (let n = 0; n < runs; n += 8) {
+  for (let n = 0; n < requests; n += 8) {
     const some = Array.from({ length: 8 }, (_, k) => tryOne(random, n + k).catch((error: unknown) => String(error)))
     failed.push(...(await Promise.all(some)).filter((text) => text !== ''))
   }
   expect(failed).toEqual([])
-  for (const status of [200, 502]) expect(statuses.get(status), `${status}`).toBeGreaterThan(runs / 10)
+  for (const status of [200, 502]) expect(statuses.get(status), `${status}`).toBeGreaterThan(requests / 10)
   expect(world.server.lines.filter((line) => /"level":(50|60)/.test(line))).toEqual([])
   expect(await world.calls()).not.toEqual([])
 })

@@ -6,10 +6,11 @@ import type { Hostile } from '../fixtures/hostile.ts'
 import { costly, hostileRead } from '../fixtures/hostile-reads.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { createRandom } from '../fixtures/random.ts'
+import { limitMs, runs } from '../fixtures/runs.ts'
 
-const runs = Number(process.env.HOSTILE_RUNS ?? 480)
+const requests = Number(process.env.HOSTILE_RUNS ?? runs(480, 4_800))
 const seed = Number(process.env.HOSTILE_SEED ?? 12)
-const limitMs = 120_000
+const answerLimitMs = 120_000
 const authorization = basicAuth()
 
 let server: LiveServer
@@ -40,7 +41,7 @@ async function ask({ path, headers, body, what }: Hostile): Promise<string> {
   try {
     const answer = await fetch(server.now().url + path, {
       ...{ method: 'POST', headers: { authorization, ...headers }, body: new Uint8Array(body) },
-      signal: AbortSignal.timeout(limitMs),
+      signal: AbortSignal.timeout(answerLimitMs),
     })
     const text = await answer.text()
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
@@ -52,21 +53,21 @@ async function ask({ path, headers, body, what }: Hostile): Promise<string> {
   }
 }
 
-it('one thing wrong, or a query that fits nowhere', { timeout: 600_000 }, async () => {
+it('one thing wrong, or a query that fits nowhere', { timeout: limitMs(600_000) }, async () => {
   const random = createRandom(seed)
   const failed: string[] = []
-  for (let n = 0; n < runs; n += 8)
+  for (let n = 0; n < requests; n += 8)
     failed.push(...(await Promise.all(Array.from({ length: 8 }, () => ask(hostileRead(random))))).filter(Boolean))
   expect(failed).toEqual([])
   // Both sides of the border are met.
-  for (const status of [200, 400, 422]) expect(statuses.get(status), `${status}`).toBeGreaterThan(runs / 40)
+  for (const status of [200, 400, 422]) expect(statuses.get(status), `${status}`).toBeGreaterThan(requests / 40)
 })
 
-it.each(costly)('$what', { timeout: limitMs }, async ({ body }) => {
+it.each(costly)('$what', { timeout: answerLimitMs }, async ({ body }) => {
   for (const path of ['/calls/query_stats', '/calls/stream_query']) {
     const answer = await fetch(server.now().url + path, {
       ...{ method: 'POST', headers: { authorization }, body },
-      signal: AbortSignal.timeout(limitMs),
+      signal: AbortSignal.timeout(answerLimitMs),
     })
     const text = await answer.text()
     expect([200, 400, 413, 422, 504], text.slice(0, 500)).toContain(answer.status)

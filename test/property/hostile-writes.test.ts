@@ -8,11 +8,12 @@ import { type Hostile, hostileWrite } from '../fixtures/hostile.ts'
 import { hostileFrame } from '../fixtures/hostile-frames.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { createRandom } from '../fixtures/random.ts'
+import { limitMs, runs } from '../fixtures/runs.ts'
 
-const runs = Number(process.env.HOSTILE_RUNS ?? 480)
+const requests = Number(process.env.HOSTILE_RUNS ?? runs(480, 4_800))
 const seed = Number(process.env.HOSTILE_SEED ?? 11)
 // Some routes wait until they see what was written before, which takes its time on a busy machine.
-const limitMs = 180_000
+const answerLimitMs = 180_000
 const authorization = basicAuth()
 const idOf = (n: number): string => (0xa000000000 + n).toString(16).padStart(16, '0')
 
@@ -36,7 +37,7 @@ const sendWhole = (bytes: Buffer): Promise<string | null> =>
     const limit = setTimeout(() => {
       resolve(null)
       socket.destroy()
-    }, limitMs)
+    }, answerLimitMs)
     socket.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', () => {})
     socket.on('close', () => {
       clearTimeout(limit)
@@ -53,7 +54,7 @@ async function check({ path, headers, body, what, callId }: Hostile): Promise<st
   try {
     const answer = await fetch(server.now().url + path, {
       ...{ method: 'POST', headers: { authorization, ...headers }, body: new Uint8Array(body) },
-      signal: AbortSignal.timeout(limitMs),
+      signal: AbortSignal.timeout(answerLimitMs),
     })
     const text = await answer.text()
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
@@ -65,22 +66,22 @@ async function check({ path, headers, body, what, callId }: Hostile): Promise<st
   }
 }
 
-it('one thing wrong in a body, its bytes or its coding', { timeout: 600_000 }, async () => {
+it('one thing wrong in a body, its bytes or its coding', { timeout: limitMs(600_000) }, async () => {
   const random = createRandom(seed)
   const failed: string[] = []
-  for (let n = 0; n < runs; n += 8) {
+  for (let n = 0; n < requests; n += 8) {
     const some = Array.from({ length: 8 }, (_, k) => hostileWrite(random, idOf(n + k)))
     failed.push(...(await Promise.all(some.map(check))).filter((text) => text !== ''))
   }
   expect(failed).toEqual([])
   // Both sides of the border are met.
-  expect(statuses.get(200)).toBeGreaterThan(runs / 20)
-  expect(statuses.get(422)).toBeGreaterThan(runs / 20)
+  expect(statuses.get(200)).toBeGreaterThan(requests / 20)
+  expect(statuses.get(422)).toBeGreaterThan(requests / 20)
 })
 
-it('odd frames of requests', { timeout: 600_000 }, async () => {
+it('odd frames of requests', { timeout: limitMs(600_000) }, async () => {
   const random = createRandom(seed + 1)
-  for (let n = 0; n < runs / 4; n += 8) {
+  for (let n = 0; n < requests / 4; n += 8) {
     const some = Array.from({ length: 8 }, (_, k) => hostileFrame(random, idOf(1e6 + n + k), authorization))
     const answers = await Promise.all(some.map(sendWhole))
     for (const [k, answer] of answers.entries()) {
@@ -92,7 +93,7 @@ it('odd frames of requests', { timeout: 600_000 }, async () => {
 })
 
 it('what was taken is there, nothing was set aside, and the log tells of no fault', { timeout: 120_000 }, async () => {
-  expect(taken.length).toBeGreaterThan(runs / 200)
+  expect(taken.length).toBeGreaterThan(requests / runs(200, 100))
   const found = await server.list<{ id: string }>('/calls/stream_query', {
     ...{ project_id: 'fuzz/a', filter: { call_ids: taken }, columns: ['id'] },
   })

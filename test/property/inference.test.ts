@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { fillMessages, TemplateError } from '../../services/core/message-template.ts'
 import { baseUrlFault } from '../../services/core/public-url.ts'
 import { createGuardedLookup, ForbiddenAddress } from '../../services/inference/url-guard.ts'
+import { runs } from '../fixtures/runs.ts'
 
 const fill = (content: string, variables: Record<string, unknown>) =>
   (fillMessages([{ role: 'user', content }], variables, 1_000_000)[0] as { content: string }).content
@@ -47,7 +48,7 @@ describe('templates', () => {
           expect(JSON.stringify(variables)).toBe(before)
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: runs(1000, 20_000) },
     )
   })
 
@@ -140,7 +141,7 @@ describe('addresses', () => {
         const url = `${scheme}://${user}${notation(quad)}${port}/v1`
         expect(baseUrlFault(url, { allowPrivate: false }), url).not.toBeNull()
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2000, 40_000) },
     )
     for (const host of [
       '[::1]',

@@ -18,6 +18,7 @@ import {
 } from '../../services/core/json-scan.ts'
 import { startScan, unreadable } from '../../services/core/json-tokens.ts'
 import { jsonText } from '../fixtures/json-text.ts'
+import { runs } from '../fixtures/runs.ts'
 
 const everything = search.refs | search.credentials | search.content
 const names = namesOf('a', '1', '__proto__', 'project_id')
@@ -115,7 +116,7 @@ test('valid documents', () => {
       check(`${gap}${text}${gap}`)
       expect(isAccepted(Buffer.from(text))).toBe(true)
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000, 40_000) },
   )
 })
 
@@ -132,14 +133,14 @@ test('valid documents with pieces changed or cut off', () => {
       check(changed)
       check(text.slice(0, (changes[0]?.[0] ?? 0) % (text.length + 1)))
     }),
-    { numRuns: 10_000 },
+    { numRuns: runs(10_000, 200_000) },
   )
 })
 
 test('any sequence of pieces', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 10 }), (list) => check(list.join(''))),
-    { numRuns: 10_000 },
+    { numRuns: runs(10_000, 200_000) },
   )
 })
 
@@ -176,7 +177,7 @@ test('values are those of JSON.parse, the last of repeated names counts', () => 
         expect(got.type === null).toBe(value === null)
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000, 20_000) },
   )
 })
 

@@ -6,6 +6,7 @@ import { crc32c, encodeProduce, type ProduceFields } from '../../services/core/l
 import { createPartitionLag } from '../../services/core/log/kafka-lag.ts'
 import { partitionOf, splitRecord } from '../../services/core/log/kafka-record.ts'
 import { recordOf } from '../fixtures/log-record.ts'
+import { runs } from '../fixtures/runs.ts'
 
 type Encoded = { buffer: Buffer }
 const produceV7 = createRequire(import.meta.url)('kafkajs/src/protocol/requests/produce/v7/request') as (
@@ -60,7 +61,7 @@ test('a request has the bytes that kafkajs would send', async () => {
       const theirs = await produceV7(one).encode()
       expect((await encodeProduce(one)).equals(theirs.buffer)).toBe(true)
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150, 3000) },
   )
 })
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { aRequest, aSpan, type Otel, protobuf, startOtel } from '../fixtures/otel.ts'
+import { runs } from '../fixtures/runs.ts'
 
 const golden = (name: string): Buffer => readFileSync(join(import.meta.dirname, '../golden/otel', name))
 const bodies = ['openinference-openai.bin', 'pydantic-ai.bin', 'vercel-ai.bin', 'opentelemetry-js-json.json'].map(
@@ -100,7 +101,7 @@ describe('bodies', () => {
       fc.asyncProperty(fc.constantFrom(...bodies), damage, async (body, changes) => {
         await accepts(damaged(body, changes), body[0] === 0x7b ? 'application/json' : protobuf)
       }),
-      { numRuns: 400, endOnFailure: true },
+      { numRuns: runs(400, 4000), endOnFailure: true },
     )
   })
 
@@ -109,7 +110,7 @@ describe('bodies', () => {
       fc.asyncProperty(fc.uint8Array({ maxLength: 100 }), fc.boolean(), async (noise, isJson) => {
         await accepts(Buffer.from(noise), isJson ? 'application/json' : protobuf)
       }),
-      { numRuns: 200, endOnFailure: true },
+      { numRuns: runs(200, 2000), endOnFailure: true },
     )
   })
 
@@ -119,7 +120,7 @@ describe('bodies', () => {
         await accepts(Buffer.from(JSON.stringify({ resourceSpans: body })), 'application/json')
         await accepts(Buffer.from(JSON.stringify(aRequest([body]))), 'application/json')
       }),
-      { numRuns: 200, endOnFailure: true },
+      { numRuns: runs(200, 2000), endOnFailure: true },
     )
   })
 
@@ -132,7 +133,7 @@ describe('bodies', () => {
         const rows = otel.newCalls()
         expect(rows).toHaveLength(answer.text === '{}' ? 1 : 0)
       }),
-      { numRuns: 400, endOnFailure: true },
+      { numRuns: runs(400, 4000), endOnFailure: true },
     )
   })
 })

@@ -7,6 +7,7 @@ import { decodeProtobuf } from '../../services/ingest/otel/decode-protobuf.ts'
 import { DecodeError, finite, nanosOf, type OtlpResourceSpans, TooDeep } from '../../services/ingest/otel/spans.ts'
 import type { Value } from '../../services/ingest/otel/values.ts'
 import { TraceRequest } from '../fixtures/otlp-proto.ts'
+import { runs } from '../fixtures/runs.ts'
 
 const plenty = createBudget(2 ** 40)
 
@@ -204,7 +205,7 @@ describe('protobuf decoder', () => {
       fc.property(request, (message) => {
         expect(decodeProtobuf(message, plenty)).toEqual(oracle(message))
       }),
-      { numRuns: 500, endOnFailure: true },
+      { numRuns: runs(500, 10_000), endOnFailure: true },
     )
   })
 
@@ -221,7 +222,7 @@ describe('protobuf decoder', () => {
         }
         expect(ours).toEqual(theirs)
       }),
-      { numRuns: 2000, endOnFailure: true },
+      { numRuns: runs(2000, 40_000), endOnFailure: true },
     )
   })
 
@@ -230,7 +231,7 @@ describe('protobuf decoder', () => {
       fc.property(fc.uint8Array({ maxLength: 200 }), (noise) => {
         decoded(Buffer.from(noise))
       }),
-      { numRuns: 2000, endOnFailure: true },
+      { numRuns: runs(2000, 40_000), endOnFailure: true },
     )
   })
 
@@ -240,7 +241,7 @@ describe('protobuf decoder', () => {
         const both = Buffer.concat([one, other])
         expect(decodeProtobuf(both, plenty)).toEqual(oracle(both))
       }),
-      { numRuns: 100, endOnFailure: true },
+      { numRuns: runs(100, 2000), endOnFailure: true },
     )
   })
 })
@@ -282,7 +283,7 @@ describe('JSON decoder', () => {
         const body = Buffer.from(JSON.stringify(jsonOf(message)))
         expect(known(decodeJson(body, 512, plenty))).toEqual(known(decodeProtobuf(message, plenty)))
       }),
-      { numRuns: 500, endOnFailure: true },
+      { numRuns: runs(500, 10_000), endOnFailure: true },
     )
   })
 })

@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { shortDisplayName, shortOpName } from '../../services/ingest/otel/names.ts'
+import { runs } from '../fixtures/runs.ts'
 
 const delimiter = /[,;| /?.]/
 
@@ -50,7 +51,7 @@ describe('shortened names', () => {
         expect(short).toBe(byTheRule(name, 128, suffix, () => suffix))
         expect([...short].length).toBeLessThanOrEqual(128)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300, 3000) },
     )
   })
 
@@ -64,7 +65,7 @@ describe('shortened names', () => {
         else expect(short).toBe(`${expected.replace(/[,;| /?.]+$/, '')}...`)
         expect([...short].length).toBeLessThanOrEqual(1024)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300, 3000) },
     )
   })
 

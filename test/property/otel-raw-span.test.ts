@@ -6,6 +6,7 @@ import { createContent } from '../../services/core/content.ts'
 import { aRequest, aSpan, type Otel, protobuf, startOtel } from '../fixtures/otel.ts'
 import { encodeRequest } from '../fixtures/otlp-proto.ts'
 import { rawSpans } from '../fixtures/raw-span.ts'
+import { runs } from '../fixtures/runs.ts'
 
 let otel: Otel
 beforeAll(async () => {
@@ -77,7 +78,7 @@ it('any attributes', async () => {
     fc.asyncProperty(attributes, fc.constantFrom('/otel/v1/traces', '/agents/otel/v1/traces'), async (own, path) => {
       if (await check(otel, own, path)) stored++
     }),
-    { numRuns: 600, endOnFailure: true },
+    { numRuns: runs(600, 6000), endOnFailure: true },
   )
   expect(stored).toBeGreaterThan(200)
 })
