@@ -12,6 +12,7 @@ import type { Log } from './core/log/log.ts'
 import type { Logger } from './core/logger.ts'
 import { createNameBinding } from './core/name-binding.ts'
 import { createOpObjects } from './core/op-objects.ts'
+import { type OpenedStore, openedOnly } from './core/store/opened.ts'
 import type { Store } from './core/store/store.ts'
 import { type EvaluationJobs, startEvaluationJobs } from './evaluation/evaluate-model-jobs.ts'
 import { evaluateModelRoute } from './evaluation/evaluate-model-route.ts'
@@ -67,7 +68,10 @@ export type RouteDeps = {
   logger: Pick<Logger, 'warn'>
 }
 
-const ingestRoutes = ({ config, log, store, clock, blobs, freshness, logger }: RouteDeps): Route[] => {
+/** Handlers read by what their requests have opened. */
+type HandlerDeps = Omit<RouteDeps, 'store'> & { store: OpenedStore }
+
+const ingestRoutes = ({ config, log, store, clock, blobs, freshness, logger }: HandlerDeps): Route[] => {
   const content = createContent({ log, clock, blobs })
   const annotationSchema = createAnnotationSchema({ store, freshness })
   const checkQueue = createQueueCheck({ store, freshness })
@@ -90,7 +94,7 @@ const ingestRoutes = ({ config, log, store, clock, blobs, freshness, logger }: R
   ]
 }
 
-const queryRoutes = ({ config, log, store, clock, blobs, freshness, logger }: RouteDeps): Route[] => {
+const queryRoutes = ({ config, log, store, clock, blobs, freshness, logger }: HandlerDeps): Route[] => {
   const { wirePrefix, wireAliases, feedbackPrefix, wordIndex } = config
   const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
   const onMissingRefs = (projectId: string, digests: string[]) =>
@@ -122,10 +126,13 @@ const queryRoutes = ({ config, log, store, clock, blobs, freshness, logger }: Ro
 }
 
 /** What SDKs ask first, whichever role they reach. */
-const commonRoutes = ({ service }: RouteDeps): Route[] => [...createServiceRoutes(service), ...createGraphqlRoutes()]
+const commonRoutes = ({ service }: Pick<RouteDeps, 'service'>): Route[] => [
+  ...createServiceRoutes(service),
+  ...createGraphqlRoutes(),
+]
 
 /** Routes of the services that do work: what they need of the others they get through the port. */
-const workRoutes = ({ store, log, clock, freshness, config, logger }: RouteDeps, invoke: Invoke): Route[] => [
+const workRoutes = ({ store, log, clock, freshness, config, logger }: HandlerDeps, invoke: Invoke): Route[] => [
   ...createInferenceRoutes({ invoke, config, logger }),
   ...createEvaluationObjectRoutes({ invoke, log, clock }),
   ...createRunRoutes({ invoke, freshness, clock, ensureOps: createEnsureOps({ log, clock }), config }),
@@ -133,7 +140,8 @@ const workRoutes = ({ store, log, clock, freshness, config, logger }: RouteDeps,
   ...createTrainingRoutes({ store, log, clock, freshness }),
 ]
 
-export function routesOf(role: ServerRole, deps: RouteDeps): Route[] {
+export function routesOf(role: ServerRole, given: RouteDeps): Route[] {
+  const deps: HandlerDeps = { ...given, store: openedOnly(given.store) }
   const common = commonRoutes(deps)
   if (!does(role, 'query')) return [...(does(role, 'ingest') ? ingestRoutes(deps) : []), ...common]
   // A server that only answers reads does not serve them, but its own work writes through them.

@@ -73,6 +73,7 @@ export function createGraphqlRoutes(): Route[] {
       method: 'POST',
       path: '/graphql',
       right: 'any',
+      withoutProject: true,
       summary: 'Who the caller is and which project it opens, as SDKs ask for it',
       body: { type: 'json', schema: graphqlRequest, check: 'schema' },
       response: graphqlResponse,

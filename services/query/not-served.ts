@@ -46,6 +46,7 @@ export function createNotServedRoutes(): Route[] {
       method: 'POST',
       path: '/link_to_registry',
       right: 'any',
+      withoutProject: true,
       summary: 'Not served (501): there is no registry',
       body: { type: 'json', schema: linkToRegistryRequest, check: 'schema' },
       response: linkToRegistryResponse,

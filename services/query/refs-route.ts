@@ -3,7 +3,6 @@ import { refsReadBatchRequest, refsReadBatchResponse } from '../../schemas/refs.
 import type { Freshness } from '../core/freshness.ts'
 import { fault } from '../core/http/errors.ts'
 import { type Route, route } from '../core/http/route.ts'
-import { parseProjectId } from '../core/ids.ts'
 import { type ObjectRef, parseRef } from '../core/refs.ts'
 import type { Store } from '../core/store/store.ts'
 import { listReply, portions } from './json-parts.ts'
@@ -34,8 +33,8 @@ function refuse(located: readonly (Resolved | Place)[]): void {
   for (const one of located) if (one.is === 'invalid') throw fault(400, one.reason)
 }
 
-/** Where a value lies. */
-type Located = { at: Resolved | Place; source: RefSource }
+/** Where a value lies; in no source when the caller may not read it. */
+type Located = { at: Resolved | Place; source: RefSource | null }
 
 /** The values as texts separated by commas; those that were not kept are read again, portion by portion. */
 async function* textsOf(located: readonly Located[], kept: Kept): AsyncGenerator<string> {
@@ -45,7 +44,7 @@ async function* textsOf(located: readonly Located[], kept: Kept): AsyncGenerator
     read = new Map()
     const unread = new Map<RefSource, Map<string, Target>>()
     for (const { at, source } of portion) {
-      if (at.is !== 'place') continue
+      if (at.is !== 'place' || source === null) continue
       const key = targetKey(at.target)
       const node = kept.find(source.projectId, key) ?? before.get(source)?.get(key)
       const into = read.get(source) ?? new Map()
@@ -58,7 +57,7 @@ async function* textsOf(located: readonly Located[], kept: Kept): AsyncGenerator
         for (const [key, one] of found) if (one && 'text' in one) read.get(source)?.set(key, { text: one.text })
     const texts = portion.map(({ at, source }) => {
       // Deleted since then.
-      if (at.is !== 'place') return 'null'
+      if (at.is !== 'place' || source === null) return 'null'
       const node = read.get(source)?.get(targetKey(at.target))
       return node === undefined ? 'null' : valueIn(node, at.steps)
     })
@@ -78,11 +77,10 @@ export function createRefReadRoutes({ store, freshness }: RefReadDeps): Route[] 
       response: refsReadBatchResponse,
       tables: ['objects', 'object_events', 'table_lists', 'table_rows'],
       async handle(context) {
-        const { input, caller, signal } = context
+        const { input, signal } = context
         if (input.refs.length > mostRefs) throw fault(400, `More than ${mostRefs} refs in one request`)
         const refs = input.refs.map(readable)
         if (refs.length === 0) return { json: { vals: [] } }
-        const headers = await freshness.wait(context, ['objects', 'tables'])
         const places = new Map<string, number[]>()
         for (const [i, { entity, project }] of refs.entries()) {
           const name = `${entity}/${project}`
@@ -90,14 +88,15 @@ export function createRefReadRoutes({ store, freshness }: RefReadDeps): Route[] 
           if (known) known.push(i)
           else places.set(name, [i])
         }
+        const opened = [...places].map(([name, at]) => ({ projectId: context.projectOrNull(name), at }))
+        const headers = await freshness.wait(context, ['objects', 'tables'])
         const located: Located[] = []
         const kept = createKept()
-        for (const [name, at] of places) {
-          const projectId = parseProjectId(name)
+        for (const { projectId, at } of opened) {
           const asked = at.map((i) => refs[i] as ObjectRef)
-          const source: RefSource = { store, projectId, options: { signal } }
+          const source: RefSource | null = projectId && { store, projectId, options: { signal } }
           // Like refs to nothing: whether the project exists is not told.
-          const answers = caller.may('read', projectId)
+          const answers = source
             ? await locateRefs(source, asked, kept)
             : asked.map(({ version }): Resolved => ({ is: 'missing', digest: version }))
           for (const [k, i] of at.entries()) located[i] = { at: answers[k] as Resolved | Place, source }

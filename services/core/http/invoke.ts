@@ -148,6 +148,7 @@ export function createInvoke({ routes, config }: InvokeDeps): Invoke {
     signal.throwIfAborted()
     throwUnlessHeld(route.right, caller.holds)
     const sent = sentTo(route, value, config)
+    const projects = projectsOf(caller, route)
     const context: RouteContext = {
       requestId: as.requestId ?? '',
       caller,
@@ -166,9 +167,12 @@ export function createInvoke({ routes, config }: InvokeDeps): Invoke {
       maxJsonDepth: config.maxJsonDepth + moreLevels,
       stream: sent.stream,
       signal,
-      ...projectsOf(caller, route.right),
+      ...projects.context,
     }
-    return unlessAborted(signal, route.handle(context))
+    return unlessAborted(
+      signal,
+      projects.run(() => route.handle(context)),
+    )
   }
 
   const texts = async function* (name: string, value: unknown, as: InvokeCaller, params?: Params) {

@@ -47,7 +47,9 @@ export type RouteContext<Input = unknown> = {
   signal: AbortSignal
   /** Parses `<entity>/<project>` (400) and checks that the caller holds the route's right on it (403). */
   project(projectId: string): ProjectId
-  /** Those that `project` was asked for. */
+  /** The same, or null when the caller lacks the right: for what is answered as if it did not exist. */
+  projectOrNull(projectId: string): ProjectId | null
+  /** Those that were opened. */
   projects(): readonly ProjectId[]
 }
 
@@ -95,6 +97,8 @@ export type Route<Schema extends z.ZodType = z.ZodType> = {
   /** What the route appends to or reads from, for `npm run paths`. */
   topics?: string[]
   tables?: string[]
+  /** Works without a project, so that its handler may read what belongs to none. Any other opens a project first. */
+  withoutProject?: true
   /** The handler bounds its time by itself: it waits for servers that are slower than any request of ours may be. */
   limitsItself?: boolean
   /** Gives every fault of the route the body that its clients read, also of what comes before the handler. */

@@ -122,6 +122,7 @@ export async function serve(
     stream = read.stream
     if (route.limitsItself !== true) limitTime(exchange, stream, deps.requestTimeoutMs)
     let query: URLSearchParams | undefined
+    const projects = projectsOf(holder, route)
     const context: RouteContext = {
       requestId: exchange.requestId,
       caller: holder,
@@ -148,9 +149,9 @@ export async function serve(
       get signal() {
         return exchange.signal
       },
-      ...projectsOf(holder, route.right),
+      ...projects.context,
     }
-    const handled = route.handle(context)
+    const handled = projects.run(() => route.handle(context))
     // Not when the answer is sent: a handler that ran out of time still reads its body.
     if (reusesBody(route)) {
       const giveBack = () => deps.pool.give(body.bytes)

@@ -136,7 +136,7 @@ export function projectQuery(queryName: string, projectId: ProjectId, build: (pr
   }
   const fragment = build(scope)
   if (tables === 0) throw new Error(`query ${queryName} reads no project table`)
-  return { name: queryName, ...render(fragment) }
+  return { name: queryName, ...render(fragment), projectId }
 }
 
 /** A query on tables without projects (positions, system tables). */

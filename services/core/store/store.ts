@@ -1,4 +1,5 @@
 // The store port: ClickHouse, embedded or over HTTP. The contract suite in test/contract runs against each driver.
+import type { ProjectId } from '../ids.ts'
 import type { Topic } from '../topics.ts'
 
 /** SQL text with `{name:Type}` parameters. Values never enter the text. */
@@ -7,6 +8,8 @@ export type Query = {
   name: string
   sql: string
   params: Record<string, unknown>
+  /** Whose rows it reads; absent = what belongs to no project, or to all of them. */
+  projectId?: ProjectId
 }
 
 export type QueryOptions = {
