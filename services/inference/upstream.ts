@@ -88,11 +88,12 @@ function limited(client: AbortSignal, timeoutMs: number) {
 }
 
 export function createUpstream({ allowPrivateNetworks }: { allowPrivateNetworks: boolean }): Upstream {
+  const guard = { allowPrivate: allowPrivateNetworks }
   const agents = new Map<boolean, Agent>()
   const agentFor = (isTrusted: boolean): Agent => {
     const known = agents.get(isTrusted)
     if (known !== undefined) return known
-    const connect = { timeout: connectTimeoutMs, ...(isTrusted ? {} : { lookup: createGuardedLookup() }) }
+    const connect = { timeout: connectTimeoutMs, ...(isTrusted ? {} : { lookup: createGuardedLookup(guard) }) }
     const made = new Agent({ connect, allowH2: false, headersTimeout: 0, bodyTimeout: 0 })
     agents.set(isTrusted, made)
     return made
@@ -100,15 +101,15 @@ export function createUpstream({ allowPrivateNetworks }: { allowPrivateNetworks:
 
   return {
     async send({ method, url, headers, body, isTrusted, timeoutMs, signal: client }) {
-      const isFree = isTrusted || allowPrivateNetworks
       // A literal address is never looked up.
-      if (!isFree && baseUrlFault(new URL(url).origin, { allowPrivate: false }) !== null) throw forbidden
+      if (!isTrusted && baseUrlFault(new URL(url).origin, guard) !== null) throw forbidden
       const limit = limited(client, timeoutMs)
       let answer: Dispatcher.ResponseData
       try {
         answer = await request(url, {
           ...{ method, headers, body: body ?? null, signal: limit.signal },
-          dispatcher: agentFor(isFree),
+          // Redirects are not followed: a key stays with the address that it was meant for.
+          dispatcher: agentFor(isTrusted),
         })
       } catch (error) {
         limit.clear()

@@ -173,7 +173,7 @@ describe('addresses', () => {
         const found: LookupAddress[] = [...good, ...bad].map((quad) => ({ address: quad.join('.'), family: 4 }))
         found.unshift(...found.splice(seed % found.length))
         let asked = 0
-        const lookup = createGuardedLookup((_name, _options, done) => {
+        const lookup = createGuardedLookup({ allowPrivate: false }, (_name, _options, done) => {
           asked++
           done(null, found)
         })
