@@ -259,7 +259,13 @@ const configSchema = z.object({
   engineKey: secret(setting('', 'key of the default engine; none = no Authorization header', z.string())),
   enginePrefix: text('coreweave/', 'models whose name begins so go to the default engine'),
   enginePriority: truth(false, 'the default engine schedules by priority; else any but 0 is refused'),
-  providersFile: path('JSON file of further inference providers and models; read again when it changes'),
+  engineGetPaths: list(
+    '',
+    'paths that GET /inference/v1 passes on to the default engine with its key, besides models; * is one segment',
+    (entry) => /^[\w-][\w.~-]*(?:\/(?:\*|[\w-][\w.~-]*))*$/.test(entry),
+    'paths such as batches or batches/*',
+  ),
+  providersFile: path('JSON file of inference providers, models and bindings of secrets; read again when it changes'),
   inferenceConcurrency: setting(
     'off',
     'concurrent inference requests per project; more is answered 429',

@@ -6,6 +6,7 @@ import { dirname } from 'node:path'
 import type { Config } from './config.ts'
 import type { Store } from './core/store/store.ts'
 import { hasEmbeddedStore } from './engines.ts'
+import { openProviders } from './inference/providers.ts'
 
 type Verdict = 'ok' | 'warn' | 'fail'
 export type Finding = { check: string; verdict: Verdict; says: string }
@@ -114,12 +115,25 @@ function settings(config: Config): Finding[] {
   ]
 }
 
+function providers({ providersFile, secrets }: Config): Finding {
+  try {
+    const known = openProviders({ file: providersFile })().secretNames()
+    const idle = Object.keys(secrets).filter((name) => !known.has(name))
+    return idle.length > 0
+      ? warn('secrets', `${idle.join(', ')}: of no provider and not bound in the providers file, so they serve nobody`)
+      : ok('secrets', `${Object.keys(secrets).length}, each of a provider or bound`)
+  } catch (error) {
+    return fail('providers file', (error as Error).message)
+  }
+}
+
 /** Findings about the machine and the settings: nothing is opened, so it may run beside a server. */
 export const examineMachine = async (config: Config): Promise<Finding[]> => [
   ...machine(config),
   memory(config),
   ...(await folder(config)),
   ...settings(config),
+  providers(config),
 ]
 
 /** What every table of rows must say, so that what was acknowledged survives a power cut. */

@@ -65,7 +65,7 @@ export type RouteDeps = {
   blobs: Blobs
   freshness: Freshness
   service: ServiceDeps
-  logger: Pick<Logger, 'warn'>
+  logger: Pick<Logger, 'info' | 'warn'>
 }
 
 /** Handlers read by what their requests have opened. */

@@ -23,6 +23,20 @@ const ofTheConnection = new Set([
 /** Those that open the metadata services of clouds. */
 const ofMetadata = new Set(['metadata-flavor', 'x-aws-ec2-metadata-token', 'x-aws-ec2-metadata-token-ttl-seconds'])
 
+/** Those by which a proxy or an engine takes a request for one of another path, method or host. */
+export const ofRouting: readonly string[] = [
+  'forwarded',
+  'x-forwarded-host',
+  'x-forwarded-prefix',
+  'x-forwarded-uri',
+  'x-http-method',
+  'x-http-method-override',
+  'x-method-override',
+  'x-original-host',
+  'x-original-url',
+  'x-rewrite-url',
+]
+
 export const isMetadataHeader = (name: string): boolean => ofMetadata.has(name.toLowerCase())
 
 /** The headers that may go out, by lower-case name. @throws TypeError with the name of one that is no header */

@@ -105,8 +105,10 @@ async function projectModels({ invoke }: UsableDeps, projectId: string, as: Invo
 export async function usableModels(deps: UsableDeps, projectId: string, as: InvokeCaller): Promise<Model[]> {
   const providers = deps.providers()
   const builtin = providers.models().flatMap(([name, { provider, keyName }]) => {
-    const key = keyName ?? providers.find(provider)?.keyName ?? ''
-    return key === '' || deps.secrets.get(key) !== undefined ? [model(name, provider)] : []
+    const found = providers.find(provider)
+    const key = keyName ?? found?.keyName ?? ''
+    const use = { projectId, address: found?.baseUrl || undefined }
+    return key === '' || deps.secrets.get(key, use) !== undefined ? [model(name, provider)] : []
   })
   const [own, engine] = await Promise.all([projectModels(deps, projectId, as), deps.engineModels.list()])
   return [...new Map([...builtin, ...own, ...engine].map((one) => [one.id, one])).values()]

@@ -6,7 +6,7 @@ import { isCallId, isTraceId } from '../core/ids.ts'
 import { stringifyLossless } from '../core/json-lossless.ts'
 import { fillMessages, TemplateError } from '../core/message-template.ts'
 import { inferenceFault } from './errors.ts'
-import { sendable } from './headers.ts'
+import { ofRouting, sendable } from './headers.ts'
 import { type Edits, type JsonBody, memberValue, withMember } from './json-body.ts'
 import { promptMessages } from './prompt.ts'
 import type { ResolveDeps } from './resolve.ts'
@@ -78,7 +78,7 @@ export function credentialParts(request: CredentialFields): CredentialParts {
   const hidden = Object.entries(sent).flatMap(([name, value]) => (isSecretHeader(name) ? [value] : []))
   try {
     // What the caller says of its key is not the provider's.
-    const headers = sendable(sent, ['authorization'])
+    const headers = sendable(sent, ['authorization', ...ofRouting])
     const own = text === undefined || credentials === undefined ? [] : credentialSecrets(text, credentials)
     return { credentials, headers, secrets: [...own, ...hidden, ...hidden.map((value) => value.replace(/^\w+ /, ''))] }
   } catch (error) {

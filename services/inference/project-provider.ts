@@ -1,12 +1,10 @@
 // Models of a project's own providers: `custom::<provider>::<model>` and refs, from stored objects to an address.
-import { isIP } from 'node:net'
 import type { InvokeCaller } from '../core/http/invoke.ts'
-import { baseUrlFault, isPublicAddress } from '../core/public-url.ts'
+import { baseUrlFault } from '../core/public-url.ts'
 import { parseRef } from '../core/refs.ts'
 import { inferenceFault } from './errors.ts'
-import { isMetadataHeader, sendable } from './headers.ts'
+import { isMetadataHeader, ofRouting, sendable } from './headers.ts'
 import { listObjects, type ObjectName, readObject, type StoredObject } from './objects.ts'
-import type { Providers } from './providers.ts'
 import type { ResolveDeps } from './resolve.ts'
 
 const prefix = 'custom::'
@@ -81,23 +79,10 @@ function headersOf(sent: object): Record<string, string> {
   const wrong = Object.entries(sent).find(([name, value]) => typeof value !== 'string' || isMetadataHeader(name))
   if (wrong !== undefined) throw badConfig(`extra_headers must not hold ${wrong[0]}`)
   try {
-    return sendable(sent as Record<string, string>)
+    return sendable(sent as Record<string, string>, ofRouting)
   } catch (error) {
     throw badConfig(`extra_headers must not hold ${(error as Error).message}`)
   }
-}
-
-const isPrivate = (hostname: string): boolean => {
-  const bare = hostname.replace(/^\[|\]$/g, '')
-  return bare === 'localhost' || (isIP(bare) !== 0 && !isPublicAddress(bare))
-}
-
-/** A key of the operator's own providers goes to their hosts only, or stays inside the operator's network. */
-function checkKey(keyName: string, baseUrl: string, providers: Providers, allowPrivate: boolean): void {
-  const origins = providers.originsOf(keyName)
-  const { origin, hostname } = new URL(baseUrl)
-  if (origins === undefined || origins.includes(origin) || (allowPrivate && isPrivate(hostname))) return
-  throw badConfig(`the secret ${keyName} belongs to another provider; give this one a secret of its own`)
 }
 
 export type ProjectProvider = {
@@ -131,8 +116,9 @@ export async function resolveProjectModel(
   if (typeof api_key_name !== 'string') throw badConfig('api_key_name must be a text')
   if (return_type !== undefined && return_type !== null && return_type !== 'openai')
     throw badConfig('return_type must be openai')
-  checkKey(api_key_name, base_url, deps.providers(), allowPrivate)
   const headers = headersOf(extra_headers ?? {})
   const upstreamModel = typeof modelValue.name === 'string' && modelValue.name ? modelValue.name : wanted.upstreamModel
-  return { name: provider.objectId, model: upstreamModel, baseUrl: base_url, keyName: api_key_name, headers }
+  // The very address that bindings of secrets are compared with, and without a user in front of the host.
+  const { origin, pathname } = new URL(base_url)
+  return { name: provider.objectId, model: upstreamModel, baseUrl: origin + pathname, keyName: api_key_name, headers }
 }

@@ -1,7 +1,8 @@
 // Providers that the operator offers: the built-in ones and those of CALLHOUSE_PROVIDERS_FILE, which may change at any time.
-import { readFileSync, statSync } from 'node:fs'
 import { z } from 'zod'
+import { type WatchedFileOptions, watchFile } from '../core/watched-file.ts'
 import { sendable } from './headers.ts'
+import { type Binding, baseAddress, bindings, isWithin } from './secret-bindings.ts'
 
 /** How a provider is spoken to. `none` = its own format, for which there is no adapter. */
 type Wire = 'openai' | 'azure' | 'vertex' | 'none'
@@ -29,8 +30,10 @@ export type Providers = {
   models(): [name: string, entry: Mapped][]
   /** Named in the file: the routers. */
   isRouter(name: string): boolean
-  /** Origins to which a secret of these providers may go; undefined when it belongs to none of them. */
-  originsOf(keyName: string): readonly string[] | undefined
+  /** To whom a secret belongs; undefined = it serves these providers and no others. */
+  binding(secretName: string): Binding | undefined
+  /** Secrets that these providers or a binding name. */
+  secretNames(): ReadonlySet<string>
 }
 
 const keyNameOf = (provider: string): string => `${provider.toUpperCase().replaceAll('-', '_')}_API_KEY`
@@ -40,6 +43,9 @@ const builtin = (name: string, baseUrl: string, more: Partial<Provider> = {}): P
   ...{ name, baseUrl, keyName: keyNameOf(name), headers: {}, wire: 'openai', drops: nothing },
   ...more,
 })
+
+/** Secrets of built-in providers beside their keys. */
+const keyParts = ['AZURE_API_BASE', 'AZURE_API_VERSION', 'AWS_SECRET_ACCESS_KEY', 'AWS_REGION_NAME']
 
 const penalties = ['presence_penalty', 'frequency_penalty']
 
@@ -87,16 +93,12 @@ const known: Record<string, readonly string[]> = {
 export const bareModel = (provider: string, model: string): string =>
   model.startsWith(`${provider}/`) ? model.slice(provider.length + 1) : model
 
-const address = z.string().refine((text) => /^https?:\/\/[^/?#]+[^?#]*$/.test(text) && URL.canParse(text), {
-  error: 'must be an http or https address without query and fragment',
-})
-
 const fileSchema = z.strictObject({
   providers: z
     .record(
       z.string().regex(/^[\w.-]{1,100}$/, { error: 'must be one word' }),
       z.strictObject({
-        base_url: address,
+        base_url: baseAddress,
         api_key_name: z.string().optional(),
         extra_headers: z.record(z.string(), z.string()).optional(),
         drop_params: z.array(z.string()).optional(),
@@ -113,22 +115,25 @@ const fileSchema = z.strictObject({
       ]),
     )
     .optional(),
+  secrets: bindings.optional(),
 })
 
 type FileContent = z.output<typeof fileSchema>
 
-/** @throws Error with one line that says what is wrong */
-function readProvidersFile(path: string): FileContent {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(readFileSync(path, 'utf8'))
-  } catch (error) {
-    throw new Error(`${path}: ${error instanceof SyntaxError ? 'not JSON' : (error as Error).message}`)
+/** A bound secret goes to its origins only, so an address elsewhere could never be asked. */
+function checkOrigins(content: FileContent, byName: ReadonlyMap<string, Provider>): void {
+  const check = (at: string, keyName: string, provider: Provider | undefined) => {
+    const { origins } = content.secrets?.[keyName] ?? {}
+    const address = provider?.baseUrl
+    if (origins && address && !origins.some((origin) => isWithin(origin, address)))
+      throw new Error(`${at} is at ${address}, which is not among secrets.${keyName}.origins`)
   }
-  const result = fileSchema.safeParse(parsed)
-  if (result.success) return result.data
-  const [issue] = result.error.issues
-  throw new Error(`${path}: ${issue?.path.join('.')} ${issue?.message}`)
+  for (const name of Object.keys(content.providers ?? {})) {
+    const provider = byName.get(name)
+    check(`providers.${name}`, provider?.keyName ?? '', provider)
+  }
+  for (const [name, own] of Object.entries(content.models ?? {}))
+    if (typeof own !== 'string') check(`models.${name}`, own.api_key_name ?? '', byName.get(own.provider))
 }
 
 function providersOf(content: FileContent): Providers {
@@ -156,16 +161,12 @@ function providersOf(content: FileContent): Providers {
       throw new Error(`models.${name} names no provider: ${provider}`)
     models.set(name, { provider, model: model ?? bareModel(provider, name), keyName: api_key_name })
   }
-  const origins = new Map<string, string[]>()
-  const allow = (keyName: string, provider: Provider | undefined) => {
-    if (keyName === '') return
-    const list = origins.get(keyName) ?? []
-    origins.set(keyName, list)
-    if (provider?.baseUrl) list.push(new URL(provider.baseUrl).origin)
-  }
-  for (const provider of byName.values()) allow(provider.keyName, provider)
-  for (const { provider, keyName = '' } of models.values()) allow(keyName, byName.get(provider))
-  for (const name of ['AZURE_API_BASE', 'AWS_SECRET_ACCESS_KEY']) allow(name, undefined)
+  checkOrigins(content, byName)
+  const secretNames = new Set([
+    ...[...byName.values()].map(({ keyName }) => keyName),
+    ...[...models.values()].flatMap(({ keyName }) => keyName ?? []),
+    ...[...keyParts, ...Object.keys(content.secrets ?? {})],
+  ])
   return {
     find: (name) => byName.get(name),
     model: (name) => models.get(name),
@@ -177,40 +178,24 @@ function providersOf(content: FileContent): Providers {
     },
     models: () => [...models],
     isRouter: (name) => routers.has(name),
-    originsOf: (keyName) => origins.get(keyName),
+    binding: (name) => (content.secrets && Object.hasOwn(content.secrets, name) ? content.secrets[name] : undefined),
+    secretNames: () => secretNames,
   }
 }
 
-export type ProvidersDeps = {
+export type ProvidersDeps = Pick<WatchedFileOptions<FileContent, Providers>, 'onBroken' | 'onMended'> & {
   /** CALLHOUSE_PROVIDERS_FILE */
   file: string | undefined
-  onBroken(reason: string): void
 }
 
 /**
  * The providers as the file says at the moment; a file that became unreadable leaves what was read before.
  * @throws Error when the file is wrong from the start
  */
-export function openProviders({ file, onBroken }: ProvidersDeps): () => Providers {
+export function openProviders({ file, ...told }: ProvidersDeps): () => Providers {
   if (file === undefined) {
     const fixed = providersOf({})
     return () => fixed
   }
-  const stampOf = () => {
-    const stat = statSync(file, { throwIfNoEntry: false })
-    return stat === undefined ? 'none' : `${stat.mtimeMs} ${stat.size} ${stat.ino}`
-  }
-  let stamp = stampOf()
-  let current = providersOf(readProvidersFile(file))
-  return () => {
-    const now = stampOf()
-    if (now === stamp) return current
-    stamp = now
-    try {
-      current = providersOf(readProvidersFile(file))
-    } catch (error) {
-      onBroken((error as Error).message)
-    }
-    return current
-  }
+  return watchFile({ path: file, schema: fileSchema, use: providersOf, ...told }).current
 }

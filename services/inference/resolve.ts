@@ -5,6 +5,7 @@ import { inferenceFault } from './errors.ts'
 import type { EngineModels } from './models.ts'
 import { isProjectModel, resolveProjectModel } from './project-provider.ts'
 import { bareModel, type Provider, type Providers } from './providers.ts'
+import type { SecretUse } from './secret-bindings.ts'
 import { headerSecrets, type Secrets } from './secrets.ts'
 import type { Upstream } from './upstream.ts'
 import { type Credentials, exchangeCredentials, vertexBaseUrl } from './vertex.ts'
@@ -14,6 +15,8 @@ export type InferenceConfig = {
   engineKey: string
   enginePrefix: string
   enginePriority: boolean
+  /** Paths that GET /inference/v1 passes on to the default engine; `*` stands for one segment. */
+  engineGetPaths: readonly string[]
   inferenceConcurrency: number | undefined
   allowPrivateNetworks: boolean
   maxBodyBytes: number
@@ -65,20 +68,46 @@ export function engineTarget({ engineUrl, engineKey }: InferenceConfig, model: s
   }
 }
 
-const missingSecret = (name: string) =>
-  inferenceFault(400, `Missing secret: ${name}`, { code: 'missing_secret', extra: { api_key: name } })
+const missingSecret = (name: string, why = '') =>
+  inferenceFault(400, `Missing secret: ${name}${why}`, { code: 'missing_secret', extra: { api_key: name } })
 
-function secretOf({ secrets }: ResolveDeps, name: string): string {
-  const value = secrets.get(name)
-  if (value === undefined) throw missingSecret(name)
+/** What a project's Provider is told, whether the secret is there for others or not at all. */
+const notBound = '; for a Provider of a project it must be bound to the project and to the address'
+
+function secretOf({ secrets }: ResolveDeps, name: string, use: SecretUse): string {
+  const value = secrets.get(name, use)
+  if (value === undefined) throw missingSecret(name, use.isOfProject ? notBound : '')
   return value
 }
 
-function azureTarget(deps: ResolveDeps, provider: Provider, keyName: string, model: string, version?: string): Target {
-  const base = provider.baseUrl || secretOf(deps, 'AZURE_API_BASE')
-  const key = secretOf(deps, keyName)
-  const apiVersion = version ?? secretOf(deps, 'AZURE_API_VERSION')
+type Reached = Pick<Provider, 'name' | 'baseUrl' | 'keyName' | 'headers'>
+
+/** An OpenAI-compatible address, with the key of that name, '' = none. */
+function bearerTarget(
+  deps: ResolveDeps,
+  { name, baseUrl, keyName, headers }: Reached,
+  use: Pick<SecretUse, 'projectId' | 'isOfProject'>,
+  rest: Pick<Target, 'model' | 'drops'>,
+): Target {
+  const key = keyName === '' ? '' : secretOf(deps, keyName, { ...use, address: baseUrl })
+  return {
+    ...{ provider: name, isTrusted: use.isOfProject !== true, ...rest },
+    url: (path) => join(baseUrl, path),
+    headers: { ...(key === '' ? {} : { authorization: `Bearer ${key}` }), ...headers },
+    secrets: [key, ...headerSecrets(headers)],
+  }
+}
+
+type AskedOfProvider = Pick<Asked, 'projectId' | 'apiVersion' | 'credentials' | 'as'>
+
+function azureTarget(deps: ResolveDeps, provider: Provider, model: string, asked: AskedOfProvider): Target {
+  const { projectId } = asked
+  const base = provider.baseUrl || secretOf(deps, 'AZURE_API_BASE', { projectId })
+  const key = secretOf(deps, provider.keyName, { projectId, address: base })
+  const apiVersion = asked.apiVersion ?? secretOf(deps, 'AZURE_API_VERSION', { projectId })
   const query = `?${new URLSearchParams({ 'api-version': apiVersion })}`
+  // As a part of the path these two mean another one.
+  if (/^\.{1,2}$/.test(model)) throw inferenceFault(404, 'There is no such deployment', { code: 'model_not_found' })
   return {
     ...{ provider: provider.name, model, isTrusted: true, drops: provider.drops(model) },
     url: (path) => join(base, `openai/deployments/${encodeURIComponent(model.toWellFormed())}/${path}${query}`),
@@ -87,12 +116,16 @@ function azureTarget(deps: ResolveDeps, provider: Provider, keyName: string, mod
   }
 }
 
-async function vertexTarget(deps: ResolveDeps, provider: Provider, model: string, asked: Asked): Promise<Target> {
-  const { credentials } = asked
+async function vertexTarget(
+  deps: ResolveDeps,
+  provider: Provider,
+  model: string,
+  { credentials, as }: AskedOfProvider,
+): Promise<Target> {
   if (credentials === undefined)
     throw inferenceFault(400, `${provider.name} needs cloud_credentials`, { param: 'cloud_credentials' })
   const base = provider.baseUrl || vertexBaseUrl(credentials)
-  const options = { signal: asked.as.signal, allowPrivate: deps.config.allowPrivateNetworks }
+  const options = { signal: as.signal, allowPrivate: deps.config.allowPrivateNetworks }
   const token = await exchangeCredentials(deps.upstream, credentials, options)
   return {
     ...{ provider: provider.name, isTrusted: provider.baseUrl !== '', drops: provider.drops(model) },
@@ -104,30 +137,21 @@ async function vertexTarget(deps: ResolveDeps, provider: Provider, model: string
   }
 }
 
-/** @param keyName secret of the model's own, else the provider's */
 export async function providerTarget(
   deps: ResolveDeps,
   provider: Provider,
   model: string,
-  asked: Pick<Asked, 'apiVersion' | 'credentials' | 'as'>,
-  keyName = provider.keyName,
+  asked: AskedOfProvider,
 ): Promise<Target> {
   switch (provider.wire) {
     case 'none':
       throw inferenceFault(501, `Requests to ${provider.name} are not supported yet`, { code: 'no_adapter' })
     case 'azure':
-      return azureTarget(deps, provider, keyName, model, asked.apiVersion)
+      return azureTarget(deps, provider, model, asked)
     case 'vertex':
-      return vertexTarget(deps, provider, model, { model, projectId: '', ...asked })
-    case 'openai': {
-      const key = keyName === '' ? '' : secretOf(deps, keyName)
-      return {
-        ...{ provider: provider.name, model, isTrusted: true, drops: provider.drops(model) },
-        url: (path) => join(provider.baseUrl, path),
-        headers: { ...(key === '' ? {} : { authorization: `Bearer ${key}` }), ...provider.headers },
-        secrets: [key, ...headerSecrets(provider.headers)],
-      }
-    }
+      return vertexTarget(deps, provider, model, asked)
+    case 'openai':
+      return bearerTarget(deps, provider, { projectId: asked.projectId }, { model, drops: provider.drops(model) })
     default:
       return provider.wire satisfies never
   }
@@ -143,15 +167,9 @@ const enginePrefixed: Rule = ({ config }, { model }) =>
 
 const ofProject: Rule = (deps, { model, projectId, as }) => {
   if (!isProjectModel(model)) return undefined
-  return resolveProjectModel(deps, model, projectId, as).then((found): Target => {
-    const key = found.keyName === '' ? '' : secretOf(deps, found.keyName)
-    return {
-      ...{ provider: found.name, model: found.model, isTrusted: false, drops: [] },
-      url: (path) => join(found.baseUrl, path),
-      headers: { ...(key === '' ? {} : { authorization: `Bearer ${key}` }), ...found.headers },
-      secrets: [key, ...headerSecrets(found.headers)],
-    }
-  })
+  return resolveProjectModel(deps, model, projectId, as).then((found) =>
+    bearerTarget(deps, found, { projectId, isOfProject: true }, { model: found.model, drops: [] }),
+  )
 }
 
 const mapped: Rule = (deps, asked) => {
@@ -160,7 +178,10 @@ const mapped: Rule = (deps, asked) => {
   if (entry === undefined) return undefined
   if (entry.provider === 'default') return Promise.resolve(engineTarget(deps.config, entry.model))
   const provider = providers.find(entry.provider)
-  return provider && providerTarget(deps, provider, entry.model, asked, entry.keyName)
+  // A model may have a key of its own.
+  return (
+    provider && providerTarget(deps, { ...provider, keyName: entry.keyName ?? provider.keyName }, entry.model, asked)
+  )
 }
 
 const ofFamily: Rule = (deps, asked) => {

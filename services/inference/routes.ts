@@ -15,6 +15,7 @@ import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import type { Logger } from '../core/logger.ts'
 import { failureFault, filledIn, refusal } from './answers.ts'
 import { chatEdits, checkChatRequest } from './chat-request.ts'
+import { isEnginePath } from './engine-paths.ts'
 import { asInferenceFault, inferenceFault } from './errors.ts'
 import { imageRoute } from './images.ts'
 import { jsonBody } from './json-body.ts'
@@ -33,7 +34,7 @@ import { createUpstream } from './upstream.ts'
 export type InferenceDeps = {
   invoke: Invoke
   config: InferenceConfig & { providersFile: string | undefined; secrets: Readonly<Record<string, string>> }
-  logger: Pick<Logger, 'warn'>
+  logger: Pick<Logger, 'info' | 'warn'>
 }
 
 const operations = new Map<string, Operation>(
@@ -138,18 +139,17 @@ async function read(deps: RunDeps, context: Context) {
     if (found !== undefined) return { json: found }
     throw inferenceFault(404, `The model ${id.slice(0, 200)} does not exist`, { code: 'model_not_found' })
   }
-  const segments = path.split('/')
-  const isPath = segments.every((segment) => !/^\.{0,2}$/.test(segment))
-  if (!isPath || deps.config.engineUrl === undefined) throw noSuchPath(path)
+  // The engine answers with the operator's key: what may be read with it is the operator's choice.
+  if (deps.config.engineUrl === undefined || !isEnginePath(deps.config.engineGetPaths, path)) throw noSuchPath(path)
   const query = new URLSearchParams(context.query)
   for (const own of ['project_id', 'freshness']) query.delete(own)
-  const asked = segments.map(encodeURIComponent).join('/') + (query.size > 0 ? `?${query}` : '')
+  const asked = path.split('/').map(encodeURIComponent).join('/') + (query.size > 0 ? `?${query}` : '')
   return get(deps, engineTarget(deps.config, undefined), asked, context.signal)
 }
 
 async function readRouter(deps: RunDeps, context: Context) {
   const { router = '' } = context.params
-  projectOf(context)
+  const projectId = projectOf(context)
   const providers = deps.providers()
   const provider = providers.isRouter(router) ? providers.find(router) : undefined
   if (router !== 'default' && provider === undefined)
@@ -158,6 +158,7 @@ async function readRouter(deps: RunDeps, context: Context) {
     provider === undefined
       ? engineTarget(deps.config, undefined)
       : await providerTarget(deps, provider, '', {
+          projectId,
           apiVersion: undefined,
           credentials: undefined,
           as: callerOf(context),
@@ -168,12 +169,25 @@ async function readRouter(deps: RunDeps, context: Context) {
 
 export function createInferenceRoutes({ invoke, config, logger }: InferenceDeps): Route[] {
   const upstream = createUpstream(config)
-  const onBroken = (reason: string) =>
-    logger.warn({ reason }, 'the providers file cannot be used; the one before stays')
+  const providers = openProviders({
+    file: config.providersFile,
+    onBroken: (reason) => logger.warn({ reason }, 'the providers file cannot be used; the one before stays'),
+    onMended: () => logger.info('the providers file can be used again'),
+  })
+  const secrets = createSecrets({
+    values: config.secrets,
+    binding: (name) => providers().binding(name),
+    onRefused: (name, { projectId, address }) =>
+      logger.warn(
+        { secret: name, projectId, address },
+        'a secret was not sent: it is not bound to project and address',
+      ),
+  })
+  const idle = Object.keys(config.secrets).filter((name) => !providers().secretNames().has(name))
+  if (idle.length > 0)
+    logger.warn({ secrets: idle }, 'secrets that no provider of the operator uses and no binding names serve nobody')
   const deps: RunDeps = {
-    ...{ invoke, config, upstream },
-    providers: openProviders({ file: config.providersFile, onBroken }),
-    secrets: createSecrets(config.secrets),
+    ...{ invoke, config, upstream, providers, secrets },
     engineModels: createEngineModels({ upstream, config }),
     recorder: createRecorder({ invoke, logger }),
     slots: createSlots(config.inferenceConcurrency),

@@ -1,13 +1,26 @@
-// Secrets by name, and taking them out of texts before anyone reads those.
+// Secrets by name for those who may use them, and taking them out of texts before anyone reads those.
+import { type Binding, isAllowed, type SecretUse } from './secret-bindings.ts'
 
 export type Secrets = {
-  /** Value of the secret, undefined when there is none. */
-  get(name: string): string | undefined
+  /** Value of the secret; undefined when there is none for this use, which looks the same from outside. */
+  get(name: string, use: SecretUse): string | undefined
 }
 
-/** @param values secrets of CALLHOUSE_SECRET_<NAME>, by name */
-export const createSecrets = (values: Readonly<Record<string, string>>): Secrets => ({
-  get: (name) => (Object.hasOwn(values, name) && values[name] !== '' ? values[name] : undefined),
+export type SecretsDeps = {
+  /** Secrets of CALLHOUSE_SECRET_<NAME>, by name. */
+  values: Readonly<Record<string, string>>
+  binding(name: string): Binding | undefined
+  /** Called when a project's Provider asks for a secret that is there, but not for it. */
+  onRefused(name: string, use: SecretUse): void
+}
+
+export const createSecrets = ({ values, binding, onRefused }: SecretsDeps): Secrets => ({
+  get(name, use) {
+    if (!Object.hasOwn(values, name) || values[name] === '') return undefined
+    if (isAllowed(binding(name), use)) return values[name]
+    if (use.isOfProject) onRefused(name, use)
+    return undefined
+  },
 })
 
 const hidden = 'REDACTED'

@@ -15,7 +15,10 @@ const bounds = ['--max-body-bytes', '65536', '--max-inflight-bytes', '65536', '-
 let server: TestServer
 let reader: string
 beforeAll(async () => {
-  server = await startServer(createInferenceRoutes({ invoke, config, logger: { warn: () => {} } }), bounds)
+  server = await startServer(
+    createInferenceRoutes({ invoke, config, logger: { info: () => {}, warn: () => {} } }),
+    bounds,
+  )
   reader = server.keys.create({ userId: 'r', role: 'read', grants: '*' }).text
 })
 afterAll(() => server.stop())

@@ -90,13 +90,6 @@ describe('providers of a project', () => {
     }
     expect((await send({ model: 'custom::x' })).status).toBe(400)
   })
-
-  it("get no key of the operator's providers", async () => {
-    await create('thief', { base_url: 'https://collector.example', api_key_name: 'OPENAI_API_KEY' }, { m: {} })
-    const { status, json } = await send({ model: 'custom::thief::m' })
-    expect([status, json.error.code]).toEqual([400, 'provider_config'])
-    expect(json.reason).toMatch(/OPENAI_API_KEY belongs to another provider/)
-  })
 })
 
 describe('cloud credentials', () => {
@@ -197,22 +190,12 @@ describe('lists of models', () => {
     for (const router of ['groq', 'nobody', '__proto__'])
       expect((await world.get(`/inference/router/${router}/models`)).status, router).toBe(404)
   })
-
-  it('and other reads of the engine', async () => {
-    world.fake.on('/v1/files/a b', answerJson({ a: 1 }))
-    world.fake.on('/v1/files/a%20b', answerJson({ a: 1.5 }))
-    const answer = await world.get('/inference/v1/files/a%20b?limit=2&project_id=x/y')
-    expect([answer.status, answer.json, world.fake.last().path]).toEqual([200, { a: 1.5 }, '/v1/files/a%20b?limit=2'])
-    expect((await world.get('/inference/v1/files/..%2f..%2fadmin')).status).toBe(404)
-    world.fake.on('/v1/gone', answerJson({ error: { message: 'No such thing' } }, 404))
-    expect((await world.get('/inference/v1/gone')).json.error.message).toBe('No such thing')
-  })
 })
 
 it('the providers file is read again when it changed, and a broken one changes nothing', async () => {
-  const { models, providers } = providersOf(world.fake.url)
+  const { models, ...rest } = providersOf(world.fake.url)
   expect((await send({ model: 'new-model' })).status).toBe(404)
-  world.writeProviders({ providers, models: { ...models, 'new-model': 'mine' } })
+  world.writeProviders({ ...rest, models: { ...models, 'new-model': 'mine' } })
   expect((await send({ model: 'new-model' })).status).toBe(200)
   world.writeProviders('{"providers":')
   expect((await send({ model: 'new-model' })).status).toBe(200)
