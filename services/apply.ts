@@ -15,7 +15,7 @@ import type { TopicName } from './core/topics.ts'
 import { costCommands } from './cost-commands.ts'
 import { deadLetterCommands } from './deadletter-commands.ts'
 import { examineStore } from './doctor.ts'
-import { hasEmbeddedStore, hasSharedLog, openRecords, openStore, sharedServerOf } from './engines.ts'
+import { hasEmbeddedStore, hasOwnEngine, hasSharedLog, openRecords, openStore, sharedServerOf } from './engines.ts'
 import { moveCommands } from './move-commands.ts'
 import { loadDefaultPrices } from './query/costs/default-prices.ts'
 import { createCostExplainer } from './query/costs/explain.ts'
@@ -103,8 +103,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   const letters = deadLetterCommands({ deadLetters, log })
   const isOneMachine = !hasSharedLog(config) && hasEmbeddedStore(config)
   // Where any process may use both engines the command does the work itself.
-  const hasOwnEngine = !hasSharedLog(config) || hasEmbeddedStore(config)
-  const rebuilds = hasOwnEngine ? await rebuilding(deps, worker) : undefined
+  const rebuilds = hasOwnEngine(config) ? await rebuilding(deps, worker) : undefined
   const rebuild = rebuildCommands(rebuilds, log)
   const move = moving(deps, worker, rebuilds, deadLetters)
   const socket = await listenForCommands(dataDir, async (message) => {

@@ -12,6 +12,7 @@ import type { KafkaSurvey } from './core/log/kafka-survey.ts'
 import type { Log } from './core/log/log.ts'
 import { readSegments } from './core/log/read.ts'
 import type { Logger } from './core/logger.ts'
+import type { FolderLock } from './core/process/folder-lock.ts'
 import { createProgress, followProgress, type Progress } from './core/progress.ts'
 import type { Store, StoreMetrics } from './core/store/store.ts'
 import { openLargeRecords } from './open-blobs.ts'
@@ -25,6 +26,9 @@ export const hasSharedLog = (config: Config): boolean => config.kafkaBrokers.len
 
 /** Whether the store is the embedded engine, which can end the process and lives in the data folder. */
 export const hasEmbeddedStore = (config: Config): boolean => config.clickhouseUrl === undefined
+
+/** Whether the data folder is this process's alone: log or tables lie in it. Else roles may share it for large files. */
+export const hasOwnEngine = (config: Config): boolean => !hasSharedLog(config) || hasEmbeddedStore(config)
 
 /** Throws when the role needs engines that several processes can share and the settings name none. */
 export function checkEngines(config: Config, role: ServerRole): void {
@@ -62,7 +66,8 @@ async function kafkaOptionsOf(config: Config, role: ServerRole, logger: Logger):
   }
 }
 
-export async function openLog(config: Config, role: ServerRole, logger: Logger): Promise<Log> {
+/** @param lock of the data folder, where the log lies in it */
+export async function openLog(config: Config, role: ServerRole, logger: Logger, lock?: FolderLock): Promise<Log> {
   if (hasSharedLog(config)) {
     // Loaded on demand: the embedded form needs no Kafka client.
     const { createKafkaLog } = await import('./core/log/kafka.ts')
@@ -70,6 +75,7 @@ export async function openLog(config: Config, role: ServerRole, logger: Logger):
   }
   return createEmbeddedLog({
     dir: join(config.dataDir, 'log'),
+    ...(lock && { lock }),
     maxUnappliedBytes: config.maxUnappliedBytes,
     minFreeBytes: config.minFreeBytes,
     retentionMs: config.logRetentionHours * hourMs,

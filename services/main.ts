@@ -201,7 +201,6 @@ async function restoreBackup(config: Config, [folder, ...more]: string[], from: 
   if (isShared(config)) return restoreOnServer(config, resolve(folder), from, print)
   oneMachineOnly(config, 'callhouse restore')
   if (from !== '') throw new UsageError('--from is for the backup of a ClickHouse server')
-  if (await askServer(dataDir, { command: 'ping', args: [] })) throw new UsageError(`a server runs on ${dataDir}`)
   await restore(resolve(folder), dataDir, print)
 }
 

@@ -11,6 +11,7 @@ import type { Log } from './core/log/log.ts'
 import { observeLog, withAppendMetrics } from './core/log/metrics.ts'
 import type { LogOutput } from './core/logger.ts'
 import { createMetrics } from './core/metrics.ts'
+import { takeLock } from './core/process/folder-lock.ts'
 import { observeProcess } from './core/process-metrics.ts'
 import { createShutdown, type Shutdown, type ShutdownStep } from './core/shutdown.ts'
 import { createStoreMetrics } from './core/store/metrics.ts'
@@ -22,6 +23,7 @@ import {
   checkEngines,
   edgeNumberOf,
   hasEmbeddedStore,
+  hasOwnEngine,
   hasSharedLog,
   openLog,
   openProgress,
@@ -58,26 +60,30 @@ export async function startCallhouse(
   const { log: logger } = output
   const { dataDir } = config
   checkEngines(config, role)
-  await mkdir(dataDir, { recursive: true })
-  refuseUnfinished(dataDir)
   const version = await packageVersion()
   const metrics = createMetrics()
   /** What is open, in the order of opening: closed the other way round, by the shutdown or by a start that fails. */
   const open: ShutdownStep[] = []
   let unshown = (): void => undefined
   try {
+    // Before anything is read or written there: the folder is this process's, or stays as it is.
+    const lock = hasOwnEngine(config) ? await takeLock(dataDir) : undefined
+    if (lock) open.push({ name: 'data folder', limitMs: 5_000, close: () => lock.release() })
+    else await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    refuseUnfinished(dataDir)
     const keys = openKeys({ dataDir, configured: config.keys })
     const first = keys.firstKey(config.host)
     if (!first.ok) throw new Error(first.line)
     // A start that fails never shows the key; the next one makes another.
     unshown = () => void (first.id && keys.revoke(first.id))
     const { registry } = metrics
-    const log = withAppendMetrics(await openLog(config, role, logger), registry)
+    // First, and last to go: nothing that is closed before it may need it, and the embedded engine has a lock of its own,
+    // which builds respect that know nothing of ours.
+    const store = withReadLog(await openStore(config, logger, createStoreMetrics(registry)), { logger, registry })
+    open.push({ name: 'store', limitMs: 60_000, close: () => store.close() })
+    const log = withAppendMetrics(await openLog(config, role, logger, lock), registry)
     open.push({ name: 'log', limitMs: 30_000, close: () => log.close() })
     observeLog(registry, log, config.maxUnappliedBytes)
-    const store = withReadLog(await openStore(config, logger, createStoreMetrics(registry)), { logger, registry })
-    // The store goes last: nothing that is closed before it may need it any more.
-    open.unshift({ name: 'store', limitMs: 60_000, close: () => store.close() })
     if (!hasEmbeddedStore(config)) await refuseUnfinishedDatabase(store, config.clickhouseDatabase)
     await store.migrate()
     await keepWordIndex(store, config.wordIndex)
@@ -149,8 +155,8 @@ export async function startCallhouse(
     const port = await http.listen()
     return { url: `http://${config.host}:${port}`, firstKey: first.text, log, store, worker, http, shutdown }
   } catch (error) {
-    for (const { close } of open.toReversed()) await Promise.resolve(close()).catch(() => undefined)
     unshown()
+    for (const { close } of open.toReversed()) await Promise.resolve(close()).catch(() => undefined)
     throw error
   }
 }

@@ -1,8 +1,10 @@
 // What a user sees who starts the server: the first key, and one clear line for each way in which a start can fail.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -39,11 +41,13 @@ const firstKey = /first API key \(shown once, keep it\): (\S+)\n/
 describe('start', () => {
   let dir: string
   let running: Running
+  let second: Running
   let port: string
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), 'callhouse-start-'))
     running = callhouse(['serve', '--port', '0', '--data-dir', join(dir, 'one')])
     port = new URL(await running.listening).port
+    second = callhouse(['serve', '--port', '0', '--data-dir', join(dir, 'one')])
   })
   afterAll(async () => {
     running.child.kill('SIGTERM')
@@ -51,7 +55,7 @@ describe('start', () => {
     rmSync(dir, { recursive: true, force: true })
   })
 
-  it('names the port that is in use, and does not use up the first key', async () => {
+  it('names the port that is in use and does not use up the first key; the next start waits for the end of the one before', async () => {
     const dataDir = join(dir, 'two')
     const failed = await callhouse(['serve', '--port', port, '--data-dir', dataDir]).ended
     expect(failed.code).toBe(1)
@@ -60,6 +64,9 @@ describe('start', () => {
     )
     const again = callhouse(['serve', '--port', '0', '--data-dir', dataDir])
     const url = await again.listening
+    // The next one waits for the end of this one, and starts then.
+    const third = callhouse(['serve', '--port', '0', '--data-dir', dataDir])
+    await once(third.child.stderr as Readable, 'data')
     again.child.kill('SIGINT')
     const { code, stdout, stderr } = await again.ended
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -67,7 +74,6 @@ describe('start', () => {
     const key = firstKey.exec(stdout)?.[1] as string
     expect(key).toMatch(/^ch_[\w-]{20}/)
     // The key is stored: another start makes no further one.
-    const third = callhouse(['serve', '--port', '0', '--data-dir', dataDir])
     const answer = await fetch(`${await third.listening}/calls/query_stats`, {
       method: 'POST',
       body: '{"project_id":"acme/demo"}',
@@ -78,11 +84,30 @@ describe('start', () => {
     expect((await third.ended).stdout).not.toMatch(firstKey)
   })
 
-  it('says who holds the data folder', async () => {
-    const failed = await callhouse(['serve', '--port', '0', '--data-dir', join(dir, 'one')]).ended
+  it('says at once who holds the data folder, and gives up after ten seconds', async () => {
+    const failed = await second.ended
     expect(failed.code).toBe(1)
-    expect(failed.stderr).toContain(`is in use by process ${running.child.pid} on `)
-    expect(failed.stderr).toContain(join(dir, 'one'))
+    const holder = `callhouse: ${join(dir, 'one')} is in use by process ${running.child.pid} on `
+    const [waiting, last, ...more] = failed.stderr.trimEnd().split('\n')
+    expect(waiting).toContain(holder)
+    expect(waiting).toContain('waits up to 10 s for it to end')
+    expect(last).toContain(holder)
+    expect(more).toEqual([])
+  })
+
+  it('leaves the log as it is while a process holds the tables that knows nothing of the lock', async () => {
+    const dataDir = join(dir, 'four')
+    const store = fileURLToPath(new URL('../contract/store-process.ts', import.meta.url))
+    const engine = spawn(process.execPath, [store, dataDir, 'hold'], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(engine.stdout, 'data')
+    const torn = join(dataDir, 'log/calls/0000000000000001.jsonl')
+    mkdirSync(dirname(torn), { recursive: true })
+    writeFileSync(torn, '{"half a rec')
+    const failed = await callhouse(['serve', '--port', '0', '--data-dir', dataDir]).ended
+    expect(failed.code).toBe(1)
+    expect(failed.stderr).toContain(`opened by process ${engine.pid}`)
+    expect(readFileSync(torn, 'utf8')).toBe('{"half a rec')
+    engine.kill('SIGKILL')
   })
 
   it('has one line for each faulty setting', async () => {

@@ -16,7 +16,8 @@ try {
     store
       .rows({ name: 'slow', sql: 'SELECT sleepEachRow(0.05) FROM numbers(10) SETTINGS max_block_size = 1', params: {} })
       .catch(() => {})
-  if (how === 'close') await store.close()
+  if (how === 'hold') setInterval(() => undefined, 2 ** 30)
+  else if (how === 'close') await store.close()
   else {
     if (how === 'busy') slow()
     process.exit(0)

@@ -1,12 +1,17 @@
-// Run as a process of its own: appends to a log and prints what was acknowledged, until it is killed.
+// Run as a process of its own: appends to a log and prints what was acknowledged, until it is killed. Round 0 appends
+// nothing. The third argument sets times of the lock, and `kernel: 'none'` makes the file system one without locks.
 
 import { nodeFs } from '../../services/core/log/disk.ts'
 import { createEmbeddedLog } from '../../services/core/log/embedded.ts'
+import { takeLock } from '../../services/core/process/folder-lock.ts'
 import { recordOf } from '../fixtures/log-record.ts'
 
-const [dir, round] = process.argv.slice(2) as [string, string]
+const [dir, round, lockOptions] = process.argv.slice(2) as [string, string, string?]
+const { kernel, ...times } = JSON.parse(lockOptions ?? '{}') as { kernel?: 'none' }
+const lock = await takeLock(dir, { ...times, ...(kernel && { lock: () => kernel }) })
 const log = await createEmbeddedLog({
   dir,
+  lock,
   fs: { ...nodeFs, space: async () => ({ freeBytes: 2 ** 40, totalBytes: 2 ** 41 }) },
   maxUnappliedBytes: 2 ** 30,
   minFreeBytes: 0,

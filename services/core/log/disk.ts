@@ -56,6 +56,35 @@ export const nodeFs: LogFs = {
   },
 }
 
+/** The same operations, each one that changes something only while `check` does not throw, a sync also after it. */
+export function guardedFs(fs: LogFs, check: () => void): LogFs {
+  const guarded =
+    <A extends unknown[], R>(run: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      check()
+      return run(...args)
+    }
+  return {
+    ...fs,
+    open: guarded(async (path, flags) => {
+      const file = await fs.open(path, flags)
+      return {
+        writev: guarded(file.writev),
+        truncate: guarded(file.truncate),
+        // What is durable is acknowledged next.
+        datasync: async () => {
+          await file.datasync()
+          check()
+        },
+        close: file.close,
+      }
+    }),
+    mkdir: guarded(fs.mkdir),
+    rename: guarded(fs.rename),
+    unlink: guarded(fs.unlink),
+  }
+}
+
 export const errorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : ''
 

@@ -1,11 +1,12 @@
 // The log of one machine: a folder of segment files per topic, durable by group fdatasync. Puts the driver together.
 import { dirname, join, resolve } from 'node:path'
+import { type FolderLock, takeLock } from '../process/folder-lock.ts'
 import { type TopicName, topics } from '../topics.ts'
 import { createAdmission } from './admission.ts'
 import { createDelivery, type Delivery } from './delivery.ts'
-import { type LogFs, nodeFs } from './disk.ts'
+import { guardedFs, type LogFs, nodeFs } from './disk.ts'
+import { waitForEarlierBuild } from './earlier-lock.ts'
 import { createEnginePath } from './engine-path.ts'
-import { takeLock } from './lock.ts'
 import type { Log, LogHealth } from './log.ts'
 import { createProjectEnds, type ProjectEnds } from './project-ends.ts'
 import { recoverTopic } from './recovery.ts'
@@ -15,6 +16,8 @@ import { createWriter, type LogCounters, type LogLogger, type Writer } from './w
 export type EmbeddedLogOptions = {
   /** Folder of the log; created when missing. One process at a time. */
   dir: string
+  /** Lock of the folder, or of one around it. Without one the log takes that of its own folder. */
+  lock?: Pick<FolderLock, 'check'>
   /** More than this appended and not applied: 429. */
   maxUnappliedBytes: number
   /** Less than this or 5 % of the disk free: 503. */
@@ -42,12 +45,15 @@ const busyMs = 1000
 
 /** Opens or creates a log. Throws when another process holds it, or when records that were acknowledged are damaged. */
 export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<EmbeddedLog> {
-  const { logger, fs = nodeFs, segmentBytes = 16 * mib, sealAfterMs = 60, hurryEveryMs = 50 } = options
+  const { logger, segmentBytes = 16 * mib, sealAfterMs = 60, hurryEveryMs = 50 } = options
   const { maxUnappliedBytes, minFreeBytes, retentionMs } = options
   const dir = resolve(options.dir)
-  if (await fs.mkdir(dir)) await fs.syncDir(dirname(dir))
-  const lock = await takeLock(dir)
-  const undo: (() => Promise<void>)[] = [() => lock.release()]
+  const disk = options.fs ?? nodeFs
+  if (await disk.mkdir(dir)) await disk.syncDir(dirname(dir))
+  const own = options.lock === undefined ? await takeLock(dir) : undefined
+  const undo: (() => Promise<void>)[] = [async () => own?.release()]
+  const { check } = options.lock ?? (own as FolderLock)
+  const fs = guardedFs(disk, check)
   const admission = createAdmission({ fs, dir, maxUnappliedBytes, minFreeBytes })
   const counters: LogCounters = {
     appends: 0,
@@ -135,6 +141,7 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
   }
 
   try {
+    await waitForEarlierBuild(dir)
     for (const topic of Object.keys(topics) as TopicName[]) await openTopic(topic)
   } catch (error) {
     await closeAll()

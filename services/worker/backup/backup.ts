@@ -39,7 +39,7 @@ type BackupDeps = {
 const topicNames = Object.keys(topics) as TopicName[]
 const frozenName = 'callhouse_backup'
 /** Of this moment, of other commands, or copied apart. */
-const notCopied = /^(clickhouse|log|blobs|callhouse\.sock|rebuild\.json.*|import\.json.*|in-flight-.*|.*\.tmp)$/
+const notCopied = /^(clickhouse|log|blobs|lock|callhouse\.sock|rebuild\.json.*|import\.json.*|in-flight-.*|.*\.tmp)$/
 
 /**
  * What is derived comes first, and before all what tells how far it was derived: then a table never claims to cover

@@ -2,7 +2,18 @@
 import { mkdir, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { nodeFs } from '../../core/log/disk.ts'
-import { copyFile, dataName, digestOf, eachOf, readBackup, rowsOfParts, syncFolders } from './folder.ts'
+import { lockName, takeLock } from '../../core/process/folder-lock.ts'
+import {
+  type BackupBody,
+  type BackupFile,
+  copyFile,
+  dataName,
+  digestOf,
+  eachOf,
+  readBackup,
+  rowsOfParts,
+  syncFolders,
+} from './folder.ts'
 import { unfinishedMark } from './unfinished.ts'
 
 /**
@@ -12,8 +23,7 @@ import { unfinishedMark } from './unfinished.ts'
 export async function restore(folder: string, dataDir: string, print: (line: string) => void): Promise<void> {
   const { manifest, files } = await readBackup(folder)
   const data = join(folder, dataName)
-  const present = await readdir(dataDir).catch(() => [])
-  if (present.length > 0) throw new Error(`${dataDir} is not empty: a backup is restored into an empty data folder`)
+  await refuseFilled(dataDir)
   print(`restore ${folder}: checks ${manifest.files} files, begun at ${manifest.begunAt} by ${manifest.callhouse}`)
   await eachOf(files, async ({ path, sizeBytes, sha256 }) => {
     const at = join(data, path)
@@ -32,7 +42,29 @@ export async function restore(folder: string, dataDir: string, print: (line: str
   )
   if (stored !== listed) throw new Error(`${folder} is damaged: it has ${stored} rows instead of ${listed}`)
 
-  await mkdir(dataDir, { recursive: true })
+  const lock = await takeLock(dataDir)
+  try {
+    // Somebody may have been faster while the files were checked.
+    await refuseFilled(dataDir)
+    await fill(dataDir, data, manifest.links, files, folder)
+  } finally {
+    await lock.release()
+  }
+  print(`restore ${folder}: done, ${files.length} files and ${listed} rows in ${dataDir}`)
+}
+
+async function refuseFilled(dataDir: string): Promise<void> {
+  const present = (await readdir(dataDir).catch(() => [])).filter((name) => name !== lockName)
+  if (present.length > 0) throw new Error(`${dataDir} is not empty: a backup is restored into an empty data folder`)
+}
+
+async function fill(
+  dataDir: string,
+  data: string,
+  links: BackupBody['links'],
+  files: BackupFile[],
+  folder: string,
+): Promise<void> {
   const mark = join(dataDir, unfinishedMark)
   await writeFile(mark, folder, { flush: true })
   await nodeFs.syncDir(dataDir)
@@ -40,12 +72,11 @@ export async function restore(folder: string, dataDir: string, print: (line: str
     const copied = await copyFile(join(data, path), join(dataDir, path))
     if (copied.sha256 !== sha256) throw new Error(`${join(data, path)} changed while it was copied`)
   })
-  for (const { path, target } of manifest.links) {
+  for (const { path, target } of links) {
     await mkdir(dirname(join(dataDir, path)), { recursive: true })
     await symlink(target, join(dataDir, path))
   }
   await syncFolders(dataDir)
   await rm(mark)
   await nodeFs.syncDir(dataDir)
-  print(`restore ${folder}: done, ${files.length} files and ${listed} rows in ${dataDir}`)
 }

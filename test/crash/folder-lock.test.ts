@@ -1,0 +1,244 @@
+// One process per data folder: who holds it is told, dead holders are replaced, two starters never both win.
+import { spawn } from 'node:child_process'
+import { constants, open, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { takeLock } from '../../services/core/process/folder-lock.ts'
+import { describeSelf, encodeHolder, type Holder } from '../../services/core/process/holder.ts'
+import { openLog, temporaryFolder } from '../fixtures/log.ts'
+import { hasNamespaces, startLogProcess } from '../fixtures/log-process.ts'
+
+const quiet = { onWait: () => undefined }
+/** Gives up at once. */
+const soon = { ...quiet, waitMs: 0 }
+/** A file system without locks; the times are those of the product, a hundred times shorter. */
+const beating = { beatMs: 50, silenceMs: 200, certainMs: 80, settleMs: 100 }
+const lockless = { ...soon, ...beating, lock: () => 'none' as const }
+
+const take = async (dir: string, options: Parameters<typeof takeLock>[1] = soon) => {
+  const lock = await takeLock(dir, options)
+  onTestFinished(() => lock.release())
+  return lock
+}
+
+/** Writes what a holder with these properties would have written, in place as it does. */
+async function leave(dir: string, changes: Partial<Holder>): Promise<void> {
+  const file = await open(join(dir, 'lock'), constants.O_WRONLY | constants.O_CREAT)
+  await file.write(encodeHolder({ ...(await describeSelf()), ...changes }), 0, null, 0)
+  await file.close()
+}
+
+/** The number of a process that has ended. */
+const endedPid = 999_999_999
+
+describe('the lock of the kernel', () => {
+  test('a second start says which process holds the folder, until that one is killed', async () => {
+    const dir = await temporaryFolder()
+    const holder = startLogProcess(dir)
+    await holder.opened
+    await expect(takeLock(dir, soon)).rejects.toThrow(
+      `${dir} is in use by process ${holder.child.pid} on ${hostname()} since`,
+    )
+    holder.kill()
+    await openLog(dir)
+    await expect(takeLock(dir, soon)).rejects.toThrow(`in use by process ${process.pid}`)
+  })
+
+  test('a start waits for a holder that ends, and says so once', async () => {
+    const dir = await temporaryFolder()
+    const holder = await takeLock(dir, soon)
+    const lines: string[] = []
+    const taken = take(dir, { onWait: (line) => lines.push(line) })
+    await sleep(300)
+    await holder.release()
+    await taken
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toContain(`is in use by process ${process.pid} on `)
+    expect(lines[0]).toContain('waits up to 10 s for it to end')
+  })
+
+  test('a killed process that its parent does not reap holds nothing', async () => {
+    const dir = await temporaryFolder()
+    // The shell becomes a program that never asks for the end of its child.
+    const holder = startLogProcess(dir, { through: ['sh', '-c', '"$0" "$@" & echo pid $!; exec sleep 600'] })
+    await holder.opened
+    const { pid } = JSON.parse(await readFile(join(dir, 'lock'), 'utf8')) as Holder
+    process.kill(pid, 'SIGKILL')
+    await vi.waitFor(async () => expect(await readFile(`/proc/${pid}/stat`, 'utf8')).toContain(') Z '))
+    await take(dir)
+    // The same where only the table of processes tells.
+    const other = await temporaryFolder()
+    await leave(other, { pid, startTicks: '' })
+    await take(other, lockless)
+  })
+
+  test('children of the holder do not keep the lock', async () => {
+    const dir = await temporaryFolder()
+    const lock = await takeLock(dir, soon)
+    const child = spawn('sleep', ['600'], { stdio: 'ignore' })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    await lock.release()
+    await take(dir)
+  })
+
+  test('a closed log can be opened again, and lock files do not pile up', async () => {
+    const dir = await temporaryFolder()
+    for (let i = 0; i < 5; i++) await (await openLog(dir)).close()
+    expect((await readdir(dir)).filter((name) => name.startsWith('lock'))).toEqual(['lock'])
+  })
+
+  test('a lock file that a power failure left without content does not hold', async () => {
+    const dir = await temporaryFolder()
+    await writeFile(join(dir, 'lock'), '\0'.repeat(20))
+    await take(dir)
+  })
+
+  test.for([
+    ['kernel', soon],
+    ['file', lockless],
+  ] as const)(
+    'of many starters at one moment one wins by the %s, on a fresh, a released and a dead lock',
+    async ([, how]) => {
+      const dir = await temporaryFolder()
+      for (let round = 0; round < 6; round++) {
+        const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => takeLock(dir, how)))
+        const won = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+        expect(won).toHaveLength(1)
+        await won[0]?.release()
+        if (round % 2 === 0) await leave(dir, { pid: endedPid })
+      }
+    },
+  )
+})
+
+describe('a lock that was written under another kernel, or on a file system without locks', () => {
+  test('holds while its file is written, and is dead after its silence', async () => {
+    const dir = await temporaryFolder()
+    await leave(dir, { bootId: 'elsewhere', host: 'elsewhere' })
+    const times = { ...soon, ...beating, silenceMs: 800, beatMs: 200, waitMs: 50 }
+    const writing = setInterval(() => void leave(dir, { bootId: 'elsewhere', host: 'elsewhere' }), 20)
+    onTestFinished(() => clearInterval(writing))
+    await expect(takeLock(dir, times)).rejects.toThrow('on elsewhere since')
+    await expect(takeLock(dir, times)).rejects.toThrow('its lock is dead 0.8 s after its last sign of life')
+    clearInterval(writing)
+    // What has fallen silent is waited for, longer than one that lives.
+    await take(dir, { ...times, waitMs: 400 })
+  })
+
+  test('a lock of long ago is taken without waiting for its silence', async () => {
+    const dir = await temporaryFolder()
+    await leave(dir, { bootId: 'before the last start of the machine' })
+    const longAgo = new Date(Date.now() - 60_000)
+    await utimes(join(dir, 'lock'), longAgo, longAgo)
+    await take(dir, { ...soon, settleMs: 10 })
+  })
+
+  test('the same process number with another start time is another process', async () => {
+    const dir = await temporaryFolder()
+    await leave(dir, {})
+    await expect(takeLock(dir, lockless)).rejects.toThrow('is in use by process')
+    await leave(dir, { startTicks: '1' })
+    await take(dir, lockless)
+  })
+
+  test.skipIf(!hasNamespaces)('the number of a process of another PID namespace says nothing', async () => {
+    const dir = await temporaryFolder()
+    const holder = startLogProcess(dir, { isNamespace: true, lock: { ...beating, kernel: 'none' } })
+    await holder.opened
+    await expect(takeLock(dir, lockless)).rejects.toThrow('in another container or PID namespace')
+    holder.kill()
+    await holder.ended
+    await take(dir, { ...lockless, waitMs: 10_000 })
+  })
+
+  test('two that write themselves into the file at one moment do not both get the folder', async () => {
+    const dir = await temporaryFolder()
+    const first = takeLock(dir, { ...lockless, settleMs: 200 })
+    await sleep(100)
+    await leave(dir, { id: 'another one' })
+    await expect(first).rejects.toThrow('is in use by')
+  })
+})
+
+describe('a lock that is lost', () => {
+  const lost = async (dir: string, lose: () => Promise<unknown>): Promise<void> => {
+    const lines: string[] = []
+    const lock = await takeLock(dir, { ...soon, ...beating, onLost: (line) => lines.push(line) })
+    lock.check()
+    await lose()
+    await vi.waitFor(() => expect(lines).toHaveLength(1))
+    expect(lines[0]).toContain(`the lock ${join(dir, 'lock')} is lost`)
+    expect(() => lock.check()).toThrow('is lost')
+    await lock.release()
+  }
+
+  test('is noticed when its file is removed, replaced or taken over', async () => {
+    const dir = await temporaryFolder()
+    const path = join(dir, 'lock')
+    await lost(dir, () => rm(path))
+    await lost(dir, async () => {
+      await writeFile(`${path}.copy`, await readFile(path))
+      await rename(`${path}.copy`, path)
+    })
+    await lost(dir, () => leave(dir, { pid: 1, host: 'elsewhere' }))
+    // What another process wrote stays.
+    expect(await readFile(path, 'utf8')).toContain('elsewhere')
+  })
+
+  test('nothing is written any more by one that slept meanwhile, not even before its next look', async () => {
+    const dir = await temporaryFolder()
+    const lock = await takeLock(dir, { ...soon, beatMs: 3_600_000, certainMs: 50, onLost: () => undefined })
+    const log = await openLog(dir, { lock })
+    const record = { rows: Buffer.from('{}\n'), rowCount: 1, patchCount: 0, clock: 8n, key: 'one' }
+    await log.append('calls', [record])
+    const segment = join(
+      dir,
+      'calls',
+      (await readdir(join(dir, 'calls'))).find((name) => name.endsWith('.jsonl')) ?? '',
+    )
+    const before = await readFile(segment)
+    await leave(dir, { pid: 1, host: 'elsewhere' })
+    await sleep(60)
+    await expect(log.append('calls', [record])).rejects.toMatchObject({ status: 503 })
+    expect(await readFile(segment)).toEqual(before)
+    await log.close().catch(() => undefined)
+    await lock.release()
+  })
+
+  test('ends the process at once, as a crash would', async () => {
+    const dir = await temporaryFolder()
+    const holder = startLogProcess(dir, { round: 1, lock: beating })
+    await holder.more(10)
+    await rm(join(dir, 'lock'))
+    const { signal, stderr } = await holder.ended
+    expect(signal).toBe('SIGKILL')
+    expect(stderr).toContain('is lost: it was removed; ended at once, since another process may use the folder')
+  })
+})
+
+describe('the lock of earlier builds', () => {
+  const earlier = { pid: 1, host: 'somewhere', startTicks: '1', bootId: 'x', since: '' }
+
+  test('a released or dead one does not hold up an upgrade, and goes', async () => {
+    const dir = await temporaryFolder()
+    const long = new Date(Date.now() - 30_000)
+    await writeFile(join(dir, 'lock-00000007'), JSON.stringify({ ...earlier, pid: 0 }))
+    await writeFile(join(dir, 'lock-00000008'), JSON.stringify(earlier))
+    await utimes(join(dir, 'lock-00000008'), long, long)
+    await openLog(dir)
+    expect((await readdir(dir)).filter((name) => name.startsWith('lock'))).toEqual(['lock'])
+  })
+
+  test('one that is still written holds', async () => {
+    const dir = await temporaryFolder()
+    const path = join(dir, 'lock-00000007')
+    await writeFile(path, JSON.stringify(earlier))
+    const opening = expect(openLog(dir)).rejects.toThrow('is in use by process 1 on somewhere, of an earlier version')
+    await sleep(300)
+    await utimes(path, new Date(), new Date())
+    await opening
+    expect(await readdir(dir)).toContain('lock-00000007')
+  })
+})
