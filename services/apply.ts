@@ -12,6 +12,7 @@ import type { Progress } from './core/progress.ts'
 import type { ShutdownStep } from './core/shutdown.ts'
 import type { Store } from './core/store/store.ts'
 import type { TopicName } from './core/topics.ts'
+import { packageVersion } from './core/version.ts'
 import { costCommands } from './cost-commands.ts'
 import { deadLetterCommands } from './deadletter-commands.ts'
 import { examineStore } from './doctor.ts'
@@ -23,8 +24,11 @@ import { createPrices } from './query/costs/prices.ts'
 import { rebuildCommands } from './rebuild-commands.ts'
 import { backupOf } from './worker/backup/backup.ts'
 import { lookupRows } from './worker/calls.ts'
+import type { KeptRecords } from './worker/control.ts'
+import { probeInChild } from './worker/crash-probe.ts'
 import { type DeadLetters, openDeadLetters } from './worker/deadletters.ts'
 import { createTableDeadLetters } from './worker/deadletters-table.ts'
+import { Held } from './worker/held.ts'
 import { createInFlight, noInFlight } from './worker/in-flight.ts'
 import type { WorkerMetrics } from './worker/metrics.ts'
 import { createMoveTasks } from './worker/move/tasks.ts'
@@ -79,7 +83,10 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     store,
     progress,
     deadLetters,
-    inFlight: hasEmbeddedStore(config) ? createInFlight(dataDir) : noInFlight,
+    inFlight: hasEmbeddedStore(config) ? createInFlight(dataDir, await packageVersion()) : noInFlight,
+    // beside the engine of this process
+    probe: probeInChild({ memoryCapBytes: Math.floor(Math.min(2 ** 32, config.memoryCapBytes) / 2) }),
+    records: recordsOnce(config, logger),
     onBatch(report) {
       metrics.batch(report)
       logger.info(report, 'batch')
@@ -88,7 +95,9 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     },
     onRetry(topic, error, retryMs) {
       metrics.retry(topic)
-      logger.warn({ topic, error: error.message, retryMs }, 'store refused, trying again')
+      if (error instanceof Held)
+        logger.error({ topic, error: error.message, detail: error.detail, retryMs }, 'rows are not applied')
+      else logger.warn({ topic, error: error.message, retryMs }, 'store refused, trying again')
     },
     onFatal: failed.reject,
   })
@@ -144,6 +153,17 @@ function moving(deps: ApplyingDeps, worker: Worker, rebuilds: Rebuilds | undefin
     backup: isOneMachine ? backupOf({ dataDir, store, log, worker, isRebuilding, bucket }) : undefined,
   })
 }
+
+/** Opens the log for as long as its records are read: seldom needed. */
+const recordsOnce = (config: Config, logger: Logger): KeptRecords =>
+  async function* (...range) {
+    const { records, close } = await openRecords(config, logger)
+    try {
+      yield* records(...range)
+    } finally {
+      await close()
+    }
+  }
 
 /** Records of the log of one machine. */
 const keptRecords = ({ config, log }: Pick<ApplyingDeps, 'config' | 'log'>) =>

@@ -3,6 +3,7 @@ import type { Batch } from '../core/log/log.ts'
 import { type Store, StoreError } from '../core/store/store.ts'
 import { topics } from '../core/topics.ts'
 import { insertAround, isDataError } from './bisect.ts'
+import type { Control } from './control.ts'
 import type { DeadLetters } from './deadletters.ts'
 import type { Materializer } from './materializer.ts'
 import { byMonths, touchesTooManyMonths } from './months.ts'
@@ -25,7 +26,7 @@ function smaller(error: unknown, rows: SegmentRow[]): SegmentRow[][] | null {
 export const isPatch = ({ text }: SegmentRow): boolean => !text.subarray(0, 4096).includes('"kind":"complete"')
 
 /** The part of a batch that holds these rows. */
-const portionOf = (batch: Batch, rows: SegmentRow[]): Batch => ({
+export const portionOf = (batch: Batch, rows: SegmentRow[]): Batch => ({
   ...batch,
   rowCount: rows.length,
   patchCount: batch.patchCount === 0 ? 0 : rows.filter(isPatch).length,
@@ -39,8 +40,10 @@ export function createPortions(deps: {
   store: Pick<Store, 'insert'>
   deadLetters: Pick<DeadLetters, 'add'>
   queue: Queue
+  /** Whether it is the tables that are at fault; absent: never asked. */
+  control?: Control
 }) {
-  const { store, deadLetters, queue } = deps
+  const { store, deadLetters, queue, control } = deps
 
   const insert = async (batch: Batch, rows: SegmentRow[] | undefined): Promise<number> => {
     if (!rows) {
@@ -51,7 +54,10 @@ export function createPortions(deps: {
         if (!isDataError(error)) throw error
       }
     }
-    return insertAround(batch.topic, rows ?? (await segmentRows(batch)), store, deadLetters)
+    return insertAround(batch.topic, rows ?? (await segmentRows(batch)), {
+      ...{ store, deadLetters },
+      ...(control && { control: () => control(batch) }),
+    })
   }
 
   const once = async (materializer: Materializer, batch: Batch, rows: SegmentRow[] | undefined): Promise<number> => {

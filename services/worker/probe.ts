@@ -1,20 +1,28 @@
 // Child process: inserts and folds one file in a throw-away engine, to learn whether its rows make the engine abort.
-// argv: topic, file. Exit code 0 = the engine survived, whether it took the rows or refused them.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+// argv: topic, file, memory of the engine. Exit code 0 = the engine survived, whether it took the rows or refused them.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { createEmbeddedStore } from '../core/store/embedded.ts'
+import { StoreError } from '../core/store/store.ts'
 import { type TopicName, topics } from '../core/topics.ts'
 import { createCallMaterializer } from './calls.ts'
+import { tooMuchExitCode } from './crash-probe.ts'
 
-const [, , topic, file] = process.argv
-const dir = mkdtempSync(join(tmpdir(), 'callhouse-probe-'))
+const [, , topic, file, memoryCapBytes] = process.argv
+try {
+  // Where memory is short this process is the one to go, and not the server that waits for it.
+  writeFileSync('/proc/self/oom_score_adj', '1000')
+} catch {
+  // only Linux knows it
+}
+// Beside the file, in a folder that whoever asks removes: a child that is killed removes nothing.
+const dir = mkdtempSync(join(dirname(file as string), 'engine-'))
 try {
   const store = await createEmbeddedStore({
     dir,
-    memoryCapBytes: 2 ** 31,
+    memoryCapBytes: Number(memoryCapBytes),
     queryTimeoutMs: 60_000,
-    queryMemoryBytes: 2 ** 30,
+    queryMemoryBytes: Number(memoryCapBytes) / 2,
   })
   await store.migrate()
   try {
@@ -22,7 +30,8 @@ try {
     if (topic === 'calls')
       await createCallMaterializer(store).after({ partition: 0, rowCount: rowsRead, patchCount: 0, lastOffset: 1 })
   } catch (error) {
-    process.stdout.write(`refused: ${error instanceof Error ? error.message.slice(0, 500) : ''}\n`)
+    if (!(error instanceof StoreError)) throw error
+    if (error.kind === 'memory' || error.kind === 'timeout') process.exitCode = tooMuchExitCode
   }
   await store.close()
 } finally {

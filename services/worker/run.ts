@@ -4,15 +4,18 @@ import type { Progress } from '../core/progress.ts'
 import { type Store, StoreError } from '../core/store/store.ts'
 import { type TopicName, topics } from '../core/topics.ts'
 import { type CallMaterializer, createCallMaterializer } from './calls.ts'
-import { type CrashProbe, withoutCrashingRows } from './crash-bisect.ts'
+import { createControl, type KeptRecords } from './control.ts'
+import { withoutCrashingRows } from './crash-bisect.ts'
+import type { CrashProbe } from './crash-probe.ts'
 import type { DeadLetters } from './deadletters.ts'
+import { Held } from './held.ts'
 import type { InFlight } from './in-flight.ts'
 import { joined, partsOf } from './joined.ts'
 import { createLeaves } from './leaves.ts'
 import type { Materializer } from './materializer.ts'
 import type { MonthRange } from './months.ts'
 import { pause, restBeside } from './pause.ts'
-import { createPortions } from './portions.ts'
+import { createPortions, portionOf } from './portions.ts'
 import { createQueue } from './queue.ts'
 import { createRollups, type Rollups } from './rollups.ts'
 import type { SegmentRow } from './segment-rows.ts'
@@ -36,6 +39,8 @@ export type WorkerDeps = {
   deadLetters: DeadLetters
   inFlight: InFlight
   probe?: CrashProbe
+  /** What the log still holds: rows that went in before tell bad rows from tables that take nothing. */
+  records?: KeptRecords
   onBatch?(report: BatchReport): void
   /** An outage: the batch will be tried again after `retryMs`. */
   onRetry?(topic: TopicName, error: Error, retryMs: number): void
@@ -44,7 +49,7 @@ export type WorkerDeps = {
 }
 
 export type Worker = {
-  /** Applies what was unapplied when it was called; call before the port opens. */
+  /** Applies what was unapplied when it was called, or finds that it has to wait; call before the port opens. */
   caughtUp(): Promise<void>
   status(): { status: 'ok' | 'degraded' | 'down'; reason?: string }
   rollups: Rollups
@@ -65,7 +70,9 @@ export type Worker = {
 /** File system errors that pass; others mean that the log or the data folder is damaged. */
 const passing = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM', 'EBUSY'])
 const isOutage = (error: unknown): error is Error =>
-  error instanceof StoreError || (error instanceof Error && passing.has((error as NodeJS.ErrnoException).code ?? ''))
+  error instanceof StoreError ||
+  error instanceof Held ||
+  (error instanceof Error && passing.has((error as NodeJS.ErrnoException).code ?? ''))
 
 /** Refusals of a statement, one after the other, after which the worker counts as down. */
 const refusalsBeforeStuck = 6
@@ -73,8 +80,12 @@ const stuckRetryMs = 60_000
 const isRefusal = (error: Error): boolean =>
   error instanceof StoreError && (error.kind === 'query' || error.kind === 'data')
 
+/** A batch that is held is tried again after this, then after longer. */
+const heldRetryMs = 1_000
+
 /** For everyone to read: nothing of what the engine quotes. */
 function reasonOf(error: Error): string {
+  if (error instanceof Held) return error.message
   if (!(error instanceof StoreError)) return `the file system fails (${(error as NodeJS.ErrnoException).code})`
   const code = error.code === 0 ? '' : ` (code ${error.code})`
   switch (error.kind) {
@@ -146,14 +157,32 @@ export function startWorker(deps: WorkerDeps): Worker {
     leafRollups.touch()
   }
 
-  const applyRows = createPortions({ store, deadLetters, queue })
-  /** @param sound rows that do not crash the engine, when others may; absent: all of the batch */
-  const apply = async (materializer: Materializer, batch: Batch, sound: SegmentRow[] | undefined): Promise<number> =>
-    (sound ? batch.rowCount - sound.length : 0) + (await applyRows(materializer, batch, sound))
+  const { records } = deps
+  const applyRows = createPortions({
+    ...{ store, deadLetters, queue },
+    ...(records && { control: createControl({ store, deadLetters, records }) }),
+  })
+  /** @param sound rows that do not crash the engine, in groups, when others may; absent: all of the batch */
+  const apply = async (
+    materializer: Materializer,
+    batch: Batch,
+    sound: SegmentRow[][] | undefined,
+  ): Promise<number> => {
+    if (!sound) return applyRows(materializer, batch, undefined)
+    let dead = batch.rowCount
+    for (const rows of sound) {
+      dead -= rows.length
+      dead += await applyRows(materializer, portionOf(batch, rows), rows)
+    }
+    return dead
+  }
+
+  /** A batch waits for someone to look: a start that waited for it would never say so. */
+  const stuck = Promise.withResolvers<void>()
 
   /** Repeats a step until it is done: nothing that was accepted is given up. Undefined when the worker was stopped. */
   const untilDone = async <T>(topic: TopicName, step: () => Promise<T>): Promise<T | undefined> => {
-    for (let refusals = 0, retryMs = 50; ; retryMs = Math.min(retryMs * 2, 5_000)) {
+    for (let refusals = 0, holds = 0, retryMs = 50; ; retryMs = Math.min(retryMs * 2, 5_000)) {
       try {
         const result = await step()
         failing.delete(topic)
@@ -163,9 +192,12 @@ export function startWorker(deps: WorkerDeps): Worker {
         if (stopping.signal.aborted) return undefined
         // A statement that is at fault will be again: no storm of attempts, and someone has to know.
         refusals = isRefusal(error) ? refusals + 1 : 0
-        const isStuck = refusals >= refusalsBeforeStuck
-        if (isStuck) retryMs = stuckRetryMs
+        if (error instanceof Held) retryMs = Math.min(stuckRetryMs, heldRetryMs * 2 ** holds++)
+        else holds = 0
+        if (refusals >= refusalsBeforeStuck) retryMs = stuckRetryMs
+        const isStuck = error instanceof Held || refusals >= refusalsBeforeStuck
         failing.set(topic, { status: isStuck ? 'down' : 'degraded', reason: reasonOf(error) })
+        if (isStuck) stuck.resolve()
         deps.onRetry?.(topic, error, retryMs)
         await pause(retryMs, stopping.signal)
         if (stopping.signal.aborted) return undefined
@@ -179,9 +211,13 @@ export function startWorker(deps: WorkerDeps): Worker {
     const parts = partsOf(batch)
     const crashes = await untilDone(topic, async () => Math.max(...parts.map(inFlight.begin)))
     if (crashes === undefined) return undefined
-    let sound: SegmentRow[] | undefined
+    let sound: SegmentRow[][] | undefined
     const dead = await untilDone(topic, async () => {
-      if (crashes >= crashesBeforeBisect) sound ??= await withoutCrashingRows(batch, deadLetters, deps.probe)
+      if (crashes >= crashesBeforeBisect)
+        sound ??= await withoutCrashingRows(batch, {
+          ...{ deadLetters, findings: inFlight.findings(parts[0] as Batch), signal: stopping.signal },
+          ...(deps.probe && { probe: deps.probe }),
+        })
       return apply(materializer, batch, sound)
     })
     const isDone =
@@ -191,7 +227,7 @@ export function startWorker(deps: WorkerDeps): Worker {
         for (const commit of await Promise.allSettled(commits)) if (commit.status === 'rejected') throw commit.reason
         return true
       }))
-    for (const part of parts) inFlight.end(part)
+    for (const part of parts) (isDone ? inFlight.end : inFlight.leave)(part)
     return isDone ? dead : undefined
   }
 
@@ -265,7 +301,7 @@ export function startWorker(deps: WorkerDeps): Worker {
       await ready
       const ends = (await Promise.all(materializers.map(({ topic }) => log.end(topic)))).flat()
       for (const { topic } of materializers) log.hurry(topic)
-      await progress.reach(ends, 2 ** 31 - 1, stopping.signal)
+      await Promise.race([progress.reach(ends, 2 ** 31 - 1, stopping.signal), stuck.promise])
     },
     status() {
       const all = [...failing]

@@ -205,3 +205,68 @@ describe('the file of dead letters', () => {
     await again.close()
   })
 })
+
+describe('tables that take nothing', () => {
+  const command = (sql: string) => server.now().store.command({ name: 'test.view', sql, params: {} })
+  /** As a view that an upgrade left half done: refuses the rows of which the condition holds. */
+  const breakView = (condition: string) =>
+    command(`CREATE MATERIALIZED VIEW callhouse.half_done TO callhouse.calls_by_id AS
+      SELECT project_id, id, fromUnixTimestamp64Micro(started_us, 'UTC') AS started_at FROM callhouse.calls_in
+      WHERE NOT throwIf(${condition}, 'refused by a view')`)
+  const mendView = () => command('DROP TABLE callhouse.half_done SYNC')
+  const status = () => server.now().worker?.status()
+  const rows = (from: number, upTo: number, op = 'fine') =>
+    Array.from({ length: upTo - from }, (_, n) => rowOf(from + n, from + n + 1, { op_name: op }))
+  const letters = () => ask<DeadLetterSummary[]>('list')
+
+  beforeAll(async () => {
+    server = await startLiveServer()
+    await append(rows(0, 5))
+    expect(await count()).toBe(5)
+  })
+  afterAll(() => server.remove())
+
+  it('make no dead letters: the worker says that it waits, over a restart too, and the rows are there once it is mended', async () => {
+    await breakView('1')
+    await append(rows(5, 6))
+    await expect.poll(status, { timeout: 20_000 }).toEqual({
+      status: 'down',
+      reason: 'calls: the database refuses every row (code 395); a view or an upgrade may be unfinished; rows wait',
+    })
+    await append(rows(6, 40))
+    // The start goes on without them: someone has to be able to ask.
+    await server.restart()
+    await expect.poll(status, { timeout: 20_000 }).toMatchObject({ status: 'down' })
+    const health = await fetch(`${server.now().url}/health`)
+    const said = JSON.stringify(await health.json())
+    expect(said).toContain('"workers":"down"')
+    expect(said).toContain('refuses every row')
+    expect(await letters()).toEqual([])
+    await mendView()
+    expect(await count()).toBe(40)
+    expect(status()).toEqual({ status: 'ok' })
+    expect(await letters()).toEqual([])
+  })
+
+  it('are told from a row that a view refuses, also when it comes alone and first after a start', async () => {
+    await breakView("op_name = 'bad'")
+    await server.restart()
+    await append(rows(40, 41, 'bad'))
+    await append(rows(41, 45))
+    // Another view may have taken the row before this one refused it.
+    const filter = { op_names: ['fine'] }
+    expect(await server.send('/calls/query_stats', { project_id: project, filter })).toMatchObject({ count: 44 })
+    expect(await letters()).toMatchObject([
+      { topic: 'calls', rowIndex: 0, reason: expect.stringContaining('refused by a view') },
+    ])
+    await mendView()
+  })
+
+  it('are told from rows of a later edge: a field that the tables have not waits for them', async () => {
+    await append([rowOf(45, 2_000, { later_field: 1 })])
+    await expect.poll(status, { timeout: 20_000 }).toMatchObject({
+      reason: 'calls: rows have a field that the tables have not (code 117); an upgrade may be unfinished; rows wait',
+    })
+    expect(await letters()).toHaveLength(1)
+  })
+})

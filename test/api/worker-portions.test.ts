@@ -4,6 +4,7 @@ import type { Batch, Log, Position } from '../../services/core/log/log.ts'
 import type { Progress } from '../../services/core/progress.ts'
 import { type Store, StoreError } from '../../services/core/store/store.ts'
 import type { DeadLetters } from '../../services/worker/deadletters.ts'
+import { noInFlight } from '../../services/worker/in-flight.ts'
 import { startWorker } from '../../services/worker/run.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
@@ -74,17 +75,19 @@ describe('rows of twenty months in one batch', () => {
 
 describe('a store that refuses', () => {
   const rowCount = 40
-  const rows = Array.from({ length: rowCount }, (_, n) => `{"project_id":"p","id":"${n}"}`)
-  const batch: Batch = {
-    ...{ topic: 'objects', partition: 0, firstOffset: 1, lastOffset: 2, patchCount: 0, rowCount, oldestMs: 0 },
+  const rowsOf = (count: number) => Array.from({ length: count }, (_, n) => `{"project_id":"p","id":"${n}"}`)
+  const rows = rowsOf(rowCount)
+  const batchOf = (lines: string[]): Batch => ({
+    ...{ topic: 'objects', partition: 0, firstOffset: 1, lastOffset: 2, patchCount: 0, oldestMs: 0 },
+    rowCount: lines.length,
     records: [1, 2].map((offset) => ({
-      ...{ offset, version: 1, rowCount: rowCount / 2, patchCount: 0, clock: 1n, sizeBytes: 1 },
+      ...{ offset, version: 1, rowCount: lines.length / 2, patchCount: 0, clock: 1n, sizeBytes: 1 },
     })),
-    source: { bytes: [Buffer.from(`${rows.join('\n')}\n`)] },
-  }
+    source: { bytes: [Buffer.from(`${lines.join('\n')}\n`)] },
+  })
 
   /** A worker on one batch of objects; `refuse` says for some rows why they are not taken. */
-  function start(refuse: (rows: string[], attempt: number) => StoreError | null) {
+  function start(refuse: (rows: string[], attempt: number) => StoreError | null, lines = rows) {
     const stored = new Set<string>()
     const committed: Position[] = []
     const retries: number[] = []
@@ -107,7 +110,7 @@ describe('a store that refuses', () => {
     }
     const log: Pick<Log, 'consume' | 'commit' | 'committed' | 'end' | 'hurry' | 'leads' | 'more'> = {
       async *consume(topic) {
-        if (topic === 'objects') yield batch
+        if (topic === 'objects') yield batchOf(lines)
       },
       async commit(position) {
         committed.push(position)
@@ -124,7 +127,9 @@ describe('a store that refuses', () => {
       store: store as Store,
       progress: { applied() {}, offset: () => 0 } as unknown as Progress,
       deadLetters: { add: async (letter: unknown) => void letters.push(letter) } as unknown as DeadLetters,
-      inFlight: { begin: () => 0, end: () => {} },
+      inFlight: noInFlight,
+      // nothing was applied before
+      records: async function* () {},
       onRetry: (_topic, _error, retryMs) => void retries.push(retryMs),
       onFatal: done.reject,
     })
@@ -185,5 +190,41 @@ describe('a store that refuses', () => {
     expect(stored.size).toBe(rowCount)
     expect(worker.status()).toEqual({ status: 'ok' })
     await worker.stop()
+  })
+
+  it('rows in great numbers makes no dead letters of them', async () => {
+    const many = rowsOf(400)
+    const { worker, committed, letters, attempts } = start(
+      (lines) =>
+        lines.some((line) => !line.includes('7')) ? new StoreError('data', 27, 'Cannot parse input: (at row 1)') : null,
+      many,
+    )
+    await expect
+      .poll(() => worker.status())
+      .toEqual({
+        status: 'down',
+        reason: 'objects: the database refuses more than 100 rows of one batch (code 27); rows wait',
+      })
+    expect(attempts()).toBeLessThan(300)
+    await worker.stop()
+    expect({ committed, letters }).toEqual({ committed: [], letters: [] })
+  })
+
+  it('the first rows of all makes dead letters of those that do not parse, and waits where a view refuses them', async () => {
+    const two = rowsOf(2)
+    const unparsed = start(() => new StoreError('data', 27, 'Cannot parse input: (at row 1)'), two)
+    await unparsed.done
+    await unparsed.worker.stop()
+    expect(unparsed.letters).toHaveLength(2)
+
+    const unseen = start(() => new StoreError('data', 6, 'no: while pushing to view callhouse.v'), rowsOf(1_000))
+    await expect
+      .poll(() => unseen.worker.status())
+      .toMatchObject({
+        reason: 'objects: the database refuses every row (code 6); a view or an upgrade may be unfinished; rows wait',
+      })
+    expect(unseen.attempts()).toBeLessThan(50)
+    await unseen.worker.stop()
+    expect(unseen.letters).toEqual([])
   })
 })

@@ -1,5 +1,5 @@
 // The engine ends while it inserts: everything is applied afterwards, and rows that make it end are found and set aside.
-import { existsSync, readFileSync, watch, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, watch, writeFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -8,7 +8,8 @@ import type { Batch, Log } from '../../services/core/log/log.ts'
 import { encodeHead } from '../../services/core/log/record.ts'
 import { segmentPath } from '../../services/core/log/segment.ts'
 import { createProgress } from '../../services/core/progress.ts'
-import { type CrashProbe, probeInChild, withoutCrashingRows } from '../../services/worker/crash-bisect.ts'
+import { withoutCrashingRows } from '../../services/worker/crash-bisect.ts'
+import { type CrashProbe, probeInChild } from '../../services/worker/crash-probe.ts'
 import { openDeadLetters } from '../../services/worker/deadletters.ts'
 import { createInFlight } from '../../services/worker/in-flight.ts'
 import { startWorker } from '../../services/worker/run.ts'
@@ -18,6 +19,7 @@ import { createTestStore } from '../fixtures/store.ts'
 
 const markOf = (dir: string) => join(dir, 'in-flight-calls-0.json')
 const project = 'crash/engine'
+const { signal } = new AbortController()
 
 /** Kills the server as soon as it says that it is working on a batch of calls, and has acknowledged what it holds. */
 function killWhileInserting(server: ChildServer, dir: string, acknowledged: Promise<unknown>): Promise<void> {
@@ -116,33 +118,181 @@ describe('rows that make the engine end', () => {
     async (_, file) => {
       const text = await readFile(file, 'utf8')
       tried.push(text)
-      return text.includes(word)
+      return text.includes(word) ? 'ended' : 'survived'
     }
 
   it('are found by halves, wherever they stand, and the others keep their order', async () => {
     const ids = Array.from({ length: 1_000 }, (_, n) => ([0, 400, 401, 999].includes(n) ? `poison-${n}` : `sound-${n}`))
     const letters = await openDeadLetters(await temporaryFolder())
     const tried: string[] = []
-    const rows = await withoutCrashingRows(await batchOf(ids), letters, crashingOn('poison', tried))
-    expect(rows.map(({ text }) => JSON.parse(text.toString()).id)).toEqual(ids.filter((id) => id.startsWith('sound')))
+    const batch = await batchOf(ids)
+    const findings = createInFlight(await temporaryFolder()).findings(batch)
+    const probe = crashingOn('poison', tried)
+    const groups = await withoutCrashingRows(batch, { deadLetters: letters, findings, probe })
+    expect(groups.flat().map(({ text }) => JSON.parse(text.toString()).id)).toEqual(
+      ids.filter((id) => id.startsWith('sound')),
+    )
     expect((await letters.list()).map(({ offset, rowIndex }) => [offset, rowIndex])).toEqual([
       [1, 0],
       [1, 400],
       [1, 401],
       [2, 499],
     ])
-    // Two tries per halving and poison row; far from one per row.
-    expect(tried.length).toBeLessThan(80)
+    // Two tries per halving and poison row, and a second look at each; far from one per row.
+    expect(tried.length).toBeLessThan(90)
+    // What is applied together was tried together, on its own.
+    const text = (rows: { text: Buffer }[]) => rows.map((row) => `${row.text}\n`).join('')
+    for (const group of groups) expect(tried).toContain(text(group))
     await letters.close()
   })
 
   it('are told from sound ones by a child process', async () => {
     const batch = await batchOf(['a', 'b'])
     const { file } = batch.source as { file: string }
-    expect(await probeInChild('calls', file)).toBe(false)
+    expect(await probeInChild()('calls', file, signal)).toBe('survived')
     // Rows that are refused do not crash it either: they are set aside by the insert.
     await writeFile(file, '{"kind":"unknown"}\n')
-    expect(await probeInChild('calls', file)).toBe(false)
+    expect(await probeInChild()('calls', file, signal)).toBe('survived')
+  })
+
+  it('are told by signals of a fault alone: who kills, ends or delays a child says nothing about rows', async () => {
+    const dir = await temporaryFolder()
+    const outcomeOf = async (ending: string) => {
+      const script = join(dir, 'ending.mjs')
+      await writeFile(script, ending)
+      return probeInChild({ script, timeoutMs: ending.includes('setInterval') ? 300 : 60_000 })('calls', '', signal)
+    }
+    const killed = (name: string) => outcomeOf(`process.kill(process.pid, '${name}'); setTimeout(() => {}, 5000)`)
+    for (const name of ['SIGABRT', 'SIGSEGV', 'SIGILL', 'SIGBUS']) expect(await killed(name)).toBe('ended')
+    expect(await outcomeOf('process.exit(134)')).toBe('ended')
+    expect(await outcomeOf('process.exit(3)')).toBe('too-much')
+    for (const name of ['SIGKILL', 'SIGTERM', 'SIGINT'])
+      expect(await killed(name)).toMatchObject({ undecided: `a child process was ended by ${name}` })
+    expect(await outcomeOf('process.exit(137)')).toMatchObject({ undecided: 'a child process was ended by SIGKILL' })
+    expect(await outcomeOf('console.error("why"); process.exit(1)')).toEqual({
+      undecided: 'a child process ended with 1',
+      detail: 'why\n',
+    })
+    expect(await outcomeOf('setInterval(() => {}, 1000)')).toMatchObject({
+      undecided: 'a child process took more than 0.3 s',
+    })
+  })
+
+  describe('a batch that has ended the process twice', () => {
+    /** A log with one batch of four sound rows, of which two starts have ended the process. */
+    async function world() {
+      const dir = await temporaryFolder()
+      const log = await openLog(join(dir, 'log'))
+      const { store, remove } = await createTestStore()
+      onTestFinished(remove)
+      const letters = await openDeadLetters(dir)
+      onTestFinished(() => letters.close())
+      const texts = ['one', 'two', 'three', 'four'].map(rowOf)
+      await log.append('calls', [
+        { rows: Buffer.from(`${texts.join('\n')}\n`), rowCount: 4, patchCount: 0, clock: 5n, key: '' },
+      ])
+      const batch = { topic: 'calls', partition: 0, firstOffset: 1 } as Batch
+      const inFlight = createInFlight(dir)
+      expect([inFlight.begin(batch), inFlight.begin(batch)]).toEqual([0, 1])
+      const start = (probe: CrashProbe) =>
+        startWorker({
+          ...{ log, store, progress: createProgress(), deadLetters: letters, inFlight: createInFlight(dir), probe },
+          onFatal: fail,
+        })
+      const ids = async () =>
+        (
+          await store.rows<{ id: string }>({
+            ...{ name: 'ids', sql: 'SELECT id FROM callhouse.calls FINAL ORDER BY id', params: {} },
+          })
+        ).map(({ id }) => id)
+      return { dir, letters, start, ids }
+    }
+
+    it('waits while its children are killed, says so, and is applied whole once one of them may end by itself', async () => {
+      const { dir, letters, start, ids } = await world()
+      // As an engine's child where memory is short: killed with rows and without, twice.
+      const script = join(dir, 'short-of-memory.mjs')
+      const count = join(dir, 'count')
+      await writeFile(
+        script,
+        `import { appendFileSync, readFileSync } from 'node:fs'
+        appendFileSync('${count}', '.')
+        if (readFileSync('${count}').length <= 2) process.kill(process.pid, 'SIGKILL')
+        await import('${new URL('../../services/worker/probe.ts', import.meta.url).pathname}')`,
+      )
+      const worker = start(probeInChild({ script }))
+      // A start does not wait for it: someone has to be able to ask.
+      await worker.caughtUp()
+      expect(worker.status()).toEqual({
+        status: 'down',
+        reason: 'calls: rows that ended the engine cannot be told: a child process was ended by SIGKILL; rows wait',
+      })
+      expect(await ids()).toEqual([])
+      await expect.poll(ids, { timeout: 60_000 }).toEqual(['four', 'one', 'three', 'two'])
+      expect(await letters.list()).toEqual([])
+      await worker.stop()
+      expect(readdirSync(dir).filter((name) => name.startsWith('in-flight'))).toEqual([])
+    })
+
+    it('waits when a child that has none of its rows ends as well', async () => {
+      const { letters, start, ids } = await world()
+      const worker = start(async () => 'ended')
+      await worker.caughtUp()
+      expect(worker.status()).toMatchObject({ status: 'down', reason: expect.stringContaining('without any row') })
+      await worker.stop()
+      expect(await ids()).toEqual([])
+      expect(await letters.list()).toEqual([])
+    })
+
+    it('goes on after another start with what it found out before', async () => {
+      const { dir, letters, start, ids } = await world()
+      const tried: string[] = []
+      const crashing = crashingOn('three', tried)
+      const probe: CrashProbe = async (topic, file) =>
+        tried.length === 5 ? { undecided: 'killed' } : crashing(topic, file, signal)
+      let worker = start(probe)
+      await worker.caughtUp()
+      // An end in order: the starts that ended in a crash still count.
+      await worker.stop()
+      expect(JSON.parse(readFileSync(markOf(dir), 'utf8'))).toMatchObject({ attempts: 2 })
+      expect(tried).toHaveLength(5)
+      tried.length = 0
+      worker = start(crashing)
+      await worker.caughtUp()
+      await worker.stop()
+      expect(await ids()).toEqual(['four', 'one', 'two'])
+      expect(await letters.list()).toMatchObject([{ rowIndex: 2 }])
+      // The control, the second look at the row, the control before it, and the row that was not reached.
+      expect(tried.map((text) => (text === '' ? '' : JSON.parse(text).id))).toEqual(['', 'three', 'four'])
+      expect(existsSync(markOf(dir))).toBe(false)
+    })
+  })
+
+  it('are no dead letters when they are too many: it is the engine that is at fault', async () => {
+    const batch = await batchOf(Array.from({ length: 1_000 }, (_, n) => `poison-${n}`))
+    const letters = await openDeadLetters(await temporaryFolder())
+    const findings = createInFlight(await temporaryFolder()).findings(batch)
+    const tried: string[] = []
+    const deps = { deadLetters: letters, findings, probe: crashingOn('poison', tried) }
+    await expect(withoutCrashingRows(batch, deps)).rejects.toThrow('more than 20 rows of one batch end the engine')
+    expect(tried.length).toBeLessThan(120)
+    tried.length = 0
+    // The next attempt asks no child about a row again.
+    await expect(withoutCrashingRows(batch, deps)).rejects.toThrow('more than 20 rows')
+    expect(tried).toEqual([])
+    expect(await letters.list()).toEqual([])
+
+    // Where each of many rows takes long to find, the children are counted.
+    const scattered = await batchOf(
+      Array.from({ length: 10_000 }, (_, n) => (n % 500 === 0 ? `poison-${n}` : `sound-${n}`)),
+    )
+    const counted = createInFlight(await temporaryFolder()).findings(scattered)
+    await expect(withoutCrashingRows(scattered, { ...deps, findings: counted })).rejects.toThrow(
+      '400 child processes did not tell which rows end the engine',
+    )
+    expect(tried.length).toBeLessThan(450)
+    expect(await letters.list()).toEqual([])
+    await letters.close()
   })
 
   it('are set aside after two crashed starts, next to rows that are refused', async () => {

@@ -4,6 +4,7 @@ import type { Batch, Log, Position } from '../../services/core/log/log.ts'
 import type { Progress } from '../../services/core/progress.ts'
 import { type Store, StoreError } from '../../services/core/store/store.ts'
 import type { DeadLetter, DeadLetters } from '../../services/worker/deadletters.ts'
+import { noInFlight } from '../../services/worker/in-flight.ts'
 import { joined, partsOf } from '../../services/worker/joined.ts'
 import { startWorker } from '../../services/worker/run.ts'
 import { segmentRows } from '../../services/worker/segment-rows.ts'
@@ -82,6 +83,7 @@ function start(insert: (lines: string[]) => void, failing: number[] = []) {
     progress: { applied: (position: Position) => void applied.push(position), offset: () => 0 } as unknown as Progress,
     deadLetters: { add: async (letter: DeadLetter) => void letters.push(letter) } as unknown as DeadLetters,
     inFlight: {
+      ...noInFlight,
       begin: ({ partition }) => begun.push(partition) * 0,
       end: ({ partition }) => void begun.push(-partition),
     },
