@@ -1,0 +1,203 @@
+// Who goes next: a bounded number of places, and those that wait for one take turns by key, whoever came first.
+
+type Begin = (leave: () => void) => void
+
+export type FairQueue<Key> = {
+  /**
+   * Calls `begin` at once when there is a place, else when its turn has come. `leave` gives the place back.
+   * @param key absent: a key of its own
+   * @param request the work that this is a part of: when a part of it was let in, others are refused much later
+   * @returns takes it back as long as it waits
+   * @throws what `refused` makes, when too many of the key wait
+   */
+  ask(key: Key | undefined, begin: Begin, request?: object): () => void
+  waiting(): number
+  /** Keys that wait or have a place. */
+  keys(): number
+}
+
+type Options = {
+  /** How many go at one time. */
+  places: number
+  /** How many of one key may wait; default: any number. */
+  maxWaitingPerKey?: number
+  /** How many may wait of all keys that do, an equal share for each, at least one; default: any number. */
+  maxWaiting?: number
+  refused?(): Error
+}
+
+/** What is known of a key while it has a place or waits for one. */
+type Line = {
+  running: number
+  waiting: number
+  first: Waiting | undefined
+  last: Waiting | undefined
+  /** Its neighbours in the circle of lines that wait. */
+  before: Line
+  after: Line
+}
+
+type Waiting = { begin(): void; before: Waiting | undefined; after: Waiting | undefined }
+
+function newLine(): Line {
+  const line = { running: 0, waiting: 0, first: undefined, last: undefined } as Line
+  line.before = line
+  line.after = line
+  return line
+}
+
+function add(line: Line, one: Waiting): void {
+  one.before = line.last
+  if (line.last === undefined) line.first = one
+  else line.last.after = one
+  line.last = one
+  line.waiting++
+}
+
+function remove(line: Line, { before, after }: Waiting): void {
+  if (before === undefined) line.first = after
+  else before.after = after
+  if (after === undefined) line.last = before
+  else after.before = before
+  line.waiting--
+}
+
+/**
+ * One of each key in turn. While another key waits, a key has at most half of the places, rounded up; and the last free
+ * place is for a key that has none, so that whoever comes beside slow work of others need not wait for its end. Every
+ * operation takes the same time however many wait, and nothing is kept of a key that neither waits nor has a place.
+ */
+export function createFairQueue<Key>(options: Options): FairQueue<Key> {
+  const { places, maxWaitingPerKey = Number.POSITIVE_INFINITY, maxWaiting = Number.POSITIVE_INFINITY } = options
+  const half = Math.ceil(places / 2)
+  const lines = new Map<Key, Line>()
+  const letIn = new WeakSet<object>()
+  /** Between the line that had its turn last and the one whose turn is next. */
+  const circle = newLine()
+  let linesWaiting = 0
+  let waiting = 0
+  let free = places
+
+  function enterCircle(line: Line): void {
+    line.before = circle.before
+    line.after = circle
+    circle.before.after = line
+    circle.before = line
+    linesWaiting++
+  }
+
+  function leaveCircle(line: Line): void {
+    line.before.after = line.after
+    line.after.before = line.before
+    linesWaiting--
+  }
+
+  const mayGo = ({ running }: Line, areOthersWaiting: boolean): boolean =>
+    running === 0 ? free > 0 : free > 1 && (running < half || !areOthersWaiting)
+
+  function forget(key: Key | undefined, line: Line): void {
+    if (key !== undefined && line.running + line.waiting === 0) lines.delete(key)
+  }
+
+  function start(key: Key | undefined, line: Line, begin: Begin): void {
+    free--
+    line.running++
+    let hasLeft = false
+    begin(() => {
+      if (hasLeft) return
+      hasLeft = true
+      free++
+      line.running--
+      forget(key, line)
+      next()
+    })
+  }
+
+  function next(): void {
+    // Those that are passed over have a place each, so there are few of them.
+    for (let line = circle.after; line !== circle && free > 0; line = line.after) {
+      if (!mayGo(line, linesWaiting > 1)) continue
+      const one = line.first as Waiting
+      take(line, one)
+      if (line.waiting > 0) {
+        leaveCircle(line)
+        enterCircle(line)
+      }
+      one.begin()
+      // What began may have left already, or asked for more: the next one is looked for from the start.
+      line = circle
+    }
+  }
+
+  function take(line: Line, one: Waiting): void {
+    remove(line, one)
+    waiting--
+    if (line.waiting === 0) leaveCircle(line)
+  }
+
+  function throwUnlessRoom(line: Line, isLetIn: boolean): void {
+    const share = Math.max(1, Math.floor(maxWaiting / (linesWaiting + (line.waiting === 0 ? 1 : 0))))
+    const limit = isLetIn ? Math.max(maxWaitingPerKey, share) : Math.min(maxWaitingPerKey, share)
+    if (line.waiting >= limit) throw options.refused?.() ?? new Error('too many wait')
+  }
+
+  return {
+    ask(key, begin, request) {
+      const line = (key === undefined ? undefined : lines.get(key)) ?? newLine()
+      const isNext = line.waiting === 0 && mayGo(line, linesWaiting > 0)
+      if (!isNext) throwUnlessRoom(line, request !== undefined && letIn.has(request))
+      if (request !== undefined) letIn.add(request)
+      if (key !== undefined) lines.set(key, line)
+      if (isNext) {
+        start(key, line, begin)
+        return () => undefined
+      }
+      let isWaiting = true
+      const one: Waiting = {
+        ...{ before: undefined, after: undefined },
+        begin() {
+          isWaiting = false
+          start(key, line, begin)
+        },
+      }
+      if (line.waiting === 0) enterCircle(line)
+      add(line, one)
+      waiting++
+      return () => {
+        if (!isWaiting) return
+        isWaiting = false
+        take(line, one)
+        forget(key, line)
+        next()
+      }
+    },
+    waiting: () => waiting,
+    keys: () => lines.size,
+  }
+}
+
+/**
+ * Resolves to the function that gives the place back, when the turn has come.
+ * Rejects with the reason of `signal` when that is aborted before, and with what `ask` throws.
+ */
+export function placeIn<Key>(
+  queue: FairQueue<Key>,
+  key: Key | undefined,
+  { signal, request }: { signal?: AbortSignal; request?: object | undefined } = {},
+): Promise<() => void> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted()
+    let isWaiting = true
+    const onAbort = (): void => {
+      takeBack()
+      reject(signal?.reason)
+    }
+    const begin: Begin = (leave) => {
+      isWaiting = false
+      signal?.removeEventListener('abort', onAbort)
+      resolve(leave)
+    }
+    const takeBack = queue.ask(key, begin, request)
+    if (isWaiting) signal?.addEventListener('abort', onAbort, { once: true })
+  })
+}
