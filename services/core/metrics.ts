@@ -1,5 +1,6 @@
 // Prometheus metrics of this process; other parts add theirs to the registry.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Policy } from './http/errors.ts'
 
 export type HttpMetrics = {
   /** Counts a finished request. `status` 499 = the client went away. */
@@ -14,6 +15,8 @@ export type Metrics = {
   http: HttpMetrics
   /** Counts a read's wait for earlier writes. */
   waited(outcome: 'current' | 'waited' | 'stale', ms: number): void
+  /** Counts a request that a bound refused. */
+  refused(policy: Policy): void
   /** Text of the exposition format and its content type. */
   text(): Promise<{ contentType: string; text: string }>
 }
@@ -48,8 +51,15 @@ export function createMetrics({ withProcess = true }: { withProcess?: boolean } 
     buckets: [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 10],
     registers,
   })
+  const refused = new Counter({
+    name: 'callhouse_refused_total',
+    help: 'Requests answered 429, by the bound: bodies in memory, unapplied log, waiting reads; …_share: that of one key or project',
+    labelNames: ['policy'] as const,
+    registers,
+  })
   return {
     registry,
+    refused: (policy) => refused.labels(policy).inc(),
     waited: (outcome, ms) => freshness.labels(outcome).observe(ms / 1000),
     http: {
       observe(route, status, seconds, bytesIn, bytesOut) {

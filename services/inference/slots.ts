@@ -11,10 +11,13 @@ export function createSlots(limit: number | undefined): Slots {
   return {
     take(projectId) {
       const count = taken.get(projectId) ?? 0
-      if (limit !== undefined && count >= limit)
-        throw inferenceFault(429, `More than ${limit} inference requests of this project at one time`, {
+      if (limit !== undefined && count >= limit) {
+        const full = inferenceFault(429, `More than ${limit} inference requests of this project at one time`, {
           ...{ code: 'concurrency_limit', headers: { 'Retry-After': '1' } },
         })
+        full.policy = 'inference_concurrency'
+        throw full
+      }
       taken.set(projectId, count + 1)
       let isTaken = true
       return () => {

@@ -96,6 +96,7 @@ function reasonOf(error: Error): string {
       return `the database has too little memory${code}`
     case 'timeout':
     case 'cancelled':
+    case 'busy':
     case 'outage':
       return `the database is not available${code}`
     default:

@@ -2,14 +2,18 @@
 import { createEmbeddedStore } from '../../services/core/store/embedded.ts'
 import { storeContract } from './store.contract.ts'
 
+const interactiveConnections = 5
+
 storeContract({
   name: 'embedded',
+  interactiveConnections,
   async open(dir) {
     const store = await createEmbeddedStore({
       dir,
       memoryCapBytes: 2 ** 31,
       queryTimeoutMs: 30_000,
       queryMemoryBytes: 2 ** 29,
+      interactiveConnections,
     })
     await store.migrate()
     return store

@@ -1,4 +1,5 @@
-// Rows of the topic calls for tests of the store.
+// For tests of the store: rows of the topic calls, and what a statement fails with.
+import { StoreError } from '../../services/core/store/store.ts'
 
 export type CallLine = {
   project: string
@@ -24,3 +25,12 @@ export const callLine = ({
   `"op_name":"op","attributes":{},"inputs":${inputs},"output":"null","summary":{"a":1}}`
 
 export const linesOf = (lines: string[]): string => lines.map((line) => `${line}\n`).join('')
+
+export async function failure(promise: Promise<unknown>): Promise<StoreError> {
+  const outcome = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  if (!(outcome instanceof StoreError)) throw new Error(`expected a StoreError, got ${outcome}`)
+  return outcome
+}

@@ -1,11 +1,11 @@
 // The server driver when the server, the network or another worker misbehaves, over the bridge.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createServerStore, type ServerStoreOptions } from '../../services/core/store/server.ts'
-import { type Query, type Store, StoreError } from '../../services/core/store/store.ts'
+import type { Query, Store } from '../../services/core/store/store.ts'
 import { topics } from '../../services/core/topics.ts'
 import { type Bridge, startBridge } from '../fixtures/bridge.ts'
 import { type FaultyProxy, startFaultyProxy } from '../fixtures/faulty-proxy.ts'
-import { callLine, linesOf } from './store-rows.ts'
+import { callLine, failure, linesOf } from './store-rows.ts'
 
 let bridge: Bridge
 let proxy: FaultyProxy
@@ -22,14 +22,6 @@ async function open(options: Partial<ServerStoreOptions> = {}): Promise<Store> {
   })
   opened.push(one)
   return one
-}
-async function failure(promise: Promise<unknown>): Promise<StoreError> {
-  const error = await promise.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  )
-  if (!(error instanceof StoreError)) throw new Error(`expected a StoreError, got ${error}`)
-  return error
 }
 const tables = async (database: string) =>
   (

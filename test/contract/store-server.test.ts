@@ -6,6 +6,9 @@ import { startClickHouseContainer } from '../fixtures/clickhouse-container.ts'
 import { hasContainers } from '../fixtures/containers.ts'
 import { storeContract } from './store.contract.ts'
 
+/** Fewer than the bridge answers at one time. */
+const interactiveConnections = 5
+
 type Server = { url: string; user: string; password: string; remove(): Promise<void> }
 
 function onServer(name: string, start: () => Promise<Server>): void {
@@ -19,9 +22,10 @@ function onServer(name: string, start: () => Promise<Server>): void {
 
     storeContract({
       name: 'server',
+      interactiveConnections,
       async open() {
         const { url, user, password } = server
-        const limits = { queryTimeoutMs: 30_000, queryMemoryBytes: 2 ** 29 }
+        const limits = { queryTimeoutMs: 30_000, queryMemoryBytes: 2 ** 29, interactiveConnections }
         const store = await createServerStore({ url, user, password, compression: true, ...limits })
         await store.migrate()
         return store

@@ -4,26 +4,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Query, type Store, StoreError } from '../../services/core/store/store.ts'
+import type { Query, Store } from '../../services/core/store/store.ts'
 import { topics } from '../../services/core/topics.ts'
-import { callLine, linesOf } from './store-rows.ts'
+import { callLine, failure, linesOf } from './store-rows.ts'
+import { readsTakeTurns } from './store-turns.ts'
 
 export type StoreDriver = {
   name: string
+  /** Connections for reads. */
+  interactiveConnections: number
   /** Opens a store on an empty database, with its tables. */
   open(dir: string): Promise<Store>
 }
 
 const query = (sql: string, params: Record<string, unknown> = {}): Query => ({ name: 'test', sql, params })
-
-async function failure(promise: Promise<unknown>): Promise<StoreError> {
-  const outcome = await promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  )
-  if (!(outcome instanceof StoreError)) throw new Error(`expected a StoreError, got ${outcome}`)
-  return outcome
-}
 
 export function storeContract(driver: StoreDriver): void {
   describe(`store: ${driver.name}`, () => {
@@ -388,6 +382,8 @@ export function storeContract(driver: StoreDriver): void {
         expect((await failure(store.insert(topics.files, { bytes: [Buffer.from(broken)] }))).kind).toBe('data')
       })
     })
+
+    readsTakeTurns(driver.interactiveConnections, () => store)
 
     test('migrations that are applied are not applied again', async () => {
       expect(await store.migrate()).toEqual({ applied: [] })

@@ -145,7 +145,7 @@ export function createApp(deps: AppDeps): HttpServer {
   const exchangeOf = (request: IncomingMessage): Exchange => exchanges.get(request) as Exchange
   const discardBytes = 2 * config.maxBodyBytes
   const fail = (exchange: Exchange, error: unknown) => {
-    writeError(exchange, error, { log, discardBytes, discardMs }).catch((broken: unknown) => {
+    writeError(exchange, error, { log, refused: metrics.refused, discardBytes, discardMs }).catch((broken: unknown) => {
       log.error({ request: exchange.requestId, error: String(broken) }, 'answer failed')
       exchange.response.destroy()
     })

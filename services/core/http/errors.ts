@@ -26,11 +26,16 @@ export type FaultStatus =
   | 503
   | 504
 
+/** What a refusal kept: a bound of the whole process, or the share of one key or project, which the others do not feel. */
+export type Policy = 'bodies' | 'bodies_share' | 'log' | 'log_share' | 'reads_share' | 'inference_concurrency'
+
 /** An expected fault: its status, its body and its headers are the answer. */
 export class Fault extends Error {
   readonly status: FaultStatus
   readonly body: Record<string, unknown>
   readonly headers: Record<string, string>
+  /** Counted by it. */
+  policy?: Policy
   constructor(status: FaultStatus, body: Record<string, unknown>, headers: Record<string, string> = {}) {
     super(typeof body.reason === 'string' ? body.reason : JSON.stringify(body).slice(0, 500))
     this.status = status
@@ -57,5 +62,12 @@ export const invalid = (detail: Detail | readonly Detail[]): Fault =>
 /** 429 or 503 with Retry-After in whole seconds. */
 export const retryLater = (status: 429 | 503, reason: string, retryAfterSeconds = 1): Fault =>
   new Fault(status, { reason }, { 'Retry-After': String(retryAfterSeconds) })
+
+/** 429 for what one of our bounds refuses. */
+export function tooMuch(policy: Policy, reason: string): Fault {
+  const refusal = retryLater(429, reason)
+  refusal.policy = policy
+  return refusal
+}
 
 export const tooLarge = (): Fault => fault(413, 'Request too large')

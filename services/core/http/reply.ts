@@ -4,7 +4,7 @@ import { gzip } from 'node:zlib'
 import type { Logger } from '../logger.ts'
 import { StoreError } from '../store/store.ts'
 import { ClientGone, discardRest } from './body.ts'
-import { Fault, fault, retryLater } from './errors.ts'
+import { Fault, fault, type Policy, retryLater, tooMuch } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import type { Reply } from './route.ts'
 
@@ -138,6 +138,8 @@ function asFault(error: unknown): Fault | undefined {
       return fault(504, 'Query took too long')
     case 'memory':
       return fault(502, 'Query needed too much memory')
+    case 'busy':
+      return tooMuch('reads_share', 'Too many queries of this project are waiting')
     case 'outage':
       return error.code === tooManyWaiting
         ? retryLater(503, 'Too many queries are waiting')
@@ -174,7 +176,7 @@ function traitsOf(error: unknown): Record<string, unknown> {
   }
 }
 
-export type FailDeps = { log: Logger; discardBytes: number; discardMs: number }
+export type FailDeps = { log: Logger; refused(policy: Policy): void; discardBytes: number; discardMs: number }
 
 /** Answers an error; cuts the connection when the answer has begun, so that clients do not take a part for the whole. */
 export async function writeError(exchange: Exchange, error: unknown, deps: FailDeps): Promise<void> {
@@ -196,6 +198,7 @@ export async function writeError(exchange: Exchange, error: unknown, deps: FailD
     return
   }
   const told = known ?? fault(500, 'Internal server error')
+  if (told.policy !== undefined) deps.refused(told.policy)
   const { status, body, headers } = exchange.faultAs?.(told) ?? told
   const all: OutgoingHttpHeaders = { ...headers }
   if ((status === 429 || status === 503) && all['Retry-After'] === undefined) all['Retry-After'] = '1'

@@ -12,7 +12,15 @@ import { applyMigrations } from './migrate.ts'
 import { createPartsWatch } from './parts-watch.ts'
 import { createPool, type EngineResult, type Pool } from './pool.ts'
 import { createSegmentPaths } from './segment-path.ts'
-import { bind, type Limits, readSettings, readStatement, type Settings, writeSettings } from './statement.ts'
+import {
+  bind,
+  type Limits,
+  lowPriority,
+  readSettings,
+  readStatement,
+  type Settings,
+  writeSettings,
+} from './statement.ts'
 import {
   type Query,
   type QueryOptions,
@@ -52,9 +60,6 @@ const controlTimeoutMs = 5_000
 const graceMs = 500
 /** Longest statement text: lists of ids travel in it. */
 const maxQuerySizeBytes = 64 * 2 ** 20
-const maxWaiting = 500
-/** Priority of counters, below that of requests and of batches, in steps of nice(2). */
-const lowPriority: Settings = { os_threads_nice_value_query: 10, os_threads_nice_value_materialized_view: 10 }
 const partsEveryMs = 60_000
 
 const args = (settings: Settings): string[] => Object.entries(settings).map(([name, value]) => `--${name}=${value}`)
@@ -99,7 +104,7 @@ const readerSettings: Settings = { ...sessionSettings, readonly: 2 }
  */
 export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
   const { logger = silent, metrics, queryTimeoutMs, queryMemoryBytes } = options
-  const interactive = options.interactiveConnections ?? 4
+  const interactive = options.interactiveConnections ?? 5
   const exports = options.exportConnections ?? 2
   const resultBytes = options.maxResultBytes ?? 256 * 2 ** 20
   warnOfFewThreads(interactive + exports + 3, logger)
@@ -113,17 +118,15 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
     write: createPool({
       name: 'write',
       size: 1,
-      maxWaiting: 10_000,
       open: open({ ...sessionSettings, ...writeSettings(writeLimits) }),
     }),
     background: createPool({
       name: 'background',
       size: 1,
-      maxWaiting,
       open: open({ ...sessionSettings, ...writeSettings(writeLimits), ...lowPriority }),
     }),
-    interactive: createPool({ name: 'interactive', size: interactive, maxWaiting, open: open(readerSettings) }),
-    export: createPool({ name: 'export', size: exports, maxWaiting, open: open(readerSettings) }),
+    interactive: createPool({ name: 'interactive', size: interactive, open: open(readerSettings) }),
+    export: createPool({ name: 'export', size: exports, open: open({ ...readerSettings, ...lowPriority }) }),
     control,
   }
   /**
@@ -160,6 +163,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
       return pools[pool].run({
         sql: readStatement(query, format, readSettings({ timeoutMs, memoryBytes, resultBytes }), tag),
         format,
+        projectId: query.projectId,
         timeoutMs: timeoutMs + graceMs,
         ...(signal === undefined ? {} : { signal }),
         kill: kill(tag),
@@ -296,7 +300,6 @@ async function openControl(dir: string, options: EmbeddedStoreOptions): Promise<
   const pool = createPool({
     name: 'control',
     size: 1,
-    maxWaiting: 10_000,
     open: () => openSession(dir, sessionSettings),
   })
   return {

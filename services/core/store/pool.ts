@@ -1,5 +1,6 @@
 // Connections to the embedded engine: each runs one statement at a time, and one that failed is never used again.
 import type { Session } from 'chdb'
+import { createPlaces } from './places.ts'
 import { StoreError } from './store.ts'
 
 export type EngineResult = { bytes(): Uint8Array; rowsRead: number }
@@ -7,6 +8,8 @@ export type EngineResult = { bytes(): Uint8Array; rowsRead: number }
 type Job = {
   sql: string
   format: string
+  /** Whose turn it takes. */
+  projectId?: string | undefined
   /** Gives up after this time, waiting for a connection included. Absent: the statement's own limit decides. */
   timeoutMs?: number
   signal?: AbortSignal
@@ -22,32 +25,21 @@ export type Pool = {
   close(): Promise<void>
 }
 
-type Waiter = { begin(session: Session): void; fail(error: unknown): void }
-
 /** Between two attempts to kill: the statement may not have been registered yet when the first one came. */
 const killEveryMs = 100
 
-/**
- * @param open opens one connection with the settings of this pool
- * @param maxWaiting statements that may wait for a connection; one more is refused as an outage
- */
-export function createPool(options: { name: string; size: number; maxWaiting: number; open: () => Session }): Pool {
-  const { name, size, maxWaiting, open } = options
+/** @param open opens one connection with the settings of this pool */
+export function createPool(options: { name: string; size: number; open: () => Session }): Pool {
+  const { name, size, open } = options
+  const places = createPlaces(name, size)
   const idle: Session[] = []
-  const waiting: Waiter[] = []
   const running = new Set<Promise<unknown>>()
-  let opened = 0
   let closed = false
 
-  function take(): Session | undefined {
-    const session = idle.pop()
-    if (session !== undefined) return session
-    if (opened >= size) return
-    opened++
+  function take(): Session {
     try {
-      return open()
+      return idle.pop() ?? open()
     } catch (error) {
-      opened--
       throw new StoreError(
         'outage',
         0,
@@ -57,29 +49,20 @@ export function createPool(options: { name: string; size: number; maxWaiting: nu
   }
 
   function give(session: Session, isClean: boolean): void {
-    const waiter = waiting.shift()
-    if (isClean) {
-      if (waiter === undefined) idle.push(session)
-      else waiter.begin(session)
-      return
-    }
+    if (isClean) idle.push(session)
     // What a failed statement had already put out would come before the next one's result.
-    session.close()
-    opened--
-    if (waiter === undefined) return
-    try {
-      waiter.begin(take() as Session)
-    } catch (error) {
-      waiter.fail(error)
-    }
+    else session.close()
   }
 
-  function start(session: Session, job: Job): Promise<EngineResult> {
+  function start(job: Job, leave: () => void): Promise<EngineResult> {
+    const session = take()
     const native = session.queryAsync(job.sql, { format: job.format })
-    const tracked = native.then(
-      () => give(session, true),
-      () => give(session, false),
-    )
+    const tracked = native
+      .then(
+        () => give(session, true),
+        () => give(session, false),
+      )
+      .finally(leave)
     running.add(tracked)
     tracked.finally(() => running.delete(tracked))
     return native
@@ -107,60 +90,46 @@ export function createPool(options: { name: string; size: number; maxWaiting: nu
     if (job.signal?.aborted) return Promise.reject(new StoreError('cancelled', 394, 'the query was cancelled'))
     return new Promise((resolve, reject) => {
       let native: Promise<EngineResult> | undefined
-      let waiter: Waiter | undefined
+      let takeBack = (): void => undefined
       let timer: NodeJS.Timeout | undefined
 
       const settle = () => {
         clearTimeout(timer)
         job.signal?.removeEventListener('abort', onAbort)
       }
-      const stop = (error: StoreError) => {
+      const fail = (error: unknown) => {
         settle()
-        if (native === undefined) waiting.splice(waiting.indexOf(waiter as Waiter), 1)
-        else if (job.kill !== undefined) killing(killUntilEnded(native, job.kill))
         reject(error)
+      }
+      const stop = (error: StoreError) => {
+        if (native === undefined) takeBack()
+        else if (job.kill !== undefined) killing(killUntilEnded(native, job.kill))
+        fail(error)
       }
       const onAbort = () => stop(new StoreError('cancelled', 394, 'the query was cancelled'))
-      const begin = (session: Session) => {
-        native = start(session, job)
-        native.then(
-          (result) => {
-            settle()
-            resolve(result)
-          },
-          (error) => {
-            settle()
-            reject(error)
-          },
-        )
+      const begin = (leave: () => void) => {
+        try {
+          native = start(job, leave)
+        } catch (error) {
+          leave()
+          fail(error)
+          return
+        }
+        native.then((result) => {
+          settle()
+          resolve(result)
+        }, fail)
       }
 
-      let session: Session | undefined
-      try {
-        session = take()
-      } catch (error) {
-        reject(error)
-        return
-      }
-      if (session === undefined && waiting.length >= maxWaiting) {
-        reject(new StoreError('outage', 202, `too many statements wait for the ${name} connections`))
-        return
-      }
       if (job.timeoutMs !== undefined) {
         const { timeoutMs } = job
         timer = setTimeout(() => stop(new StoreError('timeout', 159, `no answer within ${timeoutMs} ms`)), timeoutMs)
       }
       job.signal?.addEventListener('abort', onAbort, { once: true })
-      if (session !== undefined) begin(session)
-      else {
-        waiter = {
-          begin,
-          fail(error) {
-            settle()
-            reject(error)
-          },
-        }
-        waiting.push(waiter)
+      try {
+        takeBack = places.ask(job.projectId, begin, job.signal)
+      } catch (error) {
+        fail(error)
       }
     })
   }

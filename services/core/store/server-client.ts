@@ -1,7 +1,9 @@
 // Statements over ClickHouse's HTTP interface: bounded connections, deadlines, and an end in the server when one is cut short.
 import type { Readable } from 'node:stream'
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client'
+import { type FairQueue, placeIn } from '../fair-queue.ts'
 import { quote } from './literals.ts'
+import { createPlaces } from './places.ts'
 import type { Settings } from './statement.ts'
 import { StoreError } from './store.ts'
 
@@ -20,6 +22,8 @@ export type Job = {
   /** Gives up after this time, waiting for a connection included. */
   timeoutMs: number
   signal?: AbortSignal
+  /** Whose turn it takes. */
+  projectId?: string | undefined
 }
 
 export type ServerClient = {
@@ -31,47 +35,12 @@ export type ServerClient = {
   close(): Promise<void>
 }
 
-type Gate = { enter(stop: AbortSignal): Promise<() => void> }
-
-const maxWaiting = 500
 const killEveryMs = 100
 /** At least so many attempts, as the statement may not have begun yet, and at most so many. */
 const killAttempts = [3, 100] as const
 const controlTimeoutMs = 5_000
 /** Sockets are given up before the server's own limit, 3 s in old versions: one that it has just closed is not used. */
 const idleSocketMs = 2_500
-
-function createGate(name: string, size: number): Gate {
-  let free = size
-  const waiting: (() => void)[] = []
-  const leave = (): void => {
-    const next = waiting.shift()
-    if (next) next()
-    else free++
-  }
-  return {
-    enter(stop) {
-      if (free > 0) {
-        free--
-        return Promise.resolve(leave)
-      }
-      if (waiting.length >= maxWaiting)
-        return Promise.reject(new StoreError('outage', 202, `too many statements wait for the ${name} connections`))
-      return new Promise((entered, gone) => {
-        const begin = (): void => {
-          stop.removeEventListener('abort', end)
-          entered(leave)
-        }
-        const end = (): void => {
-          waiting.splice(waiting.indexOf(begin), 1)
-          gone(stop.reason)
-        }
-        waiting.push(begin)
-        stop.addEventListener('abort', end, { once: true })
-      })
-    },
-  }
-}
 
 /** How a server ends an answer that it cannot finish: with a marker around the error, or in old versions with the error. */
 const markedError = /\r\n__exception__\r\n[^\r\n]*\r\n([\s\S]*?)\r?\n?[^\r\n]*\r\n__exception__\r\n$/
@@ -125,9 +94,9 @@ export function createServerClient(options: {
       : { response: false, request: false },
     log: { level: ClickHouseLogLevel.OFF },
   })
-  const gates = Object.fromEntries(
-    Object.entries(connections).map(([name, size]) => [name, createGate(name, size)]),
-  ) as Record<PoolName, Gate>
+  const lines = Object.fromEntries(
+    Object.entries(connections).map(([name, size]) => [name, createPlaces(name, size)]),
+  ) as Record<PoolName, FairQueue<string>>
   const running = new Set<Promise<unknown>>()
   const ended = new AbortController()
 
@@ -142,7 +111,7 @@ export function createServerClient(options: {
   }
 
   async function exchange(job: Job, queryId: string, stop: AbortSignal): Promise<Buffer> {
-    const leave = await (gates[job.pool] as Gate).enter(stop)
+    const leave = await placeIn(lines[job.pool], job.projectId, { signal: stop, request: job.signal })
     try {
       const { stream, response_headers } = await client.exec({
         query: job.sql,

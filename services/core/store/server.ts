@@ -15,7 +15,7 @@ import { serverStatements, spreadTables } from './server-ddl.ts'
 import { createServerNames, ownerSuffix, stageOf } from './server-names.ts'
 import { createScratch } from './server-scratch.ts'
 import { openDatabase } from './server-start.ts'
-import { bind, formatName, type Limits, readSettings, type Settings, writeSettings } from './statement.ts'
+import { bind, formatName, type Limits, lowPriority, readSettings, type Settings, writeSettings } from './statement.ts'
 import {
   type Query,
   type QueryOptions,
@@ -180,7 +180,8 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
         pool,
         sql: `${sql}\nFORMAT ${formatName(format)}`,
         params,
-        settings: reading({ timeoutMs, memoryBytes }),
+        settings: { ...reading({ timeoutMs, memoryBytes }), ...(pool === 'interactive' ? {} : lowPriority) },
+        projectId: query.projectId,
         timeoutMs: Math.max(1, until - Date.now()),
         ...(signal === undefined ? {} : { signal }),
       })
@@ -286,7 +287,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
         if (names.usesScratch(query.sql)) await scratch.ensure()
         const pool = background ? 'background' : 'write'
         const timeoutMs = writeTimeoutMs + graceMs
-        const settings = { ...writing, wait_end_of_query: 1 }
+        const settings = { ...writing, wait_end_of_query: 1, ...(background ? lowPriority : {}) }
         await timed(query.name, pool, 'command', () =>
           client.send({ name: query.name, pool, sql, params, settings, timeoutMs }),
         )

@@ -139,5 +139,11 @@ export function projectQuery(queryName: string, projectId: ProjectId, build: (pr
   return { name: queryName, ...render(fragment), projectId }
 }
 
-/** A query on tables without projects (positions, system tables). */
-export const systemQuery = (queryName: string, fragment: Sql): Query => ({ name: queryName, ...render(fragment) })
+/**
+ * A query on tables without projects (positions, system tables).
+ * @param projectId the project of the request that asks, whose turn it takes
+ */
+export const systemQuery = (queryName: string, fragment: Sql, projectId?: ProjectId): Query => ({
+  ...{ name: queryName, ...render(fragment) },
+  ...(projectId === undefined ? {} : { projectId }),
+})

@@ -36,6 +36,12 @@ export const writeSettings = (limits: Limits): Settings => ({
   max_partitions_per_insert_block: 0,
 })
 
+/** Of counters and exports: below requests and batches, in steps of nice(2). */
+export const lowPriority: Settings = {
+  os_threads_nice_value_query: 10,
+  os_threads_nice_value_materialized_view: 10,
+}
+
 export const settingsText = (settings: Settings): string =>
   Object.entries(settings)
     .map(([name, value]) => `${name} = ${typeof value === 'number' ? value : quote(value)}`)

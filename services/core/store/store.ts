@@ -8,7 +8,7 @@ export type Query = {
   name: string
   sql: string
   params: Record<string, unknown>
-  /** Whose rows it reads; absent = what belongs to no project, or to all of them. */
+  /** Whose rows it reads; absent = what belongs to no project, or to all of them. Reads take turns by it. */
   projectId?: ProjectId
 }
 
@@ -17,13 +17,19 @@ export type QueryOptions = {
   pool?: 'interactive' | 'export' | 'background'
   timeoutMs?: number
   memoryBytes?: number
-  /** When it aborts, the query is killed in the engine. */
+  /**
+   * When it aborts, the query is killed in the engine. Queries that share it are of one request: when one of them was
+   * let in, the others are not refused because many wait.
+   */
   signal?: AbortSignal
 }
 
-/** Why the store refused: `data` = the rows can never be inserted, `outage` = the same statement may succeed later. */
+/**
+ * Why the store refused: `data` = the rows can never be inserted, `outage` = the same statement may succeed later,
+ * `busy` = too many of its project wait.
+ */
 export class StoreError extends Error {
-  readonly kind: 'data' | 'outage' | 'timeout' | 'memory' | 'cancelled' | 'query'
+  readonly kind: 'data' | 'outage' | 'busy' | 'timeout' | 'memory' | 'cancelled' | 'query'
   /** ClickHouse error code, 0 when unknown. */
   readonly code: number
   constructor(kind: StoreError['kind'], code: number, message: string) {
@@ -50,6 +56,7 @@ export type StoreHealth = { status: 'ok' | 'degraded' | 'down'; reason?: string 
  * MUST: every statement carries its own settings; none leaks to the next one.
  * MUST: `insert` reports the rows that the engine read from the source, so that the worker can compare.
  * MUST: a statement that failed or was killed leaves nothing behind for the next one.
+ * MUST: reads that wait for a connection take turns by project; one that waits too long or is aborted leaves the line.
  * MUST NOT: put bytes of a caller into SQL text.
  */
 export type Store = {

@@ -83,7 +83,7 @@ export async function readSplit(
   const known = memory.covered
   // What was covered before stays covered: usually nothing has been marked since.
   const [now, marked] = await Promise.all([
-    readCovered(store, 'call_stats', options),
+    readCovered(store, projectId, 'call_stats', options),
     known.length > 0 ? dirty(known) : null,
   ])
   if (now.length === 0) return null

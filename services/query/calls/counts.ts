@@ -192,12 +192,14 @@ export const marksQuery = (projectId: ProjectId, covered: Covered): Query =>
 /** What a rollup covers; nothing while it does not exist. Positions only grow. */
 export async function readCovered(
   store: Pick<Store, 'bytes'>,
+  projectId: ProjectId,
   rollup: 'call_counts' | 'call_stats',
   options: QueryOptions,
 ): Promise<Covered> {
   const query = systemQuery(
     'calls.covered',
     sql`SELECT partition, toString(max(position)) FROM callhouse.rollups WHERE name = ${param('String', rollup)} GROUP BY partition`,
+    projectId,
   )
   const rows = compactRows<[number, string]>(await store.bytes(query, 'JSONCompactEachRow', options))
   return rows.map(([partition, position]) => ({ partition, position }))
@@ -262,7 +264,7 @@ export async function countProject(
   ])
   if (compactRows<[number]>(marks)[0]?.[0] !== 1) return total[counter]
   // Positions only grow, so whichever of two readers sets it last sets a lower bound.
-  memory.covered = await readCovered(store, 'call_counts', options)
+  memory.covered = await readCovered(store, projectId, 'call_counts', options)
   const minutes = await readDirty(store, projectId, options)
   const [live, rest] = await Promise.all([
     minutes.length === 0 ? null : readLiveHours(store, projectId, minutes, options),

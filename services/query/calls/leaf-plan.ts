@@ -30,12 +30,13 @@ const mostMinutes = 10_000
 
 /** Minutes (in seconds) whose payloads may lack leaves; null while they are many, or leaves are new to the installation. */
 export async function readDirtyMinutes({ store, projectId, options }: CallReader): Promise<number[] | null> {
-  const covered = compactRows<[number, string]>(await store.bytes(coveredQuery, 'JSONCompactEachRow', options))
+  const answer = await store.bytes(coveredQuery(projectId), 'JSONCompactEachRow', options)
+  const covered = compactRows<[number, string]>(answer)
   if (covered.length === 0) return null
   // Read before the leaves: a minute that is not named has all of them by then.
   const past = pastPositions(covered.map(([partition, position]) => ({ partition, position })))
-  const answer = await store.bytes(dirtyMinutesQuery(projectId, past, mostMinutes + 1), 'JSONCompactEachRow', options)
-  const minutes = compactRows<[number]>(answer).map(([minute]) => minute)
+  const dirty = await store.bytes(dirtyMinutesQuery(projectId, past, mostMinutes + 1), 'JSONCompactEachRow', options)
+  const minutes = compactRows<[number]>(dirty).map(([minute]) => minute)
   return minutes.length > mostMinutes ? null : minutes
 }
 

@@ -165,10 +165,12 @@ export const dirtyCallsQuery = (projectId: ProjectId, minutes: readonly number[]
     return sql`SELECT DISTINCT toUnixTimestamp64Micro(started_at) ${project.from('calls', { where })} LIMIT ${param('UInt64', limit)}`
   })
 
-export const coveredQuery = systemQuery(
-  'calls.leaf-covered',
-  sql`SELECT partition, toString(max(position)) FROM callhouse.rollups WHERE name = ${param('String', leavesRollup)} GROUP BY partition`,
-)
+export const coveredQuery = (projectId: ProjectId): Query =>
+  systemQuery(
+    'calls.leaf-covered',
+    sql`SELECT partition, toString(max(position)) FROM callhouse.rollups WHERE name = ${param('String', leavesRollup)} GROUP BY partition`,
+    projectId,
+  )
 
 /** Minutes with marks that leaves do not cover, at most `limit`. */
 export const dirtyMinutesQuery = (projectId: ProjectId, past: Sql, limit: number): Query =>

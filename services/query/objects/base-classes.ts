@@ -25,7 +25,7 @@ export const createBaseClasses =
       const rows = await store.rows<{ base_object_class: string }>(query(name), { signal })
       return rows.map((row) => row.base_object_class)
     } catch (error) {
-      if (error instanceof StoreError && (error.kind === 'outage' || error.kind === 'timeout')) return null
+      if (error instanceof StoreError && ['outage', 'timeout', 'busy'].includes(error.kind)) return null
       throw error
     }
   }

@@ -1,0 +1,80 @@
+// One project that asks for more than there is: it is refused or waits, and the others are served as if it were not there.
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Query, Store } from '../../services/core/store/store.ts'
+import { basicAuth, post } from '../fixtures/child-server.ts'
+import { parseExposition } from '../fixtures/exposition.ts'
+import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+
+const noisy = 'fair/noisy'
+const quiet = 'fair/quiet'
+/** Connections for reads, and reads that may wait: docs/http.md, fair shares. */
+const [places, mayWait] = [5, 32]
+let server: LiveServer
+
+beforeAll(async () => {
+  server = await startLiveServer()
+})
+afterAll(() => server.remove())
+
+const metrics = async () => {
+  const answer = await fetch(`${server.now().url}/metrics`, { headers: { authorization: basicAuth() } })
+  return parseExposition(await answer.text())
+}
+
+describe('reads', () => {
+  /** Makes every statement of the noisy project last until its reader leaves. */
+  function slow(): { asked(): number; undo(): void } {
+    const { store } = server.now()
+    const { bytes, rows }: Pick<Store, 'bytes' | 'rows'> = store
+    let count = 0
+    const endless = 'SELECT sleepEachRow(0.5) FROM numbers(200) SETTINGS max_block_size = 1'
+    const slowed = (query: Query): Query => {
+      if (query.projectId !== noisy) return query
+      count++
+      return { ...query, sql: endless, params: {} }
+    }
+    store.bytes = (query, format, options) => bytes(slowed(query), format, options)
+    store.rows = (query, options) => rows(slowed(query), options)
+    return { asked: () => count, undo: () => Object.assign(store, { bytes, rows }) }
+  }
+
+  it('of another project pass sixty statistics that wait, and the 33rd that would have to wait is 429', async () => {
+    const { asked, undo } = slow()
+    const stop = new AbortController()
+    const ended: { status: number; retryAfter: string | null; body: unknown }[] = []
+    const statistics = Array.from({ length: 60 }, () =>
+      fetch(`${server.now().url}/calls/query_stats`, {
+        method: 'POST',
+        headers: { authorization: basicAuth() },
+        body: JSON.stringify({ project_id: noisy }),
+        signal: stop.signal,
+      })
+        .then(async (answer) => {
+          const { status, headers } = answer
+          ended.push({ status, retryAfter: headers.get('retry-after'), body: await answer.json() })
+        })
+        .catch(() => undefined),
+    )
+    const before = (await metrics()).value('callhouse_refused_total', { policy: 'reads_share' }) ?? 0
+    await vi.waitFor(() => expect(asked()).toBeGreaterThanOrEqual(60), { timeout: 60_000 })
+    const answer = await post(server.now().url, '/calls/query_stats', { project_id: quiet })
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([200, expect.objectContaining({ count: 0 })])
+    expect(ended.filter(({ status }) => status === 200)).toEqual([])
+    const refusal = { status: 429, retryAfter: '1', body: { reason: 'Too many queries of this project are waiting' } }
+    await vi.waitFor(async () => {
+      const refused = (await metrics()).value('callhouse_refused_total', { policy: 'reads_share' })
+      expect(ended).toHaveLength((refused ?? 0) - before)
+      expect(ended.length).toBeGreaterThanOrEqual(60 - (places - 1) - mayWait)
+    }, 60_000)
+    for (const one of ended) expect(one).toEqual(refusal)
+    expect(ended.length).toBeLessThan(60 - places)
+    stop.abort()
+    await Promise.all(statistics)
+    undo()
+    // As soon as the server has seen them leave there is room again.
+    await vi.waitFor(async () => {
+      const { status } = await post(server.now().url, '/calls/query_stats', { project_id: noisy })
+      expect(status).toBe(200)
+    }, 60_000)
+  })
+})
