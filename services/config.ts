@@ -177,7 +177,10 @@ const configSchema = z.object({
   freshnessMs: integer(2000, 'longest wait of a read for writes that are accepted and not yet visible', 0, 60_000),
   maxUnappliedBytes: integer(512 * mebibyte, 'accepted bytes not yet in the tables; more is answered 429', mebibyte),
   logRetentionHours: integer(168, 'how long applied log segments are kept'),
-  minFreeBytes: integer(gibibyte, 'free disk space below which writes are answered 503'),
+  minFreeBytes: integer(
+    gibibyte,
+    'free disk space below which writes are answered 503; or 5 % of the disk, up to 16 GiB, if that is more',
+  ),
   requestTimeoutMs: integer(60_000, 'time of a request up to the first byte of its answer; then 504', 100, 3_600_000),
   queryTimeoutMs: integer(30_000, 'time of one database query; then 504', 100, 3_600_000),
   queryMemoryBytes: integer(2 * gibibyte, 'memory of one database query; then 502', 16 * mebibyte),

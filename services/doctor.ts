@@ -4,6 +4,7 @@ import { access, constants, statfs } from 'node:fs/promises'
 import { arch, platform, totalmem } from 'node:os'
 import { dirname } from 'node:path'
 import type { Config } from './config.ts'
+import { comfortableFreeBytes, requiredFreeBytes } from './core/free-space.ts'
 import type { Store } from './core/store/store.ts'
 import { hasEmbeddedStore } from './engines.ts'
 import { openProviders } from './inference/providers.ts'
@@ -86,11 +87,11 @@ async function folder(config: Config): Promise<Finding[]> {
   if (!mayWrite) return [fail('data folder', `${there} cannot be written by this user`)]
   const { bavail, blocks, bsize } = await statfs(there)
   const [free, total] = [bavail * bsize, blocks * bsize]
-  const least = Math.max(config.minFreeBytes, total * 0.05)
+  const least = requiredFreeBytes(total, config.minFreeBytes)
   const says = `${gib(free)} free of ${gib(total)}; writes stop below ${gib(least)}`
   return [
     ok('data folder', dataDir),
-    free < least ? fail('disk', says) : free < 3 * least ? warn('disk', says) : ok('disk', says),
+    (free < least ? fail : free < comfortableFreeBytes(total, config.minFreeBytes) ? warn : ok)('disk', says),
   ]
 }
 
@@ -164,11 +165,8 @@ async function disks(store: Pick<Store, 'rows'>): Promise<Finding[]> {
     .filter(({ total }) => total > 0 && total < 2 ** 60)
     .map(({ name, free, total }) => {
       const says = `${name}: ${gib(free)} free of ${gib(total)}; merges need as much as the largest part`
-      return free < total * 0.05
-        ? fail('engine disk', says)
-        : free < total * 0.15
-          ? warn('engine disk', says)
-          : ok('engine disk', says)
+      const verdict = free < requiredFreeBytes(total, 0) ? fail : free < comfortableFreeBytes(total, 0) ? warn : ok
+      return verdict('engine disk', says)
     })
 }
 

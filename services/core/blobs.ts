@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, stat, statfs, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { requiredFreeBytes } from './free-space.ts'
 import { retryLater } from './http/errors.ts'
 import type { ByteRange } from './http/range.ts'
 import type { ProjectId } from './ids.ts'
@@ -80,7 +81,7 @@ const location = /^[0-9a-f]{2}\/[0-9a-f]{32}\/[A-Za-z0-9]{43,64}$/
 /**
  * Contents as files `<dir>/<2 hex>/<project hash>/<digest>`, written to `<dir>/tmp` first. What was left in
  * `tmp` long ago is removed; younger uploads may be those of another process that shares the folder.
- * @param options.minFreeBytes no upload starts below this or 5 % of free space
+ * @param options.minFreeBytes no upload starts below this, or below the share of `requiredFreeBytes`, of free space
  */
 export async function createFolderBlobs(options: { dir: string; minFreeBytes: number }): Promise<FolderBlobs> {
   const { dir, minFreeBytes } = options
@@ -129,7 +130,7 @@ export async function createFolderBlobs(options: { dir: string; minFreeBytes: nu
   return {
     async upload() {
       const { bavail, blocks, bsize } = await statfs(tmp)
-      if (bavail * bsize < Math.max(minFreeBytes, blocks * bsize * 0.05)) throw retryLater(503, 'Disk space is low')
+      if (bavail * bsize < requiredFreeBytes(blocks * bsize, minFreeBytes)) throw retryLater(503, 'Disk space is low')
       return start()
     },
     async *read(text, range) {

@@ -175,6 +175,21 @@ describe('disk space', () => {
     expect((await append(enough, 'a')).offset).toBe(1)
   })
 
+  test.each([
+    ['of 20 TB no more than 16 GiB count', 20e12, 10, 16 * 2 ** 30],
+    ['but the bound counts beyond that', 20e12, 10 ** 11, 10 ** 11],
+    ['of 100 GB five percent count', 1e11, 2 ** 30, 5e9],
+  ])('%s', async (_, totalBytes, minFreeBytes, needed) => {
+    useFakeClock()
+    const control = controlledFs()
+    Object.assign(control.space, { totalBytes, freeBytes: needed })
+    const log = await openLog(await temporaryFolder(), { fs: control.fs, minFreeBytes })
+    expect((await append(log, 'a')).offset).toBe(1)
+    control.space.freeBytes = needed - 1
+    vi.advanceTimersByTime(1000)
+    expect((await refusal(append(log, 'b'))).status).toBe(503)
+  })
+
   test('a full disk is looked at again at once, and acceptance resumes with space', async () => {
     useFakeClock()
     const control = controlledFs()

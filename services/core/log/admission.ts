@@ -1,4 +1,5 @@
 // Decides whether the embedded log takes more: bounds the unapplied bytes and keeps disk space free.
+import { requiredFreeBytes } from '../free-space.ts'
 import { type Fault, retryLater } from '../http/errors.ts'
 import type { LogFs } from './disk.ts'
 
@@ -35,7 +36,7 @@ export function createAdmission(options: {
 
   async function look(): Promise<void> {
     const { freeBytes, totalBytes } = await fs.space(dir)
-    const needed = Math.max(minFreeBytes, totalBytes * 0.05)
+    const needed = requiredFreeBytes(totalBytes, minFreeBytes)
     low = freeBytes < needed ? `Disk space is low: ${mib(freeBytes)} free, ${mib(needed)} needed` : null
     checkedAt = performance.now()
   }

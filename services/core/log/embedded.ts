@@ -20,7 +20,7 @@ export type EmbeddedLogOptions = {
   lock?: Pick<FolderLock, 'check'>
   /** More than this appended and not applied: 429. */
   maxUnappliedBytes: number
-  /** Less than this or 5 % of the disk free: 503. */
+  /** Less than this or the share of `requiredFreeBytes` free: 503. */
   minFreeBytes: number
   /** How long applied segments are kept, compressed. The newest of each topic stays always. */
   retentionMs: number
