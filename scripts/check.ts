@@ -1,8 +1,9 @@
 // `npm run check`: formatter, linter, import rules, types, dead code, and two rules of this repository, side by side.
 import { execFile, execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { migrationFaults } from './migration-numbers.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const maxLines = 400
@@ -53,7 +54,15 @@ function lockFile(): Outcome {
   return outcome('lock file', faults)
 }
 
-const outcomes = [longFiles(), lockFile(), ...(await Promise.all([tool('biome', 'check'), tool('tsc'), tool('knip')]))]
+const migrations = (): Outcome =>
+  outcome('migrations', migrationFaults(readdirSync(join(root, 'clickhouse/migrations'))))
+
+const outcomes = [
+  longFiles(),
+  lockFile(),
+  migrations(),
+  ...(await Promise.all([tool('biome', 'check'), tool('tsc'), tool('knip')])),
+]
 for (const { name, text, passed } of outcomes) {
   if (!passed) process.stdout.write(`${text}\n`)
   process.stdout.write(`${passed ? 'ok    ' : 'FAILED'}  ${name}\n`)

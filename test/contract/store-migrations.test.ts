@@ -1,5 +1,5 @@
 // Migrations: safe to kill at any moment, repeatable, and never silently different from what was applied.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -110,6 +110,40 @@ describe('migrations', () => {
     await store.close()
     store = await open()
     expect(await store.migrate()).toEqual({ applied: [] })
+  })
+
+  test('one that got another number is the same one: it is neither run again nor missed', async () => {
+    const table = (name: string) =>
+      `CREATE TABLE IF NOT EXISTS callhouse.${name} (a String) ENGINE = MergeTree ORDER BY a ${settings};`
+    write({ '0001_a.sql': table('a'), '0001_b.sql': `${table('b')} ${table('c')}` })
+    store = await open()
+    await store.migrate()
+    renameSync(join(files, '0001_b.sql'), join(files, '0002_b.sql'))
+    expect(await store.migrate()).toEqual({ applied: [] })
+    // Recorded under both numbers, as after a version that knew the old one only.
+    const record = `INSERT INTO callhouse.migrations (file, statement, checksum)
+      SELECT '0002_b.sql', statement, checksum FROM callhouse.migrations WHERE file = '0001_b.sql'`
+    await store.command({ name: 'record', sql: record, params: {} })
+    expect(await store.migrate()).toEqual({ applied: [] })
+    write({ '0002_b.sql': `${table('b')} ${table('c')} ${table('d')}` })
+    expect(await store.migrate()).toEqual({ applied: ['0002_b.sql'] })
+    write({ '0002_b.sql': table('b') })
+    await expect(store.migrate()).rejects.toThrow('migration 0002_b.sql was applied and has changed since')
+  })
+
+  test('one of a newer version stops an older one before it changes anything', async () => {
+    const table = (name: string) =>
+      `CREATE TABLE IF NOT EXISTS callhouse.${name} (a String) ENGINE = MergeTree ORDER BY a ${settings};`
+    write({ '0001_a.sql': table('a'), '0003_c.sql': table('c') })
+    store = await open()
+    await store.migrate()
+    rmSync(join(files, '0003_c.sql'))
+    write({ '0002_b.sql': table('b') })
+    const before = await tables()
+    await expect(store.migrate()).rejects.toThrow(
+      'the tables were migrated by a newer version of callhouse (0003_c.sql is not part of this one)',
+    )
+    expect(await tables()).toEqual(before)
   })
 
   test('an applied statement that reads differently now is an error', async () => {

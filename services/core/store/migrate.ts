@@ -26,11 +26,15 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_aft
 const checksumOf = (statement: string): string =>
   createHash('sha256').update(statement.replace(/\s+/g, ' ')).digest('hex').slice(0, 32)
 
+/** A migration is known by its name: its number says the order, and may change. */
+const nameOf = (file: string): string => file.replace(/^\d+_/, '')
+
 /**
  * Runs the statements that are not recorded. A crash between a statement and its record runs it again, so each is
  * additive and says IF NOT EXISTS.
  * @returns the files of which a statement was run
- * @throws StoreError when a recorded statement reads differently now or is gone
+ * @throws StoreError before any of them when a recorded migration is not among the files, so that a newer build was here;
+ * when a recorded statement reads differently now or is gone
  */
 export async function applyMigrations(target: MigrationTarget, dir: string): Promise<{ applied: string[] }> {
   const files = (await readdir(dir)).filter((file) => file.endsWith('.sql')).sort()
@@ -40,15 +44,19 @@ export async function applyMigrations(target: MigrationTarget, dir: string): Pro
     sql: 'SELECT file, statement, checksum FROM callhouse.migrations FINAL',
     params: {},
   })
-  const checksums = new Map(recorded.map(({ file, statement, checksum }) => [`${file}:${statement}`, checksum]))
+  const names = new Set(files.map(nameOf))
+  const unknown = recorded.map(({ file }) => file).filter((file) => !names.has(nameOf(file)))
+  if (unknown.length > 0) throw newer(unknown.sort().at(-1) as string)
+  const checksums = new Map(recorded.map(({ file, statement, checksum }) => [`${nameOf(file)}:${statement}`, checksum]))
   const applied: string[] = []
   for (const file of files) {
     const statements = splitStatements(await readFile(join(dir, file), 'utf8'))
-    const known = recorded.filter((row) => row.file === file).length
+    const name = nameOf(file)
+    const known = new Set(recorded.flatMap((row) => (nameOf(row.file) === name ? [row.statement] : []))).size
     if (known > statements.length) throw changed(file, statements.length)
     for (const [i, sql] of statements.entries()) {
       const checksum = checksumOf(sql)
-      const before = checksums.get(`${file}:${i}`)
+      const before = checksums.get(`${name}:${i}`)
       if (before === checksum) continue
       if (before !== undefined) throw changed(file, i)
       await target.command({ name: `migrate.${file}`, sql, params: {} })
@@ -62,6 +70,13 @@ export async function applyMigrations(target: MigrationTarget, dir: string): Pro
   }
   return { applied }
 }
+
+const newer = (file: string): StoreError =>
+  new StoreError(
+    'query',
+    0,
+    `the tables were migrated by a newer version of callhouse (${file} is not part of this one): start that version or a later one, or restore a backup`,
+  )
 
 const changed = (file: string, statement: number): StoreError =>
   new StoreError(
