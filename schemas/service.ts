@@ -6,9 +6,10 @@ const checkStatus = z.enum(['ok', 'degraded', 'down'])
 
 export const healthResponse = z.object({
   status: z.enum(['ok', 'degraded', 'unavailable']),
-  checks: z.object({ log: checkStatus, storage: checkStatus, workers: checkStatus }),
+  /** `keys` is there only when it is not ok. */
+  checks: z.object({ log: checkStatus, storage: checkStatus, workers: checkStatus, keys: checkStatus.optional() }),
   /** Why a check is not ok. */
-  reasons: z.object({ storage: z.string(), workers: z.string() }).partial().optional(),
+  reasons: z.object({ storage: z.string(), workers: z.string(), keys: z.string() }).partial().optional(),
   /** Age of the oldest accepted write that is not visible yet. */
   lag_ms: z.number(),
 })

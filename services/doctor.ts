@@ -5,6 +5,7 @@ import { arch, platform, totalmem } from 'node:os'
 import { dirname } from 'node:path'
 import type { Config } from './config.ts'
 import { comfortableFreeBytes, requiredFreeBytes } from './core/free-space.ts'
+import { openKeys } from './core/http/keys.ts'
 import type { Store } from './core/store/store.ts'
 import { hasEmbeddedStore } from './engines.ts'
 import { openProviders } from './inference/providers.ts'
@@ -95,6 +96,14 @@ async function folder(config: Config): Promise<Finding[]> {
   ]
 }
 
+function keyFile({ dataDir }: Config): Finding {
+  try {
+    return ok('keys.json', `${openKeys({ dataDir, configured: [] }).list().length} keys`)
+  } catch (error) {
+    return fail('keys.json', (error as Error).message)
+  }
+}
+
 const reachable = ['127.0.0.1', '::1', 'localhost']
 
 function settings(config: Config): Finding[] {
@@ -106,7 +115,8 @@ function settings(config: Config): Finding[] {
           'keys',
           `${short} of CALLHOUSE_KEYS are shorter than 16 characters, and the server is reachable from outside`,
         )
-      : ok('keys', `${config.keys.length} in CALLHOUSE_KEYS, besides those of the data folder`),
+      : ok('keys', `${config.keys.length} in CALLHOUSE_KEYS`),
+    keyFile(config),
     config.kafkaBrokers.length > 0 && config.kafkaReplication < 2
       ? warn('kafka', 'topics are created with one replica: a lost disk loses records')
       : ok('log', config.kafkaBrokers.length > 0 ? `Kafka at ${config.kafkaBrokers.join(', ')}` : 'embedded'),

@@ -71,7 +71,11 @@ export async function startCallhouse(
     if (lock) open.push({ name: 'data folder', limitMs: 5_000, close: () => lock.release() })
     else await mkdir(dataDir, { recursive: true, mode: 0o700 })
     refuseUnfinished(dataDir)
-    const keys = openKeys({ dataDir, configured: config.keys })
+    const keys = openKeys({
+      ...{ dataDir, configured: config.keys },
+      onBroken: (reason) => logger.error({ reason }, 'the file of keys cannot be used; the keys read before stay'),
+      onMended: () => logger.info('the file of keys can be used again'),
+    })
     const first = keys.firstKey(config.host)
     if (!first.ok) throw new Error(first.line)
     // A start that fails never shows the key; the next one makes another.
@@ -122,8 +126,10 @@ export async function startCallhouse(
         // Read without a key: only what names no path and quotes nothing.
         const parts = storage.status === 'degraded' ? storage.reason : undefined
         const missing = [parts, applying?.missing()].filter(Boolean).join('; ')
-        const reasons = { storage: missing || undefined, workers: workers.reason }
-        return { log: status, storage: storage.status, workers: workers.status, reasons, lagMs }
+        const broken = keys.problem() === undefined ? undefined : 'the file of keys cannot be used; those before stay'
+        const reasons = { storage: missing || undefined, workers: workers.reason, keys: broken }
+        const checks = { log: status, storage: storage.status, workers: workers.status }
+        return { ...checks, ...(broken === undefined ? {} : { keys: 'degraded' as const }), reasons, lagMs }
       },
     }
     observeProcess(registry, { version, role, dataDir }, service.health)

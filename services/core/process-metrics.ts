@@ -6,7 +6,9 @@ type CheckStatus = 'ok' | 'degraded' | 'down'
 
 const numbers: Record<CheckStatus, number> = { ok: 0, degraded: 1, down: 2 }
 
-const nothingWorks = { log: 'down', storage: 'down', workers: 'down' } as const
+type Checks = Record<'log' | 'storage' | 'workers', CheckStatus> & { keys?: CheckStatus }
+
+const nothingWorks: Checks = { log: 'down', storage: 'down', workers: 'down' }
 
 /** Whoever collects metrics waits for ten seconds or so, and needs the others most when a part does not answer. */
 const limitMs = 2_000
@@ -23,7 +25,7 @@ async function inTime<T>(asked: Promise<T>): Promise<T> {
 export function observeProcess(
   registry: Registry,
   about: { version: string; role: string; dataDir: string },
-  health: () => Promise<Record<'log' | 'storage' | 'workers', CheckStatus>>,
+  health: () => Promise<Checks>,
 ): void {
   const registers = [registry]
   new Gauge({
@@ -38,8 +40,9 @@ export function observeProcess(
     labelNames: ['check'] as const,
     registers,
     async collect() {
-      const { log, storage, workers } = await inTime(health()).catch(() => nothingWorks)
-      for (const [check, status] of Object.entries({ log, storage, workers })) this.labels(check).set(numbers[status])
+      const { log, storage, workers, keys = 'ok' } = await inTime(health()).catch(() => nothingWorks)
+      for (const [check, status] of Object.entries({ log, storage, workers, keys }))
+        this.labels(check).set(numbers[status])
     },
   })
   const disk = (name: string, help: string, read: (space: { bavail: number; blocks: number }) => number): void => {

@@ -12,8 +12,8 @@ export type WatchedFile<T> = {
 export type WatchedFileOptions<Content, T> = {
   path: string
   schema: z.ZodType<Content>
-  /** Content of a file that is not there. Left out: there must be one. */
-  absent?: Content
+  /** Content while there has been no file yet. Left out: there must be one. A file that goes away is broken. */
+  absent?: Content | undefined
   /** Makes what is kept of the content. @throws Error that says what is wrong with it */
   use(content: Content): T
   /** Called once for each change that cannot be used, with the path and the reason. */
@@ -30,7 +30,7 @@ function reading<Content, T>({ path, schema, absent, use }: WatchedFileOptions<C
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' && absent !== undefined) return use(absent)
-    throw new Error(`${path}: ${message}`)
+    throw new Error(code === 'ENOENT' ? `${path} is gone` : `${path}: ${message}`)
   }
   let parsed: unknown
   try {
@@ -52,10 +52,14 @@ function reading<Content, T>({ path, schema, absent, use }: WatchedFileOptions<C
 
 /** @throws Error with one line when the file cannot be used from the start */
 export function watchFile<Content, T>(options: WatchedFileOptions<Content, T>): WatchedFile<T> {
-  /** Changed rights change the last of these alone. */
-  const stampOf = () => {
-    const stat = statSync(options.path, { throwIfNoEntry: false })
-    return stat === undefined ? 'none' : `${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`
+  const stampOf = (): string => {
+    try {
+      const { ino, size, mtimeMs, ctimeMs } = statSync(options.path)
+      // Changed rights change the last of these alone.
+      return `${ino} ${size} ${mtimeMs} ${ctimeMs}`
+    } catch (error) {
+      return String((error as NodeJS.ErrnoException).code)
+    }
   }
   // Taken before the file is read: what changes meanwhile is seen the next time.
   let stamp = stampOf()
@@ -66,7 +70,7 @@ export function watchFile<Content, T>(options: WatchedFileOptions<Content, T>): 
     if (now === stamp) return
     stamp = now
     try {
-      current = reading(options)
+      current = reading({ ...options, absent: undefined })
       if (problem !== undefined) options.onMended?.()
       problem = undefined
     } catch (error) {

@@ -15,8 +15,10 @@ export type HealthChecks = {
   log: CheckStatus
   storage: CheckStatus
   workers: CheckStatus
+  /** Only when it is not ok. */
+  keys?: CheckStatus
   /** Why a check is not ok. */
-  reasons?: { storage?: string | undefined; workers?: string | undefined }
+  reasons?: { storage?: string | undefined; workers?: string | undefined; keys?: string | undefined }
   /** Age of the oldest accepted write that is not visible yet, in milliseconds. */
   lagMs: number
 }

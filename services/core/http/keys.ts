@@ -1,19 +1,10 @@
 // API keys: the store in the data folder (`keys.json`), the first admin key, and who holds which right.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type ProjectId, uuidv7 } from '../ids.ts'
+import { type WatchedFile, type WatchedFileOptions, watchFile } from '../watched-file.ts'
 import { isLoopbackName } from './host.ts'
 import type { Caller, Right } from './route.ts'
 
@@ -61,6 +52,8 @@ export type Keys = {
    * beyond loopback until the operator has set or created a key.
    */
   firstKey(host: string): { ok: true; id?: string; text?: string } | { ok: false; line: string }
+  /** Why the file's newest content does not count, undefined when it does. What was read before counts then. */
+  problem(): string | undefined
 }
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
@@ -91,17 +84,39 @@ function syncFolder(folder: string): void {
 const staleMs = 5000
 
 type Known = { digest: Buffer; holder: KeyHolder }
+type Read = { entries: KeyEntry[]; known: Known[] }
+
+const knownOf = (entry: KeyEntry): Known => ({
+  digest: Buffer.from(entry.sha256, 'hex'),
+  holder: holderOf(entry),
+})
+
+type Told = Pick<WatchedFileOptions<unknown, unknown>, 'onBroken' | 'onMended'>
+
+/** @throws Error with one line when there is a file and it cannot be read: its keys would all be refused */
+function openFile(path: string, told: Told): WatchedFile<Read> {
+  try {
+    return watchFile({
+      ...{ path, schema: fileSchema, absent: { keys: [] }, ...told },
+      use: ({ keys }): Read => ({ entries: keys, known: keys.map(knownOf) }),
+    })
+  } catch (error) {
+    throw new Error(`${(error as Error).message}; mend the file or take it from a backup`)
+  }
+}
 
 /**
  * Opens the keys of a data folder. Another process may change the file: it is looked at again when an unknown key
- * comes, and otherwise once a second.
+ * comes, and otherwise once a second. A file that breaks or goes away leaves the keys that were read before.
  * @param configured `user:key` pairs of CALLHOUSE_KEYS: admins of every project
+ * @throws Error with one line when there is a file that cannot be read
  */
 export function openKeys({
   dataDir,
   configured,
   now = Date.now,
-}: {
+  ...told
+}: Told & {
   dataDir: string
   configured: readonly string[]
   now?: () => number
@@ -115,22 +130,17 @@ export function openKeys({
       holder: holderOf({ userId: name, entity: name, grants: '*', role: 'admin' }),
     }
   })
+  const file = openFile(path, told)
   let entries: KeyEntry[] = []
   let known: Known[] = fixed
-  let seen = ''
   let lookedAt = 0
 
   const load = (): void => {
     lookedAt = now()
-    const stat = statSync(path, { throwIfNoEntry: false })
-    const mark = stat === undefined ? '' : `${stat.ino} ${stat.mtimeMs} ${stat.size}`
-    if (mark === seen) return
-    entries = stat === undefined ? [] : fileSchema.parse(JSON.parse(readFileSync(path, 'utf8'))).keys
-    known = [
-      ...fixed,
-      ...entries.map((entry) => ({ digest: Buffer.from(entry.sha256, 'hex'), holder: holderOf(entry) })),
-    ]
-    seen = mark
+    const read = file.current()
+    if (read.entries === entries) return
+    entries = read.entries
+    known = [...fixed, ...read.known]
   }
 
   const change = (next: (before: KeyEntry[]) => KeyEntry[]): void => {
@@ -148,6 +158,9 @@ export function openKeys({
     }
     try {
       try {
+        // A file that someone has still to mend is not overwritten.
+        const broken = file.problem()
+        if (broken !== undefined) throw new Error(broken)
         load()
         writeSync(handle, `${JSON.stringify({ keys: next(entries) }, null, 2)}\n`)
         fsyncSync(handle)
@@ -219,5 +232,6 @@ export function openKeys({
       const { id, text } = create({ userId: 'admin', role: 'admin' }, true)
       return { ok: true, id, text }
     },
+    problem: file.problem,
   }
 }
