@@ -15,6 +15,8 @@ export type Metrics = {
   http: HttpMetrics
   /** Counts a read's wait for earlier writes. */
   waited(outcome: 'current' | 'waited' | 'stale', ms: number): void
+  /** Shows the bytes of request bodies in memory. */
+  bodies(heldBytes: () => number): void
   /** Counts a request that a bound refused. */
   refused(policy: Policy): void
   /** Text of the exposition format and its content type. */
@@ -59,6 +61,14 @@ export function createMetrics({ withProcess = true }: { withProcess?: boolean } 
   })
   return {
     registry,
+    bodies(heldBytes) {
+      new Gauge({
+        ...{ name: 'callhouse_http_body_bytes', help: 'Bytes of request bodies in memory', registers },
+        collect() {
+          this.set(heldBytes())
+        },
+      })
+    },
     refused: (policy) => refused.labels(policy).inc(),
     waited: (outcome, ms) => freshness.labels(outcome).observe(ms / 1000),
     http: {

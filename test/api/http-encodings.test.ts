@@ -92,6 +92,7 @@ describe('faults', () => {
     expect(await failing('memory')).toEqual([502, { reason: 'Query needed too much memory' }, undefined])
     expect(await failing('outage')).toEqual([502, { reason: 'Database is not available' }, undefined])
     expect(await failing('crowd')).toEqual([503, { reason: 'Too many queries are waiting' }, '1'])
+    expect(await failing('busy')).toEqual([429, { reason: 'Too many queries of this project are waiting' }, '1'])
     for (const how of ['query', 'data'])
       expect(await failing(how)).toEqual([502, { reason: 'Database error' }, undefined])
     expect(await failing('conflict')).toEqual([409, { reason: 'differs', expected: 'a' }, undefined])

@@ -1,8 +1,9 @@
 // What holds for every request: paths, methods, bodies and limits.
+import { request } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { routes } from './http-routes.ts'
-import { type Answer, json, send, sendRaw, startServer, type TestServer } from './http-server.ts'
+import { type Answer, annAuth, json, send, sendRaw, startServer, type TestServer } from './http-server.ts'
 
 let server: TestServer
 beforeAll(async () => {
@@ -216,6 +217,41 @@ describe('limits', () => {
       expect([refused.status, refused.headers['retry-after']]).toEqual([429, '1'])
       for (let round = 0; round < 3; round++)
         expect((await send(tight.port, '/bytes', { body: JSON.stringify('x'.repeat(900_000)) })).status).toBe(200)
+    } finally {
+      await tight.stop()
+    }
+  })
+  it('answers 429 to a key that sends too many bodies at one time, and takes those of another one', async () => {
+    const tight = await startServer(routes, ['--max-body-bytes', '1048576', '--max-inflight-bytes', '4194304'])
+    const text = JSON.stringify('x'.repeat(900_000))
+    const begin = () => {
+      const outgoing = request({
+        ...{ port: tight.port, host: '127.0.0.1', path: '/bytes', method: 'POST', agent: false },
+        headers: { authorization: annAuth, 'content-length': text.length },
+      })
+      const answered = new Promise<number>((resolve) => {
+        outgoing.on('response', ({ statusCode = 0 }) => resolve(statusCode)).on('error', () => resolve(0))
+      })
+      outgoing.write(text.slice(0, -1))
+      return { answered, finish: () => outgoing.end(text.slice(-1)) }
+    }
+    try {
+      const other = { authorization: `Bearer ${tight.keys.create({ userId: 'bob', role: 'write' }).text}` }
+      const bodies = Array.from({ length: 3 }, begin)
+      await vi.waitFor(async () => {
+        const { text: samples } = await send(tight.port, '/metrics')
+        expect(samples).toMatch(new RegExp(`^callhouse_http_body_bytes ${3 * (text.length - 1)}$`, 'm'))
+      }, 10_000)
+      const whole = JSON.stringify('x'.repeat(1_048_570))
+      const refused = await send(tight.port, '/bytes', { body: whole })
+      const reason = 'Too many bytes of request bodies of this key at one time'
+      expect([refused.status, refused.headers['retry-after'], json(refused)]).toEqual([429, '1', { reason }])
+      expect((await send(tight.port, '/bytes', { body: whole, headers: other })).status).toBe(200)
+      for (const { finish } of bodies) finish()
+      expect(await Promise.all(bodies.map(({ answered }) => answered))).toEqual([200, 200, 200])
+      expect((await send(tight.port, '/bytes', { body: whole })).status).toBe(200)
+      const metrics = await send(tight.port, '/metrics')
+      expect(metrics.text).toMatch(/^callhouse_refused_total\{policy="bodies_share"\} 1$/m)
     } finally {
       await tight.stop()
     }

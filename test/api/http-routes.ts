@@ -15,6 +15,7 @@ const failures: Record<string, () => unknown> = {
   memory: () => new StoreError('memory', 241, 'x'),
   outage: () => new StoreError('outage', 210, 'x'),
   crowd: () => new StoreError('outage', 202, 'x'),
+  busy: () => new StoreError('busy', 202, 'x'),
   query: () => new StoreError('query', 47, "unknown identifier x in 'words of a caller \\' more' AND 'cut of a caller"),
   data: () => new StoreError('data', 27, 'x'),
   bug: () => new TypeError('hidden detail'),

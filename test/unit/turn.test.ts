@@ -1,13 +1,15 @@
-// Long bodies take turns: one in each round of the event loop, in the order in which they came.
+// Long bodies take turns: one in each round of the event loop, one of each key in turn.
 import { expect, it } from 'vitest'
-import { turnOf } from '../../services/core/http/turn.ts'
+import { createTurns } from '../../services/core/http/turn.ts'
 
 const long = 100_000
+const [one, other] = [{}, {}]
 
 it('lets the event loop run between long bodies', async () => {
+  const turnOf = createTurns()
   const seen: string[] = []
   const handled = ['a', 'b', 'c'].map(async (name) => {
-    await turnOf(long)
+    await turnOf(one, long)
     seen.push(name)
   })
   const rounds = (async () => {
@@ -19,13 +21,22 @@ it('lets the event loop run between long bodies', async () => {
   await Promise.all([...handled, rounds])
   expect(seen.indexOf('a')).toBe(0)
   expect(seen.indexOf('b')).toBeGreaterThan(0)
-  expect(seen.filter((one) => one.length === 1)).toEqual(['a', 'b', 'c'])
+  expect(seen.filter((name) => name.length === 1)).toEqual(['a', 'b', 'c'])
   expect(seen.indexOf('round 1')).toBeLessThan(seen.indexOf('c'))
 })
 
 it('does not hold up short bodies', async () => {
+  const turnOf = createTurns()
   const order: string[] = []
-  const slow = Array.from({ length: 3 }, () => turnOf(long).then(() => order.push('long')))
-  await Promise.all([...slow, turnOf(100).then(() => order.push('short'))])
+  const slow = Array.from({ length: 3 }, () => turnOf(one, long).then(() => order.push('long')))
+  await Promise.all([...slow, turnOf(one, 100).then(() => order.push('short'))])
   expect(order.at(-1)).toBe('long')
+})
+
+it('lets the long body of one key pass those of another key that wait', async () => {
+  const turnOf = createTurns()
+  const order: string[] = []
+  const handle = (key: object, name: string) => turnOf(key, long).then(() => order.push(name))
+  await Promise.all([...['a', 'b', 'c', 'd'].map((name) => handle(one, name)), handle(other, 'other')])
+  expect(order).toEqual(['a', 'b', 'other', 'c', 'd'])
 })

@@ -17,6 +17,7 @@ import { openapiDocument } from './openapi.ts'
 import { writeError } from './reply.ts'
 import { type Route, route } from './route.ts'
 import { type ServeDeps, serve } from './serve.ts'
+import { createTurns } from './turn.ts'
 
 type HttpConfig = {
   host: string
@@ -131,9 +132,12 @@ export function createApp(deps: AppDeps): HttpServer {
   served.push(...ownRoutes(() => served, metrics, deps.version))
   const checkHost = createHostCheck(config)
   const cors = createCors(config.corsOrigins)
+  const budget = createByteBudget(config.maxInflightBytes, config.maxBodyBytes)
+  metrics.bodies(budget.heldBytes)
   const serving: ServeDeps = {
     authenticate: createAuthenticate(deps.keys, config.otelVendorNamespaces),
-    budget: createByteBudget(config.maxInflightBytes),
+    budget,
+    turnOf: createTurns(),
     pool: createBufferPool(),
     maxBodyBytes: config.maxBodyBytes,
     maxFileBytes: config.maxFileBytes,

@@ -1,9 +1,10 @@
 // Bounds of the whole server: the bytes of request bodies that are in memory at one time.
-import { retryLater } from './errors.ts'
+import { createShares } from '../shares.ts'
+import { tooMuch } from './errors.ts'
 
 export type ByteBudget = {
-  /** Takes bytes for one request; 429 when all requests together would hold more than the limit. */
-  lease(): ByteLease
+  /** Takes bytes for one request of a key; 429 when all requests together, or those of the key, would hold too many. */
+  lease(key: object): ByteLease
   heldBytes(): number
 }
 
@@ -13,20 +14,25 @@ export type ByteLease = {
   release(): void
 }
 
-export function createByteBudget(limitBytes: number): ByteBudget {
-  let held = 0
+/** @param bodyBytes one body; each key may have that many as long as the limit allows it */
+export function createByteBudget(limitBytes: number, bodyBytes: number): ByteBudget {
+  const shares = createShares<object>({ boundBytes: limitBytes, leastBytes: bodyBytes })
   return {
-    heldBytes: () => held,
-    lease() {
+    heldBytes: shares.totalBytes,
+    lease(key) {
       let taken = 0
       return {
         take(bytes) {
-          if (held + bytes > limitBytes) throw retryLater(429, 'Too many bytes of request bodies at one time')
-          held += bytes
+          const of = [[key, bytes]] as const
+          const refusal = shares.refusal(bytes, of)
+          if (refusal === 'all') throw tooMuch('bodies', 'Too many bytes of request bodies at one time')
+          if (refusal === 'share')
+            throw tooMuch('bodies_share', 'Too many bytes of request bodies of this key at one time')
+          shares.take(bytes, of)
           taken += bytes
         },
         release() {
-          held -= taken
+          if (taken > 0) shares.give(taken, [[key, taken]])
           taken = 0
         },
       }

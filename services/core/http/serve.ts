@@ -12,11 +12,12 @@ import type { ByteBudget, ByteLease } from './limits.ts'
 import { projectsOf } from './projects.ts'
 import { writeReply } from './reply.ts'
 import type { Right, Route, RouteContext } from './route.ts'
-import { turnOf } from './turn.ts'
+import type { TurnOf } from './turn.ts'
 
 export type ServeDeps = {
   authenticate: Authenticate
   budget: ByteBudget
+  turnOf: TurnOf
   /** Buffers of the bodies of `bytes` routes, which no one keeps beyond the handler. */
   pool: BufferPool
   maxBodyBytes: number
@@ -62,7 +63,13 @@ export function throwUnlessHeld(right: Right, holds: ((right: Right) => boolean)
   if (right !== 'none' && holds?.(right) === false) throw fault(403, `Key has no right to ${right}`)
 }
 
-async function readInput(route: Route, exchange: Exchange, lease: ByteLease, deps: ServeDeps): Promise<Read> {
+async function readInput(
+  route: Route,
+  exchange: Exchange,
+  holder: KeyHolder,
+  lease: ByteLease,
+  deps: ServeDeps,
+): Promise<Read> {
   const { request, response } = exchange
   const contentType = contentTypeOf(request.headers['content-type'])
   const { body } = route
@@ -89,7 +96,7 @@ async function readInput(route: Route, exchange: Exchange, lease: ByteLease, dep
   }
   const pool = reusesBody(route) ? deps.pool : freshBuffers
   const bytes = await readBody(request, { maxBytes, idleMs: bodyIdleMs, onReceived }, lease, pool)
-  await turnOf(bytes.length)
+  await deps.turnOf(holder, bytes.length)
   if (body.type === 'raw') return { ...nothing, body: { bytes, contentType } }
   return { input: jsonInput(body, bytes, deps.maxJsonDepth), body: { bytes, contentType } }
 }
@@ -114,10 +121,10 @@ export async function serve(
   const holder = route.right === 'none' ? anonymous : deps.authenticate(headers)
   exchange.userId = holder.userId
   throwUnlessHeld(route.right, holder.holds)
-  const lease = deps.budget.lease()
+  const lease = deps.budget.lease(holder)
   let stream: Readable | undefined
   try {
-    const read = await readInput(route, exchange, lease, deps)
+    const read = await readInput(route, exchange, holder, lease, deps)
     const { input, body } = read
     stream = read.stream
     if (route.limitsItself !== true) limitTime(exchange, stream, deps.requestTimeoutMs)

@@ -1,16 +1,18 @@
-// Long bodies are handled one in each round of the event loop: those that arrive together do not add up to one pause.
+// Long bodies are handled one in each round of the event loop, one of each key in turn: those that arrive together do
+// not add up to one pause, and those of one key do not hold up another's.
+import { createFairQueue, placeIn } from '../fair-queue.ts'
 
 /** Bodies up to this size are handled at once. */
 const longBytes = 32 * 1024
 
-let last: Promise<void> = Promise.resolve()
-
-const nextRound = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-
 /** Resolves when a body of this size may be handled. */
-export async function turnOf(bytes: number): Promise<void> {
-  if (bytes <= longBytes) return
-  const mine = last
-  last = mine.then(nextRound)
-  await mine
+export type TurnOf = (key: object, bytes: number) => Promise<void>
+
+export function createTurns(): TurnOf {
+  const queue = createFairQueue<object>({ places: 1 })
+  return async (key, bytes) => {
+    if (bytes <= longBytes) return
+    const leave = await placeIn(queue, key)
+    setImmediate(leave)
+  }
 }

@@ -1,0 +1,90 @@
+// Shares of a bounded number of bytes by key: no key fills all of it, and none is refused for what another one holds.
+
+export type Shares<Key> = {
+  /**
+   * Why so many bytes more cannot be had: `all` = everybody's together would be too many, `share` = a key's would.
+   * @param of what each key would have of them; the rest belongs to nobody
+   * @param total what everybody holds; default: what was taken here
+   */
+  refusal(bytes: number, of: Iterable<readonly [Key, number]>, total?: number): 'all' | 'share' | null
+  take(bytes: number, of: Iterable<readonly [Key, number]>): void
+  /** Takes back what was taken. */
+  give(bytes: number, of: Iterable<readonly [Key, number]>): void
+  totalBytes(): number
+}
+
+type Options = {
+  boundBytes: number
+  /** What a key may have however many there are, as long as the bound allows it. */
+  leastBytes: number
+  /** What a key may have at most when another one has something too, or had lately. Default: an equal share of the bound. */
+  mostBytes?: number
+  /** How long another key counts after it took something. Default: as long as it holds something. */
+  recentMs?: number
+  /** Whether `mostBytes` counts below half of the bound too. */
+  isAlwaysShared?(): boolean
+  now?(): number
+}
+
+/**
+ * Over half of the bound a key has an equal share of it; a key that is alone leaves an eighth for the next one that
+ * comes. Every operation takes the same time however many keys there are, and only keys that hold something are known.
+ */
+export function createShares<Key>(options: Options): Shares<Key> {
+  const { boundBytes, leastBytes, mostBytes = boundBytes, recentMs = 0, now = Date.now } = options
+  const { isAlwaysShared = () => false } = options
+  const held = new Map<Key, number>()
+  let total = 0
+  /** Who took last, and who was the last other one: enough to know when any other key did. */
+  let latest: { key: Key; atMs: number } | undefined
+  let before: { key: Key; atMs: number } | undefined
+
+  function note(key: Key): void {
+    if (recentMs === 0) return
+    if (latest?.key !== key) before = latest
+    latest = { key, atMs: now() }
+  }
+
+  /** Keys besides this one that hold something, or did lately. */
+  function othersOf(key: Key): number {
+    const others = held.size - (held.has(key) ? 1 : 0)
+    if (others > 0 || recentMs === 0) return others
+    const last = latest?.key === key ? before : latest
+    return last !== undefined && now() - last.atMs < recentMs ? 1 : 0
+  }
+
+  function isOverShare(key: Key, bytes: number, after: number): boolean {
+    const mine = (held.get(key) ?? 0) + bytes
+    if (mine <= leastBytes) return false
+    const others = othersOf(key)
+    if (others === 0) return after > boundBytes * (7 / 8)
+    if (after <= boundBytes / 2) return isAlwaysShared() && mine > mostBytes
+    return mine > Math.max(leastBytes, Math.min(mostBytes, boundBytes / (others + 1)))
+  }
+
+  return {
+    refusal(bytes, of, all = total) {
+      // What is larger than the bound is taken when there is nothing else: it could never be taken otherwise.
+      if (all === 0) return null
+      if (all + bytes > boundBytes) return 'all'
+      for (const [key, part] of of) if (isOverShare(key, part, all + bytes)) return 'share'
+      return null
+    },
+    take(bytes, of) {
+      total += bytes
+      for (const [key, part] of of) {
+        held.set(key, (held.get(key) ?? 0) + part)
+        note(key)
+      }
+    },
+    give(bytes, of) {
+      total -= bytes
+      for (const [key, part] of of) {
+        const left = (held.get(key) ?? 0) - part
+        if (left > 0) held.set(key, left)
+        else held.delete(key)
+      }
+    },
+    totalBytes: () => total,
+  }
+}
