@@ -6,8 +6,9 @@ import { dirname } from 'node:path'
 import type { Config } from './config.ts'
 import { comfortableFreeBytes, requiredFreeBytes } from './core/free-space.ts'
 import { openKeys } from './core/http/keys.ts'
+import { openToOthers } from './core/process/private-folder.ts'
 import type { Store } from './core/store/store.ts'
-import { hasEmbeddedStore } from './engines.ts'
+import { hasEmbeddedStore, reachOf } from './engines.ts'
 import { openProviders } from './inference/providers.ts'
 
 type Verdict = 'ok' | 'warn' | 'fail'
@@ -92,6 +93,7 @@ async function folder(config: Config): Promise<Finding[]> {
   const says = `${gib(free)} free of ${gib(total)}; writes stop below ${gib(least)}`
   return [
     ok('data folder', dataDir),
+    ...(there === dataDir ? [await accessFinding(config)] : []),
     (free < least ? fail : free < comfortableFreeBytes(total, config.minFreeBytes) ? warn : ok)('disk', says),
   ]
 }
@@ -102,6 +104,16 @@ function keyFile({ dataDir }: Config): Finding {
   } catch (error) {
     return fail('keys.json', (error as Error).message)
   }
+}
+
+/** Calls hold what people and programs said: nobody else on the machine may read them. */
+async function accessFinding(config: Config): Promise<Finding> {
+  const reach = reachOf(config)
+  const [folder, ...inside] = await openToOthers(config.dataDir, reach)
+  if (folder === undefined) return ok('access', `only its ${reach} can enter the data folder`)
+  const says = `others can enter ${[folder, ...inside.slice(0, 5)].join(', ')}; a start closes what is its user's own`
+  // A mounted volume may belong to somebody else: its names can be seen then, and nothing of what it holds.
+  return inside.length === 0 ? warn('access', says) : fail('access', says)
 }
 
 const reachable = ['127.0.0.1', '::1', 'localhost']

@@ -13,6 +13,7 @@ import type { Log } from './core/log/log.ts'
 import { readSegments } from './core/log/read.ts'
 import type { Logger } from './core/logger.ts'
 import type { FolderLock } from './core/process/folder-lock.ts'
+import type { Reach } from './core/process/private-folder.ts'
 import { createProgress, followProgress, type Progress } from './core/progress.ts'
 import type { Store, StoreMetrics } from './core/store/store.ts'
 import { openLargeRecords } from './open-blobs.ts'
@@ -29,6 +30,9 @@ export const hasEmbeddedStore = (config: Config): boolean => config.clickhouseUr
 
 /** Whether the data folder is this process's alone: log or tables lie in it. Else roles may share it for large files. */
 export const hasOwnEngine = (config: Config): boolean => !hasSharedLog(config) || hasEmbeddedStore(config)
+
+/** Who may enter the data folder. */
+export const reachOf = (config: Config): Reach => (hasOwnEngine(config) ? 'user' : 'group')
 
 /** Throws when the role needs engines that several processes can share and the settings name none. */
 export function checkEngines(config: Config, role: ServerRole): void {

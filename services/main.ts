@@ -6,12 +6,13 @@ import { askServer } from './core/control-socket.ts'
 import { openKeys, type Role, roles } from './core/http/keys.ts'
 import type { Log } from './core/log/log.ts'
 import { createLogger } from './core/logger.ts'
+import { umaskOf } from './core/process/private-folder.ts'
 import { packageVersion } from './core/version.ts'
 import { explainedText } from './cost-commands.ts'
 import { deadLetterCommands } from './deadletter-commands.ts'
 import { examineMachine, examineStore, type Finding, findingsText } from './doctor.ts'
 import { examineKafka } from './doctor-kafka.ts'
-import { hasEmbeddedStore, hasSharedLog, openLog, openStore, surveyLog } from './engines.ts'
+import { hasEmbeddedStore, hasSharedLog, openLog, openStore, reachOf, surveyLog } from './engines.ts'
 import { followMove, withEngines } from './move-commands.ts'
 import type { ExplainedCost } from './query/costs/explain.ts'
 import { follow } from './rebuild-commands.ts'
@@ -263,6 +264,7 @@ async function run(): Promise<void> {
   const loaded = loadConfig({ env: process.env, argv: flags })
   if (!loaded.ok) throw new UsageError(loaded.lines.join('\n'))
   const { config } = loaded
+  process.umask(umaskOf(reachOf(config)))
   const role = serverRoles.find((one) => one === command)
   if (words.length > 0 && (role || command === 'config'))
     throw new UsageError(`Unexpected argument ${JSON.stringify(words[0])}`)

@@ -12,6 +12,7 @@ import { observeLog, withAppendMetrics } from './core/log/metrics.ts'
 import type { LogOutput } from './core/logger.ts'
 import { createMetrics } from './core/metrics.ts'
 import { takeLock } from './core/process/folder-lock.ts'
+import { closeToOthers, openToOthers } from './core/process/private-folder.ts'
 import { observeProcess } from './core/process-metrics.ts'
 import { createShutdown, type Shutdown, type ShutdownStep } from './core/shutdown.ts'
 import { createStoreMetrics } from './core/store/metrics.ts'
@@ -28,6 +29,7 @@ import {
   openLog,
   openProgress,
   openStore,
+  reachOf,
 } from './engines.ts'
 import type { EvaluationJobs } from './evaluation/evaluate-model-jobs.ts'
 import { openBlobs } from './open-blobs.ts'
@@ -69,7 +71,10 @@ export async function startCallhouse(
     // Before anything is read or written there: the folder is this process's, or stays as it is.
     const lock = hasOwnEngine(config) ? await takeLock(dataDir) : undefined
     if (lock) open.push({ name: 'data folder', limitMs: 5_000, close: () => lock.release() })
-    else await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    else await mkdir(dataDir, { recursive: true, mode: 0o750 })
+    await closeToOthers(dataDir, reachOf(config))
+    const entrances = await openToOthers(dataDir, reachOf(config))
+    if (entrances.length > 0) logger.warn({ entrances: entrances.slice(0, 20) }, 'others can get into the data folder')
     refuseUnfinished(dataDir)
     const keys = openKeys({
       ...{ dataDir, configured: config.keys },

@@ -1,7 +1,7 @@
 // The socket in the data folder over which commands talk to the server that holds the folder.
 
 import { createHash } from 'node:crypto'
-import { rmSync } from 'node:fs'
+import { lstatSync, rmSync, statSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -49,10 +49,19 @@ export async function listenForCommands(dataDir: string, handler: ControlHandler
   }
 }
 
+/** Where the folder's name is long the socket lies where everybody can make one: a stranger's is none. */
+function isStrangers(path: string, dataDir: string): boolean {
+  const owner = lstatSync(path, { throwIfNoEntry: false })?.uid
+  if (owner === undefined || owner === process.geteuid?.()) return false
+  return owner !== statSync(dataDir, { throwIfNoEntry: false })?.uid
+}
+
 /** Asks the running server; undefined when no server listens on the folder's socket. */
 export function askServer(dataDir: string, message: ControlRequest): Promise<ControlReply | undefined> {
+  const socketPath = controlSocketPath(dataDir)
+  if (isStrangers(socketPath, dataDir)) return Promise.resolve(undefined)
   return new Promise((answered, failed) => {
-    const outgoing = request({ socketPath: controlSocketPath(dataDir), method: 'POST', path: '/' }, (incoming) => {
+    const outgoing = request({ socketPath, method: 'POST', path: '/' }, (incoming) => {
       const chunks: Buffer[] = []
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
       incoming.on('end', () => answered(JSON.parse(Buffer.concat(chunks).toString()) as ControlReply))

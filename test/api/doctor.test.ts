@@ -1,5 +1,5 @@
 // What the doctor finds: nothing on a sound installation, and each thing that was made unsound.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -43,6 +43,20 @@ it('finds settings that lose or refuse what is written', async () => {
   expect(verdicts(await examineMachine(config))).toMatchObject({
     ...{ memory: 'fail', disk: 'fail', keys: 'warn', kafka: 'warn', files: 'warn' },
   })
+})
+
+it('finds a data folder that others can enter', async () => {
+  const accessOf = async () => (await examineMachine(configOf())).find(({ check }) => check === 'access')
+  await mkdir(join(dir, 'log'), { mode: 0o700 })
+  await chmod(dir, 0o755)
+  expect(await accessOf()).toMatchObject({ verdict: 'warn' })
+  await chmod(join(dir, 'log'), 0o755)
+  expect(await accessOf()).toMatchObject({
+    verdict: 'fail',
+    says: expect.stringContaining(`${dir} (755), ${join(dir, 'log')} (755)`),
+  })
+  await chmod(dir, 0o700)
+  expect(await accessOf()).toMatchObject({ verdict: 'ok' })
 })
 
 it('finds tables that are not synced', async () => {

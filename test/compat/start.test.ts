@@ -1,7 +1,7 @@
 // What a user sees who starts the server: the first key, and one clear line for each way in which a start can fail.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -45,6 +45,9 @@ describe('start', () => {
   let port: string
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), 'callhouse-start-'))
+    // As installations of earlier versions left it.
+    mkdirSync(join(dir, 'one'))
+    chmodSync(join(dir, 'one'), 0o755)
     running = callhouse(['serve', '--port', '0', '--data-dir', join(dir, 'one')])
     port = new URL(await running.listening).port
     second = callhouse(['serve', '--port', '0', '--data-dir', join(dir, 'one')])
@@ -93,6 +96,21 @@ describe('start', () => {
     expect(waiting).toContain('waits up to 10 s for it to end')
     expect(last).toContain(holder)
     expect(more).toEqual([])
+  })
+
+  it('keeps what it writes to its user: data folder, backup and export', async () => {
+    const dataDir = join(dir, 'one')
+    const made = { backup: join(dir, 'backup'), export: join(dir, 'export') }
+    for (const [command, folder] of Object.entries(made))
+      expect((await callhouse([command, folder, '--data-dir', dataDir]).ended).stdout).toContain('done')
+    for (const folder of [dataDir, ...Object.values(made)]) {
+      const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+      const paths = entries
+        .filter((entry) => !entry.isSymbolicLink())
+        .map((entry) => join(entry.parentPath, entry.name))
+      expect(paths.length).toBeGreaterThan(0)
+      expect([folder, ...paths].filter((path) => (statSync(path).mode & 0o077) !== 0)).toEqual([])
+    }
   })
 
   it('leaves the log as it is while a process holds the tables that knows nothing of the lock', async () => {

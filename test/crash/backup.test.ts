@@ -1,6 +1,6 @@
 // `callhouse backup` of a server that is written to, and `callhouse restore`: every call that was acknowledged is there.
 import { randomUUID } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -29,6 +29,18 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
+/** What others could read, were the folder itself open. */
+async function openBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const found = await Promise.all(
+    entries
+      .filter((entry) => !entry.isSymbolicLink())
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .map(async (path) => ((await stat(path)).mode & 0o077 ? [path] : [])),
+  )
+  return [...((await stat(folder)).mode & 0o077 ? [folder] : []), ...found.flat()]
+}
+
 const flipped = (bytes: Buffer): Buffer => {
   const copy = Buffer.from(bytes)
   copy[0] = (copy[0] as number) ^ 1
@@ -48,6 +60,8 @@ it('holds what was acknowledged before it began, while writes go on', async () =
 
   const restored = join(folder, 'restored')
   await callhouse(['restore', backup], { CALLHOUSE_DATA_DIR: restored })
+  // Whatever rights the files had before, as those of earlier versions: nobody else gets them with the copy.
+  for (const folder of [backup, restored]) expect(await openBelow(folder)).toEqual([])
   // what a backup leaves that was killed
   const left = join(restored, 'clickhouse/shadow/callhouse_backup')
   await mkdir(left, { recursive: true })

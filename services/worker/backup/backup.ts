@@ -170,7 +170,12 @@ async function backupTo(deps: BackupDeps, folder: string, task: MoveTask): Promi
     const copied = await filesBelow(data)
     await eachOf(copied, async (path) => {
       const handle = await open(join(data, path), 'r')
-      await handle.sync().finally(() => handle.close())
+      try {
+        await handle.chmod((await handle.stat()).mode & 0o700)
+        await handle.sync()
+      } finally {
+        await handle.close()
+      }
       files.push({ path, ...(await digestOf(join(data, path))) })
     })
     const carry = async (from: string, path: string, mayVanish = false): Promise<void> => {

@@ -89,14 +89,14 @@ async function feed(path: string, hash: Hash, take: (bytes: Buffer) => Promise<u
   return sizeBytes
 }
 
-/** Copies a file durably, its rights too; the folder of the copy is synced by the caller. */
+/** Copies a file durably, its owner's rights too; the folder of the copy is synced by the caller. */
 export async function copyFile(from: string, to: string): Promise<Omit<BackupFile, 'path'>> {
   const hash = createHash('sha256')
   await mkdir(dirname(to), { recursive: true, mode: 0o750 })
   const handle = await open(to, 'wx', 0o640)
   try {
     const sizeBytes = await feed(from, hash, (bytes) => handle.appendFile(bytes))
-    await chmod(to, (await stat(from)).mode & 0o777)
+    await chmod(to, (await stat(from)).mode & 0o700)
     await handle.sync()
     return { sizeBytes, sha256: hash.digest('hex') }
   } finally {

@@ -3,6 +3,7 @@ import { mkdir, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { nodeFs } from '../../core/log/disk.ts'
 import { lockName, takeLock } from '../../core/process/folder-lock.ts'
+import { closeToOthers } from '../../core/process/private-folder.ts'
 import {
   type BackupBody,
   type BackupFile,
@@ -46,6 +47,7 @@ export async function restore(folder: string, dataDir: string, print: (line: str
   try {
     // Somebody may have been faster while the files were checked.
     await refuseFilled(dataDir)
+    await closeToOthers(dataDir, 'user')
     await fill(dataDir, data, manifest.links, files, folder)
   } finally {
     await lock.release()

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Blobs } from '../../core/blobs.ts'
 import { nodeFs } from '../../core/log/disk.ts'
 import type { Log } from '../../core/log/log.ts'
+import { closeToOthers } from '../../core/process/private-folder.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type TopicName, topics } from '../../core/topics.ts'
 import { packageVersion } from '../../core/version.ts'
@@ -58,10 +59,11 @@ async function checkSources(store: ExportDeps['store']): Promise<void> {
   if (unknown) throw new Error(`the table ${unknown.target} is filled from the log, and an export does not know it`)
 }
 
-/** An empty folder, made when it is not there. */
+/** An empty folder that only this user can enter, made when it is not there. */
 export async function makeEmpty(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o750 })
+  await mkdir(folder, { recursive: true, mode: 0o700 })
   if ((await readdir(folder)).length > 0) throw new Error(`${folder} is not empty`)
+  await closeToOthers(folder, 'user')
   await nodeFs.syncDir(dirname(folder))
 }
 
