@@ -4,61 +4,19 @@ import { totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { parseBucketUrl } from './core/bucket-url.ts'
-
-type About = { fallback: string; help: string; secret?: true }
-
-const about = z.registry<About>()
-const setting = <Schema extends z.ZodType<unknown, string>>(fallback: string, help: string, schema: Schema): Schema => {
-  about.add(schema, { fallback, help })
-  return schema
-}
-const secret = <Schema extends z.ZodType<unknown, string>>(schema: Schema): Schema => {
-  about.add(schema, { ...(about.get(schema) as About), secret: true })
-  return schema
-}
-
-const integer = (fallback: number, help: string, min = 0, max = Number.MAX_SAFE_INTEGER) =>
-  setting(
-    String(fallback),
-    help,
-    z
-      .string()
-      .transform((text) => (/^\d{1,16}$/.test(text) ? Number(text) : Number.NaN))
-      .refine((value) => value >= min && value <= max, { error: `must be an integer from ${min} to ${max}` }),
-  )
-const truth = (fallback: boolean, help: string) =>
-  setting(
-    String(fallback),
-    help,
-    z.enum(['true', 'false'], { error: 'must be true or false' }).transform((text) => text === 'true'),
-  )
-const choice = <const Words extends readonly [string, ...string[]]>(
-  fallback: Words[number],
-  help: string,
-  words: Words,
-) => setting(fallback, help, z.enum(words, { error: `must be one of ${words.join(', ')}` }))
-const text = (fallback: string, help: string, pattern = /^\S.*$/, form = 'must not be empty') =>
-  setting(fallback, help, z.string().regex(pattern, { error: form }))
-const path = (help: string) =>
-  setting(
-    '',
-    help,
-    z.string().transform((value) => (value === '' ? undefined : resolve(value))),
-  )
-const list = (fallback: string, help: string, isEntry: (entry: string) => boolean, form: string) =>
-  setting(
-    fallback,
-    help,
-    z
-      .string()
-      .transform((value) =>
-        value
-          .split(',')
-          .map((entry) => entry.trim())
-          .filter((entry) => entry !== ''),
-      )
-      .refine((entries) => entries.every(isEntry), { error: `must be a comma-separated list of ${form}` }),
-  )
+import {
+  type About,
+  about,
+  choice,
+  integer,
+  list,
+  path,
+  portOrOff,
+  secret,
+  setting,
+  text,
+  truth,
+} from './setting-kinds.ts'
 
 const mebibyte = 1024 * 1024
 const gibibyte = 1024 * mebibyte
@@ -172,6 +130,13 @@ const configSchema = z.object({
     (entry) => /^[a-z0-9_-]+$/.test(entry),
     'lower-case words',
   ),
+  otelProjectAttribute: setting(
+    '',
+    "resource attribute that names a project of the key's entity, such as service.name; empty = none",
+    z.string().regex(/^[\w.-]*$/, { error: 'must be the name of an attribute' }),
+  ),
+  otlpGrpcPort: portOrOff(4317, 'port of OTLP over gRPC, or off'),
+  otlpHttpPort: portOrOff(4318, 'port of OTLP over HTTP alone, or off; the main port takes it too'),
   otelEventsAsIo: truth(true, 'read OTLP message events as inputs and output'),
   memoryCapBytes: integer(engineMemory(), 'memory that the engine may use', 256 * mebibyte),
   freshnessMs: integer(2000, 'longest wait of a read for writes that are accepted and not yet visible', 0, 60_000),
@@ -280,7 +245,11 @@ const configSchema = z.object({
 })
 
 /** Settings after parsing, plus the secrets of CALLHOUSE_SECRET_<NAME>. */
-export type Config = z.output<typeof configSchema> & { secrets: Record<string, string> }
+export type Config = z.output<typeof configSchema> & {
+  secrets: Record<string, string>
+  /** Settings that the operator gave; the others have their default. */
+  given: ReadonlySet<string>
+}
 
 const secretPrefix = 'CALLHOUSE_SECRET_'
 const snake = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter}`)
@@ -366,7 +335,7 @@ export function loadConfig({ env, argv }: { env: NodeJS.ProcessEnv; argv: readon
   if (parsed.success && parsed.data.maxInflightBytes < parsed.data.maxBodyBytes)
     lines.push('CALLHOUSE_MAX_INFLIGHT_BYTES must not be below CALLHOUSE_MAX_BODY_BYTES')
   if (!parsed.success || lines.length > 0) return { ok: false, lines }
-  return { ok: true, config: { ...parsed.data, secrets } }
+  return { ok: true, config: { ...parsed.data, secrets, given: new Set(given.keys()) } }
 }
 
 /** One row per setting for `callhouse config`; keys and secrets are masked. */

@@ -14,6 +14,7 @@ import { examineMachine, examineStore, type Finding, findingsText } from './doct
 import { examineKafka } from './doctor-kafka.ts'
 import { hasEmbeddedStore, hasSharedLog, openLog, openStore, reachOf, surveyLog } from './engines.ts'
 import { followMove, withEngines } from './move-commands.ts'
+import { exporterLines } from './otlp-ports.ts'
 import type { ExplainedCost } from './query/costs/explain.ts'
 import { follow } from './rebuild-commands.ts'
 import { withRebuilds } from './rebuild-engines.ts'
@@ -61,7 +62,14 @@ async function serve(config: Config, role: ServerRole): Promise<void> {
   const callhouse = await startCallhouse(config, output, role)
   callhouse.shutdown.onSignals()
   print(`callhouse ${role === 'serve' ? '' : `${role} `}${await packageVersion()} listens on ${callhouse.url}`)
+  const { grpc, http } = callhouse.otlp ?? {}
+  const ports = [grpc && `${grpc} (gRPC)`, http && `${http} (HTTP)`].filter(Boolean)
+  if (ports.length > 0) print(`OTLP: ${ports.join(', ')}, and ${callhouse.url}/v1/traces`)
   print(`data folder: ${config.dataDir}`)
+  if (callhouse.firstKey && grpc !== undefined) {
+    print('an OpenTelemetry exporter sends its spans here with:')
+    for (const line of exporterLines(grpc, 'grpc')) print(`  ${line}`)
+  }
   if (callhouse.firstKey) print(`first API key (shown once, keep it): ${callhouse.firstKey}`)
 }
 
@@ -87,14 +95,15 @@ function manageKeys(config: Config, [verb, ...args]: string[]): void {
   } else throw new UsageError('usage: callhouse keys list | create <user> [role] [entity-or-project ...] | revoke <id>')
 }
 
+/** A server that nobody but this command talks to. */
+const ownPort = { host: '127.0.0.1', port: 0, otlpGrpcPort: undefined, otlpHttpPort: undefined }
+
 type Ask = (command: string, args: string[]) => Promise<unknown>
 
 /** Over the socket of the running server; without one, inside a server that is started for the work alone. */
 async function withServer<T>(config: Config, work: (ask: Ask) => Promise<T>): Promise<T> {
   const isServed = (await askServer(config.dataDir, { command: 'ping', args: [] })) !== undefined
-  const own = isServed
-    ? undefined
-    : await startCallhouse({ ...config, host: '127.0.0.1', port: 0 }, createLogger({ level: 'error' }))
+  const own = isServed ? undefined : await startCallhouse({ ...config, ...ownPort }, createLogger({ level: 'error' }))
   own?.shutdown.onSignals()
   try {
     return await work(async (command, args) => {

@@ -6,6 +6,7 @@ import { createClock } from './core/clock.ts'
 import { followClock } from './core/clock-follow.ts'
 import { createFreshness } from './core/freshness.ts'
 import { createApp, type HttpServer } from './core/http/app.ts'
+import { createInvoke } from './core/http/invoke.ts'
 import { openKeys } from './core/http/keys.ts'
 import type { Log } from './core/log/log.ts'
 import { observeLog, withAppendMetrics } from './core/log/metrics.ts'
@@ -32,7 +33,9 @@ import {
   reachOf,
 } from './engines.ts'
 import type { EvaluationJobs } from './evaluation/evaluate-model-jobs.ts'
+import { createOtelGrpcMethods } from './ingest/otel/grpc.ts'
 import { openBlobs } from './open-blobs.ts'
+import { type OtlpPorts, openOtlpPorts } from './otlp-ports.ts'
 import { openGeoRanges } from './query/geolocate.ts'
 import { evaluationJobsOf, routesOf } from './routes.ts'
 import { does, type ServerRole } from './server-role.ts'
@@ -50,6 +53,8 @@ export type Callhouse = {
   /** Only where the log is applied. */
   worker: Worker | undefined
   http: HttpServer
+  /** The standard ports of OTLP; undefined where no writes are accepted. */
+  otlp: OtlpPorts | undefined
   shutdown: Shutdown
 }
 
@@ -152,6 +157,14 @@ export async function startCallhouse(
         if (!(await http.close(30_000))) throw new Error('requests were cut off')
       },
     })
+    let otlp: OtlpPorts | undefined
+    open.push({
+      name: 'otlp',
+      limitMs: 35_000,
+      close: async () => {
+        if ((await otlp?.close(30_000)) === false) throw new Error('calls were cut off')
+      },
+    })
     const ending = createShutdown({
       log: logger,
       steps: [...open.toReversed(), { name: 'output', limitMs: 1_000, close: () => output.flush() }],
@@ -164,7 +177,14 @@ export async function startCallhouse(
       })
     })
     const port = await http.listen()
-    return { url: `http://${config.host}:${port}`, firstKey: first.text, log, store, worker, http, shutdown }
+    if (does(role, 'ingest')) {
+      const methods = createOtelGrpcMethods({ invoke: createInvoke({ routes: () => routes, config }), isShuttingDown })
+      otlp = await openOtlpPorts({
+        ...{ config, main: http.server, logger, log: logger, methods, isShuttingDown, metrics: metrics.http },
+        ...{ ...http.shared, maxBodyBytes: config.maxBodyBytes },
+      })
+    }
+    return { url: `http://${config.host}:${port}`, firstKey: first.text, log, store, worker, http, otlp, shutdown }
   } catch (error) {
     unshown()
     for (const { close } of open.toReversed()) await Promise.resolve(close()).catch(() => undefined)

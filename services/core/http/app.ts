@@ -10,7 +10,7 @@ import { discardRest } from './body.ts'
 import { createCors } from './cors.ts'
 import { Fault, fault, retryLater } from './errors.ts'
 import { beginExchange, type Exchange } from './exchange.ts'
-import { createHostCheck } from './host.ts'
+import { createHostCheck, type HostCheck } from './host.ts'
 import type { Keys } from './keys.ts'
 import { createByteBudget } from './limits.ts'
 import { openapiDocument } from './openapi.ts'
@@ -48,6 +48,8 @@ export type HttpServer = {
   server: Server
   /** Every route that is served, the server's own ones included. */
   routes: readonly Route[]
+  /** What other ports of the same server share with it. */
+  shared: Pick<ServeDeps, 'authenticate' | 'budget' | 'turnOf'> & { checkHost: HostCheck }
   /** Resolves with the port that it listens on. */
   listen(): Promise<number>
   /** Stops accepting and waits for requests in flight; cuts what is left after the limit. False when it had to. */
@@ -229,6 +231,7 @@ export function createApp(deps: AppDeps): HttpServer {
   return {
     server,
     routes: served,
+    shared: { ...serving, checkHost },
     listen: () =>
       new Promise((resolve, reject) => {
         server.once('error', reject)

@@ -6,9 +6,10 @@ import type { KeyHolder, Keys } from './keys.ts'
 const unauthorized = (): Fault =>
   new Fault(401, { reason: 'Missing or unknown credentials' }, { 'WWW-Authenticate': 'Basic realm="api"' })
 
-/** The key of an Authorization header: the password of Basic, or the token of Bearer. */
-function keyOfAuthorization(header: string): string | undefined {
-  const [, scheme = '', rest = ''] = /^\s*([A-Za-z]+)\s+(\S+)\s*$/.exec(header) ?? []
+/** The key of an Authorization header: the password of Basic, the token of Bearer, or a key that stands alone. */
+function keyOfAuthorization(header: string, takesBareKey: boolean): string | undefined {
+  const [, scheme = '', rest = ''] = /^\s*(?:([A-Za-z]+)\s+)?(\S+)\s*$/.exec(header) ?? []
+  if (scheme === '') return takesBareKey ? rest || undefined : undefined
   if (scheme.toLowerCase() === 'bearer') return rest
   if (scheme.toLowerCase() !== 'basic') return undefined
   const pair = Buffer.from(rest, 'base64').toString('utf8')
@@ -16,7 +17,8 @@ function keyOfAuthorization(header: string): string | undefined {
   return colon === -1 ? undefined : pair.slice(colon + 1)
 }
 
-export type Authenticate = (headers: IncomingHttpHeaders) => KeyHolder
+/** @param takesBareKey gRPC: the metadata `authorization` may be the key itself */
+export type Authenticate = (headers: IncomingHttpHeaders, takesBareKey?: boolean) => KeyHolder
 
 /**
  * Reads the key from `Authorization` (Basic or Bearer) or from `<vendor>-api-key`; 401 when none of them is known.
@@ -24,9 +26,9 @@ export type Authenticate = (headers: IncomingHttpHeaders) => KeyHolder
  */
 export function createAuthenticate(keys: Pick<Keys, 'find'>, vendors: readonly string[]): Authenticate {
   const headerNames = vendors.map((vendor) => `${vendor}-api-key`)
-  return (headers) => {
+  return (headers, takesBareKey = false) => {
     const fromAuthorization =
-      headers.authorization === undefined ? undefined : keyOfAuthorization(headers.authorization)
+      headers.authorization === undefined ? undefined : keyOfAuthorization(headers.authorization, takesBareKey)
     const found = fromAuthorization === undefined ? undefined : keys.find(fromAuthorization)
     if (found !== undefined) return found
     for (const name of headerNames) {

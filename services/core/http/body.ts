@@ -6,10 +6,12 @@ import {
   createBrotliDecompress,
   createGunzip,
   createInflate,
+  createZstdDecompress,
   gunzip,
   inflate,
   inflateRaw,
   type ZlibOptions,
+  zstdDecompress,
 } from 'node:zlib'
 import type { BufferPool } from '../buffer-pool.ts'
 import { fault, tooLarge } from './errors.ts'
@@ -20,6 +22,8 @@ export type ReadLimits = {
   maxBytes: number
   /** A client that sends nothing for so long is cut off. */
   idleMs: number
+  /** Whether zstd is taken beside gzip, deflate and br. */
+  takesZstd?: boolean
   /** Told the size of each piece as it came. */
   onReceived(bytes: number): void
 }
@@ -30,14 +34,14 @@ export class ClientGone extends Error {}
 /** Bodies up to this size are copied into one buffer as they come. */
 const gatherBytes = 1024 * 1024
 
-type Coding = 'identity' | 'gzip' | 'deflate' | 'br'
+type Coding = 'identity' | 'gzip' | 'deflate' | 'br' | 'zstd'
 
 /** Content-Encoding of a request; 415 for what cannot be undone. */
-function codingOf(request: IncomingMessage): Coding {
+function codingOf(request: IncomingMessage, takesZstd = false): Coding {
   const header = (request.headers['content-encoding'] ?? '').trim().toLowerCase()
   if (header === '' || header === 'identity') return 'identity'
   if (header === 'x-gzip') return 'gzip'
-  if (header === 'gzip' || header === 'deflate' || header === 'br') return header
+  if (header === 'gzip' || header === 'deflate' || header === 'br' || (header === 'zstd' && takesZstd)) return header
   throw fault(415, 'Unsupported Content-Encoding; use gzip, deflate, br or none')
 }
 
@@ -93,9 +97,21 @@ type Inflater = (bytes: Buffer, options: ZlibOptions, done: (error: Error | null
 const isZlib = (bytes: Buffer) =>
   ((bytes[0] ?? 0) & 0x0f) === 8 && (((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0)) % 31 === 0
 
+const inflaters: Record<Exclude<Coding, 'identity'>, Inflater> = {
+  gzip: gunzip,
+  deflate: inflate,
+  br: brotliDecompress,
+  zstd: (bytes, { maxOutputLength, chunkSize }, done) => zstdDecompress(bytes, { maxOutputLength, chunkSize }, done),
+}
+const inflateStreams = {
+  gzip: createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+}
+
 function undo(coding: Exclude<Coding, 'identity'>, bytes: Buffer, maxBytes: number, lease: ByteLease): Promise<Buffer> {
-  const inflater: Inflater =
-    coding === 'gzip' ? gunzip : coding === 'br' ? brotliDecompress : isZlib(bytes) ? inflate : inflateRaw
+  const inflater: Inflater = coding === 'deflate' && !isZlib(bytes) ? inflateRaw : inflaters[coding]
   // Each output chunk is a trip to the thread pool: few for a usual ratio of 6, and still small steps for a bomb.
   const chunkSize = Math.min(1024 * 1024, Math.max(16 * 1024, bytes.length * 6))
   return new Promise((resolve, reject) => {
@@ -122,23 +138,19 @@ export async function readBody(
   lease: ByteLease,
   pool: BufferPool,
 ): Promise<Buffer> {
-  const coding = codingOf(request)
+  const coding = codingOf(request, limits.takesZstd)
   const bytes = await collect(request, limits, lease, pool)
   return coding === 'identity' || bytes.length === 0 ? bytes : undo(coding, bytes, limits.maxBytes, lease)
 }
 
 /** The unread body of a route that reads by itself: inflated, and ended with 413 above the limit. */
-export function bodyStream(request: IncomingMessage, { maxBytes, onReceived }: Omit<ReadLimits, 'idleMs'>): Readable {
+export function bodyStream(
+  request: IncomingMessage,
+  { maxBytes, onReceived }: Pick<ReadLimits, 'maxBytes' | 'onReceived'>,
+): Readable {
   const coding = codingOf(request)
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge()
-  const inflated =
-    coding === 'identity'
-      ? undefined
-      : coding === 'gzip'
-        ? createGunzip()
-        : coding === 'br'
-          ? createBrotliDecompress()
-          : createInflate()
+  const inflated = coding === 'identity' ? undefined : inflateStreams[coding]()
   const onClose = () => {
     if (!request.complete) bounded.destroy(new ClientGone('went away while sending'))
   }

@@ -64,6 +64,9 @@ function holderOf(entry: Pick<KeyEntry, 'userId' | 'entity' | 'grants' | 'role'>
   return {
     userId: entry.userId,
     entity: entry.entity,
+    ...(grants?.size === 1 && /^[^/]+\/[^/]+$/.test([...grants][0] as string)
+      ? { onlyProject: [...grants][0] as ProjectId }
+      : {}),
     holds: (right) => right === 'none' || rights.has(right),
     may: (right, projectId: ProjectId) =>
       (right === 'none' || rights.has(right)) &&

@@ -15,6 +15,8 @@ export type Caller = {
   userId: string
   /** Default entity, told to SDKs by /graphql. */
   entity: string
+  /** The project of a key that opens no other. */
+  onlyProject?: ProjectId
   /** True when the key grants `right` on the project. */
   may(right: Right, projectId: ProjectId): boolean
 }

@@ -95,7 +95,8 @@ async function readInput(
     exchange.waitsForContinue = false
   }
   const pool = reusesBody(route) ? deps.pool : freshBuffers
-  const bytes = await readBody(request, { maxBytes, idleMs: bodyIdleMs, onReceived }, lease, pool)
+  const takesZstd = body.type === 'raw'
+  const bytes = await readBody(request, { maxBytes, idleMs: bodyIdleMs, takesZstd, onReceived }, lease, pool)
   await deps.turnOf(holder, bytes.length)
   if (body.type === 'raw') return { ...nothing, body: { bytes, contentType } }
   return { input: jsonInput(body, bytes, deps.maxJsonDepth), body: { bytes, contentType } }

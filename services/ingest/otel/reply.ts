@@ -1,5 +1,6 @@
 // Answers of OTLP: success, partial success and google.rpc.Status, in the encoding of the request.
 import type { Reply } from '../../core/http/route.ts'
+import { bytesField, integerField, textField } from '../../core/protobuf.ts'
 
 const maxReported = 20
 const invalidArgument = 3
@@ -15,20 +16,6 @@ export function reject(rejections: Rejections, sentence: string): void {
 const messageOf = ({ count, sentences }: Rejections): string =>
   sentences.join('; ') + (count > sentences.length ? '; ...' : '')
 
-function varint(value: number): number[] {
-  const bytes: number[] = []
-  let rest = value
-  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128)
-  bytes.push(rest)
-  return bytes
-}
-
-/** A length-delimited field. */
-const delimited = (field: number, content: Buffer): Buffer =>
-  Buffer.concat([Buffer.from([(field << 3) | 2, ...varint(content.length)]), content])
-
-const text = (field: number, value: string): Buffer => delimited(field, Buffer.from(value.toWellFormed()))
-
 export const protobufType = 'application/x-protobuf'
 
 export function successReply(isJson: boolean, rejections: Rejections, headers: Record<string, string>): Reply {
@@ -40,13 +27,13 @@ export function successReply(isJson: boolean, rejections: Rejections, headers: R
   const bytes =
     rejections.count === 0
       ? Buffer.alloc(0)
-      : delimited(1, Buffer.concat([Buffer.from([8, ...varint(rejections.count)]), text(2, messageOf(rejections))]))
+      : bytesField(1, Buffer.concat([integerField(1, rejections.count), textField(2, messageOf(rejections))]))
   return { bytes, contentType: protobufType, headers }
 }
 
 /** 400: the body is no trace request; the exporter must not send it again. */
 export function undecodableReply(isJson: boolean, message: string): Reply {
   if (isJson) return { status: 400, json: { code: invalidArgument, message } }
-  const bytes = Buffer.concat([Buffer.from([8, invalidArgument]), text(2, message)])
+  const bytes = Buffer.concat([integerField(1, invalidArgument), textField(2, message)])
   return { status: 400, bytes, contentType: protobufType }
 }

@@ -18,8 +18,9 @@ import { resourceText, scopeText } from './dump.ts'
 import { type Expansion, expand } from './expand.ts'
 import { present, textOf } from './find.ts'
 import { callOf, runIdOf, type SpanSurroundings } from './map.ts'
+import { notStoredRoutes } from './not-stored.ts'
 import { protobufType, type Rejections, reject, successReply, undecodableReply } from './reply.ts'
-import { projectHeader, projectOfResource } from './routing.ts'
+import { projectHeader, projectOfResource, type RoutingOptions } from './routing.ts'
 import { DecodeError, type OtlpResourceSpans, type OtlpSpan, TooDeep } from './spans.ts'
 import type { Branch } from './values.ts'
 
@@ -33,11 +34,10 @@ export type OtelDeps = {
   config: {
     /** Prefix of the run fields. */
     wirePrefix: string
-    otelVendorNamespaces: readonly string[]
     otelEventsAsIo: boolean
     maxJsonDepth: number
     maxBodyBytes: number
-  }
+  } & RoutingOptions
 }
 
 /** Milliseconds after which other requests get their turn while a large body is worked on. */
@@ -63,12 +63,14 @@ const sentence = (span: OtlpSpan, reason: string): string =>
 export function createOtelRoutes(deps: OtelDeps): Route[] {
   const { config } = deps
   const options = { vendorNamespaces: config.otelVendorNamespaces, wirePrefix: config.wirePrefix }
-  const declare = (name: string, path: string, summary: string, weaveFirst: boolean): Route => {
+  const declare = (name: string, paths: [string, ...string[]], summary: string, weaveFirst: boolean): Route => {
+    const [path, ...aliases] = paths
     const conventions = createConventions({ ...options, weaveFirst })
     return route({
       name,
       method: 'POST',
       path,
+      aliases,
       right: 'ingest',
       summary,
       body: { type: 'raw', contentTypes: [protobufType, 'application/json'] },
@@ -80,13 +82,14 @@ export function createOtelRoutes(deps: OtelDeps): Route[] {
     })
   }
   return [
-    declare('otel.traces', '/otel/v1/traces', 'Takes OTLP spans, protobuf or JSON', false),
+    declare('otel.traces', ['/otel/v1/traces', '/v1/traces'], 'Takes OTLP spans, protobuf or JSON', false),
     declare(
       'otel.agents.traces',
-      '/agents/otel/v1/traces',
+      ['/agents/otel/v1/traces'],
       'Takes OTLP spans whose weave.* keys stand for gen_ai.*',
       true,
     ),
+    ...notStoredRoutes(deps.config.maxJsonDepth),
   ]
 }
 
@@ -129,7 +132,7 @@ function routed(
     .map((resource) => {
       const found: Expansion = { extract: () => null, odd: false, budget }
       const attributes = expand(resource.resource, found, true) as Branch
-      const id = named ?? projectOfResource(attributes, deps.config.otelVendorNamespaces)
+      const id = named ?? projectOfResource(attributes, deps.config, context.caller)
       return { decoded: resource, attributes, isOdd: found.odd, projectId: id === null ? null : context.project(id) }
     })
 }
@@ -147,7 +150,7 @@ async function write(
   if (resources.every(({ projectId }) => projectId === null))
     throw fault(
       400,
-      `No project: send the header ${projectHeader}: <entity>/<project>, or the resource attributes <vendor>.entity and <vendor>.project`,
+      `No project: send the header ${projectHeader}: <entity>/<project>, the resource attributes <vendor>.entity and <vendor>.project, or a key of one project`,
     )
   const { userId } = context.caller
   const extraction = deps.content.begin()

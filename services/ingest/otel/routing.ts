@@ -1,12 +1,19 @@
-// Which project the spans of a resource go to: the header, or the attributes of the resource (OTLP, section 1).
+// Which project the spans of a resource go to: the header, the attributes of the resource, or the key (OTLP, section 1).
+import type { Caller } from '../../core/http/route.ts'
 import { lookup } from './expand.ts'
 import { textOf } from './find.ts'
 import type { Branch } from './values.ts'
 
 export const projectHeader = 'project_id'
 
+export type RoutingOptions = {
+  otelVendorNamespaces: readonly string[]
+  /** Attribute of the resource whose value names a project of the key's entity, such as service.name. */
+  otelProjectAttribute: string
+}
+
 /** `<entity>/<project>` of the first vendor namespace that names both, null when none does or a name is malformed. */
-export function projectOfResource(resource: Branch, vendorNamespaces: readonly string[]): string | null {
+function namedByVendor(resource: Branch, vendorNamespaces: readonly string[]): string | null {
   for (const vendor of vendorNamespaces) {
     const entity = textOf(lookup(resource, [vendor, 'entity']))
     const project = textOf(lookup(resource, [vendor, 'project']))
@@ -14,4 +21,27 @@ export function projectOfResource(resource: Branch, vendorNamespaces: readonly s
       return entity.includes('/') || project.includes('/') ? null : `${entity}/${project}`
   }
   return null
+}
+
+/** A text as the name of a project: what no name may hold becomes a dash. */
+const slugOf = (text: string): string =>
+  text
+    .trim()
+    .replace(/[^\p{L}\p{N}._-]+/gu, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 128)
+
+/** The project of a resource that no header names; null when nothing says it. */
+export function projectOfResource(
+  resource: Branch,
+  { otelVendorNamespaces, otelProjectAttribute }: RoutingOptions,
+  caller: Pick<Caller, 'entity' | 'onlyProject'>,
+): string | null {
+  const named = namedByVendor(resource, otelVendorNamespaces)
+  if (named !== null) return named
+  if (otelProjectAttribute !== '') {
+    const slug = slugOf(textOf(lookup(resource, otelProjectAttribute.split('.'))))
+    if (slug !== '' && caller.entity !== '') return `${caller.entity}/${slug}`
+  }
+  return caller.onlyProject ?? null
 }

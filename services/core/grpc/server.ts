@@ -1,0 +1,294 @@
+// A server of unary gRPC calls on node:http2: keys, deadlines, bounds of connections, and an orderly end.
+import {
+  constants,
+  createServer,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net'
+import type { Authenticate } from '../http/auth.ts'
+import type { HostCheck } from '../http/host.ts'
+import type { KeyHolder } from '../http/keys.ts'
+import type { ByteBudget } from '../http/limits.ts'
+import type { ServeDeps } from '../http/serve.ts'
+import { uuidv7 } from '../ids.ts'
+import type { Logger } from '../logger.ts'
+import type { HttpMetrics } from '../metrics.ts'
+import { acceptedEncodings, frameOf, readMessage } from './message.ts'
+import { GrpcError, grpcStatus, toGrpcError, trailersOf } from './status.ts'
+
+type GrpcCall = {
+  requestId: string
+  message: Buffer
+  /** Metadata by lower-case name, first value. */
+  header(name: string): string | undefined
+  /** Who calls; undefined for methods without a key. */
+  caller: KeyHolder | undefined
+  clientIp: string
+  /** Aborted when the client has gone or its deadline is over. */
+  signal: AbortSignal
+}
+
+export type GrpcMethod = {
+  /** For log lines and metrics. */
+  name: string
+  withoutKey?: true
+  /** @throws GrpcError or Fault */
+  handle(call: GrpcCall): Promise<{ message: Buffer; trailers?: Record<string, string> }>
+}
+
+export type GrpcServerDeps = {
+  /** By path, `/package.Service/Method`. */
+  methods: Readonly<Record<string, GrpcMethod>>
+  authenticate: Authenticate
+  checkHost: HostCheck
+  budget: ByteBudget
+  /** Long bodies wait here for their turn. */
+  turnOf: ServeDeps['turnOf']
+  maxBodyBytes: number
+  log: Logger
+  metrics: HttpMetrics
+  /** What somebody is told who speaks HTTP/1.1 here. */
+  hint(): string
+  isShuttingDown(): boolean
+}
+
+export type GrpcServer = {
+  /** Resolves with the port. */
+  listen(port: number, host: string): Promise<number>
+  /** Lets calls in flight end; cuts what is left after the limit. False when it had to. */
+  close(limitMs: number): Promise<boolean>
+}
+
+const maxConnections = 1_000
+const idleMs = 300_000
+/** A connection that does not say what it speaks. */
+const prefaceMs = 10_000
+const preface = Buffer.from('PRI * HTTP/2.0')
+/** Calls that a connection may take back in a second before it is ended. */
+const maxResetsPerSecond = 100
+const settings = {
+  maxConcurrentStreams: 100,
+  initialWindowSize: 2 ** 20,
+  maxHeaderListSize: 16 * 1024,
+  enablePush: false,
+}
+const sessionWindowBytes = 8 * 2 ** 20
+
+const unitMs: Record<string, number> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 }
+
+/** Milliseconds of the header `grpc-timeout`; undefined = none. */
+function timeoutOf(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined
+  const match = /^(\d{1,8})([HMSmun])$/.exec(header)
+  if (match === null) throw new GrpcError(grpcStatus.invalidArgument, 'Malformed grpc-timeout')
+  return Math.min(2 ** 31 - 1, Number(match[1]) * (unitMs[match[2] as string] as number))
+}
+
+const first = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value)
+const isGrpc = (headers: IncomingHttpHeaders): boolean =>
+  /^application\/grpc(?:$|[+;])/.test(headers['content-type'] ?? '')
+
+export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
+  const { methods, log, metrics } = deps
+  const sessions = new Set<ServerHttp2Session>()
+  const sockets = new Set<Socket>()
+
+  async function answer(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    call: { signal: AbortSignal; requestId: string; onReceived(bytes: number): void; onCaller(userId: string): void },
+  ): Promise<{ message: Buffer; trailers?: Record<string, string> }> {
+    const refused = deps.checkHost(headers[':authority'] ?? headers.host, headers.origin)
+    if (refused !== undefined) throw refused
+    const method = methods[headers[':path'] ?? '']
+    if (method === undefined)
+      throw new GrpcError(grpcStatus.unimplemented, `Unknown method ${(headers[':path'] ?? '').slice(0, 200)}`)
+    if (deps.isShuttingDown() && method.withoutKey !== true)
+      throw new GrpcError(grpcStatus.unavailable, 'Server is shutting down', 1)
+    const caller = method.withoutKey ? undefined : deps.authenticate(headers, true)
+    call.onCaller(caller?.userId ?? '')
+    const lease = deps.budget.lease(caller ?? deps)
+    try {
+      const message = await readMessage(stream, {
+        encoding: first(headers['grpc-encoding']),
+        maxBytes: deps.maxBodyBytes,
+        lease,
+        onReceived: call.onReceived,
+      })
+      if (caller !== undefined) await deps.turnOf(caller, message.length)
+      call.signal.throwIfAborted()
+      return await method.handle({
+        ...{ requestId: call.requestId, message, caller, signal: call.signal },
+        header: (name) => first(headers[name]),
+        clientIp: (stream.session?.socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, ''),
+      })
+    } finally {
+      lease.release()
+    }
+  }
+
+  async function serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
+    const beganMs = performance.now()
+    const requestId = uuidv7()
+    const ending = new AbortController()
+    const over = new GrpcError(grpcStatus.deadlineExceeded, 'Deadline exceeded')
+    let deadline: NodeJS.Timeout | undefined
+    let bytesIn = 0
+    let userId = ''
+    let outcome: { message: Buffer; trailers?: Record<string, string> } | GrpcError
+    metrics.started()
+    stream.once('close', () => ending.abort(new GrpcError(grpcStatus.unavailable, 'The client went away')))
+    try {
+      const timeoutMs = timeoutOf(first(headers['grpc-timeout']))
+      if (timeoutMs !== undefined) deadline = setTimeout(() => ending.abort(over), timeoutMs)
+      const failed = new Promise<never>((_, reject) =>
+        ending.signal.addEventListener('abort', () => reject(ending.signal.reason as Error), { once: true }),
+      )
+      failed.catch(() => undefined)
+      const call = {
+        ...{ signal: ending.signal, requestId },
+        onReceived(bytes: number) {
+          bytesIn += bytes
+        },
+        onCaller(id: string) {
+          userId = id
+        },
+      }
+      outcome = await Promise.race([answer(stream, headers, call), failed])
+    } catch (error) {
+      const known = toGrpcError(error)
+      if (known === undefined) log.error({ request: requestId, error }, 'call failed')
+      outcome = known ?? new GrpcError(grpcStatus.internal, 'Internal server error')
+    }
+    clearTimeout(deadline)
+    const status = outcome instanceof GrpcError ? outcome.status : grpcStatus.ok
+    send(stream, requestId, outcome)
+    const ms = performance.now() - beganMs
+    const route = methods[headers[':path'] ?? '']?.name ?? 'unmatched'
+    metrics.ended()
+    metrics.observe(`${route} (gRPC)`, status, ms / 1000, bytesIn, 0)
+    const line = { request: requestId, route, grpc: status, ms: Math.round(ms * 10) / 10, in: bytesIn }
+    log[status === 0 && methods[headers[':path'] ?? '']?.withoutKey ? 'debug' : 'info'](
+      { ...line, user: userId || undefined },
+      'call',
+    )
+  }
+
+  function send(
+    stream: ServerHttp2Stream,
+    requestId: string,
+    outcome: { message: Buffer; trailers?: Record<string, string> } | GrpcError,
+  ): void {
+    if (stream.destroyed || stream.closed) return
+    const head = {
+      ':status': 200,
+      'content-type': 'application/grpc',
+      'x-request-id': requestId,
+      'grpc-accept-encoding': acceptedEncodings,
+    }
+    if (outcome instanceof GrpcError) {
+      stream.respond({ ...head, ...trailersOf(outcome) }, { endStream: true })
+      // Whatever the client still sends is not wanted any more; a stream with unread bytes would never end.
+      stream.resume()
+      stream.close(constants.NGHTTP2_NO_ERROR)
+      return
+    }
+    stream.respond(head, { waitForTrailers: true })
+    stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0', ...outcome.trailers }))
+    stream.end(frameOf(outcome.message))
+  }
+
+  const h2 = createServer({ settings, maxSessionInvalidFrames: 100, maxHeaderListPairs: 128, maxSessionMemory: 32 })
+  h2.on('session', (session) => {
+    sessions.add(session)
+    session.setLocalWindowSize(sessionWindowBytes)
+    session.setTimeout(idleMs, () => session.close())
+    session.once('close', () => sessions.delete(session))
+    // A connection that breaks is the client's affair; its calls are told by their streams.
+    session.on('error', (error) => log.debug({ error: error.message }, 'connection failed'))
+    let resets = 0
+    let second = 0
+    session.on('stream', (stream: ServerHttp2Stream) =>
+      stream.once('aborted', () => {
+        const now = Math.floor(performance.now() / 1000)
+        resets = now === second ? resets + 1 : 1
+        second = now
+        if (resets > maxResetsPerSecond) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM)
+      }),
+    )
+  })
+  h2.on('sessionError', (error) => log.debug({ error: error.message }, 'connection failed'))
+  h2.on('stream', (stream, headers) => {
+    stream.on('error', (error) => log.debug({ error: error.message }, 'call broken off'))
+    if (headers[':method'] !== 'POST' || !isGrpc(headers)) {
+      stream.respond({ ':status': 415, 'content-type': 'text/plain' })
+      stream.resume().end(deps.hint())
+      return
+    }
+    void serve(stream, headers)
+  })
+
+  /** What a connection speaks shows in its first bytes; HTTP/1.1 is answered in its own words. */
+  function welcome(socket: Socket): void {
+    const patience = setTimeout(() => socket.destroy(), prefaceMs)
+    sockets.add(socket)
+    socket
+      .on('error', () => undefined)
+      .once('close', () => {
+        clearTimeout(patience)
+        sockets.delete(socket)
+      })
+    const look = (): void => {
+      const chunk = socket.read() as Buffer | null
+      if (chunk === null) return void socket.once('readable', look)
+      const isPreface = preface
+        .subarray(0, Math.min(chunk.length, preface.length))
+        .equals(chunk.subarray(0, preface.length))
+      socket.unshift(chunk)
+      if (isPreface && chunk.length < preface.length) return void socket.once('readable', look)
+      clearTimeout(patience)
+      if (isPreface) h2.emit('connection', socket)
+      else if (/^[A-Z]{3,7} /.test(chunk.toString('latin1', 0, 8))) {
+        const text = deps.hint()
+        // What it sent stays unread otherwise, and the connection open.
+        socket
+          .resume()
+          .end(
+            `HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
+          )
+      } else socket.destroy()
+    }
+    socket.once('readable', look)
+  }
+
+  const server = createSocketServer(welcome)
+  server.maxConnections = maxConnections
+
+  return {
+    listen: (port, host) =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject)
+        server.listen(port, host, () => {
+          server.off('error', reject)
+          resolve((server.address() as AddressInfo).port)
+        })
+      }),
+    close: (limitMs) =>
+      new Promise((resolve) => {
+        let isOrderly = true
+        const limit = setTimeout(() => {
+          isOrderly = sockets.size === 0
+          for (const session of sessions) session.destroy()
+          for (const socket of sockets) socket.destroy()
+        }, limitMs)
+        server.close(() => {
+          clearTimeout(limit)
+          resolve(isOrderly)
+        })
+        // Each says goodbye and lets its calls end.
+        for (const session of sessions) session.close()
+      }),
+  }
+}

@@ -1,0 +1,92 @@
+// OTLP signals that are taken and not stored: exporters that send everything get an answer that tells them so, once.
+import { z } from 'zod'
+import { parseJson } from '../../core/http/json-check.ts'
+import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
+import { bytesField, countMessages, integerField, textField } from '../../core/protobuf.ts'
+import { protobufType, undecodableReply } from './reply.ts'
+
+type Signal = {
+  name: string
+  /** Of the answer in JSON. */
+  rejected: string
+  /** Where the records lie in the request: the fields that lead to them, in protobuf and in JSON. */
+  fields: readonly (readonly number[])[]
+  names: readonly (readonly string[])[]
+}
+
+const signals: readonly Signal[] = [
+  {
+    name: 'logs',
+    rejected: 'rejectedLogRecords',
+    fields: [[1], [2], [2]],
+    names: [
+      ['resourceLogs', 'resource_logs'],
+      ['scopeLogs', 'scope_logs'],
+      ['logRecords', 'log_records'],
+    ],
+  },
+  {
+    name: 'metrics',
+    rejected: 'rejectedDataPoints',
+    fields: [[1], [2], [2], [5, 7, 9, 10, 11], [1]],
+    names: [
+      ['resourceMetrics', 'resource_metrics'],
+      ['scopeMetrics', 'scope_metrics'],
+      ['metrics'],
+      ['gauge', 'sum', 'histogram', 'exponentialHistogram', 'exponential_histogram', 'summary'],
+      ['dataPoints', 'data_points'],
+    ],
+  },
+]
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Records at the end of the way, each list and each object on it being one or many. */
+function countRecords(value: unknown, names: Signal['names']): number {
+  let level: unknown[] = [value]
+  for (const choices of names) {
+    const next: unknown[] = []
+    for (const one of level)
+      if (isObject(one)) for (const choice of choices) for (const item of [one[choice] ?? []].flat()) next.push(item)
+    level = next
+  }
+  return level.length
+}
+
+function answer({ name, rejected, fields, names }: Signal, maxJsonDepth: number, { body }: RouteContext): Reply {
+  const isJson = body.contentType === 'application/json'
+  let count: number
+  try {
+    count = isJson ? countRecords(parseJson(body.bytes, maxJsonDepth), names) : countMessages(body.bytes, fields)
+  } catch (error) {
+    if (isJson) throw error
+    return undecodableReply(false, `Invalid ${name} request: ${error instanceof Error ? error.message : ''}`)
+  }
+  const message = `${name} are not stored`
+  if (isJson)
+    return { json: count === 0 ? {} : { partialSuccess: { [rejected]: String(count), errorMessage: message } } }
+  const bytes =
+    count === 0 ? Buffer.alloc(0) : bytesField(1, Buffer.concat([integerField(1, count), textField(2, message)]))
+  return { bytes, contentType: protobufType }
+}
+
+export const notStoredRoutes = (maxJsonDepth: number): Route[] =>
+  signals.map((signal) =>
+    route({
+      name: `otel.${signal.name}`,
+      method: 'POST',
+      path: `/otel/v1/${signal.name}`,
+      aliases: [`/v1/${signal.name}`],
+      right: 'ingest',
+      withoutProject: true,
+      summary: `Takes OTLP ${signal.name} and says that they are not stored`,
+      body: { type: 'raw', contentTypes: [protobufType, 'application/json'] },
+      response: z.object({
+        partialSuccess: z.object({ [signal.rejected]: z.string(), errorMessage: z.string() }).optional(),
+      }),
+      handle: async (context) => {
+        return answer(signal, maxJsonDepth, context)
+      },
+    }),
+  )

@@ -1,0 +1,384 @@
+// OTLP over gRPC and the standard ports: a published exporter, every status, and senders that mean no good.
+import { type ClientHttp2Session, connect as connectH2, constants } from 'node:http2'
+import { connect, type Socket } from 'node:net'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-grpc'
+import { NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { createGrpcServer } from '../../services/core/grpc/server.ts'
+import { openKeys } from '../../services/core/http/keys.ts'
+import type { Logger } from '../../services/core/logger.ts'
+import { openOtlpPorts } from '../../services/otlp-ports.ts'
+import { basicAuth } from '../fixtures/child-server.ts'
+import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import { aRequest, aSpan, text } from '../fixtures/otel.ts'
+import { encodeRequest } from '../fixtures/otlp-proto.ts'
+
+const exportPath = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
+let server: LiveServer
+let session: ClientHttp2Session
+const port = () => Number(server.now().otlp?.grpc?.split(':').at(-1))
+
+beforeAll(async () => {
+  server = await startLiveServer([
+    ...[
+      '--otlp-grpc-port',
+      '0',
+      '--otlp-http-port',
+      '0',
+      '--max-body-bytes',
+      '65536',
+      '--max-inflight-bytes',
+      '131072',
+    ],
+    ...['--otel-project-attribute', 'service.name'],
+  ])
+  session = connectH2(`http://127.0.0.1:${port()}`)
+})
+afterAll(async () => {
+  session?.close()
+  await server?.remove()
+})
+
+const framed = (message: Uint8Array, flag = 0): Buffer => {
+  const head = Buffer.alloc(5)
+  head[0] = flag
+  head.writeUInt32BE(message.length, 1)
+  return Buffer.concat([head, message])
+}
+
+type Answer = { http: number; status: number; message: string; headers: Record<string, unknown>; bytes: Buffer }
+
+/** One call of raw bytes; each chunk is a DATA frame of its own. */
+function call(
+  chunks: readonly Uint8Array[],
+  headers: Record<string, string> = {},
+  path = exportPath,
+  on: ClientHttp2Session = session,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const stream = on.request({
+      ':method': 'POST',
+      ':path': path,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      authorization: basicAuth(),
+      project_id: 'acme/grpc',
+      ...headers,
+    })
+    const all: Record<string, unknown> = {}
+    const received: Buffer[] = []
+    stream.on('response', (one) => Object.assign(all, one)).on('trailers', (one) => Object.assign(all, one))
+    stream.on('data', (chunk: Buffer) => received.push(chunk)).on('error', reject)
+    stream.on('close', () =>
+      resolve({
+        http: Number(all[':status']),
+        status: Number(all['grpc-status'] ?? Number.NaN),
+        message: decodeURIComponent(String(all['grpc-message'] ?? '')),
+        headers: all,
+        bytes: Buffer.concat(received),
+      }),
+    )
+    for (const chunk of chunks) stream.write(chunk)
+    stream.end()
+  })
+}
+
+const spanOf = (n: number, name = `span ${n}`) =>
+  aSpan({ spanId: (0xb0000000n + BigInt(n)).toString(16).padStart(16, '0'), name })
+const requestOf = (n: number, name?: string): Uint8Array => encodeRequest(aRequest([spanOf(n, name)]))
+const rows = (project: string) =>
+  server.list<Record<string, unknown>>('/calls/stream_query', {
+    project_id: project,
+    sort_by: [{ field: 'started_at', direction: 'asc' }],
+  })
+
+describe('a call that is taken', () => {
+  it('by a published exporter with its defaults, named by the service', async () => {
+    const { text: key } = openKeys({
+      ...{ dataDir: server.dataDir, configured: [] },
+    }).create({ userId: 'sender', entity: 'acme', grants: ['acme'], role: 'ingest' })
+    vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', `authorization=Bearer%20${key}`)
+    const exporter = new OTLPTraceExporter({ url: `http://127.0.0.1:${port()}` })
+    vi.unstubAllEnvs()
+    const { resourceFromAttributes } = await import('@opentelemetry/resources')
+    const provider = new NodeTracerProvider({
+      resource: resourceFromAttributes({ 'service.name': 'my shop/api' }),
+      spanProcessors: [new SimpleSpanProcessor(exporter)],
+    })
+    provider.getTracer('t').startSpan('exported').end()
+    await provider.forceFlush()
+    await provider.shutdown()
+    expect((await rows('acme/my-shop-api')).map(({ op_name }) => op_name)).toEqual([
+      expect.stringContaining('exported'),
+    ])
+  })
+
+  it.each([
+    ['not compressed', (bytes: Uint8Array) => framed(bytes), {}],
+    ['by gzip', (bytes: Uint8Array) => framed(gzipSync(bytes), 1), { 'grpc-encoding': 'gzip' }],
+    ['by zstd', (bytes: Uint8Array) => framed(zstdCompressSync(bytes), 1), { 'grpc-encoding': 'zstd' }],
+  ])('%s, with its position', async (name, frame, headers) => {
+    const answer = await call([frame(requestOf(name.length, name))], { ...headers, project_id: 'acme/coded' })
+    expect(answer).toMatchObject({ http: 200, status: 0, bytes: Buffer.alloc(5) })
+    expect(answer.headers['x-callhouse-position']).toMatch(/calls=\d+/)
+    expect(
+      (await rows('acme/coded')).some(
+        ({ op_name }) => String(op_name).includes(name.replaceAll(' ', '_')) || String(op_name).includes(name),
+      ),
+    ).toBe(true)
+  })
+
+  it('is the same however it is cut into DATA frames', async () => {
+    const body = framed(requestOf(500, 'cut'))
+    const whole = await call([body], { project_id: 'acme/cut' })
+    const [expected] = await rows('acme/cut')
+    for (let at = 1; at < body.length; at += 7) {
+      const answer = await call([body.subarray(0, at), body.subarray(at)], { project_id: `acme/cut-${at}` })
+      expect([at, answer.status, answer.bytes]).toEqual([at, 0, whole.bytes])
+    }
+    const bytewise = await call(
+      [...body].map((byte) => Buffer.from([byte])),
+      { project_id: 'acme/bytewise' },
+    )
+    expect(bytewise.status).toBe(0)
+    const [row] = await rows('acme/bytewise')
+    const known = ({ project_id: _, ...rest }: Record<string, unknown>) =>
+      JSON.stringify(rest).replaceAll(/acme\/[\w-]+/g, '')
+    expect(known(row as Record<string, unknown>)).toBe(known(expected as Record<string, unknown>))
+  })
+
+  it('in part, when some of its spans are refused', async () => {
+    const bad = aSpan({ spanId: 'b7ad6b7169203332', name: 'bad', attributes: [text('a', '1'), text('a.b', '2')] })
+    const answer = await call([framed(encodeRequest(aRequest([spanOf(600), bad])))])
+    expect(answer.status).toBe(0)
+    expect(answer.bytes.length).toBeGreaterThan(5)
+  })
+})
+
+describe('the health check', () => {
+  it.each([
+    ['of the whole server', Buffer.alloc(0), 0],
+    [
+      'of a service',
+      Buffer.concat([Buffer.from([10, 51]), Buffer.from('opentelemetry.proto.collector.trace.v1.TraceService')]),
+      0,
+    ],
+    ['of a service that nobody knows', Buffer.from([10, 1, 120]), 5],
+  ])('%s needs no key', async (_what, message, status) => {
+    const answer = await call([framed(message)], { authorization: '' }, '/grpc.health.v1.Health/Check')
+    expect(answer.status).toBe(status)
+    if (status === 0) expect([...answer.bytes.subarray(5)]).toEqual([8, 1])
+  })
+})
+
+describe('a call that is refused', () => {
+  const ok = () => framed(requestOf(1))
+  it.each<[string, number, () => Uint8Array[], Record<string, string>]>([
+    ['without a key', 16, () => [ok()], { authorization: '' }],
+    ['with an unknown key', 16, () => [ok()], { authorization: 'Bearer nobody' }],
+    ['with a malformed project', 3, () => [ok()], { project_id: 'x' }],
+    ['of bytes that are no request', 3, () => [framed(Buffer.from('no protobuf'))], {}],
+    ['without a message', 3, () => [], {}],
+    ['that ends inside its frame', 3, () => [ok().subarray(0, 4)], {}],
+    ['that ends inside its message', 3, () => [ok().subarray(0, 30)], {}],
+    ['of two messages', 3, () => [ok(), ok()], {}],
+    ['with a flag that nobody knows', 3, () => [framed(requestOf(1), 7)], {}],
+    ['compressed without saying how', 3, () => [framed(gzipSync(requestOf(1)), 1)], {}],
+    ['of broken gzip', 3, () => [framed(Buffer.from('not gzip'), 1)], { 'grpc-encoding': 'gzip' }],
+    ['in an encoding that nobody knows', 12, () => [ok()], { 'grpc-encoding': 'snappy' }],
+    ['that says it is 4 GiB long', 8, () => [Buffer.from([0, 255, 255, 255, 255, 1])], {}],
+    ['that is too long', 8, () => [framed(Buffer.alloc(70_000))], {}],
+    [
+      'that inflates to too much',
+      8,
+      () => [framed(gzipSync(Buffer.alloc(10_000_000)), 1)],
+      { 'grpc-encoding': 'gzip' },
+    ],
+    ['with a malformed deadline', 3, () => [ok()], { 'grpc-timeout': '1x' }],
+    ['whose deadline is over', 4, () => [ok()], { 'grpc-timeout': '1n' }],
+  ])('%s: status %i, not to be sent again', async (_what, status, chunks, headers) => {
+    const answer = await call(chunks(), headers)
+    expect(answer).toMatchObject({ http: 200, status })
+    expect(answer.headers['grpc-status-details-bin']).toBeUndefined()
+  })
+
+  it('of a method that nobody knows', async () => {
+    const answer = await call([framed(Buffer.alloc(0))], {}, '/x.Y/Z')
+    expect([answer.status, answer.message]).toEqual([12, 'Unknown method /x.Y/Z'])
+  })
+
+  it('to another host than this one', async () => {
+    expect((await call([ok()], { ':authority': 'evil.example' })).status).toBe(7)
+  })
+
+  it('while the budget of bodies is used up: to be sent again, after some time', async () => {
+    const { budget } = server.now().http.shared
+    const lease = budget.lease({})
+    lease.take(131_072)
+    try {
+      const answer = await call([ok()])
+      expect(answer.status).toBe(14)
+      const details = Buffer.from(String(answer.headers['grpc-status-details-bin']), 'base64')
+      expect(details.toString('latin1')).toContain('type.googleapis.com/google.rpc.RetryInfo')
+    } finally {
+      lease.release()
+    }
+    expect((await call([ok()])).status).toBe(0)
+  })
+})
+
+/** What a peer that sends these bytes gets to read until the connection ends. */
+const talk = (bytes: Uint8Array): Promise<string> =>
+  new Promise((resolve) => {
+    const received: Buffer[] = []
+    const socket: Socket = connect(port(), '127.0.0.1', () => socket.write(bytes))
+    socket.on('data', (chunk) => received.push(chunk)).on('error', () => undefined)
+    socket.on('close', () => resolve(Buffer.concat(received).toString('latin1')))
+  })
+
+describe('a peer that speaks something else', () => {
+  it('over HTTP/1.1 is told where to go', async () => {
+    const answer = await talk(Buffer.from('POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n'))
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    expect(answer).toContain(`This is the gRPC port. OTLP over HTTP: ${server.now().otlp?.http}`)
+  })
+
+  it('over TLS is cut off', async () => {
+    expect(await talk(Buffer.from([0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3]))).toBe('')
+  })
+
+  it('that floods with resets is cut off, and nobody else', async () => {
+    const flooding = connectH2(`http://127.0.0.1:${port()}`)
+    flooding.on('error', () => undefined)
+    const closed = new Promise((resolve) => flooding.once('close', resolve))
+    const headers = {
+      ':method': 'POST',
+      ':path': exportPath,
+      'content-type': 'application/grpc',
+      authorization: basicAuth(),
+    }
+    for (let n = 0; n < 3_000 && !flooding.destroyed; n++) {
+      const stream = flooding.request(headers)
+      stream.on('error', () => undefined)
+      stream.close(constants.NGHTTP2_CANCEL)
+      if (n % 50 === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    await closed
+    expect((await call([framed(requestOf(2))])).status).toBe(0)
+  })
+
+  it('that sends ten thousand headers is refused', async () => {
+    const many = connectH2(`http://127.0.0.1:${port()}`)
+    many.on('error', () => undefined)
+    const headers = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`x-${n}`, 'y']))
+    await expect(call([framed(requestOf(3))], headers, exportPath, many)).rejects.toThrow()
+    many.destroy()
+    expect((await call([framed(requestOf(4))])).status).toBe(0)
+  })
+})
+
+describe('the HTTP port', () => {
+  const at = (path: string, init: RequestInit = {}) =>
+    fetch(`http://${server.now().otlp?.http}${path}`, {
+      ...init,
+      headers: { authorization: basicAuth(), project_id: 'acme/port', ...(init.headers as Record<string, string>) },
+    })
+  const post = (path: string, body: Uint8Array, headers: Record<string, string> = {}) =>
+    at(path, {
+      method: 'POST',
+      body: Buffer.from(body),
+      headers: { 'content-type': 'application/x-protobuf', ...headers },
+    })
+
+  it('takes spans under the default path, as the main port does', async () => {
+    expect((await post('/v1/traces', requestOf(700))).status).toBe(200)
+    expect((await post('/v1/traces', zstdCompressSync(requestOf(701)), { 'content-encoding': 'zstd' })).status).toBe(
+      200,
+    )
+    const main = await fetch(`${server.now().url}/v1/traces`, {
+      method: 'POST',
+      body: Buffer.from(requestOf(702)),
+      headers: { authorization: basicAuth(), project_id: 'acme/port', 'content-type': 'application/x-protobuf' },
+    })
+    expect(main.status).toBe(200)
+    expect(await rows('acme/port')).toHaveLength(3)
+  })
+
+  it('answers for metrics and logs that they are not stored, and how many they were', async () => {
+    const metrics = {
+      resourceMetrics: [{ scopeMetrics: [{ metrics: [{ name: 'a', sum: { dataPoints: [{}, {}] } }] }] }],
+    }
+    const json = await post('/v1/metrics', Buffer.from(JSON.stringify(metrics)), { 'content-type': 'application/json' })
+    expect(await json.json()).toEqual({
+      partialSuccess: { rejectedDataPoints: '2', errorMessage: 'metrics are not stored' },
+    })
+    // One record in protobuf: resource_logs { scope_logs { log_records {} } }.
+    const logs = await call(
+      [framed(Buffer.from([10, 4, 18, 2, 18, 0]))],
+      {},
+      exportPath.replace('trace.v1.Trace', 'logs.v1.Logs'),
+    )
+    expect([...logs.bytes.subarray(5, 9)]).toEqual([10, 23, 8, 1])
+    expect(logs.bytes.toString('latin1')).toContain('logs are not stored')
+  })
+
+  it('is ready, and sends everything else to the main port', async () => {
+    expect((await at('/ready')).status).toBe(200)
+    const other = await at('/calls/stream_query', { method: 'POST', body: '{}' })
+    expect([other.status, await other.text()]).toEqual([404, expect.stringContaining(new URL(server.now().url).host)])
+  })
+})
+
+describe('a port that is taken', () => {
+  const deps = (given: string[]) => {
+    const { http } = server.now()
+    const { checkHost, authenticate, budget, turnOf } = http.shared
+    const warnings: string[] = []
+    const metrics = { observe: () => {}, started: () => {}, ended: () => {} }
+    const log = { warn: (_: object, line: string) => void warnings.push(line), info() {}, debug() {}, error() {} }
+    const logger = log as unknown as Logger
+    return {
+      warnings,
+      ...{ checkHost, authenticate, budget, turnOf, metrics, logger, log: logger, methods: {}, maxBodyBytes: 1024 },
+      ...{ main: http.server, isShuttingDown: () => false },
+      config: { host: '127.0.0.1', otlpGrpcPort: port(), otlpHttpPort: undefined, given: new Set(given) },
+    }
+  }
+
+  it('is one warning when nobody asked for it', async () => {
+    const asked = deps([])
+    const opened = await openOtlpPorts(asked)
+    expect([opened.grpc, asked.warnings]).toEqual([undefined, [expect.stringMatching(`^port ${port()} is in use: `)]])
+    expect(await opened.close(0)).toBe(true)
+  })
+
+  it('ends the start when the operator asked for it', async () => {
+    await expect(openOtlpPorts(deps(['otlpGrpcPort']))).rejects.toThrow(
+      `port ${port()} is in use; see CALLHOUSE_OTLP_GRPC_PORT`,
+    )
+  })
+})
+
+it('a call in flight ends in order when the server ends, and a new one is refused', async () => {
+  const methods = { '/a.B/Slow': { name: 'slow', withoutKey: true as const, handle: () => slow.promise } }
+  const slow = Promise.withResolvers<{ message: Buffer }>()
+  const { checkHost, authenticate, budget, turnOf } = server.now().http.shared
+  const log = { warn() {}, info() {}, debug() {}, error() {} } as unknown as Logger
+  const metrics = { observe: () => {}, started: () => {}, ended: () => {} }
+  const grpc = createGrpcServer({
+    ...{ checkHost, authenticate, budget, turnOf, log, metrics, methods, maxBodyBytes: 1024 },
+    ...{ hint: () => '', isShuttingDown: () => false },
+  })
+  const own = connectH2(`http://127.0.0.1:${await grpc.listen(0, '127.0.0.1')}`)
+  const pending = call([framed(Buffer.alloc(0))], {}, '/a.B/Slow', own)
+  const goaway = new Promise((resolve) => own.once('goaway', resolve))
+  await new Promise((resolve) => own.once('remoteSettings', resolve))
+  await vi.waitFor(() => expect(own.state.nextStreamID).toBeGreaterThan(1))
+  await own.ping(() => undefined)
+  const closing = grpc.close(10_000)
+  await goaway
+  slow.resolve({ message: Buffer.from('x') })
+  expect((await pending).status).toBe(0)
+  expect(await closing).toBe(true)
+})
