@@ -18,7 +18,7 @@ export type Freshness = {
   wait(context: Asking, topics: TopicName[]): Promise<Record<string, string>>
 }
 
-const staleHeader = 'X-Callhouse-Stale'
+export const staleHeader = 'X-Callhouse-Stale'
 
 /** For a write that decides by reading. @throws Fault 503 when the wait before it ended too early to decide */
 export function throwIfStale(headers: Record<string, string>): void {

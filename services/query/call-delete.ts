@@ -2,16 +2,14 @@
 import { callsDeleteRequest, callsDeleteResponse } from '../../schemas/calls-read.ts'
 import { appendCalls, type CallSplit, createCallWriter } from '../core/call-rows-writer.ts'
 import type { Clock } from '../core/clock.ts'
-import { type Freshness, throwIfStale } from '../core/freshness.ts'
+import { type Freshness, staleHeader, throwIfStale } from '../core/freshness.ts'
 import { tooLarge } from '../core/http/errors.ts'
 import { type Route, route } from '../core/http/route.ts'
-import type { ProjectId } from '../core/ids.ts'
-import type { Log } from '../core/log/log.ts'
+import type { Log, Position } from '../core/log/log.ts'
 import { formatPositions, positionHeader } from '../core/positions.ts'
-import { param, projectQuery, type Sql, sql } from '../core/store/sql.ts'
-import type { Query, QueryOptions, Store } from '../core/store/store.ts'
+import type { Query, Store } from '../core/store/store.ts'
+import { deleteWithDescendants, usualBounds, type WalkBounds } from './call-descendants.ts'
 import { compactRows } from './calls/light.ts'
-import { allOf, everything, type Index, instant, type Scope, scopeConditions } from './calls/scope.ts'
 
 export type CallDeleteDeps = {
   store: Pick<Store, 'bytes'>
@@ -20,88 +18,15 @@ export type CallDeleteDeps = {
   freshness: Freshness
   /** One partition and records of any size when absent. */
   split?: CallSplit
+  bounds?: WalkBounds
 }
 
 const mostIds = 1_000
-/** Calls of the traces that are searched for descendants. */
-const mostCalls = 10_000
-/** Descendants may begin this much before the call that was asked for: clocks of two machines. */
-const leewayUs = 1_000_000
-
-const listQuery = (
-  name: string,
-  projectId: ProjectId,
-  index: Index,
-  list: { select: Sql; more: Sql[]; tail: Sql },
-): Query =>
-  projectQuery(name, projectId, (project) => {
-    const scope: Scope = { projectId, range: everything, index, keys: null }
-    const values = param('Array(String)', index.values)
-    const where = allOf([...scopeConditions(project, scope), sql`c.${index.column} IN ${values}`, ...list.more])
-    return sql`SELECT ${list.select} ${project.from('calls', { alias: 'c', final: true, where })} ${list.tail}`
-  })
-
-/** The calls that were asked for and exist. */
-export const requestedQuery = (projectId: ProjectId, ids: string[]): Query =>
-  listQuery(
-    'calls.delete-requested',
-    projectId,
-    { table: 'calls_by_id', column: sql`id`, values: ids },
-    { select: sql`c.trace_id, toString(toUnixTimestamp64Micro(c.started_at))`, more: [], tail: sql`` },
-  )
-
-/** Calls of their traces, oldest first. */
-export const tracesQuery = (projectId: ProjectId, traceIds: string[], fromUs: number): Query =>
-  listQuery(
-    'calls.delete-traces',
-    projectId,
-    { table: 'calls_by_trace', column: sql`trace_id`, values: traceIds },
-    {
-      select: sql`c.id, c.parent_id`,
-      more: [sql`c.started_at >= ${instant(fromUs)}`],
-      tail: sql`ORDER BY c.started_at, c.id LIMIT ${param('UInt64', mostCalls)}`,
-    },
-  )
-
-/** The ids and everything below them. */
-export function withDescendants(
-  ids: Iterable<string>,
-  calls: Iterable<readonly [id: string, parentId: string]>,
-): Set<string> {
-  const children = new Map<string, string[]>()
-  for (const [id, parentId] of calls) {
-    if (parentId === '') continue
-    const siblings = children.get(parentId)
-    if (siblings) siblings.push(id)
-    else children.set(parentId, [id])
-  }
-  const reached = new Set(ids)
-  // A set is walked in the order of insertion, and what is added during the walk is reached too.
-  for (const id of reached) for (const child of children.get(id) ?? []) reached.add(child)
-  return reached
-}
-
-async function reachedCalls(
-  { store }: Pick<CallDeleteDeps, 'store'>,
-  projectId: ProjectId,
-  ids: string[],
-  options: QueryOptions,
-): Promise<Set<string>> {
-  const format = 'JSONCompactEachRow'
-  const found = compactRows<[traceId: string, startedUs: string]>(
-    await store.bytes(requestedQuery(projectId, ids), format, options),
-  )
-  if (found.length === 0) return new Set()
-  const traces = [...new Set(found.map(([traceId]) => traceId))]
-  const fromUs = found.reduce((least, [, started]) => Math.min(least, Number(started)), Number.POSITIVE_INFINITY)
-  const calls = compactRows<[string, string]>(
-    await store.bytes(tracesQuery(projectId, traces, fromUs - leewayUs), format, options),
-  )
-  return withDescendants(ids, calls)
-}
+/** Each of them as long as a read waits. */
+const maxWaits = 10
 
 export function createCallDeleteRoutes(deps: CallDeleteDeps): Route[] {
-  const { log, clock, freshness, split = {} } = deps
+  const { store, log, clock, freshness, split = {}, bounds = usualBounds } = deps
   return [
     route({
       name: 'calls.delete',
@@ -112,7 +37,7 @@ export function createCallDeleteRoutes(deps: CallDeleteDeps): Route[] {
       body: { type: 'json', schema: callsDeleteRequest, check: 'schema' },
       response: callsDeleteResponse,
       topics: ['calls'],
-      tables: ['calls', 'calls_by_id', 'calls_by_trace'],
+      tables: ['calls', 'calls_by_id', 'calls_by_trace', 'calls_deleted'],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
@@ -122,15 +47,38 @@ export function createCallDeleteRoutes(deps: CallDeleteDeps): Route[] {
         const headers = await freshness.wait(context, ['calls'])
         // What is not in the tables yet would stay: of the calls that are named, and of their descendants.
         throwIfStale(headers)
-        const reached = await reachedCalls(deps, projectId, ids, { signal })
-        if (reached.size === 0) return { json: { num_deleted: 0 }, headers }
-        const writer = createCallWriter({ sizeHintBytes: reached.size * 150, ...split })
-        for (const id of reached) writer.add({ kind: 'delete', projectId, id, clock: clock.next() })
-        const positions = await appendCalls(log, writer.take())
-        return {
-          json: { num_deleted: reached.size },
-          headers: { ...headers, [positionHeader]: formatPositions(positions) },
-        }
+        const positions = new Map<number, Position>()
+        const written = () => formatPositions([...positions.values()])
+        const num_deleted = await deleteWithDescendants(
+          {
+            read: async <Row>(query: Query) =>
+              compactRows<Row>(await store.bytes(query, 'JSONCompactEachRow', { signal })),
+            async append(some) {
+              signal.throwIfAborted()
+              const writer = createCallWriter({ sizeHintBytes: some.length * 150, ...split })
+              for (const id of some) writer.add({ kind: 'delete', projectId, id, clock: clock.next() })
+              for (const position of await appendCalls(log, writer.take()))
+                if (position.offset > (positions.get(position.partition)?.offset ?? 0))
+                  positions.set(position.partition, position)
+            },
+            async settled() {
+              const header = (name: string) => (name === positionHeader.toLowerCase() ? written() : undefined)
+              const asking = { header, query: new URLSearchParams(), signal }
+              let said: Record<string, string> = {}
+              for (let waits = 0; waits < maxWaits; waits++) {
+                said = await freshness.wait(asking, ['calls'])
+                if (!(staleHeader in said)) return
+              }
+              throwIfStale(said)
+            },
+            beganClock: clock.next(),
+            bounds,
+          },
+          projectId,
+          ids,
+        )
+        if (positions.size === 0) return { json: { num_deleted }, headers }
+        return { json: { num_deleted }, headers: { ...headers, [positionHeader]: written() } }
       },
     }),
   ]

@@ -55,8 +55,35 @@ describe('an item', () => {
     const update = { project_id: 'e/item', call_id: call, display_name: 'renamed' }
     await world.post('/call/update', update)
     await world.add('e/item', id, [call], ['other'])
-    await world.post('/calls/delete', { project_id: 'e/item', call_ids: [call] })
     expect(await world.items('e/item', id)).toEqual([item])
+  })
+})
+
+describe('the item of a deleted call', () => {
+  it('is neither shown nor counted nor moved on, and the others keep their places', async () => {
+    const project = 'e/deleted'
+    const calls = (await world.calls(project, 3)) as [string, string, string]
+    const [kept, deleted, last] = calls
+    const id = await world.make(project)
+    await world.add(project, id, calls)
+    const [, item] = await world.items(project, id)
+    const move = () =>
+      world.post(`/annotation_queues/${id}/items/${item?.id}/progress`, {
+        ...{ project_id: project, annotation_state: 'completed' },
+      })
+    expect((await move()).status).toBe(200)
+    expect(await world.stats(project, [id])).toEqual([{ queue_id: id, total_items: 3, completed_items: 1 }])
+    await world.post('/calls/delete', { project_id: project, call_ids: [deleted] })
+    const shown = async (more: object) => (await world.items(project, id, more)).map((one) => one.call_id)
+    expect(await shown({})).toEqual([kept, last])
+    expect(await shown({ limit: null })).toEqual([kept, last])
+    expect(await shown({ filter: { call_id: deleted } })).toEqual([])
+    expect(await shown({ filter: { annotation_states: ['completed'] } })).toEqual([])
+    const placed = await world.items(project, id, { include_position: true })
+    expect(placed.map((one) => one.position_in_queue)).toEqual([1, 2])
+    expect(await world.stats(project, [id])).toEqual([{ queue_id: id, total_items: 2, completed_items: 0 }])
+    expect((await move()).status).toBe(404)
+    expect(await world.add(project, id, [deleted, kept])).toEqual({ added_count: 0, duplicates: 1 })
   })
 })
 

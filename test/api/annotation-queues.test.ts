@@ -223,8 +223,9 @@ describe('adding calls', () => {
     const [item] = await world.items(project, id)
     expect(item).toMatchObject({ call_id: running, call_op_name: 'running-op', call_ended_at: null })
     await world.post('/call/end', { end: { ...end, id: running } })
-    await world.post('/calls/delete', { project_id: project, call_ids: [running] })
     expect(await world.items(project, id)).toEqual([item])
+    await world.post('/calls/delete', { project_id: project, call_ids: [running] })
+    expect(await world.items(project, id)).toEqual([])
   })
 
   it('makes one item of a call that is added by many at once', async () => {

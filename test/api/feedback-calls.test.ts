@@ -96,6 +96,38 @@ describe('with calls', () => {
     expect((await left())?.map(({ payload }) => payload)).toEqual([{ n: 3 }])
   })
 
+  it('is neither shown nor counted once its call is deleted', async () => {
+    const project_id = 'e/gone'
+    const at = '2026-03-10T12:00:00Z'
+    const calls = ids.map((id) => ({ project_id, id, trace_id: id, op_name: 'op', started_at: at, ended_at: at }))
+    const batch = calls.map((one) => ({ ...one, attributes: {}, inputs: {}, output: 1, summary: {} }))
+    await server.send(`/v2/${project_id}/calls/complete`, { batch })
+    const refs = ids.map((id) => `weave:///${project_id}/call/${id}`) as [string, string, string]
+    const others = [`weave:///${project_id}/object/o:v0`, refOf(ids[0])]
+    for (const weave_ref of [...refs, `${refs[0]}/attr/x`, ...others])
+      await server.send('/feedback/create', { project_id, weave_ref, feedback_type: 'custom', payload: {} })
+    type Answer = { result: (Row & { weave_ref: string })[]; total_count: number }
+    const query = (more: Row) => server.send<Answer>('/feedback/query', { project_id, fields: ['weave_ref'], ...more })
+    const equals = (ref: string) => ({ query: { $expr: { $eq: [{ $getField: 'weave_ref' }, { $literal: ref }] } } })
+    const type = { query: { $expr: { $eq: [{ $getField: 'feedback_type' }, { $literal: 'custom' }] } } }
+    expect((await query({})).total_count).toBe(6)
+
+    await server.send('/calls/delete', { project_id, call_ids: [ids[0], ids[2]] })
+    // Also what is given to it later.
+    await server.send('/feedback/create', { project_id, weave_ref: refs[0], feedback_type: 'custom', payload: {} })
+    const left = [refs[1], ...others]
+    const answer = await query({})
+    expect(answer).toEqual({ result: left.map((weave_ref) => ({ weave_ref })), total_count: 3 })
+    expect(await query(type)).toEqual(answer)
+    expect(await query({ ...type, limit: 1, offset: 1 })).toEqual({ result: [answer.result[1]], total_count: 3 })
+    expect(await query({ fields: ['count(*)'] })).toEqual({ result: [{ 'count(*)': 3 }], total_count: 3 })
+    expect((await query(equals(refs[0]))).total_count).toBe(0)
+    expect((await query(equals(refs[1]))).total_count).toBe(1)
+    // The call of that id in the other project is not deleted.
+    const there = await server.send<Answer>('/feedback/query', { project_id: 'e/calls', ...equals(refOf(ids[0])) })
+    expect(there.total_count).toBe(2)
+  })
+
   it('comes with its calls, however much they have together', async () => {
     const project_id = 'e/much'
     const at = '2026-03-10T12:00:00Z'

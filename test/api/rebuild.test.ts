@@ -142,7 +142,7 @@ const sources: [string, string[]][] = usesKafka
     ]
   : [
       ['the log', ['calls', 'payloads', 'call_patches', 'objects', 'object_events', 'costs', 'training_jobs']],
-      ['the calls', ['calls_by_id', 'calls_by_trace', 'calls_by_parent', 'turns']],
+      ['the calls', ['calls_by_id', 'calls_by_trace', 'calls_by_parent', 'calls_deleted', 'turns']],
       ['marks', ['call_counts', 'call_stats', 'payload_leaves']],
     ]
 

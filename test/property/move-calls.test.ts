@@ -115,6 +115,7 @@ it('gives the same calls and the same export', async () => {
     'calls_by_id',
     'calls_by_trace',
     'calls_by_parent',
+    'calls_deleted',
     'turns',
   ])
     await store.command({ name: 'test.truncate', sql: `TRUNCATE TABLE callhouse.${table}`, params: {} })

@@ -15,11 +15,11 @@ SELECT id, q.call_id, started_us, ended_us, op_name, trace_id, display_fields, a
       if(shown = '', 'unstarted', shown) AS state, p.annotator, position
     FROM (SELECT * FROM (SELECT i.id AS id, i.call_id AS call_id, toUnixTimestamp64Micro(i.call_started_at) AS started_us,
   toUnixTimestamp64Micro(i.call_ended_at) AS ended_us, i.call_op_name AS op_name, i.call_trace_id AS trace_id,
-  i.display_fields AS display_fields, intDiv(i.clock, 1024) AS added_us, i.added_by AS added_by, 0 AS position FROM callhouse.annotation_queue_items AS i FINAL WHERE i.project_id = {v0:String} AND (i.queue_id = {v1:String})) AS q  ORDER BY added_us ASC, id ASC LIMIT {v2:UInt64} OFFSET {v3:UInt64}) AS q
+  i.display_fields AS display_fields, intDiv(i.clock, 1024) AS added_us, i.added_by AS added_by, 0 AS position FROM callhouse.annotation_queue_items AS i FINAL WHERE i.project_id = {v0:String} AND (queue_id = {v1:String} AND call_id NOT IN (SELECT id FROM callhouse.calls_deleted WHERE project_id = {v0:String} AND (id IN (SELECT call_id FROM callhouse.annotation_queue_items WHERE project_id = {v0:String} AND (queue_id = {v1:String})))))) AS q  ORDER BY added_us ASC, id ASC LIMIT {v2:UInt64} OFFSET {v3:UInt64}) AS q
     LEFT JOIN (SELECT call_id, argMax(toString(state), clock) AS shown, argMax(annotator, clock) AS annotator
       FROM callhouse.annotation_queue_progress FINAL WHERE project_id = {v0:String} AND (queue_id = {v1:String} AND call_id IN (SELECT call_id FROM (SELECT * FROM (SELECT i.id AS id, i.call_id AS call_id, toUnixTimestamp64Micro(i.call_started_at) AS started_us,
   toUnixTimestamp64Micro(i.call_ended_at) AS ended_us, i.call_op_name AS op_name, i.call_trace_id AS trace_id,
-  i.display_fields AS display_fields, intDiv(i.clock, 1024) AS added_us, i.added_by AS added_by, 0 AS position FROM callhouse.annotation_queue_items AS i FINAL WHERE i.project_id = {v0:String} AND (i.queue_id = {v1:String})) AS q  ORDER BY added_us ASC, id ASC LIMIT {v2:UInt64} OFFSET {v3:UInt64}))) GROUP BY call_id) AS p ON p.call_id = q.call_id
+  i.display_fields AS display_fields, intDiv(i.clock, 1024) AS added_us, i.added_by AS added_by, 0 AS position FROM callhouse.annotation_queue_items AS i FINAL WHERE i.project_id = {v0:String} AND (queue_id = {v1:String} AND call_id NOT IN (SELECT id FROM callhouse.calls_deleted WHERE project_id = {v0:String} AND (id IN (SELECT call_id FROM callhouse.annotation_queue_items WHERE project_id = {v0:String} AND (queue_id = {v1:String})))))) AS q  ORDER BY added_us ASC, id ASC LIMIT {v2:UInt64} OFFSET {v3:UInt64}))) GROUP BY call_id) AS p ON p.call_id = q.call_id
     
     ORDER BY added_us ASC, id ASC
     
@@ -31,7 +31,7 @@ SELECT id, q.call_id, started_us, ended_us, op_name, trace_id, display_fields, a
       if(shown = '', 'unstarted', shown) AS state, p.annotator, position
     FROM (SELECT i.id AS id, i.call_id AS call_id, toUnixTimestamp64Micro(i.call_started_at) AS started_us,
   toUnixTimestamp64Micro(i.call_ended_at) AS ended_us, i.call_op_name AS op_name, i.call_trace_id AS trace_id,
-  i.display_fields AS display_fields, intDiv(i.clock, 1024) AS added_us, i.added_by AS added_by, row_number() OVER (ORDER BY started_us DESC, id ASC) AS position FROM callhouse.annotation_queue_items AS i FINAL WHERE i.project_id = {v0:String} AND (i.queue_id = {v1:String})) AS q
+  i.display_fields AS display_fields, intDiv(i.clock, 1024) AS added_us, i.added_by AS added_by, row_number() OVER (ORDER BY started_us DESC, id ASC) AS position FROM callhouse.annotation_queue_items AS i FINAL WHERE i.project_id = {v0:String} AND (queue_id = {v1:String} AND call_id NOT IN (SELECT id FROM callhouse.calls_deleted WHERE project_id = {v0:String} AND (id IN (SELECT call_id FROM callhouse.annotation_queue_items WHERE project_id = {v0:String} AND (queue_id = {v1:String})))))) AS q
     LEFT JOIN (SELECT call_id, argMax(toString(state), clock) AS shown, argMax(annotator, clock) AS annotator
       FROM callhouse.annotation_queue_progress FINAL WHERE project_id = {v0:String} AND (queue_id = {v1:String}) GROUP BY call_id) AS p ON p.call_id = q.call_id
     WHERE op_name = {v2:String} AND state IN ({v3:Array(String)})
@@ -44,7 +44,7 @@ SELECT id, q.call_id, started_us, ended_us, op_name, trace_id, display_fields, a
 SELECT q.call_id, size, position, if(shown = '', 'unstarted', shown) AS state
     FROM (SELECT i.id AS id, i.call_id AS call_id, toUnixTimestamp64Micro(i.call_started_at) AS started_us,
   toUnixTimestamp64Micro(i.call_ended_at) AS ended_us, i.call_op_name AS op_name, i.call_trace_id AS trace_id,
-  byteSize(i.display_fields, i.call_op_name) AS size, intDiv(i.clock, 1024) AS added_us, i.added_by AS added_by, row_number() OVER (ORDER BY added_us ASC, id ASC, size) AS position FROM callhouse.annotation_queue_items AS i FINAL WHERE i.project_id = {v0:String} AND (i.queue_id = {v1:String})) AS q
+  byteSize(i.display_fields, i.call_op_name) AS size, intDiv(i.clock, 1024) AS added_us, i.added_by AS added_by, row_number() OVER (ORDER BY added_us ASC, id ASC, size) AS position FROM callhouse.annotation_queue_items AS i FINAL WHERE i.project_id = {v0:String} AND (queue_id = {v1:String} AND call_id NOT IN (SELECT id FROM callhouse.calls_deleted WHERE project_id = {v0:String} AND (id IN (SELECT call_id FROM callhouse.annotation_queue_items WHERE project_id = {v0:String} AND (queue_id = {v1:String})))))) AS q
     LEFT JOIN (SELECT call_id, argMax(toString(state), clock) AS shown, argMax(annotator, clock) AS annotator
       FROM callhouse.annotation_queue_progress FINAL WHERE project_id = {v0:String} AND (queue_id = {v1:String}) GROUP BY call_id) AS p ON p.call_id = q.call_id
     WHERE state IN ({v2:Array(String)})
@@ -67,7 +67,7 @@ SELECT id, q.call_id, started_us, ended_us, op_name, trace_id, display_fields, a
 -- one item (annotation-queues.item)
 SELECT i.id AS id, i.call_id AS call_id, toUnixTimestamp64Micro(i.call_started_at) AS started_us,
   toUnixTimestamp64Micro(i.call_ended_at) AS ended_us, i.call_op_name AS op_name, i.call_trace_id AS trace_id,
-  i.display_fields AS display_fields, intDiv(i.clock, 1024) AS added_us, i.added_by AS added_by, 'unstarted', '', 0 FROM callhouse.annotation_queue_items AS i FINAL WHERE i.project_id = {v0:String} AND (i.queue_id = {v1:String} AND i.id = {v2:String}) LIMIT 1 SETTINGS output_format_json_quote_64bit_integers = 0
+  i.display_fields AS display_fields, intDiv(i.clock, 1024) AS added_us, i.added_by AS added_by, 'unstarted', '', 0 FROM callhouse.annotation_queue_items AS i FINAL WHERE i.project_id = {v0:String} AND (queue_id = {v1:String} AND id = {v2:String} AND call_id NOT IN (SELECT id FROM callhouse.calls_deleted WHERE project_id = {v0:String} AND (id IN (SELECT call_id FROM callhouse.annotation_queue_items WHERE project_id = {v0:String} AND (queue_id = {v1:String} AND id = {v2:String}))))) LIMIT 1 SETTINGS output_format_json_quote_64bit_integers = 0
 -- {"v0":"ent/proj","v1":"q","v2":"i"}
 
 -- progress on an item (annotation-queues.progress)
@@ -82,13 +82,14 @@ SELECT c.id, toUnixTimestamp64Micro(c.started_at), toUnixTimestamp64Micro(c.ende
 -- {"v0":"ent/proj","v1":["a","b"]}
 
 -- calls that are there (annotation-queues.queued)
-SELECT DISTINCT call_id FROM callhouse.annotation_queue_items WHERE project_id = {v0:String} AND (queue_id = {v1:String} AND call_id IN ({v2:Array(String)}))
+SELECT DISTINCT call_id FROM callhouse.annotation_queue_items WHERE project_id = {v0:String} AND (queue_id = {v1:String} AND call_id IN ({v2:Array(String)})
+      AND call_id NOT IN (SELECT id FROM callhouse.calls_deleted WHERE project_id = {v0:String} AND (id IN ({v2:Array(String)}))))
 -- {"v0":"ent/proj","v1":"q","v2":["a","b"]}
 
 -- counts of queues (annotation-queues.counts)
 SELECT queue_id, toUInt32(count()), toUInt32(sum(done)) FROM
       (SELECT queue_id, call_id, max(is_done) AS done FROM
-        (SELECT queue_id, call_id, 0 AS is_done FROM callhouse.annotation_queue_items WHERE project_id = {v0:String} AND (queue_id IN ({v1:Array(String)}))
+        (SELECT queue_id, call_id, 0 AS is_done FROM callhouse.annotation_queue_items WHERE project_id = {v0:String} AND (queue_id IN ({v1:Array(String)}) AND call_id NOT IN (SELECT id FROM callhouse.calls_deleted WHERE project_id = {v0:String} AND (id IN (SELECT call_id FROM callhouse.annotation_queue_items WHERE project_id = {v0:String} AND (queue_id IN ({v1:Array(String)}))))))
         UNION ALL SELECT queue_id, call_id, 1 AS is_done FROM callhouse.annotation_queue_progress WHERE project_id = {v0:String} AND (queue_id IN ({v1:Array(String)}) AND state != 'in_progress'))
       GROUP BY queue_id, call_id HAVING min(is_done) = 0)
     GROUP BY queue_id

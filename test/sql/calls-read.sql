@@ -276,8 +276,25 @@ FROM callhouse.turns WHERE project_id = {v0:String} AND (started_at > fromUnixTi
 
 -- calls to delete
 -- {"v0":"ent/proj","v1":["a"]}
-SELECT c.trace_id, toString(toUnixTimestamp64Micro(c.started_at)) FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.calls_by_id WHERE project_id = {v0:String} AND (id IN {v1:Array(String)})) AND c.delete_ver = 0 AND c.moved = 0 AND c.id IN {v1:Array(String)}) 
+SELECT c.id, c.trace_id, toString(toUnixTimestamp64Micro(c.started_at)), toString(c.delete_ver)
+FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.calls_by_id WHERE project_id = {v0:String} AND (id IN {v1:Array(String)})) AND c.id IN {v1:Array(String)} AND c.moved = 0)
 
--- their traces
--- {"v0":"ent/proj","v1":["t"],"v2":1000000,"v3":10000}
-SELECT c.id, c.parent_id FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.calls_by_trace WHERE project_id = {v0:String} AND (trace_id IN {v1:Array(String)})) AND c.delete_ver = 0 AND c.moved = 0 AND c.trace_id IN {v1:Array(String)} AND c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) ORDER BY c.started_at, c.id LIMIT {v3:UInt64}
+-- where a portion of their traces ends
+-- {"v0":"ent/proj","v1":["t","u"],"v2":1000000,"v3":"t","v4":2000000,"v5":"2000000","v6":"b","v7":4999}
+SELECT trace_id, toString(toUnixTimestamp64Micro(started_at)), id
+FROM callhouse.calls_by_trace WHERE project_id = {v0:String} AND (trace_id IN ({v1:Array(String)}) AND started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND (trace_id != {v3:String} OR started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (trace_id, started_at, id) > ({v3:String}, fromUnixTimestamp64Micro({v5:Int64}, 'UTC'), {v6:String}))
+ORDER BY trace_id, started_at, id LIMIT 1 OFFSET {v7:UInt64}
+
+-- a portion of their traces
+-- {"v0":"ent/proj","v1":["t","u"],"v2":1000000,"v3":"t","v4":2000000,"v5":"2000000","v6":"b","v7":"u","v8":3000000,"v9":"3000000","v10":"c"}
+SELECT c.id, c.parent_id, toString(c.delete_ver)
+FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.calls_by_trace WHERE project_id = {v0:String} AND (trace_id IN ({v1:Array(String)}) AND started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND (trace_id != {v3:String} OR started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (trace_id, started_at, id) > ({v3:String}, fromUnixTimestamp64Micro({v5:Int64}, 'UTC'), {v6:String}) AND (trace_id != {v7:String} OR started_at <= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (trace_id, started_at, id) <= ({v7:String}, fromUnixTimestamp64Micro({v9:Int64}, 'UTC'), {v10:String}))) AND c.trace_id IN ({v1:Array(String)}) AND c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND (c.trace_id != {v3:String} OR c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.trace_id, c.started_at, c.id) > ({v3:String}, fromUnixTimestamp64Micro({v5:Int64}, 'UTC'), {v6:String}) AND (c.trace_id != {v7:String} OR c.started_at <= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.trace_id, c.started_at, c.id) <= ({v7:String}, fromUnixTimestamp64Micro({v9:Int64}, 'UTC'), {v10:String}) AND c.moved = 0)
+
+-- the last portion of their traces
+-- {"v0":"ent/proj","v1":["t","u"],"v2":1000000}
+SELECT c.id, c.parent_id, toString(c.delete_ver)
+FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.calls_by_trace WHERE project_id = {v0:String} AND (trace_id IN ({v1:Array(String)}) AND started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC'))) AND c.trace_id IN ({v1:Array(String)}) AND c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.moved = 0)
+
+-- those deleted meanwhile
+-- {"v0":"ent/proj","v1":["a"],"v2":"7"}
+SELECT DISTINCT id FROM callhouse.calls_deleted WHERE project_id = {v0:String} AND (id IN ({v1:Array(String)}) AND delete_ver >= {v2:UInt64})

@@ -3,7 +3,12 @@ import { expect, it } from 'vitest'
 import type { ProjectId } from '../../services/core/ids.ts'
 import { sql } from '../../services/core/store/sql.ts'
 import type { Query } from '../../services/core/store/store.ts'
-import { requestedQuery, tracesQuery } from '../../services/query/call-delete.ts'
+import {
+  boundaryQuery,
+  deletedSinceQuery,
+  portionQuery,
+  requestedQuery,
+} from '../../services/query/call-descendants.ts'
 import { conditionsOf } from '../../services/query/calls/conditions.ts'
 import { dirtyQuery, groupsQuery, liveHoursQuery, marksQuery, totalQuery } from '../../services/query/calls/counts.ts'
 import { type LightRow, lightSelect } from '../../services/query/calls/light.ts'
@@ -29,6 +34,11 @@ const field = (name: string) => ({ $getField: name })
 const eq = (name: string, value: unknown) => ({ $eq: [field(name), { $literal: value }] })
 const compile = (request: object) => compileCallsQuery({ projectId, prefix: 'platform', aliases: true, ...request })
 const scope = (more: Partial<Scope> = {}): Scope => ({ projectId, range: everything, index: null, keys: null, ...more })
+const traces = {
+  ...{ traceIds: ['t', 'u'], fromUs: 1_000_000 },
+  after: ['t', '2000000', 'b'] as const,
+  upTo: ['u', '3000000', 'c'] as const,
+}
 const window = { fromUs: 1_000_000, beforeUs: 2_000_000 }
 const select = lightSelect(new Set(['parent_id']), true)
 const newest = { select, order: { startedAt: 'desc', id: 'desc' }, after: null, limit: 50, offset: 0 } as const
@@ -149,7 +159,10 @@ const queries: Record<string, Query> = {
   'threads, a turn changed': settledThreadsQuery(threadsPage),
   'whether a turn changed': changedThreadsQuery(threadsPage),
   'calls to delete': requestedQuery(projectId, ['a']),
-  'their traces': tracesQuery(projectId, ['t'], 1_000_000),
+  'where a portion of their traces ends': boundaryQuery(projectId, { ...traces, upTo: null }, 5_000),
+  'a portion of their traces': portionQuery(projectId, traces),
+  'the last portion of their traces': portionQuery(projectId, { ...traces, after: null, upTo: null }),
+  'those deleted meanwhile': deletedSinceQuery(projectId, ['a'], 7n),
 }
 
 it('is as checked in', async () => {

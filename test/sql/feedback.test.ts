@@ -11,7 +11,7 @@ const projectId = 'ent/proj' as ProjectId
 const names = { prefix: 'platform', aliases: true }
 const field = (name: string) => ({ $getField: name })
 const eq = (name: string, value: unknown) => ({ $eq: [field(name), { $literal: value }] })
-const where = (expression?: object) => feedbackCondition(expression && { $expr: expression }, names)
+const where = (expression?: object) => feedbackCondition(expression && { $expr: expression }, names, projectId)
 const members = membersOf(['id', 'payload.list.0', 'scorer_ratings.a', 'created_at'], names)
 
 const queries: Record<string, Query> = {

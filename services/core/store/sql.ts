@@ -87,6 +87,7 @@ type ProjectTable =
   | 'calls_by_id'
   | 'calls_by_trace'
   | 'calls_by_parent'
+  | 'calls_deleted'
   | 'turns'
   | 'call_counts'
   | 'call_counts_hourly'

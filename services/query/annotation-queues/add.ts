@@ -8,6 +8,7 @@ import { orderedUuidv7, type ProjectId } from '../../core/ids.ts'
 import { formatPositions, positionHeader } from '../../core/positions.ts'
 import { param, projectQuery, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
+import { deletedAmong } from '../calls/deleted.ts'
 import { asNumbers } from '../calls/light.ts'
 import { newestVersion } from '../calls/page.ts'
 import { allOf, everything, type Scope, scopeConditions } from '../calls/scope.ts'
@@ -30,11 +31,12 @@ export const queueableQuery = (projectId: ProjectId, ids: string[]): Query =>
     ORDER BY ${newestVersion} LIMIT 1 BY c.id ${asNumbers}`
   })
 
-/** Which of some calls are in the queue. */
+/** Which of some calls are in the queue; none that is deleted. */
 export const queuedQuery = (projectId: ProjectId, queueId: string, callIds: readonly string[]): Query =>
   projectQuery('annotation-queues.queued', projectId, (project) => {
-    const calls = sql`call_id IN (${param('Array(String)', callIds)})`
-    const where = sql`queue_id = ${param('String', queueId)} AND ${calls}`
+    const calls = param('Array(String)', callIds)
+    const where = sql`queue_id = ${param('String', queueId)} AND call_id IN (${calls})
+      AND call_id NOT IN ${deletedAmong(project, calls)}`
     return sql`SELECT DISTINCT call_id ${project.from('annotation_queue_items', { where })}`
   })
 
@@ -53,7 +55,7 @@ export function createItemsAddRoute({ store, log, clock, freshness, lock }: Anno
     body: { type: 'json', schema: annotationQueueItemsAddRequest, check: 'schema' },
     response: annotationQueueItemsAddResponse,
     topics: ['annotation_queues'],
-    tables: ['annotation_queues', 'annotation_queue_items', 'calls', 'calls_by_id'],
+    tables: ['annotation_queues', 'annotation_queue_items', 'calls', 'calls_by_id', 'calls_deleted'],
     async handle(context) {
       const { input, params, caller, signal } = context
       const queueId = params.queue_id as string

@@ -5,9 +5,10 @@ import type {
   AnnotationState,
 } from '../../../schemas/annotation-queues.ts'
 import type { ProjectId } from '../../core/ids.ts'
-import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import { type ProjectScope, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { formatTimestamp } from '../../core/timestamps.ts'
+import { deletedAmong } from '../calls/deleted.ts'
 import { asFewNumbers, asNumbers, compactRows } from '../calls/light.ts'
 import { allOf } from '../calls/scope.ts'
 import type { Bounds, KeyedList } from '../list-rows.ts'
@@ -62,6 +63,13 @@ function equalities({ id, call_id, call_op_name, call_trace_id, added_by }: Filt
   return pairs.flatMap(([column, value]) => (value === undefined ? [] : [sql`${column} = ${param('String', value)}`]))
 }
 
+/** Items of some queues, but for those whose call is deleted. */
+const liveItems = (project: ProjectScope, queues: Sql, { alias, final }: { alias?: 'i'; final?: true } = {}): Sql => {
+  const calls = sql`SELECT call_id ${project.from('annotation_queue_items', { where: queues })}`
+  const where = sql`${queues} AND call_id NOT IN ${deletedAmong(project, calls)}`
+  return project.from('annotation_queue_items', { where, ...(alias && { alias }), ...(final && { final }) })
+}
+
 /** The state of each call that some annotator reached last. */
 const statesOf = (progress: Sql): Sql =>
   sql`SELECT call_id, argMax(toString(state), clock) AS shown, argMax(annotator, clock) AS annotator
@@ -86,7 +94,7 @@ function pageQuery({ projectId, queueId }: Queue, page: ItemsPage, what: 'items'
     // Positions count the whole queue, so they are given before anything is filtered.
     const order = what === 'items' ? page.order : sql`${page.order}, size`
     const position = page.includePosition ? sql`row_number() OVER (ORDER BY ${order})` : sql`0`
-    const from = project.from('annotation_queue_items', { alias: 'i', final: true, where: sql`i.queue_id = ${queue}` })
+    const from = liveItems(project, sql`queue_id = ${queue}`, { alias: 'i', final: true })
     const items = sql`SELECT ${what === 'items' ? columns : sizeColumns}, ${position} AS position ${from}`
     const bounds = sql`LIMIT ${param('UInt64', page.limit ?? Number.MAX_SAFE_INTEGER)} OFFSET ${param('UInt64', page.offset)}`
     const where = found.length > 0 ? sql`WHERE ${allOf(found)}` : sql``
@@ -135,8 +143,8 @@ export const itemsList = (queue: Queue, page: ItemsPage): KeyedList<ItemRow> => 
 /** One item, without the progress of its annotators. */
 export const itemQuery = ({ projectId, queueId }: Queue, itemId: string): Query =>
   projectQuery('annotation-queues.item', projectId, (project) => {
-    const where = sql`i.queue_id = ${param('String', queueId)} AND i.id = ${param('String', itemId)}`
-    const items = project.from('annotation_queue_items', { alias: 'i', final: true, where })
+    const where = sql`queue_id = ${param('String', queueId)} AND id = ${param('String', itemId)}`
+    const items = liveItems(project, where, { alias: 'i', final: true })
     return sql`SELECT ${columns}, 'unstarted', '', 0 ${items} LIMIT 1 ${asNumbers}`
   })
 
@@ -192,7 +200,7 @@ type Counts = [queueId: string, total: number, completed: number]
 export const countsQuery = (projectId: ProjectId, queueIds: readonly string[]): Query =>
   projectQuery('annotation-queues.counts', projectId, (project) => {
     const queues = sql`queue_id IN (${param('Array(String)', queueIds)})`
-    const items = project.from('annotation_queue_items', { where: queues })
+    const items = liveItems(project, queues)
     // Once reached, such a state is never left: every version of a row tells the truth.
     const progress = project.from('annotation_queue_progress', { where: sql`${queues} AND state != 'in_progress'` })
     return sql`SELECT queue_id, toUInt32(count()), toUInt32(sum(done)) FROM

@@ -53,7 +53,7 @@ export function createProgressRoute({ store, log, clock, freshness, lock }: Anno
     const itemId = params.item_id as string
     const read = async <Row>(query: Query) =>
       compactRows<Row>(await store.bytes(query, 'JSONCompactEachRow', { signal }))
-    const headers = await freshness.wait(context, ['annotation_queues'])
+    const headers = await freshness.wait(context, ['annotation_queues', 'calls'])
     // Neither the item nor a move that ends all moves may be missed.
     throwIfStale(headers)
     const [item] = await read<ItemRow>(itemQuery({ projectId, queueId }, itemId))
@@ -88,7 +88,7 @@ export function createProgressRoute({ store, log, clock, freshness, lock }: Anno
     body: { type: 'json', schema: annotationQueueProgressRequest, check: 'schema' },
     response: annotationQueueProgressResponse,
     topics: ['annotation_queues'],
-    tables: ['annotation_queue_items', 'annotation_queue_progress'],
+    tables: ['annotation_queue_items', 'annotation_queue_progress', 'calls_deleted'],
     async handle(context) {
       const { input, params, caller } = context
       const projectId = context.project(input.project_id)

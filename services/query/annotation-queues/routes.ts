@@ -80,7 +80,8 @@ function createListRoutes({ store, freshness }: ReadDeps): Route[] {
       offset: nonNegative('offset', input.offset) ?? 0,
       includePosition: input.include_position,
     }
-    const headers = await freshness.wait(context, ['annotation_queues'])
+    // Items of deleted calls are not shown.
+    const headers = await freshness.wait(context, ['annotation_queues', 'calls'])
     const rows = listRows({ store, options: { signal } }, itemsList(queue, page), page)
     return listReply('items', itemTexts(queue, rows), headers)
   }
@@ -122,11 +123,11 @@ function createListRoutes({ store, freshness }: ReadDeps): Route[] {
       summary: 'How many items queues have, and how many of them someone has completed or skipped',
       body: { type: 'json', schema: annotationQueuesStatsRequest, check: 'schema' },
       response: annotationQueuesStatsResponse,
-      tables: ['annotation_queue_items', 'annotation_queue_progress'],
+      tables: ['annotation_queue_items', 'annotation_queue_progress', 'calls_deleted'],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
-        const headers = await freshness.wait(context, ['annotation_queues'])
+        const headers = await freshness.wait(context, ['annotation_queues', 'calls'])
         const counts = await readCounts(store, projectId, [...new Set(input.queue_ids)], { signal })
         const stats = input.queue_ids.map((queue_id) => {
           const { total = 0, completed = 0 } = counts.get(queue_id) ?? {}
@@ -160,7 +161,7 @@ function createListRoutes({ store, freshness }: ReadDeps): Route[] {
       summary: 'Items of a queue, filtered, sorted and paged, each with the state that an annotator reached last',
       body: { type: 'json', schema: annotationQueueItemsQueryRequest, check: 'schema' },
       response: annotationQueueItemsQueryResponse,
-      tables: ['annotation_queue_items', 'annotation_queue_progress'],
+      tables: ['annotation_queue_items', 'annotation_queue_progress', 'calls_deleted'],
       handle: queryItems,
     }),
   ]

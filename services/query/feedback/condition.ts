@@ -1,6 +1,8 @@
 // The condition of a feedback query: the query language with this interface's rules for null and for types.
 import { fault } from '../../core/http/errors.ts'
+import type { ProjectId } from '../../core/ids.ts'
 import { type ProjectScope, param, type Sql, sql } from '../../core/store/sql.ts'
+import { deletedAmong } from '../calls/deleted.ts'
 import { compileCondition } from '../expression/compile.ts'
 import { type Operator, operators, parseQuery } from '../expression/parse.ts'
 import type { Condition, Fields } from '../expression/types.ts'
@@ -82,17 +84,43 @@ export const givenTo = (project: ProjectScope, refs: readonly string[]): Sql => 
   return sql`f.id IN (SELECT id ${project.from('feedback_by_ref', { where: among })}) AND f.${among}`
 }
 
+/** The call that a ref names or lies below; '' for other refs. */
+const callIdOf = (ref: Sql, prefix: string): Sql =>
+  sql`if(startsWith(${ref}, ${param('String', prefix)}),
+    substringIndex(substring(${ref}, ${param('UInt32', Buffer.byteLength(prefix) + 1)}), '/', 1), '')`
+
+/** Rows that were not given to a call that is deleted. */
+function ofLiveCalls(project: ProjectScope, projectId: ProjectId, refs: readonly string[] | undefined): Sql {
+  const prefix = `weave:///${projectId}/call/`
+  const ids = refs
+    ? param(
+        'Array(String)',
+        refs.flatMap((ref) => (ref.startsWith(prefix) ? (ref.slice(prefix.length).split('/')[0] ?? []) : [])),
+      )
+    : sql`SELECT ${callIdOf(sql`weave_ref`, prefix)} ${project.from('feedback_by_ref')}`
+  return sql`${callIdOf(sql`f.weave_ref`, prefix)} NOT IN ${deletedAmong(project, ids)}`
+}
+
 /**
- * The rows of a query that are not purged, as a condition on `feedback` under the alias `f`, read with FINAL.
+ * The rows of a query that are not purged and whose call is not deleted, as a condition on `feedback` under the alias `f`, read with FINAL.
  * @throws Fault 400 or 422
  */
-export function feedbackCondition(query: unknown, names: WireNames): (project: ProjectScope) => Sql {
+export function feedbackCondition(
+  query: unknown,
+  names: WireNames,
+  projectId: ProjectId,
+): (project: ProjectScope) => Sql {
   const fields = feedbackFields(names)
   const condition = parseQuery(query, fields, 'unknown')
-  if (condition === null) return () => sql`f.purged = 0`
+  const live = (project: ProjectScope, refs?: readonly string[]) =>
+    sql`f.purged = 0 AND ${ofLiveCalls(project, projectId, refs)}`
+  if (condition === null) return (project) => live(project)
   checkTypes((query as { $expr?: unknown; expr_?: unknown }).$expr ?? (query as { expr_?: unknown }).expr_, fields)
   const conjuncts = condition.is === 'and' ? condition.of : [condition]
   const refs = conjuncts.map((conjunct) => allowed(conjunct, 'weave_ref')).find((found) => found !== null)
-  const where = sql`f.purged = 0 AND ${compileCondition(condition, sources)}`
-  return (project) => (refs ? sql`${givenTo(project, refs)} AND ${where}` : where)
+  const where = compileCondition(condition, sources)
+  return (project) => {
+    const rows = sql`${live(project, refs ?? undefined)} AND ${where}`
+    return refs ? sql`${givenTo(project, refs)} AND ${rows}` : rows
+  }
 }

@@ -53,7 +53,7 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps): Route[] {
       summary: 'Feedback that matches a query, sorted, with the number of all matches',
       body: { type: 'json', schema: feedbackQueryRequest, check: 'schema' },
       response: feedbackQueryResponse,
-      tables: ['feedback', 'feedback_by_ref'],
+      tables: ['feedback', 'feedback_by_ref', 'calls_deleted'],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
@@ -61,9 +61,10 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps): Route[] {
         const offset = nonNegative('offset', input.offset) ?? 0
         const counts = countsOf(input.fields)
         const members = counts ? [] : membersOf(input.fields, names)
-        const where = feedbackCondition(input.query, names)
+        const where = feedbackCondition(input.query, names, projectId)
         const order = feedbackOrder(input.sort_by as SortTerm[] | null | undefined, names)
-        const headers = await freshness.wait(context, ['feedback'])
+        // What was given to deleted calls is not shown.
+        const headers = await freshness.wait(context, ['feedback', 'calls'])
         const count = async () =>
           (await store.rows<{ count: number }>(countQuery(projectId, where), { signal }))[0]?.count ?? 0
         if (counts) {

@@ -23,7 +23,16 @@ const aside = { background: true }
  */
 const order = [
   ...['call_marks', 'rollups', 'payload_chunks', 'payload_leaves', 'call_counts_hourly', 'call_counts', 'call_stats'],
-  ...['calls_by_id', 'calls_by_trace', 'calls_by_parent', 'turns', 'call_patches', 'calls', 'payloads'],
+  ...[
+    'calls_by_id',
+    'calls_by_trace',
+    'calls_by_parent',
+    'calls_deleted',
+    'turns',
+    'call_patches',
+    'calls',
+    'payloads',
+  ],
 ]
 const placeOf = (name: string): number => (order.indexOf(name) + 1 || order.length + 1) - 1
 
