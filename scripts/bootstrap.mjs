@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { missingInstall } from './packages.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const modules = join(root, 'node_modules')
@@ -13,24 +14,6 @@ const run = (command, args, options = {}) => {
   const { status, signal, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options })
   if (error) throw error
   return signal ? 128 : (status ?? 1)
-}
-
-/** npm notes what it installed in a file of the same form as the lock file; packages of other platforms are not in it. */
-const isInstalled = () => {
-  const noted = join(modules, '.package-lock.json')
-  if (!existsSync(noted) || !existsSync(node)) return false
-  const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
-  const present = JSON.parse(readFileSync(noted, 'utf8')).packages
-  return Object.entries(wanted).every(
-    ([path, { version, optional, extraneous }]) =>
-      path === '' || (present[path] ? present[path].version === version : optional === true || extraneous === true),
-  )
-}
-if (!isInstalled()) {
-  process.stderr.write('callhouse: installing packages (once, about a minute)\n')
-  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
-  const status = run(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { stdio: ['ignore', 2, 2] })
-  if (status !== 0) process.exit(status)
 }
 
 const commands = {
@@ -49,6 +32,24 @@ if (!command) {
   process.stderr.write(`callhouse: unknown command ${name}; one of ${Object.keys(commands).join(', ')}\n`)
   process.exit(2)
 }
+/** All others need tests and tools too. */
+const forRunning = ['start', 'callhouse', 'paths']
+
+const packagesOf = (path) => JSON.parse(readFileSync(path, 'utf8')).packages
+const noted = join(modules, '.package-lock.json')
+const present = existsSync(noted) && existsSync(node) ? packagesOf(noted) : undefined
+const needsAll = !forRunning.includes(name)
+const install = missingInstall(packagesOf(join(root, 'package-lock.json')), present, needsAll)
+if (install) {
+  const what = needsAll
+    ? 'what tests and tools need (once, one to two minutes)'
+    : 'packages (once, about half a minute)'
+  process.stderr.write(`callhouse: installing ${what}\n`)
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
+  const status = run(npm, [...install, '--no-audit', '--no-fund', '--loglevel=error'], { stdio: ['ignore', 2, 2] })
+  if (status !== 0) process.exit(status)
+}
+
 // The engine runs each query on a thread of Node's pool; the pool's size can only be set before the process starts.
 // Compiled sources are kept: processes start in half of the time.
 const env = { UV_THREADPOOL_SIZE: '24', NODE_COMPILE_CACHE: join(modules, '.cache', 'compiled'), ...process.env }

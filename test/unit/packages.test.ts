@@ -1,0 +1,62 @@
+// What `npm start` installs, and what tests and tools add to it.
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { missingInstall } from '../../scripts/packages.mjs'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const read = (path: string) => readFileSync(root + path, 'utf8')
+
+type Package = { version: string; dev?: true; devOptional?: true; optional?: true }
+const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Package> }
+const entries = Object.entries(packages).filter(([path]) => path !== '')
+const only = (isWanted: (one: Package) => boolean) => Object.fromEntries(entries.filter(([, one]) => isWanted(one)))
+
+const everything = only(({ optional }) => !optional)
+const running = only(({ dev, optional }) => !dev && !optional)
+/** The same after a newer version of a package came with the code. */
+const older = (present: Record<string, Package>) => ({
+  ...present,
+  'node_modules/express': { ...(present['node_modules/express'] as Package), version: '0.0.1' },
+})
+
+describe('an install', () => {
+  it('in a fresh clone has what running needs only, unless tests and tools are asked for', () => {
+    expect(missingInstall(packages, undefined, false)).toEqual(['ci', '--omit=dev'])
+    expect(missingInstall(packages, undefined, true)).toEqual(['ci', '--include=dev'])
+  })
+
+  it('is made once: a start needs nothing more after either of the two', () => {
+    expect(missingInstall(packages, running, false)).toBeUndefined()
+    expect(missingInstall(packages, everything, false)).toBeUndefined()
+    expect(missingInstall(packages, everything, true)).toBeUndefined()
+  })
+
+  it('for tests after a start adds to what is there', () => {
+    expect(missingInstall(packages, running, true)).toEqual(['install', '--no-save', '--include=dev'])
+  })
+
+  it('replaces what has changed and keeps tests and tools where they are', () => {
+    expect(missingInstall(packages, older(running), false)).toEqual(['install', '--no-save', '--omit=dev'])
+    expect(missingInstall(packages, older(everything), false)).toEqual(['install', '--no-save', '--include=dev'])
+  })
+
+  it('does not look at tests and tools when only running is asked for', () => {
+    const [path = ''] = entries.find(([, { dev }]) => dev) ?? []
+    const { [path]: _, ...rest } = everything
+    expect(missingInstall(packages, rest, false)).toBeUndefined()
+    expect(missingInstall(packages, rest, true)).toEqual(['install', '--no-save', '--include=dev'])
+  })
+})
+
+/** Names of packages, with their scope; imports of types need nothing at run time. */
+const imports = /^(?:import (?!type )[^']*?|[^'/]*\bimport\()'((?:@[\w-]+\/)?[a-z][\w:.-]*)/gm
+
+it('what the server imports is a dependency, and every dependency is imported by the server', () => {
+  const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> }
+  const imported = new Set<string>()
+  for (const path of globSync(['services/**/*.ts', 'schemas/**/*.ts', 'scripts/paths.ts'], { cwd: root }))
+    for (const [, name = ''] of read(path).matchAll(imports)) if (!name.startsWith('node:')) imported.add(name)
+  // The Node that runs it all is a package too.
+  expect([...imported, 'node'].sort()).toEqual(Object.keys(dependencies).sort())
+})
