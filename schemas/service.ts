@@ -9,7 +9,10 @@ export const healthResponse = z.object({
   /** `keys` is there only when it is not ok. */
   checks: z.object({ log: checkStatus, storage: checkStatus, workers: checkStatus, keys: checkStatus.optional() }),
   /** Why a check is not ok. */
-  reasons: z.object({ storage: z.string(), workers: z.string(), keys: z.string() }).partial().optional(),
+  reasons: z
+    .object({ log: z.string(), storage: z.string(), workers: z.string(), keys: z.string() })
+    .partial()
+    .optional(),
   /** Age of the oldest accepted write that is not visible yet. */
   lag_ms: z.number(),
 })

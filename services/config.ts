@@ -151,7 +151,7 @@ const configSchema = z.object({
   queryMemoryBytes: integer(2 * gibibyte, 'memory of one database query; then 502', 16 * mebibyte),
   edgeNumber: integer(
     0,
-    'number of this process among all that accept writes; 0 = a random one when the log is Kafka',
+    'number of this process among all that share a log; 0 = leased over the brokers when the log is Kafka',
     0,
     1023,
   ),

@@ -1,9 +1,10 @@
 // Chooses the drivers of the log and of the store by the settings; nothing else knows which ones are in use.
-import { randomInt } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { SASLOptions } from 'kafkajs'
 import type { Config } from './config.ts'
+import { maxEdgeNumber } from './core/clock.ts'
+import { type EdgeLease, leaseEdgeNumber } from './core/log/edge-lease.ts'
 import { createEmbeddedLog } from './core/log/embedded.ts'
 import type { KafkaLogOptions } from './core/log/kafka-client.ts'
 import type { KafkaGroup } from './core/log/kafka-group.ts'
@@ -44,10 +45,6 @@ export function checkEngines(config: Config, role: ServerRole): void {
 const saslOf = ({ kafkaSasl, kafkaUser: username, kafkaPassword: password }: Config) =>
   kafkaSasl === 'none' ? {} : { sasl: { mechanism: kafkaSasl, username, password } as SASLOptions }
 
-/** Of several processes that accept writes each has a number, so that no two give the same accept clock. */
-export const edgeNumberOf = (config: Pick<Config, 'edgeNumber' | 'kafkaBrokers'>): number =>
-  config.edgeNumber === 0 && config.kafkaBrokers.length > 0 ? randomInt(1, 1024) : config.edgeNumber
-
 async function kafkaOptionsOf(config: Config, role: ServerRole, logger: Logger): Promise<KafkaLogOptions> {
   return {
     brokers: config.kafkaBrokers,
@@ -85,6 +82,26 @@ export async function openLog(config: Config, role: ServerRole, logger: Logger, 
     retentionMs: config.logRetentionHours * hourMs,
     logger,
   })
+}
+
+/**
+ * Of several processes that accept writes each has a number, so that no two give the same accept clock.
+ * @throws Error when none can be leased
+ */
+export async function openEdgeNumber(config: Config, logger: Logger): Promise<EdgeLease> {
+  const { edgeNumber } = config
+  const own: EdgeLease = {
+    ...{ number: () => edgeNumber, problem: () => null, renew: async () => undefined, close: async () => undefined },
+  }
+  if (!hasSharedLog(config)) return own
+  const { openKafkaClaims } = await import('./core/log/kafka-claims.ts')
+  const claims = await openKafkaClaims(await kafkaOptionsOf(config, 'query', logger))
+  try {
+    return await leaseEdgeNumber({ claims, fixed: edgeNumber, maxNumber: maxEdgeNumber, logger })
+  } catch (error) {
+    await claims.close()
+    throw error
+  }
 }
 
 /** Records that the log still holds, for rebuilds and replays. */

@@ -23,10 +23,10 @@ import { packageVersion } from './core/version.ts'
 import { keepWordIndex } from './core/word-index.ts'
 import {
   checkEngines,
-  edgeNumberOf,
   hasEmbeddedStore,
   hasOwnEngine,
   hasSharedLog,
+  openEdgeNumber,
   openLog,
   openProgress,
   openStore,
@@ -95,6 +95,8 @@ export async function startCallhouse(
     // which builds respect that know nothing of ours.
     const store = withReadLog(await openStore(config, logger, createStoreMetrics(registry)), { logger, registry })
     open.push({ name: 'store', limitMs: 60_000, close: () => store.close() })
+    const edge = await openEdgeNumber(config, logger)
+    open.push({ name: 'edge number', limitMs: 5_000, close: () => edge.close() })
     const log = withAppendMetrics(await openLog(config, role, logger, lock), registry)
     open.push({ name: 'log', limitMs: 30_000, close: () => log.close() })
     observeLog(registry, log, config.maxUnappliedBytes)
@@ -102,7 +104,7 @@ export async function startCallhouse(
     await store.migrate()
     await keepWordIndex(store, config.wordIndex)
 
-    const clock = createClock(edgeNumberOf(config), log.lastClock())
+    const clock = createClock(edge.number, log.lastClock())
     if (hasSharedLog(config) && !hasEmbeddedStore(config)) {
       const following = await followClock({ store, clock, logger, registry: metrics.registry })
       open.push({ name: 'clock', limitMs: 1_000, close: () => following.stop() })
@@ -137,8 +139,10 @@ export async function startCallhouse(
         const parts = storage.status === 'degraded' ? storage.reason : undefined
         const missing = [parts, applying?.missing()].filter(Boolean).join('; ')
         const broken = keys.problem() === undefined ? undefined : 'the file of keys cannot be used; those before stay'
-        const reasons = { storage: missing || undefined, workers: workers.reason, keys: broken }
-        const checks = { log: status, storage: storage.status, workers: workers.status }
+        const lapsed = edge.problem() ?? undefined
+        const logStatus = status === 'ok' && lapsed !== undefined ? 'degraded' : status
+        const reasons = { log: lapsed, storage: missing || undefined, workers: workers.reason, keys: broken }
+        const checks = { log: logStatus, storage: storage.status, workers: workers.status }
         return { ...checks, ...(broken === undefined ? {} : { keys: 'degraded' as const }), reasons, lagMs }
       },
     }

@@ -24,7 +24,7 @@ const log = await createEmbeddedLog({
   minFreeBytes: 0,
   retentionMs: 0,
 })
-const clock = createClock(0, log.lastClock())
+const clock = createClock(undefined, log.lastClock())
 const routes = [
   ...createCallWriteRoutes({ log, clock, content: noContent, wirePrefix: 'platform', wireAliases: true }),
   ...createOtelRoutes({ log, clock, content: noContent, opObjects: createOpObjects({ log, clock }), config }),

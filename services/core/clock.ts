@@ -2,9 +2,14 @@
 
 /** Bits below the microseconds that hold the edge's number, so that two edges never give the same value. */
 const edgeBits = 10n
+/** Greatest number of an edge. */
+export const maxEdgeNumber = 2 ** Number(edgeBits) - 1
 
 export type Clock = {
-  /** Next value: (microseconds since 1970 << 10) | edge number. Four of them fit into 64 bits until the year 2112. */
+  /**
+   * Next value: (microseconds since 1970 << 10) | edge number. Four of them fit into 64 bits until the year 2112.
+   * @throws Fault 503 while this edge has no number
+   */
   next(): bigint
   /** The last value that was given. */
   last(): bigint
@@ -15,15 +20,16 @@ export type Clock = {
 }
 
 /**
- * @param edge number of this edge, 0 to 1023
+ * @param edge number of this edge at the moment, 0 to 1023
  * @param after greatest value known from earlier runs (the log's record headers)
  */
-export function createClock(edge = 0, after = 0n): Clock {
+export function createClock(edge: () => number = () => 0, after = 0n): Clock {
   let lastUs = Number(after >> edgeBits)
-  const low = BigInt(edge)
+  let low = after & BigInt(maxEdgeNumber)
   let aheadUs = 0
   return {
     next() {
+      low = BigInt(edge())
       const now = Math.floor((performance.timeOrigin + performance.now()) * 1000 + aheadUs)
       lastUs = now > lastUs ? now : lastUs + 1
       return (BigInt(lastUs) << edgeBits) | low

@@ -18,7 +18,7 @@ export type HealthChecks = {
   /** Only when it is not ok. */
   keys?: CheckStatus
   /** Why a check is not ok. */
-  reasons?: { storage?: string | undefined; workers?: string | undefined; keys?: string | undefined }
+  reasons?: { [check in 'log' | 'storage' | 'workers' | 'keys']?: string | undefined }
   /** Age of the oldest accepted write that is not visible yet, in milliseconds. */
   lagMs: number
 }

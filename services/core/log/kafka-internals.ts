@@ -54,7 +54,7 @@ export type RawCluster = {
   findBroker(of: { nodeId: string | number }): Promise<RawBroker>
   findGroupCoordinator(of: { groupId: string }): Promise<RawBroker>
   fetchTopicsOffset(
-    topics: (Partitions<{ partition: number }>[number] & { fromBeginning: boolean })[],
+    topics: (Partitions<{ partition: number }>[number] & ({ fromBeginning: boolean } | { fromTimestamp: number }))[],
   ): Promise<Partitions<{ partition: number; offset: string }>>
 }
 
