@@ -6,7 +6,7 @@ export type FairQueue<Key> = {
   /**
    * Calls `begin` at once when there is a place, else when its turn has come. `leave` gives the place back.
    * @param key absent: a key of its own
-   * @param request the work that this is a part of: when a part of it was let in, others are refused much later
+   * @param request the work that this is a part of: its parts count once, and when one was let in the others are too
    * @returns takes it back as long as it waits
    * @throws what `refused` makes, when too many of the key wait
    */
@@ -19,9 +19,9 @@ export type FairQueue<Key> = {
 type Options = {
   /** How many go at one time. */
   places: number
-  /** How many of one key may wait; default: any number. */
+  /** How many requests of one key may wait; default: any number. */
   maxWaitingPerKey?: number
-  /** How many may wait of all keys that do, an equal share for each, at least one; default: any number. */
+  /** How many parts may wait of all keys that do, an equal share for each, at least one; default: any number. */
   maxWaiting?: number
   refused?(): Error
 }
@@ -30,6 +30,8 @@ type Options = {
 type Line = {
   running: number
   waiting: number
+  /** Requests that wait, with the number of their parts that do. */
+  requests: Map<object, number>
   first: Waiting | undefined
   last: Waiting | undefined
   /** Its neighbours in the circle of lines that wait. */
@@ -37,10 +39,10 @@ type Line = {
   after: Line
 }
 
-type Waiting = { begin(): void; before: Waiting | undefined; after: Waiting | undefined }
+type Waiting = { begin(): void; request: object; before: Waiting | undefined; after: Waiting | undefined }
 
 function newLine(): Line {
-  const line = { running: 0, waiting: 0, first: undefined, last: undefined } as Line
+  const line = { running: 0, waiting: 0, requests: new Map(), first: undefined, last: undefined } as unknown as Line
   line.before = line
   line.after = line
   return line
@@ -52,14 +54,18 @@ function add(line: Line, one: Waiting): void {
   else line.last.after = one
   line.last = one
   line.waiting++
+  line.requests.set(one.request, (line.requests.get(one.request) ?? 0) + 1)
 }
 
-function remove(line: Line, { before, after }: Waiting): void {
+function remove(line: Line, { request, before, after }: Waiting): void {
   if (before === undefined) line.first = after
   else before.after = after
   if (after === undefined) line.last = before
   else after.before = before
   line.waiting--
+  const parts = line.requests.get(request) as number
+  if (parts > 1) line.requests.set(request, parts - 1)
+  else line.requests.delete(request)
 }
 
 /**
@@ -137,8 +143,10 @@ export function createFairQueue<Key>(options: Options): FairQueue<Key> {
 
   function throwUnlessRoom(line: Line, isLetIn: boolean): void {
     const share = Math.max(1, Math.floor(maxWaiting / (linesWaiting + (line.waiting === 0 ? 1 : 0))))
-    const limit = isLetIn ? Math.max(maxWaitingPerKey, share) : Math.min(maxWaitingPerKey, share)
-    if (line.waiting >= limit) throw options.refused?.() ?? new Error('too many wait')
+    const isRoom = isLetIn
+      ? line.waiting < Math.max(maxWaitingPerKey, share)
+      : line.waiting < share && line.requests.size < maxWaitingPerKey
+    if (!isRoom) throw options.refused?.() ?? new Error('too many wait')
   }
 
   return {
@@ -154,7 +162,7 @@ export function createFairQueue<Key>(options: Options): FairQueue<Key> {
       }
       let isWaiting = true
       const one: Waiting = {
-        ...{ before: undefined, after: undefined },
+        ...{ request: request ?? {}, before: undefined, after: undefined },
         begin() {
           isWaiting = false
           start(key, line, begin)

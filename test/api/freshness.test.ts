@@ -77,7 +77,8 @@ describe('a read', () => {
       expect(await readFresh(id)).toBe(true)
     }
     const written = await Promise.all(Array.from({ length: 40 }, () => write()))
-    const seen = await Promise.all(written.map(({ id }) => readFresh(id)))
+    // So many reads of one project may wait at one time.
+    const seen = await Promise.all(written.slice(-32).map(({ id }) => readFresh(id)))
     expect(seen.every((isThere) => isThere)).toBe(true)
   })
 
