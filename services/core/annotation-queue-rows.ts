@@ -2,6 +2,7 @@
 import type { ProjectId } from './ids.ts'
 import type { RecordInput } from './log/log.ts'
 import { quoted } from './object-rows.ts'
+import { projectRecord } from './project-record.ts'
 
 /** One queue of a project, and the accept clock of what happens to it. */
 export type QueueEvent = { projectId: ProjectId; queueId: string; clock: bigint; userId: string }
@@ -34,13 +35,8 @@ function head({ projectId, queueId, clock, userId }: QueueEvent, event: string):
   return `{"project_id":${quoted(projectId)},"queue_id":${quoted(queueId)},"clock":${clock},"event":"${event}"${user}`
 }
 
-const record = ({ projectId, clock }: QueueEvent, lines: readonly string[]): RecordInput => ({
-  rows: Buffer.from(lines.join('')),
-  rowCount: lines.length,
-  patchCount: 0,
-  clock,
-  key: projectId,
-})
+const record = ({ projectId, clock }: QueueEvent, lines: readonly string[]): RecordInput =>
+  projectRecord(projectId, { rows: Buffer.from(lines.join('')), rowCount: lines.length, clock, key: projectId })
 
 /** Names and columns of the values that are given. */
 function valuesOf({ name, description, scorerRefs }: QueueValues): { parts: string[]; columns: string } {

@@ -213,7 +213,25 @@ export function partitionOf(projectId: string, id: string, partitions: number): 
   return (hash >>> 0) % partitions
 }
 
-type Pending = { rows: JsonBuffer; rowCount: number; patchCount: number; clock: bigint; projects: Set<string> }
+type Pending = {
+  rows: JsonBuffer
+  rowCount: number
+  patchCount: number
+  clock: bigint
+  /** Bytes by project, but for the last rows of one project. */
+  projects: Map<string, number>
+  lastProject: string
+  countedBytes: number
+}
+
+/** Counts the last rows of one project; what comes next may be another one's. */
+function countProject(pending: Pending, next: string): void {
+  const { rows, projects, lastProject, countedBytes } = pending
+  const bytes = rows.sizeBytes() - countedBytes
+  if (bytes > 0) projects.set(lastProject, (projects.get(lastProject) ?? 0) + bytes)
+  pending.countedBytes += bytes
+  pending.lastProject = next
+}
 
 /** How the log wants the rows of calls to be split into records. */
 export type CallSplit = { partitions?: number; maxRecordBytes?: number }
@@ -246,7 +264,9 @@ export function createCallWriter(options: { sizeHintBytes?: number; pool?: Buffe
       rowCount: 0,
       patchCount: 0,
       clock: 0n,
-      projects: new Set<string>(),
+      projects: new Map<string, number>(),
+      lastProject: part.projectId,
+      countedBytes: 0,
     }
     byPartition.set(partition, pending)
     return pending
@@ -256,6 +276,7 @@ export function createCallWriter(options: { sizeHintBytes?: number; pool?: Buffe
     add(part) {
       const pending = pendingOf(part)
       const { rows } = pending
+      if (part.projectId !== pending.lastProject) countProject(pending, part.projectId)
       rows.fixed(heads[part.kind])
       rows.string(part.projectId)
       rows.fixed(idLead)
@@ -266,7 +287,6 @@ export function createCallWriter(options: { sizeHintBytes?: number; pool?: Buffe
       payloads(rows, part)
       rows.fixed(rowEnd)
       pending.rowCount++
-      pending.projects.add(part.projectId)
       if (part.kind !== 'complete') pending.patchCount++
       if (part.clock > pending.clock) pending.clock = part.clock
     },
@@ -276,12 +296,11 @@ export function createCallWriter(options: { sizeHintBytes?: number; pool?: Buffe
       return all
     },
     take() {
-      const records = [...full, ...byPartition].map(([partition, { rows, projects, ...counts }]) => ({
-        ...counts,
-        rows: rows.done(),
-        projects: [...projects],
-        key: String(partition),
-      }))
+      const records = [...full, ...byPartition].map(([partition, pending]) => {
+        countProject(pending, '')
+        const { rows, rowCount, patchCount, clock, projects } = pending
+        return { rows: rows.done(), rowCount, patchCount, clock, projects, key: String(partition) }
+      })
       byPartition = new Map()
       full = []
       return records

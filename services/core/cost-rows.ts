@@ -2,6 +2,7 @@
 import type { ProjectId } from './ids.ts'
 import type { RecordInput } from './log/log.ts'
 import { quoted } from './object-rows.ts'
+import { projectRecord } from './project-record.ts'
 
 /** A price of a project; prices are per single token. */
 export type CostCreated = {
@@ -19,13 +20,8 @@ export type CostCreated = {
   completionUnit: string
 }
 
-const record = (projectId: ProjectId, lines: string[], clock: bigint): RecordInput => ({
-  rows: Buffer.from(lines.join('')),
-  rowCount: lines.length,
-  patchCount: 0,
-  clock,
-  key: projectId,
-})
+const record = (projectId: ProjectId, lines: string[], clock: bigint): RecordInput =>
+  projectRecord(projectId, { rows: Buffer.from(lines.join('')), rowCount: lines.length, clock, key: projectId })
 
 /** One line of the topic costs, columns in the order of topics.ts, defaults left out. */
 function createdRow(project: string, cost: CostCreated): string {

@@ -2,6 +2,7 @@
 import type { ProjectId } from './ids.ts'
 import type { RecordInput } from './log/log.ts'
 import { quoted } from './object-rows.ts'
+import { projectRecord } from './project-record.ts'
 
 export type EvaluationJob = {
   projectId: ProjectId
@@ -18,5 +19,6 @@ export function evaluationJobRecord(job: EvaluationJob, event: 'queued' | 'ended
   row += ',"job_type":"evaluate_model"'
   if (job.userId) row += `,"user_id":${quoted(job.userId)}`
   row += `,"evaluation_ref":${quoted(job.evaluationRef)},"model_ref":${quoted(job.modelRef)}}\n`
-  return { rows: Buffer.from(row), rowCount: 1, patchCount: 0, clock, key: `${job.projectId}/${job.callId}` }
+  const key = `${job.projectId}/${job.callId}`
+  return projectRecord(job.projectId, { rows: Buffer.from(row), rowCount: 1, clock, key })
 }

@@ -2,6 +2,7 @@
 import type { Clock } from './clock.ts'
 import { rewriteJson } from './json-rewrite.ts'
 import type { RecordInput } from './log/log.ts'
+import { projectRecord } from './project-record.ts'
 
 /** An item of feedback as it is stored; keys are the columns of the topic, in their order. */
 export type FeedbackRow = {
@@ -78,13 +79,8 @@ const nullable = new Set(['creator', 'annotation_ref', 'runnable_ref', 'call_ref
 const purgedLine = (projectId: string, id: string, clock: bigint): string =>
   `{"project_id":${JSON.stringify(projectId)},"id":${JSON.stringify(id)},"clock":${clock},"event":"purged"}\n`
 
-const recordOf = (projectId: string, lines: string[], clock: bigint): RecordInput => ({
-  rows: Buffer.from(lines.join('')),
-  rowCount: lines.length,
-  patchCount: 0,
-  clock,
-  key: projectId,
-})
+const recordOf = (projectId: string, lines: string[], clock: bigint): RecordInput =>
+  projectRecord(projectId, { rows: Buffer.from(lines.join('')), rowCount: lines.length, clock, key: projectId })
 
 /** One record per project: items of one project stay together. */
 export function createdRecords(rows: readonly FeedbackRow[]): RecordInput[] {

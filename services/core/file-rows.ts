@@ -3,6 +3,7 @@ import type { Blobs } from './blobs.ts'
 import type { ProjectId } from './ids.ts'
 import type { RecordInput } from './log/log.ts'
 import { quoted } from './object-rows.ts'
+import { projectRecord } from './project-record.ts'
 
 /** Files up to this size lie in the rows; each is in memory, several times, until the log has it. */
 export const inlineFileBytes = 256 * 1024
@@ -20,13 +21,12 @@ function record(file: StoredFile, chunkCount: number, chunk: (index: number) => 
     const index = i === 0 ? '' : `"chunk_index":${i},`
     rows += `{"project_id":${quoted(file.projectId)},"digest":"${file.digest}","clock":${file.clock},${index}${shared}${chunk(i)}}\n`
   }
-  return {
+  return projectRecord(file.projectId, {
     rows: Buffer.from(rows),
     rowCount: chunkCount,
-    patchCount: 0,
     clock: file.clock,
     key: `${file.projectId}/${file.digest}`,
-  }
+  })
 }
 
 /** One record with every chunk; an empty file is one empty chunk. */

@@ -2,6 +2,7 @@
 import type { ProjectId } from './ids.ts'
 import type { RecordInput } from './log/log.ts'
 import { quoted } from './object-rows.ts'
+import { projectRecord } from './project-record.ts'
 
 export type LabelChange = {
   projectId: ProjectId
@@ -21,11 +22,8 @@ export function labelRecord({ projectId, objectId, kind, labels, digest, isSet, 
   const state = isSet ? ',"is_set":1' : ''
   const distinct = [...new Set(labels)]
   const rows = distinct.map((label) => `{${named},"label":${quoted(label)}${version},"clock":${clock}${state}}\n`)
-  return {
-    rows: Buffer.from(rows.join('')),
-    rowCount: rows.length,
-    patchCount: 0,
-    clock,
-    key: `${projectId}/${objectId}`,
-  }
+  return projectRecord(projectId, {
+    ...{ rows: Buffer.from(rows.join('')), rowCount: rows.length },
+    ...{ clock, key: `${projectId}/${objectId}` },
+  })
 }

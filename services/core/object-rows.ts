@@ -2,6 +2,7 @@
 import { canonicalJson, oneLine } from './canonical-json.ts'
 import { canonicalDigest } from './digest.ts'
 import type { RecordInput } from './log/log.ts'
+import { projectRecord } from './project-record.ts'
 
 export type ObjectKind = 'object' | 'op'
 
@@ -51,13 +52,13 @@ function objectRow(created: ObjectCreated): string {
   return `${row},"size_bytes":${sizeBytes},"val":${nested(val)}}\n`
 }
 
-export const objectRecord = (created: ObjectCreated): RecordInput => ({
-  rows: Buffer.from(objectRow(created)),
-  rowCount: 1,
-  patchCount: 0,
-  clock: created.clock,
-  key: `${created.projectId}/${created.objectId}`,
-})
+export const objectRecord = (created: ObjectCreated): RecordInput =>
+  projectRecord(created.projectId, {
+    rows: Buffer.from(objectRow(created)),
+    rowCount: 1,
+    clock: created.clock,
+    key: `${created.projectId}/${created.objectId}`,
+  })
 
 export type ObjectDeleted = Pick<ObjectCreated, 'projectId' | 'objectId' | 'kind' | 'digest' | 'clock' | 'userId'>
 
@@ -65,11 +66,10 @@ export type ObjectDeleted = Pick<ObjectCreated, 'projectId' | 'objectId' | 'kind
 export function objectDeletedRecord({ projectId, objectId, kind, digest, clock, userId }: ObjectDeleted): RecordInput {
   const user = userId ? `,"user_id":${quoted(userId)}` : ''
   const version = `"project_id":${quoted(projectId)},"object_id":${quoted(objectId)},"kind":"${kind}","digest":"${digest}"`
-  return {
+  return projectRecord(projectId, {
     rows: Buffer.from(`{${version},"clock":${clock},"event":"deleted"${user}}\n`),
     rowCount: 1,
-    patchCount: 0,
     clock,
     key: `${projectId}/${objectId}`,
-  }
+  })
 }

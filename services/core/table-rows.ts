@@ -6,6 +6,7 @@ import { tooLarge } from './http/errors.ts'
 import type { ProjectId } from './ids.ts'
 import type { RecordInput } from './log/log.ts'
 import { quoted } from './object-rows.ts'
+import { projectRecord } from './project-record.ts'
 import { createLine, eachInSlices } from './slices.ts'
 
 /** Digests in one chunk of a list; part of the stored form, because places are found by division. */
@@ -90,7 +91,7 @@ async function make({ projectId, texts, list, clock }: NewTable): Promise<MadeTa
     index++
   })
   const key = `${projectId}/${digest}`
-  return { digest, rowDigests, record: { ...end(), patchCount: 0, clock: version, key } }
+  return { digest, rowDigests, record: projectRecord(projectId, { ...end(), clock: version, key }) }
 }
 
 /** Rows that one request may store: half a kilobyte each while the table is made. */

@@ -3,6 +3,7 @@ import { oneLine } from './canonical-json.ts'
 import type { ProjectId } from './ids.ts'
 import type { RecordInput } from './log/log.ts'
 import { quoted } from './object-rows.ts'
+import { projectRecord } from './project-record.ts'
 
 export type TrainingJobCreated = {
   projectId: ProjectId
@@ -28,11 +29,8 @@ export function trainingJobRecord(job: TrainingJobCreated): RecordInput {
   row += `,"kind":"sft","model_id":${quoted(job.modelId)},"training_data_url":${quoted(job.trainingDataUrl)}`
   if (job.config) row += `,"config":${oneLine(job.config)}`
   if (job.experimentalConfig) row += `,"experimental_config":${oneLine(job.experimentalConfig)}`
-  return {
-    rows: Buffer.from(`${row}}\n`),
-    rowCount: 1,
-    patchCount: 0,
-    clock: job.clock,
-    key: `${job.projectId}/${job.id}`,
-  }
+  return projectRecord(job.projectId, {
+    ...{ rows: Buffer.from(`${row}}\n`), rowCount: 1 },
+    ...{ clock: job.clock, key: `${job.projectId}/${job.id}` },
+  })
 }

@@ -1,5 +1,6 @@
 // One project that asks for more than there is: it is refused or waits, and the others are served as if it were not there.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { uuidv7 } from '../../services/core/ids.ts'
 import type { Query, Store } from '../../services/core/store/store.ts'
 import { basicAuth, post } from '../fixtures/child-server.ts'
 import { parseExposition } from '../fixtures/exposition.ts'
@@ -12,7 +13,7 @@ const [places, mayWait] = [5, 32]
 let server: LiveServer
 
 beforeAll(async () => {
-  server = await startLiveServer()
+  server = await startLiveServer(['--max-unapplied-bytes', String(32 * 2 ** 20)])
 })
 afterAll(() => server.remove())
 
@@ -76,5 +77,59 @@ describe('reads', () => {
       const { status } = await post(server.now().url, '/calls/query_stats', { project_id: noisy })
       expect(status).toBe(200)
     }, 60_000)
+  })
+})
+
+describe('writes', () => {
+  /** Makes the worker stand still in its next insert, until it is undone. */
+  function pause(): { isStanding: Promise<void>; undo(): void } {
+    const { store } = server.now()
+    const { insert } = store
+    const standing = Promise.withResolvers<void>()
+    const going = Promise.withResolvers<void>()
+    store.insert = async (topic, source) => {
+      standing.resolve()
+      await going.promise
+      return insert(topic, source)
+    }
+    return {
+      isStanding: standing.promise,
+      undo() {
+        store.insert = insert
+        going.resolve()
+      },
+    }
+  }
+
+  const write = async (project_id: string, text = '') => {
+    const id = uuidv7()
+    const at = new Date().toISOString()
+    const start = { project_id, id, op_name: 'fair', started_at: at, attributes: {}, inputs: { text } }
+    return { id, ...(await post(server.now().url, '/call/start', { start })) }
+  }
+
+  it('of another project are taken while one alone has filled the log, and nothing is lost', async () => {
+    const { isStanding, undo } = pause()
+    const first = await write(noisy)
+    await isStanding
+    const taken = [first.id]
+    let last = await write(noisy, 'y'.repeat(2 ** 20))
+    while (last.status === 200) {
+      taken.push(last.id)
+      last = await write(noisy, 'y'.repeat(2 ** 20))
+    }
+    expect([last.status, last.headers.get('retry-after'), JSON.parse(last.text)]).toEqual([
+      ...[429, '1', { reason: expect.stringContaining('waiting to be applied') }],
+    ])
+    const others = await Promise.all(Array.from({ length: 3 }, () => write(quiet)))
+    expect(others.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect((await write(noisy, 'y'.repeat(2 ** 20))).status).toBe(429)
+    expect((await metrics()).value('callhouse_refused_total', { policy: 'log_share' })).toBe(2)
+    undo()
+    for (const [project_id, ids] of [[quiet, others.map(({ id }) => id)] as const, [noisy, taken] as const]) {
+      const { text } = await post(server.now().url, '/calls/query_stats', { project_id })
+      expect(JSON.parse(text)).toMatchObject({ count: ids.length })
+    }
+    expect((await write(noisy)).status).toBe(200)
   })
 })

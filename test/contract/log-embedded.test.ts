@@ -290,3 +290,23 @@ describe('when segments are sealed', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 })
+
+test('while batches are applied, a project beside another one has at most an eighth of what may wait', async () => {
+  // However slow the machine is, the batch below was applied a moment ago.
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const mebibyte = 2 ** 20
+  const log = await openLog(await temporaryFolder(), { maxUnappliedBytes: 160 * mebibyte })
+  const append = (project: string, id: string) => {
+    const record = recordOf([id], { text: 'y'.repeat(mebibyte) })
+    return log.append('calls', [{ ...record, projects: new Map([[project, record.rows.length]]) }])
+  }
+  await append('quiet/one', 'first')
+  await applyRows(log, 'calls', 1)
+  let count = 0
+  while (await append('loud/one', `loud-${count}`).then(Boolean, () => false)) count++
+  expect(count).toBe(19)
+  // So the next row of the quiet project has little before it, and nobody is told that the log is full.
+  await append('quiet/one', 'second')
+  expect(log.health().status).toBe('ok')
+})

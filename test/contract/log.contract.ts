@@ -201,6 +201,35 @@ export function logContract(name: string, createDriver: () => Promise<LogDriver>
       expect((await applyRows(log, 'objects', 1)).ids).toEqual(['c'])
     })
 
+    test('429 for a project that alone fills the log, and none for another one that comes', async () => {
+      const mebibyte = 2 ** 20
+      const log = await opened({ maxUnappliedBytes: 32 * mebibyte })
+      const text = 'y'.repeat(mebibyte)
+      const append = (project: string, id: string) => {
+        const record = recordOf([id], { text })
+        return log.append('calls', [{ ...record, projects: new Map([[project, record.rows.length]]) }])
+      }
+      const taken: string[] = []
+      let refused: Fault | undefined
+      while (refused === undefined) {
+        const id = `loud-${taken.length}`
+        const outcome = await append('loud/one', id).catch((error: unknown) => error)
+        if (outcome instanceof Fault) refused = outcome
+        else taken.push(id)
+      }
+      expect([refused.status, refused.policy, refused.headers['Retry-After']]).toEqual([429, 'log_share', '1'])
+      // An eighth is left for whoever comes next.
+      expect(taken).toHaveLength(27)
+      for (const id of numbered(3)) {
+        await append('quiet/one', id)
+        taken.push(id)
+      }
+      expect(await faultOf(append('loud/one', 'once more'))).toMatchObject({ status: 429, policy: 'log_share' })
+      expect(log.health().unappliedBytes).toBeLessThan(32 * mebibyte)
+      expect((await applyRows(log, 'calls', taken.length)).ids.toSorted()).toEqual(taken.toSorted())
+      await append('loud/one', 'again')
+    })
+
     test('the greatest clock survives restarts, in whatever order clocks were appended', async () => {
       const storage = await driver()
       let log = await storage.open()

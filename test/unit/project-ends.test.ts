@@ -10,6 +10,8 @@ import { createProjectEnds } from '../../services/core/log/project-ends.ts'
 import { createProgress } from '../../services/core/progress.ts'
 import { defaults, recordOf, roomyFs } from '../fixtures/log.ts'
 
+const of = (...projects: string[]) => ({ projects: new Map(projects.map((project) => [project, 1])) })
+
 test('the end of a project is at least its last record and at most the end of the log', () => {
   const project = fc.constantFrom('a/1', 'a/2', 'a/3', 'a/4', 'a/5')
   const record = fc.option(fc.uniqueArray(project, { minLength: 1, maxLength: 3 }), { nil: undefined, freq: 10 })
@@ -19,7 +21,7 @@ test('the end of a project is at least its last record and at most the end of th
       const last = new Map<string, number>()
       records.forEach((projects, at) => {
         const offset = 4 + at
-        ends.note(offset, [projects ? { projects } : {}])
+        ends.note(offset, [projects ? of(...projects) : {}])
         for (const one of projects ?? ['a/1', 'a/2', 'a/3', 'a/4', 'a/5']) last.set(one, offset)
         for (const one of ['a/1', 'a/2', 'a/3', 'a/4', 'a/5', 'never/seen']) {
           expect(ends.of([one])).toBeGreaterThanOrEqual(last.get(one) ?? 3)
@@ -33,10 +35,10 @@ test('the end of a project is at least its last record and at most the end of th
 
 test('with room for all of them each project has its own end', () => {
   const ends = createProjectEnds(0)
-  ends.note(1, [{ projects: ['quiet/one'] }])
-  ends.note(3, [{ projects: ['busy/one'] }])
+  ends.note(1, [of('quiet/one')])
+  ends.note(3, [of('busy/one')])
   // appends may resolve in another order
-  ends.note(2, [{ projects: ['busy/one', 'quiet/two'] }])
+  ends.note(2, [of('busy/one', 'quiet/two')])
   expect(['quiet/one', 'quiet/two', 'busy/one', 'new/one'].map((one) => ends.of([one]))).toEqual([1, 2, 3, 0])
   ends.note(4, [{}])
   expect(['quiet/one', 'new/one'].map((one) => ends.of([one]))).toEqual([4, 4])
@@ -59,9 +61,9 @@ test('a read waits for its own project only', async () => {
       },
       ['calls'],
     )
-  await log.append('calls', [{ ...recordOf(['a']), projects: ['quiet/one'] }])
+  await log.append('calls', [{ ...recordOf(['a']), ...of('quiet/one') }])
   progress.applied({ topic: 'calls', partition: 0, offset: 1 })
-  await log.append('calls', [{ ...recordOf(['b']), projects: ['busy/one'] }])
+  await log.append('calls', [{ ...recordOf(['b']), ...of('busy/one') }])
   expect(await wait('quiet/one')).toEqual({})
   const stale = { 'X-Callhouse-Stale': expect.stringMatching(/^\d+$/) }
   expect(await wait('busy/one')).toEqual(stale)

@@ -2,14 +2,15 @@
 import { requiredFreeBytes } from '../free-space.ts'
 import { type Fault, retryLater } from '../http/errors.ts'
 import type { LogFs } from './disk.ts'
+import { createUnapplied, mib, type ProjectBytes } from './unapplied.ts'
 
 export type Admission = {
-  /** Counts the bytes in. Throws 429 when too much is unapplied, 503 when the disk was low a moment ago. */
-  enter(bytes: number): void
+  /** Counts the bytes in. Throws 429 when too much is unapplied, of all projects or of one; 503 when the disk was low a moment ago. */
+  enter(bytes: number, projects: ProjectBytes): void
   /** Counts in what was unapplied when the log was opened. */
   restore(bytes: number): void
   /** Counts bytes out: they are applied, or they were refused later. */
-  leave(bytes: number): void
+  leave(bytes: number, projects: ProjectBytes): void
   /** Called before each write: looks at the disk again when the last look is a second old. */
   checkDisk(): Promise<Fault | null>
   /** The next check looks at the disk (after a write found it full). */
@@ -20,6 +21,8 @@ export type Admission = {
 }
 
 const checkEveryMs = 1000
+/** After the last batch: batches are being applied. */
+const applyingMs = 2000
 
 export function createAdmission(options: {
   fs: LogFs
@@ -28,11 +31,14 @@ export function createAdmission(options: {
   minFreeBytes: number
 }): Admission {
   const { fs, dir, maxUnappliedBytes, minFreeBytes } = options
-  let unapplied = 0
+  let appliedAt = Number.NEGATIVE_INFINITY
+  const unapplied = createUnapplied({
+    maxBytes: maxUnappliedBytes,
+    isApplying: () => performance.now() - appliedAt < applyingMs,
+  })
   let checkedAt = Number.NEGATIVE_INFINITY
   let checking: Promise<void> | null = null
   let low: string | null = null
-  let refusedFor: string | null = null
 
   async function look(): Promise<void> {
     const { freeBytes, totalBytes } = await fs.space(dir)
@@ -43,21 +49,16 @@ export function createAdmission(options: {
   const isFresh = (): boolean => performance.now() - checkedAt < checkEveryMs
 
   return {
-    enter(bytes) {
+    enter(bytes, projects) {
       if (low !== null && isFresh()) throw retryLater(503, low)
-      // One append larger than the bound is taken when nothing else waits: else it could never be taken.
-      if (unapplied > 0 && unapplied + bytes > maxUnappliedBytes) {
-        refusedFor = `${mib(unapplied)} are waiting to be applied, the bound is ${mib(maxUnappliedBytes)}`
-        throw retryLater(429, refusedFor)
-      }
-      unapplied += bytes
+      const refusal = unapplied.refusal(bytes, projects)
+      if (refusal !== null) throw refusal
+      unapplied.take(bytes, projects)
     },
-    restore(bytes) {
-      unapplied += bytes
-    },
-    leave(bytes) {
-      unapplied -= bytes
-      if (bytes > 0) refusedFor = null
+    restore: (bytes) => unapplied.take(bytes, new Map()),
+    leave(bytes, projects) {
+      unapplied.give(bytes, projects)
+      appliedAt = performance.now()
     },
     async checkDisk() {
       if (!isFresh()) {
@@ -71,9 +72,7 @@ export function createAdmission(options: {
     recheckDisk() {
       checkedAt = Number.NEGATIVE_INFINITY
     },
-    unappliedBytes: () => unapplied,
-    reason: () => low ?? refusedFor,
+    unappliedBytes: unapplied.totalBytes,
+    reason: () => low ?? unapplied.reason(),
   }
 }
-
-const mib = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`

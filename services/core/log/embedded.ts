@@ -112,7 +112,7 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
       hurryEveryMs,
       enginePath: enginePath.of,
       onApplied(segment) {
-        admission.leave(segment.sizeBytes)
+        admission.leave(segment.sizeBytes, segment.projects)
         if (segment.archive === null)
           retention.add({ path: segment.file, first: segment.first, sizeBytes: segment.sizeBytes })
       },
@@ -179,7 +179,11 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
       ends.note(position.offset, records)
       return position
     },
-    endOf: (topic, projects) => [{ topic, partition: 0, offset: of(topic).ends.of(projects) }],
+    endOf(topic, projects) {
+      const { writer, ends } = of(topic)
+      // What lies in other topics is read from other projects too, by refs.
+      return [{ topic, partition: 0, offset: topic === 'calls' ? ends.of(projects) : writer.end() }]
+    },
     end: async (topic) => [{ topic, partition: 0, offset: of(topic).writer.end() }],
     consume: (topic, signal) => of(topic).delivery.consume(signal),
     async commit({ topic, partition, offset }) {

@@ -1,11 +1,13 @@
 // Appends records to Kafka: everything that waits shares the next produce request; bounded in bytes and in time.
 import { CompressionTypes, type IHeaders, type Producer } from 'kafkajs'
-import { fault, retryLater } from '../http/errors.ts'
+import { fault, retryLater, tooMuch } from '../http/errors.ts'
+import { createShares } from '../shares.ts'
 import { type TopicName, topics } from '../topics.ts'
 import type { KafkaClient, KafkaLogOptions } from './kafka-client.ts'
 import { encodeHeaders, encodeLargeHeaders, overheadBytes, partitionOf, splitRecord } from './kafka-record.ts'
 import type { LargeRecords } from './large-records.ts'
 import type { Position, RecordInput } from './log.ts'
+import { bytesByProject, type ProjectBytes } from './unapplied.ts'
 
 export type KafkaProducer = {
   append(topic: TopicName, records: RecordInput[]): Promise<Position>
@@ -21,12 +23,11 @@ export type KafkaProducer = {
 
 type Message = { value: Buffer; headers: IHeaders }
 
-/** The records of one append, all of one partition. */
-type Pending = {
-  topic: TopicName
-  partition: number
+/** An append that was let in; all of its records are of one partition. */
+type Admitted = { topic: TopicName; partition: number; sizeBytes: number; projects: ProjectBytes }
+
+type Pending = Admitted & {
   messages: Message[]
-  sizeBytes: number
   /** When it is given up. */
   dueAt: number
   /** Messages that are acknowledged. */
@@ -53,8 +54,10 @@ export async function createKafkaProducer(options: {
   recordBytes: number
   lastClock: bigint
   /** Throws the refusal when more bytes are not to be taken. */
-  admit(bytes: number): void
-  onAppended(position: Position, records: number, bytes: number): void
+  admit(bytes: number, projects: ProjectBytes): void
+  onAppended(position: Position, records: number, admitted: Admitted): void
+  /** Will not be appended. */
+  onDropped(admitted: Admitted): void
 }): Promise<KafkaProducer> {
   const { client, settings, recordBytes } = options
   const { maxInflightBytes = 64 * 2 ** 20, deliveryTimeoutMs = 10_000, logger } = settings
@@ -64,7 +67,7 @@ export async function createKafkaProducer(options: {
   const counts = { requests: 0, records: 0 }
   /** Appends whose rows go to blob storage first. */
   const large = new Set<Promise<Position>>()
-  let inflight = 0
+  const inflight = createShares<string>({ boundBytes: maxInflightBytes, leastBytes: maxInflightBytes / 8 })
   let highClock = options.lastClock
   let failingSince: number | null = null
   let reason = ''
@@ -107,12 +110,17 @@ export async function createKafkaProducer(options: {
         if (pending.dueAt <= now) settle(pending, retryLater(503, `The log did not answer in time: ${reason}`, 2))
   }
 
+  function drop(admitted: Admitted): void {
+    inflight.give(admitted.sizeBytes, admitted.projects)
+    options.onDropped(admitted)
+  }
+
   /** The next batch of each partition. What was refused meanwhile is left out. */
   function take(): Part[] {
     const parts: Part[] = []
     let total = 0
     for (const [key, queue] of queues) {
-      while (queue[0]?.isSettled) inflight -= (queue.shift() as Pending).sizeBytes
+      while (queue[0]?.isSettled) drop(queue.shift() as Pending)
       const first = queue[0]
       if (first === undefined) {
         queues.delete(key)
@@ -162,9 +170,9 @@ export async function createKafkaProducer(options: {
         pending.sent += count
         counts.records += count
         if (pending.sent < pending.messages.length) break
-        options.onAppended({ topic, partition, offset }, pending.messages.length, pending.sizeBytes)
+        options.onAppended({ topic, partition, offset }, pending.messages.length, pending)
         settle(pending, null, offset)
-        inflight -= pending.sizeBytes
+        inflight.give(pending.sizeBytes, pending.projects)
         queue.splice(queue.indexOf(pending), 1)
       }
       if (queue.length === 0) queues.delete(`${topic}/${partition}`)
@@ -265,11 +273,11 @@ export async function createKafkaProducer(options: {
     }
   }
 
-  function enqueue(topic: TopicName, partition: number, messages: Message[], sizeBytes: number): Promise<Position> {
+  function enqueue(admitted: Admitted, messages: Message[]): Promise<Position> {
     return new Promise((resolve, reject) => {
       const dueAt = performance.now() + deliveryTimeoutMs
-      const key = `${topic}/${partition}`
-      const pending = { topic, partition, messages, sizeBytes, dueAt, sent: 0, isSettled: false, resolve, reject }
+      const key = `${admitted.topic}/${admitted.partition}`
+      const pending = { ...admitted, messages, dueAt, sent: 0, isSettled: false, resolve, reject }
       const queue = queues.get(key)
       if (queue === undefined) queues.set(key, [pending])
       else queue.push(pending)
@@ -279,21 +287,16 @@ export async function createKafkaProducer(options: {
     })
   }
 
-  async function appendLarge(
-    topic: TopicName,
-    partition: number,
-    parts: RecordInput[],
-    sizeBytes: number,
-  ): Promise<Position> {
+  async function appendLarge(admitted: Admitted, parts: RecordInput[]): Promise<Position> {
     let kept: Map<RecordInput, Buffer>
     try {
       kept = await keptInTime(parts)
     } catch (error) {
-      inflight -= sizeBytes
+      drop(admitted)
       throw error
     }
-    const messages = parts.map((part) => messageOf(topic, part, kept.get(part)))
-    return enqueue(topic, partition, messages, sizeBytes)
+    const messages = parts.map((part) => messageOf(admitted.topic, part, kept.get(part)))
+    return enqueue(admitted, messages)
   }
 
   return {
@@ -306,22 +309,26 @@ export async function createKafkaProducer(options: {
       const parts = partsOf(records)
       const sizeBytes = parts.reduce((sum, { rows }) => sum + rows.length + overheadBytes, 0)
       if (failingSince !== null && queues.size > 0 && performance.now() - failingSince > refuseAfterMs) throw refusal()
-      if (inflight > 0 && inflight + sizeBytes > maxInflightBytes)
-        throw retryLater(429, `${inflight} bytes wait for the brokers, the bound is ${maxInflightBytes}`)
-      options.admit(sizeBytes)
-      inflight += sizeBytes
+      const projects = bytesByProject(records)
+      const refused = inflight.refusal(sizeBytes, projects)
+      if (refused !== null)
+        throw tooMuch(
+          refused === 'all' ? 'log' : 'log_share',
+          `${inflight.totalBytes()} bytes wait for the brokers, the bound is ${maxInflightBytes}`,
+        )
+      options.admit(sizeBytes, projects)
+      const admitted = { topic, partition, sizeBytes, projects }
+      inflight.take(sizeBytes, projects)
       if (!parts.some(isLarge))
         return enqueue(
-          topic,
-          partition,
+          admitted,
           parts.map((part) => messageOf(topic, part)),
-          sizeBytes,
         )
-      const appending = appendLarge(topic, partition, parts, sizeBytes).finally(() => large.delete(appending))
+      const appending = appendLarge(admitted, parts).finally(() => large.delete(appending))
       large.add(appending)
       return appending
     },
-    inflightBytes: () => inflight,
+    inflightBytes: inflight.totalBytes,
     counters: () => ({ ...counts }),
     problem: () => (failingSince === null ? null : `The brokers do not take records: ${reason}`),
     async close() {

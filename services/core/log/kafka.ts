@@ -1,12 +1,13 @@
 // The log of many machines: topics of a Kafka cluster, one per event family. Puts the driver together.
-import { retryLater } from '../http/errors.ts'
 import type { TopicName } from '../topics.ts'
 import { createKafkaClient, type KafkaLogOptions, prepareTopics, topicNames } from './kafka-client.ts'
 import { createKafkaConsumer } from './kafka-consumer.ts'
 import { createPartitionLag, type PartitionLag } from './kafka-lag.ts'
+import { createOwnAppends, type OwnAppends } from './kafka-own.ts'
 import { createKafkaPositions, type Offsets } from './kafka-positions.ts'
 import { createKafkaProducer } from './kafka-producer.ts'
 import type { Log, LogHealth, Position } from './log.ts'
+import { createUnapplied, type ProjectBytes } from './unapplied.ts'
 
 export type KafkaLog = Log & {
   /** Of this process since its start. */
@@ -34,8 +35,17 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
     if (found === undefined) throw new Error(`Topic ${topic} has no partition ${partition}`)
     return found
   }
+  // Who applies how much is not known here, so a share counts only when much waits; and each edge has one of its own.
+  const shares = createUnapplied({ maxBytes: maxUnappliedBytes, isApplying: () => false })
+  const own = new Map<TopicName, OwnAppends[]>(
+    topicNames.map((topic) => [
+      topic,
+      Array.from({ length: partitions.get(topic) as number }, () => createOwnAppends(shares.give)),
+    ]),
+  )
+  const ownOf = ({ topic, partition }: Pick<Position, 'topic' | 'partition'>) =>
+    own.get(topic)?.[partition] as OwnAppends
   let polledAt = Number.NEGATIVE_INFINITY
-  let refusedFor: string | null = null
   let closing: Promise<void> | null = null
 
   function each(offsets: Offsets, step: (position: Position) => void): void {
@@ -55,6 +65,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
       each(offsets, (one) => {
         const lag = of(one)
         lag.committed(one.offset)
+        ownOf(one).committed(one.offset)
         if (one.offset < lag.position()) void consumer?.restore({ ...one, offset: lag.position() })
       })
     },
@@ -67,15 +78,10 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
     for (const found of lags.values()) for (const lag of found) bytes += lag.unappliedBytes()
     return bytes
   }
-  const mib = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`
-  function admit(bytes: number): void {
-    if (maxUnappliedBytes === Number.POSITIVE_INFINITY) return
-    const waiting = unapplied()
-    refusedFor =
-      waiting > 0 && waiting + bytes > maxUnappliedBytes
-        ? `${mib(waiting)} are waiting to be applied, the bound is ${mib(maxUnappliedBytes)}`
-        : null
-    if (refusedFor !== null) throw retryLater(429, refusedFor)
+  function admit(bytes: number, projects: ProjectBytes): void {
+    const refusal = maxUnappliedBytes === Number.POSITIVE_INFINITY ? null : shares.refusal(bytes, projects, unapplied())
+    if (refusal !== null) throw refusal
+    shares.take(bytes, projects)
   }
 
   const consumer = roles.consume
@@ -84,7 +90,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
         settings: options,
         onCommitted(position) {
           of(position).committed(position.offset)
-          refusedFor = null
+          ownOf(position).committed(position.offset)
         },
       })
     : null
@@ -97,7 +103,11 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
         recordBytes,
         lastClock,
         admit,
-        onAppended: (position, records, bytes) => of(position).appended(position.offset, records, bytes, Date.now()),
+        onAppended(position, records, { sizeBytes, projects }) {
+          of(position).appended(position.offset, records, sizeBytes, Date.now())
+          ownOf(position).appended(position.offset, sizeBytes, projects)
+        },
+        onDropped: ({ sizeBytes, projects }) => shares.give(sizeBytes, projects),
       })
     : null
 
@@ -121,7 +131,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
     const now = Date.now()
     let oldestMs = now
     for (const found of lags.values()) for (const lag of found) oldestMs = Math.min(oldestMs, lag.oldestMs() ?? now)
-    const reasons = [producer?.problem(), consumer?.problem(), positions.problem(), refusedFor].filter(
+    const reasons = [producer?.problem(), consumer?.problem(), positions.problem(), shares.reason()].filter(
       (reason) => typeof reason === 'string',
     )
     if (closing !== null) reasons.unshift('The log is closed')

@@ -19,8 +19,8 @@ export type RecordInput = {
   patchCount: number
   /** Greatest accept clock among the rows. */
   clock: bigint
-  /** The projects of the rows, each once; absent: not known. */
-  projects?: readonly string[]
+  /** Bytes of the rows by project; absent: not known. */
+  projects?: ReadonlyMap<string, number>
   /** Partition key: hash of project and call id; rows of one record share it on a partitioned log. */
   key: string
 }

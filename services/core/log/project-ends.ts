@@ -25,7 +25,7 @@ export function createProjectEnds(end: number, limit = 10_000): ProjectEnds {
         return
       }
       for (const { projects } of records)
-        for (const project of projects as readonly string[]) {
+        for (const project of (projects as ReadonlyMap<string, number>).keys()) {
           const known = ends.get(project) ?? 0
           ends.delete(project)
           ends.set(project, Math.max(known, offset))

@@ -17,6 +17,8 @@ export type Segment = {
   sizeBytes: number
   rowCount: number
   patchCount: number
+  /** Bytes of its rows by project; none when they were read back, as nobody can tell. */
+  projects: Map<string, number>
   /** Milliseconds since 1970 at which its first record was appended. */
   oldestMs: number
   /** Null = not in memory; read again from the file when the segment is delivered. */
@@ -133,6 +135,7 @@ export function summarize(file: StoredFile, records: StoredHeader[], sizeBytes: 
     sizeBytes,
     rowCount,
     patchCount,
+    projects: new Map(),
     oldestMs: records[0]?.appendedMs ?? 0,
     records: null,
   }
@@ -147,6 +150,7 @@ export const archivedSegment = (folder: string, archive: StoredFile, oldestMs: n
   sizeBytes: 0,
   rowCount: 0,
   patchCount: 0,
+  projects: new Map(),
   oldestMs,
   records: null,
 })

@@ -6,6 +6,7 @@ import { errorCode, ignoreMissing, type LogFile, type LogFs, writeAll } from './
 import type { Position, RecordHeader, RecordInput } from './log.ts'
 import { encodeHead, storedBytes } from './record.ts'
 import { readRecords, type Segment, segmentPath } from './segment.ts'
+import { bytesByProject, type ProjectBytes } from './unapplied.ts'
 
 /** Totals since the log was opened. */
 export type LogCounters = {
@@ -48,6 +49,7 @@ export type Writer = {
 type Pending = {
   records: RecordInput[]
   sizeBytes: number
+  projects: ProjectBytes
   resolve(position: Position): void
   reject(fault: Fault): void
 }
@@ -157,6 +159,9 @@ export function createWriter(options: {
         segment.patchCount += record.patchCount
         segment.records?.push(record)
       }
+      for (const { projects } of group)
+        for (const [project, bytes] of projects)
+          segment.projects.set(project, (segment.projects.get(project) ?? 0) + bytes)
       durableEnd = segment.last
       highClock = clock
     } catch (error) {
@@ -252,7 +257,7 @@ export function createWriter(options: {
 
   function rejectAll(group: Pending[], fault: Fault): void {
     for (const pending of group) {
-      admission.leave(pending.sizeBytes)
+      admission.leave(pending.sizeBytes, pending.projects)
       pending.reject(fault)
     }
   }
@@ -268,13 +273,14 @@ export function createWriter(options: {
           return Promise.reject(new Error('A record must begin with { and end with a line feed, and have rows'))
         sizeBytes += storedBytes(rows)
       }
+      const projects = bytesByProject(records)
       try {
-        admission.enter(sizeBytes)
+        admission.enter(sizeBytes, projects)
       } catch (error) {
         return Promise.reject(error)
       }
       return new Promise((resolve, reject) => {
-        queue.push({ records, sizeBytes, resolve, reject })
+        queue.push({ records, sizeBytes, projects, resolve, reject })
         if (isPumping) return
         isPumping = true
         pumping = pump()
@@ -303,6 +309,7 @@ const emptySegment = (file: string, first: number): Segment => ({
   sizeBytes: 0,
   rowCount: 0,
   patchCount: 0,
+  projects: new Map(),
   oldestMs: 0,
   records: [],
 })

@@ -46,7 +46,14 @@ function headOf(line: Buffer): { project: string; id: string; clock: bigint } {
   throw new Error('a row has no project or no clock')
 }
 
-type Pending = { lines: Buffer[]; bytes: number; patches: number; clock: bigint; key: string }
+type Pending = {
+  lines: Buffer[]
+  bytes: number
+  patches: number
+  clock: bigint
+  key: string
+  projects: Map<string, number>
+}
 
 const stateOf = async (path: string): Promise<{ sha256: string; done: string[] } | null> =>
   readFile(path, 'utf8').then(
@@ -102,10 +109,10 @@ export async function importFrom(deps: ImportDeps, folder: string, task: MoveTas
     }
   }
 
-  const flush = async (topic: TopicName, { lines, patches, clock, key }: Pending): Promise<void> => {
+  const flush = async (topic: TopicName, { lines, patches, clock, key, projects }: Pending): Promise<void> => {
     const rows = Buffer.concat(lines.flatMap((line) => [line, newline]))
     try {
-      await append(topic, { rows, rowCount: lines.length, patchCount: patches, clock, key })
+      await append(topic, { rows, rowCount: lines.length, patchCount: patches, clock, key, projects })
     } catch (error) {
       const { project, id } = headOf(lines[0] as Buffer)
       if (error instanceof Fault) throw new Error(`${topic}, ${project} ${id}: ${error.message}`)
@@ -156,10 +163,11 @@ export async function importFrom(deps: ImportDeps, folder: string, task: MoveTas
         for (const other of byKey.values()) await flush(topic, other)
         byKey.clear()
       }
-      pending ??= { lines: [], bytes: 0, patches: 0, clock: 0n, key }
+      pending ??= { lines: [], bytes: 0, patches: 0, clock: 0n, key, projects: new Map() }
       byKey.set(key, pending)
       pending.lines.push(row)
       pending.bytes += row.length + 1
+      pending.projects.set(project, (pending.projects.get(project) ?? 0) + row.length + 1)
       if (topic === 'calls' && !line.subarray(0, complete.length).equals(complete)) pending.patches++
       if (clock > pending.clock) pending.clock = clock
     }
