@@ -6,13 +6,13 @@ const checkStatus = z.enum(['ok', 'degraded', 'down'])
 
 export const healthResponse = z.object({
   status: z.enum(['ok', 'degraded', 'unavailable']),
-  /** `keys` is there only when it is not ok. */
-  checks: z.object({ log: checkStatus, storage: checkStatus, workers: checkStatus, keys: checkStatus.optional() }),
+  /** `keys` and `providers`, files of the operator, are there only when they are not ok. */
+  checks: z.object({
+    ...{ log: checkStatus, storage: checkStatus, workers: checkStatus },
+    ...{ keys: checkStatus.optional(), providers: checkStatus.optional() },
+  }),
   /** Why a check is not ok. */
-  reasons: z
-    .object({ log: z.string(), storage: z.string(), workers: z.string(), keys: z.string() })
-    .partial()
-    .optional(),
+  reasons: z.partialRecord(z.enum(['log', 'storage', 'workers', 'keys', 'providers']), z.string()).optional(),
   /** Age of the oldest accepted write that is not visible yet. */
   lag_ms: z.number(),
 })

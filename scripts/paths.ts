@@ -33,6 +33,7 @@ export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
     blobs: absent,
     freshness: absent,
     service,
+    providers: absent,
     logger: absent,
   }
   return routesOf(role, deps)

@@ -140,7 +140,7 @@ function settings(config: Config): Finding[] {
 
 function providers({ providersFile, secrets }: Config): Finding {
   try {
-    const known = openProviders({ file: providersFile })().secretNames()
+    const known = openProviders({ file: providersFile }).current().secretNames()
     const idle = Object.keys(secrets).filter((name) => !known.has(name))
     return idle.length > 0
       ? warn('secrets', `${idle.join(', ')}: of no provider and not bound in the providers file, so they serve nobody`)

@@ -20,6 +20,7 @@ import { createEvaluationObjectRoutes } from './evaluation/object-routes.ts'
 import { createEnsureOps } from './evaluation/ops.ts'
 import { createCalls } from './evaluation/runs-calls.ts'
 import { createRunRoutes } from './evaluation/runs-routes.ts'
+import type { Providers } from './inference/providers.ts'
 import { createInferenceRoutes } from './inference/routes.ts'
 import { createAnnotationQueueWriteRoutes } from './ingest/annotation-queues/routes.ts'
 import { createCallWriteRoutes } from './ingest/calls/routes.ts'
@@ -65,7 +66,8 @@ export type RouteDeps = {
   blobs: Blobs
   freshness: Freshness
   service: ServiceDeps
-  logger: Pick<Logger, 'info' | 'warn'>
+  providers: () => Providers
+  logger: Pick<Logger, 'warn'>
 }
 
 /** Handlers read by what their requests have opened. */
@@ -132,8 +134,11 @@ const commonRoutes = ({ service }: Pick<RouteDeps, 'service'>): Route[] => [
 ]
 
 /** Routes of the services that do work: what they need of the others they get through the port. */
-const workRoutes = ({ store, log, clock, freshness, config, logger }: HandlerDeps, invoke: Invoke): Route[] => [
-  ...createInferenceRoutes({ invoke, config, logger }),
+const workRoutes = (
+  { store, log, clock, freshness, config, providers, logger }: HandlerDeps,
+  invoke: Invoke,
+): Route[] => [
+  ...createInferenceRoutes({ invoke, config, providers, logger }),
   ...createEvaluationObjectRoutes({ invoke, log, clock }),
   ...createRunRoutes({ invoke, freshness, clock, ensureOps: createEnsureOps({ log, clock }), config }),
   evaluateModelRoute({ log, clock, config }),

@@ -33,6 +33,7 @@ import {
   reachOf,
 } from './engines.ts'
 import type { EvaluationJobs } from './evaluation/evaluate-model-jobs.ts'
+import { openProviders } from './inference/providers.ts'
 import { createOtelGrpcMethods } from './ingest/otel/grpc.ts'
 import { openBlobs } from './open-blobs.ts'
 import { type OtlpPorts, openOtlpPorts } from './otlp-ports.ts'
@@ -86,6 +87,11 @@ export async function startCallhouse(
       onBroken: (reason) => logger.error({ reason }, 'the file of keys cannot be used; the keys read before stay'),
       onMended: () => logger.info('the file of keys can be used again'),
     })
+    const providers = openProviders({
+      file: config.providersFile,
+      onBroken: (reason) => logger.error({ reason }, 'the providers file cannot be used; the one before stays'),
+      onMended: () => logger.info('the providers file can be used again'),
+    })
     const first = keys.firstKey(config.host)
     if (!first.ok) throw new Error(first.line)
     // A start that fails never shows the key; the next one makes another.
@@ -138,16 +144,20 @@ export async function startCallhouse(
         // Read without a key: only what names no path and quotes nothing.
         const parts = storage.status === 'degraded' ? storage.reason : undefined
         const missing = [parts, applying?.missing()].filter(Boolean).join('; ')
-        const broken = keys.problem() === undefined ? undefined : 'the file of keys cannot be used; those before stay'
+        const files = {
+          keys: keys.problem() && 'the file of keys cannot be used; those before stay',
+          providers: providers.problem() && 'the providers file cannot be used; the one before stays',
+        }
         const lapsed = edge.problem() ?? undefined
         const logStatus = status === 'ok' && lapsed !== undefined ? 'degraded' : status
-        const reasons = { log: lapsed, storage: missing || undefined, workers: workers.reason, keys: broken }
+        const reasons = { log: lapsed, storage: missing || undefined, workers: workers.reason, ...files }
         const checks = { log: logStatus, storage: storage.status, workers: workers.status }
-        return { ...checks, ...(broken === undefined ? {} : { keys: 'degraded' as const }), reasons, lagMs }
+        const kept = Object.entries(files).flatMap(([name, broken]) => (broken ? [[name, 'degraded' as const]] : []))
+        return { ...checks, ...Object.fromEntries(kept), reasons, lagMs }
       },
     }
     observeProcess(registry, { version, role, dataDir }, service.health)
-    const routeDeps = { config, log, store, clock, blobs, freshness, service, logger }
+    const routeDeps = { config, providers: providers.current, log, store, clock, blobs, freshness, service, logger }
     const routes = routesOf(role, routeDeps)
     if (does(role, 'apply') && config.evaluateDispatch) {
       jobs = evaluationJobsOf(routeDeps, does(role, 'query') ? routes : routesOf('serve', routeDeps), logger)

@@ -6,7 +6,7 @@ type CheckStatus = 'ok' | 'degraded' | 'down'
 
 const numbers: Record<CheckStatus, number> = { ok: 0, degraded: 1, down: 2 }
 
-type Checks = Record<'log' | 'storage' | 'workers', CheckStatus> & { keys?: CheckStatus }
+type Checks = Record<'log' | 'storage' | 'workers', CheckStatus> & { [file in 'keys' | 'providers']?: CheckStatus }
 
 const nothingWorks: Checks = { log: 'down', storage: 'down', workers: 'down' }
 
@@ -40,8 +40,8 @@ export function observeProcess(
     labelNames: ['check'] as const,
     registers,
     async collect() {
-      const { log, storage, workers, keys = 'ok' } = await inTime(health()).catch(() => nothingWorks)
-      for (const [check, status] of Object.entries({ log, storage, workers, keys }))
+      const { log, storage, workers, keys = 'ok', providers = 'ok' } = await inTime(health()).catch(() => nothingWorks)
+      for (const [check, status] of Object.entries({ log, storage, workers, keys, providers }))
         this.labels(check).set(numbers[status])
     },
   })

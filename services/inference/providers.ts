@@ -1,6 +1,6 @@
 // Providers that the operator offers: the built-in ones and those of CALLHOUSE_PROVIDERS_FILE, which may change at any time.
 import { z } from 'zod'
-import { type WatchedFileOptions, watchFile } from '../core/watched-file.ts'
+import { type WatchedFile, type WatchedFileOptions, watchFile } from '../core/watched-file.ts'
 import { sendable } from './headers.ts'
 import { type Binding, baseAddress, bindings, isWithin } from './secret-bindings.ts'
 
@@ -192,10 +192,10 @@ export type ProvidersDeps = Pick<WatchedFileOptions<FileContent, Providers>, 'on
  * The providers as the file says at the moment; a file that became unreadable leaves what was read before.
  * @throws Error when the file is wrong from the start
  */
-export function openProviders({ file, ...told }: ProvidersDeps): () => Providers {
+export function openProviders({ file, ...told }: ProvidersDeps): WatchedFile<Providers> {
   if (file === undefined) {
     const fixed = providersOf({})
-    return () => fixed
+    return { current: () => fixed, problem: () => undefined }
   }
-  return watchFile({ path: file, schema: fileSchema, use: providersOf, ...told }).current
+  return watchFile({ path: file, schema: fileSchema, use: providersOf, ...told })
 }

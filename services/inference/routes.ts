@@ -21,7 +21,7 @@ import { imageRoute } from './images.ts'
 import { jsonBody } from './json-body.ts'
 import { createEngineModels, modelsOf, usableModels } from './models.ts'
 import { credentialParts, nullEdits, tracingOf, withoutService, withoutTracing } from './prepare.ts'
-import { openProviders } from './providers.ts'
+import type { Providers } from './providers.ts'
 import { createRecorder } from './record.ts'
 import { replyOf } from './reply.ts'
 import { engineTarget, type InferenceConfig, providerTarget, type Target } from './resolve.ts'
@@ -33,8 +33,9 @@ import { createUpstream } from './upstream.ts'
 
 export type InferenceDeps = {
   invoke: Invoke
-  config: InferenceConfig & { providersFile: string | undefined; secrets: Readonly<Record<string, string>> }
-  logger: Pick<Logger, 'info' | 'warn'>
+  config: InferenceConfig & { secrets: Readonly<Record<string, string>> }
+  providers: () => Providers
+  logger: Pick<Logger, 'warn'>
 }
 
 const operations = new Map<string, Operation>(
@@ -167,13 +168,8 @@ async function readRouter(deps: RunDeps, context: Context) {
   return { json: { object: 'list', data: modelsOf(bytes, router) } }
 }
 
-export function createInferenceRoutes({ invoke, config, logger }: InferenceDeps): Route[] {
+export function createInferenceRoutes({ invoke, config, providers, logger }: InferenceDeps): Route[] {
   const upstream = createUpstream(config)
-  const providers = openProviders({
-    file: config.providersFile,
-    onBroken: (reason) => logger.warn({ reason }, 'the providers file cannot be used; the one before stays'),
-    onMended: () => logger.info('the providers file can be used again'),
-  })
   const secrets = createSecrets({
     values: config.secrets,
     binding: (name) => providers().binding(name),

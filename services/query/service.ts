@@ -15,10 +15,11 @@ export type HealthChecks = {
   log: CheckStatus
   storage: CheckStatus
   workers: CheckStatus
-  /** Only when it is not ok. */
+  /** Files that operators change while the server runs; only when they are not ok. */
   keys?: CheckStatus
+  providers?: CheckStatus
   /** Why a check is not ok. */
-  reasons?: { [check in 'log' | 'storage' | 'workers' | 'keys']?: string | undefined }
+  reasons?: { [check in 'log' | 'storage' | 'workers' | 'keys' | 'providers']?: string | undefined }
   /** Age of the oldest accepted write that is not visible yet, in milliseconds. */
   lagMs: number
 }

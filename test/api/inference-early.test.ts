@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Invoke } from '../../services/core/http/invoke.ts'
 import { StoreError } from '../../services/core/store/store.ts'
+import { openProviders } from '../../services/inference/providers.ts'
 import { createInferenceRoutes } from '../../services/inference/routes.ts'
 import { json, type Sent, send, startServer, type TestServer, testConfig } from './http-server.ts'
 
@@ -11,14 +12,12 @@ const failing = (): never => {
 }
 const invoke: Invoke = { json: failing, rows: failing, lines: failing, answer: failing, reply: failing }
 const config = { ...testConfig(), engineUrl: undefined }
+const providers = openProviders({ file: undefined }).current
 const bounds = ['--max-body-bytes', '65536', '--max-inflight-bytes', '65536', '--max-json-depth', '20']
 let server: TestServer
 let reader: string
 beforeAll(async () => {
-  server = await startServer(
-    createInferenceRoutes({ invoke, config, logger: { info: () => {}, warn: () => {} } }),
-    bounds,
-  )
+  server = await startServer(createInferenceRoutes({ invoke, config, providers, logger: { warn: () => {} } }), bounds)
   reader = server.keys.create({ userId: 'r', role: 'read', grants: '*' }).text
 })
 afterAll(() => server.stop())

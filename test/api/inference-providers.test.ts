@@ -198,8 +198,13 @@ it('the providers file is read again when it changed, and a broken one changes n
   world.writeProviders({ ...rest, models: { ...models, 'new-model': 'mine' } })
   expect((await send({ model: 'new-model' })).status).toBe(200)
   world.writeProviders('{"providers":')
+  const health = async () => (await fetch(`${world.server.now().url}/health`)).json()
+  expect(await health()).toMatchObject({ status: 'degraded', checks: { providers: 'degraded' } })
   expect((await send({ model: 'new-model' })).status).toBe(200)
   expect(world.server.lines.some((line) => line.includes('not JSON'))).toBe(true)
+  world.writeProviders(providersOf(world.fake.url))
+  expect(await health()).toMatchObject({ status: 'ok' })
+  expect((await send({ model: 'new-model' })).status).toBe(404)
 })
 
 it('no secret was logged', () => {

@@ -94,7 +94,7 @@ describe('the providers file', () => {
   afterAll(() => rmSync(folder, { recursive: true }))
   const open = (content: unknown) => {
     writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
-    return openProviders({ file })()
+    return openProviders({ file }).current()
   }
   const house = { base_url: 'https://house.example/v1', api_key_name: 'HOUSE_KEY' }
   const bound = { HOUSE_KEY: { projects: ['acme'], origins: ['https://other.example'] } }
