@@ -6,6 +6,7 @@ import { bytesField, countMessages, integerField, textField } from '../../core/p
 import { protobufType, undecodableReply } from './reply.ts'
 
 type Signal = {
+  route: string
   name: string
   /** Of the answer in JSON. */
   rejected: string
@@ -16,6 +17,7 @@ type Signal = {
 
 const signals: readonly Signal[] = [
   {
+    route: 'otel.logs',
     name: 'logs',
     rejected: 'rejectedLogRecords',
     fields: [[1], [2], [2]],
@@ -26,6 +28,7 @@ const signals: readonly Signal[] = [
     ],
   },
   {
+    route: 'otel.metrics',
     name: 'metrics',
     rejected: 'rejectedDataPoints',
     fields: [[1], [2], [2], [5, 7, 9, 10, 11], [1]],
@@ -74,7 +77,7 @@ function answer({ name, rejected, fields, names }: Signal, maxJsonDepth: number,
 export const notStoredRoutes = (maxJsonDepth: number): Route[] =>
   signals.map((signal) =>
     route({
-      name: `otel.${signal.name}`,
+      name: signal.route,
       method: 'POST',
       path: `/otel/v1/${signal.name}`,
       aliases: [`/v1/${signal.name}`],
