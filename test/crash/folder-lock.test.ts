@@ -5,6 +5,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { waitForEarlierBuild } from '../../services/core/log/earlier-lock.ts'
 import { takeLock } from '../../services/core/process/folder-lock.ts'
 import { describeSelf, encodeHolder, type Holder } from '../../services/core/process/holder.ts'
 import { openLog, temporaryFolder } from '../fixtures/log.ts'
@@ -207,15 +208,19 @@ describe('a lock that is lost', () => {
     await lock.release()
   })
 
-  test('ends the process at once, as a crash would', async () => {
-    const dir = await temporaryFolder()
-    const holder = startLogProcess(dir, { round: 1, lock: beating })
-    await holder.more(10)
-    await rm(join(dir, 'lock'))
-    const { signal, stderr } = await holder.ended
-    expect(signal).toBe('SIGKILL')
-    expect(stderr).toContain('is lost: it was removed; ended at once, since another process may use the folder')
-  })
+  // The first process of a container cannot be killed from within.
+  test.for([false, ...(hasNamespaces ? [true] : [])])(
+    'ends the process at once, as a crash would, also as the first of a container (%s)',
+    async (isNamespace) => {
+      const dir = await temporaryFolder()
+      const holder = startLogProcess(dir, { round: 1, lock: beating, isNamespace })
+      await holder.more(10)
+      await rm(join(dir, 'lock'))
+      const { signal, stderr } = await holder.ended
+      expect(signal).toMatch(isNamespace ? /^SIG(ABRT|SEGV|ILL|TRAP)$/ : /^SIGKILL$/)
+      expect(stderr).toContain('is lost: it was removed; ended at once, since another process may use the folder')
+    },
+  )
 })
 
 describe('the lock of earlier builds', () => {
@@ -235,10 +240,22 @@ describe('the lock of earlier builds', () => {
     const dir = await temporaryFolder()
     const path = join(dir, 'lock-00000007')
     await writeFile(path, JSON.stringify(earlier))
-    const opening = expect(openLog(dir)).rejects.toThrow('is in use by process 1 on somewhere, of an earlier version')
-    await sleep(300)
+    const lines: string[] = []
+    const waiting = waitForEarlierBuild(dir, (line) => lines.push(line), 0)
+    const refused = expect(waiting).rejects.toThrow(`${dir} is in use by process 1 on somewhere, of an earlier version`)
+    await vi.waitFor(() => expect(lines).toHaveLength(1))
     await utimes(path, new Date(), new Date())
-    await opening
+    await refused
     expect(await readdir(dir)).toContain('lock-00000007')
+  })
+
+  test('one that is given back meanwhile lets the start go on, and so does one that nobody can read', async () => {
+    const dir = await temporaryFolder()
+    const path = join(dir, 'lock-00000007')
+    await writeFile(path, JSON.stringify(earlier))
+    await writeFile(join(dir, 'lock-abc.tmp'), '{"pid":')
+    const giveBack = () => writeFile(path, JSON.stringify({ ...earlier, pid: 0 }))
+    await waitForEarlierBuild(dir, () => void giveBack())
+    expect(await readdir(dir)).toEqual([])
   })
 })

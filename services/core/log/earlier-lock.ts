@@ -2,6 +2,7 @@
 import { readdir, readFile, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { decodeHolder, type Holder } from '../process/holder.ts'
 import { ignoreMissing } from './disk.ts'
 
 const lockFile = /^lock-(\d{8}|.*\.tmp)$/
@@ -9,20 +10,36 @@ const lockFile = /^lock-(\d{8}|.*\.tmp)$/
 const silenceMs = 25_000
 const pollMs = 250
 
+const writtenMs = (path: string): Promise<number> =>
+  stat(path).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  )
+
+/** Who may still have it: it was not given back (process 0), and was written a short while ago. */
+async function holderOf(path: string): Promise<Holder | undefined> {
+  const holder = decodeHolder(await readFile(path, 'utf8').catch(() => ''))
+  const isRecent = Math.abs(Date.now() - (await writtenMs(path))) < silenceMs
+  return holder?.pid && isRecent ? holder : undefined
+}
+
 /**
- * Removes such files when no process keeps them any more. One that fell silent a moment ago is watched: its process may
- * have been killed, or live where it cannot be seen.
- * @throws Error with a line that says who still writes its lock
+ * Removes such files when no process keeps them any more. One that was written a short while ago is watched: its
+ * process may have been killed, or live where it cannot be seen.
+ * @param onWait told once when that takes time
+ * @throws Error with a line that says who still writes its lock after `waitMs`
  */
-export async function waitForEarlierBuild(dir: string): Promise<void> {
-  const files = (await readdir(dir)).filter((name) => lockFile.test(name))
-  for (const path of files.map((name) => join(dir, name))) {
-    const text = await readFile(path, 'utf8').catch(() => '')
-    const { pid, host } = (text.replaceAll('\0', '') === '' ? { pid: 0 } : JSON.parse(text)) as Record<string, unknown>
-    const { mtimeMs } = await stat(path)
-    while (pid !== 0 && Math.abs(Date.now() - mtimeMs) < silenceMs) {
-      if ((await stat(path)).mtimeMs !== mtimeMs)
-        throw new Error(`${dir} is in use by process ${pid} on ${host}, of an earlier version`)
+export async function waitForEarlierBuild(dir: string, onWait: (line: string) => void, waitMs = 10_000): Promise<void> {
+  const beganMs = Date.now()
+  for (const name of (await readdir(dir)).filter((one) => lockFile.test(one))) {
+    const path = join(dir, name)
+    const firstMs = await writtenMs(path)
+    let told = false
+    for (let holder = await holderOf(path); holder !== undefined; holder = await holderOf(path)) {
+      const line = `${dir} is in use by process ${holder.pid} on ${holder.host}, of an earlier version`
+      if ((await writtenMs(path)) !== firstMs && Date.now() - beganMs >= waitMs) throw new Error(line)
+      if (!told) onWait(`${line}, or was until a moment ago: waits until that is certain`)
+      told = true
       await sleep(pollMs)
     }
     await unlink(path).catch(ignoreMissing)

@@ -141,7 +141,7 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
   }
 
   try {
-    await waitForEarlierBuild(dir)
+    await waitForEarlierBuild(dir, (line) => logger?.warn({}, line))
     for (const topic of Object.keys(topics) as TopicName[]) await openTopic(topic)
   } catch (error) {
     await closeAll()

@@ -4,6 +4,7 @@ import { constants, type FileHandle, mkdir, open, readFile, stat, unlink } from 
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nodeFs } from '../log/disk.ts'
+import { endAtOnce } from './end-at-once.ts'
 import {
   decodeHolder,
   describeSelf,
@@ -42,12 +43,6 @@ type LockOptions = {
   onLost?(line: string): void
 }
 
-/** Ends the process as a crash would: an orderly end writes. */
-function endAtOnce(line: string): void {
-  writeSync(2, `callhouse: ${line}\n`)
-  process.kill(process.pid, 'SIGKILL')
-}
-
 const defaults = {
   waitMs: 10_000,
   beatMs: 5_000,
@@ -56,7 +51,11 @@ const defaults = {
   settleMs: 10_000,
   lock: kernelLock,
   onWait: (line: string): void => void process.stderr.write(`callhouse: ${line}\n`),
-  onLost: endAtOnce,
+  // An orderly end would write.
+  onLost(line: string): void {
+    writeSync(2, `callhouse: ${line}\n`)
+    endAtOnce()
+  },
 }
 const pollMs = 100
 

@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { drainPending, Session } from 'chdb'
+import { endAtOnce } from '../process/end-at-once.ts'
 import { toStoreError } from './errors.ts'
 import { countingStatements, insertStatement } from './insert.ts'
 import { quote } from './literals.ts'
@@ -134,7 +135,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
    * store has nothing to lose: it is killed then.
    */
   const onExit = (): void => {
-    if (Object.values(pools).some((pool) => pool.isBusy())) process.kill(process.pid, 'SIGKILL')
+    if (Object.values(pools).some((pool) => pool.isBusy())) endAtOnce()
   }
   // before the engine's own handler
   process.prependListener('exit', onExit)
