@@ -6,8 +6,9 @@ import { bytesField, countMessages, integerField, textField } from '../../core/p
 import { protobufType, undecodableReply } from './reply.ts'
 
 type Signal = {
-  route: string
+  /** Of the route. */
   name: string
+  signal: string
   /** Of the answer in JSON. */
   rejected: string
   /** Where the records lie in the request: the fields that lead to them, in protobuf and in JSON. */
@@ -17,8 +18,8 @@ type Signal = {
 
 const signals: readonly Signal[] = [
   {
-    route: 'otel.logs',
-    name: 'logs',
+    name: 'otel.logs',
+    signal: 'logs',
     rejected: 'rejectedLogRecords',
     fields: [[1], [2], [2]],
     names: [
@@ -28,8 +29,8 @@ const signals: readonly Signal[] = [
     ],
   },
   {
-    route: 'otel.metrics',
-    name: 'metrics',
+    name: 'otel.metrics',
+    signal: 'metrics',
     rejected: 'rejectedDataPoints',
     fields: [[1], [2], [2], [5, 7, 9, 10, 11], [1]],
     names: [
@@ -57,16 +58,16 @@ function countRecords(value: unknown, names: Signal['names']): number {
   return level.length
 }
 
-function answer({ name, rejected, fields, names }: Signal, maxJsonDepth: number, { body }: RouteContext): Reply {
+function answer({ signal, rejected, fields, names }: Signal, maxJsonDepth: number, { body }: RouteContext): Reply {
   const isJson = body.contentType === 'application/json'
   let count: number
   try {
     count = isJson ? countRecords(parseJson(body.bytes, maxJsonDepth), names) : countMessages(body.bytes, fields)
   } catch (error) {
     if (isJson) throw error
-    return undecodableReply(false, `Invalid ${name} request: ${error instanceof Error ? error.message : ''}`)
+    return undecodableReply(false, `Invalid ${signal} request: ${error instanceof Error ? error.message : ''}`)
   }
-  const message = `${name} are not stored`
+  const message = `${signal} are not stored`
   if (isJson)
     return { json: count === 0 ? {} : { partialSuccess: { [rejected]: String(count), errorMessage: message } } }
   const bytes =
@@ -75,21 +76,21 @@ function answer({ name, rejected, fields, names }: Signal, maxJsonDepth: number,
 }
 
 export const notStoredRoutes = (maxJsonDepth: number): Route[] =>
-  signals.map((signal) =>
+  signals.map((one) =>
     route({
-      name: signal.route,
+      name: one.name,
       method: 'POST',
-      path: `/otel/v1/${signal.name}`,
-      aliases: [`/v1/${signal.name}`],
+      path: `/otel/v1/${one.signal}`,
+      aliases: [`/v1/${one.signal}`],
       right: 'ingest',
       withoutProject: true,
-      summary: `Takes OTLP ${signal.name} and says that they are not stored`,
+      summary: `Takes OTLP ${one.signal} and says that they are not stored`,
       body: { type: 'raw', contentTypes: [protobufType, 'application/json'] },
       response: z.object({
-        partialSuccess: z.object({ [signal.rejected]: z.string(), errorMessage: z.string() }).optional(),
+        partialSuccess: z.object({ [one.rejected]: z.string(), errorMessage: z.string() }).optional(),
       }),
       handle: async (context) => {
-        return answer(signal, maxJsonDepth, context)
+        return answer(one, maxJsonDepth, context)
       },
     }),
   )
