@@ -84,6 +84,7 @@ export const notStoredRoutes = (maxJsonDepth: number): Route[] =>
       aliases: [`/v1/${one.signal}`],
       right: 'ingest',
       withoutProject: true,
+      topics: [],
       summary: `Takes OTLP ${one.signal} and says that they are not stored`,
       body: { type: 'raw', contentTypes: [protobufType, 'application/json'] },
       response: z.object({
