@@ -2,6 +2,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Fault } from '../../services/core/http/errors.ts'
 import type { Log, RecordInput } from '../../services/core/log/log.ts'
+import { topics } from '../../services/core/topics.ts'
 import { applyRows, idsOf, recordOf } from '../fixtures/log.ts'
 
 /** One log with its own storage, which can be opened again after `close`. */
@@ -123,6 +124,49 @@ export function logContract(name: string, createDriver: () => Promise<LogDriver>
       expect(second.isEarly).toBe(false)
       expect(await idsOf(second.result.value)).toEqual(['b'])
       await batches.return?.()
+    })
+
+    test('topics keep their ids over a restart, differ from each other, and tell what they hold', async () => {
+      const one = await driver()
+      let log = await one.open()
+      const { partition } = await log.append('calls', [recordOf(['a']), recordOf(['b'])])
+      const before = await log.identity()
+      const ids = before.map(({ id }) => id)
+      expect(new Set(ids).size).toBe(Object.keys(topics).length)
+      expect(ids).not.toContain('')
+      const kept = before.find(({ topic }) => topic === 'calls')?.kept
+      expect(kept?.find((range) => range.partition === partition)).toEqual({ partition, first: 1, end: 2 })
+      await log.close()
+      log = await one.open()
+      onTestFinished(() => log.close())
+      expect(await log.identity()).toEqual(before)
+    })
+
+    test('delivery begins after what the tables hold when more was committed, and never later', async () => {
+      const one = await driver()
+      let log = await one.open()
+      for (const id of numbered(6)) {
+        await log.append('calls', [recordOf([id])])
+        await applyRows(log, 'calls', 1)
+      }
+      const [{ partition = 0 } = {}] = (await log.committed('calls')).filter(({ offset }) => offset === 6)
+      await log.close()
+      const begun = async (offset: number, rows: number) => {
+        log = await one.open()
+        await log.beginAfter(async () => [{ topic: 'calls', partition, offset }])
+        const { ids } = await applyRows(log, 'calls', rows)
+        await log.append('calls', [recordOf(['more'])])
+        ids.push(...(await applyRows(log, 'calls', 1)).ids)
+        await log.close()
+        return ids
+      }
+      expect(await begun(2, 4)).toEqual([...numbered(4, 2), 'more'])
+      expect(await begun(0, 7)).toEqual([...numbered(6), 'more', 'more'])
+      log = await one.open()
+      onTestFinished(() => log.close())
+      await log.beginAfter(async () => [{ topic: 'calls', partition, offset: 100 }])
+      await log.append('calls', [recordOf(['last'])])
+      expect((await applyRows(log, 'calls', 1)).ids).toEqual(['last'])
     })
 
     test('what was not committed comes again after a restart, what was committed does not', async () => {

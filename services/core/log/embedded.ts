@@ -11,6 +11,8 @@ import type { Log, LogHealth } from './log.ts'
 import { createProjectEnds, type ProjectEnds } from './project-ends.ts'
 import { recoverTopic } from './recovery.ts'
 import { createRetention, type Retention } from './retention.ts'
+import { listSegments } from './segment.ts'
+import { openTopicId, type TopicId } from './topic-id.ts'
 import { createWriter, type LogCounters, type LogLogger, type Writer } from './writer.ts'
 
 export type EmbeddedLogOptions = {
@@ -29,6 +31,8 @@ export type EmbeddedLogOptions = {
   sealAfterMs?: number
   /** Least time between segments that a waiting reader asks for. */
   hurryEveryMs?: number
+  /** Opens a log that ends before a position that was committed, for a caller that takes it as it is. */
+  mayEndEarly?: boolean
   logger?: LogLogger
   fs?: LogFs
 }
@@ -40,18 +44,26 @@ export type EmbeddedLog = Log & {
   tidy(): Promise<void>
 }
 
+type OpenTopic = {
+  id: TopicId
+  writer: Writer
+  delivery: Delivery
+  retention: Retention
+  ends: ProjectEnds
+  close(): Promise<void>
+}
+
 const mib = 2 ** 20
 const busyMs = 1000
 
 /** Opens or creates a log. Throws when another process holds it, or when records that were acknowledged are damaged. */
 export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<EmbeddedLog> {
   const { logger, segmentBytes = 16 * mib, sealAfterMs = 60, hurryEveryMs = 50 } = options
-  const { maxUnappliedBytes, minFreeBytes, retentionMs } = options
+  const { maxUnappliedBytes, minFreeBytes, retentionMs, mayEndEarly } = options
   const dir = resolve(options.dir)
   const disk = options.fs ?? nodeFs
   if (await disk.mkdir(dir)) await disk.syncDir(dirname(dir))
   const own = options.lock === undefined ? await takeLock(dir) : undefined
-  const undo: (() => Promise<void>)[] = [async () => own?.release()]
   const { check } = options.lock ?? (own as FolderLock)
   const fs = guardedFs(disk, check)
   const admission = createAdmission({ fs, dir, maxUnappliedBytes, minFreeBytes })
@@ -66,7 +78,9 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
     failedGroups: 0,
     commits: 0,
   }
-  const opened = new Map<TopicName, { writer: Writer; delivery: Delivery; retention: Retention; ends: ProjectEnds }>()
+  const opened = new Map<TopicName, OpenTopic>()
+  /** What the tables are known to hold; nothing is removed before that is told. */
+  const remembered = new Map<TopicName, number>()
   let lastClock = 0n
   let lastActiveMs = 0
   let closing: Promise<void> | null = null
@@ -75,12 +89,12 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
     Date.now() - lastActiveMs < busyMs ||
     [...opened.values()].some(({ writer, delivery }) => writer.isWriting() || delivery.isApplying())
 
-  async function openTopic(topic: TopicName): Promise<void> {
+  async function openTopic(topic: TopicName, beginAfter?: number): Promise<void> {
     const folder = join(dir, topic)
     if (await fs.mkdir(folder)) await fs.syncDir(dir)
-    const recovered = await recoverTopic(fs, folder, logger)
+    const id = await openTopicId(fs, folder)
+    const recovered = await recoverTopic(fs, folder, logger, { beginAfter, mayEndEarly })
     const enginePath = await createEnginePath(folder)
-    undo.push(() => enginePath.close())
     if (recovered.highClock > lastClock) lastClock = recovered.highClock
     for (const segment of recovered.unapplied) admission.restore(segment.sizeBytes)
     const { position, archives, applied, unapplied } = recovered
@@ -121,22 +135,32 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
         lastActiveMs = Date.now()
       },
     })
-    const committed = (): number => position.offset()
+    const removable = (): number => Math.min(position.offset(), remembered.get(topic) ?? -1)
     const retention = createRetention({
-      ...{ fs, folder, retentionMs, segmentBytes, applied, archives, committed, isBusy, logger },
+      ...{ fs, folder, retentionMs, segmentBytes, applied, archives, removable, isBusy, logger },
     })
-    opened.set(topic, { writer, delivery, retention, ends: createProjectEnds(writer.end()) })
-    undo.push(async () => {
+    const close = async (): Promise<void> => {
       await writer.close()
       await delivery.close()
       await retention.stop()
-    })
+      await enginePath.close()
+    }
+    opened.set(topic, { id, writer, delivery, retention, ends: createProjectEnds(writer.end()), close })
+  }
+
+  /** Opens a topic once more, at an earlier position: nothing was appended or delivered yet. */
+  async function goBack(topic: TopicName, offset: number): Promise<void> {
+    const { delivery, close } = of(topic)
+    admission.leave(delivery.unappliedBytes(), new Map())
+    await close()
+    await openTopic(topic, offset)
   }
 
   async function closeAll(): Promise<void> {
     // The lock is released last, and also when closing something failed.
     const failures: unknown[] = []
-    for (const step of undo.reverse()) await step().catch((error: unknown) => failures.push(error))
+    const steps = [...[...opened.values()].reverse().map(({ close }) => close), async () => own?.release()]
+    for (const step of steps) await step().catch((error: unknown) => failures.push(error))
     if (failures.length > 0) throw failures[0]
   }
 
@@ -191,6 +215,24 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
       await of(topic).delivery.commit(offset)
     },
     committed: async (topic) => [{ topic, partition: 0, offset: of(topic).delivery.committed() }],
+    identity: () =>
+      Promise.all(
+        [...opened].map(async ([topic, { id, writer }]) => {
+          const { files } = await listSegments(fs, join(dir, topic))
+          const end = writer.end()
+          return { topic, id: id.value(), kept: [{ partition: 0, first: files[0]?.first ?? end + 1, end }] }
+        }),
+      ),
+    async renew() {
+      for (const { id } of opened.values()) await id.renew()
+    },
+    async beginAfter(applied) {
+      for (const { topic, offset } of await applied())
+        if (offset < of(topic).delivery.committed()) await goBack(topic, offset)
+    },
+    remembered(positions) {
+      for (const { topic, offset } of positions) remembered.set(topic, offset)
+    },
     more: () => [],
     hurry: (topic) => of(topic).delivery.hurry(),
     leads: () => true,

@@ -1,12 +1,14 @@
 // Reads the log as a member of the workers' group: fetches ahead into bounded buffers, delivers batches, commits.
 import type { Consumer } from 'kafkajs'
 import type { TopicName } from '../topics.ts'
+import { createBeginnings } from './kafka-begin.ts'
 import { createPartitionBuffer, type Fetched, type PartitionBuffer, type Taken } from './kafka-buffers.ts'
 import { type KafkaClient, type KafkaLogOptions, topicNames } from './kafka-client.ts'
 import type { Batch, Position, RecordHeader } from './log.ts'
 
 export type KafkaConsumer = {
   consume(topic: TopicName, signal: AbortSignal): AsyncIterable<Batch>
+  beginAfter(applied: () => Promise<Position[]>): void
   more(topic: TopicName, bytes: number): Batch[]
   /** Throws an error with the code EAGAIN when it may succeed later. A partition that was lost changes nothing. */
   commit(position: Position): Promise<void>
@@ -36,6 +38,10 @@ export function createKafkaConsumer(options: {
   client: KafkaClient
   settings: KafkaLogOptions
   onCommitted(position: Position): void
+  /** Applied positions as the group knows them. */
+  committed(topic: TopicName): Promise<Position[]>
+  /** The position of the group goes back; what is returned is called when it has. */
+  onGoingBack(position: Position): () => void
 }): KafkaConsumer {
   const { client, settings } = options
   const { batchBytes = 8 * mib, sealAfterMs = 60, hurryEveryMs = 50, maxBufferedBytes = 128 * mib } = settings
@@ -63,6 +69,21 @@ export function createKafkaConsumer(options: {
   let fenced: Error | null = null
   let writing: { positions: Position[]; done: Promise<void> } | null = null
 
+  const beginnings = createBeginnings({
+    committed: options.committed,
+    async goBack(position) {
+      const isDone = options.onGoingBack(position)
+      await write(position).finally(isDone)
+      const { topic, partition, offset } = position
+      consumer?.seek({ topic: client.named(topic), partition, offset: String(offset) })
+    },
+    onReady({ topic }) {
+      balance()
+      of(topic).wake()
+    },
+    logger,
+  })
+
   const of = (topic: TopicName): Delivery => deliveries.get(topic) as Delivery
 
   const nameOf = ({ topic, partition }: PartitionBuffer) => ({ topic: client.named(topic), partitions: [partition] })
@@ -73,10 +94,11 @@ export function createKafkaConsumer(options: {
     const hasRoom = buffered < maxBufferedBytes * 0.8
     for (const buffer of buffers.values()) {
       const isPaused = paused.has(buffer)
-      if (!isPaused && (isOver || buffer.isFull())) {
+      const isEnough = buffer.isFull() || beginnings.isWaiting(buffer)
+      if (!isPaused && (isOver || isEnough)) {
         paused.add(buffer)
         consumer?.pause([nameOf(buffer)])
-      } else if (isPaused && hasRoom && !buffer.isFull()) {
+      } else if (isPaused && hasRoom && !isEnough) {
         paused.delete(buffer)
         consumer?.resume([nameOf(buffer)])
       }
@@ -87,17 +109,17 @@ export function createKafkaConsumer(options: {
     problem = null
     isJoined = true
     const mine = new Set<string>()
+    const come: PartitionBuffer[] = []
     for (const [name, partitions] of Object.entries(assignment)) {
       const topic = client.topicOf(name)
       if (topic === undefined) continue
       for (const partition of partitions) {
         const key = `${topic}/${partition}`
         mine.add(key)
-        if (!buffers.has(key))
-          buffers.set(
-            key,
-            createPartitionBuffer(topic, partition, batchBytes, () => performance.now()),
-          )
+        if (buffers.has(key)) continue
+        const buffer = createPartitionBuffer(topic, partition, batchBytes, () => performance.now())
+        buffers.set(key, buffer)
+        come.push(buffer)
       }
     }
     for (const [key, buffer] of buffers)
@@ -106,8 +128,10 @@ export function createKafkaConsumer(options: {
         buffers.delete(key)
         paused.delete(buffer)
         postponed.delete(buffer)
+        beginnings.remove(buffer)
         buffered -= buffer.bytes()
       }
+    beginnings.add(come)
     // A new membership knows of no pauses.
     paused.clear()
     balance()
@@ -312,6 +336,7 @@ export function createKafkaConsumer(options: {
 
   return {
     consume,
+    beginAfter: beginnings.ask,
     more(topic, bytes) {
       const found: Batch[] = []
       const waiting = [...buffers.values()]
@@ -358,9 +383,10 @@ export function createKafkaConsumer(options: {
       of(topic).wake()
     },
     bufferedBytes: () => buffered,
-    problem: () => problem ?? postponed.values().next().value?.reason ?? null,
+    problem: () => problem ?? beginnings.problem() ?? postponed.values().next().value?.reason ?? null,
     async close() {
       closed = true
+      beginnings.stop()
       for (const { wake } of deliveries.values()) wake()
       await starting?.catch(() => undefined)
       await consumer?.disconnect().catch(() => undefined)

@@ -1,8 +1,9 @@
 // The workers' group and what the brokers keep, from outside: where a backup was made, and where a restore begins again.
 import type { TopicName } from '../topics.ts'
 import { createKafkaClient, type KafkaLogOptions, topicNames } from './kafka-client.ts'
+import { createKafkaIdentity } from './kafka-identity.ts'
 import { createRawCluster, type RawCluster } from './kafka-internals.ts'
-import type { Position } from './log.ts'
+import type { Position, TopicIdentity } from './log.ts'
 
 /** A partition: the oldest record that is kept, or the next one if there is none, and the last one. */
 export type KeptPartition = { topic: TopicName; partition: number; first: number; end: number }
@@ -12,6 +13,8 @@ export type KafkaGroup = {
   members(): Promise<number>
   /** Of every partition of the topics that exist. */
   kept(): Promise<KeptPartition[]>
+  /** Ids of all topics. */
+  identity(): Promise<TopicIdentity[]>
   /** Applied positions, of the same partitions. */
   committed(): Promise<Position[]>
   /** The group goes on after these positions. Throws while it has members. */
@@ -28,7 +31,12 @@ export async function openKafkaGroup(options: KafkaLogOptions): Promise<KafkaGro
   const groupId = options.group
   const admin = client.kafka.admin({ retry: { retries: 2 } })
   const cluster: RawCluster = createRawCluster(client.kafka, client.config)
+  const identities = createKafkaIdentity(client, async () => {
+    const all = await kept()
+    return (topic) => all.filter((one) => one.topic === topic)
+  })
   const close = async (): Promise<void> => {
+    await identities.close()
     await cluster.disconnect()
     await admin.disconnect()
   }
@@ -68,10 +76,22 @@ export async function openKafkaGroup(options: KafkaLogOptions): Promise<KafkaGro
       })),
     )
 
+  let existing: TopicName[] = []
+  async function kept(): Promise<KeptPartition[]> {
+    const ends = flat(await ask(existing, false))
+    const firsts = flat(await ask(existing, true))
+    return ends
+      .map(({ topic, partition, offset: end }) => ({
+        ...{ topic, partition, end },
+        first: (firsts.find((one) => one.topic === topic && one.partition === partition)?.offset ?? 0) + 1,
+      }))
+      .sort((a, b) => a.topic.localeCompare(b.topic) || a.partition - b.partition)
+  }
+
   try {
     await admin.connect()
     const all = new Set(await admin.listTopics())
-    const existing = topicNames.filter((topic) => all.has(client.named(topic)))
+    existing = topicNames.filter((topic) => all.has(client.named(topic)))
     await cluster.connect()
     await cluster.addMultipleTargetTopics(existing.map(client.named))
     return {
@@ -79,16 +99,8 @@ export async function openKafkaGroup(options: KafkaLogOptions): Promise<KafkaGro
         const { groups } = await admin.describeGroups([groupId])
         return groups[0]?.members.length ?? 0
       },
-      async kept() {
-        const ends = flat(await ask(existing, false))
-        const firsts = flat(await ask(existing, true))
-        return ends
-          .map(({ topic, partition, offset: end }) => ({
-            ...{ topic, partition, end },
-            first: (firsts.find((one) => one.topic === topic && one.partition === partition)?.offset ?? 0) + 1,
-          }))
-          .sort((a, b) => a.topic.localeCompare(b.topic) || a.partition - b.partition)
-      },
+      kept,
+      identity: identities.identity,
       committed: () =>
         again(async () => {
           const coordinator = await cluster.findGroupCoordinator({ groupId })

@@ -24,7 +24,10 @@ type Partitions<Entry> = { topic: string; partitions: Entry[] }[]
 export type RawMessage = { offset: string; timestamp: string; value: Buffer | null; headers?: Record<string, Buffer> }
 
 /** A node of the cluster; throws KafkaJSProtocolError when a partition has an error. */
-type RawBroker = {
+export type RawBroker = {
+  /** What it understands, by key of the request. */
+  versions?: Record<number, { maxVersion: number }>
+  metadata(topics: string[]): Promise<unknown>
   offsetFetch(request: { groupId: string; topics: Partitions<{ partition: number }> }): Promise<{
     responses: Partitions<{ partition: number; offset: string }>
   }>
@@ -51,6 +54,8 @@ export type RawCluster = {
   refreshMetadataIfNecessary(): Promise<void>
   findTopicPartitionMetadata(topic: string): { partitionId: number; leader: number }[]
   findLeaderForPartitions(topic: string, partitions: number[]): Record<string, number[]>
+  /** Any node; the cluster need not have been looked at. */
+  brokerPool: { findConnectedBroker(): Promise<RawBroker> }
   findBroker(of: { nodeId: string | number }): Promise<RawBroker>
   findGroupCoordinator(of: { groupId: string }): Promise<RawBroker>
   fetchTopicsOffset(

@@ -4,8 +4,10 @@ export type PartitionLag = {
   appended(lastOffset: number, records: number, bytes: number, atMs: number): void
   /** The end of the partition was seen; records of others count with the mean size of those that are known. */
   observed(end: number, atMs: number): void
-  /** The position was seen; a position never goes back here. */
+  /** The position was seen; it does not go back by that. */
   committed(offset: number): void
+  /** What lies after the position is applied again. */
+  wentBack(offset: number, atMs: number): void
   position(): number
   end(): number
   unappliedBytes(): number
@@ -90,6 +92,13 @@ export function createPartitionLag(): PartitionLag {
       const share = (first.end - offset) / (first.end - first.first + 1)
       first.bytes *= share
       first.first = offset + 1
+    },
+    wentBack(offset, atMs) {
+      if (offset >= position) return
+      const bytes = (position - offset) * meanBytes()
+      entries.unshift({ first: offset + 1, end: position, bytes, guessedBytes: meanBytes(), atMs })
+      end = Math.max(end, position)
+      position = offset
     },
     position: () => position,
     end: () => Math.max(end, position),

@@ -4,6 +4,7 @@ import type { TopicName } from '../topics.ts'
 import { type KafkaClient, topicNames } from './kafka-client.ts'
 import { createRawCluster, type RawCluster } from './kafka-internals.ts'
 import { decodeHeaders } from './kafka-record.ts'
+import type { KeptRange } from './log.ts'
 
 /** Number per partition, by topic. */
 export type Offsets = Map<TopicName, number[]>
@@ -15,6 +16,8 @@ export type KafkaPositions = {
   ends(topics?: TopicName[]): Promise<Offsets>
   /** Committed positions of the group at this moment, of the topics and maybe of others. */
   committed(topics?: TopicName[]): Promise<Offsets>
+  /** What each topic holds, at this moment. */
+  kept(): Promise<(topic: TopicName) => KeptRange[]>
   /** Greatest accept clock that the last records of all partitions tell. */
   lastClock(): Promise<bigint>
   /** Why the last look-up failed, null when it did not. */
@@ -55,7 +58,8 @@ export function createKafkaPositions(options: {
   group: string
   partitions: ReadonlyMap<TopicName, number>
   onEnds(ends: Offsets): void
-  onCommitted(offsets: Offsets): void
+  /** @param sinceMs when the look-up began, by the process's own clock */
+  onCommitted(offsets: Offsets, sinceMs: number): void
 }): KafkaPositions {
   const { client, group } = options
   const { named, topicOf } = client
@@ -143,10 +147,11 @@ export function createKafkaPositions(options: {
 
   const loadCommitted = (topics: TopicName[], limitMs?: number): Promise<Offsets> =>
     ask(async (cluster) => {
+      const sinceMs = performance.now()
       coordinator ??= cluster.findGroupCoordinator({ groupId: group })
       const { responses } = await (await coordinator).offsetFetch({ groupId: group, topics: wantedOf(topics) })
       const offsets = collect(topics, responses)
-      options.onCommitted(offsets)
+      options.onCommitted(offsets, sinceMs)
       return offsets
     }, limitMs)
 
@@ -159,6 +164,21 @@ export function createKafkaPositions(options: {
       await loadEnds(topicNames, openMs)
     },
     ends,
+    kept: () =>
+      ask(async (cluster) => {
+        await cluster.refreshMetadataIfNecessary()
+        const bounds = async (fromBeginning: boolean) =>
+          collect(
+            topicNames,
+            await cluster.fetchTopicsOffset(wantedOf(topicNames).map((one) => ({ ...one, fromBeginning }))),
+          )
+        const [firsts, ends] = [await bounds(true), await bounds(false)]
+        return (topic) =>
+          (ends.get(topic) as number[]).map((end, partition) => ({
+            ...{ partition, end },
+            first: (firsts.get(topic)?.[partition] ?? 0) + 1,
+          }))
+      }, openMs),
     committed: shared((topics) => loadCommitted(topics), 10),
     async lastClock() {
       const last = await ends()

@@ -2,6 +2,7 @@
 import type { TopicName } from '../topics.ts'
 import { createKafkaClient, type KafkaLogOptions, prepareTopics, topicNames } from './kafka-client.ts'
 import { createKafkaConsumer } from './kafka-consumer.ts'
+import { createKafkaIdentity } from './kafka-identity.ts'
 import { createPartitionLag, type PartitionLag } from './kafka-lag.ts'
 import { createOwnAppends, type OwnAppends } from './kafka-own.ts'
 import { createKafkaPositions, type Offsets } from './kafka-positions.ts'
@@ -45,6 +46,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
   )
   const ownOf = ({ topic, partition }: Pick<Position, 'topic' | 'partition'>) =>
     own.get(topic)?.[partition] as OwnAppends
+  const wentBackAt = new Map<PartitionLag, number>()
   let polledAt = Number.NEGATIVE_INFINITY
   let closing: Promise<void> | null = null
 
@@ -60,16 +62,19 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
       const now = Date.now()
       each(ends, (one) => of(one).observed(one.offset, now))
     },
-    onCommitted(offsets) {
+    onCommitted(offsets, sinceMs) {
       if (offsets.size === topicNames.length) polledAt = performance.now()
       each(offsets, (one) => {
         const lag = of(one)
+        // What was asked before a position went back is not true any more.
+        if ((wentBackAt.get(lag) ?? 0) > sinceMs) return
         lag.committed(one.offset)
         ownOf(one).committed(one.offset)
         if (one.offset < lag.position()) void consumer?.restore({ ...one, offset: lag.position() })
       })
     },
   })
+  const identity = createKafkaIdentity(client, positions.kept)
   const inOrder = (found: number[], topic: TopicName): Position[] =>
     found.map((offset, partition) => ({ topic, partition, offset }))
 
@@ -92,6 +97,13 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
           of(position).committed(position.offset)
           ownOf(position).committed(position.offset)
         },
+        onGoingBack(position) {
+          const lag = of(position)
+          wentBackAt.set(lag, Number.POSITIVE_INFINITY)
+          lag.wentBack(position.offset, Date.now())
+          return () => void wentBackAt.set(lag, performance.now())
+        },
+        committed: async (topic) => inOrder((await positions.committed([topic])).get(topic) as number[], topic),
       })
     : null
   const lastClock = await open()
@@ -169,6 +181,12 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
       // What this process has committed may be newer than the look-up.
       return found.map((one) => ({ ...one, offset: Math.max(one.offset, of(one).position()) }))
     },
+    identity: identity.identity,
+    // The brokers make the ids.
+    renew: async () => {},
+    beginAfter: async (applied) => consumer?.beginAfter(applied),
+    // The brokers remove by age whatever was applied.
+    remembered() {},
     more: (topic, bytes) => consumer?.more(topic, bytes) ?? [],
     hurry: (topic) => consumer?.hurry(topic),
     leads: (topic) => consumer?.owns(topic, 0) ?? false,
@@ -194,6 +212,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
         // Appends are finished first: they may take as long as the brokers let them.
         await producer?.close()
         await consumer?.close()
+        await identity.close()
         await positions.close()
       })()
       return closing

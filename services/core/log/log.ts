@@ -72,6 +72,17 @@ export type Lag = {
   isOwn: boolean
 }
 
+/** Records of a partition that the log holds; `first` is `end + 1` when there are none. */
+export type KeptRange = { partition: number; first: number; end: number }
+
+/** What tells a topic from every other one, of this log or of another, and what it holds. */
+export type TopicIdentity = {
+  topic: TopicName
+  /** Random, made with the topic; empty when the topic is gone. */
+  id: string
+  kept: KeptRange[]
+}
+
 /**
  * MUST: `append` resolves only after the record is durable, and keeps the order of appends to one topic and partition;
  * one whose rows go to blob storage first may be passed by others.
@@ -103,6 +114,17 @@ export type Log = {
   commit(position: Position): Promise<void>
   /** Last committed position of each partition. */
   committed(topic: TopicName): Promise<Position[]>
+  /** Of every topic, at this moment. */
+  identity(): Promise<TopicIdentity[]>
+  /** Gives every topic a new id, where the log makes them itself: whatever knew the old ones has no part in it any more. */
+  renew(): Promise<void>
+  /**
+   * Called before `consume`: what is delivered of a partition begins after its committed position, or after the one
+   * that `applied` tells, whichever is less. Where partitions go from process to process it is asked whenever some come.
+   */
+  beginAfter(applied: () => Promise<Position[]>): Promise<void>
+  /** The tables are known to hold everything up to these positions: only that may be removed by age. */
+  remembered(positions: readonly Position[]): void
   /** A reader waits: seal what is there now, so that the next batch comes at once. */
   hurry(topic: TopicName): void
   /**

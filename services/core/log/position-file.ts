@@ -14,6 +14,8 @@ export type PositionFile = {
   offset(): number
   /** Resolves when `offset` is durable. One call at a time. */
   write(offset: number): Promise<void>
+  /** The same for an earlier position: what lies after it is delivered again. */
+  goBack(offset: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -65,6 +67,13 @@ export async function openPositionFile(fs: LogFs, folder: string, initial: numbe
       }
       offset = newOffset
       next = 1 - next
+    },
+    async goBack(earlier) {
+      await file?.close()
+      file = null
+      await writeWhole(fs, path, [slot(earlier), slot(earlier)])
+      offset = earlier
+      next = 0
     },
     close: async () => {
       await file?.close()

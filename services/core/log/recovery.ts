@@ -25,22 +25,37 @@ export type Recovered = {
   archives: StoredFile[]
 }
 
+type RecoverOptions = {
+  /** The position goes back to this one, or to the oldest record, if it is beyond. */
+  beginAfter?: number | undefined
+  /** Opens a log that ends before its position: the caller compares the two. */
+  mayEndEarly?: boolean | undefined
+}
+
 /**
  * Reads names only, except for the last segment and those that are not applied. Throws LogDamage, or an error that says
  * which records are missing.
  */
-export async function recoverTopic(fs: LogFs, folder: string, logger: LogLogger | undefined): Promise<Recovered> {
+export async function recoverTopic(
+  fs: LogFs,
+  folder: string,
+  logger: LogLogger | undefined,
+  { beginAfter = Number.POSITIVE_INFINITY, mayEndEarly = false }: RecoverOptions = {},
+): Promise<Recovered> {
   const { files, covered, temporary } = await listSegments(fs, folder)
   for (const path of [...covered, ...temporary]) await fs.unlink(path).catch(ignoreMissing)
-  const position = await openPositionFile(fs, folder, (files[0]?.first ?? 1) - 1)
-  const committed = position.offset()
+  const oldest = (files[0]?.first ?? 1) - 1
+  const position = await openPositionFile(fs, folder, oldest)
   const newest = await recoverNewest(fs, folder, files, logger)
   const last = newest?.records.at(-1)
   const lastOffset = last?.offset ?? 0
-  if (committed > lastOffset)
+  const begin = Math.max(beginAfter, oldest)
+  if (begin < position.offset()) await position.goBack(begin)
+  if (position.offset() > lastOffset && !mayEndEarly)
     throw new Error(
-      `${folder}: position ${committed} is applied, but the log ends at ${lastOffset}; records are missing`,
+      `${folder}: position ${position.offset()} is applied, but the log ends at ${lastOffset}; records are missing; --adopt-log goes on with those that are there (docs/operate.md)`,
     )
+  const committed = Math.min(position.offset(), lastOffset)
 
   const recovered: Recovered = {
     lastOffset,

@@ -33,7 +33,8 @@ export function createRetention(options: {
   segmentBytes: number
   applied: StoredFile[]
   archives: StoredFile[]
-  committed(): number
+  /** Only what lies up to this position may be removed. */
+  removable(): number
   isBusy(): boolean
   logger: LogLogger | undefined
 }): Retention {
@@ -91,7 +92,8 @@ export function createRetention(options: {
       const fromPlain = archives.length === 0
       const oldest = fromPlain ? plain[0] : archives[0]
       if (oldest === undefined || (fromPlain && plain.length < 2)) return
-      if (!fromPlain && (archives[0]?.last as number) > options.committed()) return
+      const last = fromPlain ? (plain[1]?.first as number) - 1 : (archives[0]?.last as number)
+      if (last > options.removable()) return
       if ((await fs.modifiedMs(oldest.path)) > before) return
       await fs.unlink(oldest.path).catch(ignoreMissing)
       if (fromPlain) plainBytes -= plain.shift()?.sizeBytes ?? 0

@@ -1,0 +1,54 @@
+// Ids of the topics, over a connection of its own: the others do not get through to a topic that was made anew.
+import type { TopicName } from '../topics.ts'
+import { type KafkaClient, topicNames } from './kafka-client.ts'
+import { createRawCluster, type RawCluster } from './kafka-internals.ts'
+import { fetchTopicIds } from './kafka-topic-ids.ts'
+import type { KeptRange, TopicIdentity } from './log.ts'
+
+export type KafkaIdentity = {
+  /** What the topics hold is told while they are those of the first call. @throws when the brokers do not answer */
+  identity(): Promise<TopicIdentity[]>
+  close(): Promise<void>
+}
+
+/** @param kept looks at what the topics hold */
+export function createKafkaIdentity(
+  { kafka, config, named }: KafkaClient,
+  kept: () => Promise<(topic: TopicName) => KeptRange[]>,
+): KafkaIdentity {
+  let opened: Promise<RawCluster> | null = null
+  let first: Map<string, string> | null = null
+
+  async function open(): Promise<RawCluster> {
+    const cluster = createRawCluster(kafka, config)
+    await cluster.connect()
+    return cluster
+  }
+  async function drop(): Promise<void> {
+    const dropped = opened
+    opened = null
+    await dropped?.then((cluster) => cluster.disconnect()).catch(() => undefined)
+  }
+  async function look(): Promise<Map<string, string>> {
+    opened ??= open()
+    const cluster = await opened
+    return fetchTopicIds(await cluster.brokerPool.findConnectedBroker(), topicNames.map(named))
+  }
+
+  return {
+    async identity() {
+      // Brokers come and go: the second time with what they are like now.
+      const ids = await look().catch(async () => {
+        await drop()
+        return look()
+      })
+      first ??= ids
+      const isSame = topicNames.every(
+        (topic) => ids.has(named(topic)) && ids.get(named(topic)) === first?.get(named(topic)),
+      )
+      const rangesOf = isSame ? await kept() : () => []
+      return topicNames.map((topic) => ({ topic, id: ids.get(named(topic)) ?? '', kept: rangesOf(topic) }))
+    },
+    close: drop,
+  }
+}
