@@ -22,6 +22,7 @@ import { loadDefaultPrices } from './query/costs/default-prices.ts'
 import { createCostExplainer } from './query/costs/explain.ts'
 import { createPrices } from './query/costs/prices.ts'
 import { rebuildCommands } from './rebuild-commands.ts'
+import type { AppliedWatch } from './worker/applied/watch.ts'
 import { backupOf } from './worker/backup/backup.ts'
 import { lookupRows } from './worker/calls.ts'
 import type { KeptRecords } from './worker/control.ts'
@@ -51,6 +52,8 @@ type ApplyingDeps = {
   logger: Logger
   metrics: WorkerMetrics
   open: ShutdownStep[]
+  /** Told of what is applied. */
+  applied: AppliedWatch
   /** Rows of a topic are in the tables. */
   onApplied?(topic: TopicName): void
 }
@@ -68,7 +71,7 @@ export type Applying = {
  * resolves. Each piece that is opened adds its closing to `open`.
  */
 export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
-  const { config, log, store, progress, logger, metrics, open } = deps
+  const { config, log, store, progress, logger, metrics, open, applied } = deps
   const { dataDir } = config
   const deadLetters = hasEmbeddedStore(config) ? await openDeadLetters(dataDir) : createTableDeadLetters(store)
   open.push({ name: 'dead letters', limitMs: 5_000, close: () => deadLetters.close() })
@@ -79,7 +82,14 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     onError: (error) => logger.warn({ error: String(error) }, 'sweep failed'),
   })
   const worker = startWorker({
-    log,
+    log: {
+      ...log,
+      async commit(position) {
+        await log.commit(position)
+        applied.applied(position)
+      },
+    },
+    verify: applied.verify,
     store,
     progress,
     deadLetters,

@@ -141,6 +141,10 @@ const configSchema = z.object({
   memoryCapBytes: integer(engineMemory(), 'memory that the engine may use', 256 * mebibyte),
   freshnessMs: integer(2000, 'longest wait of a read for writes that are accepted and not yet visible', 0, 60_000),
   maxUnappliedBytes: integer(512 * mebibyte, 'accepted bytes not yet in the tables; more is answered 429', mebibyte),
+  adoptLog: truth(
+    false,
+    'take tables of another log over, for one start; see docs/operate.md: when log or tables are lost',
+  ),
   logRetentionHours: integer(168, 'how long applied log segments are kept'),
   minFreeBytes: integer(
     gibibyte,

@@ -1,6 +1,10 @@
 // What `callhouse doctor` says about the brokers, the topics and the workers' group.
+import type { KafkaGroup } from './core/log/kafka-group.ts'
 import type { KafkaSurvey, TopicSurvey } from './core/log/kafka-survey.ts'
+import type { Store } from './core/store/store.ts'
 import { type Finding, fail, ok, warn } from './doctor.ts'
+import { compare } from './worker/applied/compare.ts'
+import { readApplied } from './worker/applied/table.ts'
 
 /** Where a setting of a topic loses records or refuses what others take. */
 function wrongSettings({ topic, replicas, inSync, settings }: TopicSurvey, retentionMs: number): Finding[] {
@@ -59,6 +63,35 @@ export async function examineKafka(
     return kafkaFindings(await survey(), config)
   } catch (error) {
     return [fail('brokers', error instanceof Error ? error.message : String(error))]
+  }
+}
+
+type Group = Pick<KafkaGroup, 'identity' | 'committed' | 'close'>
+
+/** Whether the tables were filled from the topics that are there. */
+export async function examineMatch(store: Pick<Store, 'rows'>, open: () => Promise<Group>): Promise<Finding> {
+  try {
+    const applied = await readApplied(store)
+    if (applied.size === 0) return warn('log', 'the tables remember no log: no worker of this version has started yet')
+    const group = await open()
+    try {
+      const [committed, identities] = [await group.committed(), await group.identity()]
+      const { mismatch, missing } = compare({
+        committed,
+        identities,
+        applied,
+        tables: { areEmpty: false, covered: new Map() },
+      })
+      if (mismatch) return fail('log', mismatch.message)
+      const lost = [...new Set(missing.map(({ topic }) => topic))]
+      return lost.length > 0
+        ? fail('log', `records of ${lost.join(', ')} went before they were applied`)
+        : ok('log', 'the one that the tables were filled from')
+    } finally {
+      await group.close()
+    }
+  } catch (error) {
+    return fail('log', error instanceof Error ? error.message : String(error))
   }
 }
 

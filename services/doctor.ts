@@ -8,8 +8,9 @@ import { comfortableFreeBytes, requiredFreeBytes } from './core/free-space.ts'
 import { openKeys } from './core/http/keys.ts'
 import { openToOthers } from './core/process/private-folder.ts'
 import type { Store } from './core/store/store.ts'
-import { hasEmbeddedStore, reachOf } from './engines.ts'
+import { databaseOf, hasEmbeddedStore, reachOf } from './engines.ts'
 import { openProviders } from './inference/providers.ts'
+import { missingText, readApplied } from './worker/applied/table.ts'
 
 type Verdict = 'ok' | 'warn' | 'fail'
 export type Finding = { check: string; verdict: Verdict; says: string }
@@ -227,9 +228,17 @@ async function serverSettings(config: Config, store: Pick<Store, 'rows'>): Promi
   ]
 }
 
+/** What neither the tables nor the log hold. */
+async function records(store: Pick<Store, 'rows'>, tables: readonly { name: string }[]): Promise<Finding> {
+  if (!tables.some(({ name }) => name === 'missing_records'))
+    return ok('records', 'the tables are of an older version, or not made yet')
+  const missing = await missingText(store, await readApplied(store))
+  return missing === undefined ? ok('records', 'none is known to be missing') : fail('records', missing)
+}
+
 /** Findings about the store, inside a process that has it open. */
 export async function examineStore(config: Config, store: Pick<Store, 'rows'>): Promise<Finding[]> {
-  const database = hasEmbeddedStore(config) ? 'callhouse' : config.clickhouseDatabase
+  const database = databaseOf(config)
   const beganMs = Date.now()
   const [about] = await store.rows<{ version: string; now: string; zone: string }>({
     name: 'doctor.server',
@@ -255,6 +264,7 @@ export async function examineStore(config: Config, store: Pick<Store, 'rows'>): 
     params: { database },
   })
   return [
+    await records(store, tables),
     engineVersion(about?.version ?? '', about?.zone ?? ''),
     ...(await disks(store)),
     ...(hasEmbeddedStore(config) ? [] : await serverSettings(config, store)),

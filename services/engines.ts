@@ -19,12 +19,17 @@ import { createProgress, followProgress, type Progress } from './core/progress.t
 import type { Store, StoreMetrics } from './core/store/store.ts'
 import { openLargeRecords } from './open-blobs.ts'
 import { does, type ServerRole } from './server-role.ts'
+import { type Matched, matchLog } from './worker/applied/match.ts'
 import type { SharedServer } from './worker/shadow.ts'
 
 const hourMs = 3_600_000
 
 /** Whether the log is consumed by other processes too, so that only the log knows how far it is applied. */
 export const hasSharedLog = (config: Config): boolean => config.kafkaBrokers.length > 0
+
+/** Name of the database of the tables. */
+export const databaseOf = (config: Config): string =>
+  hasEmbeddedStore(config) ? 'callhouse' : config.clickhouseDatabase
 
 /** Whether the store is the embedded engine, which can end the process and lives in the data folder. */
 export const hasEmbeddedStore = (config: Config): boolean => config.clickhouseUrl === undefined
@@ -80,6 +85,7 @@ export async function openLog(config: Config, role: ServerRole, logger: Logger, 
     maxUnappliedBytes: config.maxUnappliedBytes,
     minFreeBytes: config.minFreeBytes,
     retentionMs: config.logRetentionHours * hourMs,
+    mayEndEarly: config.adoptLog,
     logger,
   })
 }
@@ -117,6 +123,32 @@ export async function openRecords(config: Config, logger: Logger): Promise<Pick<
     },
     close: async () => {},
   }
+}
+
+/**
+ * Brings a log and the tables of a store together before anything is applied.
+ * @throws LogMismatch with a line for the operator
+ */
+export async function matchEngines(
+  { log, store }: { log: Log; store: Store },
+  config: Config,
+  logger: Logger,
+  applies: boolean,
+): Promise<Matched> {
+  return matchLog({
+    ...{ log, store, applies, adopts: config.adoptLog },
+    database: databaseOf(config),
+    async acceptedMs({ topic, partition, offset }) {
+      const { records, close } = await openRecords(config, logger)
+      try {
+        for await (const { appendedMs } of records(topic, partition, offset, offset)) return appendedMs
+        return Date.now()
+      } finally {
+        await close()
+      }
+    },
+    onNote: (fields, message) => logger.warn(fields, message),
+  })
 }
 
 /** What the brokers, topics and workers of a Kafka log are like. Throws when the brokers cannot be reached. */

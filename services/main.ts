@@ -11,8 +11,8 @@ import { packageVersion } from './core/version.ts'
 import { explainedText } from './cost-commands.ts'
 import { deadLetterCommands } from './deadletter-commands.ts'
 import { examineMachine, examineStore, type Finding, findingsText } from './doctor.ts'
-import { examineKafka } from './doctor-kafka.ts'
-import { hasEmbeddedStore, hasSharedLog, openLog, openStore, reachOf, surveyLog } from './engines.ts'
+import { examineKafka, examineMatch } from './doctor-kafka.ts'
+import { hasEmbeddedStore, hasSharedLog, openGroup, openLog, openStore, reachOf, surveyLog } from './engines.ts'
 import { followMove, withEngines } from './move-commands.ts'
 import { exporterLines } from './otlp-ports.ts'
 import type { ExplainedCost } from './query/costs/explain.ts'
@@ -226,7 +226,8 @@ async function findStoreFindings(config: Config): Promise<Finding[]> {
   try {
     const store = await openStore(config, logger, { statement() {} })
     try {
-      return await examineStore(config, store)
+      const match = hasSharedLog(config) ? [await examineMatch(store, () => openGroup(config, logger))] : []
+      return [...match, ...(await examineStore(config, store))]
     } finally {
       await store.close()
     }

@@ -8,7 +8,7 @@ import { parseProjectId } from './core/ids.ts'
 import type { Log } from './core/log/log.ts'
 import { createLogger } from './core/logger.ts'
 import type { Store } from './core/store/store.ts'
-import { openLog, openStore } from './engines.ts'
+import { matchEngines, openLog, openStore } from './engines.ts'
 import { openBlobs } from './open-blobs.ts'
 import type { DeadLetters } from './worker/deadletters.ts'
 import { createTableDeadLetters } from './worker/deadletters-table.ts'
@@ -65,6 +65,7 @@ export async function withEngines<T>(config: Config, work: (ask: Ask) => Promise
   try {
     await store.migrate()
     log = await openLog(config, 'query', logger)
+    await matchEngines({ log, store }, config, logger, false)
     const blobs = await openBlobs(config, 'query', logger)
     const deadLetters = createTableDeadLetters(store)
     const handle = moveCommands({ config, store, log, blobs, deadLetters, tasks, onClock() {}, applies: false })

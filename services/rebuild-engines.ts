@@ -3,7 +3,7 @@ import type { Config } from './config.ts'
 import type { Log } from './core/log/log.ts'
 import { createLogger } from './core/logger.ts'
 import type { Store } from './core/store/store.ts'
-import { openLog, openRecords, openStore, sharedServerOf } from './engines.ts'
+import { matchEngines, openLog, openRecords, openStore, sharedServerOf } from './engines.ts'
 import { rebuildCommands } from './rebuild-commands.ts'
 import { createCallMaterializer } from './worker/calls.ts'
 import { createTableDeadLetters } from './worker/deadletters-table.ts'
@@ -81,6 +81,7 @@ export async function withRebuilds<T>(
     await store.migrate()
     const log = await openLog(config, 'query', logger)
     closing.push(() => log.close())
+    await matchEngines({ log, store }, config, logger, config.adoptLog)
     const { records, close } = await openRecords(config, logger)
     closing.push(close)
     const rebuilds = createRebuilds({

@@ -26,6 +26,7 @@ import {
   hasEmbeddedStore,
   hasOwnEngine,
   hasSharedLog,
+  matchEngines,
   openEdgeNumber,
   openLog,
   openProgress,
@@ -40,6 +41,7 @@ import { type OtlpPorts, openOtlpPorts } from './otlp-ports.ts'
 import { openGeoRanges } from './query/geolocate.ts'
 import { evaluationJobsOf, routesOf } from './routes.ts'
 import { does, type ServerRole } from './server-role.ts'
+import { watchApplied } from './worker/applied/watch.ts'
 import { refuseUnfinished, refuseUnfinishedDatabase } from './worker/backup/unfinished.ts'
 import { createWorkerMetrics } from './worker/metrics.ts'
 import type { Worker } from './worker/run.ts'
@@ -108,6 +110,7 @@ export async function startCallhouse(
     observeLog(registry, log, config.maxUnappliedBytes)
     if (!hasEmbeddedStore(config)) await refuseUnfinishedDatabase(store, config.clickhouseDatabase)
     await store.migrate()
+    const matched = await matchEngines({ log, store }, config, logger, does(role, 'apply'))
     await keepWordIndex(store, config.wordIndex)
 
     const clock = createClock(edge.number, log.lastClock())
@@ -117,11 +120,19 @@ export async function startCallhouse(
     }
     const blobs = await openBlobs(config, role, logger)
     const progress = openProgress(config, log)
+    progress.holdBack(matched.behind)
     const engines = { log, store, blobs, clock, progress }
+    const applied = await watchApplied({
+      ...{ log, store, progress, known: matched.applied, applies: does(role, 'apply') },
+      // An edge goes on without the tables.
+      looks: role !== 'ingest' && (hasSharedLog(config) || !hasEmbeddedStore(config)),
+      onError: (error) => logger.warn({ error: error.message }, 'log and tables were not compared'),
+    })
+    open.push({ name: 'applied positions', limitMs: 5_000, close: () => applied.stop() })
     let jobs: EvaluationJobs | undefined
     const applying = does(role, 'apply')
       ? await startApplying({
-          ...{ config, ...engines, logger, metrics: createWorkerMetrics(registry), open },
+          ...{ config, ...engines, logger, metrics: createWorkerMetrics(registry), open, applied },
           onApplied: (topic) => topic === 'evaluation_jobs' && jobs?.touch(),
         })
       : undefined
@@ -143,7 +154,8 @@ export async function startCallhouse(
         const storage = await store.health()
         // Read without a key: only what names no path and quotes nothing.
         const parts = storage.status === 'degraded' ? storage.reason : undefined
-        const missing = [parts, applying?.missing()].filter(Boolean).join('; ')
+        const lost = applied.missing()
+        const missing = [parts, applying?.missing(), lost].filter(Boolean).join('; ')
         const files = {
           keys: keys.problem() && 'the file of keys cannot be used; those before stay',
           providers: providers.problem() && 'the providers file cannot be used; the one before stays',
@@ -151,7 +163,8 @@ export async function startCallhouse(
         const lapsed = edge.problem() ?? undefined
         const logStatus = status === 'ok' && lapsed !== undefined ? 'degraded' : status
         const reasons = { log: lapsed, storage: missing || undefined, workers: workers.reason, ...files }
-        const checks = { log: logStatus, storage: storage.status, workers: workers.status }
+        const stored = lost && storage.status === 'ok' ? 'degraded' : storage.status
+        const checks = { log: logStatus, storage: stored, workers: workers.status }
         const kept = Object.entries(files).flatMap(([name, broken]) => (broken ? [[name, 'degraded' as const]] : []))
         return { ...checks, ...Object.fromEntries(kept), reasons, lagMs }
       },
@@ -184,12 +197,14 @@ export async function startCallhouse(
       steps: [...open.toReversed(), { name: 'output', limitMs: 1_000, close: () => output.flush() }],
     })
     shutdown = ending
-    applying?.failed.catch((error: Error) => {
+    const fail = (error: Error) => {
       logger.fatal({ error: error.message }, 'worker stopped')
       void ending.run(error.message).then(() => {
         process.exitCode = 1
       })
-    })
+    }
+    applying?.failed.catch(fail)
+    applied.failed.catch(fail)
     const port = await http.listen()
     if (does(role, 'ingest')) {
       const methods = createOtelGrpcMethods({ invoke: createInvoke({ routes: () => routes, config }), isShuttingDown })

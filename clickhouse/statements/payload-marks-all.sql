@@ -1,4 +1,4 @@
--- Marks every minute that holds a payload, before all positions: for leaves that are new to the installation.
+-- Marks every minute that holds a payload, at one position, as call-marks-all does for calls.
 INSERT INTO callhouse.call_marks (project_id, partition, position, minute)
-SELECT DISTINCT project_id, 0, 0, toStartOfMinute(at)
+SELECT DISTINCT project_id, 0, {position:UInt64}, toStartOfMinute(at)
 FROM callhouse.payloads

@@ -9,6 +9,15 @@ export type Progress = {
   offset(topic: TopicName, partition: number): number
   /** Resolves true once every position is applied, false after `boundMs` or when the signal aborts. */
   reach(positions: Position[], boundMs: number, signal?: AbortSignal): Promise<boolean>
+  /**
+   * Of these partitions no more can be read than the tables are known to hold (`remembered`), whatever is reported as
+   * applied, until they hold everything up to these positions.
+   */
+  holdBack(until: readonly Position[]): void
+  remembered(positions: readonly Position[]): void
+  /** The positions, or what can be read of partitions that are held back. */
+  readable(positions: readonly Position[]): Position[]
+  isHeldBack(): boolean
 }
 
 type Waiter = { positions: Position[]; done: (reached: boolean) => void }
@@ -17,15 +26,36 @@ export function createProgress(): Progress {
   const offsets = new Map<string, number>()
   const waiters = new Set<Waiter>()
   const offset = (topic: TopicName, partition: number): number => offsets.get(`${topic}.${partition}`) ?? 0
+  /** Partitions that are held back: until where, and what the tables are known to hold. */
+  const held = new Map<string, { until: number; offset: number }>()
+  const keyOf = ({ topic, partition }: Position): string => `${topic}.${partition}`
+  const readable = (position: Position): Position => ({
+    ...position,
+    offset: Math.min(position.offset, held.get(keyOf(position))?.offset ?? position.offset),
+  })
   const reached = (positions: Position[]): boolean => positions.every((p) => offset(p.topic, p.partition) >= p.offset)
 
   return {
     offset,
-    applied(position) {
+    applied(reported) {
+      const position = readable(reported)
       if (position.offset <= offset(position.topic, position.partition)) return
-      offsets.set(`${position.topic}.${position.partition}`, position.offset)
+      offsets.set(keyOf(position), position.offset)
       for (const waiter of waiters) if (reached(waiter.positions)) waiter.done(true)
     },
+    holdBack(until) {
+      for (const one of until) held.set(keyOf(one), { until: one.offset, offset: 0 })
+    },
+    remembered(positions) {
+      for (const one of positions) {
+        const of = held.get(keyOf(one))
+        if (of === undefined) continue
+        of.offset = Math.max(of.offset, one.offset)
+        if (of.offset >= of.until) held.delete(keyOf(one))
+      }
+    },
+    readable: (positions) => positions.map(readable),
+    isHeldBack: () => held.size > 0,
     reach(positions, boundMs, signal) {
       if (reached(positions)) return Promise.resolve(true)
       if (boundMs <= 0 || signal?.aborted) return Promise.resolve(false)
@@ -69,8 +99,7 @@ export function followProgress(log: Pick<Log, 'committed'>): Progress {
   }
 
   return {
-    applied: known.applied,
-    offset: known.offset,
+    ...known,
     async reach(positions, boundMs, signal) {
       const names = new Set(positions.map(({ topic }) => topic))
       for (const name of names) waiting.set(name, (waiting.get(name) ?? 0) + 1)

@@ -14,7 +14,7 @@ import { statement } from './statements.ts'
 
 export type KindDeps = {
   store: Store
-  log: Pick<Log, 'end' | 'committed'>
+  log: Pick<Log, 'end' | 'committed' | 'identity'>
   worker: RebuildingWorker
   /** Records of a topic's partition that the log still holds, `toOffset` included. */
   records(topic: TopicName, partition: number, fromOffset: number, toOffset: number): AsyncIterable<StoredRecord>

@@ -10,6 +10,8 @@ import { onCluster, type SharedServer, shadowDatabaseOf, stateTable } from './sh
 /** What is kept over a kill. */
 export type RebuildState = {
   table: string
+  /** Id of the log's calls, when it was begun: positions of another log mean other records. */
+  log?: string
   /** By partition of the log the last record that is in the new table; or the time (us) before which all is done. */
   cursor: number[]
   rows: number

@@ -207,11 +207,11 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
       if (!known.includes(table))
         throw new Error(`There is no table ${JSON.stringify(table)} that can be rebuilt; one of ${known.join(', ')}`)
       await keeper.claim()
-      const { kept, kind } = await ready(table).catch(async (error) => {
+      const { kept, kind, log } = await ready(table).catch(async (error) => {
         await keeper.release()
         throw error
       })
-      const state = kept ?? { table, cursor: [], rows: 0, startedAt: new Date().toISOString(), notes: [] }
+      const state = kept ?? { table, log, cursor: [], rows: 0, startedAt: new Date().toISOString(), notes: [] }
       refuseSecond()
       const { notes, rows, startedAt } = state
       const isResumed = kept !== undefined
@@ -253,16 +253,21 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
     },
   }
 
-  async function ready(table: string): Promise<{ kept: RebuildState | undefined; kind: Kind }> {
+  async function ready(table: string): Promise<{ kept: RebuildState | undefined; kind: Kind; log: string }> {
+    const log = (await deps.log.identity()).find(({ topic }) => topic === 'calls')?.id ?? ''
     const kept = await keeper.load()
     if (kept && kept.table !== table)
       throw new Error(
         `the rebuild of ${kept.table} is unfinished: end it first, or give it up (callhouse rebuild abandon)`,
       )
+    if (kept && (kept.log ?? log) !== log)
+      throw new Error(
+        `the rebuild of ${kept.table} was begun with another log: give it up (callhouse rebuild abandon) and begin again`,
+      )
     // An older release kept a number.
     if (kept) kept.cursor = [kept.cursor].flat()
     const origins = await readOrigins(store, database)
-    return { kept, kind: kindOf(deps, table, origins.of(table)) }
+    return { kept, kind: kindOf(deps, table, origins.of(table)), log }
   }
 
   async function replayPartition(

@@ -54,6 +54,8 @@ type Covered = { offsets: Map<number, number>; revision: number }
 export function createRollups(deps: {
   store: Store
   committed(): Promise<Position[]>
+  /** Asked before a rollup claims to cover anything. @throws Error when the tables are not those of the log any more */
+  verify?: (() => Promise<void>) | undefined
   onError(error: Error): void
   table?: readonly Rollup[]
   /** For rollups that take their time: they wait longer, rest on their own, and leave the marks to the others. */
@@ -87,7 +89,8 @@ export function createRollups(deps: {
     let state = states.get(name)
     if (!state) {
       state = await load(name)
-      if (state.offsets.size === 0) await store.command(statement(rollup.marksAll ?? 'call-marks-all'), aside)
+      if (state.offsets.size === 0)
+        await store.command(statement(rollup.marksAll ?? 'call-marks-all', { position: 0 }), aside)
       states.set(name, state)
     }
     const { offsets } = state
@@ -105,6 +108,7 @@ export function createRollups(deps: {
     }
     for (const file of rollup.statements) await store.command(statement(file, range), aside)
     await rollup.derive?.(range)
+    await deps.verify?.()
     await store.command(statement('rollups-cover', { name, ...range }), aside)
     for (const { partition, offset } of due) offsets.set(partition, offset)
     state.revision = range.revision

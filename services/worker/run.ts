@@ -41,6 +41,8 @@ export type WorkerDeps = {
   probe?: CrashProbe
   /** What the log still holds: rows that went in before tell bad rows from tables that take nothing. */
   records?: KeptRecords
+  /** Whether the tables are still those of the log, asked after an outage and before counters. @throws Error when not */
+  verify?(): Promise<void>
   onBatch?(report: BatchReport): void
   /** An outage: the batch will be tried again after `retryMs`. */
   onRetry?(topic: TopicName, error: Error, retryMs: number): void
@@ -134,9 +136,13 @@ export function startWorker(deps: WorkerDeps): Worker {
   ]
   const materializers: Materializer[] = [calls, ...plainTopics.map(plain)]
   const failing = new Map<TopicName, { status: 'degraded' | 'down'; reason: string }>()
-  const rollups = createRollups({
+  const keeping = {
     store,
-    committed: async () => (log.leads('calls') ? log.committed('calls') : []),
+    verify: deps.verify,
+    committed: async () => (log.leads('calls') ? progress.readable(await log.committed('calls')) : []),
+  }
+  const rollups = createRollups({
+    ...keeping,
     onError: (error) => deps.onRetry?.('calls', error, 0),
   })
 
@@ -146,8 +152,7 @@ export function startWorker(deps: WorkerDeps): Worker {
     rest: restBeside(() => Date.now() - lastBatchMs < busyMs, stopping.signal),
   })
   const leafRollups = createRollups({
-    store,
-    committed: async () => (log.leads('calls') ? log.committed('calls') : []),
+    ...keeping,
     onError: (error) => void (stopping.signal.aborted || deps.onRetry?.('calls', error, 0)),
     table: [leaves.rollup],
     isSlow: true,
@@ -185,6 +190,7 @@ export function startWorker(deps: WorkerDeps): Worker {
   const untilDone = async <T>(topic: TopicName, step: () => Promise<T>): Promise<T | undefined> => {
     for (let refusals = 0, holds = 0, retryMs = 50; ; retryMs = Math.min(retryMs * 2, 5_000)) {
       try {
+        if (failing.has(topic)) await deps.verify?.()
         const result = await step()
         failing.delete(topic)
         return result

@@ -7,6 +7,7 @@ import type { Log } from '../../core/log/log.ts'
 import { openPositionFile } from '../../core/log/position-file.ts'
 import { recoverTopic } from '../../core/log/recovery.ts'
 import { listSegments, type StoredFile } from '../../core/log/segment.ts'
+import { topicIdName } from '../../core/log/topic-id.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type TopicName, topics } from '../../core/topics.ts'
 import { packageVersion } from '../../core/version.ts'
@@ -45,7 +46,10 @@ const notCopied = /^(clickhouse|log|blobs|lock|callhouse\.sock|rebuild\.json.*|i
  * What is derived comes first, and before all what tells how far it was derived: then a table never claims to cover
  * what another, frozen later, does not hold. What is missing in it follows from the log and the marks.
  */
-const firstTables = ['rollups', 'payload_chunks', 'payload_leaves', 'call_counts_hourly', 'call_counts', 'call_stats']
+const firstTables = [
+  ...['applied_positions', 'missing_records'],
+  ...['rollups', 'payload_chunks', 'payload_leaves', 'call_counts_hourly', 'call_counts', 'call_stats'],
+]
 const placeOf = (table: string): number => (firstTables.indexOf(table) + 1 || firstTables.length + 1) - 1
 
 const frozenOf = (dataDir: string): string => join(dataDir, 'clickhouse/shadow', frozenName)
@@ -113,6 +117,7 @@ async function backupTo(deps: BackupDeps, folder: string, task: MoveTask): Promi
     const earlier = new Map<TopicName, StoredFile[]>()
     for (const topic of topicNames) {
       await mkdir(join(data, 'log', topic), { recursive: true, mode: 0o750 })
+      await cp(join(dataDir, 'log', topic, topicIdName), join(data, 'log', topic, topicIdName))
       const { files } = await listSegments(nodeFs, join(dataDir, 'log', topic))
       const from = Math.max(
         0,

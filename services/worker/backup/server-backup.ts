@@ -17,11 +17,12 @@ type ServerBackupDeps = ServerWork & {
 
 const aside = { background: true }
 /**
- * The order in which tables are held fast. Marks come before what covers them, that before what was counted and derived,
+ * The order in which tables are held fast. What is told of positions comes before all that it is told of; marks come before what covers them, that before what was counted and derived,
  * copies before the calls, and these before their payloads: then none claims to cover what another does not hold, and
  * what is missing in one is applied again.
  */
 const order = [
+  ...['applied_positions', 'missing_records'],
   ...['call_marks', 'rollups', 'payload_chunks', 'payload_leaves', 'call_counts_hourly', 'call_counts', 'call_stats'],
   ...[
     'calls_by_id',

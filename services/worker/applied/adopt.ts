@@ -1,0 +1,80 @@
+// Gives the tables to the log that is there: what counters cover is forgotten, as positions mean other records now.
+import type { Log } from '../../core/log/log.ts'
+import type { Store } from '../../core/store/store.ts'
+import { statement } from '../statements.ts'
+import { otherLog } from './compare.ts'
+import {
+  type Applied,
+  type AppliedRow,
+  acknowledgeMissing,
+  readApplied,
+  withdrawApplied,
+  writeApplied,
+} from './table.ts'
+
+const clear = (table: string) => ({ name: `adopt.${table}`, sql: `TRUNCATE TABLE callhouse.${table}`, params: {} })
+
+/** Readers take marks before the first position for covered; those at it are counted live until a recompute passes it. */
+const firstPosition = { position: 1 }
+
+/** The registration comes first: from then on processes with another log know that the tables are not theirs. */
+export async function register(store: Pick<Store, 'rows' | 'command'>, rows: readonly AppliedRow[], isReady: boolean) {
+  await writeApplied(store, rows, isReady)
+  const applied = await readApplied(store)
+  for (const { topic, id } of rows) {
+    const known = applied.get(topic)
+    if (known === undefined || (known.ids.length === 1 && known.ids[0] === id)) continue
+    // Another log came at the same moment: whoever sees the other one after it has written gives way.
+    await withdrawApplied(store, [...new Set(rows.map((row) => row.id))])
+    throw otherLog(
+      topic,
+      known.ids.filter((one) => one !== id),
+      id,
+    )
+  }
+}
+
+/** Marks everything that is stored, so that counters, statistics and leaves are made again. Repeatable. */
+export async function recountAll(store: Pick<Store, 'command'>): Promise<void> {
+  for (const table of ['rollups', 'call_marks']) await store.command(clear(table))
+  for (const name of ['call-marks-all', 'payload-marks-all']) await store.command(statement(name, firstPosition))
+}
+
+/** What is applied again is counted again: counters must not claim more than the tables are known to hold. */
+export async function lowerCover(store: Pick<Store, 'rows' | 'command'>, applied: Applied): Promise<void> {
+  const held = applied.get('calls')?.positions ?? new Map<number, number>()
+  const rows = await store.rows<{ name: string; partition: number; position: number; revision: number }>({
+    name: 'adopt.covered',
+    sql: `SELECT name, partition, toFloat64(max(position)) AS position, toFloat64(max(revision)) AS revision
+      FROM callhouse.rollups GROUP BY name, partition`,
+    params: {},
+  })
+  const lowered = rows.map((row) => ({
+    ...row,
+    held: Math.min(Number(row.position), held.get(Number(row.partition)) ?? 0),
+  }))
+  if (lowered.every((row) => row.held === Number(row.position))) return
+  await store.command(clear('rollups'))
+  for (const [name, of] of Map.groupBy(lowered, (row) => row.name)) {
+    const [partitions, upto] = [of.map(({ partition }) => Number(partition)), of.map((row) => row.held)]
+    const revision = Math.max(...of.map((row) => Number(row.revision)))
+    await store.command(statement('rollups-cover', { name, partitions, upto, revision }))
+  }
+}
+
+/**
+ * Takes the tables over for this log, whatever it is; everything that it holds is applied to them.
+ * @throws LogMismatch when another log does the same at this moment
+ */
+export async function adopt(log: Pick<Log, 'identity' | 'renew'>, store: Pick<Store, 'rows' | 'command'>) {
+  await log.renew()
+  const known = await readApplied(store)
+  const generation = 1 + Math.max(0, ...[...known.values()].map((one) => one.generation))
+  const rows = (await log.identity()).flatMap(({ topic, id, kept }) =>
+    kept.map(({ partition, first }) => ({ topic, id, partition, generation, offset: first - 1 })),
+  )
+  await register(store, rows, false)
+  await recountAll(store)
+  await acknowledgeMissing(store)
+  await writeApplied(store, rows)
+}
