@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../core/clock.ts'
 import type { EvaluationJob } from '../core/evaluation-job-rows.ts'
+import { type FairQueue, placeIn } from '../core/fair-queue.ts'
 import { type Freshness, throwIfStale } from '../core/freshness.ts'
 import { Fault } from '../core/http/errors.ts'
 import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
@@ -27,7 +28,6 @@ export type EvaluateDeps = { invoke: Invoke; freshness: Freshness; ensureOps: En
 
 type Fields = Record<string, unknown>
 
-const mostAtOnce = 20
 const predictOp = 'LLMStructuredCompletionModel.predict'
 const scoreOp = 'LLMAsAJudgeScorer.score'
 
@@ -54,6 +54,8 @@ type Run = {
   deps: EvaluateDeps & { predict: Predict }
   job: EvaluationJob
   as: InvokeCaller
+  /** Places of rows, which jobs of the project share. */
+  rows: FairQueue<string>
   /** Refs by name. */
   ops: Record<string, string>
 }
@@ -184,8 +186,11 @@ async function evaluateRows(run: Run, plan: Plan): Promise<RowResult[]> {
           results[place] = known
           continue
         }
-        while (working.size >= mostAtOnce) await Promise.race(working)
-        if (failure !== undefined) throw failure.error
+        const leave = await placeIn(run.rows, run.job.callId, run.as)
+        if (failure !== undefined) {
+          leave()
+          throw failure.error
+        }
         const one: Promise<void> = evaluateRow(run, plan, row, key)
           .then((result) => {
             results[place] = kept(result)
@@ -193,7 +198,10 @@ async function evaluateRows(run: Run, plan: Plan): Promise<RowResult[]> {
           .catch((error: unknown) => {
             failure ??= { error }
           })
-          .finally(() => working.delete(one))
+          .finally(() => {
+            working.delete(one)
+            leave()
+          })
         working.add(one)
       }
       // Further trials would find none either.
@@ -217,19 +225,20 @@ const callerOf = ({ projectId, userId, callId }: EvaluationJob, signal: AbortSig
 
 /**
  * Runs a job to the end of its evaluation's call. What is wrong with it becomes the exception of that call.
+ * @param rows places of the rows that are evaluated at one time
  * @param givesUp passing errors end the evaluation, too
  * @throws what passes, and the signal's reason
  */
 export async function evaluateModel(
   deps: EvaluateDeps,
   job: EvaluationJob,
-  { signal, givesUp }: { signal: AbortSignal; givesUp: boolean },
+  { signal, rows, givesUp }: { signal: AbortSignal; rows: FairQueue<string>; givesUp: boolean },
 ): Promise<void> {
   const as = callerOf(job, signal)
   const names = [opNames.run, opNames.row, opNames.summarize, predictOp, scoreOp]
   const { refs } = await deps.ensureOps(job.projectId, job.userId, names)
   const ops = Object.fromEntries(names.map((name, at) => [name, refs[at] as string]))
-  const run: Run = { deps: { ...deps, predict: createPredict(deps.invoke) }, job, as, ops }
+  const run: Run = { deps: { ...deps, predict: createPredict(deps.invoke) }, job, as, rows, ops }
   // What was written before the job is there from here on: what is not found later does not exist.
   const before = { header: () => undefined, query: new URLSearchParams(), signal }
   throwIfStale(await deps.freshness.wait(before, ['calls', 'objects', 'object_labels', 'tables']))

@@ -180,7 +180,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
         pool,
         sql: `${sql}\nFORMAT ${formatName(format)}`,
         params,
-        settings: { ...reading({ timeoutMs, memoryBytes }), ...(pool === 'interactive' ? {} : lowPriority) },
+        settings: { ...reading({ timeoutMs, memoryBytes }), ...(pool === 'export' ? lowPriority : {}) },
         projectId: query.projectId,
         timeoutMs: Math.max(1, until - Date.now()),
         ...(signal === undefined ? {} : { signal }),
@@ -287,7 +287,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
         if (names.usesScratch(query.sql)) await scratch.ensure()
         const pool = background ? 'background' : 'write'
         const timeoutMs = writeTimeoutMs + graceMs
-        const settings = { ...writing, wait_end_of_query: 1, ...(background ? lowPriority : {}) }
+        const settings = { ...writing, wait_end_of_query: 1 }
         await timed(query.name, pool, 'command', () =>
           client.send({ name: query.name, pool, sql, params, settings, timeoutMs }),
         )
