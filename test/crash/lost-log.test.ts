@@ -1,9 +1,10 @@
 // One machine that lost its log, its tables, both, or its keys: no start answers wrongly, and each has a way back.
-import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { type Config, loadConfig } from '../../services/config.ts'
+import { askServer } from '../../services/core/control-socket.ts'
 import { createLogger, type LogOutput } from '../../services/core/logger.ts'
 import { examineStore, findingsText } from '../../services/doctor.ts'
 import { type Callhouse, startCallhouse } from '../../services/serve.ts'
@@ -88,8 +89,15 @@ it('is not started on the tables of a log that is gone, until an operator gives 
   await lose('log')
   await expect(start()).rejects.toThrow(/were filled from another log .*--adopt-log.*replay.*rebuild/)
   await expect(start()).rejects.toThrow(/were filled from another log/)
+  await writeFile(
+    join(dataDir, 'rebuild.json'),
+    JSON.stringify({ table: 'calls', log: 'the old one', cursor: [9], notes: [] }),
+  )
   await checkAll(await start('--adopt-log'), true)
   expect(await health()).toMatchObject({ status: 'ok' })
+  const rebuild = (command: string) => askServer(dataDir, { command, args: ['calls'] })
+  expect(await rebuild('rebuild.start')).toMatchObject({ reason: expect.stringMatching(/begun with another log/) })
+  expect(await rebuild('rebuild.abandon')).toMatchObject({ ok: true })
   await stop()
   await checkAll(await start(), false)
   expect(await health()).toMatchObject({ status: 'ok' })

@@ -7,9 +7,12 @@ import { join } from 'node:path'
 import { createClient } from '@clickhouse/client'
 import { type Admin, Kafka, logLevel } from 'kafkajs'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
-import { loadConfig } from '../../services/config.ts'
+import { type Config, loadConfig } from '../../services/config.ts'
 import { createLogger } from '../../services/core/logger.ts'
 import { topics } from '../../services/core/topics.ts'
+import { findingsText } from '../../services/doctor.ts'
+import { examineMatch } from '../../services/doctor-kafka.ts'
+import { openGroup, openStore } from '../../services/engines.ts'
 import { type Callhouse, startCallhouse } from '../../services/serve.ts'
 import { kafkaBrokers } from '../fixtures/kafka.ts'
 import { checkCalls, writeCalls } from '../fixtures/known-calls.ts'
@@ -19,7 +22,7 @@ const old = 'lost/old'
 const fresh = 'lost/new'
 const count = 30
 
-type Running = { url: string; dataDir: string; lines: string[]; callhouse: Callhouse }
+type Running = { url: string; lines: string[]; callhouse: Callhouse }
 
 let brokers: string[]
 let admin: Admin
@@ -43,7 +46,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-async function start(name: string, flags: string[] = []): Promise<Running> {
+function configOf(name: string, flags: string[]): Config {
   const { url, user, password, database: tables } = database
   const dataDir = join(folder, name)
   const loaded = loadConfig({
@@ -55,10 +58,15 @@ async function start(name: string, flags: string[] = []): Promise<Running> {
     ],
   })
   if (!loaded.ok) throw new Error(loaded.lines.join())
+  return loaded.config
+}
+
+async function start(name: string, flags: string[] = []): Promise<Running> {
+  const config = configOf(name, flags)
   const lines: string[] = []
   const output = createLogger({ level: 'warn', out: { write: (line) => void lines.push(line) } })
-  const callhouse = await startCallhouse(loaded.config, output)
-  const one = { url: callhouse.url, dataDir, lines, callhouse }
+  const callhouse = await startCallhouse(config, output)
+  const one = { url: callhouse.url, lines, callhouse }
   running.push(one)
   return one
 }
@@ -72,6 +80,15 @@ async function ended(one: Running): Promise<string> {
   await stop(one)
   process.exitCode = undefined
   return one.lines.find((line) => line.includes('"level":60')) ?? one.lines.join('')
+}
+
+async function doctor(flags: string[]): Promise<string> {
+  const { log } = createLogger({ level: 'silent' })
+  const config = configOf('doctor', flags)
+  const store = await openStore(config, log, { statement() {} })
+  const found = await examineMatch(store, () => openGroup(config, log))
+  await store.close()
+  return findingsText([found])
 }
 
 /** Settings of new topics; a short session, so that a worker has its partitions back at once. */
@@ -164,10 +181,12 @@ it('ends when its topics were made anew, and starts on those or on other ones on
   await admin.deleteTopics({ topics: topicsOf(name) })
   expect(await ended(one)).toMatch(/is gone from the log|were filled from another log/)
   await expect(start('kafka', flags)).rejects.toThrow(/were filled from another log/)
+  expect(await doctor(flags)).toMatch(/FAIL +log +the tables of \w+ were filled from another log/)
   const other = newTopics()
   await expect(start('kafka', other.flags)).rejects.toThrow(/were filled from another log/)
   const again = await start('kafka', [...flags, '--adopt-log'])
   await checkBoth(again.url)
+  expect(await doctor(flags)).toMatch(/ok +log +the one that the tables were filled from/)
 })
 
 it('refuses topics that are shorter than what was applied', async () => {
