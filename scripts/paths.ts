@@ -27,11 +27,14 @@ export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
   const service = { version: '', config, geo: openGeoRanges(undefined), health: unused, isShuttingDown: unused }
   const deps: RouteDeps = {
     config,
-    log: { partitions: () => 1, limits: {} } as never,
+    log: absent,
+    split: {},
     store: absent,
     clock: absent,
     blobs: absent,
     freshness: absent,
+    lock: absent,
+    slots: absent,
     service,
     providers: absent,
     logger: absent,

@@ -2,16 +2,18 @@
 
 import type { Config } from './config.ts'
 import type { Blobs } from './core/blobs.ts'
-import { callSplitOf } from './core/call-rows-writer.ts'
+import type { CallSplit } from './core/call-rows-writer.ts'
 import type { Clock } from './core/clock.ts'
 import { createContent } from './core/content.ts'
 import type { Freshness } from './core/freshness.ts'
 import { createInvoke, type Invoke } from './core/http/invoke.ts'
 import type { Route } from './core/http/route.ts'
+import type { KeyedLock } from './core/keyed-lock.ts'
 import type { Log } from './core/log/log.ts'
 import type { Logger } from './core/logger.ts'
 import { createNameBinding } from './core/name-binding.ts'
 import { createOpObjects } from './core/op-objects.ts'
+import type { Slots } from './core/slots.ts'
 import { type OpenedStore, openedOnly } from './core/store/opened.ts'
 import type { Store } from './core/store/store.ts'
 import { type EvaluationJobs, startEvaluationJobs } from './evaluation/evaluate-model-jobs.ts'
@@ -58,28 +60,34 @@ import { createUsageRoutes } from './query/usage/routes.ts'
 import { does, type ServerRole } from './server-role.ts'
 import { createTrainingRoutes } from './training/routes.ts'
 
+/** What routes work through, in whichever thread they run. */
 export type RouteDeps = {
   config: Config
-  log: Log
-  store: Store
+  log: Pick<Log, 'append'>
+  /** How the log wants the rows of calls. */
+  split: CallSplit
+  store: Pick<Store, 'rows' | 'bytes'>
   clock: Clock
   blobs: Blobs
   freshness: Freshness
-  service: ServiceDeps
+  lock: KeyedLock
+  slots: Slots
   providers: () => Providers
   logger: Pick<Logger, 'warn'>
+  /** About the process itself; without it the routes that tell of it are left out. */
+  service?: ServiceDeps
 }
 
 /** Handlers read by what their requests have opened. */
 type HandlerDeps = Omit<RouteDeps, 'store'> & { store: OpenedStore }
 
-const ingestRoutes = ({ config, log, store, clock, blobs, freshness, logger }: HandlerDeps): Route[] => {
+const ingestRoutes = (deps: HandlerDeps): Route[] => {
+  const { config, log, split, store, clock, blobs, freshness, lock, logger } = deps
   const content = createContent({ log, clock, blobs })
   const annotationSchema = createAnnotationSchema({ store, freshness })
   const checkQueue = createQueueCheck({ store, freshness })
-  const binding = createNameBinding(createBaseClasses({ store, freshness }))
+  const binding = createNameBinding(createBaseClasses({ store, freshness }), lock)
   const { wirePrefix, wireAliases } = config
-  const split = callSplitOf(log)
   return [
     ...createCallWriteRoutes({
       ...{ log, split, clock, content, wirePrefix, wireAliases },
@@ -96,7 +104,8 @@ const ingestRoutes = ({ config, log, store, clock, blobs, freshness, logger }: H
   ]
 }
 
-const queryRoutes = ({ config, log, store, clock, blobs, freshness, logger }: HandlerDeps): Route[] => {
+const queryRoutes = (deps: HandlerDeps): Route[] => {
+  const { config, log, split, store, clock, blobs, freshness, lock, logger } = deps
   const { wirePrefix, wireAliases, feedbackPrefix, wordIndex } = config
   const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
   const onMissingRefs = (projectId: string, digests: string[]) =>
@@ -108,7 +117,7 @@ const queryRoutes = ({ config, log, store, clock, blobs, freshness, logger }: Ha
   return [
     ...createCallReadRoutes(calls),
     ...createThreadRoutes(calls),
-    ...createCallDeleteRoutes({ ...calls, split: callSplitOf(log) }),
+    ...createCallDeleteRoutes({ ...calls, split }),
     ...createCallStatsRoutes(calls),
     ...createUsageRoutes({ ...calls, usageOwnOnly: config.usageOwnOnly }),
     ...createObjectReadRoutes({ store, freshness, config }),
@@ -121,7 +130,7 @@ const queryRoutes = ({ config, log, store, clock, blobs, freshness, logger }: Ha
     ...createRefReadRoutes({ store, freshness }),
     ...createTableReadRoutes({ store, freshness }),
     ...createTableUpdateRoutes({ store, log, clock, freshness }),
-    ...createAnnotationQueueRoutes({ store, log, clock, freshness }),
+    ...createAnnotationQueueRoutes({ store, log, clock, freshness, lock }),
     ...createProjectRoutes({ store, freshness }),
     ...createNotServedRoutes(),
   ]
@@ -129,18 +138,18 @@ const queryRoutes = ({ config, log, store, clock, blobs, freshness, logger }: Ha
 
 /** What SDKs ask first, whichever role they reach. */
 const commonRoutes = ({ service }: Pick<RouteDeps, 'service'>): Route[] => [
-  ...createServiceRoutes(service),
+  ...(service === undefined ? [] : createServiceRoutes(service)),
   ...createGraphqlRoutes(),
 ]
 
 /** Routes of the services that do work: what they need of the others they get through the port. */
 const workRoutes = (
-  { store, log, clock, freshness, config, providers, logger }: HandlerDeps,
+  { store, log, clock, freshness, lock, slots, config, providers, logger }: HandlerDeps,
   invoke: Invoke,
 ): Route[] => [
-  ...createInferenceRoutes({ invoke, config, providers, logger }),
+  ...createInferenceRoutes({ invoke, config, providers, logger, slots }),
   ...createEvaluationObjectRoutes({ invoke, log, clock }),
-  ...createRunRoutes({ invoke, freshness, clock, ensureOps: createEnsureOps({ log, clock }), config }),
+  ...createRunRoutes({ invoke, freshness, clock, lock, ensureOps: createEnsureOps({ log, clock }), config }),
   evaluateModelRoute({ log, clock, config }),
   ...createTrainingRoutes({ store, log, clock, freshness }),
 ]
@@ -159,7 +168,7 @@ export function routesOf(role: ServerRole, given: RouteDeps): Route[] {
 
 /** Runs what /evaluations/evaluate_model asks for, by all routes of the product. */
 export function evaluationJobsOf(
-  { store, log, clock, freshness, config }: RouteDeps,
+  { store, log, clock, freshness, config }: RouteDeps & { log: Log },
   routes: readonly Route[],
   logger: Pick<Logger, 'info' | 'warn'>,
 ): EvaluationJobs {

@@ -2,12 +2,14 @@
 import { mkdir } from 'node:fs/promises'
 import { startApplying } from './apply.ts'
 import type { Config } from './config.ts'
+import { callSplitOf } from './core/call-rows-writer.ts'
 import { createClock } from './core/clock.ts'
 import { followClock } from './core/clock-follow.ts'
 import { createFreshness } from './core/freshness.ts'
 import { createApp, type HttpServer } from './core/http/app.ts'
 import { createInvoke } from './core/http/invoke.ts'
 import { openKeys } from './core/http/keys.ts'
+import { createKeyedLock } from './core/keyed-lock.ts'
 import type { Log } from './core/log/log.ts'
 import { observeLog, withAppendMetrics } from './core/log/metrics.ts'
 import type { LogOutput } from './core/logger.ts'
@@ -35,10 +37,12 @@ import {
 } from './engines.ts'
 import type { EvaluationJobs } from './evaluation/evaluate-model-jobs.ts'
 import { openProviders } from './inference/providers.ts'
+import { createSlots } from './inference/slots.ts'
 import { createOtelGrpcMethods } from './ingest/otel/grpc.ts'
 import { openBlobs } from './open-blobs.ts'
 import { type OtlpPorts, openOtlpPorts } from './otlp-ports.ts'
 import { openGeoRanges } from './query/geolocate.ts'
+import { startRequestThreads } from './request-threads.ts'
 import { evaluationJobsOf, routesOf } from './routes.ts'
 import { does, type ServerRole } from './server-role.ts'
 import { watchApplied } from './worker/applied/watch.ts'
@@ -170,13 +174,18 @@ export async function startCallhouse(
       },
     }
     observeProcess(registry, { version, role, dataDir }, service.health)
-    const routeDeps = { config, providers: providers.current, log, store, clock, blobs, freshness, service, logger }
+    const split = callSplitOf(log)
+    const slots = createSlots(config.inferenceConcurrency)
+    const ports = { log, store, blobs, freshness, logger, lock: createKeyedLock(), slots }
+    const routeDeps = { ...ports, config, providers: providers.current, split, clock, service }
     const routes = routesOf(role, routeDeps)
+    const threads = startRequestThreads({ config, role, split, clock }, ports, registry)
+    open.push({ name: 'threads', limitMs: 5_000, close: threads.close })
     if (does(role, 'apply') && config.evaluateDispatch) {
       jobs = evaluationJobsOf(routeDeps, does(role, 'query') ? routes : routesOf('serve', routeDeps), logger)
       open.push({ name: 'evaluations', limitMs: 10_000, close: jobs.stop })
     }
-    const http = createApp({ routes, config, keys, log: logger, metrics, version, isShuttingDown })
+    const http = createApp({ routes, config, keys, log: logger, metrics, version, isShuttingDown, threads })
     open.push({
       name: 'http',
       limitMs: 35_000,

@@ -1,6 +1,7 @@
 // A name keeps its type: the live versions of an object share one base class, and a version of another one is refused.
 import { fault } from './http/errors.ts'
 import type { ProjectId } from './ids.ts'
+import { createKeyedLock, type KeyedLock } from './keyed-lock.ts'
 import type { ObjectKind } from './object-rows.ts'
 
 export type BoundName = { projectId: ProjectId; kind: ObjectKind; objectId: string }
@@ -19,29 +20,17 @@ export type NameBinding = {
 
 const shown = (baseClass: string): string => (baseClass === '' ? 'no class' : `the class ${baseClass}`)
 
-export function createNameBinding(read: ReadBaseClasses): NameBinding {
-  /** The end of the last creation of each name that is under way. */
-  const tails = new Map<string, Promise<unknown>>()
+export function createNameBinding(read: ReadBaseClasses, lock: KeyedLock = createKeyedLock()): NameBinding {
   return {
     create(name, signal, append) {
       const { projectId, kind, objectId, baseClass } = name
-      const key = `${projectId}\n${kind}\n${objectId}`
-      const work = async () => {
+      return lock.run(`name\n${projectId}\n${kind}\n${objectId}`, async () => {
         const bound = await read(name, signal)
         const other = bound?.find((one) => one !== baseClass)
         if (other !== undefined)
           throw fault(400, `${objectId} has versions of ${shown(other)}; this one is of ${shown(baseClass)}`)
         return append()
-      }
-      const before = tails.get(key)
-      const mine = before === undefined ? work() : before.then(work, work)
-      const settled: Promise<void> = mine
-        .catch(() => undefined)
-        .then(() => {
-          if (tails.get(key) === settled) tails.delete(key)
-        })
-      tails.set(key, settled)
-      return mine
+      })
     },
   }
 }

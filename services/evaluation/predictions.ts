@@ -13,7 +13,6 @@ import { throwIfStale } from '../core/freshness.ts'
 import { fault } from '../core/http/errors.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import { orderedUuidv7, type ProjectId } from '../core/ids.ts'
-import { createKeyedLock } from '../core/keyed-lock.ts'
 import { formatPositions, positionHeader } from '../core/positions.ts'
 import {
   type CallPart,
@@ -97,8 +96,7 @@ function rowOutput({ output, startedAt, endedAt }: CallTexts, scores: Map<string
 }
 
 export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; known: Known }): Route[] {
-  const { calls, known, clock, ensureOps, config } = deps
-  const lock = createKeyedLock()
+  const { calls, known, clock, lock, ensureOps, config } = deps
   const path = '/v2/{entity}/{project}/predictions'
   const one = `${path}/{prediction_id}`
 
@@ -244,7 +242,7 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; kn
         const projectId = projectOf(context)
         const id = context.params.prediction_id as string
         // In turn: the one that reads last writes last.
-        const headers = await lock.run(`${projectId}\n${id}`, () => finish(context, projectId, id))
+        const headers = await lock.run(`prediction\n${projectId}\n${id}`, () => finish(context, projectId, id))
         return { json: { success: true }, headers }
       },
     }),

@@ -6,6 +6,7 @@ import { fault } from '../core/http/errors.ts'
 import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
 import type { RouteContext } from '../core/http/route.ts'
 import type { ProjectId } from '../core/ids.ts'
+import type { KeyedLock } from '../core/keyed-lock.ts'
 import { positionHeader } from '../core/positions.ts'
 import { parseRef } from '../core/refs.ts'
 import { formatTimestamp } from '../core/timestamps.ts'
@@ -16,6 +17,7 @@ export type EvaluationDeps = {
   freshness: Freshness
   ensureOps: EnsureOps
   clock: Clock
+  lock: KeyedLock
   config: { wirePrefix: 'platform' | 'wb'; feedbackPrefix: string }
 }
 

@@ -13,7 +13,6 @@ import { throwIfStale } from '../core/freshness.ts'
 import { fault } from '../core/http/errors.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import { orderedUuidv7, type ProjectId } from '../core/ids.ts'
-import { createKeyedLock } from '../core/keyed-lock.ts'
 import { pageOf } from './query-params.ts'
 import {
   type CallPart,
@@ -120,8 +119,7 @@ function finishParts(
 }
 
 export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Calls; known: Known }): Route[] {
-  const { calls, known, clock } = deps
-  const lock = createKeyedLock()
+  const { calls, known, clock, lock } = deps
   const path = '/v2/{entity}/{project}/evaluation_runs'
   const one = `${path}/{evaluation_run_id}`
 
@@ -219,7 +217,7 @@ export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Calls;
         const id = context.params.evaluation_run_id as string
         const summary = context.input.summary && memberText(bodyText(context), 'summary')
         // In turn: the one that reads last writes last.
-        return lock.run(`${projectId}\n${id}`, async () => {
+        return lock.run(`run\n${projectId}\n${id}`, async () => {
           // Means of what happens to be in the tables would be stored as the run's.
           const fresh = await calls.waitToDecide(context)
           throwIfStale(fresh)

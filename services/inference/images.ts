@@ -169,7 +169,7 @@ async function create(deps: RunDeps, context: RouteContext<Request>) {
   const { model } = input.inputs
   const projectId = context.project(input.project_id)
   const as: InvokeCaller = { caller, signal, requestId, freshness: context }
-  const free = deps.slots.take(projectId)
+  const free = await deps.slots.take(projectId)
   try {
     const asked = { model, projectId, as, apiVersion: undefined, credentials: undefined }
     const target = await resolveTarget(deps, asked)

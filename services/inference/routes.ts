@@ -13,6 +13,7 @@ import { checkedBody } from '../core/http/details.ts'
 import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import type { Logger } from '../core/logger.ts'
+import type { Slots } from '../core/slots.ts'
 import { failureFault, filledIn, refusal } from './answers.ts'
 import { chatEdits, checkChatRequest } from './chat-request.ts'
 import { isEnginePath } from './engine-paths.ts'
@@ -28,7 +29,6 @@ import { engineTarget, type InferenceConfig, providerTarget, type Target } from 
 import { type Operation, type RunDeps, run } from './run.ts'
 import { sdkCompletionRoutes } from './sdk-completions.ts'
 import { createSecrets } from './secrets.ts'
-import { createSlots } from './slots.ts'
 import { createUpstream } from './upstream.ts'
 
 export type InferenceDeps = {
@@ -36,6 +36,7 @@ export type InferenceDeps = {
   config: InferenceConfig & { secrets: Readonly<Record<string, string>> }
   providers: () => Providers
   logger: Pick<Logger, 'warn'>
+  slots: Slots
 }
 
 const operations = new Map<string, Operation>(
@@ -168,7 +169,7 @@ async function readRouter(deps: RunDeps, context: Context) {
   return { json: { object: 'list', data: modelsOf(bytes, router) } }
 }
 
-export function createInferenceRoutes({ invoke, config, providers, logger }: InferenceDeps): Route[] {
+export function createInferenceRoutes({ invoke, config, providers, logger, slots }: InferenceDeps): Route[] {
   const upstream = createUpstream(config)
   const secrets = createSecrets({
     values: config.secrets,
@@ -186,7 +187,7 @@ export function createInferenceRoutes({ invoke, config, providers, logger }: Inf
     ...{ invoke, config, upstream, providers, secrets },
     engineModels: createEngineModels({ upstream, config }),
     recorder: createRecorder({ invoke, logger }),
-    slots: createSlots(config.inferenceConcurrency),
+    slots,
   }
   return [
     route({

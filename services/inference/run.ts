@@ -2,12 +2,12 @@
 import type { PassThroughRequest } from '../../schemas/inference.ts'
 import { Fault } from '../core/http/errors.ts'
 import type { InvokeCaller } from '../core/http/invoke.ts'
+import type { Slots } from '../core/slots.ts'
 import { type CompleteDeps, complete, type Outcome } from './complete.ts'
 import { type Edits, edited, type JsonBody } from './json-body.ts'
 import { type CredentialParts, messagesText, type Tracing, timeoutOf, withUsage } from './prepare.ts'
 import { recordedInputs } from './record.ts'
 import { type ResolveDeps, resolveTarget, type Target } from './resolve.ts'
-import type { Slots } from './slots.ts'
 
 export type RunDeps = ResolveDeps & CompleteDeps & { slots: Slots }
 
@@ -74,7 +74,7 @@ async function outgoing(deps: RunDeps, asked: Asked, callId: string | undefined)
  */
 export async function run(deps: RunDeps, asked: Asked): Promise<Ran> {
   const { operation, projectId, as, request, parts } = asked
-  const free = deps.slots.take(projectId)
+  const free = await deps.slots.take(projectId)
   const callId = asked.tracing.isOn && operation.opName !== undefined ? deps.recorder.newId() : undefined
   const prepared = await outgoing(deps, asked, callId).catch((error: unknown) => {
     free()

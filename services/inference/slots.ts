@@ -1,15 +1,11 @@
 // How many inference requests of a project run at one time (CALLHOUSE_INFERENCE_CONCURRENCY).
+import type { Slots } from '../core/slots.ts'
 import { inferenceFault } from './errors.ts'
-
-export type Slots = {
-  /** @returns gives the slot back, once. @throws Fault 429 when all are taken */
-  take(projectId: string): () => void
-}
 
 export function createSlots(limit: number | undefined): Slots {
   const taken = new Map<string, number>()
   return {
-    take(projectId) {
+    async take(projectId) {
       const count = taken.get(projectId) ?? 0
       if (limit !== undefined && count >= limit) {
         const full = inferenceFault(429, `More than ${limit} inference requests of this project at one time`, {

@@ -1,6 +1,7 @@
 // Writes that decide by reading, while the tables are behind: they ask to be sent again rather than miss what is there.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClock } from '../../services/core/clock.ts'
+import { createKeyedLock } from '../../services/core/keyed-lock.ts'
 import { createAnnotationQueueWriteRoutes } from '../../services/ingest/annotation-queues/routes.ts'
 import { createFeedbackWriteRoutes } from '../../services/ingest/feedback/routes.ts'
 import { createQueueCheck } from '../../services/query/annotation-queues/read.ts'
@@ -25,7 +26,7 @@ beforeAll(async () => {
   log = createMemoryLog(store)
   const clock = createClock()
   const freshness = { wait: async (): Promise<Record<string, string>> => (isStale ? { 'X-Callhouse-Stale': '5' } : {}) }
-  const deps = { store, log, clock, freshness }
+  const deps = { store, log, clock, freshness, lock: createKeyedLock() }
   call = createCall([
     ...createAnnotationQueueWriteRoutes(deps),
     ...createAnnotationQueueRoutes(deps),

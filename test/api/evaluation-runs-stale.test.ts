@@ -4,6 +4,7 @@ import { createClock } from '../../services/core/clock.ts'
 import { Fault } from '../../services/core/http/errors.ts'
 import { createInvoke } from '../../services/core/http/invoke.ts'
 import type { Reply, Route } from '../../services/core/http/route.ts'
+import { createKeyedLock } from '../../services/core/keyed-lock.ts'
 import { createRunRoutes } from '../../services/evaluation/runs-routes.ts'
 import { createCall } from '../fixtures/route-call.ts'
 
@@ -47,6 +48,7 @@ function over(call: object | null, headers: Record<string, string>, answers: Rec
       positions: [{ topic: 'objects', partition: 0, offset: 4 }],
     }),
     clock: createClock(),
+    lock: createKeyedLock(),
     config: { wirePrefix: 'platform', feedbackPrefix: 'wandb' },
   })
   const params = { entity: 'e', project: 'p', evaluation_run_id: id, prediction_id: id, score_id: id }

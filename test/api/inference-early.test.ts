@@ -5,6 +5,7 @@ import type { Invoke } from '../../services/core/http/invoke.ts'
 import { StoreError } from '../../services/core/store/store.ts'
 import { openProviders } from '../../services/inference/providers.ts'
 import { createInferenceRoutes } from '../../services/inference/routes.ts'
+import { createSlots } from '../../services/inference/slots.ts'
 import { json, type Sent, send, startServer, type TestServer, testConfig } from './http-server.ts'
 
 const failing = (): never => {
@@ -17,7 +18,9 @@ const bounds = ['--max-body-bytes', '65536', '--max-inflight-bytes', '65536', '-
 let server: TestServer
 let reader: string
 beforeAll(async () => {
-  server = await startServer(createInferenceRoutes({ invoke, config, providers, logger: { warn: () => {} } }), bounds)
+  const logger = { warn: () => {} }
+  const routes = createInferenceRoutes({ invoke, config, providers, logger, slots: createSlots(undefined) })
+  server = await startServer(routes, bounds)
   reader = server.keys.create({ userId: 'r', role: 'read', grants: '*' }).text
 })
 afterAll(() => server.stop())

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { itemsAddedRecords, type QueueEvent, queueCreatedRecord } from '../../services/core/annotation-queue-rows.ts'
 import { createClock } from '../../services/core/clock.ts'
 import type { ProjectId } from '../../services/core/ids.ts'
+import { createKeyedLock } from '../../services/core/keyed-lock.ts'
 import { createNameBinding } from '../../services/core/name-binding.ts'
 import { createFeedbackWriteRoutes } from '../../services/ingest/feedback/routes.ts'
 import { createObjectWriteRoutes } from '../../services/ingest/objects/routes.ts'
@@ -44,7 +45,7 @@ beforeAll(async () => {
       checkQueue: async () => undefined,
     }),
     ...createFeedbackReadRoutes({ store, log, clock, freshness, config }),
-    ...createAnnotationQueueRoutes({ store, log, clock, freshness }),
+    ...createAnnotationQueueRoutes({ store, log, clock, freshness, lock: createKeyedLock() }),
   ])
 })
 afterAll(() => remove())

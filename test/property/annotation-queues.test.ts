@@ -12,6 +12,7 @@ import {
 } from '../../services/core/annotation-queue-rows.ts'
 import { createClock } from '../../services/core/clock.ts'
 import { parseProjectId } from '../../services/core/ids.ts'
+import { createKeyedLock } from '../../services/core/keyed-lock.ts'
 import type { RecordInput } from '../../services/core/log/log.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import { formatTimestamp } from '../../services/core/timestamps.ts'
@@ -153,7 +154,9 @@ describe('annotation queues, in any order of arrival', () => {
         throw new Error('nothing is written here')
       },
     }
-    call = createCall(createAnnotationQueueRoutes({ store, log, clock: createClock(), freshness }))
+    call = createCall(
+      createAnnotationQueueRoutes({ store, log, clock: createClock(), freshness, lock: createKeyedLock() }),
+    )
   })
   afterAll(() => remove())
 

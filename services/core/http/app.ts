@@ -42,6 +42,7 @@ export type AppDeps = {
   version: string
   /** While true, everything but /health and /ready is answered 503. */
   isShuttingDown(): boolean
+  threads?: ServeDeps['threads']
 }
 
 export type HttpServer = {
@@ -145,6 +146,7 @@ export function createApp(deps: AppDeps): HttpServer {
     maxFileBytes: config.maxFileBytes,
     maxJsonDepth: config.maxJsonDepth,
     requestTimeoutMs: config.requestTimeoutMs,
+    ...(deps.threads && { threads: deps.threads }),
   }
   const exchanges = new WeakMap<IncomingMessage, Exchange>()
   const waiting = new WeakSet<IncomingMessage>()

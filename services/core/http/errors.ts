@@ -70,4 +70,7 @@ export function tooMuch(policy: Policy, reason: string): Fault {
   return refusal
 }
 
+/** The work of a request turned out to be longer than the event loop may be held: it begins anew in a thread of its own. */
+export class TooLongHere extends Error {}
+
 export const tooLarge = (): Fault => fault(413, 'Request too large')

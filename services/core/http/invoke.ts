@@ -178,6 +178,7 @@ export function createInvoke({ routes, config }: InvokeDeps): Invoke {
       input: sent.input,
       body: sent.body,
       maxJsonDepth: config.maxJsonDepth + moreLevels,
+      mayTakeLong: true,
       stream: sent.stream,
       signal,
       ...projects.context,

@@ -36,8 +36,14 @@ type KeyEntry = z.output<typeof entrySchema>
 
 type NewKey = { userId: string; entity?: string; grants?: '*' | string[]; role: Role }
 
+type Entry = Pick<KeyEntry, 'userId' | 'entity' | 'grants' | 'role'>
+
 /** A caller, and whether its key grants a right on any project at all. */
-export type KeyHolder = Caller & { holds(right: Right): boolean }
+export type KeyHolder = Caller & {
+  holds(right: Right): boolean
+  /** What makes a holder in another thread; none = a caller without a key. */
+  entry?: Entry
+}
 
 export type Keys = {
   /** The holder of a key's text, compared in constant time; undefined when there is none. */
@@ -58,10 +64,11 @@ export type Keys = {
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-function holderOf(entry: Pick<KeyEntry, 'userId' | 'entity' | 'grants' | 'role'>): KeyHolder {
+export function holderOf(entry: Entry): KeyHolder {
   const rights = new Set(rightsOf[entry.role])
   const grants = entry.grants === '*' ? undefined : new Set(entry.grants)
   return {
+    entry: { userId: entry.userId, entity: entry.entity, grants: entry.grants, role: entry.role },
     userId: entry.userId,
     entity: entry.entity,
     ...(grants?.size === 1 && /^[^/]+\/[^/]+$/.test([...grants][0] as string)

@@ -43,6 +43,11 @@ export type RouteContext<Input = unknown> = {
   body: Body
   /** Most nested containers that the body may have; bodies that one feature sends to another have some more. */
   maxJsonDepth: number
+  /**
+   * Work may take as long as it needs: this is a thread of its own. Where false, a handler that finds out that its work
+   * is long throws `TooLongHere`, before it has written anything.
+   */
+  mayTakeLong: boolean
   /** Unread request stream of a `stream` route (multipart uploads). */
   stream: Readable
   /** Aborted when the client has gone or the request's time is over. */

@@ -1,17 +1,18 @@
 // Runs a declared route for one request: authentication, body, schema, handler, answer.
-import { finished, Readable } from 'node:stream'
+import { finished, type Readable } from 'node:stream'
 import { type BufferPool, freshBuffers } from '../buffer-pool.ts'
+import type { RequestThreads } from '../threads/pool.ts'
 import type { Authenticate } from './auth.ts'
 import { bodyStream, readBody } from './body.ts'
 import { checkedBody } from './details.ts'
-import { fault, invalid } from './errors.ts'
+import { fault, invalid, TooLongHere } from './errors.ts'
 import type { Exchange } from './exchange.ts'
+import { anonymous, runHandler } from './handler.ts'
 import { parseJson } from './json-check.ts'
-import type { KeyHolder } from './keys.ts'
 import type { ByteBudget, ByteLease } from './limits.ts'
-import { projectsOf } from './projects.ts'
+import { isLong, longRequest } from './long-requests.ts'
 import { writeReply } from './reply.ts'
-import type { Right, Route, RouteContext } from './route.ts'
+import type { Reply, Right, Route, RouteContext } from './route.ts'
 import type { TurnOf } from './turn.ts'
 
 export type ServeDeps = {
@@ -24,6 +25,8 @@ export type ServeDeps = {
   maxFileBytes: number
   maxJsonDepth: number
   requestTimeoutMs: number
+  /** Where long requests are run; without it they are run here. */
+  threads?: Pick<RequestThreads, 'run'>
 }
 
 /** A client that sends nothing of its body for so long is cut off. */
@@ -31,7 +34,6 @@ const bodyIdleMs = 60_000
 /** Room for the other parts and the boundaries of a multipart upload. */
 const multipartOverheadBytes = 1024 * 1024
 
-const anonymous: KeyHolder = { userId: '', entity: '', holds: () => false, may: () => false }
 const noBytes = Buffer.alloc(0)
 
 const contentTypeOf = (header: string | undefined): string =>
@@ -44,7 +46,7 @@ const wrongType = (expected: string[]) => fault(415, `Unsupported Content-Type; 
 
 const reusesBody = ({ body }: Route): boolean => body.type === 'json' && body.check === 'bytes'
 
-type Read = Pick<RouteContext, 'input' | 'body'> & { stream?: Readable }
+type Body = RouteContext['body']
 
 /**
  * What the handler of a JSON route gets for these bytes.
@@ -63,17 +65,14 @@ export function throwUnlessHeld(right: Right, holds: ((right: Right) => boolean)
   if (right !== 'none' && holds?.(right) === false) throw fault(403, `Key has no right to ${right}`)
 }
 
-async function readInput(
-  route: Route,
-  exchange: Exchange,
-  holder: KeyHolder,
-  lease: ByteLease,
-  deps: ServeDeps,
-): Promise<Read> {
+type Read = { body: Body; stream?: Readable }
+
+/** The body as it came; a route that reads by itself gets the stream. */
+async function readRequest(route: Route, exchange: Exchange, lease: ByteLease, deps: ServeDeps): Promise<Read> {
   const { request, response } = exchange
   const contentType = contentTypeOf(request.headers['content-type'])
   const { body } = route
-  const nothing: Read = { input: undefined, body: { bytes: noBytes, contentType } }
+  const nothing: Read = { body: { bytes: noBytes, contentType } }
   if (body.type === 'none') return nothing
   if (body.type === 'json' && isNotJson(contentType)) throw wrongType(['application/json'])
   if (body.type === 'raw' && contentType !== '' && !body.contentTypes.includes(contentType))
@@ -97,9 +96,7 @@ async function readInput(
   const pool = reusesBody(route) ? deps.pool : freshBuffers
   const takesZstd = body.type === 'raw'
   const bytes = await readBody(request, { maxBytes, idleMs: bodyIdleMs, takesZstd, onReceived }, lease, pool)
-  await deps.turnOf(holder, bytes.length)
-  if (body.type === 'raw') return { ...nothing, body: { bytes, contentType } }
-  return { input: jsonInput(body, bytes, deps.maxJsonDepth), body: { bytes, contentType } }
+  return { body: { bytes, contentType } }
 }
 
 /** Starts the time limit: at once, or for uploads when the last byte has come. */
@@ -117,58 +114,52 @@ export async function serve(
   clientIp: () => string,
   deps: ServeDeps,
 ): Promise<void> {
-  const { request } = exchange
-  const { headers } = request
+  const { headers, url = '' } = exchange.request
+  const { threads, maxJsonDepth } = deps
   const holder = route.right === 'none' ? anonymous : deps.authenticate(headers)
   exchange.userId = holder.userId
   throwUnlessHeld(route.right, holder.holds)
+  const requested = { requestId: exchange.requestId, headers, params, url, clientIp }
   const lease = deps.budget.lease(holder)
   let stream: Readable | undefined
+  let work: Promise<Reply> | undefined
+
+  async function runHere(body: Body): Promise<Reply> {
+    const { bytes } = body
+    await deps.turnOf(holder, bytes.length)
+    const input = route.body.type === 'json' ? jsonInput(route.body, bytes, maxJsonDepth) : undefined
+    const read = { input, body, ...(stream && { stream }) }
+    const mayTakeLong = threads === undefined
+    return runHandler(route, requested, read, { holder, maxJsonDepth, mayTakeLong, signal: () => exchange.signal })
+  }
+
+  async function run(body: Body): Promise<Reply> {
+    try {
+      if (threads === undefined || !isLong(route, body.bytes)) return await runHere(body)
+    } catch (error) {
+      if (threads === undefined || !(error instanceof TooLongHere)) throw error
+    }
+    const request = longRequest(route, requested, body.contentType, holder)
+    return threads.run(request, body.bytes, holder, exchange.signal)
+  }
+
   try {
-    const read = await readInput(route, exchange, holder, lease, deps)
-    const { input, body } = read
+    const read = await readRequest(route, exchange, lease, deps)
+    const { body } = read
     stream = read.stream
     if (route.limitsItself !== true) limitTime(exchange, stream, deps.requestTimeoutMs)
-    let query: URLSearchParams | undefined
-    const projects = projectsOf(holder, route)
-    const context: RouteContext = {
-      requestId: exchange.requestId,
-      caller: holder,
-      header(name) {
-        const value = headers[name]
-        return typeof value === 'string' ? value : value?.[0]
-      },
-      clientIp,
-      params,
-      get query() {
-        if (query === undefined) {
-          const url = request.url ?? ''
-          const mark = url.indexOf('?')
-          query = new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1))
-        }
-        return query
-      },
-      input,
-      body,
-      maxJsonDepth: deps.maxJsonDepth,
-      get stream() {
-        return stream ?? Readable.from([])
-      },
-      get signal() {
-        return exchange.signal
-      },
-      ...projects.context,
-    }
-    const handled = projects.run(() => route.handle(context))
-    // Not when the answer is sent: a handler that ran out of time still reads its body.
+    work = run(body)
     if (reusesBody(route)) {
       const giveBack = () => deps.pool.give(body.bytes)
-      handled.then(giveBack, giveBack)
+      work.then(giveBack, giveBack)
     }
-    const reply = await exchange.unlessAborted(handled)
+    const reply = await exchange.unlessAborted(work)
     await writeReply(exchange, reply)
   } finally {
-    lease.release()
+    // Not when the answer is sent: a handler that ran out of time still holds its body.
+    const release = () => lease.release()
+    if (work === undefined) release()
+    else work.then(release, release)
     stream?.destroy()
   }
 }

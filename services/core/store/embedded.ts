@@ -12,6 +12,7 @@ import { quote } from './literals.ts'
 import { applyMigrations } from './migrate.ts'
 import { createPartsWatch } from './parts-watch.ts'
 import { createPool, type EngineResult, type Pool } from './pool.ts'
+import { parseRows } from './rows.ts'
 import { createSegmentPaths } from './segment-path.ts'
 import {
   bind,
@@ -177,10 +178,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 
-  const parseRows = <T>(result: EngineResult): T[] => {
-    const text = bytesOf(result).toString('utf8').trimEnd()
-    return JSON.parse(`[${text.replaceAll('\n', ',')}]`) as T[]
-  }
+  const rowsOf = <T>(result: EngineResult): T[] => parseRows<T>(bytesOf(result))
 
   /** Commands and inserts take effect in the order of their calls. */
   function inOrder<T>(run: () => Promise<T>): Promise<T> {
@@ -195,7 +193,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
   const ask = async <T>(query: Query): Promise<T[]> => {
     const settings = readSettings({ timeoutMs: controlTimeoutMs, memoryBytes: queryMemoryBytes, resultBytes })
     const sql = readStatement(query, 'JSONEachRow', settings, 'control')
-    return parseRows<T>(await control.run({ sql, format: 'JSONEachRow', timeoutMs: controlTimeoutMs + graceMs }))
+    return rowsOf<T>(await control.run({ sql, format: 'JSONEachRow', timeoutMs: controlTimeoutMs + graceMs }))
   }
 
   const watch = createPartsWatch({
@@ -208,7 +206,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
 
   const store: Store = {
     async rows<T>(query: Query, queryOptions?: QueryOptions) {
-      return parseRows<T>(await read(query, 'JSONEachRow', queryOptions))
+      return rowsOf<T>(await read(query, 'JSONEachRow', queryOptions))
     },
     async bytes(query, format, queryOptions) {
       return bytesOf(await read(query, format, queryOptions))
@@ -237,7 +235,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
           } finally {
             await release()
           }
-          const [row] = parseRows<{ n: number }>(
+          const [row] = rowsOf<{ n: number }>(
             await write(`SELECT toUInt32(sum(rows)) AS n FROM callhouse.landed WHERE tag = ${quote(tag)}`),
           )
           return { rowsRead: row?.n ?? 0 }

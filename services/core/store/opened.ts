@@ -6,7 +6,7 @@ import type { Query, QueryOptions, Store } from './store.ts'
 export type OpenedStore = Pick<Store, 'rows' | 'bytes'>
 
 /** Reads reject with an error that no caller is told, unless the handler has called `context.project` first. */
-export const openedOnly = (store: Store): OpenedStore => ({
+export const openedOnly = (store: OpenedStore): OpenedStore => ({
   async rows<T>(query: Query, options?: QueryOptions) {
     throwUnlessOpened(query)
     return store.rows<T>(query, options)

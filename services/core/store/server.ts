@@ -10,6 +10,7 @@ import { toStoreError } from './errors.ts'
 import { blockSettings, readingSettings } from './insert.ts'
 import { applyMigrations } from './migrate.ts'
 import { createPartsWatch } from './parts-watch.ts'
+import { parseRows } from './rows.ts'
 import { createServerClient, type Job } from './server-client.ts'
 import { serverStatements, spreadTables } from './server-ddl.ts'
 import { createServerNames, ownerSuffix, stageOf } from './server-names.ts'
@@ -196,9 +197,6 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
       return client.send(job())
     })
   }
-
-  const parseRows = <T>(bytes: Buffer): T[] =>
-    JSON.parse(`[${bytes.toString('utf8').trimEnd().replaceAll('\n', ',')}]`) as T[]
 
   /** Commands and inserts take effect in the order of their calls. */
   function inOrder<T>(run: () => Promise<T>, afterwards: () => Promise<void> = async () => {}): Promise<T> {

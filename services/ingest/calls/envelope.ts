@@ -1,6 +1,7 @@
 // Reads the bodies of call writes from their bytes: light fields become values, payloads stay where they are.
-import { invalid, tooLarge } from '../../core/http/errors.ts'
+import { invalid, TooLongHere, tooLarge } from '../../core/http/errors.ts'
 import { parseJson } from '../../core/http/json-check.ts'
+import type { RouteContext } from '../../core/http/route.ts'
 import {
   endScan,
   enter,
@@ -53,20 +54,31 @@ const sideNames = namesOf('start', 'end')
 /** Items of a batch. More cannot be valid ones in a body of the usual bound, and the shortest take 100 times their bytes. */
 const maxBatchItems = 500_000
 
-/** Each bounds the nested containers of the body. */
+/** What keeps the event loop for some 25 ms: items, bytes of summaries, which become values, and of a body that does. */
+const mostHere = { items: 2_000, summaryBytes: 384 * 1024, bodyBytes: 96 * 1024 }
+
+type Bounds = Pick<RouteContext, 'maxJsonDepth' | 'mayTakeLong'>
+
+/** Each bounds the nested containers of the body, and throws `TooLongHere` for what takes too long. */
 export type BodyReader = {
   /** The sides of `{"start": {…}}` or `{"end": {…}}`; `value` is the body with their fields. */
-  single(body: Buffer, maxDepth: number): BatchItem
+  single(body: Buffer, bounds: Bounds): BatchItem
   /** The items of `{"batch": [{"mode", "req": {"start" | "end": {…}}}, …]}`, null when `batch` is no list. */
-  upserts(body: Buffer, maxDepth: number): BatchItem[] | null
+  upserts(body: Buffer, bounds: Bounds): BatchItem[] | null
   /** The calls of `{"batch": [{…}, …]}`, null when `batch` is no list. */
-  calls(body: Buffer, maxDepth: number): Side[] | null
+  calls(body: Buffer, bounds: Bounds): Side[] | null
+}
+
+/** The value of a whole body, of which only the faults are told. */
+export function wholeBody(body: Buffer, { maxJsonDepth, mayTakeLong }: Bounds): unknown {
+  if (!mayTakeLong && body.length > mostHere.bodyBytes) throw new TooLongHere()
+  return parseJson(body, maxJsonDepth)
 }
 
 /** Fields of a side that are read, and an object that has all of them: a copy of it is filled faster than a new one. */
 type Layout = { names: Names; empty: Json }
 
-type Reading = { scan: Scan; layout: Layout; repeated: Repeated[] }
+type Reading = { scan: Scan; layout: Layout; repeated: Repeated[]; mayTakeLong: boolean; summaryBytes: number }
 
 /** The summary as a value: its counts are checked. Nothing of an empty one needs to be read. */
 const summaryOf = (slice: Slice): unknown =>
@@ -75,7 +87,8 @@ const summaryOf = (slice: Slice): unknown =>
     : JSON.parse(slice.bytes.toString('utf8', slice.start, slice.end))
 
 /** Takes the payload at the scan's position; the value that stands for it in checks. */
-function takePayload(scan: Scan, payload: number, into: PayloadSlices): unknown {
+function takePayload(reading: Reading, payload: number, into: PayloadSlices): unknown {
+  const { scan } = reading
   switch (payload) {
     case 0:
       into.attributes = takeSlice(scan, search.credentials)
@@ -91,18 +104,21 @@ function takePayload(scan: Scan, payload: number, into: PayloadSlices): unknown 
       return typeOf(into.output)
     default:
       into.summary = takeSlice(scan, 0)
+      reading.summaryBytes += into.summary.end - into.summary.start
+      if (!reading.mayTakeLong && reading.summaryBytes > mostHere.summaryBytes) throw new TooLongHere()
       return summaryOf(into.summary)
   }
 }
 
-function readSide({ scan, layout, repeated }: Reading): Side {
+function readSide(reading: Reading): Side {
+  const { scan, layout, repeated } = reading
   const { names, empty } = layout
   if (!enter(scan, 123)) return { fields: takeScalar(scan), payloads: nothing }
   const payloads: PayloadSlices = { attributes: null, inputs: null, otelDump: null, output: null, summary: null }
   const fields: Json = { ...empty }
   for (let name = nextMember(scan, names); name !== -1; name = nextMember(scan, names)) {
     const key = names.texts[name] as string
-    if (name < payloadNames.length) fields[key] = takePayload(scan, name, payloads)
+    if (name < payloadNames.length) fields[key] = takePayload(reading, name, payloads)
     else {
       const memory = repeated[name - payloadNames.length]
       fields[key] = memory === undefined ? takeScalar(scan) : takeRepeated(scan, memory)
@@ -149,13 +165,14 @@ function readItem(reading: Reading): BatchItem {
 
 /** Reads the list under `batch`; of repeated keys the last one counts, as in JSON.parse. */
 function readBatch<Item>(reading: Reading, readOne: (reading: Reading) => Item): Item[] | null {
-  const { scan } = reading
+  const { scan, mayTakeLong } = reading
   let items: Item[] | null = null
   for (let name = nextMember(scan, bodyNames); name !== -1; name = nextMember(scan, bodyNames)) {
     if (enter(scan, 91)) {
       items = []
       while (nextItem(scan)) {
         if (items.length === maxBatchItems) throw tooLarge()
+        if (items.length === mostHere.items && !mayTakeLong) throw new TooLongHere()
         items.push(readOne(reading))
       }
     } else {
@@ -176,24 +193,27 @@ export function createBodyReader(wire: WireNames): BodyReader {
   const empty: Json = Object.fromEntries(names.texts.map((text) => [text, undefined]))
   const layout: Layout = { names, empty }
 
-  function read<Read>(body: Buffer, maxDepth: number, by: (reading: Reading) => Read): Read {
+  function read<Read>(body: Buffer, bounds: Bounds, by: (reading: Reading) => Read): Read {
+    const { maxJsonDepth, mayTakeLong } = bounds
     try {
-      const reading: Reading = { scan: startScan(body, maxDepth), layout, repeated: repeatedNames.map(nothingRepeated) }
+      const scan = startScan(body, maxJsonDepth)
+      const repeated = repeatedNames.map(nothingRepeated)
+      const reading: Reading = { scan, layout, repeated, mayTakeLong, summaryBytes: 0 }
       if (!enter(reading.scan, 123)) throw unreadable
       const result = by(reading)
       endScan(reading.scan)
       return result
     } catch (error) {
       if (error !== unreadable) throw error
-      const value = parseJson(body, maxDepth)
+      const value = wholeBody(body, bounds)
       if (isObject(value)) throw new Error('a valid body was not understood')
       throw invalid({ loc: ['body'], msg: 'Input should be a valid object', type: 'dict_type' })
     }
   }
 
   return {
-    single: (body, maxDepth) => read(body, maxDepth, readSides),
-    upserts: (body, maxDepth) => read(body, maxDepth, (reading) => readBatch(reading, readItem)),
-    calls: (body, maxDepth) => read(body, maxDepth, (reading) => readBatch(reading, readSide)),
+    single: (body, bounds) => read(body, bounds, readSides),
+    upserts: (body, bounds) => read(body, bounds, (reading) => readBatch(reading, readItem)),
+    calls: (body, bounds) => read(body, bounds, (reading) => readBatch(reading, readSide)),
   }
 }

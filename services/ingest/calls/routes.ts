@@ -16,13 +16,12 @@ import { appendCalls, type CallSplit, createCallWriter } from '../../core/call-r
 import type { Clock } from '../../core/clock.ts'
 import { type ContentStore, noContent } from '../../core/content-port.ts'
 import { type Detail, Fault, fault, invalid } from '../../core/http/errors.ts'
-import { parseJson } from '../../core/http/json-check.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
 import { isCallId, type ProjectId } from '../../core/ids.ts'
 import type { Log, Position } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/positions.ts'
 import { type Item, recordsOf } from './batch-rows.ts'
-import { type BatchItem, createBodyReader, type PayloadSlices, type Side } from './envelope.ts'
+import { type BatchItem, createBodyReader, type PayloadSlices, type Side, wholeBody } from './envelope.ts'
 import {
   detailsOf,
   type Findings,
@@ -48,7 +47,7 @@ import {
 import { type CheckContext, checkDisplayName, wireNames } from './part-checks.ts'
 
 export type CallWriteDeps = {
-  log: Log
+  log: Pick<Log, 'append'>
   clock: Clock
   content: ContentStore
   /** First word of the prefixed fields: `platform` or `wb`. */
@@ -73,8 +72,8 @@ function bodyObject(input: unknown): Json {
 }
 
 /** 422 for a body whose `batch` is no list. */
-function noBatch(body: Buffer, maxDepth: number): Fault {
-  const { batch } = bodyObject(parseJson(body, maxDepth))
+function noBatch(context: Context): Fault {
+  const { batch } = bodyObject(wholeBody(context.body.bytes, context))
   return invalid(
     batch === undefined
       ? { loc: ['body', 'batch'], msg: 'Field required', type: 'missing' }
@@ -149,7 +148,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
 
   async function start(context: Context, open: OpenProject): Promise<Reply> {
     const found = findingsAt('body')
-    const read = reader.single(context.body.bytes, context.maxJsonDepth)
+    const read = reader.single(context.body.bytes, context)
     const from = objectAt(found, bodyObject(read.value), 'start')
     found.loc.push('start')
     const checked = from && checkStartItem(found, from, open, checkContext())
@@ -162,7 +161,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
 
   async function end(context: Context, open: OpenProject): Promise<Reply> {
     const found = findingsAt('body')
-    const read = reader.single(context.body.bytes, context.maxJsonDepth)
+    const read = reader.single(context.body.bytes, context)
     const from = objectAt(found, bodyObject(read.value), 'end')
     found.loc.push('end')
     const checked = from && checkEndItem(found, from, open, checkContext())
@@ -172,10 +171,8 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
   }
 
   async function upsertBatch(context: Context): Promise<Reply> {
-    const { body, maxJsonDepth } = context
-    const { bytes } = body
-    const batch = reader.upserts(bytes, maxJsonDepth)
-    if (batch === null) throw noBatch(bytes, maxJsonDepth)
+    const batch = reader.upserts(context.body.bytes, context)
+    if (batch === null) throw noBatch(context)
     if (batch.length === 0) return reply('{"res":[]}', [])
     const open = projectsOf(context)
     const check = checkContext()
@@ -213,11 +210,9 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
   }
 
   async function complete(context: Context): Promise<Reply> {
-    const { body, maxJsonDepth } = context
-    const { bytes } = body
     const open = pathProject(context)
-    const batch = reader.calls(bytes, maxJsonDepth)
-    if (batch === null) throw noBatch(bytes, maxJsonDepth)
+    const batch = reader.calls(context.body.bytes, context)
+    if (batch === null) throw noBatch(context)
     if (batch.length === 0) return reply('{}', [])
     const check = checkContext()
     const details: Detail[] = []
@@ -243,7 +238,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
   }
 
   async function update(context: Context): Promise<Reply> {
-    const from = bodyObject(parseJson(context.body.bytes, context.maxJsonDepth))
+    const from = bodyObject(wholeBody(context.body.bytes, context))
     const found = findingsAt('body')
     const project = requiredText(found, from, 'project_id')
     const id = requiredText(found, from, 'call_id')

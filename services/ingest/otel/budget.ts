@@ -1,8 +1,12 @@
 // How much memory the decoded form of one OTLP request may take: a few bytes of an encoding can stand for a whole object.
-import { tooLarge } from '../../core/http/errors.ts'
+import { TooLongHere, tooLarge } from '../../core/http/errors.ts'
 
 /** Estimated bytes that may still be taken; shared by everything that is held at one time. */
-export type Budget = { left: number }
+export type Budget = {
+  left: number
+  /** Of the bytes that are left, those that need a thread of their own. */
+  kept: number
+}
 
 /**
  * A request takes up to this many times the largest body. Ten thousand spans with thirty attributes each take a tenth
@@ -10,7 +14,14 @@ export type Budget = { left: number }
  */
 const bytesPerBodyByte = 4
 
-export const createBudget = (maxBodyBytes: number): Budget => ({ left: maxBodyBytes * bytesPerBodyByte })
+/** What is decoded within some 25 ms; a thousand usual spans take a half of it. */
+const bytesHere = 1.5 * 1024 * 1024
+
+/** @param mayTakeLong false: what takes more time than the event loop has needs a thread */
+export function createBudget(maxBodyBytes: number, mayTakeLong = true): Budget {
+  const left = maxBodyBytes * bytesPerBodyByte
+  return { left, kept: mayTakeLong ? 0 : left - bytesHere }
+}
 
 /** Bytes of memory, rounded up from what the engine was seen to take. */
 export const cost = {
@@ -24,15 +35,18 @@ export const cost = {
   map: 200,
 } as const
 
-/** @throws 413 when so many bytes are not left */
-export function checkLeft(budget: Budget, bytes: number): void {
+/** @throws 413 when so many bytes are not left, TooLongHere when some of them are kept */
+export function spend(budget: Budget, bytes: number): void {
   if (bytes > budget.left) throw tooLarge()
+  if (bytes > budget.left - budget.kept) throw new TooLongHere()
+  budget.left -= bytes
 }
 
-/** @throws 413 when so many bytes are not left */
-export function spend(budget: Budget, bytes: number): void {
-  checkLeft(budget, bytes)
+/** Bytes of rows, which are written in slices. @throws 413 when so many are not left */
+export function spendOnRows(budget: Budget, bytes: number): void {
+  if (bytes > budget.left) throw tooLarge()
   budget.left -= bytes
+  budget.kept = Math.max(0, budget.kept - bytes)
 }
 
 /** Bytes of an object or list of parsed JSON. */
@@ -40,8 +54,8 @@ export const containerBytes = 64
 /** Bytes of a member or item, of which there is one after each comma. */
 const commaBytes = 16
 
-/** What can be seen of JSON text before it is parsed: how deep it nests, and how many bytes it will take. */
-export function measureJson(text: string): { depth: number; bytes: number } {
+/** What can be seen of JSON text before it is parsed: how deep it nests, how many bytes it will take, of how many parts. */
+export function measureJson(text: string): { depth: number; bytes: number; parts: number } {
   let depth = 0
   let deepest = 0
   let containers = 0
@@ -61,5 +75,5 @@ export function measureJson(text: string): { depth: number; bytes: number } {
       if (++depth > deepest) deepest = depth
     } else if ((code | 32) === 125) depth--
   }
-  return { depth: deepest, bytes: containers * containerBytes + commas * commaBytes }
+  return { depth: deepest, bytes: containers * containerBytes + commas * commaBytes, parts: containers + commas }
 }

@@ -1,9 +1,9 @@
 // Decodes OTLP/JSON: hex ids, 64-bit integers as text or number, enums as number or name, both spellings of names.
 
-import { Fault } from '../../core/http/errors.ts'
+import { Fault, TooLongHere, tooLarge } from '../../core/http/errors.ts'
 import { parseJson } from '../../core/http/json-check.ts'
 import { isRawNumber } from '../../core/json-lossless.ts'
-import { type Budget, checkLeft, containerBytes, measureJson } from './budget.ts'
+import { type Budget, containerBytes, measureJson } from './budget.ts'
 import type { Attributes, Nanos, OtlpEvent, OtlpLink, OtlpResourceSpans, OtlpScopeSpans, OtlpSpan } from './spans.ts'
 import {
   addAttribute,
@@ -269,13 +269,20 @@ function decode(body: unknown, mayHoldSurrogates: boolean, isExact: boolean, bud
   )
 }
 
+/** JSON of so many bytes, or of so many lists, objects and commas, is parsed within some 25 ms. */
+const shortBytes = 192 * 1024
+const mostPartsHere = 25_000
+
 /** Parsing with exact numbers takes so many times the memory, and thirty times the time. */
 const exactTimes = 3
 
-/** The parsed body may take as much again as what is decoded from it. */
+/** The parsed body may take as much again as what is decoded from it. @throws 413, and TooLongHere for its time */
 function checkParsed(bytes: Buffer, times: number, budget: Budget): void {
-  if (bytes.length * containerBytes * times <= budget.left) return
-  checkLeft(budget, measureJson(bytes.toString('latin1')).bytes * times)
+  const isShort = budget.kept === 0 || bytes.length <= shortBytes
+  if (isShort && bytes.length * containerBytes * times <= budget.left) return
+  const measured = measureJson(bytes.toString('latin1'))
+  if (!isShort && measured.parts * times > mostPartsHere) throw new TooLongHere()
+  if (measured.bytes * times > budget.left) throw tooLarge()
 }
 
 /**

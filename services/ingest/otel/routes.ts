@@ -10,7 +10,7 @@ import type { ProjectId } from '../../core/ids.ts'
 import type { Log, Position } from '../../core/log/log.ts'
 import type { OpObjects } from '../../core/op-objects.ts'
 import { formatPositions, positionHeader } from '../../core/positions.ts'
-import { type Budget, createBudget, spend } from './budget.ts'
+import { type Budget, createBudget, spendOnRows } from './budget.ts'
 import { type Conventions, createConventions } from './conventions.ts'
 import { decodeJson } from './decode-json.ts'
 import { decodeProtobuf } from './decode-protobuf.ts'
@@ -25,7 +25,7 @@ import { DecodeError, type OtlpResourceSpans, type OtlpSpan, TooDeep } from './s
 import type { Branch } from './values.ts'
 
 export type OtelDeps = {
-  log: Log
+  log: Pick<Log, 'append'>
   clock: Clock
   content: ContentStore
   opObjects: OpObjects
@@ -98,7 +98,7 @@ async function ingest(deps: OtelDeps, conventions: Conventions, context: RouteCo
   const isJson = contentType === 'application/json'
   const header = context.header(projectHeader)
   const named = header === undefined ? null : context.project(header)
-  const budget = createBudget(deps.config.maxBodyBytes)
+  const budget = createBudget(deps.config.maxBodyBytes, context.mayTakeLong)
   let decoded: OtlpResourceSpans[]
   try {
     decoded = isJson ? decodeJson(bytes, deps.config.maxJsonDepth, budget) : decodeProtobuf(bytes, budget)
@@ -183,7 +183,7 @@ async function write(
             }
       // Rows name what their spans share, each of them again.
       if (around !== null)
-        spend(
+        spendOnRows(
           budget,
           spans.length * (text.length + around.scope.length + around.runId.length + around.projectId.length),
         )

@@ -64,7 +64,7 @@ export function createItemsAddRoute({ store, log, clock, freshness, lock }: Anno
       const displayBytes = Buffer.byteLength(JSON.stringify(input.display_fields))
       if (callIds.length * (itemBytes + displayBytes) > mostBytes && callIds.length > 1) throw tooLarge()
       // Whoever adds the same calls at the same moment must see them as duplicates.
-      return lock.run(`${projectId}\n${queueId}`, async () => {
+      return lock.run(`queue\n${projectId}\n${queueId}`, async () => {
         const headers = await freshness.wait(context, ['calls', 'annotation_queues'])
         if (!(await liveQueue(store, projectId, queueId, { signal }))) throw unlessStale(headers, noQueue(404, queueId))
         const queued = new Set(

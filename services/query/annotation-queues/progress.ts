@@ -93,7 +93,7 @@ export function createProgressRoute({ store, log, clock, freshness, lock }: Anno
       const { input, params, caller } = context
       const projectId = context.project(input.project_id)
       const state = stateOf(input.annotation_state)
-      const key = JSON.stringify([projectId, params.queue_id, params.item_id, caller.userId])
+      const key = JSON.stringify(['progress', projectId, params.queue_id, params.item_id, caller.userId])
       return lock.run(key, () => move(context, projectId, state))
     },
   })

@@ -16,7 +16,7 @@ import type { Freshness } from '../../core/freshness.ts'
 import { invalid } from '../../core/http/errors.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
-import { createKeyedLock, type KeyedLock } from '../../core/keyed-lock.ts'
+import type { KeyedLock } from '../../core/keyed-lock.ts'
 import type { Log, RecordInput } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/positions.ts'
 import { param, type Sql, sql } from '../../core/store/sql.ts'
@@ -176,7 +176,7 @@ function createChangeRoutes({ store, log, clock, freshness, lock }: AnnotationQu
   ): Promise<Reply> => {
     const { params, caller, signal } = context
     const queueId = params.queue_id as string
-    return lock.run(`${projectId}\n${queueId}`, async () => {
+    return lock.run(`queue\n${projectId}\n${queueId}`, async () => {
       const headers = await freshness.wait(context, ['annotation_queues'])
       const found = await readQueue(store, projectId, queueId, headers, { signal })
       const event = () => ({ projectId, queueId, clock: clock.next(), userId: caller.userId })
@@ -242,12 +242,6 @@ function createChangeRoutes({ store, log, clock, freshness, lock }: AnnotationQu
   ]
 }
 
-export function createAnnotationQueueRoutes(deps: Omit<AnnotationQueueDeps, 'lock'>): Route[] {
-  const locked = { ...deps, lock: createKeyedLock() }
-  return [
-    ...createListRoutes(deps),
-    ...createChangeRoutes(locked),
-    createItemsAddRoute(locked),
-    createProgressRoute(locked),
-  ]
+export function createAnnotationQueueRoutes(deps: AnnotationQueueDeps): Route[] {
+  return [...createListRoutes(deps), ...createChangeRoutes(deps), createItemsAddRoute(deps), createProgressRoute(deps)]
 }

@@ -1,0 +1,61 @@
+// Runs a handler, in whichever thread: what it gets to see of its request.
+import type { IncomingHttpHeaders } from 'node:http'
+import { Readable } from 'node:stream'
+import type { KeyHolder } from './keys.ts'
+import { projectsOf } from './projects.ts'
+import type { Reply, Route, RouteContext } from './route.ts'
+
+/** A caller without a key. */
+export const anonymous: KeyHolder = { userId: '', entity: '', holds: () => false, may: () => false }
+
+export type Requested = {
+  requestId: string
+  headers: IncomingHttpHeaders
+  params: Record<string, string>
+  /** With the query string. */
+  url: string
+  clientIp(): string
+}
+
+export type Read = Pick<RouteContext, 'input' | 'body'> & { stream?: Readable }
+
+/** @param by.signal asked for when the handler looks at it: most of the hot routes never do */
+export function runHandler(
+  route: Route,
+  { requestId, headers, params, url, clientIp }: Requested,
+  { input, body, stream }: Read,
+  by: { holder: KeyHolder; maxJsonDepth: number; mayTakeLong: boolean; signal(): AbortSignal },
+): Promise<Reply> {
+  const { holder, maxJsonDepth, mayTakeLong } = by
+  let query: URLSearchParams | undefined
+  const projects = projectsOf(holder, route)
+  const context: RouteContext = {
+    requestId,
+    caller: holder,
+    header(name) {
+      const value = headers[name]
+      return typeof value === 'string' ? value : value?.[0]
+    },
+    clientIp,
+    params,
+    get query() {
+      if (query === undefined) {
+        const mark = url.indexOf('?')
+        query = new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1))
+      }
+      return query
+    },
+    input,
+    body,
+    maxJsonDepth,
+    mayTakeLong,
+    get stream() {
+      return stream ?? Readable.from([])
+    },
+    get signal() {
+      return by.signal()
+    },
+    ...projects.context,
+  }
+  return projects.run(() => route.handle(context))
+}

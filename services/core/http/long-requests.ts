@@ -1,0 +1,25 @@
+// Which requests are run in a thread of their own: those whose body alone keeps the event loop too long.
+import type { LongRequest } from '../threads/requests.ts'
+import type { Requested } from './handler.ts'
+import type { KeyHolder } from './keys.ts'
+import type { Route } from './route.ts'
+
+/**
+ * Longest bodies whose worst forms are handled within the 50 ms that nothing may hold the event loop for. Bodies that
+ * are read from their bytes never become values; what of them is long all the same the handler finds out.
+ */
+const longBytes = { values: 96 * 1024, bytes: 1024 * 1024 }
+
+export const isLong = ({ body }: Route, bytes: Buffer): boolean =>
+  bytes.length > (body.type === 'json' && body.check !== 'bytes' ? longBytes.values : longBytes.bytes)
+
+export const longRequest = (
+  route: Route,
+  { requestId, headers, params, url, clientIp }: Requested,
+  contentType: string,
+  { entry }: KeyHolder,
+): Omit<LongRequest, 'number'> => ({
+  ...{ route: route.name, requestId, params, url, contentType, entry },
+  headers: { ...headers },
+  clientIp: clientIp(),
+})

@@ -1,0 +1,142 @@
+// Threads that run the handlers of long requests, so that the event loop of this one is free for all others.
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import { createFairQueue, placeIn } from '../fair-queue.ts'
+import { retryLater, tooLarge } from '../http/errors.ts'
+import type { Reply } from '../http/route.ts'
+import { type Channel, createChannel } from './channel.ts'
+import { createPieces } from './pieces.ts'
+import { type Ports, servePorts } from './ports.ts'
+import { type LongRequest, replyOf } from './requests.ts'
+
+export type RequestThreads = {
+  /**
+   * Runs a request; keys take turns. The body is moved. Settles when the thread is done with the request, also after an
+   * abort.
+   */
+  run(request: Omit<LongRequest, 'number'>, body: Buffer, key: object, signal: AbortSignal): Promise<Reply>
+  counts(): { threads: number; running: number; waiting: number }
+  /** Ends the threads; what runs in them is refused. */
+  close(): Promise<void>
+}
+
+export type ThreadsDeps = {
+  /** The program of a thread. */
+  program: URL
+  data: unknown
+  ports: Ports
+  /** Memory of a thread for values. */
+  heapMb: number
+  idleMs?: number
+}
+
+/** While one key's long request runs, another one's finds a thread: even on one core they share it fairly. */
+const mostThreads = Math.max(2, Math.min(4, availableParallelism() - 1))
+/** A thread that had nothing to do for so long ends: it holds some 60 MB. */
+const usualIdleMs = 120_000
+type Thread = {
+  channel: Channel
+  worker: Worker
+  /** Of the requests that run in it, by number. */
+  signals: Map<number, AbortSignal>
+  /** Set until the handler that began last lets go of the thread. */
+  leave: (() => void) | undefined
+  idle: NodeJS.Timeout | undefined
+  /** Nothing is given to it any more; what it has is refused. */
+  end(reason: Error): void
+}
+
+/** An answer that came too late: nobody reads its pieces. */
+async function leaveUnread(reply: Reply): Promise<void> {
+  const pieces = 'lines' in reply ? reply.lines : 'bytes' in reply ? reply.bytes : undefined
+  if (pieces !== undefined && !Buffer.isBuffer(pieces)) await pieces[Symbol.asyncIterator]().return?.()
+}
+
+const closing = () => retryLater(503, 'Server is shutting down')
+
+export function createRequestThreads(deps: ThreadsDeps): RequestThreads {
+  const { program, data, ports, heapMb, idleMs = usualIdleMs } = deps
+  const threads = new Set<Thread>()
+  const queue = createFairQueue<object>({ places: mostThreads })
+  const closed = new AbortController()
+  let lastNumber = 0
+
+  function start(): Thread {
+    const worker = new Worker(program, { workerData: data, resourceLimits: { maxOldGenerationSizeMb: heapMb } })
+    const pieces = createPieces()
+    const signals = new Map<number, AbortSignal>()
+    const { answers, release } = servePorts(ports, pieces, (request) => signals.get(request))
+    const letGo = (): void => {
+      thread.leave?.()
+      thread.leave = undefined
+    }
+    const free = async () => {
+      letGo()
+      return {}
+    }
+    const channel = createChannel(worker, { ...answers, ...pieces.answers, free })
+    const end = (reason: Error): void => {
+      if (!threads.delete(thread)) return
+      clearTimeout(thread.idle)
+      channel.end(reason)
+      pieces.end()
+      release()
+      void worker.terminate()
+      letGo()
+    }
+    const thread: Thread = { channel, worker, signals, leave: undefined, idle: undefined, end }
+    worker.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY') return end(error)
+      // Of several it is not known which one took the memory.
+      end(signals.size === 1 ? tooLarge() : retryLater(503, 'Long requests need too much memory at one time'))
+    })
+    worker.on('exit', () => end(closed.signal.aborted ? closing() : new Error('a request thread ended')))
+    // What waits for it keeps the process alive by itself: a connection, or a shutdown.
+    worker.unref()
+    threads.add(thread)
+    return thread
+  }
+
+  /** The one with the least to do among those that are free; there is one, or may be one more. */
+  function freeThread(): Thread {
+    let found: Thread | undefined
+    for (const thread of threads)
+      if (thread.leave === undefined && (found === undefined || thread.signals.size < found.signals.size))
+        found = thread
+    return found ?? start()
+  }
+
+  return {
+    async run(request, body, key, signal) {
+      const leave = await placeIn(queue, key, { signal: AbortSignal.any([signal, closed.signal]) })
+      const thread = freeThread()
+      const number = ++lastNumber
+      thread.leave = leave
+      thread.signals.set(number, signal)
+      clearTimeout(thread.idle)
+      const ended = (): void => {
+        thread.signals.delete(number)
+        if (thread.signals.size === 0 && threads.has(thread))
+          thread.idle = setTimeout(() => thread.end(new Error('idle')), idleMs).unref()
+      }
+      try {
+        const asked = { value: { ...request, number }, buffers: [body] }
+        const reply = replyOf(await thread.channel.ask('serve', asked, signal), thread.channel, ended)
+        if (signal.aborted) await leaveUnread(reply)
+        return reply
+      } catch (error) {
+        ended()
+        throw error
+      }
+    },
+    counts() {
+      let running = 0
+      for (const { signals } of threads) running += signals.size
+      return { threads: threads.size, running, waiting: queue.waiting() }
+    },
+    async close() {
+      closed.abort(closing())
+      await Promise.all([...threads].map(({ worker }) => worker.terminate()))
+    },
+  }
+}

@@ -1,0 +1,168 @@
+// The ports that routes work through, served to another thread: log, store, blobs, freshness, locks and slots.
+import type { Blobs, BlobUpload } from '../blobs.ts'
+import type { Clock } from '../clock.ts'
+import type { Freshness } from '../freshness.ts'
+import type { ByteRange } from '../http/range.ts'
+import type { ProjectId } from '../ids.ts'
+import type { KeyedLock } from '../keyed-lock.ts'
+import type { Log, RecordInput } from '../log/log.ts'
+import type { Logger } from '../logger.ts'
+import { positionHeader } from '../positions.ts'
+import type { Slots } from '../slots.ts'
+import type { Query, QueryOptions, Store } from '../store/store.ts'
+import type { TopicName } from '../topics.ts'
+import type { Answer } from './channel.ts'
+import type { Pieces } from './pieces.ts'
+
+export type Ports = {
+  log: Pick<Log, 'append'>
+  /** Of this process: a thread's values must have been given under the number that its edge still has. */
+  clock: Pick<Clock, 'check'>
+  store: Pick<Store, 'bytes'>
+  blobs: Blobs
+  freshness: Freshness
+  lock: KeyedLock
+  slots: Slots
+  logger: Pick<Logger, 'info' | 'warn'>
+}
+
+/** What is asked for, by name; rows and contents travel as buffers beside it. */
+export type Asked = {
+  append: { topic: TopicName; records: Omit<RecordInput, 'rows'>[] }
+  /** `request`: number of the request that it is a part of. */
+  read: { query: Query; format: string; options: Omit<QueryOptions, 'signal'>; request: number | undefined }
+  wait: { position: string | undefined; mode: string | null | undefined; projects: ProjectId[]; topics: TopicName[] }
+  lock: { key: string }
+  slot: { projectId: string }
+  release: { held: number }
+  upload: undefined
+  write: { upload: number }
+  commit: { upload: number; projectId: ProjectId; digest: string }
+  discard: { upload: number }
+  content: { location: string; range: ByteRange | undefined }
+  stat: { location: string }
+  tell: { level: 'info' | 'warn'; line: unknown[] }
+}
+
+/** Things of this thread that another one holds by a number. */
+function createHeld<Thing>() {
+  const things = new Map<number, Thing>()
+  let lastId = 0
+  return {
+    keep(thing: Thing): number {
+      things.set(++lastId, thing)
+      return lastId
+    },
+    get(id: number): Thing {
+      const thing = things.get(id)
+      if (thing === undefined) throw new Error('nothing is held by this number')
+      return thing
+    },
+    take(id: number): Thing {
+      const thing = this.get(id)
+      things.delete(id)
+      return thing
+    },
+    takeAll(): Thing[] {
+      const all = [...things.values()]
+      things.clear()
+      return all
+    },
+  }
+}
+
+/** Resolves to the end of the lock, once it is held. */
+const acquired = (lock: KeyedLock, key: string): Promise<() => void> =>
+  new Promise((resolve, reject) => {
+    lock.run(key, () => new Promise<void>((release) => resolve(release))).catch(reject)
+  })
+
+/**
+ * @param signalOf signals of the requests that run in the thread: reads of one request share it
+ * @returns answers to the thread, and what gives back all that it holds
+ */
+export function servePorts(
+  ports: Ports,
+  pieces: Pieces,
+  signalOf: (request: number) => AbortSignal | undefined,
+): { answers: Record<keyof Asked, Answer>; release(): void } {
+  const { log, clock, store, blobs, freshness, lock, slots, logger } = ports
+  const releases = createHeld<() => void>()
+  const uploads = createHeld<BlobUpload>()
+  let isReleased = false
+
+  /** A thread that has gone takes nothing with it. */
+  function held(release: () => void): number {
+    if (isReleased) {
+      release()
+      throw new Error('the thread has ended')
+    }
+    return releases.keep(release)
+  }
+
+  const answers: Record<keyof Asked, Answer> = {
+    async append({ value, buffers }) {
+      const { topic, records } = value as Asked['append']
+      for (const record of records) clock.check(record.clock)
+      const whole = records.map((record, n) => ({ ...record, rows: buffers[n] as Buffer }))
+      return { value: await log.append(topic, whole) }
+    },
+    async read({ value }, signal) {
+      const { query, format, options, request } = value as Asked['read']
+      const ofRequest = request === undefined ? undefined : signalOf(request)
+      return { buffers: [await store.bytes(query, format, { ...options, signal: ofRequest ?? signal })] }
+    },
+    async wait({ value }, signal) {
+      const { position, mode, projects, topics } = value as Asked['wait']
+      const headers = new Map([[positionHeader.toLowerCase(), position]])
+      const query = new URLSearchParams(typeof mode === 'string' ? { freshness: mode } : {})
+      const asking = { header: (name: string) => headers.get(name), query, signal, projects: () => projects }
+      return { value: await freshness.wait(asking, topics) }
+    },
+    async lock({ value }) {
+      return { value: held(await acquired(lock, (value as Asked['lock']).key)) }
+    },
+    async slot({ value }) {
+      return { value: held(await slots.take((value as Asked['slot']).projectId)) }
+    },
+    async release({ value }) {
+      releases.take((value as Asked['release']).held)()
+      return {}
+    },
+    async upload() {
+      return { value: uploads.keep(await blobs.upload()) }
+    },
+    async write({ value, buffers }) {
+      await uploads.get((value as Asked['write']).upload).write(buffers[0] as Buffer)
+      return {}
+    },
+    async commit({ value }) {
+      const { upload, projectId, digest } = value as Asked['commit']
+      return { value: await uploads.take(upload).commit(projectId, digest) }
+    },
+    async discard({ value }) {
+      await uploads.take((value as Asked['discard']).upload).discard()
+      return {}
+    },
+    async content({ value }) {
+      const { location, range } = value as Asked['content']
+      return { value: pieces.offer(blobs.read(location, range)) }
+    },
+    async stat({ value }) {
+      return { value: await blobs.stat((value as Asked['stat']).location) }
+    },
+    async tell({ value }) {
+      const { level, line } = value as Asked['tell']
+      logger[level](...(line as [string]))
+      return {}
+    },
+  }
+  return {
+    answers,
+    release() {
+      isReleased = true
+      for (const release of releases.takeAll()) release()
+      for (const upload of uploads.takeAll()) upload.discard().catch(() => undefined)
+    },
+  }
+}

@@ -1,0 +1,96 @@
+// The same ports as a thread sees them: each asks the thread that holds the engines.
+import type { Position, RecordInput } from '../log/log.ts'
+import { positionHeader } from '../positions.ts'
+import { parseRows } from '../store/rows.ts'
+import type { Query, QueryOptions, Store } from '../store/store.ts'
+import type { TopicName } from '../topics.ts'
+import type { Channel, Received } from './channel.ts'
+import { piecesOf } from './pieces.ts'
+import type { Asked, Ports } from './ports.ts'
+
+export type RemotePorts = Omit<Ports, 'store' | 'clock'> & { store: Pick<Store, 'bytes' | 'rows'> }
+
+/** @param requestOf the number of the request whose signal it is */
+export function remotePorts(channel: Channel, requestOf: (signal: AbortSignal) => number | undefined): RemotePorts {
+  const ask = <Name extends keyof Asked>(
+    name: Name,
+    value: Asked[Name],
+    buffers: Buffer[] = [],
+    signal?: AbortSignal,
+  ): Promise<Received> => channel.ask(name, { value, buffers }, signal)
+  const release = (held: unknown) => void ask('release', { held: held as number }).catch(() => undefined)
+
+  const tell =
+    (level: 'info' | 'warn') =>
+    (...line: unknown[]): void =>
+      void ask('tell', { level, line }).catch(() => undefined)
+
+  async function bytes(query: Query, format: string, options: QueryOptions = {}): Promise<Buffer> {
+    const { signal, ...rest } = options
+    const request = signal && requestOf(signal)
+    const { buffers } = await ask('read', { query, format, options: rest, request }, [], signal)
+    return buffers[0] as Buffer
+  }
+
+  return {
+    log: {
+      async append(topic: TopicName, records: RecordInput[]): Promise<Position> {
+        const heads = records.map(({ rows: _, ...head }) => head)
+        const rows = records.map((record) => record.rows)
+        return (await ask('append', { topic, records: heads }, rows)).value as Position
+      },
+    },
+    store: {
+      bytes,
+      rows: async <T>(query: Query, options?: QueryOptions) => parseRows<T>(await bytes(query, 'JSONEachRow', options)),
+    },
+    freshness: {
+      async wait({ header, query, signal, projects }, topics) {
+        const position = header(positionHeader.toLowerCase())
+        const mode = query.get('freshness') ?? header('x-callhouse-freshness')
+        const asked = { position, mode, projects: [...(projects?.() ?? [])], topics }
+        return (await ask('wait', asked, [], signal)).value as Record<string, string>
+      },
+    },
+    lock: {
+      async run(key, job) {
+        const { value } = await ask('lock', { key })
+        try {
+          return await job()
+        } finally {
+          release(value)
+        }
+      },
+    },
+    slots: {
+      async take(projectId) {
+        const { value } = await ask('slot', { projectId })
+        let isTaken = true
+        return () => {
+          if (isTaken) release(value)
+          isTaken = false
+        }
+      },
+    },
+    blobs: {
+      async upload() {
+        const upload = (await ask('upload', undefined)).value as number
+        return {
+          async write(chunk) {
+            // A copy: a caller whose upload fails still has use for the bytes.
+            await ask('write', { upload }, [Buffer.from(chunk)])
+          },
+          commit: async (projectId, digest) => (await ask('commit', { upload, projectId, digest })).value as string,
+          async discard() {
+            await ask('discard', { upload })
+          },
+        }
+      },
+      async *read(location, range) {
+        yield* piecesOf(channel, (await ask('content', { location, range })).value as number)
+      },
+      stat: async (location) => (await ask('stat', { location })).value as { sizeBytes: number } | null,
+    },
+    logger: { info: tell('info'), warn: tell('warn') },
+  }
+}

@@ -1,0 +1,54 @@
+// Requests as they go to a thread, and the answers of handlers as they come back.
+import type { IncomingHttpHeaders } from 'node:http'
+import type { CallSplit } from '../call-rows-writer.ts'
+import type { SharedClock } from '../clock.ts'
+import type { KeyHolder } from '../http/keys.ts'
+import type { Reply } from '../http/route.ts'
+import type { Channel, Received } from './channel.ts'
+import type { Parcel } from './crossing.ts'
+import { type Pieces, piecesOf } from './pieces.ts'
+
+/** All of a request but its body, which travels beside it. */
+export type LongRequest = {
+  number: number
+  route: string
+  requestId: string
+  headers: IncomingHttpHeaders
+  params: Record<string, string>
+  url: string
+  clientIp: string
+  contentType: string
+  /** The key's; none = a caller without a key. */
+  entry: KeyHolder['entry']
+}
+
+/** What a thread needs to make the routes. */
+export type ThreadData<Config, Role> = { config: Config; role: Role; split: CallSplit; clock: SharedClock }
+
+type Told = { status?: number; headers: Record<string, string>; contentType?: string; source?: number } & {
+  kind: 'json' | 'bytes' | 'lines'
+}
+
+/** Bytes are moved, pieces are asked for one by one; what is still a value becomes JSON here. */
+export function parcelOf(reply: Reply, pieces: Pieces): Parcel {
+  const { headers = {} } = reply
+  const status = 'status' in reply && reply.status !== undefined ? { status: reply.status } : {}
+  const told = (rest: Omit<Told, 'headers'>): Told => ({ ...status, headers, ...rest })
+  if ('json' in reply)
+    return { value: told({ kind: 'json' }), buffers: [Buffer.from(JSON.stringify(reply.json) ?? 'null')] }
+  if ('jsonText' in reply) return { value: told({ kind: 'json' }), buffers: [Buffer.from(reply.jsonText as Buffer)] }
+  const { contentType } = reply
+  if ('lines' in reply) return { value: told({ kind: 'lines', contentType, source: pieces.offer(reply.lines) }) }
+  if (Buffer.isBuffer(reply.bytes)) return { value: told({ kind: 'bytes', contentType }), buffers: [reply.bytes] }
+  return { value: told({ kind: 'bytes', contentType, source: pieces.offer(reply.bytes) }) }
+}
+
+/** @param onEnd told once when the thread is no longer needed for the answer */
+export function replyOf({ value, buffers }: Received, channel: Channel, onEnd: () => void): Reply {
+  const { kind, source, contentType = '', ...rest } = value as Told
+  const bytes = source === undefined ? (buffers[0] as Buffer) : piecesOf(channel, source, onEnd)
+  if (source === undefined) onEnd()
+  if (kind === 'json') return { ...rest, jsonText: buffers[0] as Buffer }
+  if (kind === 'bytes') return { ...rest, bytes, contentType }
+  return { ...rest, lines: bytes as AsyncIterable<Buffer>, contentType: contentType as 'application/jsonl' }
+}

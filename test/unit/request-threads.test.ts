@@ -1,0 +1,136 @@
+// Threads for long requests: what they are given and answer, and that nothing of one that ended stays behind.
+import { afterEach, expect, it, vi } from 'vitest'
+import { Fault } from '../../services/core/http/errors.ts'
+import type { Reply } from '../../services/core/http/route.ts'
+import { createKeyedLock } from '../../services/core/keyed-lock.ts'
+import { StoreError } from '../../services/core/store/store.ts'
+import { createRequestThreads, type RequestThreads } from '../../services/core/threads/pool.ts'
+import type { Ports } from '../../services/core/threads/ports.ts'
+
+const appended: { topic: string; rows: string }[] = []
+const reads: AbortSignal[] = []
+const lock = createKeyedLock()
+const ports = {
+  log: {
+    async append(topic: string, [record]: { rows: Buffer }[]) {
+      appended.push({ topic, rows: String(record?.rows) })
+      return { topic, partition: 0, offset: 4 }
+    },
+  },
+  store: {
+    async bytes({ sql }: { sql: string }, _: string, { signal }: { signal: AbortSignal }) {
+      reads.push(signal)
+      return Buffer.from(`answer to ${sql}`)
+    },
+  },
+  lock,
+  clock: { check() {} },
+} as unknown as Ports
+
+let threads: RequestThreads | undefined
+afterEach(() => threads?.close())
+const open = (idleMs = 60_000): RequestThreads => {
+  const program = new URL('../fixtures/odd-thread.ts', import.meta.url)
+  threads = createRequestThreads({ program, data: null, ports, heapMb: 64, idleMs })
+  return threads
+}
+const key = {}
+const never = new AbortController().signal
+const run = (route: string, body: Buffer | string = '', signal = never, by: object = key): Promise<Reply> => {
+  const request = {
+    route,
+    requestId: '',
+    headers: {},
+    params: {},
+    url: '',
+    clientIp: '',
+    contentType: '',
+    entry: undefined,
+  }
+  return (threads as RequestThreads).run(request, Buffer.from(body as string), by, signal)
+}
+
+it('bodies of any size go there and come back as they are', async () => {
+  open()
+  for (const body of [Buffer.alloc(0), Buffer.from('short'), Buffer.alloc(300_000, 'long')])
+    expect(await run('echo', body)).toEqual({ bytes: body, contentType: 'x/y', headers: { a: 'b' } })
+})
+
+it('errors keep what answers are made of', async () => {
+  open()
+  const fault = await run('fault').catch((error: unknown) => error)
+  expect(fault).toBeInstanceOf(Fault)
+  expect(fault).toMatchObject({ status: 429, policy: 'bodies', headers: { 'Retry-After': '1' } })
+  const refused = await run('store').catch((error: unknown) => error)
+  expect(refused).toBeInstanceOf(StoreError)
+  expect(refused).toMatchObject({ kind: 'memory', code: 241 })
+  await expect(run('bug')).rejects.toMatchObject({ name: 'TypeError', message: 'a bug', stack: expect.any(String) })
+})
+
+it('what a handler appends and reads goes through the ports, its reads with the signal of the request', async () => {
+  open()
+  expect(await run('append', 'rows')).toMatchObject({
+    jsonText: Buffer.from('{"topic":"calls","partition":0,"offset":4}'),
+  })
+  expect(appended).toEqual([{ topic: 'calls', rows: 'rows' }])
+  expect(await run('read', 'a question')).toMatchObject({ bytes: Buffer.from('answer to a question') })
+  expect(reads).toHaveLength(1)
+})
+
+it('a streamed answer is asked for piece by piece, and left', async () => {
+  const { counts } = open()
+  const reply = await run('lines')
+  const got: string[] = []
+  for await (const line of (reply as { lines: AsyncIterable<Buffer> }).lines) {
+    got.push(String(line))
+    expect(counts().running).toBe(1)
+    if (got.length === 3) break
+  }
+  expect(got).toEqual(['0\n', '1\n', '2\n'])
+  expect(counts().running).toBe(0)
+})
+
+it('an abort reaches the handler, and what waits for a thread is given up', async () => {
+  const { counts } = open()
+  const controller = new AbortController()
+  const running = run('aborted', '', controller.signal)
+  await vi.waitFor(() => expect(counts().running).toBe(1))
+  controller.abort(new Error('enough'))
+  await expect(running).rejects.toThrow('enough')
+  expect(counts()).toMatchObject({ running: 0, waiting: 0 })
+  await expect(run('echo', '', controller.signal)).rejects.toThrow('enough')
+})
+
+it('a thread that ends, or takes too much memory, fails its requests alone and gives back its locks', async () => {
+  open()
+  await expect(run('exit')).rejects.toThrow('a request thread ended')
+  expect(await run('echo')).toBeDefined()
+  await expect(run('memory')).rejects.toMatchObject({ status: 413 })
+  expect(await run('echo')).toBeDefined()
+  const held = run('hold')
+  held.catch(() => undefined)
+  await vi.waitFor(async () => {
+    const free = await Promise.race([lock.run('key', async () => true), new Promise((done) => setTimeout(done, 20))])
+    expect(free).toBeUndefined()
+  })
+  await threads?.close()
+  await expect(held).rejects.toMatchObject({ status: 503 })
+  expect(await lock.run('key', async () => true)).toBe(true)
+})
+
+it('a thread with nothing to do ends', async () => {
+  const { counts } = open(50)
+  await run('echo')
+  expect(counts().threads).toBe(1)
+  await vi.waitFor(() => expect(counts().threads).toBe(0))
+  expect(await run('echo')).toBeDefined()
+})
+
+it('while one key takes a thread and more of it wait, another one finds a thread', async () => {
+  open()
+  const slow = Array.from({ length: 3 }, () => run('memory'))
+  for (const one of slow) one.catch(() => undefined)
+  expect(await run('echo', '', never, {})).toBeDefined()
+  await threads?.close()
+  for (const one of slow) await expect(one).rejects.toBeInstanceOf(Fault)
+})
