@@ -31,6 +31,7 @@ import { type DeadLetters, openDeadLetters } from './worker/deadletters.ts'
 import { createTableDeadLetters } from './worker/deadletters-table.ts'
 import { Held } from './worker/held.ts'
 import { createInFlight, noInFlight } from './worker/in-flight.ts'
+import { createMerges } from './worker/merges.ts'
 import type { WorkerMetrics } from './worker/metrics.ts'
 import { createMoveTasks } from './worker/move/tasks.ts'
 import { createRebuilds, type Rebuilds } from './worker/rebuild.ts'
@@ -77,9 +78,11 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   open.push({ name: 'dead letters', limitMs: 5_000, close: () => deadLetters.close() })
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => undefined)
+  const merges = createMerges({ store })
   const sweeps = createSweeps({
-    sweep: async () => (log.leads('calls') ? worker.sweep() : 0),
-    onError: (error) => logger.warn({ error: String(error) }, 'sweep failed'),
+    sweep: () => worker.sweepChanged(),
+    hourly: async () => (log.leads('calls') ? merges.run() : []),
+    onError: (error) => logger.warn({ error: String(error) }, 'clean-up failed'),
   })
   const worker = startWorker({
     log: {
@@ -142,7 +145,14 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     open.push({ name: 'rollups', limitMs: 1_000, close: () => clearInterval(looking) })
   }
   const repair = isOneMachine ? repairing(deps, worker) : undefined
-  open.push({ name: 'housekeeping', limitMs: 1_000, close: () => sweeps.stop() })
+  open.push({
+    name: 'housekeeping',
+    limitMs: 60_000,
+    close() {
+      sweeps.stop()
+      return merges.stop()
+    },
+  })
   return { worker, failed: failed.promise, missing: () => repair?.reason() }
 }
 

@@ -13,6 +13,7 @@ import { createRebuilds } from './worker/rebuild.ts'
 import type { RebuildingWorker } from './worker/rebuild-kinds.ts'
 import { createStateTable } from './worker/rebuild-state.ts'
 import type { SharedServer } from './worker/shadow.ts'
+import { createSweep } from './worker/sweep.ts'
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const
 
@@ -35,7 +36,13 @@ function createOwnWorker(store: Store, log: Pick<Log, 'committed'>): RebuildingW
     leafRollups: alone,
     async sweep() {
       const offset = await nextOffset()
-      return queue.run(() => calls.sweep({ partition: 0, offset }))
+      return createSweep({
+        store,
+        calls,
+        queue,
+        committed: async () => [],
+        position: () => ({ partition: 0, offset }),
+      }).all()
     },
     async reapply(topic, rows) {
       const offset = await nextOffset()

@@ -6,7 +6,7 @@ import type { Materializer } from './materializer.ts'
 import { type MonthRange, monthsAtOnce, touchesTooManyMonths } from './months.ts'
 import { statement } from './statements.ts'
 
-/** Above this many finished rows the look for other start times is left to the sweep: it costs a random read per id. */
+/** Above this many finished rows the look for other start times is left to the sweep: it costs a read per id. */
 export const lookupRows = 2_000
 
 /** Beyond every time of a call. */
@@ -18,8 +18,11 @@ type AppliedBatch = Pick<Batch, 'partition' | 'rowCount' | 'patchCount' | 'lastO
 
 export type CallMaterializer = Materializer & {
   after(batch: AppliedBatch): Promise<void>
-  /** Folds calls that arrived whole under two start times in large segments; returns how many. */
-  sweep(position: Pick<Position, 'partition' | 'offset'>): Promise<number>
+  /** Folds calls that arrived whole under two start times in large segments. */
+  foldNamed(
+    position: Pick<Position, 'partition' | 'offset'>,
+    calls: readonly { project_id: string; id: string }[],
+  ): Promise<void>
   /** Makes every count and copy of a range due again. */
   recount(position: Pick<Position, 'partition' | 'offset'>, range: MonthRange): Promise<void>
 }
@@ -67,9 +70,10 @@ export function createCallMaterializer(store: Store): CallMaterializer {
     return { hasPartsElsewhere: (found & 1) !== 0, wasStored: (found & 2) !== 0 }
   }
 
-  const markFor = (positions: Pick<Position, 'partition' | 'offset'>[]): Promise<void> =>
+  type At = Pick<Position, 'partition' | 'offset'>
+  const markFor = (positions: At[], name: 'call-marks' | 'call-unswept' = 'call-marks'): Promise<void> =>
     store.command(
-      statement('call-marks', {
+      statement(name, {
         partitions: positions.map(({ partition }) => partition),
         positions: positions.map(({ offset }) => offset),
       }),
@@ -84,7 +88,9 @@ export function createCallMaterializer(store: Store): CallMaterializer {
     },
     async after(batch) {
       const lookUp = batch.rowCount > batch.patchCount && batch.rowCount <= lookupRows
-      const mark = () => markFor(partsOf(batch).map(({ partition, lastOffset: offset }) => ({ partition, offset })))
+      const positions = partsOf(batch).map(({ partition, lastOffset: offset }) => ({ partition, offset }))
+      const mark = () => markFor(positions)
+      if (batch.rowCount > batch.patchCount && !lookUp) await markFor(positions, 'call-unswept')
       const hasPatches = batch.patchCount > 0
       // The marks of a segment without patches are complete unless something has to be folded, which is seldom.
       const [{ hasPartsElsewhere, wasStored }] = hasPatches
@@ -100,22 +106,15 @@ export function createCallMaterializer(store: Store): CallMaterializer {
         await mark()
       }
     },
-    async sweep(position) {
+    async foldNamed(position, calls) {
       await empty()
       filled.add('calls_touched')
-      await store.command(statement('calls-touched-sweep'))
-      const [row] = await store.rows<{ n: number }>({
-        name: 'calls-touched-count',
-        sql: 'SELECT toUInt32(count()) AS n FROM callhouse.calls_touched',
-        params: {},
-      })
-      const found = Number(row?.n ?? 0)
-      if (found === 0) return 0
+      const [projects, ids] = [calls.map((call) => call.project_id), calls.map(({ id }) => id)]
+      await store.command(statement('calls-touched-named', { projects, ids }))
       await fold()
       // Marks first: no later sweep would find rows that were stored without their marks.
       await markFor([position])
       await applyFold()
-      return found
     },
     recount: ({ partition, offset }, { fromUs: from, beforeUs: before }) =>
       store.command(statement('call-marks-again', { partition, position: offset, from, before })),

@@ -13,7 +13,7 @@ const topicPlans: Partial<Record<string, Omit<ShadowPlan, 'tables' | 'topic'>>> 
   calls: {
     helpers: ['calls_by_id'],
     scratch: ['calls_batch', 'calls_touched', 'calls_folded'],
-    sinks: ['turns', 'call_marks'],
+    sinks: ['turns', 'call_marks', 'call_unswept'],
   },
 }
 

@@ -12,11 +12,14 @@ import { statement } from './statements.ts'
 export type Rollup = {
   name: string
   statements: string[]
-  /** Statement that marks all minutes for an installation that has not got the rollup yet; default `call-marks-all`. */
-  marksAll?: string
+  /** Statement that marks all minutes for an installation that has not got the rollup yet; default `call-marks-all`, null = none. */
+  marksAll?: string | null
   /** Further work on what is due, after the statements, with the same parameters. */
   derive?(range: Record<string, unknown>): Promise<void>
 }
+
+/** Name of a rollup: how far calls were looked for under two start times. */
+export const sweepRollup = 'call_sweep'
 
 export const rollupTable: readonly Rollup[] = [
   { name: 'call_counts', statements: ['call-counts', 'call-counts-hourly'] },
@@ -89,8 +92,9 @@ export function createRollups(deps: {
     let state = states.get(name)
     if (!state) {
       state = await load(name)
-      if (state.offsets.size === 0)
-        await store.command(statement(rollup.marksAll ?? 'call-marks-all', { position: 0 }), aside)
+      const { marksAll = 'call-marks-all' } = rollup
+      if (state.offsets.size === 0 && marksAll !== null)
+        await store.command(statement(marksAll, { position: 0 }), aside)
       states.set(name, state)
     }
     const { offsets } = state
@@ -121,12 +125,13 @@ export function createRollups(deps: {
     const leastOf = (all: (Covered | undefined)[]) =>
       Math.min(...committed.flatMap(({ partition }) => all.map((one) => one?.offsets.get(partition) ?? 0)))
     if (Math.floor(leastOf(covers) / marksPerPart) <= dropped) return
-    const least = leastOf([...covers, await load(leavesRollup)])
+    const least = leastOf([...covers, await load(leavesRollup), await load(sweepRollup)])
     for (; dropped < Math.floor(least / marksPerPart); dropped++)
-      await store.command(
-        { name: 'rollups.drop-marks', sql: `ALTER TABLE callhouse.call_marks DROP PARTITION ${dropped}`, params: {} },
-        aside,
-      )
+      for (const table of ['call_marks', 'call_unswept'])
+        await store.command(
+          { name: 'rollups.drop-marks', sql: `ALTER TABLE callhouse.${table} DROP PARTITION ${dropped}`, params: {} },
+          aside,
+        )
   }
 
   /** Returns whether anything was due. */

@@ -19,6 +19,7 @@ import { createPortions, portionOf } from './portions.ts'
 import { createQueue } from './queue.ts'
 import { createRollups, type Rollups } from './rollups.ts'
 import type { SegmentRow } from './segment-rows.ts'
+import { createSweep } from './sweep.ts'
 
 /** What the worker reports after each batch; the composition root turns it into log lines and metrics. */
 export type BatchReport = {
@@ -59,7 +60,9 @@ export type Worker = {
   leafRollups: Rollups
   /** Runs a job between two batches. */
   alone<T>(job: () => Promise<T>): Promise<T>
-  /** Folds calls that were stored under two start times; part of the hourly housekeeping. */
+  /** Folds calls that large batches brought under two start times; part of the hourly housekeeping. */
+  sweepChanged(): Promise<number>
+  /** The same for everything that is stored. */
   sweep(): Promise<number>
   /** Applies rows that were applied before once more, between two batches: what is there already stays as it is. */
   reapply(topic: TopicName, rows: SegmentRow[]): Promise<void>
@@ -283,6 +286,12 @@ export function startWorker(deps: WorkerDeps): Worker {
   /** Past everything that is applied, so that marks there are due. */
   const nextPosition = (topic: TopicName) => ({ partition: 0, offset: progress.offset(topic, 0) + 1 })
 
+  const sweep = createSweep({
+    ...{ store, calls, queue },
+    committed: async () => (log.leads('calls') ? log.committed('calls') : []),
+    position: () => nextPosition('calls'),
+  })
+
   return {
     rollups,
     leafRollups,
@@ -315,11 +324,12 @@ export function startWorker(deps: WorkerDeps): Worker {
       const first = all.find(([, { status }]) => status === 'down') ?? all[0]
       return first ? { status: first[1].status, reason: `${first[0]}: ${first[1].reason}` } : { status: 'ok' }
     },
-    sweep: () => queue.run(() => calls.sweep({ partition: 0, offset: progress.offset('calls', 0) + 1 })),
+    sweepChanged: sweep.changed,
+    sweep: sweep.all,
     async stop() {
       stopping.abort()
       leaves.stop()
-      await Promise.all([rollups.stop(), leafRollups.stop()])
+      await Promise.all([rollups.stop(), leafRollups.stop(), sweep.stop()])
       await running
       await queue.close()
     },

@@ -1,4 +1,4 @@
-// When calls are looked for that show under two start times: every hour, and soon after batches too large to look at once.
+// When the clean-up runs: every hour, and for calls under two start times soon after batches too large to look at once.
 
 export type Sweeps = {
   /** A batch came whose calls were not looked up one by one. */
@@ -9,11 +9,15 @@ export type Sweeps = {
 const hourMs = 3_600_000
 /** More large batches are likely to follow the first one. */
 const soonMs = 1_000
-/** Batches wait for a sweep, so sweeps take at most this share of the time, and a long one comes once an hour. */
+/** Sweeps take at most this share of the time. */
 const share = 0.02
-const longMs = 2_000
 
-export function createSweeps(deps: { sweep(): Promise<unknown>; onError(error: unknown): void }): Sweeps {
+export function createSweeps(deps: {
+  sweep(): Promise<unknown>
+  /** What else is due every hour. */
+  hourly?(): Promise<unknown>
+  onError(error: unknown): void
+}): Sweeps {
   let soon: NodeJS.Timeout | undefined
   let tookMs = 0
   let isTouched = false
@@ -32,7 +36,7 @@ export function createSweeps(deps: { sweep(): Promise<unknown>; onError(error: u
     return running
   }
   const schedule = (): void => {
-    if (soon !== undefined || running !== undefined || isStopped || tookMs > longMs) return
+    if (soon !== undefined || running !== undefined || isStopped) return
     soon = setTimeout(
       () => {
         soon = undefined
@@ -42,7 +46,7 @@ export function createSweeps(deps: { sweep(): Promise<unknown>; onError(error: u
     )
     soon.unref()
   }
-  const hourly = setInterval(() => void sweep(), hourMs)
+  const hourly = setInterval(() => void sweep().then(deps.hourly).catch(deps.onError), hourMs)
   hourly.unref()
 
   return {

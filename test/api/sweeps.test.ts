@@ -1,6 +1,8 @@
 // Two finished calls of one id under two start times, in segments too large to be looked at row by row: one is left, soon.
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { lookupRows } from '../../services/worker/calls.ts'
+import { createMerges } from '../../services/worker/merges.ts'
+import type { Worker } from '../../services/worker/run.ts'
 import { createSweeps } from '../../services/worker/sweeps.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
@@ -44,21 +46,24 @@ it('one is left soon after the second batch', async () => {
       })
     ).map(({ inputs }) => inputs.hour)
   await vi.waitFor(async () => expect(await hours()).toEqual([11]), { timeout: 60_000, interval: 100 })
-  expect(await server.send('/calls/query_stats', { project_id: project })).toMatchObject({ count: size })
+  const count = async () => (await server.send<{ count: number }>('/calls/query_stats', { project_id: project })).count
+  await vi.waitFor(async () => expect(await count()).toBe(size), { timeout: 60_000, interval: 100 })
 })
 
-it('comes once for many large batches, rests in between, and stays away when it takes long', async () => {
+it('comes once for many large batches and rests in between, the longer the more it takes', async () => {
   vi.useFakeTimers()
   try {
     let tookMs = 100
     const began: number[] = []
     const errors: unknown[] = []
+    let hours = 0
     const sweeps = createSweeps({
       async sweep() {
         began.push(Date.now())
         await new Promise((resolve) => setTimeout(resolve, tookMs))
         if (began.length === 2) throw new Error('no')
       },
+      hourly: async () => void hours++,
       onError: (error) => void errors.push(error),
     })
     const startMs = Date.now()
@@ -74,14 +79,88 @@ it('comes once for many large batches, rests in between, and stays away when it 
     expect(began.map((ms) => ms - startMs)).toEqual([1_000, 6_100])
     expect(errors).toHaveLength(1)
     sweeps.touch()
-    await vi.advanceTimersByTimeAsync(600_000)
+    await vi.advanceTimersByTimeAsync(140_000)
     expect(began).toHaveLength(2)
-    await vi.advanceTimersByTimeAsync(3_600_000)
+    await vi.advanceTimersByTimeAsync(20_000)
     expect(began).toHaveLength(3)
+    expect(hours).toBe(0)
+    await vi.advanceTimersByTimeAsync(3_600_000)
+    expect(began).toHaveLength(4)
+    expect(hours).toBe(1)
     sweeps.stop()
     await vi.advanceTimersByTimeAsync(7_200_000)
-    expect(began).toHaveLength(3)
+    expect([began.length, hours]).toEqual([4, 1])
   } finally {
     vi.useRealTimers()
   }
+})
+
+describe('beside many other calls', () => {
+  const many = 60_000
+  const rows = <T>(sql: string) => server.now().store.rows<T>({ name: 'test.rows', sql, params: {} })
+  const command = (sql: string) => server.now().store.command({ name: 'test.command', sql, params: {} })
+  /** Rows that reads went through, of all that the engine has read since it began. */
+  const rowsRead = async () =>
+    Number(
+      (await rows<{ n: number }>("SELECT toFloat64(value) AS n FROM system.events WHERE event = 'SelectedRows'"))[0]
+        ?.n ?? 0,
+    )
+  const insert = (from: number, count: number, hour: string, clock: number) =>
+    command(`INSERT INTO callhouse.calls (project_id, started_at, id, trace_id, op_name, ended_at, start_ver, end_ver, version)
+      SELECT '${project}/stored', toDateTime64('${hour}', 6, 'UTC') + number * 0.05 AS at,
+        concat('00000000-0000-7000-8000-', leftPad(toString(${from} + number), 12, '0')), 'trace', 'o', at,
+        ${clock}, ${clock}, ${2 * clock} FROM numbers(${count})`)
+  const visible = () =>
+    rows<{ n: number }>(`SELECT toUInt32(count()) AS n FROM callhouse.calls FINAL WHERE project_id = '${project}/stored'
+      AND moved = 0 AND delete_ver = 0`)
+
+  it('a sweep reads what large batches brought, and finds one of it under two start times', async () => {
+    const worker = server.now().worker as Worker
+    await insert(0, many, '2026-02-01 00:00:00', 1_000)
+    await worker.sweepChanged()
+    // A large batch: its minutes are marked, its calls were not looked up.
+    await insert(many - 1, 200, '2026-03-01 00:00:00', 2_000)
+    const [at] = await server.now().log.committed('calls')
+    await command(`INSERT INTO callhouse.call_unswept (project_id, partition, position, minute)
+      SELECT DISTINCT '${project}/stored', 0, ${(at?.offset ?? 0) + 1}, toStartOfMinute(started_at) FROM callhouse.calls
+      WHERE project_id = '${project}/stored' AND started_at >= '2026-03-01 00:00:00'`)
+    await server.send('/call/start', {
+      start: { project_id: project, op_name: 'o', started_at: '2026-01-01T00:00:00Z', attributes: {}, inputs: {} },
+    })
+    await server.send('/calls/query_stats', { project_id: project })
+    expect(await visible()).toEqual([{ n: many + 200 }])
+    const before = await rowsRead()
+    expect(await worker.sweepChanged()).toBe(1)
+    // A few granules of some tables, the fold included; all ids are sixty thousand.
+    expect((await rowsRead()) - before).toBeLessThan(many / 2)
+    expect(await visible()).toEqual([{ n: many + 199 }])
+    const again = await rowsRead()
+    expect(await worker.sweepChanged()).toBe(0)
+    expect((await rowsRead()) - again).toBeLessThan(1_000)
+  })
+
+  it('a month is merged when a tenth of it has changed, and left alone before', async () => {
+    const { store } = server.now()
+    const parts = async () =>
+      (
+        await rows<{
+          n: number
+        }>(`SELECT toUInt32(rows) AS n FROM system.parts WHERE active AND database = currentDatabase()
+          AND table = 'calls' AND partition = '202602' ORDER BY n DESC`)
+      ).map(({ n }) => n)
+    // Nothing is merged for its age alone.
+    for (const { name, text } of await rows<{ name: string; text: string }>(
+      "SELECT name, engine_full AS text FROM system.tables WHERE database = 'callhouse' AND engine LIKE '%MergeTree'",
+    ))
+      expect(Number(/min_age_to_force_merge_seconds = (\d+)/.exec(text)?.[1] ?? 0), name).toBe(0)
+    const merges = createMerges({ store }, 0)
+    await command("OPTIMIZE TABLE callhouse.calls PARTITION ID '202602' FINAL")
+    expect(await parts()).toEqual([many])
+    await insert(1, 1, '2026-02-02 12:00:00', 3_000)
+    expect(await merges.run()).not.toContain('202602')
+    expect(await parts()).toEqual([many, 1])
+    await insert(2, 7_000, '2026-02-03 12:00:00', 4_000)
+    expect(await merges.run()).toContain('202602')
+    expect(await parts()).toEqual([many + 7_001])
+  })
 })

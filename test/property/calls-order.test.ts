@@ -8,6 +8,8 @@ import { createEmbeddedStore } from '../../services/core/store/embedded.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import { topics } from '../../services/core/topics.ts'
 import { createCallMaterializer } from '../../services/worker/calls.ts'
+import { createQueue } from '../../services/worker/queue.ts'
+import { createSweep } from '../../services/worker/sweep.ts'
 import { createRandom, type Random } from '../fixtures/random.ts'
 import { limitMs, runs } from '../fixtures/runs.ts'
 
@@ -189,7 +191,11 @@ describe('rows of a call, in any order of arrival', () => {
       if (crashAfter < 3) materializer = createCallMaterializer(store)
       else for (const { history, to } of slices) history.applied = to
     }
-    if (sweep) await materializer.sweep({ partition: 0, offset: 1 })
+    if (sweep)
+      await createSweep({
+        ...{ store, calls: materializer, queue: createQueue(), committed: async () => [] },
+        position: () => ({ partition: 0, offset: 1 }),
+      }).all()
     const got = await store.rows<Row>({ name: 'visible', sql: visible, params: { project } })
     const mine = new Set(all.map((h) => h.id))
     const want = all.flatMap(expected)

@@ -7,6 +7,8 @@ import { topics } from '../../services/core/topics.ts'
 import { createCallMaterializer } from '../../services/worker/calls.ts'
 import { createPages } from '../../services/worker/move/pages.ts'
 import { sources } from '../../services/worker/move/sources.ts'
+import { createQueue } from '../../services/worker/queue.ts'
+import { createSweep } from '../../services/worker/sweep.ts'
 import { baseUs, complete, end, rename, start } from '../fixtures/call-world.ts'
 import { createRandom } from '../fixtures/random.ts'
 import { createTestStore } from '../fixtures/store.ts'
@@ -80,7 +82,10 @@ async function apply(lines: readonly Buffer[]): Promise<void> {
     await materializer.after(batch)
     at += some.length
   }
-  await materializer.sweep({ partition: 0, offset: ++applied })
+  await createSweep({
+    ...{ store, calls: materializer, queue: createQueue(), committed: async () => [] },
+    position: () => ({ partition: 0, offset: ++applied }),
+  }).all()
 }
 
 async function exported(): Promise<Buffer[]> {

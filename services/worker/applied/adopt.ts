@@ -36,7 +36,7 @@ export async function register(store: Pick<Store, 'rows' | 'command'>, rows: rea
 
 /** Marks everything that is stored, so that counters, statistics and leaves are made again. Repeatable. */
 export async function recountAll(store: Pick<Store, 'command'>): Promise<void> {
-  for (const table of ['rollups', 'call_marks']) await store.command(clear(table))
+  for (const table of ['rollups', 'call_marks', 'call_unswept']) await store.command(clear(table))
   for (const name of ['call-marks-all', 'payload-marks-all']) await store.command(statement(name, firstPosition))
 }
 

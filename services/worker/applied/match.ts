@@ -21,7 +21,7 @@ type MatchDeps = {
 }
 
 /** Tables that hold rows before anything was accepted, or that follow from others. */
-const notFilled = ['migrations', 'applied_positions', 'missing_records', 'rollups', 'call_marks']
+const notFilled = ['migrations', 'applied_positions', 'missing_records', 'rollups', 'call_marks', 'call_unswept']
 
 async function tablesOf({ store, database }: Pick<MatchDeps, 'store' | 'database'>): Promise<Compared['tables']> {
   const filled = await store.rows({

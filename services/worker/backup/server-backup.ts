@@ -23,7 +23,16 @@ const aside = { background: true }
  */
 const order = [
   ...['applied_positions', 'missing_records'],
-  ...['call_marks', 'rollups', 'payload_chunks', 'payload_leaves', 'call_counts_hourly', 'call_counts', 'call_stats'],
+  ...[
+    'call_marks',
+    'call_unswept',
+    'rollups',
+    'payload_chunks',
+    'payload_leaves',
+    'call_counts_hourly',
+    'call_counts',
+    'call_stats',
+  ],
   ...[
     'calls_by_id',
     'calls_by_trace',

@@ -1,5 +1,5 @@
--- The sweep: calls that show under two start times because both arrived whole in large segments.
-INSERT INTO callhouse.calls_touched
+-- Calls that show under two start times, of all that are stored: after a repair or a rebuild, and where so much changed
+-- that looking each id up would read more. In the order of the table, so that no set of all ids is made.
 SELECT DISTINCT project_id, id
 FROM callhouse.calls FINAL
 WHERE moved = 0 AND (project_id, started_at, id) IN
@@ -17,4 +17,5 @@ WHERE moved = 0 AND (project_id, started_at, id) IN
 )
 GROUP BY project_id, id, if(length(id) = 16, trace_id, '')
 HAVING uniqExact(started_at) > 1
-SETTINGS do_not_merge_across_partitions_select_final = 1
+LIMIT {limit:UInt64}
+SETTINGS do_not_merge_across_partitions_select_final = 1, max_threads = 1

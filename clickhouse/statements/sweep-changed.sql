@@ -1,0 +1,33 @@
+-- Calls of the minutes that large batches marked after what is swept, up to `upto`, which show under two start times.
+-- What is read follows from these calls: their minutes, and where their ids lie.
+WITH due AS
+(
+    SELECT DISTINCT project_id, minute FROM callhouse.call_unswept
+    WHERE position > {least:Int64} AND arrayExists((p, c, u) -> partition = p AND position > c AND position <= u,
+        {partitions:Array(UInt32)}, {covered:Array(Int64)}, {upto:Array(Int64)})
+)
+SELECT DISTINCT project_id, id
+FROM callhouse.calls FINAL
+WHERE moved = 0 AND (project_id, started_at, id) IN
+(
+    SELECT project_id, started_at, id
+    FROM callhouse.calls_by_id
+    WHERE (project_id, id) IN
+    (
+        SELECT project_id, id
+        FROM callhouse.calls_by_id
+        WHERE (project_id, id) IN
+        (
+            SELECT project_id, id
+            FROM callhouse.calls
+            WHERE started_at >= (SELECT min(minute) FROM due) AND started_at < (SELECT max(minute) + INTERVAL 1 MINUTE FROM due)
+                AND (project_id, toStartOfMinute(started_at)) IN (SELECT project_id, minute FROM due)
+        )
+        GROUP BY project_id, id, if(length(id) = 16, trace_id, '')
+        HAVING uniqExact(started_at) > 1
+    )
+)
+GROUP BY project_id, id, if(length(id) = 16, trace_id, '')
+HAVING uniqExact(started_at) > 1
+LIMIT {limit:UInt64}
+SETTINGS do_not_merge_across_partitions_select_final = 1, max_threads = 1

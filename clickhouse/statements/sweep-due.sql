@@ -1,0 +1,12 @@
+-- How many calls lie in the minutes that the next sweep looks at.
+WITH due AS
+(
+    SELECT DISTINCT project_id, minute FROM callhouse.call_unswept
+    WHERE position > {least:Int64} AND arrayExists((p, c, u) -> partition = p AND position > c AND position <= u,
+        {partitions:Array(UInt32)}, {covered:Array(Int64)}, {upto:Array(Int64)})
+)
+SELECT toFloat64(count()) AS n
+FROM callhouse.calls
+WHERE started_at >= (SELECT min(minute) FROM due) AND started_at < (SELECT max(minute) + INTERVAL 1 MINUTE FROM due)
+    AND (project_id, toStartOfMinute(started_at)) IN (SELECT project_id, minute FROM due)
+SETTINGS max_threads = 1
