@@ -1,10 +1,11 @@
-// kill -9 while calls come in: every acknowledged call is there exactly once afterwards.
+// kill -9 while calls come in: every acknowledged call is there exactly once afterwards, also of a quiet project beside.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { uuidv7 } from '../../services/core/ids.ts'
 import { type ChildServer, post, postLines, startChildServer } from '../fixtures/child-server.ts'
+import { createQuietProject } from '../fixtures/quiet-project.ts'
 import { createRandom } from '../fixtures/random.ts'
 import { limitMs, runs } from '../fixtures/runs.ts'
 
@@ -41,6 +42,7 @@ it(`loses and doubles nothing over ${rounds} kills`, { timeout: limitMs(600_000)
   const acknowledged = new Map<string, boolean>()
   const attempted = new Set<string>()
   const open: string[] = []
+  const quiet = createQuietProject('crash/quiet')
   let server: ChildServer
   for (let round = 0; round < rounds; round++) {
     server = await startChildServer(dir)
@@ -62,7 +64,10 @@ it(`loses and doubles nothing over ${rounds} kills`, { timeout: limitMs(600_000)
         if (++answered >= killAfter) killing ??= server.kill()
       }
     }
-    await Promise.all([sender(), sender(), sender()])
+    const quietSender = async (): Promise<void> => {
+      while (!killing && (await quiet.write(server.url)));
+    }
+    await Promise.all([sender(), sender(), sender(), quietSender()])
     await killing
   }
   server = await startChildServer(dir)
@@ -83,5 +88,6 @@ it(`loses and doubles nothing over ${rounds} kills`, { timeout: limitMs(600_000)
   expect(acknowledged.size).toBeGreaterThan(rounds * 40)
   const { text } = await post(server.url, '/calls/query_stats', { project_id: project })
   expect(JSON.parse(text).count).toBe(rows.length)
+  await quiet.check(server.url)
   expect(await server.stop()).toBe(0)
 })

@@ -7,6 +7,7 @@ import { bodyOf, createHistory, createModel, type History, type Op, recordOf } f
 import { type ChildServer, post, postLines } from '../fixtures/child-server.ts'
 import { createInstallation, type Installation } from '../fixtures/installation.ts'
 import { kafkaBrokers, kafkaSettings } from '../fixtures/kafka.ts'
+import { createQuietProject } from '../fixtures/quiet-project.ts'
 import { createRandom } from '../fixtures/random.ts'
 
 const projects = ['hist/a', 'hist/b'] as const
@@ -111,14 +112,17 @@ it('is the model, with workers that come and go', { timeout: 240_000 }, async ()
   const all = opsLeft()
   let second: Promise<ChildServer> | undefined
   let killed: Promise<void> | undefined
-  while (opsLeft() > 0) {
+  const quiet = createQuietProject('hist/quiet')
+  for (let round = 0; opsLeft() > 0; round++) {
     await sendSome(ingest, query, left())
+    if (round % 5 === 0) await quiet.write(ingest.url)
     if (opsLeft() < all * 0.7) second ??= startWorker('second')
     if (opsLeft() < all * 0.3) killed ??= second?.then(() => first.kill())
   }
   await killed
   expect(model.shown('hist/a').length).toBeGreaterThan(70)
   await compare(query)
+  await quiet.check(query.url)
 })
 
 it('is the same from the same rows in any order, grouping and number', { timeout: 240_000 }, async () => {
