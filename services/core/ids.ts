@@ -5,10 +5,21 @@ import { fault } from './http/errors.ts'
 /** `<entity>/<project>`: exactly one slash, both parts non-empty. */
 export type ProjectId = string & { readonly __brand: 'ProjectId' }
 
-/** Parses a project id; 400 when it is malformed. */
+/** It stands in every row, key and ref of the project. */
+const maxProjectLength = 512
+/**
+ * Two parts that are not `.` or `..`, which addresses cannot hold. Nothing that stands for another text by the time it
+ * is stored (U+FFFD is what is left of bytes that were no UTF-8), and none of the characters that keys are joined with.
+ */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+const projectForm = /^(?!\.{1,2}\/)[^/\u0000-\u001f\u007f\ufffd]+\/(?!\.{1,2}$)[^/\u0000-\u001f\u007f\ufffd]+$/
+
+/**
+ * Parses a project id, which is compared byte for byte: letter case, blanks and forms of Unicode count.
+ * @throws Fault 400 when it is malformed
+ */
 export function parseProjectId(value: string): ProjectId {
-  const slash = value.indexOf('/')
-  if (slash <= 0 || slash === value.length - 1 || value.indexOf('/', slash + 1) !== -1)
+  if (value.length > maxProjectLength || !projectForm.test(value) || !value.isWellFormed())
     throw fault(400, `Invalid project_id: ${JSON.stringify(value.slice(0, 200))}; expected <entity>/<project>`)
   return value as ProjectId
 }

@@ -5,6 +5,10 @@ import type { KeyHolder } from './keys.ts'
 import { projectsOf } from './projects.ts'
 import type { Reply, Route, RouteContext } from './route.ts'
 
+/** A header as it was sent: clients write UTF-8, Node reads Latin-1. Bytes that are no UTF-8 become U+FFFD. */
+const asUtf8 = (header: string | undefined): string | undefined =>
+  header !== undefined && /[^\0-\x7f]/.test(header) ? Buffer.from(header, 'latin1').toString() : header
+
 /** A caller without a key. */
 export const anonymous: KeyHolder = { userId: '', entity: '', holds: () => false, may: () => false }
 
@@ -34,7 +38,7 @@ export function runHandler(
     caller: holder,
     header(name) {
       const value = headers[name]
-      return typeof value === 'string' ? value : value?.[0]
+      return asUtf8(typeof value === 'string' ? value : value?.[0])
     },
     clientIp,
     params,
