@@ -1,6 +1,7 @@
 // What an evaluation is made of, read from its objects: only kinds that the server itself can execute are taken.
 
 import { items as itemsOf, members } from '../core/canonical-json.ts'
+import { Fault } from '../core/http/errors.ts'
 import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
 import { parseLossless } from '../core/json-lossless.ts'
 import { parseRef } from '../core/refs.ts'
@@ -32,6 +33,8 @@ export type Plan = {
   /** Rows in their order, page by page. */
   rows(): AsyncIterable<Fields>
 }
+
+type Table = { project_id: string; digest: string }
 
 const rowsPerPage = 200
 /** Most trials of an evaluation, and most of its rows times its trials: jobs run one after the other. */
@@ -74,13 +77,21 @@ export function createReader(invoke: Invoke, as: InvokeCaller) {
     return { name, self, model: await modelOf(found.model, `The model of ${name}`), prompt: messages, columnMap }
   }
 
-  async function* rowsOf(table: { entity: string; project: string; digest: string }): AsyncGenerator<Fields> {
-    for (let offset = 0; ; offset += rowsPerPage) {
-      const page = { project_id: `${table.entity}/${table.project}`, digest: table.digest, limit: rowsPerPage, offset }
-      const { bytes } = await invoke.answer('tables.query', page, as)
+  /** Rows of a table; none when it is in a project that the caller may not read, as if it were not there. */
+  async function countOf(table: Table): Promise<number> {
+    try {
+      return (await invoke.json<{ count: number }>('tables.query_stats', table, as)).count
+    } catch (error) {
+      if (error instanceof Fault && error.status === 403) return 0
+      throw error
+    }
+  }
+
+  async function* rowsOf(table: Table, count: number): AsyncGenerator<Fields> {
+    for (let offset = 0; offset < count; offset += rowsPerPage) {
+      const { bytes } = await invoke.answer('tables.query', { ...table, limit: rowsPerPage, offset }, as)
       const { rows } = parseLossless(bytes.toString()) as { rows: { val: unknown }[] }
       for (const { val } of rows) yield objectOf(val)
-      if (rows.length < rowsPerPage) return
     }
   }
 
@@ -99,10 +110,10 @@ export function createReader(invoke: Invoke, as: InvokeCaller) {
       const trials = Number.isInteger(asked) && asked > 0 ? asked : 1
       if (trials > mostTrials) throw new Unusable(`The evaluation has ${trials} trials, more than ${mostTrials}`)
       const ofTable = { project_id: `${table.entity}/${table.project}`, digest: table.digest }
-      const { count } = await invoke.json<{ count: number }>('tables.query_stats', ofTable, as)
+      const count = await countOf(ofTable)
       if (count * trials > mostPredictions)
         throw new Unusable(`The evaluation has ${count} rows and ${trials} trials, more than ${mostPredictions} in all`)
-      return { model, judges, trials, rows: () => rowsOf(table) }
+      return { model, judges, trials, rows: () => rowsOf(ofTable, count) }
     },
   }
 }

@@ -39,7 +39,8 @@ export async function readObject(
       ...{ baseClass: obj.base_object_class, leafClass: obj.leaf_object_class },
     }
   } catch (error) {
-    if (error instanceof Fault && error.status === 404) return undefined
+    // Like nothing: whether a project that the caller may not read holds it is not told.
+    if (error instanceof Fault && (error.status === 404 || error.status === 403)) return undefined
     throw error
   }
 }
