@@ -70,7 +70,7 @@ export function createProjectRoutes({ store, freshness }: ProjectDeps): Route[] 
       name: 'projects.ttl_settings_update',
       method: 'POST',
       path: '/project/ttl_settings/update',
-      right: 'write',
+      right: 'admin',
       summary: 'Keeps the calls of a project for ever: 400 for a number of days',
       body: { type: 'json', schema: ttlSettingsUpdateRequest, check: 'schema' },
       response: ttlSettingsResponse,
