@@ -1,0 +1,173 @@
+// Ids of another project within the own one are answered like ids that never were, byte for byte.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import type { Route } from '../../services/core/http/route.ts'
+import { type Answered, type Asker, eachOf, post } from '../fixtures/asker.ts'
+import { type FilledProject, movedTo } from '../fixtures/filled-project.ts'
+import type { IsolationWorld } from '../fixtures/isolation-world.ts'
+import { callRef, type Other, type Probe, probes, versionRef } from './foreign-ids.ts'
+import { requestTo } from './route-examples.ts'
+
+const caller = 'a key of an admin'
+
+const turned: Record<string, (text: string) => string> = {
+  backwards: (text) => [...text].reverse().join(''),
+  around: (text) => text.slice(2) + text.slice(0, 2),
+}
+
+/** Names and ids of the same form and length that nothing has. */
+function inventedFrom(of: FilledProject, how: keyof typeof turned): FilledProject {
+  const turn = turned[how] as (text: string) => string
+  const mark = (text: string) => text.slice(0, 8) + turn(text.slice(8))
+  const text = JSON.stringify(of)
+    .replaceAll(of.name, mark(of.name))
+    .replaceAll(of.canary, mark(of.canary))
+    .replace(/(?<=-)[0-9a-f]{12}\b|\b[0-9a-f]{64}\b|\b[A-Za-z0-9]{43}\b/g, turn)
+  return JSON.parse(text) as FilledProject
+}
+
+/** What in the own project leads to the other one; names and ids are as long for each. @param n tells them apart */
+async function linked(operator: Asker, own: FilledProject, other: FilledProject, n: number): Promise<Other> {
+  const { project: project_id } = own
+  const create = async (name: string, val: object) => {
+    const object_id = `link-${n}-${name}`
+    const { digest } = await operator.json<{ digest: string }>(
+      post('/obj/create', { obj: { project_id, object_id, val } }),
+    )
+    return { object_id, digest }
+  }
+  const values = {
+    object: versionRef(other.project, other.object),
+    ...{ row: other.rowRef, holder: other.holderRef, table: `weave:///${other.project}/table/${other.table}` },
+    ...{ own_object: versionRef(project_id, other.object), own_table: `weave:///${project_id}/table/${other.table}` },
+    own_row: `${own.holderRef}/attr/rows/id/${other.rows[0]}`,
+  }
+  const call = `0199cccc-0000-7000-8000-00000000000${n}`
+  const at = '2026-03-05T12:00:00Z'
+  const start = {
+    project_id,
+    id: call,
+    trace_id: call,
+    op_name: 'link',
+    started_at: at,
+    attributes: {},
+    inputs: values,
+  }
+  const evaluationRef = versionRef(other.project, other.versions.evaluations)
+  const [object, model, dataset, { evaluation_run_id: run }] = await Promise.all([
+    create('object', values),
+    create('model', { _class_name: 'LLMStructuredCompletionModel', llm_model_id: 'coreweave/m1', default_params: {} }),
+    create('dataset', { _class_name: 'Dataset', rows: values.table }),
+    operator.json<{ evaluation_run_id: string }>(
+      post(`/v2/${project_id}/evaluation_runs`, { evaluation: evaluationRef, model: evaluationRef }),
+    ),
+    operator.json(post('/call/start', { start })),
+  ])
+  const evaluation = await create('evaluation', {
+    ...{ _class_name: 'Evaluation', dataset: versionRef(project_id, dataset), scorers: [], trials: 1 },
+  })
+  const { call_id } = await operator.json<{ call_id: string }>(
+    post('/evaluations/evaluate_model', {
+      ...{ project_id, evaluation_ref: versionRef(project_id, evaluation), model_ref: versionRef(project_id, model) },
+    }),
+  )
+  return { ...other, links: { call, object, run, evaluation: call_id } }
+}
+
+async function untilEnded(operator: Asker, project_id: string, call_id: string): Promise<void> {
+  for (;;) {
+    const asked = post('/evaluations/status', { project_id, call_id })
+    const { status } = await operator.json<{ status: { code: string } }>(asked)
+    if (status.code === 'complete' || status.code === 'failed') return
+    await sleep(50)
+  }
+}
+
+const leavesOf = (value: unknown, path = ''): [name: string, text: string][] =>
+  typeof value === 'string'
+    ? [[path, value]]
+    : Object.entries(value as object).flatMap(([key, one]) => leavesOf(one, `${path}.${key}`))
+
+const generated: [pattern: RegExp, name: string][] = [
+  [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<id>'],
+  [/\b(?:[0-9a-f]{64}|[A-Za-z0-9]{43})\b/g, '<digest>'],
+  [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, '<time>'],
+]
+
+/** An answer with names in the places of the other's ids and of what every request makes anew. */
+function shownOf({ status, headers, text }: Answered, other: Other): string {
+  const { 'x-request-id': _, date: __, 'content-length': ___, ...kept } = headers
+  const position = String(kept['x-callhouse-position'] ?? '').replace(/\d+/g, '<n>')
+  let shown = `${status} ${JSON.stringify({ ...kept, 'x-callhouse-position': position })} ${text}`
+  const named = leavesOf(other).sort(([, a], [, b]) => b.length - a.length)
+  for (const [name, leaf] of named) shown = shown.replaceAll(leaf, `<${name}>`)
+  for (const [pattern, name] of generated) shown = shown.replace(pattern, name)
+  // What was written side by side is listed in whatever order it came.
+  return shown.split('\n').sort().join('\n')
+}
+
+/** Kinds of probes that differ from one another, when all answers of one are compared. */
+async function differences(world: IsolationWorld, others: readonly Other[], some: readonly Probe[]): Promise<string[]> {
+  const { ask, own, server } = world
+  const routes = new Map(server.now().http.routes.map((route) => [route.name, route]))
+  const different: string[] = []
+  await eachOf(some, 6, async ([name, what, make]) => {
+    const route = routes.get(name) as Route
+    const answers = await Promise.all(
+      others.map(async (other) =>
+        shownOf(await ask(caller, requestTo(route, route.path, make(own, other), own.project), true), other),
+      ),
+    )
+    const [first = '', ...rest] = answers
+    const isRefused = /^(403|5)|no right/.test(first)
+    if (isRefused || rest.some((one) => one !== first)) different.push([`${name}: ${what}`, ...answers].join('\n'))
+  })
+  return different
+}
+
+export function idTests(world: () => IsolationWorld): void {
+  let others: Other[]
+
+  it('can be held by what the own project holds', async () => {
+    const { operator, own, foreign } = world()
+    const never = inventedFrom(foreign, 'backwards')
+    const inMissing = movedTo(inventedFrom(foreign, 'around'), 'zeta/app')
+    others = await Promise.all([foreign, never, inMissing].map((other, n) => linked(operator, own, other, n)))
+    for (const { links } of others) await untilEnded(operator, own.project, links.evaluation)
+    expect(new Set(others.map(({ calls, table, queue }) => calls.root + table + queue)).size).toBe(3)
+  })
+
+  const routes = () =>
+    new Map(
+      world()
+        .server.now()
+        .http.routes.map(({ name, right }) => [name, right]),
+    )
+  const reads = () => probes.filter(([name]) => routes().get(name) === 'read')
+  const writes = () => probes.filter(([name]) => routes().get(name) !== 'read')
+
+  it('are read like ids that never were', async () => {
+    expect(await differences(world(), others, reads())).toEqual([])
+  })
+
+  it('are written to like ids that never were', async () => {
+    expect(await differences(world(), others, writes())).toEqual([])
+  })
+
+  it('can be those of own calls: then these are read and nothing else', async () => {
+    const { operator, own } = world()
+    for (const other of others) {
+      const { calls, trace, thread, turn, name } = other
+      const shared = { project_id: own.project, trace_id: trace, thread_id: thread, turn_id: turn, attributes: {} }
+      const start = { ...shared, op_name: name, started_at: '2026-03-05T12:00:00Z', inputs: { self: callRef(other) } }
+      const end = { ended_at: '2026-03-05T12:00:01Z', output: {}, summary: { usage: { m: { requests: 1 } } } }
+      const batch = [
+        { ...start, ...end, id: calls.root },
+        { ...start, ...end, id: calls.child, parent_id: calls.root },
+      ]
+      await operator.json(post(`/v2/${own.project}/calls/complete`, { batch }))
+    }
+    const ofCalls = reads().filter(([name, what]) => /^(calls|traces|threads)\./.test(name) && !/inputs\./.test(what))
+    expect(await differences(world(), others, ofCalls)).toEqual([])
+  })
+}

@@ -1,0 +1,112 @@
+// Every served route by each of its paths, every kind of caller, own, foreign and missing projects.
+import { expect, it } from 'vitest'
+import type { Route } from '../../services/core/http/route.ts'
+import { type Answered, eachOf } from '../fixtures/asker.ts'
+import type { FilledProject } from '../fixtures/filled-project.ts'
+import { type Caller, type IsolationWorld, isGranted } from '../fixtures/isolation-world.ts'
+import { type Example, examples, requestTo } from './route-examples.ts'
+import {
+  missesInEmptyProject,
+  type NeededRight,
+  notServed,
+  rightOfRoute,
+  rightsOfRole,
+  withoutProject,
+} from './route-rights.ts'
+
+const holdsRight = ({ role }: Caller, right: NeededRight): boolean =>
+  role === undefined ? right === 'none' : (rightsOfRole[role] as readonly NeededRight[]).includes(right)
+
+/** The status that the tables ask for. */
+function expectedStatus(world: IsolationWorld, name: string, caller: Caller, { project }: FilledProject): number {
+  const right = rightOfRoute.get(name) as NeededRight
+  if (right !== 'none' && caller.role === undefined) return 401
+  if (!holdsRight(caller, right)) return 403
+  // Refs are answered like refs to nothing.
+  if (!withoutProject.has(name) && !isGranted(caller, project)) return name === 'refs.read_batch' ? 404 : 403
+  if (notServed.has(name)) return 501
+  return project === world.unused.project && missesInEmptyProject.has(name) ? 404 : 200
+}
+
+type Case = { route: Route; path: string; who: string; of: FilledProject; expected: number; n: number }
+type Outcome = Case & { answer: Answered }
+
+const titleOf = ({ route, path, who, of }: Case) => `${route.method} ${path} by ${who} about ${of.project}`
+
+/** Numbers of the requests of one route, apart from those of the others. */
+const perRoute = 100
+
+/**
+ * Every combination. Those that are let through come last, first those that write, as each read waits for writes; they
+ * are numbered within their route.
+ */
+function allCases(world: IsolationWorld): Case[] {
+  const { own, foreign, unused, missing, callers, server } = world
+  const { routes } = server.now().http
+  const used = new Map(routes.map(({ name }, index) => [name, index * perRoute]))
+  const rankOf = ({ expected, route }: Case): number => (expected !== 200 ? 0 : route.right === 'read' ? 2 : 1)
+  const cases = routes.flatMap((route) =>
+    [route.path, ...(route.aliases ?? [])].flatMap((path) =>
+      Object.entries(callers).flatMap(([who, caller]) =>
+        [own, foreign, unused, missing].flatMap((of): Case[] => {
+          const isOpen =
+            isGranted(caller, of.project) && holdsRight(caller, rightOfRoute.get(route.name) as NeededRight)
+          // What the foreign project holds must stay as it is; one key is enough for an empty project.
+          if (isOpen && (of === foreign || (of === unused && who !== 'a key of an admin'))) return []
+          const one = { route, path, who, of, expected: expectedStatus(world, route.name, caller, of), n: 0 }
+          // Every path is served below /traces too: a key is asked for, so the route is there.
+          const isTwice = of === own && who === 'no key'
+          return isTwice ? [one, { ...one, path: `/traces${path}` }] : [one]
+        }),
+      ),
+    ),
+  )
+  cases.sort((a, b) => rankOf(a) - rankOf(b))
+  for (const one of cases) {
+    one.n = used.get(one.route.name) as number
+    if (rankOf(one) > 0) used.set(one.route.name, one.n + 1)
+  }
+  return cases
+}
+
+/** What a caller sees of an answer, but for what differs from request to request. */
+function shownOf({ answer, of }: Outcome): string {
+  const { 'x-request-id': _, date: __, ...headers } = answer.headers
+  return JSON.stringify([answer.status, headers, answer.text.replaceAll(of.project, '<project>')])
+}
+
+export function matrixTests(world: () => IsolationWorld): void {
+  it('is said for every served route, and the routes say the same', () => {
+    const { routes } = world().server.now().http
+    const names = routes.map(({ name }) => name).sort()
+    expect(Object.keys(examples).sort()).toEqual(names)
+    expect([...rightOfRoute.keys()].sort()).toEqual(names)
+    expect(Object.fromEntries(routes.map(({ name, right }) => [name, right]))).toEqual(Object.fromEntries(rightOfRoute))
+    const without = routes.filter((route) => route.withoutProject).map(({ name }) => name)
+    expect(without.sort()).toEqual([...withoutProject].sort())
+  })
+
+  it('is what the tables say, for every path and caller, and the same whether a foreign project holds anything', async () => {
+    const { ask, foreign, missing, callers } = world()
+    const outcomes: Outcome[] = []
+    await eachOf(allCases(world()), 16, async (one) => {
+      const { route, path, who, of, n } = one
+      const sent = requestTo(route, path, (examples[route.name] as Example)(of, n), of.project)
+      outcomes.push({ ...one, answer: await ask(who, sent) })
+    })
+    const wrong = outcomes.filter(({ answer, expected }) => answer.status !== expected)
+    const told = ({ expected, answer: { status, text }, ...one }: Outcome) =>
+      `${titleOf({ ...one, expected })} answered ${status}, not ${expected}: ${text.slice(0, 200)}`
+    expect(wrong.slice(0, 20).map(told)).toEqual([])
+
+    const keyOf = ({ route, path, who }: Case) => `${route.name} ${path} ${who}`
+    const ofForeign = new Map(outcomes.filter(({ of }) => of === foreign).map((one) => [keyOf(one), one]))
+    const refused = outcomes.filter(
+      ({ of, who, route }) =>
+        of === missing && !isGranted(callers[who] as Caller, foreign.project) && !withoutProject.has(route.name),
+    )
+    const different = refused.filter((one) => shownOf(one) !== shownOf(ofForeign.get(keyOf(one)) as Outcome))
+    expect(refused.length).toBeGreaterThan(500)
+    expect(different.map(titleOf)).toEqual([])
+  })
+}
