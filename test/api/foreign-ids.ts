@@ -15,7 +15,7 @@ const field = (name: string) => ({ $getField: name })
 const literal = (value: unknown) => ({ $literal: value })
 const equal = (name: string, value: unknown) => ({ $expr: { $eq: [field(name), literal(value)] } })
 
-export const callRef = ({ project, calls }: FilledProject): string => `weave:///${project}/call/${calls.root}`
+const callRef = ({ project, calls }: FilledProject): string => `weave:///${project}/call/${calls.root}`
 export const versionRef = (
   project: string,
   { object_id, digest }: { object_id: string; digest: string },
@@ -180,6 +180,7 @@ const objects: Probe[] = [
   body('files.content', 'file', ({ file: digest }) => ({ digest })),
   body('files.content', 'large file', ({ largeFile: digest }) => ({ digest })),
   body('tables.query', 'table', ({ table: digest }) => ({ digest })),
+  body('tables.query', 'page of a table', ({ table: digest }) => ({ digest, limit: 1, offset: 1 })),
   body('tables.query', 'row', ({ rows }, own) => ({ digest: own.table, filter: { row_digests: rows } })),
   body('tables.query_stats', 'table', ({ table: digest }) => ({ digest })),
   body('tables.query_stats_batch', 'table', ({ table }) => ({ digests: [table], include_storage_size: true })),

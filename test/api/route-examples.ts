@@ -38,6 +38,8 @@ const spans: Example = ({ project: project_id }, n) => ({
   headers: { project_id, 'content-type': 'application/json' },
   body: spansOf('example', String(n).padStart(32, 'e'), 'text'),
 })
+/** A signal that is taken and not stored. */
+const signal: Example = () => ({ headers: { 'content-type': 'application/json' }, body: {} })
 const messages = [{ role: 'user', content: 'Hi' }]
 const chat: Example = ({ project: id }) => ({ headers: { 'openai-project': id }, body: { model: 'm1', messages } })
 const completion = body(() => ({ inputs: { model: 'm1', messages } }))
@@ -99,6 +101,8 @@ export const examples: Record<string, Example> = {
   'threads.stream_query': project,
   'otel.traces': spans,
   'otel.agents.traces': spans,
+  'otel.logs': signal,
+  'otel.metrics': signal,
 
   'objects.create': (of, n) => ({ body: { obj: { project_id: of.project, object_id: 'example', val: { n } } } }),
   'objects.read': body(({ object }) => ({ ...object, include_tags_and_aliases: true })),

@@ -18,7 +18,15 @@ const routesByRight = {
   ],
   ingest: [
     ...['calls.start', 'calls.end', 'calls.upsert_batch', 'calls.complete', 'calls.start_in_project'],
-    ...['calls.end_in_project', 'otel.traces', 'otel.agents.traces', 'objects.create', 'files.create'],
+    ...[
+      'calls.end_in_project',
+      'otel.traces',
+      'otel.agents.traces',
+      'otel.logs',
+      'otel.metrics',
+      'objects.create',
+      'files.create',
+    ],
     ...['tables.create', 'tables.create_from_digests', 'tables.update', 'feedback.create', 'feedback.batch_create'],
   ],
   write: [
@@ -68,4 +76,7 @@ export const missesInEmptyProject: ReadonlySet<string> = new Set([
 ])
 
 /** Routes that are about no project. */
-export const withoutProject: ReadonlySet<string> = new Set([...routesByRight.none, ...routesByRight.any])
+export const withoutProject: ReadonlySet<string> = new Set([
+  ...[...routesByRight.none, ...routesByRight.any],
+  ...['otel.logs', 'otel.metrics'],
+])
