@@ -49,8 +49,8 @@ const outputKeys = [
 ]
 
 const usageKeys = {
-  input_tokens: ['gen_ai.usage.input_tokens'],
-  output_tokens: ['gen_ai.usage.output_tokens'],
+  input_tokens: ['gen_ai.usage.input_tokens', 'mlflow.chat.tokenUsage.input_tokens'],
+  output_tokens: ['gen_ai.usage.output_tokens', 'mlflow.chat.tokenUsage.output_tokens'],
   prompt_tokens: ['gen_ai.usage.prompt_tokens', 'llm.token_count.prompt', 'ai.usage.promptTokens'],
   completion_tokens: ['gen_ai.usage.completion_tokens', 'llm.token_count.completion', 'ai.usage.completionTokens'],
   total_tokens: ['llm.usage.total_tokens', 'llm.token_count.total'],
@@ -64,6 +64,45 @@ const usageKeys = {
 } as const
 
 export type UsageField = keyof typeof usageKeys
+
+/** Further names of cached tokens: looked up only for a span that counts its input. Newest names of a library first. */
+const cachedKeys = {
+  cache_creation_input_tokens: [
+    'gen_ai.usage.cache_write.input_tokens',
+    // OpenLLMetry, OpenLIT, Strands and Pydantic AI, before the names above
+    'gen_ai.usage.cache_creation_input_tokens',
+    'gen_ai.usage.cache_write_input_tokens',
+    'gen_ai.usage.prompt_tokens_details.cache_creation_tokens',
+    'gen_ai.usage.details.cache_write_tokens',
+    // OpenInference
+    'llm.token_count.prompt_details.cache_write',
+    // Vercel AI SDK 6; before it the providers' own words
+    'ai.usage.inputTokenDetails.cacheWriteTokens',
+    'ai.response.providerMetadata.anthropic.cacheCreationInputTokens',
+    'ai.response.providerMetadata.bedrock.usage.cacheWriteInputTokens',
+    'mlflow.chat.tokenUsage.cache_creation_input_tokens',
+  ],
+  cache_read_input_tokens: [
+    'gen_ai.usage.cache_read_input_tokens',
+    'gen_ai.usage.details.cache_read_tokens',
+    'llm.token_count.prompt_details.cache_read',
+    // Vercel AI SDK 6, 5 and 4
+    'ai.usage.inputTokenDetails.cacheReadTokens',
+    'ai.usage.cachedInputTokens',
+    'ai.response.providerMetadata.anthropic.cacheReadInputTokens',
+    'ai.response.providerMetadata.bedrock.usage.cacheReadInputTokens',
+    'ai.response.providerMetadata.openai.cachedPromptTokens',
+    'mlflow.chat.tokenUsage.cache_read_input_tokens',
+  ],
+} as const
+
+/** Attributes that tell whether the input count of a span leaves its cached tokens out. */
+const countingKeys = {
+  provider: ['gen_ai.provider.name', 'gen_ai.system', 'ai.model.provider'],
+  vercelProvider: ['ai.model.provider'],
+  vercelDetails: ['ai.usage.inputTokenDetails'],
+  vercelReported: ['ai.response.providerMetadata.anthropic.usage.input_tokens'],
+} as const
 
 /** Events that carry messages going in, before the messages became attributes. */
 export const inputEvents = new Set([
@@ -83,6 +122,8 @@ export type Conventions = {
   inputs: Source[]
   output: Source[]
   usage: { field: UsageField; sources: Source[] }[]
+  cached: { field: UsageField; sources: Source[] }[]
+  counting: Record<keyof typeof countingKeys, Source[]>
   conversation: Source[]
   /** Keys of the vendor namespaces, by their name without namespace. */
   vendor: {
@@ -114,16 +155,22 @@ export function createConventions({ vendorNamespaces, wirePrefix, weaveFirst }: 
     if (weaveFirst && key.startsWith('gen_ai.')) paths.unshift(['weave', ...key.slice(7).split('.')])
     return { key, paths }
   }
+  const fields = (table: Partial<Record<UsageField, readonly string[]>>) =>
+    Object.entries(table).map(([field, keys]) => ({ field: field as UsageField, sources: keys.map(source) }))
   const vendor = (...names: string[]): Source[] =>
     vendorNamespaces.flatMap((namespace) => [...new Set(names)].map((name) => source(`${namespace}.${name}`)))
   return {
     attributes: Object.entries(attributeKeys).map(([target, keys]) => ({ target, sources: keys.map(source) })),
     inputs: inputKeys.map(source),
     output: outputKeys.map(source),
-    usage: Object.entries(usageKeys).map(([field, keys]) => ({
-      field: field as UsageField,
-      sources: keys.map(source),
-    })),
+    usage: fields(usageKeys),
+    cached: fields(cachedKeys),
+    counting: {
+      provider: countingKeys.provider.map(source),
+      vercelProvider: countingKeys.vercelProvider.map(source),
+      vercelDetails: countingKeys.vercelDetails.map(source),
+      vercelReported: countingKeys.vercelReported.map(source),
+    },
     conversation: ['gen_ai.conversation.id', 'gcp.vertex.agent.session_id'].map(source),
     vendor: {
       displayName: vendor('display_name'),

@@ -27,6 +27,8 @@ export type SpanSurroundings = {
   /** JSON texts for the dump. */
   resource: string
   scope: string
+  /** Name of the instrumentation library. */
+  scopeName: string
   /** Ref of the op of this object id. */
   opRef(objectId: string): string
   /** Ref of a long text that is stored content, null to leave it inline. */
@@ -218,7 +220,7 @@ export function callOf(span: OtlpSpan, around: SpanSurroundings, clock: bigint):
   }
   const inputs = present(root, conventions.inputs)
   const output = present(root, conventions.output)
-  const usage = usageOf(root, conventions)
+  const usage = usageOf(root, conventions, around.scopeName)
   const model = usage.isPresent ? modelOf(own.get('model'), own.get('model_parameters')) : ''
 
   const parentId = spanIdForm.test(span.parentSpanId) && !zeros.test(span.parentSpanId) ? span.parentSpanId : ''

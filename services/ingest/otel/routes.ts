@@ -175,6 +175,7 @@ async function write(
               runId: runIdOf(projectId, run),
               resource: text,
               scope: scopeText(scope),
+              scopeName: scope.name,
               opRef: (objectId) => ops.ref(projectId, userId, objectId),
               extract: (long) => extraction.extract(projectId, userId, long),
               resourceIsOdd: isOdd,

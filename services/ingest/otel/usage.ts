@@ -2,7 +2,7 @@
 import type { UsageEntry } from '../../core/call-rows.ts'
 import { isRawNumber } from '../../core/json-lossless.ts'
 import type { Conventions, UsageField } from './conventions.ts'
-import { present } from './find.ts'
+import { present, textOf } from './find.ts'
 import type { Branch, Value } from './values.ts'
 
 type Integer = number | bigint
@@ -28,25 +28,77 @@ function integerOf(value: Value): Integer | null {
 
 const sum = (a: Integer, b: Integer): Integer => exact(BigInt(a) + BigInt(b))
 
-export function usageOf(root: Branch, conventions: Conventions): Usage {
-  const counts = new Map<UsageField, Integer>()
+type Counts = Map<UsageField, Integer>
+
+function read(root: Branch, fields: Conventions['usage'], counts: Counts): boolean {
   let isPresent = false
-  for (const { field, sources } of conventions.usage) {
-    const found = present(root, sources, true)
+  for (const { field, sources } of fields) {
+    const found = counts.has(field) ? null : present(root, sources, true)
     if (found === null) continue
     isPresent = true
     const count = integerOf(found.value)
     if (count !== null) counts.set(field, count)
   }
+  return isPresent
+}
+
+/**
+ * Libraries whose input count leaves out what was cached, as the APIs of Anthropic and Bedrock do; everywhere else the
+ * count includes it (read in their releases of November 2026). By the name of the instrumentation scope.
+ */
+const leavesCachedOut: readonly {
+  scope: RegExp
+  test: (root: Branch, conventions: Conventions, input: Integer) => boolean
+}[] = [
+  { scope: /^@traceloop\/instrumentation-anthropic$/, test: () => true },
+  {
+    scope: /^openlit\b/,
+    test: (root, { counting }) => /anthropic|bedrock/.test(textOf(present(root, counting.provider)?.value)),
+  },
+  // Vercel AI SDK 4 and 5 pass the providers' count on; 6 adds the cached tokens, and mostly says what they are.
+  {
+    scope: /^ai$/,
+    test(root, { counting }, input) {
+      if (!/anthropic|bedrock/.test(textOf(present(root, counting.vercelProvider)?.value))) return false
+      if (present(root, counting.vercelDetails) !== null) return false
+      const reported = present(root, counting.vercelReported)
+      return reported === null || integerOf(reported.value) === input
+    },
+  },
+]
+
+/** @param scope name of the instrumentation scope */
+export function usageOf(root: Branch, conventions: Conventions, scope: string): Usage {
+  const counts: Counts = new Map()
+  const isPresent = read(root, conventions.usage, counts)
+  // Two names of one count: libraries write both while they change from one to the other.
+  for (const [name, older] of [
+    ['input_tokens', 'prompt_tokens'],
+    ['output_tokens', 'completion_tokens'],
+  ] as const)
+    if (counts.get(name)) counts.delete(older)
+  const input = counts.get('input_tokens') ?? counts.get('prompt_tokens')
+  let isAdded = false
+  if (input !== undefined) {
+    read(root, conventions.cached, counts)
+    const cached = sum(counts.get('cache_read_input_tokens') ?? 0, counts.get('cache_creation_input_tokens') ?? 0)
+    if (cached > 0 && leavesCachedOut.some((one) => one.scope.test(scope) && one.test(root, conventions, input))) {
+      counts.delete('input_tokens')
+      counts.set('prompt_tokens', sum(input, cached))
+      isAdded = true
+    }
+  }
   if (!counts.has('total_tokens')) {
     const total =
-      totalOf(counts, 'prompt_tokens', 'completion_tokens') ?? totalOf(counts, 'input_tokens', 'output_tokens')
+      totalOf(counts, 'prompt_tokens', 'completion_tokens') ??
+      totalOf(counts, 'input_tokens', 'output_tokens') ??
+      (isAdded ? totalOf(counts, 'prompt_tokens', 'output_tokens') : null)
     if (total !== null) counts.set('total_tokens', total)
   }
   return { isPresent, counts }
 }
 
-function totalOf(counts: Map<UsageField, Integer>, one: UsageField, other: UsageField): Integer | null {
+function totalOf(counts: Counts, one: UsageField, other: UsageField): Integer | null {
   const a = counts.get(one)
   const b = counts.get(other)
   return a === undefined || b === undefined ? null : sum(a, b)
