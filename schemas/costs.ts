@@ -79,6 +79,8 @@ export const priceFile = z.array(
     output_per_million: perMillion,
     cache_read_per_million: perMillion.default(0),
     cache_write_per_million: perMillion.default(0),
+    /** Written for an hour; of models of Anthropic twice the input where it is not said. */
+    cache_write_1h_per_million: perMillion.optional(),
     effective_date: z.string(),
     /** Where the price was read, and when. */
     source: z.string().optional(),

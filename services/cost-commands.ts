@@ -22,6 +22,7 @@ function modelLines({
   usage,
   price,
   other_prices,
+  rule,
   buckets,
   reasoning_tokens,
   unit,
@@ -37,6 +38,7 @@ function modelLines({
     lines.push(
       `  not      ${other.source}${other.id === null ? '' : ` ${other.id}`}, effective ${other.effective_date}`,
     )
+  lines.push(`  rule     ${rule}`)
   const rows = buckets.map((one) => [
     one.bucket,
     String(one.tokens),

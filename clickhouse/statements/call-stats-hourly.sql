@@ -17,7 +17,8 @@ WITH
         SELECT
             project_id, hour, root, model, top,
             (sum(points), sum(in_sum), min(in_min), max(in_max), sum(out_sum), min(out_min), max(out_max), sum(total_sum),
-                sum(read_sum), min(read_min), max(read_max), sum(write_sum), min(write_min), max(write_max)) AS usage
+                sum(read_sum), min(read_min), max(read_max), sum(write_sum), min(write_min), max(write_max), sum(inside_sum),
+                sum(apart_sum), sum(billed_read_sum), sum(billed_write_sum), sum(billed_write_1h_sum), sum(more_output_sum)) AS usage
         FROM minutes
         ARRAY JOIN
             usage_model AS model, usage_top AS top, usage_points AS points,
@@ -25,14 +26,22 @@ WITH
             usage_output_sum AS out_sum, usage_output_min AS out_min, usage_output_max AS out_max,
             usage_total_sum AS total_sum,
             usage_cache_read_sum AS read_sum, usage_cache_read_min AS read_min, usage_cache_read_max AS read_max,
-            usage_cache_write_sum AS write_sum, usage_cache_write_min AS write_min, usage_cache_write_max AS write_max
+            usage_cache_write_sum AS write_sum, usage_cache_write_min AS write_min, usage_cache_write_max AS write_max,
+            -- minutes from before these columns are counted anew later
+            arrayResize(usage_inside_sum, length(usage_model)) AS inside_sum,
+            arrayResize(usage_apart_sum, length(usage_model)) AS apart_sum,
+            arrayResize(usage_billed_read_sum, length(usage_model)) AS billed_read_sum,
+            arrayResize(usage_billed_write_sum, length(usage_model)) AS billed_write_sum,
+            arrayResize(usage_billed_write_1h_sum, length(usage_model)) AS billed_write_1h_sum,
+            arrayResize(usage_more_output_sum, length(usage_model)) AS more_output_sum
         GROUP BY project_id, hour, root, model, top
     )
 SELECT
     c.project_id, 3600, c.hour, c.root, {revision:UInt64}, c.calls, c.errors, c.timed, c.latency_sum, c.latency_min,
     c.latency_max, c.latency_ones, c.latency_zeros, [], u.entries.1, u.entries.2, u.entries.3.1, u.entries.3.2,
     u.entries.3.3, u.entries.3.4, u.entries.3.5, u.entries.3.6, u.entries.3.7, u.entries.3.8, u.entries.3.9,
-    u.entries.3.10, u.entries.3.11, u.entries.3.12, u.entries.3.13, u.entries.3.14
+    u.entries.3.10, u.entries.3.11, u.entries.3.12, u.entries.3.13, u.entries.3.14, u.entries.3.15, u.entries.3.16,
+    u.entries.3.17, u.entries.3.18, u.entries.3.19, u.entries.3.20
 FROM
 (
     SELECT

@@ -4,6 +4,7 @@ import type { StoredRecord } from '../core/log/read.ts'
 import type { Store } from '../core/store/store.ts'
 import type { TopicName } from '../core/topics.ts'
 import { createCallMaterializer } from './calls.ts'
+import { hoursOf } from './hours.ts'
 import { createLeaves } from './leaves.ts'
 import { copyOfCalls, type Origin } from './origins.ts'
 import { fromLog } from './rebuild-log.ts'
@@ -59,33 +60,8 @@ export type Kind = {
 
 const hourUs = 3_600_000_000
 const aside = { background: true }
-/** Rows of calls that are copied or counted at once; an hour is never split. */
-const windowRows = 50_000
 /** No log has so many partitions: marks of a rebuild are its own. */
 const ownPartition = 2 ** 32 - 1
-
-/** Whole hours that hold calls or, where they count too, payloads, some rows at a time; the first from `fromUs` on. */
-async function hoursOf(store: Store, fromUs: number): Promise<{ fromUs: number; beforeUs: number; rows: number }[]> {
-  const hours = await store.rows<{ us: number; n: number }>(
-    {
-      name: 'rebuild.hours',
-      sql: `SELECT toFloat64(toUnixTimestamp(toStartOfHour(time))) * 1000000 AS us, toFloat64(count()) AS n
-        FROM (SELECT started_at AS time FROM callhouse.calls UNION ALL SELECT at FROM callhouse.payloads WHERE part = 'end')
-        GROUP BY us HAVING us >= {from:Int64} ORDER BY us`,
-      params: { from: fromUs },
-    },
-    { pool: 'background', timeoutMs: 600_000 },
-  )
-  const windows: { fromUs: number; beforeUs: number; rows: number }[] = []
-  for (const { us, n } of hours) {
-    const last = windows.at(-1)
-    if (last && last.rows + Number(n) <= windowRows) {
-      last.rows += Number(n)
-      last.beforeUs = Number(us) + hourUs
-    } else windows.push({ fromUs: Number(us), beforeUs: Number(us) + hourUs, rows: Number(n) })
-  }
-  return windows
-}
 
 async function eachWindow(
   store: Store,

@@ -2,6 +2,7 @@
 import { leavesRollup } from '../core/leaves.ts'
 import type { Position } from '../core/log/log.ts'
 import type { Store } from '../core/store/store.ts'
+import { type Hours, hoursOf } from './hours.ts'
 import { statement } from './statements.ts'
 
 /**
@@ -12,8 +13,13 @@ import { statement } from './statements.ts'
 export type Rollup = {
   name: string
   statements: string[]
-  /** Statement that marks all minutes for an installation that has not got the rollup yet; default `call-marks-all`, null = none. */
+  /**
+   * Statement that marks all minutes for an installation that has not got the rollup yet, null = none; without it
+   * everything is counted hour by hour, between the recomputes of what comes in meanwhile.
+   */
   marksAll?: string | null
+  /** Covered once every row has the columns of today: until then all are counted again in the same way. */
+  layout?: string
   /** Further work on what is due, after the statements, with the same parameters. */
   derive?(range: Record<string, unknown>): Promise<void>
 }
@@ -23,7 +29,7 @@ export const sweepRollup = 'call_sweep'
 
 export const rollupTable: readonly Rollup[] = [
   { name: 'call_counts', statements: ['call-counts', 'call-counts-hourly'] },
-  { name: 'call_stats', statements: ['call-stats', 'call-stats-hourly'] },
+  { name: 'call_stats', statements: ['call-stats', 'call-stats-hourly'], layout: 'call_stats_billed' },
 ]
 
 export type Rollups = {
@@ -50,8 +56,16 @@ const aside = { background: true }
 /** Marks of this many log positions stay in one partition of the table, dropped when all of them are covered. */
 const marksPerPart = 1_000_000
 
-/** What a rollup covers: the position of each partition of the log. */
+/** Marks of the first count are its own: no log has so many partitions, and every position is past theirs. */
+const ownPartition = 2 ** 32 - 2
+
 type Covered = { offsets: Map<number, number>; revision: number }
+
+/**
+ * What a rollup covers: the position of each partition of the log. `first` is the count of everything that is stored,
+ * hour by hour: it covers what was committed when it began; null = done.
+ */
+type State = Covered & { first: { windows: Hours[]; upto: Position[] } | 'due' | null }
 
 /** @param deps.committed applied positions of the topic calls, of all its partitions */
 export function createRollups(deps: {
@@ -65,7 +79,7 @@ export function createRollups(deps: {
   isSlow?: boolean
 }): Rollups {
   const { store, table = rollupTable, isSlow = false } = deps
-  const states = new Map<string, Covered>()
+  const states = new Map<string, State>()
   let dropped = 0
   let timer: NodeJS.Timeout | undefined
   let running: Promise<boolean> = Promise.resolve(false)
@@ -73,6 +87,8 @@ export function createRollups(deps: {
   /** When the oldest marks came that a rollup may lack, by its name. */
   const lacking = new Map<string, number>()
   let touchedMs = 0
+  /** Some of the last recomputing was of a first count. */
+  let isFirstCount = false
 
   const load = async (name: string): Promise<Covered> => {
     const rows = await store.rows<{ partition: number; position: number; revision: number }>({
@@ -87,22 +103,12 @@ export function createRollups(deps: {
     }
   }
 
-  const recompute = async (rollup: Rollup, committed: Position[]): Promise<boolean> => {
-    const { name } = rollup
-    let state = states.get(name)
-    if (!state) {
-      state = await load(name)
-      const { marksAll = 'call-marks-all' } = rollup
-      if (state.offsets.size === 0 && marksAll !== null)
-        await store.command(statement(marksAll, { position: 0 }), aside)
-      states.set(name, state)
-    }
-    const { offsets } = state
-    const uncovered = offsets.size === 0 ? -1 : 0
-    const due = committed
-      .map(({ partition, offset }) => ({ partition, offset, covered: offsets.get(partition) ?? uncovered }))
-      .filter(({ offset, covered }) => offset > covered)
-    if (due.length === 0) return false
+  /** Runs the statements of a rollup over marks of the partitions, `covered < position <= upto`. */
+  const count = async (
+    rollup: Rollup,
+    state: State,
+    due: { partition: number; covered: number; offset: number }[],
+  ): Promise<void> => {
     const range = {
       partitions: due.map(({ partition }) => partition),
       covered: due.map(({ covered }) => covered),
@@ -112,11 +118,66 @@ export function createRollups(deps: {
     }
     for (const file of rollup.statements) await store.command(statement(file, range), aside)
     await rollup.derive?.(range)
-    await deps.verify?.()
-    await store.command(statement('rollups-cover', { name, ...range }), aside)
-    for (const { partition, offset } of due) offsets.set(partition, offset)
     state.revision = range.revision
-    return true
+  }
+
+  const cover = async (name: string, { revision }: Covered, upto: readonly Position[]): Promise<void> => {
+    await deps.verify?.()
+    const [partitions, offsets] = [upto.map(({ partition }) => partition), upto.map(({ offset }) => offset)]
+    await store.command(statement('rollups-cover', { name, partitions, upto: offsets, revision }), aside)
+  }
+
+  const advance = async (name: string, state: State, upto: readonly Position[]): Promise<void> => {
+    await cover(name, state, upto)
+    for (const { partition, offset } of upto) state.offsets.set(partition, offset)
+  }
+
+  /** The next hours of the first count, or its end. */
+  const countFirst = async (rollup: Rollup, state: State, committed: Position[]): Promise<void> => {
+    if (state.first === 'due') state.first = { windows: await hoursOf(store, 0), upto: committed }
+    const { windows, upto } = state.first as Exclude<State['first'], 'due' | null>
+    const [window] = windows
+    if (window) {
+      const partition = ownPartition - windows.length
+      const { fromUs: from, beforeUs: before } = window
+      await store.command(statement('call-marks-again', { partition, position: 0, from, before }), aside)
+      await count(rollup, state, [{ partition, covered: -1, offset: 0 }])
+      windows.shift()
+      return
+    }
+    if (state.offsets.size === 0) await advance(rollup.name, state, upto)
+    if (rollup.layout) await cover(rollup.layout, state, upto)
+    state.first = null
+  }
+
+  const loaded = async ({ name, marksAll, layout }: Rollup): Promise<State> => {
+    const known = states.get(name)
+    if (known) return known
+    const covered = await load(name)
+    if (marksAll && covered.offsets.size === 0) await store.command(statement(marksAll, { position: 0 }), aside)
+    const whole = layout ? await load(layout) : covered
+    const state: State = { ...covered, first: marksAll !== undefined || whole.offsets.size > 0 ? null : 'due' }
+    states.set(name, state)
+    return state
+  }
+
+  const recompute = async (rollup: Rollup, committed: Position[]): Promise<boolean> => {
+    const state = await loaded(rollup)
+    const { offsets, first } = state
+    const uncovered = offsets.size === 0 ? -1 : 0
+    const due = committed
+      .map((position) => ({ ...position, covered: offsets.get(position.partition) ?? uncovered }))
+      .filter(({ offset, covered }) => offset > covered)
+    const isDue = due.length > 0 && (first === null || offsets.size > 0)
+    if (isDue) {
+      await count(rollup, state, due)
+      await advance(rollup.name, state, due)
+    }
+    if (first !== null) {
+      isFirstCount = true
+      await countFirst(rollup, state, committed)
+    }
+    return isDue || first !== null
   }
 
   /** Marks that every rollup covers are not needed any more. */
@@ -148,7 +209,7 @@ export function createRollups(deps: {
       const beganMs = Date.now()
       isDone = (await recompute(rollup, committed)) || isDone
       if (touchedMs > beganMs) lacking.set(rollup.name, beganMs)
-      else lacking.delete(rollup.name)
+      else if (states.get(rollup.name)?.offsets.size) lacking.delete(rollup.name)
     }
     if (isDone && !isSlow) await dropMarks(committed)
     return isDone
@@ -181,7 +242,13 @@ export function createRollups(deps: {
       schedule(isSlow ? slowMs : quietMs)
     },
     lag: () => table.map(({ name }) => ({ name, lagMs: Date.now() - (lacking.get(name) ?? Date.now()) })),
-    refresh: async () => void (await refresh()),
+    async refresh() {
+      // Once more after the first count: it covers what was committed when it began.
+      do {
+        isFirstCount = false
+        await refresh()
+      } while (isFirstCount)
+    },
     alone(job) {
       const done = running.catch(() => false).then(job)
       running = done.then(() => false)

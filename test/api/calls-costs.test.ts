@@ -7,8 +7,9 @@ import { createClock } from '../../services/core/clock.ts'
 import { costsPurgedRecord, costsRecord } from '../../services/core/cost-rows.ts'
 import type { ProjectId } from '../../services/core/ids.ts'
 import { topics } from '../../services/core/topics.ts'
+import { nothingBilled } from '../../services/query/costs/billed.ts'
 import { loadDefaultPrices, readPriceFile } from '../../services/query/costs/default-prices.ts'
-import { type Price, priceBook, priceTable, totalsOf } from '../../services/query/costs/prices.ts'
+import { derivedPrices, type Price, priceBook, priceTable, totalsOf } from '../../services/query/costs/prices.ts'
 import { type CallWorld, complete, createCallWorld, type Line, project, start } from '../fixtures/call-world.ts'
 import { startLiveServer } from '../fixtures/live-server.ts'
 
@@ -18,6 +19,7 @@ const clock = createClock()
 const point = (llmId: string, effective: string, prompt: number, more: Partial<Price> = {}): Price => ({
   ...{ llmId, providerId: 'default', level: 'project', levelId: project, effectiveUs: us(effective), prompt },
   ...{ completion: 0, cacheRead: 0, cacheWrite: 0, promptUnit: 'USD', completionUnit: 'USD' },
+  ...{ cacheWrite1h: 0, isAnthropic: false },
   ...{ createdUs: us('2026-01-01'), createdBy: 'ann' },
   ...more,
 })
@@ -53,12 +55,21 @@ describe('the price that applies', () => {
 
 describe('totals', () => {
   const price = point('m', '2023-01-01', 0.001, { completion: 0.002, cacheRead: 0.0001, cacheWrite: 0.003 })
+  const billed = { ...nothingBilled, inside: 40, apart: 40, cacheRead: 30, cacheWrite: 10 }
   it('count cached tokens once', () => {
-    const totals = totalsOf(price, { prompt: 120, completion: 3, cacheRead: 30, cacheWrite: 10 })
+    const totals = totalsOf(price, { prompt: 120, completion: 3 }, billed)
     for (const [n, expected] of [0.08, 0.006, 0.003, 0.03].entries()) expect(totals[n]).toBeCloseTo(expected, 12)
   })
-  it('never have a negative prompt part', () => {
-    expect(totalsOf(price, { prompt: 5, completion: 0, cacheRead: 100, cacheWrite: 0 })[0]).toBe(0)
+  it('bill all of the input where the model counts cached tokens apart', () => {
+    const ofAnthropic = { ...price, ...derivedPrices({ ...price, llmId: 'us.anthropic.claude-x' }) }
+    expect(totalsOf(ofAnthropic, { prompt: 120, completion: 3 }, billed)[0]).toBeCloseTo(0.12, 12)
+  })
+  it('bill an hour in the cache at twice the input of Anthropic’s models, and as five minutes of others', () => {
+    const hour = (llmId: string, cacheWrite = 0.003, providerId = 'default') =>
+      derivedPrices({ llmId, providerId, prompt: 0.001, cacheWrite }).cacheWrite1h
+    expect([hour('m'), hour('vertex_ai/claude-x'), hour('own', 0.003, 'anthropic')]).toEqual([0.003, 0.002, 0.002])
+    // Without a price of writes they are free.
+    expect(hour('claude-x', 0)).toBe(0)
   })
 })
 

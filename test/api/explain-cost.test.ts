@@ -106,10 +106,12 @@ describe('explain-cost', () => {
       ['output', 3, 0.002, expect.closeTo(0.006, 9)],
     ])
     expect(filed).toMatchObject({ price: { source: 'operator file', id: null, provider_id: 'acme' } })
-    expect(filed?.buckets[0]).toMatchObject({ tokens: 0, counted_as: expect.stringContaining('not below 0') })
+    // More is cached than the input counts: that is the rest.
+    expect(filed?.buckets[0]).toMatchObject({ tokens: 5, counted_as: '5 input' })
+    expect(filed?.rule).toContain('outside')
     expect(later?.price).toMatchObject({ in_force: false, effective_date: '2027-01-01T00:00:00Z' })
     expect(unknown).toMatchObject({ price: null, buckets: [], total: 0 })
-    expect(total).toBeCloseTo(0.119 + 4e-6 + 0.001, 9)
+    expect(total).toBeCloseTo(0.119 + 14e-6 + 0.001, 9)
   })
 
   it('costs what the call record says', async () => {
@@ -134,7 +136,8 @@ describe('explain-cost', () => {
     expect(stdout).toContain('uncached input  80 x  0.001 =  0.08   (120 input - 30 cache read - 10 cache write)')
     expect(stdout).toContain('which is after the call began')
     expect(stdout).toContain('none is known: no cost')
-    expect(stdout).toMatch(/\ntotal 0.120004\n$/)
+    expect(stdout).toContain('rule     inside: the input counts cached tokens too')
+    expect(stdout).toMatch(/\ntotal 0.120014\n$/)
     expect(JSON.parse((await run(id(2), '--json')).stdout)).toEqual(await explained(id(2)))
     expect(explainedText(await explained(id(2)))).toContain('It reports no usage: no cost')
   })

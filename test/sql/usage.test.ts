@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import type { ProjectId } from '../../services/core/ids.ts'
 import type { Query } from '../../services/core/store/store.ts'
 import { aggregatesOf } from '../../services/query/call-stats/aggregates.ts'
+import { tokenSums } from '../../services/query/call-stats/costs.ts'
 import { callMetrics, usageMetrics } from '../../services/query/call-stats/metrics.ts'
 import { rolledCallsQuery, rolledUsageQuery, splitTime } from '../../services/query/call-stats/rollup.ts'
 import { callSeriesQuery, seriesOf, usageSeriesQuery } from '../../services/query/call-stats/series.ts'
@@ -31,6 +32,14 @@ const queries: [about: string, query: Query][] = [
   [
     'usage with exact totals',
     usageSeriesQuery(series({}), totals, { rootsOrSpans: false, exactTotals: true, most: 9 }),
+  ],
+  [
+    'what costs are made of',
+    usageSeriesQuery(series({}), tokenSums, { rootsOrSpans: false, exactTotals: false, most: 9 }),
+  ],
+  [
+    'what costs are made of, from hours, minutes and calls',
+    rolledUsageQuery(hours, tokenSums, { split: splitTime(1_000_000, 7_200_000_000, []), rootsOnly: false, most: 9 }),
   ],
   [
     'calls per bucket from hours and minutes',

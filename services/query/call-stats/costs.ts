@@ -1,7 +1,8 @@
 // Cost metrics of a time series: from the token sums of a row and the one price of its model.
+import { type Billed, nothingBilled } from '../costs/billed.ts'
 import { type PriceBook, totalsOf } from '../costs/prices.ts'
 import { type Aggregate, aggregatesOf, type MetricSpec } from './aggregates.ts'
-import { usageMetrics } from './metrics.ts'
+import { billedMetrics, usageMetrics } from './metrics.ts'
 
 /** Token sums that each cost shows beside it. */
 const shownSums = {
@@ -16,10 +17,10 @@ export const isCost = (metric: string): metric is CostMetric => metric in shownS
 
 /** Sums that every cost is made of, in the order in which `costsOfSums` takes them. */
 export const tokenSums: readonly Aggregate[] = aggregatesOf(
-  ['input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'].map((metric) => ({
+  ['input_tokens', 'output_tokens', ...Object.keys(billedMetrics)].map((metric) => ({
     ...{ metric, aggregations: [], percentiles: [] },
   })),
-  usageMetrics,
+  { ...usageMetrics, ...billedMetrics },
 )
 
 /**
@@ -41,15 +42,10 @@ export function costsOfSums(
   row: { model: string; sums: readonly (number | null)[] },
 ): Record<string, number> {
   const price = book.latest(row.model)
-  const [prompt, completion, cacheRead, cacheWrite] = row.sums.map((sum) => sum ?? 0) as [
-    number,
-    number,
-    number,
-    number,
-  ]
-  const [input, output, read, write] = price
-    ? totalsOf(price, { prompt, completion, cacheRead, cacheWrite })
-    : [0, 0, 0, 0]
+  const [prompt = 0, completion = 0, ...numbers] = row.sums.map((sum) => sum ?? 0)
+  // The columns have the order of these numbers.
+  const billed = Object.fromEntries(Object.keys(nothingBilled).map((name, n) => [name, numbers[n] ?? 0])) as Billed
+  const [input, output, read, write] = price ? totalsOf(price, { prompt, completion }, billed) : [0, 0, 0, 0]
   const values = { input_cost: input, output_cost: output, total_cost: input + output + read + write }
   return Object.fromEntries(
     metrics.flatMap(({ metric }) => (isCost(metric) ? [[`sum_${metric}`, values[metric]]] : [])),

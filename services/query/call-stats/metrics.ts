@@ -1,6 +1,6 @@
 // The metrics of call statistics: their value in a data point, and how parts of a bucket are merged.
 import { identifier, type Sql, sql } from '../../core/store/sql.ts'
-import type { MetricSql } from './aggregates.ts'
+import type { Aggregate, MetricSql } from './aggregates.ts'
 
 /** Over the rows of `liveValues`, and over those of `rolledCallsQuery`. */
 export const callMetrics: Record<'latency_ms' | 'call_count' | 'error_count', MetricSql> = {
@@ -47,7 +47,7 @@ export const callMetrics: Record<'latency_ms' | 'call_count' | 'error_count', Me
 }
 
 /** Values are never null, but for totals. `name` is that of the columns of parts. */
-const tokens = (value: Sql, name: 'input' | 'output' | 'cache_read' | 'cache_write'): MetricSql => {
+const tokens = (value: Sql, name: string): MetricSql => {
   const part = (of: 'sum' | 'min' | 'max') => ({ column: `${name}_${of}`, of: identifier(`${name}_${of}`) })
   const [sum, min, max] = [part('sum'), part('min'), part('max')]
   return {
@@ -79,3 +79,26 @@ export const usageMetrics: Record<
   cache_read_input_tokens: tokens(sql`point.5`, 'cache_read'),
   cache_creation_input_tokens: tokens(sql`point.6`, 'cache_write'),
 }
+
+/** What costs are made of beside the reported tokens, by name: the number in a data point (0022_billed_usage.sql). */
+const billed = {
+  inside: sql`bill.inside`,
+  apart: sql`if(counts_cached, 0, bill.apart)`,
+  billed_read: sql`bill.cache_read`,
+  billed_write: sql`bill.cache_write`,
+  billed_write_1h: sql`bill.cache_write_1h`,
+  more_output: sql`bill.more_output`,
+}
+
+/** Of these only the sums are asked for; metrics of no request. */
+export const billedMetrics: Record<keyof typeof billed, MetricSql> = Object.fromEntries(
+  Object.entries(billed).map(([name, value]) => [name, tokens(value, name)]),
+) as Record<keyof typeof billed, MetricSql>
+
+/** Columns of parts that hold them, and what a data point has there. */
+export const billedColumns: Readonly<Record<string, Sql>> = Object.fromEntries(
+  Object.entries(billed).map(([name, value]) => [`${name}_sum`, sql`toFloat64(${value})`]),
+)
+
+export const readsBilled = (aggregates: readonly Aggregate[]): boolean =>
+  aggregates.some(({ column }) => column in billedColumns)

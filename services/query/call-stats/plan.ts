@@ -3,7 +3,7 @@ import type { ProjectId } from '../../core/ids.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import type { CompiledCallsQuery } from '../expression/types.ts'
 import type { Aggregate } from './aggregates.ts'
-import { readSplit, rolledCallsQuery, rolledUsageQuery, type StatsMemory } from './rollup.ts'
+import { readIsBilled, readSplit, rolledCallsQuery, rolledUsageQuery, type StatsMemory } from './rollup.ts'
 import { callSeriesQuery, seriesOf, usageSeriesQuery } from './series.ts'
 
 export type SeriesPlan = {
@@ -19,14 +19,16 @@ export async function planSeries(
     /** The same without `trace_roots_only`, which means something else for usage. */
     usageQuery: CompiledCallsQuery
     rootsOnly: boolean
+    withCosts: boolean
     time: { startUs: number; endUs: number; granularity: number }
   },
 ): Promise<SeriesPlan> {
   const { projectId } = source
-  const { query, usageQuery, rootsOnly, time } = asked
+  const { query, usageQuery, rootsOnly, withCosts, time } = asked
   // Parts of a bucket know nothing of filters, but for roots.
   const canMerge = query.facts.counted !== null && time.granularity % 60 === 0
   const split = canMerge ? await readSplit(source, time) : null
+  const hasUsage = split !== null && (!withCosts || (await readIsBilled(source)))
   const isMerged = (aggregates: readonly Aggregate[]) => aggregates.every(({ merged }) => merged !== null)
   return {
     calls(aggregates) {
@@ -37,7 +39,7 @@ export async function planSeries(
     },
     usage(aggregates, { exactTotals, most }) {
       const series = seriesOf(projectId, usageQuery, time)
-      if (split === null || !isMerged(aggregates))
+      if (split === null || !hasUsage || !isMerged(aggregates))
         return usageSeriesQuery(series, aggregates, { rootsOrSpans: rootsOnly, exactTotals, most })
       return rolledUsageQuery(series, aggregates, { split, rootsOnly, most })
     },

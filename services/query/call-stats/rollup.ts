@@ -6,6 +6,7 @@ import { type Covered, pastPositions, readCovered } from '../calls/counts.ts'
 import { compactRows } from '../calls/light.ts'
 import { instant } from '../calls/scope.ts'
 import type { Aggregate } from './aggregates.ts'
+import { billedColumns, readsBilled } from './metrics.ts'
 import { alignedTo, asNumbers, listed, livePoints, liveValues, type Series } from './series.ts'
 
 /** [from, before) in microseconds. */
@@ -51,10 +52,21 @@ export function splitTime(startUs: number, endUs: number, dirty: readonly number
 
 const seconds = (us: number): Sql => sql`toDateTime(${param('Int64', us / 1e6)}, 'UTC')`
 
-/** What a process remembers: positions that the rollup has passed, lower bounds. */
-export type StatsMemory = { covered: Covered }
+/**
+ * What a process remembers: positions that the rollup has passed, lower bounds, and whether all of its rows have what
+ * costs are made of.
+ */
+export type StatsMemory = { covered: Covered; isBilled: boolean }
 
-export const createStatsMemory = (): StatsMemory => ({ covered: [] })
+export const createStatsMemory = (): StatsMemory => ({ covered: [], isBilled: false })
+
+type Source = { store: Pick<Store, 'bytes'>; projectId: ProjectId; options: QueryOptions; memory: StatsMemory }
+
+/** Rows from before these columns are counted again in the background: costs are made from the calls until then. */
+export async function readIsBilled({ store, projectId, options, memory }: Source): Promise<boolean> {
+  memory.isBilled ||= (await readCovered(store, projectId, 'call_stats_billed', options)).length > 0
+  return memory.isBilled
+}
 
 /** Minutes with marks past these positions. */
 const dirtyStatsQuery = (projectId: ProjectId, { fromUs, beforeUs }: Span, covered: Covered): Query =>
@@ -68,10 +80,7 @@ const dirtyStatsQuery = (projectId: ProjectId, { fromUs, beforeUs }: Span, cover
  * How to answer a range of time; null = the rollup says nothing about it. Must be read before the rollup: a minute that
  * is not dirty now is covered by every later read of it.
  */
-export async function readSplit(
-  source: { store: Pick<Store, 'bytes'>; projectId: ProjectId; options: QueryOptions; memory: StatsMemory },
-  time: { startUs: number; endUs: number },
-): Promise<Split | null> {
+export async function readSplit(source: Source, time: { startUs: number; endUs: number }): Promise<Split | null> {
   const { store, projectId, options, memory } = source
   const { startUs, endUs } = time
   // Calls begin after 1999; the minutes of the rollup have times of 32 bits.
@@ -169,6 +178,7 @@ const pointColumns: Readonly<Record<string, Sql>> = {
   cache_write_sum: sql`toFloat64(point.6)`,
   cache_write_min: sql`point.6`,
   cache_write_max: sql`point.6`,
+  ...billedColumns,
 }
 
 /** Rows as those of `usageSeriesQuery`. Every list that is joined is read, so only those that are needed are named. */
@@ -191,7 +201,7 @@ export const rolledUsageQuery = (
       ARRAY JOIN usage_model AS model, usage_points AS points${rootsOnly ? sql`, usage_top AS top` : sql``}${lists}
       ${rootsOnly ? sql`WHERE top = 1` : sql``}`
     const live = sql`SELECT bucket, toString(point.1), toUInt64(1)${columns((name) => pointColumns[name] as Sql)}
-      FROM ${livePoints(project, series, [liveCondition(split)], rootsOnly)}`
+      FROM ${livePoints(project, series, [liveCondition(split)], { rootsOrSpans: rootsOnly, billed: readsBilled(aggregates) })}`
     return sql`SELECT bucket, model, sum(points)${listed(aggregates, 'merged')} FROM (${withLive(rolled, live, split)})
     GROUP BY bucket, model LIMIT ${param('UInt64', wanted.most)} ${asNumbers}`
   })

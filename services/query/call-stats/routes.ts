@@ -110,7 +110,10 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
       compactRows<Row>(await store.bytes(statement, 'JSONCompactEachRow', { signal }))
     const plan =
       usage.length + calls.length > 0
-        ? await planSeries({ store, projectId, options: { signal }, memory }, { query, usageQuery, rootsOnly, time })
+        ? await planSeries(
+            { store, projectId, options: { signal }, memory },
+            { query, usageQuery, rootsOnly, withCosts, time },
+          )
         : null
     const exactTotals = tellsNullFromZero(usage, 'total_tokens')
     const [usageRows, callRows, book] = await Promise.all([

@@ -5,6 +5,7 @@ import { callConditions, conditionsOf, payloadRows } from '../calls/conditions.t
 import { allOf, indexOf, type Scope } from '../calls/scope.ts'
 import type { CompiledCallsQuery } from '../expression/types.ts'
 import type { Aggregate } from './aggregates.ts'
+import { readsBilled } from './metrics.ts'
 
 /** Calls that begin in [startUs, endUs) and meet a query on light columns. */
 export type Series = { scope: Scope; query: CompiledCallsQuery; granularity: number }
@@ -60,8 +61,21 @@ export const callSeriesQuery = (series: Series, aggregates: readonly Aggregate[]
     GROUP BY bucket ${asNumbers}`,
   )
 
-/** Calls with usage. `rootsOrSpans`: only roots and calls that came as spans, whose parents carry no usage of theirs. */
-function usageCalls(project: ProjectScope, series: Series, more: readonly Sql[], rootsOrSpans: boolean): Sql {
+/** Which data points: `rootsOrSpans`, of roots and calls that came as spans, whose parents carry no usage of theirs. */
+type Points = { rootsOrSpans: boolean; billed: boolean }
+
+/** What is billed beside the tokens of calls; the join of it takes one row of several copies. */
+const billsOf = (project: ProjectScope, { scope }: Series): Sql =>
+  sql`SELECT clock, id, billed_usage, counts_cached
+    ${project.from('payloads', { where: sql`${payloadRows(project, scope, 'end')} AND notEmpty(billed_usage)` })}`
+
+/** Calls with usage. */
+function usageCalls(
+  project: ProjectScope,
+  series: Series,
+  more: readonly Sql[],
+  { rootsOrSpans, billed }: Points,
+): Sql {
   const { scope, granularity } = series
   const where = [...conditions(project, series), ...more, sql`notEmpty(c.usage_model)`]
   if (rootsOrSpans) {
@@ -70,14 +84,32 @@ function usageCalls(project: ProjectScope, series: Series, more: readonly Sql[],
       sql`(c.parent_id = '' OR (c.start_ver, c.id) IN (SELECT clock, id ${project.from('payloads', { where: spans })}))`,
     )
   }
-  return sql`SELECT ${bucketOf(granularity)}, c.end_ver AS end_ver, c.id AS id, arrayZip(c.usage_model, c.usage_input,
-        c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points
+  // A call that came whole says this of itself, in the row of what is billed.
+  const counted = sql`${payloadRows(project, scope, 'start')} AND part = 'start' AND counts_cached = 1`
+  const cached = billed
+    ? sql`, (c.start_ver, c.id) IN (SELECT clock, id ${project.from('payloads', { where: counted })}) AS has_cached`
+    : sql``
+  const calls = sql`SELECT ${bucketOf(granularity)}, c.end_ver AS end_ver, c.id AS id, arrayZip(c.usage_model, c.usage_input,
+        c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points${cached}
       ${project.from('calls', { alias: 'c', final: true, where: allOf(where) })}`
+  if (!billed) return calls
+  return sql`SELECT c.bucket AS bucket, c.end_ver AS end_ver, c.id AS id, c.points AS points,
+        c.has_cached OR b.counts_cached = 1 AS counts_cached,
+        arrayMap(point -> arrayFirst(bill -> bill.model = point.1, b.billed_usage), c.points) AS bills
+      FROM (${billsOf(project, series)}) AS b RIGHT ANY JOIN (${calls}) AS c ON b.clock = c.end_ver AND b.id = c.id`
 }
 
 /** A row per call and model, as a subquery. */
-export const livePoints = (project: ProjectScope, series: Series, more: readonly Sql[], rootsOrSpans: boolean): Sql =>
-  sql`(SELECT bucket, arrayJoin(points) AS point, emptyArrayString() AS with_total FROM (${usageCalls(project, series, more, rootsOrSpans)}))`
+const pointsOf = (calls: Sql, billed: boolean): Sql =>
+  billed
+    ? sql`(SELECT bucket, point, bill, counts_cached, with_total FROM (${calls}) ARRAY JOIN points AS point, bills AS bill)`
+    : sql`(SELECT bucket, arrayJoin(points) AS point, with_total FROM (${calls}))`
+
+export const livePoints = (project: ProjectScope, series: Series, more: readonly Sql[], points: Points): Sql =>
+  pointsOf(
+    sql`SELECT *, emptyArrayString() AS with_total FROM (${usageCalls(project, series, more, points)})`,
+    points.billed,
+  )
 
 /**
  * Rows: bucket, model, number of data points, aggregates.
@@ -90,13 +122,19 @@ export const usageSeriesQuery = (
   options: { rootsOrSpans: boolean; exactTotals: boolean; most: number },
 ): Query =>
   projectQuery('call-stats.usage', series.scope.projectId, (project) => {
+    const { rootsOrSpans } = options
+    const billed = readsBilled(aggregates)
     const summaries = sql`SELECT clock, id, arrayMap(entry -> entry.1,
         arrayFilter(entry -> toString(JSONType(entry.2, 'total_tokens')) != 'Null', JSONExtractKeysAndValuesRaw(summary, 'usage'))) AS with_total
       ${project.from('payloads', { where: payloadRows(project, series.scope, 'end') })}`
+    const calls = usageCalls(project, series, [], { rootsOrSpans, billed })
     const points = options.exactTotals
-      ? sql`(SELECT c.bucket AS bucket, arrayJoin(c.points) AS point, p.with_total AS with_total
-        FROM (${summaries}) AS p RIGHT JOIN (${usageCalls(project, series, [], options.rootsOrSpans)}) AS c ON p.clock = c.end_ver AND p.id = c.id)`
-      : livePoints(project, series, [], options.rootsOrSpans)
+      ? pointsOf(
+          sql`SELECT c.*, p.with_total AS with_total
+        FROM (${summaries}) AS p RIGHT ANY JOIN (${calls}) AS c ON p.clock = c.end_ver AND p.id = c.id`,
+          billed,
+        )
+      : livePoints(project, series, [], { rootsOrSpans, billed })
     return sql`SELECT bucket, toString(point.1) AS model, count()${listed(aggregates, 'values')} FROM ${points}
     GROUP BY bucket, model LIMIT ${param('UInt64', options.most)} ${asNumbers}`
   })

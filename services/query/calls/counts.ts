@@ -193,7 +193,7 @@ export const marksQuery = (projectId: ProjectId, covered: Covered): Query =>
 export async function readCovered(
   store: Pick<Store, 'bytes'>,
   projectId: ProjectId,
-  rollup: 'call_counts' | 'call_stats',
+  rollup: 'call_counts' | 'call_stats' | 'call_stats_billed',
   options: QueryOptions,
 ): Promise<Covered> {
   const query = systemQuery(

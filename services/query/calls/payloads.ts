@@ -6,12 +6,26 @@ import { rowBinary } from '../../core/row-binary.ts'
 import { identifier, join, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import type { Document } from '../expression/types.ts'
-import { sideOf } from './conditions.ts'
+import { type Side, sideOf } from './conditions.ts'
 import { type LightRow, place } from './light.ts'
 import { hasMarks, spliced } from './raw-span.ts'
 import { allOf, entries, type Index, instants, rangeConditions } from './scope.ts'
 
-export type Payload = Partial<Record<Document, Buffer>>
+/** What is read of a payload: its documents, and what follows from them for a bill (costs/billed.ts), as texts. */
+export type PayloadColumn = Document | 'billed_usage' | 'counts_cached'
+
+export type Payload = Partial<Record<PayloadColumn, Buffer>>
+
+/** Columns that are no documents: the side they belong to, and their text, '' where there is nothing to tell. */
+const derived: Partial<Record<PayloadColumn, { side: Side; text: Sql }>> = {
+  billed_usage: {
+    side: 'end',
+    text: sql`if(empty(billed_usage), '', toJSONString(CAST(billed_usage,
+      'Array(Tuple(String, Float64, Float64, Float64, Float64, Float64, Float64))')))`,
+  },
+  counts_cached: { side: 'start', text: sql`if(counts_cached = 1, 'true', '')` },
+}
+const sideOfColumn = (column: PayloadColumn): Side => derived[column]?.side ?? sideOf(column as Document)
 
 /** How rows lie: next to each other (read the range), or scattered (look up each). */
 export type Spread = 'dense' | 'scattered'
@@ -22,11 +36,11 @@ const fewRows = 64
 export const payloadQuery = (
   projectId: ProjectId,
   rows: readonly LightRow[],
-  documents: readonly Document[],
+  documents: readonly PayloadColumn[],
   spread: Spread,
 ): Query =>
   projectQuery('calls.payloads', projectId, (project) => {
-    const sides = new Set(documents.map(sideOf))
+    const sides = new Set(documents.map(sideOfColumn))
     const times = new Set<number>()
     for (const row of rows) {
       if (sides.has('start')) times.add(row[place.startedUs])
@@ -47,11 +61,14 @@ export const payloadQuery = (
     return sql`${partOf(documents)} ${project.from('payloads', { where: allOf(conditions) })}`
   })
 
-const partOf = (documents: readonly Document[]): Sql =>
-  sql`SELECT toUnixTimestamp64Micro(at), id, part, clock, ${join(documents.map(identifier), ', ')}`
+const partOf = (documents: readonly PayloadColumn[]): Sql =>
+  sql`SELECT toUnixTimestamp64Micro(at), id, part, clock, ${join(
+    documents.map((column) => derived[column]?.text ?? identifier(column)),
+    ', ',
+  )}`
 
 /** The parts of the calls of some ids that lie at their start: all of a call that came whole. */
-export const partsAtStartQuery = (projectId: ProjectId, index: Index, documents: readonly Document[]): Query =>
+export const partsAtStartQuery = (projectId: ProjectId, index: Index, documents: readonly PayloadColumn[]): Query =>
   projectQuery('calls.payloads', projectId, (project) => {
     const conditions = [
       sql`at IN (SELECT started_at ${entries(project, index)})`,
@@ -68,7 +85,7 @@ export const readPartsAtStart = (
   store: Pick<Store, 'bytes'>,
   projectId: ProjectId,
   index: Index,
-  documents: readonly Document[],
+  documents: readonly PayloadColumn[],
   options: QueryOptions,
 ): Promise<EarlyParts> => store.bytes(partsAtStartQuery(projectId, index, documents), 'RowBinary', options)
 
@@ -123,14 +140,14 @@ export async function readPayloads(
   store: Pick<Store, 'bytes'>,
   projectId: ProjectId,
   rows: readonly LightRow[],
-  documents: readonly Document[],
+  documents: readonly PayloadColumn[],
   spread: Spread,
   options: QueryOptions,
   early: EarlyParts | null = null,
 ): Promise<Payload[]> {
   if (documents.length === 0 || rows.length === 0) return rows.map(() => ({}))
   const found: Found = { start: new Map(), end: new Map() }
-  const sides = new Set(documents.map(sideOf))
+  const sides = new Set(documents.map(sideOfColumn))
   const read = async (wanted: readonly LightRow[]) => {
     const query = payloadQuery(projectId, wanted, documents, spread)
     decode(await store.bytes(query, 'RowBinary', options), documents.length, found)
@@ -166,7 +183,7 @@ export async function readPayloads(
     const end = row[place.hasEnd] === 1 ? endOf(row) : undefined
     const payload: Payload = {}
     for (const [n, document] of documents.entries()) {
-      let text = (sideOf(document) === 'start' ? start : end)?.texts[n]
+      let text = (sideOfColumn(document) === 'start' ? start : end)?.texts[n]
       if (n === spanAt && start && text && hasMarks(text)) text = spliced(text, textsOf(start, documents))
       if (text && text.length > 0) payload[document] = text
     }
@@ -177,5 +194,5 @@ export async function readPayloads(
 const nothing = Buffer.alloc(0)
 
 /** The texts of one row, by document. */
-const textsOf = ({ texts }: Part, documents: readonly Document[]): Payload =>
+const textsOf = ({ texts }: Part, documents: readonly PayloadColumn[]): Payload =>
   Object.fromEntries(documents.map((document, n) => [document, texts[n]]))

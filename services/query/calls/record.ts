@@ -75,9 +75,10 @@ function replacedBy({ costs, feedback }: RecordShape): ReadonlySet<string> {
 }
 
 /** The summary: as stored, with `weave` derived from the row. */
-function writeSummary(shape: RecordShape, row: LightRow, stored: Buffer | undefined, out: Piece[]): void {
+function writeSummary(shape: RecordShape, row: LightRow, payload: Payload, out: Piece[]): void {
+  const stored = payload.summary
   const { costs: costsOf, feedback: feedbackOf } = shape
-  const costs = stored && costsOf ? costsOf(stored, row[place.startedUs]) : null
+  const costs = costsOf ? costsOf(payload, row[place.startedUs]) : null
   const feedback = feedbackOf && (feedbackOf.get(row[place.id]) ?? '[]')
   const own =
     weaveMembers(row) +
@@ -141,7 +142,7 @@ export function writeRecord(shape: RecordShape, row: LightRow, payload: Payload,
   )
   writeAttributes(payload.attributes, payload.otel_dump, out)
   out.push(',"inputs":', payload.inputs ?? '{}', ',"output":', payload.output ?? 'null', ',"summary":')
-  writeSummary(shape, row, payload.summary, out)
+  writeSummary(shape, row, payload, out)
   out.push('}')
 }
 

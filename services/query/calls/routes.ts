@@ -10,6 +10,7 @@ import { fault } from '../../core/http/errors.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { TopicName } from '../../core/topics.ts'
+import { billedColumns } from '../costs/billed.ts'
 import { costsOfCalls } from '../costs/call-costs.ts'
 import type { Prices } from '../costs/prices.ts'
 import { compileCallsQuery } from '../expression/calls-query.ts'
@@ -93,7 +94,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
     const headers = await freshness.wait(context, topicsOf(input, query, showsExpanded))
     const isLong = (limit === null || limit > listRows) && indexOf(query.facts) === null
     const options = { pool: isLong ? 'export' : 'interactive', signal } as const
-    const documents = documentsOf(columns)
+    const documents = [...documentsOf(columns), ...(input.include_costs ? billedColumns : [])]
     const roots = input.include_total_storage_size && columns ? new Set([...columns, 'parent_id']) : columns
     const select = lightSelect(roots, documents.length > 0 || input.include_storage_size)
     const pages = readPages({ store, projectId, query, options, memory, words: deps.words }, { select, limit, offset })
@@ -137,7 +138,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
         const query = compileCallsQuery({ filter: { call_ids: [input.id] }, projectId, ...names })
         const headers = await freshness.wait(context, topicsOf(input, query, false))
         const options = { signal }
-        const documents = documentsOf(null)
+        const documents = [...documentsOf(null), ...(input.include_costs ? billedColumns : [])]
         const index = indexOf(query.facts)
         const [row, early] = await Promise.all([
           readCall({ store, projectId, query, options, memory }, lightSelect(null, true)),

@@ -2,12 +2,11 @@
 
 import type { ProjectId } from '../../core/ids.ts'
 import type { QueryOptions, Store } from '../../core/store/store.ts'
-import type { Document } from '../expression/types.ts'
 import { readFeedbackOfCalls } from '../feedback/of-calls.ts'
 import { isTooLarge } from '../list-rows.ts'
 import type { Expansion } from './expand.ts'
 import { type LightRow, place } from './light.ts'
-import { type Payload, readPayloads, type Spread } from './payloads.ts'
+import { type Payload, type PayloadColumn, readPayloads, type Spread } from './payloads.ts'
 import type { Page } from './plan.ts'
 import { type RecordShape, writeLines } from './record.ts'
 import { readTraceSizes } from './trace-sizes.ts'
@@ -21,7 +20,7 @@ const portionBytes = 8 * 2 ** 20
 export type Lines = {
   store: Pick<Store, 'bytes'>
   projectId: ProjectId
-  documents: readonly Document[]
+  documents: readonly PayloadColumn[]
   shape: RecordShape
   totalSize: boolean
   /** With the feedback of each call. */

@@ -1,10 +1,12 @@
 // What a call cost: `summary.weave.costs`, from the usage that its summary reports and the prices of its models.
 import { formatTimestamp } from '../../core/timestamps.ts'
 import { mayHoldKey, membersOf } from '../calls/json-members.ts'
+import type { Payload } from '../calls/payloads.ts'
+import { type Billed, billedOf, nothingBilled } from './billed.ts'
 import { type Price, type PriceBook, type Tokens, totalsOf } from './prices.ts'
 
-/** JSON text of a call's costs by model; null when no model has a price. */
-export type CostsOfCall = (summary: Buffer, startedUs: number) => string | null
+/** JSON text of a call's costs by model, from its summary and `billedColumns`; null when no model has a price. */
+export type CostsOfCall = (payload: Payload, startedUs: number) => string | null
 
 export type Usage = Record<string, unknown>
 
@@ -20,21 +22,19 @@ function count(usage: Usage, name: string): number {
 export const tokensOf = (usage: Usage): Tokens => ({
   prompt: count(usage, 'prompt_tokens') + count(usage, 'input_tokens'),
   completion: count(usage, 'completion_tokens') + count(usage, 'output_tokens'),
-  cacheRead: count(usage, 'cache_read_input_tokens'),
-  cacheWrite: count(usage, 'cache_creation_input_tokens'),
 })
 
-function entryText(price: Price, usage: Usage): string {
+function entryText(price: Price, usage: Usage, billed: Billed): string {
   const tokens = tokensOf(usage)
-  const { prompt, completion, cacheRead, cacheWrite } = tokens
-  const totals = totalsOf(price, tokens)
+  const { prompt, completion } = tokens
+  const totals = totalsOf(price, tokens, billed)
   return JSON.stringify({
     prompt_tokens: prompt,
     completion_tokens: completion,
     requests: count(usage, 'requests'),
     total_tokens: count(usage, 'total_tokens'),
-    cache_read_input_tokens: cacheRead,
-    cache_creation_input_tokens: cacheWrite,
+    cache_read_input_tokens: count(usage, 'cache_read_input_tokens'),
+    cache_creation_input_tokens: count(usage, 'cache_creation_input_tokens'),
     prompt_token_cost: price.prompt,
     completion_token_cost: price.completion,
     cache_read_input_token_cost: price.cacheRead,
@@ -68,13 +68,15 @@ export function usageOf(summary: Buffer): Usage | null {
 
 export const costsOfCalls =
   (book: PriceBook): CostsOfCall =>
-  (summary, startedUs) => {
-    const usage = usageOf(summary)
+  (payload, startedUs) => {
+    const usage = payload.summary ? usageOf(payload.summary) : null
     if (!usage) return null
+    const billed = billedOf(payload)
     let text = ''
     for (const [model, entry] of Object.entries(usage)) {
       const price = isObject(entry) ? book.at(model, startedUs) : null
-      if (price) text += `${text && ','}${JSON.stringify(model)}:${entryText(price, entry as Usage)}`
+      if (price)
+        text += `${text && ','}${JSON.stringify(model)}:${entryText(price, entry as Usage, billed.get(model) ?? nothingBilled)}`
     }
     return text === '' ? null : `{${text}}`
   }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { priceFile } from '../../../schemas/costs.ts'
 import { parseTimestamp } from '../../core/timestamps.ts'
-import { type Price, type PriceTable, priceTable } from './prices.ts'
+import { derivedPrices, type Price, type PriceTable, priceTable } from './prices.ts'
 
 const shippedFile = fileURLToPath(new URL('./default-prices.json', import.meta.url))
 
@@ -22,22 +22,26 @@ export function readPriceFile(file: string, origin: 'shipped' | 'operator' = 'op
   return parsed.data.flatMap((entry, n) => {
     const effectiveUs = parseTimestamp(entry.effective_date)
     if (effectiveUs === null) throw faulty(`${n}.effective_date: not a date`)
-    return [entry.llm_id, ...entry.aliases].map((llmId) => ({
-      llmId,
-      providerId: entry.provider,
-      level: 'default' as const,
-      file: origin,
-      levelId: 'default',
-      effectiveUs,
-      prompt: entry.input_per_million / 1e6,
-      completion: entry.output_per_million / 1e6,
-      cacheRead: entry.cache_read_per_million / 1e6,
-      cacheWrite: entry.cache_write_per_million / 1e6,
-      promptUnit: 'USD',
-      completionUnit: 'USD',
-      createdUs: effectiveUs,
-      createdBy: 'system',
-    }))
+    const anHour = entry.cache_write_1h_per_million
+    return [entry.llm_id, ...entry.aliases].map((llmId) => {
+      const price = {
+        llmId,
+        providerId: entry.provider,
+        level: 'default' as const,
+        file: origin,
+        levelId: 'default',
+        effectiveUs,
+        prompt: entry.input_per_million / 1e6,
+        completion: entry.output_per_million / 1e6,
+        cacheRead: entry.cache_read_per_million / 1e6,
+        cacheWrite: entry.cache_write_per_million / 1e6,
+        promptUnit: 'USD',
+        completionUnit: 'USD',
+        createdUs: effectiveUs,
+        createdBy: 'system',
+      }
+      return { ...price, ...derivedPrices(price), ...(anHour === undefined ? {} : { cacheWrite1h: anHour / 1e6 }) }
+    })
   })
 }
 

@@ -8,8 +8,9 @@ import { lightSelect, place } from '../calls/light.ts'
 import { readPayloads } from '../calls/payloads.ts'
 import { readCall } from '../calls/plan.ts'
 import { compileCallsQuery } from '../expression/calls-query.ts'
+import { type Billed, billedColumns, billedOf, nothingBilled } from './billed.ts'
 import { isObject, tokensOf, type Usage, usageOf } from './call-costs.ts'
-import { type Price, type PriceBook, type Prices, type Tokens, totalsOf } from './prices.ts'
+import { type Price, type PriceBook, type Prices, totalsOf, uncachedOf } from './prices.ts'
 
 /** Where a price comes from. */
 type PriceSource = 'project' | 'operator file' | 'shipped table'
@@ -35,6 +36,8 @@ export type ExplainedModel = {
   price: ExplainedPrice | null
   /** Prices of the model that were not taken. */
   other_prices: ExplainedPrice[]
+  /** How the input and its cached tokens were told apart. */
+  rule: string
   buckets: Bucket[]
   /** Output tokens that went into reasoning: part of the output, without a price of their own. */
   reasoning_tokens: number
@@ -63,17 +66,61 @@ const priceShown = (price: Price, startedUs: number): ExplainedPrice => ({
   in_force: price.effectiveUs <= startedUs,
 })
 
-function bucketsOf(price: Price, tokens: Tokens): Bucket[] {
-  const { prompt, completion, cacheRead, cacheWrite } = tokens
-  const rest = Math.max(0, prompt - cacheRead - cacheWrite)
-  const [input, output, read, write] = totalsOf(price, tokens)
-  const clamped = prompt < cacheRead + cacheWrite ? ', not below 0' : ''
-  const parts = cacheRead + cacheWrite > 0 ? ` - ${cacheRead} cache read - ${cacheWrite} cache write${clamped}` : ''
+/** Of a model: what is billed as it was read, and whether the call came with its cached tokens counted in. */
+type Bill = { billed: Billed; countsCached: boolean }
+
+const cachedOf = ({ cacheRead, cacheWrite, cacheWrite1h }: Billed): number => cacheRead + cacheWrite + cacheWrite1h
+
+function ruleOf(price: Price, { billed, countsCached }: Bill): string {
+  if (cachedOf(billed) === 0) return 'nothing was cached'
+  if (billed.inside <= 0) return 'outside: more tokens were cached than the input counts, so it counts the others'
+  const isShaped = price.isAnthropic && billed.apart > 0
+  if (isShaped && countsCached) return 'inside: a span, or an SDK that adds the cached tokens to the input'
+  return isShaped
+    ? "outside: the usage has the shape of Anthropic's API, which counts cached tokens apart from the input"
+    : 'inside: the input counts cached tokens too'
+}
+
+/** Where a usage reports a number of cached tokens: its own key, or that of its details. */
+function keyOf(usage: Usage, tokens: number): string {
+  for (const [key, value] of Object.entries(usage)) {
+    if (isObject(value)) {
+      const below = keyOf(value, tokens)
+      if (below !== 'as reported') return `${key}.${below}`
+    } else if (tokens > 0 && key.includes('cache') && Number(value) === tokens) return key
+  }
+  return 'as reported'
+}
+
+function bucketsOf(price: Price, usage: Usage, { billed, countsCached }: Bill): Bucket[] {
+  const tokens = tokensOf(usage)
+  const { cacheRead, cacheWrite, cacheWrite1h, moreOutput } = billed
+  const bill = countsCached ? { ...billed, apart: 0 } : billed
+  const [input, output, read] = totalsOf(price, tokens, bill)
+  const uncached = uncachedOf(price, tokens, bill)
+  const isInside = cachedOf(billed) > 0 && uncached !== tokens.prompt
+  const parts = isInside ? ` - ${cacheRead} cache read - ${cacheWrite + cacheWrite1h} cache write` : ''
+  const bucket = (name: string, counted_as: string, of: { tokens: number; price: number; cost: number }): Bucket => ({
+    bucket: name,
+    tokens: of.tokens,
+    counted_as,
+    ...{ price: of.price, cost: of.cost },
+  })
+  const written = { tokens: cacheWrite, price: price.cacheWrite, cost: cacheWrite * price.cacheWrite }
+  const hour = { tokens: cacheWrite1h, price: price.cacheWrite1h, cost: cacheWrite1h * price.cacheWrite1h }
+  const whole =
+    cacheWrite1h > 0 ? `${keyOf(usage, cacheWrite + cacheWrite1h)} - ${cacheWrite1h}` : keyOf(usage, cacheWrite)
+  const out = { tokens: tokens.completion + moreOutput, price: price.completion, cost: output }
   return [
-    { bucket: 'uncached input', tokens: rest, counted_as: `${prompt} input${parts}`, price: price.prompt, cost: input },
-    { bucket: 'cache read', tokens: cacheRead, counted_as: 'as reported', price: price.cacheRead, cost: read },
-    { bucket: 'cache write', tokens: cacheWrite, counted_as: 'as reported', price: price.cacheWrite, cost: write },
-    { bucket: 'output', tokens: completion, counted_as: 'as reported', price: price.completion, cost: output },
+    bucket('uncached input', `${tokens.prompt} input${parts}`, { tokens: uncached, price: price.prompt, cost: input }),
+    bucket('cache read', keyOf(usage, cacheRead), { tokens: cacheRead, price: price.cacheRead, cost: read }),
+    bucket('cache write', whole, written),
+    ...(cacheWrite1h > 0 ? [bucket('cache write 1 h', keyOf(usage, cacheWrite1h), hour)] : []),
+    bucket(
+      'output',
+      moreOutput > 0 ? `${tokens.completion} output + ${moreOutput} reasoning apart` : 'as reported',
+      out,
+    ),
   ]
 }
 
@@ -83,11 +130,12 @@ function reasoningOf(usage: Usage): number {
   return Number(found?.reasoning_tokens ?? 0)
 }
 
-function explainModel(book: PriceBook, model: string, usage: Usage, startedUs: number): ExplainedModel {
+function explainModel(book: PriceBook, model: string, usage: Usage, bill: Bill, startedUs: number): ExplainedModel {
   const price = book.at(model, startedUs)
-  const buckets = price ? bucketsOf(price, tokensOf(usage)) : []
+  const buckets = price ? bucketsOf(price, usage, bill) : []
   return {
     ...{ model, usage, buckets, reasoning_tokens: reasoningOf(usage) },
+    rule: price ? ruleOf(price, bill) : 'no price',
     price: price && priceShown(price, startedUs),
     other_prices: book
       .all(model)
@@ -132,13 +180,19 @@ export function createCostExplainer(deps: { store: Pick<Store, 'bytes' | 'rows'>
       const row = await readCall(reader, lightSelect(null, true))
       if (row === null) throw new Error(`There is no call ${callId} in ${projectId}`)
       const [[payload = {}], book] = await Promise.all([
-        readPayloads(store, projectId, [row], ['summary'], 'scattered', options),
+        readPayloads(store, projectId, [row], ['summary', ...billedColumns], 'scattered', options),
         prices.of(projectId, options),
       ])
       const usage = payload.summary ? usageOf(payload.summary) : null
       const startedUs = row[place.startedUs]
+      const { counts_cached: counted, ...uncounted } = payload
+      const billed = billedOf(uncounted)
+      const billOf = (model: string): Bill => ({
+        billed: billed.get(model) ?? nothingBilled,
+        countsCached: counted !== undefined,
+      })
       const models = Object.entries(usage ?? {}).flatMap(([model, entry]) =>
-        isObject(entry) ? [explainModel(book, model, entry, startedUs)] : [],
+        isObject(entry) ? [explainModel(book, model, entry, billOf(model), startedUs)] : [],
       )
       return {
         ...{ project_id: projectId, call_id: callId, op_name: row[2], started_at: formatTimestamp(startedUs), models },

@@ -2,6 +2,7 @@
 import type { ProjectId } from '../../core/ids.ts'
 import { projectQuery, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
+import type { Billed } from './billed.ts'
 
 /** A price point; prices are per single token, times in microseconds. */
 export type Price = {
@@ -18,7 +19,11 @@ export type Price = {
   prompt: number
   completion: number
   cacheRead: number
+  /** Of tokens that are kept for five minutes, and for an hour. */
   cacheWrite: number
+  cacheWrite1h: number
+  /** Its API counts cached tokens apart from the input. */
+  isAnthropic: boolean
   promptUnit: string
   completionUnit: string
   createdUs: number
@@ -66,18 +71,35 @@ export const priceBook = (project: PriceTable, shipped: PriceTable): PriceBook =
   latest: (model) => project.get(model)?.[0] ?? shipped.get(model)?.[0] ?? null,
 })
 
-export type Tokens = { prompt: number; completion: number; cacheRead: number; cacheWrite: number }
+/** Tokens as they are reported. */
+export type Tokens = { prompt: number; completion: number }
+
+/** Input tokens that are billed at the price of the prompt. */
+export const uncachedOf = ({ isAnthropic }: Pick<Price, 'isAnthropic'>, { prompt }: Tokens, billed: Billed): number =>
+  prompt - billed.inside + (isAnthropic ? billed.apart : 0)
+
+/** Prompt, completion, cache read and cache creation cost. */
+export const totalsOf = (price: Price, tokens: Tokens, billed: Billed): [number, number, number, number] => [
+  uncachedOf(price, tokens, billed) * price.prompt,
+  (tokens.completion + billed.moreOutput) * price.completion,
+  billed.cacheRead * price.cacheRead,
+  billed.cacheWrite * price.cacheWrite + billed.cacheWrite1h * price.cacheWrite1h,
+]
+
+/** Also behind clouds and gateways: `us.anthropic.claude-…`, `vertex_ai/claude-…`. */
+const isOfAnthropic = (llmId: string, providerId: string): boolean =>
+  /(^|[^a-z])claude/i.test(llmId) || /anthropic/i.test(providerId)
+
+type Written = Pick<Price, 'llmId' | 'providerId' | 'prompt' | 'cacheWrite'>
 
 /**
- * Prompt, completion, cache read and cache creation cost. Prompt tokens include the cached ones, which have prices of
- * their own; a provider that reports them apart must not make the rest negative.
+ * What follows from the rest of a price. Anthropic bills an hour in the cache at twice the price of the input; of others,
+ * and where writes have no price, it is that of five minutes.
  */
-export const totalsOf = (price: Price, tokens: Tokens): [number, number, number, number] => [
-  Math.max(0, tokens.prompt - tokens.cacheRead - tokens.cacheWrite) * price.prompt,
-  tokens.completion * price.completion,
-  tokens.cacheRead * price.cacheRead,
-  tokens.cacheWrite * price.cacheWrite,
-]
+export function derivedPrices(price: Written): Pick<Price, 'isAnthropic' | 'cacheWrite1h'> {
+  const isAnthropic = isOfAnthropic(price.llmId, price.providerId)
+  return { isAnthropic, cacheWrite1h: isAnthropic && price.cacheWrite > 0 ? 2 * price.prompt : price.cacheWrite }
+}
 
 type Row = {
   id: string
@@ -105,22 +127,25 @@ const pricesQuery = (projectId: ProjectId): Query =>
     ${project.from('costs', { final: true, where: sql`NOT purged` })} ORDER BY created_at DESC, id DESC`,
   )
 
-const priceOf = (projectId: ProjectId, row: Row): Price => ({
-  id: row.id,
-  llmId: row.llm_id,
-  providerId: row.provider_id,
-  level: 'project',
-  levelId: projectId,
-  effectiveUs: Number(row.effective_us),
-  prompt: row.prompt_token_cost,
-  completion: row.completion_token_cost,
-  cacheRead: row.cache_read_input_token_cost,
-  cacheWrite: row.cache_creation_input_token_cost,
-  promptUnit: row.prompt_token_cost_unit,
-  completionUnit: row.completion_token_cost_unit,
-  createdUs: Number(row.created_us),
-  createdBy: row.created_by,
-})
+function priceOf(projectId: ProjectId, row: Row): Price {
+  const price = {
+    id: row.id,
+    llmId: row.llm_id,
+    providerId: row.provider_id,
+    level: 'project' as const,
+    levelId: projectId,
+    effectiveUs: Number(row.effective_us),
+    prompt: row.prompt_token_cost,
+    completion: row.completion_token_cost,
+    cacheRead: row.cache_read_input_token_cost,
+    cacheWrite: row.cache_creation_input_token_cost,
+    promptUnit: row.prompt_token_cost_unit,
+    completionUnit: row.completion_token_cost_unit,
+    createdUs: Number(row.created_us),
+    createdBy: row.created_by,
+  }
+  return { ...price, ...derivedPrices(price) }
+}
 
 export const createPrices = (deps: { store: Pick<Store, 'rows'>; shipped: PriceTable }): Prices => ({
   async of(projectId, options) {

@@ -1,9 +1,11 @@
 // Usage by model as plain numbers: made from the columns of a call, merged, and written as JSON.
+import { type Billed, nothingBilled } from '../costs/billed.ts'
 import { type PriceBook, totalsOf } from '../costs/prices.ts'
 
 /**
- * requests, prompt, completion, total, cache read and cache creation tokens; with costs their four costs follow
- * (prompt, completion, cache read, cache creation).
+ * requests, prompt, completion, total, cache read and cache creation tokens, as reported. With costs these follow: what
+ * is billed beside them (in the order of `billedNumbers`), and in its place, once they are made, the four costs (prompt,
+ * completion, cache read, cache creation).
  */
 type Entry = number[]
 
@@ -21,25 +23,35 @@ export type UsageColumns = readonly [
   cacheWrite: number[],
 ]
 
+const reported = 6
+const billedNumbers = Object.keys(nothingBilled) as (keyof Billed)[]
+
 /** Costs of one entry of a call that began at `startedUs`: prompt, completion, cache read, cache creation. */
 export type CostsOf = (model: string, entry: Readonly<Entry>, startedUs: number) => readonly number[]
 
 /** By the price that was in force when the call began; 0 without one. */
 export const costsBy =
   (book: PriceBook): CostsOf =>
-  (model, [, prompt = 0, completion = 0, , cacheRead = 0, cacheWrite = 0], startedUs) => {
+  (model, entry, startedUs) => {
     const price = book.at(model, startedUs)
-    return price ? totalsOf(price, { prompt, completion, cacheRead, cacheWrite }) : [0, 0, 0, 0]
+    if (!price) return [0, 0, 0, 0]
+    const [, prompt = 0, completion = 0] = entry
+    const billed = billedNumbers.map((name, n) => [name, entry[reported + n] ?? 0])
+    return totalsOf(price, { prompt, completion }, Object.fromEntries(billed) as Billed)
   }
 
-/** What a call reports itself; null when that is nothing. A total that is 0 or absent is prompt + completion. */
-export function usageOf(columns: UsageColumns): Usage | null {
+/**
+ * What a call reports itself; null when that is nothing. A total that is 0 or absent is prompt + completion.
+ * @param billed what costs are made of; null = no costs are asked for
+ */
+export function usageOf(columns: UsageColumns, billed: ReadonlyMap<string, Billed> | null): Usage | null {
   const [models, requests, input, output, total, cacheRead, cacheWrite] = columns
   if (models.length === 0) return null
   const usage: Usage = new Map()
   for (const [n, model] of models.entries()) {
     const prompt = input[n] ?? 0
     const completion = output[n] ?? 0
+    const own = billed?.get(model) ?? nothingBilled
     usage.set(model, [
       requests[n] ?? 0,
       prompt,
@@ -47,6 +59,7 @@ export function usageOf(columns: UsageColumns): Usage | null {
       total[n] || prompt + completion,
       cacheRead[n] ?? 0,
       cacheWrite[n] ?? 0,
+      ...(billed ? billedNumbers.map((name) => own[name]) : []),
     ])
   }
   return usage
@@ -54,7 +67,7 @@ export function usageOf(columns: UsageColumns): Usage | null {
 
 /** Puts its costs into the usage of a call that began at `startedUs`. */
 export function addCosts(usage: Usage, startedUs: number, costsOf: CostsOf): void {
-  for (const [model, entry] of usage) entry.push(...costsOf(model, entry, startedUs))
+  for (const [model, entry] of usage) entry.splice(reported, entry.length, ...costsOf(model, entry, startedUs))
 }
 
 /** Adds usage to a call's; returns how many models were new to it. */

@@ -1,11 +1,13 @@
-// Reads the calls whose usage is added up: identity, parent and usage columns, no payload.
+// Reads the calls whose usage is added up: identity, parent and usage columns, and what is billed when costs are asked for.
 import { fault } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { param, projectQuery, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
-import { compactRows } from '../calls/light.ts'
-import { type CallReader, readPages } from '../calls/plan.ts'
+import { compactRows, type LightRow } from '../calls/light.ts'
+import { readPayloads } from '../calls/payloads.ts'
+import { type CallReader, type Page, readPages } from '../calls/plan.ts'
 import { allOf, everything, scopeConditions } from '../calls/scope.ts'
+import { type Billed, billedColumns, billedOf } from '../costs/billed.ts'
 import { type UsageColumns, usageOf } from './entries.ts'
 import type { Budget, UsageCall } from './rollup.ts'
 
@@ -16,20 +18,42 @@ const statementRows = 20_000
 /** Most (call, model) pairs that are held at once: a chain of calls with a model each has as many as its square. */
 const mostEntries = 400_000
 
-/** Select list of a usage row; the id and the start time stand where the pages of a call query look for them. */
-const usageSelect = sql`c.id, c.trace_id, c.parent_id, toUnixTimestamp64Micro(c.started_at), c.end_ver > 0,
-  toString(c.version), c.usage_model, c.usage_requests, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read,
-  c.usage_cache_write`
+/** Select list of a usage row; what pages and payloads look for stands where a light row has it. */
+const usageSelect = sql`c.id, c.trace_id, c.parent_id, toUnixTimestamp64Micro(c.started_at), toString(c.version), 0, '', 0,
+  c.end_ver > 0, toUnixTimestamp64Micro(c.output_at), c.usage_model, c.usage_requests, c.usage_input, c.usage_output,
+  c.usage_total, c.usage_cache_read, c.usage_cache_write`
 
 type UsageRow = [
   id: string,
   traceId: string,
   parentId: string,
   startedUs: number,
-  hasEnd: 0 | 1,
   version: string,
+  unused: 0,
+  unused: '',
+  unused: 0,
+  hasEnd: 0 | 1,
+  outputUs: number,
   ...usage: UsageColumns,
 ]
+const usageModels = 10
+/** Rows whose payloads are looked at in one statement. */
+const payloadRows = 2_000
+
+/** What is billed of the rows of a page, in their order. */
+async function billedOfRows(reader: CallReader, { rows, spread }: Page): Promise<ReadonlyMap<string, Billed>[]> {
+  const { store, projectId, options } = reader
+  const all = rows as unknown as UsageRow[]
+  const withUsage = all.filter((row) => (row[usageModels] as string[]).length > 0)
+  const found = new Map<UsageRow, ReadonlyMap<string, Billed>>()
+  for (let from = 0; from < withUsage.length; from += payloadRows) {
+    const some = withUsage.slice(from, from + payloadRows)
+    const asked = some as unknown as LightRow[]
+    const payloads = await readPayloads(store, projectId, asked, billedColumns, spread, options)
+    for (const [n, payload] of payloads.entries()) found.set(some[n] as UsageRow, billedOf(payload))
+  }
+  return all.map((row) => found.get(row) ?? new Map())
+}
 
 export function createBudget(): Budget {
   let held = 0
@@ -45,8 +69,11 @@ export function createBudget(): Budget {
  * The matching calls in the order of start time and id, at most `limit`.
  * @throws Fault 400 when more would have to be held than `mostCalls`
  */
-export async function loadCalls(reader: CallReader, options: { limit: number; budget: Budget }): Promise<UsageCall[]> {
-  const { limit, budget } = options
+export async function loadCalls(
+  reader: CallReader,
+  options: { limit: number; budget: Budget; withCosts: boolean },
+): Promise<UsageCall[]> {
+  const { limit, budget, withCosts } = options
   const calls: UsageCall[] = []
   const models = new Map<string, string>()
   const shared = (model: string): string => {
@@ -55,14 +82,16 @@ export async function loadCalls(reader: CallReader, options: { limit: number; bu
     return known ?? model
   }
   const page = { select: usageSelect, limit: Math.min(limit, mostCalls + 1), offset: 0, rows: statementRows }
-  for await (const { rows } of readPages(reader, page))
-    for (const row of rows as unknown as UsageRow[]) {
-      if (calls.length === mostCalls) throw fault(400, `More than ${mostCalls} calls: lower the limit`)
-      const [id, traceId, parentId, startedUs, hasEnd, version, names, ...counts] = row
+  for await (const read of readPages(reader, page)) {
+    if (calls.length + read.rows.length > mostCalls) throw fault(400, `More than ${mostCalls} calls: lower the limit`)
+    const billed = withCosts ? await billedOfRows(reader, read) : null
+    for (const [n, row] of (read.rows as unknown as UsageRow[]).entries()) {
+      const [id, traceId, parentId, startedUs, version, , , , hasEnd, , names, ...counts] = row
       budget.add(names.length)
-      const usage = usageOf([names.map(shared), ...counts])
+      const usage = usageOf([names.map(shared), ...counts], billed?.[n] ?? null)
       calls.push({ id, traceId, parentId, startedUs, isRunning: hasEnd === 0, version, usage })
     }
+  }
   return calls
 }
 

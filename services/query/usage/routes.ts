@@ -75,7 +75,7 @@ export function createUsageRoutes(deps: UsageDeps): Route[] {
     const { limit, withCosts, isKept } = wanted
     const budget = createBudget()
     const [calls, costsOf] = await Promise.all([
-      loadCalls(reader, { limit, budget }),
+      loadCalls(reader, { limit, budget, withCosts }),
       withCosts ? prices.of(reader.projectId, reader.options).then(costsBy) : (null as CostsOf | null),
     ])
     rollUp(calls, { isKept, ownOnly, costsOf, budget })
@@ -91,7 +91,7 @@ export function createUsageRoutes(deps: UsageDeps): Route[] {
       summary: 'Usage of some calls, each with its descendants',
       body: { type: 'json', schema: callsUsageRequest, check: 'schema' },
       response: usageResponse,
-      tables: ['calls', 'calls_by_id', 'calls_by_trace', 'costs'],
+      tables: ['calls', 'calls_by_id', 'calls_by_trace', 'payloads', 'costs'],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)

@@ -1,0 +1,38 @@
+// What of a call's usage is billed: the tokens that its counts report, and what is known of the cached ones among them.
+import type { Payload, PayloadColumn } from '../calls/payloads.ts'
+
+/**
+ * Of one model, beside the reported counts (clickhouse/migrations/0022_billed_usage.sql). `inside`: cached tokens that the
+ * input count includes; `apart`: those of them that lie outside of it where the model is Anthropic's.
+ */
+export type Billed = {
+  inside: number
+  apart: number
+  cacheRead: number
+  cacheWrite: number
+  cacheWrite1h: number
+  moreOutput: number
+}
+
+export const nothingBilled: Billed = {
+  ...{ inside: 0, apart: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, moreOutput: 0 },
+}
+
+/** What has to be read of a call for `billedOf`. */
+export const billedColumns = ['billed_usage', 'counts_cached'] as const satisfies readonly PayloadColumn[]
+
+type Entry = [model: string, ...counts: [number, number, number, number, number, number]]
+
+/** By model; models that are not there have nothing beside their counts. */
+export function billedOf({ billed_usage: text, counts_cached: countsCached }: Payload): ReadonlyMap<string, Billed> {
+  if (text === undefined) return none
+  const entries = JSON.parse(text.toString('utf8')) as Entry[]
+  return new Map(
+    entries.map(([model, inside, apart, cacheRead, cacheWrite, cacheWrite1h, moreOutput]) => [
+      model,
+      { inside, apart: countsCached ? 0 : apart, cacheRead, cacheWrite, cacheWrite1h, moreOutput },
+    ]),
+  )
+}
+
+const none: ReadonlyMap<string, Billed> = new Map()
