@@ -350,16 +350,18 @@ describe('hostile names', () => {
     await nothingStored()
   })
   it('as a project keep their text out of the path', async () => {
-    const project = `../..\0/${'x'.repeat(3_000)}`
-    await upload([
-      ['project_id', project.replaceAll('/', '_').replace('_', '/')],
-      ['file', bytesOf(1_100_000)],
-    ])
-    const { body, contentType } = await form([
-      ['project_id', '../..'],
-      ['file', bytesOf(1_100_000)],
-    ])
-    expect((await call('/file/create', { stream: inPieces(body), contentType })).status).toBe(200)
+    const send = async (project: string) => {
+      const { body, contentType } = await form([
+        ['project_id', project],
+        ['file', bytesOf(1_100_000)],
+      ])
+      return (await call('/file/create', { stream: inPieces(body), contentType })).status
+    }
+    for (const project of ['../..', '..\0/x', `a/${'x'.repeat(3_000)}`])
+      expect([project, await send(project)]).toEqual([project, 400])
+    for (const project of ['..a/..%2f..', 'a b/$(x)`y`', `e/${'..'.repeat(200)}x`])
+      expect(await send(project)).toBe(200)
+    expect((await onDisk()).length).toBeGreaterThan(0)
     for (const path of await onDisk()) expect(path).toMatch(/^[0-9a-f]{2}\/[0-9a-f]{32}\/[A-Za-z0-9]{43}$/)
   })
   it('as a digest find nothing', async () => {
