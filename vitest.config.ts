@@ -44,7 +44,7 @@ const tiers = {
     },
   ],
   deep: [
-    { test: { name: 'deep', include: generated(), ...limits } },
+    { test: { name: 'deep', include: generated(), ...limits, testTimeout: 1_200_000 } },
     {
       test: {
         name: 'deep on servers',
