@@ -19,7 +19,7 @@ import { runs } from '../fixtures/runs.ts'
 import { usesServer } from '../fixtures/setup.ts'
 
 const projects = ['hist/a', 'hist/b'] as const
-const histories = usesServer ? runs(150, 400) : runs(1_000, 4_000)
+const histories = usesServer ? runs(150, 400) : runs(400, 1_000)
 const senders = 8
 const model = createModel()
 const random = createRandom(4711)

@@ -205,7 +205,7 @@ describe('rows of a call, in any order of arrival', () => {
   }
 
   // segments small enough that the look for other start times is part of every batch
-  it.each(Array.from({ length: runs(8, 40) }, (_, n) => n + 1))(
+  it.each(Array.from({ length: runs(4, 24) }, (_, n) => n + 1))(
     'is the model, 1,000 histories at once (seed %i)',
     (seed) => run(seed, 1_000, seed * 100_000, false),
     limitMs(240_000),
