@@ -7,11 +7,12 @@ import { matchEngines, openLog, openRecords, openStore, sharedServerOf } from '.
 import { rebuildCommands } from './rebuild-commands.ts'
 import { createCallMaterializer } from './worker/calls.ts'
 import { createTableDeadLetters } from './worker/deadletters-table.ts'
-import { createPortions, isPatch } from './worker/portions.ts'
+import { createPortions } from './worker/portions.ts'
 import { createQueue } from './worker/queue.ts'
 import { createRebuilds } from './worker/rebuild.ts'
 import type { RebuildingWorker } from './worker/rebuild-kinds.ts'
 import { createStateTable } from './worker/rebuild-state.ts'
+import { isPatch } from './worker/segment-rows.ts'
 import type { SharedServer } from './worker/shadow.ts'
 import { createSweep } from './worker/sweep.ts'
 

@@ -8,7 +8,7 @@ import type { DeadLetters } from './deadletters.ts'
 import type { Materializer } from './materializer.ts'
 import { byMonths, touchesTooManyMonths } from './months.ts'
 import type { Queue } from './queue.ts'
-import { type SegmentRow, segmentRows } from './segment-rows.ts'
+import { isPatch, type SegmentRow, segmentRows } from './segment-rows.ts'
 
 const isTooMuch = ({ kind }: StoreError): boolean => kind === 'memory' || kind === 'timeout'
 
@@ -22,8 +22,6 @@ function smaller(error: unknown, rows: SegmentRow[]): SegmentRow[][] | null {
   const portions = byMonths(rows)
   return portions.length > 1 ? portions : halves
 }
-
-export const isPatch = ({ text }: SegmentRow): boolean => !text.subarray(0, 4096).includes('"kind":"complete"')
 
 /** The part of a batch that holds these rows. */
 export const portionOf = (batch: Batch, rows: SegmentRow[]): Batch => ({

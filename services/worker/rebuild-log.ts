@@ -4,9 +4,10 @@ import type { Batch, Position } from '../core/log/log.ts'
 import { type TopicName, topics } from '../core/topics.ts'
 import { createCallMaterializer } from './calls.ts'
 import { keptRows } from './kept-rows.ts'
-import { createPortions, isPatch } from './portions.ts'
+import { createPortions } from './portions.ts'
 import { createQueue } from './queue.ts'
 import type { Kind, KindDeps, Task } from './rebuild-kinds.ts'
+import { isPatch } from './segment-rows.ts'
 import { createShadow, type ShadowPlan, shadowDatabaseOf } from './shadow.ts'
 
 const topicPlans: Partial<Record<string, Omit<ShadowPlan, 'tables' | 'topic'>>> = {

@@ -12,6 +12,19 @@ const header = /^\{"_record":"[^"]*",?/
 /** The row's JSON text without the record header. */
 export const withoutHeader = (text: Buffer): string => text.toString('utf8').replace(header, '{')
 
+const recordHeader = Buffer.from('{"_record":"')
+const wholeCall = Buffer.from('"kind":"complete"')
+
+/**
+ * Whether it is a part of a call that others may complete. The writer of calls puts the kind first, after the record
+ * header in the first row of a record; further on the same bytes may be a client's.
+ */
+export function isPatch({ text }: SegmentRow): boolean {
+  const hasHeader = recordHeader.compare(text, 0, recordHeader.length) === 0
+  const kindAt = hasHeader ? text.indexOf(',', text.indexOf('"', recordHeader.length)) + 1 : 1
+  return wholeCall.compare(text, kindAt, kindAt + wholeCall.length) !== 0
+}
+
 /** Splits the source at row ends. A row has no raw newline inside (the edge's rule), so a newline ends a row. */
 export async function segmentRows(batch: Batch): Promise<SegmentRow[]> {
   const bytes = 'file' in batch.source ? await readFile(batch.source.file) : Buffer.concat(batch.source.bytes)
