@@ -1,13 +1,18 @@
 -- Marks the minutes that the segment touched: of its calls, and of the payloads of ends that came alone. Written after
--- its rows and before its position moves; for every partition that its rows came from, as any of them may move alone.
+-- its rows and before its position moves; for each partition that rows of the project came from, as any of them may
+-- move alone: `sets` are places of partitions, the first of them all, which is that of projects that are not listed.
 INSERT INTO callhouse.call_marks (project_id, partition, position, minute)
-SELECT DISTINCT project_id, part.1, part.2, toStartOfMinute(started_at)
+SELECT project_id, {partitions:Array(UInt32)}[place], {positions:Array(UInt64)}[place], minute
 FROM
 (
-    SELECT project_id, started_at FROM callhouse.calls_batch WHERE kind = 'complete'
-    UNION ALL
-    SELECT project_id, output_at FROM callhouse.calls_batch WHERE kind IN ('start', 'end')
-    UNION ALL
-    SELECT project_id, started_at FROM callhouse.calls_folded
+    SELECT DISTINCT project_id, toStartOfMinute(time) AS minute
+    FROM
+    (
+        SELECT project_id, started_at AS time FROM callhouse.calls_batch WHERE kind = 'complete'
+        UNION ALL
+        SELECT project_id, output_at FROM callhouse.calls_batch WHERE kind IN ('start', 'end')
+        UNION ALL
+        SELECT project_id, started_at FROM callhouse.calls_folded
+    )
 )
-ARRAY JOIN arrayZip({partitions:Array(UInt32)}, {positions:Array(UInt64)}) AS part
+ARRAY JOIN {sets:Array(Array(UInt32))}[transform(project_id, {projects:Array(String)}, {set_of:Array(UInt32)}, toUInt32(1))] AS place

@@ -1,6 +1,6 @@
--- The minutes of a segment whose finished calls were not looked up one by one; written before its position moves.
+-- The minutes of a segment whose finished calls were not looked up one by one; written before its position moves, for
+-- the partitions that call-marks names.
 INSERT INTO callhouse.call_unswept (project_id, partition, position, minute)
-SELECT DISTINCT project_id, part.1, part.2, toStartOfMinute(started_at)
-FROM callhouse.calls_batch
-ARRAY JOIN arrayZip({partitions:Array(UInt32)}, {positions:Array(UInt64)}) AS part
-WHERE kind = 'complete'
+SELECT project_id, {partitions:Array(UInt32)}[place], {positions:Array(UInt64)}[place], minute
+FROM (SELECT DISTINCT project_id, toStartOfMinute(started_at) AS minute FROM callhouse.calls_batch WHERE kind = 'complete')
+ARRAY JOIN {sets:Array(Array(UInt32))}[transform(project_id, {projects:Array(String)}, {set_of:Array(UInt32)}, toUInt32(1))] AS place

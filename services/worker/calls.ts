@@ -1,7 +1,7 @@
 // Materializes the topic calls: rows in, fold of the touched calls, marks of the touched minutes.
 import type { Batch, Position } from '../core/log/log.ts'
 import type { Store } from '../core/store/store.ts'
-import { partsOf } from './joined.ts'
+import { type Marked, markedAt, markedBy } from './joined.ts'
 import type { Materializer } from './materializer.ts'
 import { type MonthRange, monthsAtOnce, touchesTooManyMonths } from './months.ts'
 import { statement } from './statements.ts'
@@ -70,14 +70,8 @@ export function createCallMaterializer(store: Store): CallMaterializer {
     return { hasPartsElsewhere: (found & 1) !== 0, wasStored: (found & 2) !== 0 }
   }
 
-  type At = Pick<Position, 'partition' | 'offset'>
-  const markFor = (positions: At[], name: 'call-marks' | 'call-unswept' = 'call-marks'): Promise<void> =>
-    store.command(
-      statement(name, {
-        partitions: positions.map(({ partition }) => partition),
-        positions: positions.map(({ offset }) => offset),
-      }),
-    )
+  const markFor = (marked: Marked, name: 'call-marks' | 'call-unswept' = 'call-marks'): Promise<void> =>
+    store.command(statement(name, marked))
 
   return {
     topic: 'calls',
@@ -88,9 +82,9 @@ export function createCallMaterializer(store: Store): CallMaterializer {
     },
     async after(batch) {
       const lookUp = batch.rowCount > batch.patchCount && batch.rowCount <= lookupRows
-      const positions = partsOf(batch).map(({ partition, lastOffset: offset }) => ({ partition, offset }))
-      const mark = () => markFor(positions)
-      if (batch.rowCount > batch.patchCount && !lookUp) await markFor(positions, 'call-unswept')
+      const marked = markedBy(batch)
+      const mark = () => markFor(marked)
+      if (batch.rowCount > batch.patchCount && !lookUp) await markFor(marked, 'call-unswept')
       const hasPatches = batch.patchCount > 0
       // The marks of a segment without patches are complete unless something has to be folded, which is seldom.
       const [{ hasPartsElsewhere, wasStored }] = hasPatches
@@ -113,7 +107,7 @@ export function createCallMaterializer(store: Store): CallMaterializer {
       await store.command(statement('calls-touched-named', { projects, ids }))
       await fold()
       // Marks first: no later sweep would find rows that were stored without their marks.
-      await markFor([position])
+      await markFor(markedAt([{ partition: position.partition, lastOffset: position.offset }]))
       await applyFold()
     },
     recount: ({ partition, offset }, { fromUs: from, beforeUs: before }) =>

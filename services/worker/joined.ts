@@ -29,3 +29,82 @@ export function joined(first: Batch, others: Batch[]): Batch | JoinedBatch {
     parts,
   } satisfies JoinedBatch
 }
+
+const afterProject = Buffer.from(',"id":')
+/** A row of calls begins with its kind, its project and its id; a longer beginning is none of ours. */
+const maxHeadBytes = 4_096
+
+/** Which partitions the rows of each project came from, for the statements that mark. */
+export type Marked = {
+  partitions: number[]
+  positions: number[]
+  /** Places of partitions, from 1 on; the first set is all of them. */
+  sets: number[][]
+  projects: string[]
+  /** The set of each project; one that is not listed has the first. */
+  set_of: number[]
+}
+
+/** At these positions for every project. */
+export const markedAt = (at: Pick<Batch, 'partition' | 'lastOffset'>[]): Marked => ({
+  partitions: at.map(({ partition }) => partition),
+  positions: at.map(({ lastOffset }) => lastOffset),
+  sets: [at.map((_, i) => i + 1)],
+  projects: [],
+  set_of: [],
+})
+
+/** A batch of calls: each project only for the partitions that hold rows of it, where the rows tell. */
+export function markedBy(batch: Pick<Batch, 'partition' | 'lastOffset'> | JoinedBatch): Marked {
+  const marked = markedAt(partsOf(batch))
+  if (!('parts' in batch)) return marked
+  const { sets, projects, set_of } = marked
+  const known = new Map<string, number>([[String(sets[0]), 1]])
+  for (const [project, places] of placesOfProjects(batch) ?? []) {
+    const key = String(places)
+    const set = known.get(key) ?? sets.push(places)
+    known.set(key, set)
+    projects.push(project)
+    set_of.push(set)
+  }
+  return marked
+}
+
+/** Places of the parts that hold rows of a project, in their order; null when rows do not begin as those of calls do. */
+function placesOfProjects({ parts }: JoinedBatch): Map<string, number[]> | null {
+  const found = new Map<string, number[]>()
+  for (const [i, { source }] of parts.entries()) {
+    const heads = 'bytes' in source ? headsOf(source.bytes) : null
+    const projects = heads && new Set(Array.from(heads, projectOf))
+    if (!projects || projects.has(null)) return null
+    for (const project of projects as Set<string>) {
+      const places = found.get(project)
+      if (places) places.push(i + 1)
+      else found.set(project, [i + 1])
+    }
+  }
+  return found
+}
+
+/** What stands before the ids of rows, each text once. */
+function headsOf(records: readonly Buffer[]): Set<string> | null {
+  const heads = new Set<string>()
+  for (const rows of records)
+    for (let at = 0; at < rows.length; ) {
+      const end = rows.indexOf(afterProject, at)
+      if (end === -1 || end - at > maxHeadBytes) return null
+      heads.add(rows.toString('utf8', at, end))
+      const newline = rows.indexOf(10, end)
+      at = newline === -1 ? rows.length : newline + 1
+    }
+  return heads
+}
+
+function projectOf(head: string): string | null {
+  try {
+    const { project_id } = JSON.parse(`${head}}`) as { project_id?: unknown }
+    return typeof project_id === 'string' ? project_id : null
+  } catch {
+    return null
+  }
+}

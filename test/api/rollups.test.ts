@@ -86,7 +86,63 @@ it('marks the calls that were there before the rollup', async () => {
   expect(row?.n).toBe('22')
 })
 
-it('marks a joined batch for every partition, so that one of them may be covered elsewhere first', async () => {
+/** A batch of one partition with calls of these projects. */
+const finished = (partition: number, lastOffset: number, projects: string[]): Batch => ({
+  ...{ topic: 'calls', partition, firstOffset: lastOffset, lastOffset, records: [], oldestMs: 0, patchCount: 0 },
+  rowCount: projects.length,
+  source: {
+    bytes: projects.map((project) =>
+      Buffer.from(`{"kind":"complete","project_id":${JSON.stringify(project)},"id":"1"}\n`),
+    ),
+  },
+})
+
+it('marks a project of a joined batch for the partitions that its rows came from', async () => {
+  const calls = createCallMaterializer(store)
+  const odd = 'odd/"q\\ü,"id":'
+  const whole = joined(finished(0, 901, ['many/one', odd]), [
+    finished(2, 41, ['many/both']),
+    finished(5, 7, [odd, 'many/both']),
+  ])
+  await calls.before(whole)
+  const minute = 30_600_000
+  await store.command({
+    name: 'test',
+    sql: `INSERT INTO callhouse.calls_in (kind, project_id, id, clock, started_us, ended_us, trace_id)
+      SELECT 'complete', arrayJoin(['many/one', {odd:String}, 'many/both']) AS project, project, 1, ${minute * 60_000_000}, ${minute * 60_000_000}, 't'`,
+    params: { odd },
+  })
+  // More rows than are looked up: the minutes are noted for the sweep too.
+  await calls.after({ ...whole, rowCount: 3_000 })
+  for (const table of ['call_marks', 'call_unswept'])
+    expect(
+      await store.rows({
+        name: 'test',
+        sql: `SELECT project_id, groupArray((partition, toUInt32(position))) AS at
+          FROM (SELECT DISTINCT project_id, partition, position FROM callhouse.${table}
+            WHERE minute = toDateTime(${minute * 60}, 'UTC') ORDER BY partition) GROUP BY project_id ORDER BY project_id`,
+        params: {},
+      }),
+    ).toEqual([
+      {
+        project_id: 'many/both',
+        at: [
+          [2, 41],
+          [5, 7],
+        ],
+      },
+      { project_id: 'many/one', at: [[0, 901]] },
+      {
+        project_id: odd,
+        at: [
+          [0, 901],
+          [5, 7],
+        ],
+      },
+    ])
+})
+
+it('marks a joined batch whose rows do not tell their projects for every partition, so that one of them may be covered elsewhere first', async () => {
   const calls = createCallMaterializer(store)
   const batch = (partition: number, lastOffset: number): Batch => ({
     ...{ topic: 'calls', partition, firstOffset: lastOffset, lastOffset, records: [], oldestMs: 0 },
