@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { type FlagTypes, parseArguments } from './core/arguments.ts'
 import { parseBucketUrl } from './core/bucket-url.ts'
 import {
   type About,
@@ -289,45 +290,44 @@ function readEnv(env: NodeJS.ProcessEnv, given: Given, secrets: Record<string, s
   }
 }
 
-function readFlags(argv: readonly string[], given: Given, lines: string[]): void {
-  for (let at = 0; at < argv.length; at++) {
-    const argument = argv[at] as string
-    const equals = argument.indexOf('=')
-    const flag = equals === -1 ? argument : argument.slice(0, equals)
-    const known = byFlag.get(flag)
-    if (known === undefined) {
-      lines.push(
-        argument.startsWith('-')
-          ? `Unknown flag ${flag}; 'callhouse config' lists all flags`
-          : `Unexpected argument ${JSON.stringify(argument)}`,
-      )
-      continue
-    }
-    const next = argv[at + 1]
-    if (equals !== -1) given.set(known.key, { value: argument.slice(equals + 1), from: flag })
-    else if (known.isBoolean && next !== 'true' && next !== 'false') given.set(known.key, { value: 'true', from: flag })
-    else if (next === undefined || next.startsWith('--')) lines.push(`${flag} needs a value`)
-    else {
-      given.set(known.key, { value: next, from: flag })
-      at++
-    }
-  }
-}
+/** Flags of all settings. */
+const flagTypes: FlagTypes = Object.fromEntries(
+  settings.map(({ flag, isBoolean }) => [flag.slice(2), isBoolean ? 'boolean' : 'string']),
+)
 
-export type LoadedConfig = { ok: true; config: Config } | { ok: false; lines: string[] }
+export type LoadedConfig =
+  | { ok: true; config: Config; words: string[]; flags: ReadonlyMap<string, string> }
+  | { ok: false; lines: string[] }
 
 /**
- * Reads the settings; flags win over variables, and an empty variable counts as not set.
- * `argv` holds flags only (`--port 6401`, `--port=6401`). On failure there is one line per fault; values that are
- * secret are never repeated in it.
+ * Reads the settings; flags win over variables, and an empty variable counts as not set. On failure there is one line
+ * per fault; values that are secret are never repeated in it.
+ * @param argv words and flags (`--port 6401`, `--port=6401`)
+ * @param commandFlags flags that are no settings
+ * @returns the settings, the words, and the flags that are no settings
  */
-export function loadConfig({ env, argv }: { env: NodeJS.ProcessEnv; argv: readonly string[] }): LoadedConfig {
+export function loadConfig({
+  env,
+  argv,
+  commandFlags = {},
+}: {
+  env: NodeJS.ProcessEnv
+  argv: readonly string[]
+  commandFlags?: FlagTypes
+}): LoadedConfig {
   const lines: string[] = []
   const given: Given = new Map()
   const secrets: Record<string, string> = {}
+  const flags = new Map<string, string>()
   readEnv(env, given, secrets, lines)
   for (const [key, { value }] of given) if (value === '') given.delete(key)
-  readFlags(argv, given, lines)
+  const { words, flags: all, faults } = parseArguments(argv, { ...flagTypes, ...commandFlags })
+  lines.push(...faults)
+  for (const [name, value] of all) {
+    const known = byFlag.get(`--${name}`)
+    if (known === undefined) flags.set(name, value)
+    else given.set(known.key, { value, from: known.flag })
+  }
   const input = Object.fromEntries(settings.map(({ key, fallback }) => [key, given.get(key)?.value ?? fallback]))
   const parsed = configSchema.safeParse(input)
   for (const issue of parsed.error?.issues ?? []) {
@@ -339,7 +339,7 @@ export function loadConfig({ env, argv }: { env: NodeJS.ProcessEnv; argv: readon
   if (parsed.success && parsed.data.maxInflightBytes < parsed.data.maxBodyBytes)
     lines.push('CALLHOUSE_MAX_INFLIGHT_BYTES must not be below CALLHOUSE_MAX_BODY_BYTES')
   if (!parsed.success || lines.length > 0) return { ok: false, lines }
-  return { ok: true, config: { ...parsed.data, secrets, given: new Set(given.keys()) } }
+  return { ok: true, config: { ...parsed.data, secrets, given: new Set(given.keys()) }, words, flags }
 }
 
 /** One row per setting for `callhouse config`; keys and secrets are masked. */

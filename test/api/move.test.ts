@@ -3,11 +3,11 @@ import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { follow } from '../../services/cli/follow.ts'
 import { askServer } from '../../services/core/control-socket.ts'
 import { retryLater } from '../../services/core/http/errors.ts'
 import type { Position, RecordInput } from '../../services/core/log/log.ts'
 import type { TopicName } from '../../services/core/topics.ts'
-import { followMove } from '../../services/move-commands.ts'
 import type { DeadLetter, DeadLetterSummary } from '../../services/worker/deadletters.ts'
 import { linesOf } from '../../services/worker/move/carrier.ts'
 import { importFrom } from '../../services/worker/move/import.ts'
@@ -31,7 +31,7 @@ async function run(dataDir: string, command: string, ...args: string[]): Promise
     if (!reply?.ok) throw new Error(reply?.reason)
     return reply.result
   }
-  await followMove(ask, command, args, (line) => void lines.push(line))
+  await follow(ask, command, args, (line) => void lines.push(line))
   return lines
 }
 const answers = (url: string, of: string) => answersOf(sameAddress(url), of)

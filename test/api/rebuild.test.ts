@@ -2,13 +2,14 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { rebuildCommands } from '../../services/app/control/rebuild.ts'
+import { follow } from '../../services/cli/follow.ts'
+import { withRebuilds } from '../../services/cli/rebuild-on-server.ts'
 import { askServer } from '../../services/core/control-socket.ts'
 import { readSegments } from '../../services/core/log/read.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import type { TopicName } from '../../services/core/topics.ts'
 import { sharedServerOf } from '../../services/engines.ts'
-import { follow, rebuildCommands } from '../../services/rebuild-commands.ts'
-import { withRebuilds } from '../../services/rebuild-engines.ts'
 import { createRebuilds, type RebuildStatus } from '../../services/worker/rebuild.ts'
 import { createStateFile, createStateTable } from '../../services/worker/rebuild-state.ts'
 import type { Worker } from '../../services/worker/run.ts'
@@ -120,7 +121,7 @@ const leftovers = () =>
 const where = <T>(work: (one: typeof ask) => Promise<T>): Promise<T> =>
   usesKafka ? withRebuilds(server.config, work) : work(ask)
 /** Runs a command to its end; returns what it told. */
-async function run(name: 'rebuild.start' | 'replay.start', args: string[]): Promise<string[]> {
+async function run(name: 'rebuild.start' | 'rebuild.replay', args: string[]): Promise<string[]> {
   const lines: string[] = []
   await where((one) => follow(one, name, args, (line) => lines.push(line)))
   return lines
@@ -190,10 +191,10 @@ it.each(usesKafka ? ['calls'] : ['calls', 'calls_by_trace', 'call_counts'])('%s,
 
 it('kept records that are applied again change nothing', async () => {
   const before = { answers: await answers(), calls: await contents('calls'), payloads: await contents('payloads') }
-  const lines = await run('replay.start', ['1', '1000000'])
+  const lines = await run('rebuild.replay', ['1', '1000000'])
   expect(lines.join()).toMatch(/calls: applied up to \d+/)
   expect(lines.at(-1)).toMatch(/replay: done, 100 %, [1-9]\d* rows/)
-  await run('replay.start', ['calls=3,objects=1', '1000000'])
+  await run('rebuild.replay', ['calls=3,objects=1', '1000000'])
   await refreshed()
   expect(await answers()).toEqual(before.answers)
   expect([await contents('calls'), await contents('payloads')]).toEqual([before.calls, before.payloads])
@@ -236,8 +237,8 @@ it('refuses what it cannot do', async () => {
     await refused('rebuild.start', 'calls; DROP TABLE callhouse.calls').toThrow('There is no table')
     await refused('rebuild.start', 'calls', '-1').toThrow('Invalid rows per second: "-1"')
     await refused('rebuild.abandon').toThrow('no rebuild is unfinished')
-    await refused('replay.start', 'calls').toThrow('Invalid')
-    await refused('replay.start', 'calls.2=1').toThrow('no partition 2')
+    await refused('rebuild.replay', 'calls').toThrow('Invalid')
+    await refused('rebuild.replay', 'calls.2=1').toThrow('no partition 2')
     expect(await one('rebuild.list', [])).toEqual({
       tables: expect.arrayContaining(['turns', 'objects']),
       unfinished: null,

@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { follow } from '../../services/cli/follow.ts'
 import { createClock } from '../../services/core/clock.ts'
 import { askServer } from '../../services/core/control-socket.ts'
 import type { ProjectId } from '../../services/core/ids.ts'
 import { type TrainingJobCreated, trainingJobRecord } from '../../services/core/training-job-rows.ts'
-import { followMove } from '../../services/move-commands.ts'
 import { requestKeyOf } from '../../services/training/idempotency.ts'
 import { createTrainingRoutes } from '../../services/training/routes.ts'
 import { linesOf } from '../../services/worker/move/carrier.ts'
@@ -208,7 +208,7 @@ describe('what is stored', () => {
       if (!reply?.ok) throw new Error(reply?.reason)
       return reply.result
     }
-    await followMove(ask, command, args, () => undefined)
+    await follow(ask, command, args, () => undefined)
   }
 
   it('of an id that is accepted more than once is what came first, in any order', async () => {

@@ -134,7 +134,7 @@ describe('start', () => {
     expect(failed.code).toBe(2)
     expect(failed.stderr.trim().split('\n')).toEqual([
       "callhouse: Unknown setting CALLHOUSE_PROT; 'callhouse config' lists all settings",
-      "Unknown flag --data-dri; 'callhouse config' lists all flags",
+      "Unknown flag --data-dri; 'callhouse config' lists all settings, 'callhouse help' all commands",
       '--port must be an integer from 0 to 65535, not "abc"',
       'CALLHOUSE_WIRE_PREFIX must be one of platform, wb, not "other"',
     ])

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@clickhouse/client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { backupOnServer, restoreOnServer } from '../../services/cli/backup-on-server.ts'
 import { type Config, loadConfig } from '../../services/config.ts'
-import { backupOnServer, restoreOnServer } from '../../services/server-backup-commands.ts'
 import {
   readServerManifest,
   type ServerManifest,

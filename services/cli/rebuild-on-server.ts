@@ -1,24 +1,24 @@
 // Rebuilds and replays in the process of the command, where any process may use the log and the store.
-import type { Config } from './config.ts'
-import type { Log } from './core/log/log.ts'
-import { createLogger } from './core/logger.ts'
-import type { Store } from './core/store/store.ts'
-import { matchEngines, openLog, openRecords, openStore, sharedServerOf } from './engines.ts'
-import { rebuildCommands } from './rebuild-commands.ts'
-import { createCallMaterializer } from './worker/calls.ts'
-import { createTableDeadLetters } from './worker/deadletters-table.ts'
-import { createPortions } from './worker/portions.ts'
-import { createQueue } from './worker/queue.ts'
-import { createRebuilds } from './worker/rebuild.ts'
-import type { RebuildingWorker } from './worker/rebuild-kinds.ts'
-import { createStateTable } from './worker/rebuild-state.ts'
-import { isPatch } from './worker/segment-rows.ts'
-import type { SharedServer } from './worker/shadow.ts'
-import { createSweep } from './worker/sweep.ts'
+
+import { rebuildCommands } from '../app/control/rebuild.ts'
+import type { Config } from '../config.ts'
+import type { Log } from '../core/log/log.ts'
+import { createLogger } from '../core/logger.ts'
+import type { Store } from '../core/store/store.ts'
+import { matchEngines, openLog, openRecords, openStore, sharedServerOf } from '../engines.ts'
+import { createCallMaterializer } from '../worker/calls.ts'
+import { createTableDeadLetters } from '../worker/deadletters-table.ts'
+import { createPortions } from '../worker/portions.ts'
+import { createQueue } from '../worker/queue.ts'
+import { createRebuilds } from '../worker/rebuild.ts'
+import type { RebuildingWorker } from '../worker/rebuild-kinds.ts'
+import { createStateTable } from '../worker/rebuild-state.ts'
+import { isPatch } from '../worker/segment-rows.ts'
+import type { SharedServer } from '../worker/shadow.ts'
+import { createSweep } from '../worker/sweep.ts'
+import type { Ask } from './ask.ts'
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const
-
-type Ask = (command: string, args: string[]) => Promise<unknown>
 
 /** What workers do elsewhere: here nothing but the rebuild itself uses the store. */
 function createOwnWorker(store: Store, log: Pick<Log, 'committed'>): RebuildingWorker {

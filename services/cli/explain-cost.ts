@@ -1,18 +1,8 @@
-// What the command `explain-cost` does inside the server, and the text in which its answer is printed.
-import type { ControlHandler } from './core/control-socket.ts'
-import type { Freshness } from './core/freshness.ts'
-import type { CostExplainer, ExplainedCost, ExplainedModel } from './query/costs/explain.ts'
-
-/** The calls and prices that were accepted before the command came. */
-const latest = { header: () => undefined, query: new URLSearchParams(), signal: new AbortController().signal }
-
-export const costCommands =
-  (deps: { explainer: CostExplainer; freshness: Freshness }): ControlHandler =>
-  async ({ command, args: [callId = '', projectId] }) => {
-    if (command !== 'costs.explain') throw new Error(`Unknown command ${command}`)
-    await deps.freshness.wait(latest, ['calls', 'costs'])
-    return deps.explainer.explain(callId, projectId ?? null)
-  }
+// `callhouse explain-cost`: which usage, which price, which arithmetic.
+import type { Config } from '../config.ts'
+import type { ExplainedCost, ExplainedModel } from '../query/costs/explain.ts'
+import { ask } from './ask.ts'
+import { print, printJson } from './command.ts'
 
 /** At most 12 significant digits: sums of floating point numbers show no dust. */
 const amount = (value: number): string => String(Number(value.toPrecision(12)))
@@ -63,4 +53,11 @@ export function explainedText(explained: ExplainedCost): string {
   if (models.length === 0) return [...head, 'It reports no usage: no cost'].join('\n')
   const body = models.flatMap((model) => [...modelLines(model), ''])
   return [...head, ...body, `total ${amount(total)}`].join('\n')
+}
+
+/** @param words the call's id, and its project where several have such a call */
+export async function explainCost(config: Config, words: string[], asJson: boolean): Promise<void> {
+  const explained = (await ask(config, 'costs.explain', words)) as ExplainedCost
+  if (asJson) printJson(explained)
+  else print(explainedText(explained))
 }

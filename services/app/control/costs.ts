@@ -1,0 +1,15 @@
+// What the command `explain-cost` does inside the server.
+import type { ControlHandler } from '../../core/control-socket.ts'
+import type { Freshness } from '../../core/freshness.ts'
+import type { CostExplainer } from '../../query/costs/explain.ts'
+
+/** The calls and prices that were accepted before the command came. */
+const latest = { header: () => undefined, query: new URLSearchParams(), signal: new AbortController().signal }
+
+export const costCommands =
+  (deps: { explainer: CostExplainer; freshness: Freshness }): ControlHandler =>
+  async ({ command, args: [callId = '', projectId] }) => {
+    if (command !== 'costs.explain') throw new Error(`Unknown command ${command}`)
+    await deps.freshness.wait(latest, ['calls', 'costs'])
+    return deps.explainer.explain(callId, projectId ?? null)
+  }

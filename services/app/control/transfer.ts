@@ -1,0 +1,50 @@
+// What the commands `export`, `import` and `backup` do inside the process that has the engines.
+import { join } from 'node:path'
+import type { Config } from '../../config.ts'
+import type { Blobs } from '../../core/blobs.ts'
+import type { ControlHandler } from '../../core/control-socket.ts'
+import { parseProjectId } from '../../core/ids.ts'
+import type { Log } from '../../core/log/log.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { DeadLetters } from '../../worker/deadletters.ts'
+import { exportTo } from '../../worker/move/export.ts'
+import { importFrom } from '../../worker/move/import.ts'
+import type { MoveTask, MoveTasks } from '../../worker/move/tasks.ts'
+
+type MoveDeps = {
+  config: Pick<Config, 'dataDir'>
+  store: Store
+  log: Log
+  blobs: Blobs
+  deadLetters: DeadLetters
+  tasks: MoveTasks
+  onClock(clock: bigint): void
+  /** Whether this process applies what it imports. */
+  applies: boolean
+  /** Absent where the tables are not files of this machine. */
+  backup?: ((folder: string, task: MoveTask) => Promise<void>) | undefined
+}
+
+export const moveCommands =
+  ({ config, store, log, blobs, deadLetters, tasks, onClock, applies, backup }: MoveDeps): ControlHandler =>
+  async ({ command, args: [folder = '', project = ''] }) => {
+    if (command === 'move.status') return tasks.status()
+    if (command === 'move.export') {
+      const only = project === '' ? null : parseProjectId(project)
+      const deps = { store, log, blobs, deadLetters }
+      return tasks.begin(`export ${folder}`, (task) => exportTo(deps, { folder, project: only }, task))
+    }
+    if (command === 'move.import') {
+      const stateFile = join(config.dataDir, 'import.json')
+      const deps = { log, blobs, deadLetters, stateFile, onClock, waits: applies }
+      return tasks.begin(`import ${folder}`, (task) => importFrom(deps, folder, task))
+    }
+    if (command === 'move.backup') {
+      if (!backup)
+        throw new Error(
+          'callhouse backup copies the data folder of one machine; back up Kafka and the ClickHouse server with their own tools (docs/operate.md)',
+        )
+      return tasks.begin(`backup ${folder}`, (task) => backup(folder, task))
+    }
+    throw new Error(`Unknown command ${command}`)
+  }

@@ -1,0 +1,36 @@
+// Ways to ask for what only a process with the engines can do.
+import type { Config } from '../config.ts'
+import { askServer } from '../core/control-socket.ts'
+import { createLogger } from '../core/logger.ts'
+import { hasEmbeddedStore, hasSharedLog } from '../engines.ts'
+import { startCallhouse } from '../serve.ts'
+import { UsageError } from './command.ts'
+
+export type Ask = (command: string, args: string[]) => Promise<unknown>
+
+/** Any process may use the log and the store. */
+export const isShared = (config: Config): boolean => hasSharedLog(config) && !hasEmbeddedStore(config)
+
+/** A server that nobody but this command talks to. */
+const ownPort = { host: '127.0.0.1', port: 0, otlpGrpcPort: undefined, otlpHttpPort: undefined }
+
+/** Over the socket of the running server; without one, inside a server that is started for the work alone. */
+export async function withServer<T>(config: Config, work: (ask: Ask) => Promise<T>): Promise<T> {
+  const isServed = (await askServer(config.dataDir, { command: 'ping', args: [] })) !== undefined
+  const own = isServed ? undefined : await startCallhouse({ ...config, ...ownPort }, createLogger({ level: 'error' }))
+  own?.shutdown.onSignals()
+  try {
+    return await work(async (command, args) => {
+      const reply = await askServer(config.dataDir, { command, args })
+      if (!reply) throw new Error('the server does not answer on its socket')
+      if (!reply.ok) throw new UsageError(reply.reason)
+      return reply.result
+    })
+  } finally {
+    await own?.shutdown.run('command done')
+  }
+}
+
+/** One question. */
+export const ask = (config: Config, command: string, args: string[]): Promise<unknown> =>
+  withServer(config, (one) => one(command, args))

@@ -1,0 +1,122 @@
+// All commands, in the order in which help shows them.
+import { roles } from '../core/http/keys.ts'
+import type { serverRoles } from '../server-role.ts'
+import type { Command } from './command.ts'
+
+const rowsPerSecond = { 'rows-per-second': '<n>' }
+
+const server = (name: (typeof serverRoles)[number], help: string): Command => ({
+  name,
+  help,
+  run: async ({ config }) => (await import('./serve.ts')).serve(config, name),
+})
+
+export const commands: readonly Command[] = [
+  server('serve', 'every role in one process (npm start)'),
+  server('ingest', 'the role that takes writes, beside others that share a Kafka log and a ClickHouse server'),
+  server('worker', 'the role that applies the log'),
+  server('query', 'the role that answers reads'),
+  {
+    name: 'config',
+    help: 'every setting, its value and its meaning',
+    run: async ({ config }) => (await import('./config.ts')).showConfig(config),
+  },
+  {
+    name: 'keys list',
+    help: 'ids, users, roles and projects of the API keys',
+    run: async ({ config }) => (await import('./keys.ts')).listKeys(config),
+  },
+  {
+    name: 'keys create',
+    words: '<user> [role] [entity-or-project ...]',
+    help: `a key, shown once; role: ${roles.join(', ')} (default write)`,
+    run: async ({ config, words }) => (await import('./keys.ts')).createKey(config, words),
+  },
+  {
+    name: 'keys revoke',
+    words: '<id>',
+    help: 'the key is refused from then on',
+    run: async ({ config, words: [id = ''] }) => (await import('./keys.ts')).revokeKey(config, id),
+  },
+  {
+    name: 'doctor',
+    flags: { json: '' },
+    help: 'what is wrong with this machine, its settings and its engines',
+    run: async ({ config, flag }) => (await import('./doctor.ts')).examine(config, flag('json') === 'true'),
+  },
+  {
+    name: 'deadletters list',
+    help: 'rows that the store refused',
+    run: async ({ config }) => (await import('./dead-letters.ts')).deadLetters(config, 'list', []),
+  },
+  {
+    name: 'deadletters show',
+    words: '<id>',
+    help: 'one of them, with its reason',
+    run: async ({ config, words }) => (await import('./dead-letters.ts')).deadLetters(config, 'show', words),
+  },
+  {
+    name: 'deadletters replay',
+    words: '<id or all>',
+    help: 'writes them into the log again',
+    run: async ({ config, words }) => (await import('./dead-letters.ts')).deadLetters(config, 'replay', words),
+  },
+  {
+    name: 'explain-cost',
+    words: '<call id> [project]',
+    flags: { json: '' },
+    help: 'which usage, which price, which arithmetic',
+    run: async ({ config, words, flag }) =>
+      (await import('./explain-cost.ts')).explainCost(config, words, flag('json') === 'true'),
+  },
+  {
+    name: 'rebuild',
+    words: '[table]',
+    flags: rowsPerSecond,
+    help: 'makes a table anew while everything goes on, and goes on after a kill; without a table lists those that it can',
+    run: async ({ config, words: [table], flag }) =>
+      (await import('./rebuild.ts')).rebuild(config, table, flag('rows-per-second')),
+  },
+  {
+    name: 'rebuild abandon',
+    help: 'cancels an unfinished rebuild and keeps the old table',
+    run: async ({ config }) => (await import('./rebuild.ts')).abandonRebuild(config),
+  },
+  {
+    name: 'replay',
+    flags: { from: '<position>', ...rowsPerSecond },
+    help: 'applies kept records again; a position is calls=12, calls.2=12 or 12',
+    run: async ({ config, flag }) =>
+      (await import('./rebuild.ts')).replay(config, flag('from'), flag('rows-per-second')),
+  },
+  {
+    name: 'export',
+    words: '<folder>',
+    flags: { project: '<entity/project>' },
+    help: 'everything, or one project, as files that other programs read',
+    run: async ({ config, words: [folder = ''], flag }) =>
+      (await import('./transfer.ts')).transfer(config, 'export', folder, flag('project')),
+  },
+  {
+    name: 'import',
+    words: '<folder>',
+    help: 'checks an export and writes it into this installation; may be repeated',
+    run: async ({ config, words: [folder = ''] }) => (await import('./transfer.ts')).transfer(config, 'import', folder),
+  },
+  {
+    name: 'backup',
+    words: '<folder>',
+    flags: { to: '<destination>' },
+    help: "a copy of the data folder while the server goes on; with Kafka and a ClickHouse server the server writes it, for instance to \"Disk('backups', '2026-01-31')\", and the folder gets its manifest",
+    run: async ({ config, words: [folder = ''], flag }) =>
+      (await import('./backup.ts')).backup(config, folder, flag('to')),
+  },
+  {
+    name: 'restore',
+    words: '<folder>',
+    flags: { from: '<destination>' },
+    help: 'checks a backup and makes a data folder of it, or fills the empty database of a ClickHouse server',
+    run: async ({ config, words: [folder = ''], flag }) =>
+      (await import('./backup.ts')).restoreBackup(config, folder, flag('from')),
+  },
+]

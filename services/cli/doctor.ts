@@ -1,0 +1,43 @@
+// `callhouse doctor`: looks at the machine, the settings and the engines, also while no server runs.
+import type { Config } from '../config.ts'
+import { askServer } from '../core/control-socket.ts'
+import { createLogger } from '../core/logger.ts'
+import { examineMachine, examineStore, type Finding, findingsText } from '../doctor.ts'
+import { examineKafka, examineMatch } from '../doctor-kafka.ts'
+import { hasEmbeddedStore, hasSharedLog, openGroup, openStore, surveyLog } from '../engines.ts'
+import { print, printJson } from './command.ts'
+
+/** The engines are looked at where they are in use or may be shared; a folder that nobody uses is not opened for it. */
+async function findStoreFindings(config: Config): Promise<Finding[]> {
+  const reply = await askServer(config.dataDir, { command: 'doctor', args: [] })
+  if (reply) return reply.ok ? (reply.result as Finding[]) : [{ check: 'engine', verdict: 'fail', says: reply.reason }]
+  if (hasEmbeddedStore(config))
+    return [
+      { check: 'engine', verdict: 'ok', says: 'no server runs on the data folder: its tables were not looked at' },
+    ]
+  const { log: logger } = createLogger({ level: 'error' })
+  try {
+    const store = await openStore(config, logger, { statement() {} })
+    try {
+      const match = hasSharedLog(config) ? [await examineMatch(store, () => openGroup(config, logger))] : []
+      return [...match, ...(await examineStore(config, store))]
+    } finally {
+      await store.close()
+    }
+  } catch (error) {
+    return [{ check: 'engine', verdict: 'fail', says: error instanceof Error ? error.message : String(error) }]
+  }
+}
+
+/** The exit code is 1 when something is wrong. */
+export async function examine(config: Config, asJson: boolean): Promise<void> {
+  const { log: logger } = createLogger({ level: 'silent' })
+  const findings = [
+    ...(await examineMachine(config)),
+    ...(hasSharedLog(config) ? await examineKafka(config, () => surveyLog(config, logger)) : []),
+    ...(await findStoreFindings(config)),
+  ]
+  if (asJson) printJson(findings)
+  else print(findingsText(findings))
+  if (findings.some(({ verdict }) => verdict === 'fail')) process.exitCode = 1
+}

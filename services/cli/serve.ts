@@ -1,0 +1,24 @@
+// `callhouse serve` and the single roles: a server that runs until a signal ends it.
+import type { Config } from '../config.ts'
+import { createLogger } from '../core/logger.ts'
+import { packageVersion } from '../core/version.ts'
+import { exporterLines } from '../otlp-ports.ts'
+import { startCallhouse } from '../serve.ts'
+import type { ServerRole } from '../server-role.ts'
+import { print } from './command.ts'
+
+export async function serve(config: Config, role: ServerRole): Promise<void> {
+  const output = createLogger({ level: config.logLevel })
+  const callhouse = await startCallhouse(config, output, role)
+  callhouse.shutdown.onSignals()
+  print(`callhouse ${role === 'serve' ? '' : `${role} `}${await packageVersion()} listens on ${callhouse.url}`)
+  const { grpc, http } = callhouse.otlp ?? {}
+  const ports = [grpc && `${grpc} (gRPC)`, http && `${http} (HTTP)`].filter(Boolean)
+  if (ports.length > 0) print(`OTLP: ${ports.join(', ')}, and ${callhouse.url}/v1/traces`)
+  print(`data folder: ${config.dataDir}`)
+  if (callhouse.firstKey && grpc !== undefined) {
+    print('an OpenTelemetry exporter sends its spans here with:')
+    for (const line of exporterLines(grpc, 'grpc')) print(`  ${line}`)
+  }
+  if (callhouse.firstKey) print(`first API key (shown once, keep it): ${callhouse.firstKey}`)
+}

@@ -1,0 +1,45 @@
+// `callhouse export` and `callhouse import`: over the engines where any process may use them, else in the server that has them.
+import { resolve } from 'node:path'
+import { moveCommands } from '../app/control/transfer.ts'
+import type { Config } from '../config.ts'
+import type { Log } from '../core/log/log.ts'
+import { createLogger } from '../core/logger.ts'
+import { matchEngines, openLog, openStore } from '../engines.ts'
+import { openBlobs } from '../open-blobs.ts'
+import { createTableDeadLetters } from '../worker/deadletters-table.ts'
+import { createMoveTasks } from '../worker/move/tasks.ts'
+import { type Ask, isShared, withServer } from './ask.ts'
+import { print } from './command.ts'
+import { follow } from './follow.ts'
+
+/** Runs the work with a way to ask the engines themselves, where any process may use them. */
+async function withEngines<T>(config: Config, work: (ask: Ask) => Promise<T>): Promise<T> {
+  const { log: logger } = createLogger({ level: 'error' })
+  const store = await openStore(config, logger, { statement() {} })
+  let log: Log | undefined
+  const tasks = createMoveTasks(() => undefined)
+  try {
+    await store.migrate()
+    log = await openLog(config, 'query', logger)
+    await matchEngines({ log, store }, config, logger, false)
+    const blobs = await openBlobs(config, 'query', logger)
+    const deadLetters = createTableDeadLetters(store)
+    const handle = moveCommands({ config, store, log, blobs, deadLetters, tasks, onClock() {}, applies: false })
+    return await work((command, args) => handle({ command, args }))
+  } finally {
+    await tasks.stop()
+    await log?.close()
+    await store.close()
+  }
+}
+
+/** @param project `''`: all of them */
+export async function transfer(
+  config: Config,
+  name: 'export' | 'import' | 'backup',
+  folder: string,
+  project = '',
+): Promise<void> {
+  const args = project === '' ? [resolve(folder)] : [resolve(folder), project]
+  await (isShared(config) ? withEngines : withServer)(config, (ask) => follow(ask, `move.${name}`, args, print))
+}

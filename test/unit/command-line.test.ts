@@ -1,0 +1,98 @@
+// The command line: words, flags and settings, and what is answered to mistakes.
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { type Command, takes, usageOf } from '../../services/cli/command.ts'
+import { commands } from '../../services/cli/commands.ts'
+import { settings } from '../../services/config.ts'
+import { parseArguments } from '../../services/core/arguments.ts'
+
+const types = { port: 'string', json: 'boolean' } as const
+
+describe('arguments', () => {
+  it('words stand before, between and after flags', () => {
+    const read = parseArguments(['a', '--port', '1', 'b', '--json', 'c', '--port=2', '--', '--port'], types)
+    expect(read).toEqual({
+      words: ['a', 'b', 'c', '--port'],
+      flags: [
+        ['port', '1'],
+        ['json', 'true'],
+        ['port', '2'],
+      ],
+      faults: [],
+    })
+  })
+
+  it('a flag that may stand alone takes true and false', () => {
+    const read = (...argv: string[]) => {
+      const { words, flags } = parseArguments(argv, types)
+      return [words, new Map(flags).get('json')]
+    }
+    expect(read('--json', 'false', 'x')).toEqual([['x'], 'false'])
+    expect(read('--json', 'x')).toEqual([['x'], 'true'])
+    expect(read('--json=false', 'true')).toEqual([['true'], 'false'])
+  })
+
+  it.each([
+    [['--prot', '1'], 'Unknown flag --prot;'],
+    [['-p'], 'Unknown flag -p;'],
+    [['--toString'], 'Unknown flag --toString;'],
+    [['--port'], '--port needs a value'],
+    [['--port', '--json'], '--port needs a value'],
+  ])('%j is a fault', (argv, fault) => {
+    expect(parseArguments(argv, types).faults).toEqual([expect.stringContaining(fault)])
+  })
+
+  it('a value may begin with dashes behind =', () => {
+    expect(parseArguments(['--port=--1'], types)).toMatchObject({ flags: [['port', '--1']], faults: [] })
+  })
+})
+
+describe('commands', () => {
+  it('have names and flags of their own', () => {
+    const names = commands.map(({ name }) => name)
+    expect(new Set(names).size).toBe(names.length)
+    const ofSettings = new Set(settings.map(({ flag }) => flag))
+    for (const { flags = {} } of commands)
+      for (const flag of Object.keys(flags)) expect(ofSettings).not.toContain(`--${flag}`)
+  })
+
+  it('take as many words as their usage names', () => {
+    const command = (words: string): Command => ({ name: 'x', words, help: '', run: async () => {} })
+    const counts = (words: string) => [0, 1, 2, 3, 9].filter((count) => takes(command(words), count))
+    expect(counts('')).toEqual([0])
+    expect(counts('<a>')).toEqual([1])
+    expect(counts('<a b> [c]')).toEqual([1, 2])
+    expect(counts('<a> [b] [c ...]')).toEqual([1, 2, 3, 9])
+    expect(usageOf({ ...command('<a>'), flags: { json: '', to: '<there>' } })).toBe('x <a> [--json] [--to <there>]')
+  })
+})
+
+describe('mistakes', () => {
+  const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url))
+  const run = (...argv: string[]) =>
+    new Promise<{ code: number; out: string; err: string }>((done) => {
+      execFile(process.execPath, [main, ...argv], (error, out, err) =>
+        done({ code: Number(error?.code ?? 0), out, err }),
+      )
+    })
+
+  it('are answered with the usage of the command, and code 2', async () => {
+    const answers = await Promise.all([
+      run('serv'),
+      run('keys'),
+      run('export', 'one', 'two'),
+      run('serve', 'extra'),
+      run('keys', 'create', '--help'),
+      run('help'),
+    ])
+    expect(answers.map(({ code }) => code)).toEqual([2, 2, 2, 2, 0, 0])
+    const [unknown, keys, many, extra, asked, all] = answers
+    expect(unknown.err).toBe("callhouse: Unknown command serv; 'callhouse help' lists all\n")
+    expect(keys.err).toContain('callhouse keys create <user> [role]')
+    expect(many.err).toContain('callhouse export <folder>')
+    expect(extra.err).toContain('callhouse serve')
+    expect(asked.out).toContain('callhouse keys revoke <id>')
+    for (const command of commands) expect(all.out).toContain(`callhouse ${usageOf(command)}`)
+  })
+})
