@@ -31,6 +31,7 @@ import { type DeadLetters, openDeadLetters } from './worker/deadletters.ts'
 import { createTableDeadLetters } from './worker/deadletters-table.ts'
 import { Held } from './worker/held.ts'
 import { createInFlight, noInFlight } from './worker/in-flight.ts'
+import { dropOldLogs } from './worker/log-retention.ts'
 import { createMerges } from './worker/merges.ts'
 import type { WorkerMetrics } from './worker/metrics.ts'
 import { createMoveTasks } from './worker/move/tasks.ts'
@@ -81,7 +82,12 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   const merges = createMerges({ store })
   const sweeps = createSweeps({
     sweep: () => worker.sweepChanged(),
-    hourly: async () => (log.leads('calls') ? merges.run() : []),
+    async hourly() {
+      if (!log.leads('calls')) return
+      const months = await dropOldLogs(store, config.logsDays)
+      if (months.length > 0) logger.info({ months }, 'old log records removed')
+      await merges.run()
+    },
     onError: (error) => logger.warn({ error: String(error) }, 'clean-up failed'),
   })
   const worker = startWorker({

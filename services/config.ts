@@ -147,6 +147,7 @@ const configSchema = z.object({
     'take tables of another log over, for one start; see docs/operate.md: when log or tables are lost',
   ),
   logRetentionHours: integer(168, 'how long applied log segments are kept'),
+  logsDays: integer(30, 'days that OTLP log records are kept; a month goes as a whole, once all of it is older', 1),
   minFreeBytes: integer(
     gibibyte,
     'free disk space below which writes are answered 503; or 5 % of the disk, up to 16 GiB, if that is more',

@@ -44,6 +44,7 @@ import { createAnnotationSchema } from './query/feedback/annotation-schema.ts'
 import { createFeedbackReadRoutes } from './query/feedback/routes.ts'
 import { createFileReadRoutes } from './query/files/routes.ts'
 import { createGraphqlRoutes } from './query/graphql.ts'
+import { createLogReadRoutes } from './query/logs/routes.ts'
 import { createNotServedRoutes } from './query/not-served.ts'
 import { createBaseClasses } from './query/objects/base-classes.ts'
 import { createObjectDeleteRoutes } from './query/objects/delete.ts'
@@ -131,6 +132,7 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
     ...createTableReadRoutes({ store, freshness }),
     ...createTableUpdateRoutes({ store, log, clock, freshness }),
     ...createAnnotationQueueRoutes({ store, log, clock, freshness, lock }),
+    ...createLogReadRoutes({ store, freshness }),
     ...createProjectRoutes({ store, freshness }),
     ...createNotServedRoutes(),
   ]

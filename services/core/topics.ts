@@ -11,6 +11,7 @@ export type TopicName =
   | 'object_labels'
   | 'training_jobs'
   | 'evaluation_jobs'
+  | 'logs'
 
 export type Topic = {
   name: TopicName
@@ -244,6 +245,29 @@ export const topics: Record<TopicName, Topic> = {
       ['user_id', 'String'],
       ['evaluation_ref', 'String'],
       ['model_ref', 'String'],
+    ],
+  },
+  logs: {
+    name: 'logs',
+    version: 1,
+    landing: 'logs_in',
+    columns: [
+      ['project_id', 'String'],
+      ['id', 'String'],
+      ['clock', 'UInt64'],
+      ['at_ns', 'Int64'],
+      ['observed_ns', 'Int64'],
+      ['trace_id', 'String'],
+      ['span_id', 'String'],
+      ['severity', 'UInt8'],
+      ['severity_text', 'String'],
+      ['event_name', 'String'],
+      ['body', 'String'],
+      ['body_json', 'UInt8'],
+      ['attributes', 'Map(String, String)'],
+      ['json_keys', 'Array(String)'],
+      ['resource', 'Map(String, String)'],
+      ['scope', 'Map(String, String)'],
     ],
   },
 }

@@ -136,6 +136,7 @@ export function startWorker(deps: WorkerDeps): Worker {
     'object_labels',
     'training_jobs',
     'evaluation_jobs',
+    'logs',
   ]
   const materializers: Materializer[] = [calls, ...plainTopics.map(plain)]
   const failing = new Map<TopicName, { status: 'degraded' | 'down'; reason: string }>()

@@ -83,6 +83,12 @@ const calls: Probe[] = [
     ...{ start: at, end: '2026-03-06T12:00:00Z', filter: { trace_ids: [trace] } },
     ...{ call_metrics: [{ metric: 'call_count' }], usage_metrics: [{ metric: 'total_cost' }] },
   })),
+  body('logs.query', 'trace', ({ spanTrace: trace_id }) => ({
+    ...{ start: at, end: '2026-03-06T12:00:00Z', trace_id },
+  })),
+  body('logs.query', 'a stored text', ({ canary }) => ({
+    ...{ start: at, end: '2026-03-06T12:00:00Z', contains: canary },
+  })),
   body('threads.stream_query', 'thread', ({ thread }) => ({ filter: { thread_ids: [thread] } })),
   ...filters.flatMap(([what, filter]) => [
     body('calls.stream_query', what, (other) => ({ filter: filter(other), include_total_storage_size: true })),

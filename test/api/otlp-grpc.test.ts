@@ -12,7 +12,7 @@ import { openOtlpPorts } from '../../services/otlp-ports.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan, text } from '../fixtures/otel.ts'
-import { encodeRequest } from '../fixtures/otlp-proto.ts'
+import { encodeLogsRequest, encodeRequest } from '../fixtures/otlp-proto.ts'
 
 const exportPath = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
 let server: LiveServer
@@ -305,7 +305,7 @@ describe('the HTTP port', () => {
     expect(await rows('acme/port')).toHaveLength(3)
   })
 
-  it('answers for metrics and logs that they are not stored, and how many they were', async () => {
+  it('answers for metrics that they are not stored, and how many they were', async () => {
     const metrics = {
       resourceMetrics: [{ scopeMetrics: [{ metrics: [{ name: 'a', sum: { dataPoints: [{}, {}] } }] }] }],
     }
@@ -313,14 +313,19 @@ describe('the HTTP port', () => {
     expect(await json.json()).toEqual({
       partialSuccess: { rejectedDataPoints: '2', errorMessage: 'metrics are not stored' },
     })
-    // One record in protobuf: resource_logs { scope_logs { log_records {} } }.
-    const logs = await call(
-      [framed(Buffer.from([10, 4, 18, 2, 18, 0]))],
-      {},
-      exportPath.replace('trace.v1.Trace', 'logs.v1.Logs'),
-    )
-    expect([...logs.bytes.subarray(5, 9)]).toEqual([10, 23, 8, 1])
-    expect(logs.bytes.toString('latin1')).toContain('logs are not stored')
+  })
+
+  it('takes logs over gRPC as over HTTP', async () => {
+    const logRecords = [{ timeUnixNano: '1772712000000000000', body: { stringValue: 'over gRPC' } }]
+    const body = encodeLogsRequest({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] })
+    const path = exportPath.replace('trace.v1.Trace', 'logs.v1.Logs')
+    const first = await call([framed(body)], { project_id: 'acme/grpc-logs' }, path)
+    expect(first.bytes.subarray(5)).toHaveLength(0)
+    expect((await post('/v1/logs', body, { project_id: 'acme/grpc-logs' })).status).toBe(200)
+    const found = await server.list('/logs/query', {
+      ...{ project_id: 'acme/grpc-logs', start: '2026-03-05T00:00:00Z', end: '2026-03-06T00:00:00Z' },
+    })
+    expect(found).toEqual([expect.objectContaining({ body: 'over gRPC', time_unix_nano: '1772712000000000000' })])
   })
 
   it('is ready, and sends everything else to the main port', async () => {

@@ -248,6 +248,19 @@ describe('what routes touch', () => {
     ['otel.traces', otlp('/otel/v1/traces')],
     ['otel.agents.traces', otlp('/agents/otel/v1/traces')],
     [
+      'otel.logs',
+      () => {
+        const logRecords = [{ timeUnixNano: '1767614400000000000', body: { stringValue: image() } }]
+        return post(
+          server.now().url,
+          '/otel/v1/logs',
+          { resourceLogs: [{ scopeLogs: [{ logRecords }] }] },
+          { project_id },
+        )
+      },
+    ],
+    ['logs.query', send('/logs/query', { project_id, start: at, end: '2026-01-06T12:00:00Z', trace_id: traceId })],
+    [
       'objects.create',
       send('/obj/create', { obj: { project_id, object_id: 'thing', val: { a: 1 } } }),
       send('/obj/create', { obj: holder }),

@@ -1,7 +1,15 @@
 // An example request of every served route: what it takes to be answered, about a project that was filled.
 import type { Route } from '../../services/core/http/route.ts'
 import { type Sent, upload } from '../fixtures/asker.ts'
-import { type FilledProject, kinds, spansOf, versionBodies, victim, victims } from '../fixtures/filled-project.ts'
+import {
+  type FilledProject,
+  kinds,
+  logsOf,
+  spansOf,
+  versionBodies,
+  victim,
+  victims,
+} from '../fixtures/filled-project.ts'
 
 /** What of a request is not said by the route itself; `entity` and `project` of its path are filled in. */
 export type Asked = {
@@ -99,9 +107,13 @@ export const examples: Record<string, Example> = {
   'calls.score': body(({ calls }) => ({ call_ids: [calls.root], scorer_refs: [] })),
   'traces.usage': body(() => ({ include_costs: true })),
   'threads.stream_query': project,
+  'logs.query': body(() => ({ start: at, end: '2026-03-06T12:00:00Z' })),
   'otel.traces': spans,
   'otel.agents.traces': spans,
-  'otel.logs': signal,
+  'otel.logs': ({ project: project_id }, n) => ({
+    headers: { project_id, 'content-type': 'application/json' },
+    body: logsOf('example', String(n).padStart(32, 'e'), 'text'),
+  }),
   'otel.metrics': signal,
 
   'objects.create': (of, n) => ({ body: { obj: { project_id: of.project, object_id: 'example', val: { n } } } }),

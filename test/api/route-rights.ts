@@ -6,7 +6,14 @@ const routesByRight = {
   any: ['service.graphql', 'service.openapi', 'service.metrics', 'objects.link_to_registry'],
   read: [
     ...['calls.read', 'calls.stream_query', 'calls.query_stats', 'calls.stats', 'calls.usage', 'traces.usage'],
-    ...['threads.stream_query', 'objects.read', 'objects.query', 'objects.list_tags', 'objects.list_aliases'],
+    ...[
+      'threads.stream_query',
+      'logs.query',
+      'objects.read',
+      'objects.query',
+      'objects.list_tags',
+      'objects.list_aliases',
+    ],
     ...['refs.read_batch', 'files.content', 'files.query_stats', 'files.resolve_url'],
     ...['tables.query', 'tables.query_stats', 'tables.query_stats_batch', 'costs.query', 'feedback.query'],
     ...['annotation_queues.query', 'annotation_queues.stats', 'annotation_queues.read', 'annotation_queues.items'],
@@ -78,5 +85,5 @@ export const missesInEmptyProject: ReadonlySet<string> = new Set([
 /** Routes that are about no project. */
 export const withoutProject: ReadonlySet<string> = new Set([
   ...[...routesByRight.none, ...routesByRight.any],
-  ...['otel.logs', 'otel.metrics'],
+  'otel.metrics',
 ])

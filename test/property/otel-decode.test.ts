@@ -1,12 +1,12 @@
 // The hand-written OTLP decoder against protobufjs on the official definitions: equal for whatever protobufjs accepts.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createBudget } from '../../services/ingest/otel/budget.ts'
-import { decodeJson } from '../../services/ingest/otel/decode-json.ts'
-import { decodeProtobuf } from '../../services/ingest/otel/decode-protobuf.ts'
-import { DecodeError, finite, nanosOf, type OtlpResourceSpans, TooDeep } from '../../services/ingest/otel/spans.ts'
+import { type Budget, createBudget } from '../../services/ingest/otel/budget.ts'
+import { decodeJson, decodeLogsJson } from '../../services/ingest/otel/decode-json.ts'
+import { decodeLogsProtobuf, decodeProtobuf } from '../../services/ingest/otel/decode-protobuf.ts'
+import { DecodeError, finite, nanosOf, type OtlpResource, TooDeep } from '../../services/ingest/otel/spans.ts'
 import type { Value } from '../../services/ingest/otel/values.ts'
-import { TraceRequest } from '../fixtures/otlp-proto.ts'
+import { LogsRequest, TraceRequest } from '../fixtures/otlp-proto.ts'
 import { runs } from '../fixtures/runs.ts'
 
 const plenty = createBudget(2 ** 40)
@@ -81,19 +81,43 @@ const spanOf = (span: Plain) => ({
   statusMessage: ((span.status as Plain | null)?.message as string | undefined) ?? '',
 })
 
+const recordOf = (record: Plain) => ({
+  time: nanosOf(record.timeUnixNano as string),
+  observed: nanosOf(record.observedTimeUnixNano as string),
+  traceId: hex(record.traceId),
+  spanId: hex(record.spanId),
+  severity: (record.severityNumber as number) >>> 0,
+  severityText: record.severityText,
+  eventName: record.eventName,
+  body: record.body ? anyOf(record.body as Plain) : undefined,
+  attributes: attributesOf(record.attributes),
+})
+
+type Kind = {
+  request: fc.Arbitrary<Buffer>
+  type: typeof TraceRequest
+  resources: string
+  scopes: string
+  items: string
+  itemOf(item: Plain): unknown
+  decode(bytes: Buffer, budget: Budget): OtlpResource<unknown>[]
+  decodeJson(bytes: Buffer, maxDepth: number, budget: Budget): OtlpResource<unknown>[]
+}
+
 /** What protobufjs makes of the bytes, in the form of our decoder. */
-function oracle(bytes: Buffer): unknown {
+function oracle({ type, resources, scopes, items, itemOf }: Kind, bytes: Buffer): unknown {
   const options = { longs: String, defaults: true, oneofs: true }
-  const request = TraceRequest.toObject(TraceRequest.decode(bytes), options) as Plain
-  return list(request.resourceSpans).map((resource) => ({
+  const request = type.toObject(type.decode(bytes), options) as Plain
+  return list(request[resources]).map((resource) => ({
     resource: attributesOf((resource.resource as Plain | null)?.attributes),
     droppedResource: (resource.resource as Plain | null)?.droppedAttributesCount ?? 0,
-    scopes: list(resource.scopeSpans).map((scope) => ({
+    scopes: list(resource[scopes]).map((scope) => ({
       scope: {
         name: (scope.scope as Plain | null)?.name ?? '',
         version: (scope.scope as Plain | null)?.version ?? '',
+        attributes: attributesOf((scope.scope as Plain | null)?.attributes),
       },
-      spans: list(scope.spans).map(spanOf),
+      items: list(scope[items]).map(itemOf),
     })),
   }))
 }
@@ -159,15 +183,68 @@ const span = fc.record(
   { requiredKeys: [] },
 )
 const scope = fc.record({ name: text, version: text, attributes }, { requiredKeys: [] })
-const scopeSpans = fc.record({ scope, spans: fc.array(span, { maxLength: 3 }), schemaUrl: text }, { requiredKeys: [] })
 const resource = fc.record({ attributes, droppedAttributesCount: uint32 }, { requiredKeys: [] })
-const resourceSpans = fc.record(
-  { resource, scopeSpans: fc.array(scopeSpans, { maxLength: 2 }), schemaUrl: text },
+
+/** Requests as bytes: both signals have the same frame. */
+const requestOf = (type: typeof TraceRequest, [resources, scopes, items]: string[], item: fc.Arbitrary<object>) => {
+  const some = fc.record(
+    { scope, [items as string]: fc.array(item, { maxLength: 3 }), schemaUrl: text },
+    { requiredKeys: [] },
+  )
+  const all = fc.record(
+    { resource, [scopes as string]: fc.array(some, { maxLength: 2 }), schemaUrl: text },
+    { requiredKeys: [] },
+  )
+  return fc
+    .record({ [resources as string]: fc.array(all, { maxLength: 3 }) })
+    .map((message) => Buffer.from(type.encode(type.fromObject(message)).finish()))
+}
+
+const record = fc.record(
+  {
+    timeUnixNano: uint64,
+    observedTimeUnixNano: uint64,
+    severityNumber: fc.nat(30),
+    severityText: text,
+    body: anyValue,
+    attributes,
+    droppedAttributesCount: uint32,
+    flags: uint32,
+    traceId: bytes(16),
+    spanId: bytes(8),
+    eventName: text,
+  },
   { requiredKeys: [] },
 )
-const request = fc
-  .record({ resourceSpans: fc.array(resourceSpans, { maxLength: 3 }) })
-  .map((message) => Buffer.from(TraceRequest.encode(TraceRequest.fromObject(message)).finish()))
+
+const kindOf = (
+  type: typeof TraceRequest,
+  names: [resources: string, scopes: string, items: string],
+  item: fc.Arbitrary<object>,
+  rest: Pick<Kind, 'itemOf' | 'decode' | 'decodeJson'>,
+): Kind => {
+  const [resources, scopes, items] = names
+  return { ...rest, type, resources, scopes, items, request: requestOf(type, names, item) }
+}
+
+const kinds: [name: string, kind: Kind][] = [
+  [
+    'spans',
+    kindOf(TraceRequest, ['resourceSpans', 'scopeSpans', 'spans'], span, {
+      itemOf: spanOf,
+      decode: decodeProtobuf,
+      decodeJson,
+    }),
+  ],
+  [
+    'log records',
+    kindOf(LogsRequest, ['resourceLogs', 'scopeLogs', 'logRecords'], record, {
+      itemOf: recordOf,
+      decode: decodeLogsProtobuf,
+      decodeJson: decodeLogsJson,
+    }),
+  ],
+]
 
 type Change = { at: number; kind: 'set' | 'insert' | 'cut' | 'end'; byte: number }
 const change: fc.Arbitrary<Change> = fc.record({
@@ -190,66 +267,19 @@ function changed(message: Buffer, changes: Change[]): Buffer {
 }
 
 /** Decodes; undefined for the two expected refusals. */
-function decoded(message: Buffer): OtlpResourceSpans[] | undefined {
+function decoded({ decode }: Kind, message: Buffer): OtlpResource<unknown>[] | undefined {
   try {
-    return decodeProtobuf(message, plenty)
+    return decode(message, plenty)
   } catch (error) {
     if (error instanceof DecodeError || error instanceof TooDeep) return undefined
     throw error
   }
 }
 
-describe('protobuf decoder', () => {
-  it('reads what protobufjs reads', () => {
-    fc.assert(
-      fc.property(request, (message) => {
-        expect(decodeProtobuf(message, plenty)).toEqual(oracle(message))
-      }),
-      { numRuns: runs(500, 10_000), endOnFailure: true },
-    )
-  })
-
-  it('agrees with protobufjs on damaged messages that protobufjs still reads', () => {
-    fc.assert(
-      fc.property(request, fc.array(change, { minLength: 1, maxLength: 3 }), (message, changes) => {
-        const damaged = changed(message, changes)
-        const ours = decoded(damaged)
-        let theirs: unknown
-        try {
-          theirs = oracle(damaged)
-        } catch {
-          return
-        }
-        expect(ours).toEqual(theirs)
-      }),
-      { numRuns: runs(2000, 40_000), endOnFailure: true },
-    )
-  })
-
-  it('refuses random bytes or reads them, nothing else', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 200 }), (noise) => {
-        decoded(Buffer.from(noise))
-      }),
-      { numRuns: runs(2000, 40_000), endOnFailure: true },
-    )
-  })
-
-  it('reads a message merged from two, as the wire format wants', () => {
-    fc.assert(
-      fc.property(request, request, (one, other) => {
-        const both = Buffer.concat([one, other])
-        expect(decodeProtobuf(both, plenty)).toEqual(oracle(both))
-      }),
-      { numRuns: runs(100, 2000), endOnFailure: true },
-    )
-  })
-})
-
 /** OTLP/JSON of protobuf bytes: hex ids, integers as text. */
-function jsonOf(message: Buffer): unknown {
+function jsonOf({ type }: Kind, message: Buffer): unknown {
   const ids = new Set(['traceId', 'spanId', 'parentSpanId'])
-  const plain = TraceRequest.toObject(TraceRequest.decode(message), { longs: String, bytes: String, json: true })
+  const plain = type.toObject(type.decode(message), { longs: String, bytes: String, json: true })
   const convert = (value: unknown, key = ''): unknown => {
     if (Array.isArray(value)) return value.map((item) => convert(item))
     if (ids.has(key))
@@ -262,13 +292,60 @@ function jsonOf(message: Buffer): unknown {
   return convert(plain)
 }
 
-describe('JSON decoder', () => {
-  it('reads from JSON what the protobuf decoder reads from bytes', () => {
+describe.each(kinds)('decoders of %s', (_, kind) => {
+  const { request, decode } = kind
+
+  it('read from protobuf what protobufjs reads', () => {
     fc.assert(
       fc.property(request, (message) => {
-        const known = (spans: OtlpResourceSpans[]) =>
+        expect(decode(message, plenty)).toEqual(oracle(kind, message))
+      }),
+      { numRuns: runs(300, 10_000), endOnFailure: true },
+    )
+  })
+
+  it('agree with protobufjs on damaged messages that protobufjs still reads', () => {
+    fc.assert(
+      fc.property(request, fc.array(change, { minLength: 1, maxLength: 3 }), (message, changes) => {
+        const damaged = changed(message, changes)
+        const ours = decoded(kind, damaged)
+        let theirs: unknown
+        try {
+          theirs = oracle(kind, damaged)
+        } catch {
+          return
+        }
+        expect(ours).toEqual(theirs)
+      }),
+      { numRuns: runs(1000, 40_000), endOnFailure: true },
+    )
+  })
+
+  it('refuse random bytes or read them, nothing else', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (noise) => {
+        decoded(kind, Buffer.from(noise))
+      }),
+      { numRuns: runs(1000, 40_000), endOnFailure: true },
+    )
+  })
+
+  it('read a message merged from two, as the wire format wants', () => {
+    fc.assert(
+      fc.property(request, request, (one, other) => {
+        const both = Buffer.concat([one, other])
+        expect(decode(both, plenty)).toEqual(oracle(kind, both))
+      }),
+      { numRuns: runs(100, 2000), endOnFailure: true },
+    )
+  })
+
+  it('read from JSON what they read from protobuf', () => {
+    fc.assert(
+      fc.property(request, (message) => {
+        const known = (found: OtlpResource<unknown>[]) =>
           JSON.parse(
-            JSON.stringify(spans, (key, value: unknown) =>
+            JSON.stringify(found, (key, value: unknown) =>
               typeof value === 'bigint'
                 ? `${value}n`
                 : value instanceof Map
@@ -280,10 +357,10 @@ describe('JSON decoder', () => {
                     : value,
             ),
           )
-        const body = Buffer.from(JSON.stringify(jsonOf(message)))
-        expect(known(decodeJson(body, 512, plenty))).toEqual(known(decodeProtobuf(message, plenty)))
+        const body = Buffer.from(JSON.stringify(jsonOf(kind, message)))
+        expect(known(kind.decodeJson(body, 512, plenty))).toEqual(known(decode(message, plenty)))
       }),
-      { numRuns: runs(500, 10_000), endOnFailure: true },
+      { numRuns: runs(300, 10_000), endOnFailure: true },
     )
   })
 })

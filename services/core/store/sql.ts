@@ -107,6 +107,8 @@ type ProjectTable =
   | 'annotation_queue_items'
   | 'annotation_queue_progress'
   | 'training_jobs'
+  | 'logs'
+  | 'logs_by_span'
 
 type From = {
   alias?: string

@@ -4,7 +4,16 @@ import { Fault, TooLongHere, tooLarge } from '../../core/http/errors.ts'
 import { parseJson } from '../../core/http/json-check.ts'
 import { isRawNumber } from '../../core/json-lossless.ts'
 import { type Budget, containerBytes, measureJson } from './budget.ts'
-import type { Attributes, Nanos, OtlpEvent, OtlpLink, OtlpResourceSpans, OtlpScopeSpans, OtlpSpan } from './spans.ts'
+import type {
+  Attributes,
+  Nanos,
+  OtlpEvent,
+  OtlpLink,
+  OtlpLogRecord,
+  OtlpResource,
+  OtlpScoped,
+  OtlpSpan,
+} from './spans.ts'
 import {
   addAttribute,
   addItem,
@@ -14,9 +23,10 @@ import {
   nanosOf,
   newEvent,
   newLink,
+  newLogRecord,
   newMap,
-  newResourceSpans,
-  newScopeSpans,
+  newResource,
+  newScoped,
   newSpan,
   setMember,
   TooDeep,
@@ -29,6 +39,12 @@ type Json = Record<string, unknown>
 class NeedsToken extends Error {}
 
 const kinds = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'].map((name) => `SPAN_KIND_${name}`)
+const severities = [
+  'SEVERITY_NUMBER_UNSPECIFIED',
+  ...['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'].flatMap((name) =>
+    ['', '2', '3', '4'].map((more) => `SEVERITY_NUMBER_${name}${more}`),
+  ),
+]
 const statusCodes = ['UNSET', 'OK', 'ERROR'].map((name) => `STATUS_CODE_${name}`)
 
 const wrong = (field: string, expected: string): DecodeError => new DecodeError(`${field} must be ${expected}`)
@@ -238,35 +254,76 @@ function createDecoder(mayHoldSurrogates: boolean, isExact: boolean, budget: Bud
     return decoded
   }
 
-  function scopeSpans(value: unknown): OtlpScopeSpans {
-    const object = objectOf(value, 'scopeSpans')
-    const decoded = newScopeSpans(budget)
-    if (object.scope !== undefined && object.scope !== null) {
-      const scope = objectOf(object.scope, 'scope')
-      decoded.scope = { name: text(scope.name, 'name'), version: text(scope.version, 'version') }
-    }
-    decoded.spans = listOf(object.spans, 'spans').map(span)
+  function logRecord(value: unknown): OtlpLogRecord {
+    const object = objectOf(value, 'logRecords')
+    const decoded = newLogRecord(budget)
+    decoded.time = nanos(field(object, 'timeUnixNano', 'time_unix_nano'), 'timeUnixNano')
+    decoded.observed = nanos(field(object, 'observedTimeUnixNano', 'observed_time_unix_nano'), 'observedTimeUnixNano')
+    decoded.traceId = id(field(object, 'traceId', 'trace_id'), 'traceId')
+    decoded.spanId = id(field(object, 'spanId', 'span_id'), 'spanId')
+    decoded.severity = enumOf(field(object, 'severityNumber', 'severity_number'), severities, 'severityNumber')
+    decoded.severityText = text(field(object, 'severityText', 'severity_text'), 'severityText')
+    decoded.eventName = text(field(object, 'eventName', 'event_name'), 'eventName')
+    decoded.body = anyValue(object.body, 1)
+    attributes(object.attributes, decoded.attributes)
     return decoded
   }
 
-  return function resourceSpans(value: unknown): OtlpResourceSpans {
-    const object = objectOf(value, 'resourceSpans')
+  const items = { spans: span, logRecords: logRecord }
+
+  function scoped<Item>({ scopes, items: name }: Frame, value: unknown): OtlpScoped<Item> {
+    const object = objectOf(value, scopes[0])
+    const decoded = newScoped<Item>(budget)
+    if (object.scope !== undefined && object.scope !== null) {
+      const scope = objectOf(object.scope, 'scope')
+      decoded.scope.name = text(scope.name, 'name')
+      decoded.scope.version = text(scope.version, 'version')
+      attributes(scope.attributes, decoded.scope.attributes)
+    }
+    decoded.items = listOf(field(object, ...name), name[0]).map(items[name[0]] as (value: unknown) => unknown) as Item[]
+    return decoded
+  }
+
+  return function resource<Item>(frame: Frame, value: unknown): OtlpResource<Item> {
+    const object = objectOf(value, frame.resources[0])
     const resource = object.resource ? objectOf(object.resource, 'resource') : {}
-    const decoded = newResourceSpans(budget)
+    const decoded = newResource<Item>(budget)
     attributes(resource.attributes, decoded.resource)
     decoded.droppedResource = dropped(resource)
-    decoded.scopes = listOf(field(object, 'scopeSpans', 'scope_spans'), 'scopeSpans').map(scopeSpans)
+    decoded.scopes = listOf(field(object, ...frame.scopes), frame.scopes[0]).map((one) => scoped<Item>(frame, one))
     return decoded
   }
 }
 
+/** Names of the lists on the way to the items of a request, in both spellings. */
+type Frame = {
+  resources: [camel: string, snake: string]
+  scopes: [camel: string, snake: string]
+  items: [camel: 'spans' | 'logRecords', snake: string]
+}
+const spanFrame: Frame = {
+  resources: ['resourceSpans', 'resource_spans'],
+  scopes: ['scopeSpans', 'scope_spans'],
+  items: ['spans', 'spans'],
+}
+const logFrame: Frame = {
+  resources: ['resourceLogs', 'resource_logs'],
+  scopes: ['scopeLogs', 'scope_logs'],
+  items: ['logRecords', 'log_records'],
+}
+
 const byteOrderMark = (bytes: Buffer): number => (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0)
 
-function decode(body: unknown, mayHoldSurrogates: boolean, isExact: boolean, budget: Budget): OtlpResourceSpans[] {
+function decode<Item>(
+  frame: Frame,
+  body: unknown,
+  mayHoldSurrogates: boolean,
+  isExact: boolean,
+  budget: Budget,
+): OtlpResource<Item>[] {
   const request = objectOf(body, 'the body')
-  return listOf(field(request, 'resourceSpans', 'resource_spans'), 'resourceSpans').map(
-    createDecoder(mayHoldSurrogates, isExact, budget),
-  )
+  const resource = createDecoder(mayHoldSurrogates, isExact, budget)
+  return listOf(field(request, ...frame.resources), frame.resources[0]).map((one) => resource<Item>(frame, one))
 }
 
 /** JSON of so many bytes, or of so many lists, objects and commas, is parsed within some 25 ms. */
@@ -285,21 +342,29 @@ function checkParsed(bytes: Buffer, times: number, budget: Budget): void {
   if (measured.bytes * times > budget.left) throw tooLarge()
 }
 
-/**
- * @throws DecodeError for text that is no such request, TooDeep for values that nest too deep, 413 for a body that does
- *   or that takes more than the budget
- */
-export function decodeJson(bytes: Buffer, maxDepth: number, budget: Budget): OtlpResourceSpans[] {
+function decodeFrame<Item>(frame: Frame, bytes: Buffer, maxDepth: number, budget: Budget): OtlpResource<Item>[] {
   const mayHoldSurrogates = bytes.includes('\\ud') || bytes.includes('\\uD')
   const { left } = budget
   checkParsed(bytes, 1, budget)
   try {
-    return decode(parseJson(bytes, maxDepth), mayHoldSurrogates, false, budget)
+    return decode(frame, parseJson(bytes, maxDepth), mayHoldSurrogates, false, budget)
   } catch (error) {
     if (error instanceof Fault && error.status === 422) throw new DecodeError('malformed JSON')
     if (!(error instanceof NeedsToken)) throw error
   }
   budget.left = left
   checkParsed(bytes, exactTimes, budget)
-  return decode(parseExact(bytes.toString('utf8', byteOrderMark(bytes))), mayHoldSurrogates, true, budget)
+  return decode(frame, parseExact(bytes.toString('utf8', byteOrderMark(bytes))), mayHoldSurrogates, true, budget)
 }
+
+/**
+ * A request with spans.
+ * @throws DecodeError for text that is no such request, TooDeep for values that nest too deep, 413 for a body that does
+ *   or that takes more than the budget
+ */
+export const decodeJson = (bytes: Buffer, maxDepth: number, budget: Budget): OtlpResource<OtlpSpan>[] =>
+  decodeFrame(spanFrame, bytes, maxDepth, budget)
+
+/** A request with log records. */
+export const decodeLogsJson = (bytes: Buffer, maxDepth: number, budget: Budget): OtlpResource<OtlpLogRecord>[] =>
+  decodeFrame(logFrame, bytes, maxDepth, budget)

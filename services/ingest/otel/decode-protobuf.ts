@@ -1,7 +1,7 @@
-// Decodes ExportTraceServiceRequest from protobuf (schemas/otlp); tags are field number * 8 + wire type.
+// Decodes requests with spans or log records from protobuf (schemas/otlp); tags are field number * 8 + wire type.
 
 import type { Budget } from './budget.ts'
-import type { Attributes, OtlpEvent, OtlpLink, OtlpResourceSpans, OtlpScopeSpans, OtlpSpan } from './spans.ts'
+import type { Attributes, OtlpEvent, OtlpLink, OtlpLogRecord, OtlpResource, OtlpScoped, OtlpSpan } from './spans.ts'
 import {
   addAttribute,
   addItem,
@@ -10,9 +10,10 @@ import {
   maxValueDepth,
   newEvent,
   newLink,
+  newLogRecord,
   newMap,
-  newResourceSpans,
-  newScopeSpans,
+  newResource,
+  newScoped,
   newSpan,
   setMember,
   TooDeep,
@@ -199,8 +200,49 @@ function span(reader: WireReader): OtlpSpan {
   return decoded
 }
 
-function scopeSpans(reader: WireReader): OtlpScopeSpans {
-  const decoded = newScopeSpans(reader.budget)
+function logRecord(reader: WireReader): OtlpLogRecord {
+  const decoded = newLogRecord(reader.budget)
+  const outer = reader.enter()
+  while (reader.position < reader.end) {
+    const tag = reader.tag()
+    switch (tag) {
+      case 9:
+        decoded.time = reader.nanos()
+        break
+      case 16:
+        decoded.severity = reader.uint32()
+        break
+      case 26:
+        decoded.severityText = reader.key()
+        break
+      case 42:
+        decoded.body = anyValue(reader, 1, decoded.body)
+        break
+      case 50:
+        attribute(reader, decoded.attributes)
+        break
+      case 74:
+        decoded.traceId = reader.hex()
+        break
+      case 82:
+        decoded.spanId = reader.hex()
+        break
+      case 89:
+        decoded.observed = reader.nanos()
+        break
+      case 98:
+        decoded.eventName = reader.key()
+        break
+      default:
+        reader.skip(tag)
+    }
+  }
+  reader.leave(outer)
+  return decoded
+}
+
+function scoped<Item>(reader: WireReader, item: (reader: WireReader) => Item): OtlpScoped<Item> {
+  const decoded = newScoped<Item>(reader.budget)
   const outer = reader.enter()
   while (reader.position < reader.end) {
     const tag = reader.tag()
@@ -210,18 +252,19 @@ function scopeSpans(reader: WireReader): OtlpScopeSpans {
         const field = reader.tag()
         if (field === 10) decoded.scope.name = reader.key()
         else if (field === 18) decoded.scope.version = reader.key()
+        else if (field === 26) attribute(reader, decoded.scope.attributes)
         else reader.skip(field)
       }
       reader.leave(around)
-    } else if (tag === 18) decoded.spans.push(span(reader))
+    } else if (tag === 18) decoded.items.push(item(reader))
     else reader.skip(tag)
   }
   reader.leave(outer)
   return decoded
 }
 
-function resourceSpans(reader: WireReader): OtlpResourceSpans {
-  const decoded = newResourceSpans(reader.budget)
+function resource<Item>(reader: WireReader, item: (reader: WireReader) => Item): OtlpResource<Item> {
+  const decoded = newResource<Item>(reader.budget)
   const outer = reader.enter()
   while (reader.position < reader.end) {
     const tag = reader.tag()
@@ -234,22 +277,31 @@ function resourceSpans(reader: WireReader): OtlpResourceSpans {
         else reader.skip(field)
       }
       reader.leave(around)
-    } else if (tag === 18) decoded.scopes.push(scopeSpans(reader))
+    } else if (tag === 18) decoded.scopes.push(scoped(reader, item))
     else reader.skip(tag)
   }
   reader.leave(outer)
   return decoded
 }
 
-/** @throws DecodeError for bytes that are no such message, TooDeep for values that nest too deep, 413 over the budget */
-export function decodeProtobuf(bytes: Buffer, budget: Budget): OtlpResourceSpans[] {
+function decode<Item>(bytes: Buffer, budget: Budget, item: (reader: WireReader) => Item): OtlpResource<Item>[] {
   const reader = new WireReader(bytes, budget)
-  const decoded: OtlpResourceSpans[] = []
+  const decoded: OtlpResource<Item>[] = []
   while (reader.position < reader.end) {
     const tag = reader.tag()
-    if (tag === 10) decoded.push(resourceSpans(reader))
+    if (tag === 10) decoded.push(resource(reader, item))
     else reader.skip(tag)
   }
   if (reader.position !== bytes.length) throw new DecodeError('the message ends inside a field')
   return decoded
 }
+
+/**
+ * ExportTraceServiceRequest.
+ * @throws DecodeError for bytes that are no such message, TooDeep for values that nest too deep, 413 over the budget
+ */
+export const decodeProtobuf = (bytes: Buffer, budget: Budget): OtlpResource<OtlpSpan>[] => decode(bytes, budget, span)
+
+/** ExportLogsServiceRequest, which has the same frame. */
+export const decodeLogsProtobuf = (bytes: Buffer, budget: Budget): OtlpResource<OtlpLogRecord>[] =>
+  decode(bytes, budget, logRecord)

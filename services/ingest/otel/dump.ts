@@ -18,7 +18,7 @@ export const resourceText = (attributes: Branch, dropped: number): string =>
   `{"attributes":${jsonText(attributes, true, false)},"dropped_attributes_count":${dropped}}`
 
 /** '' for a scope that says nothing. */
-export const scopeText = ({ name, version }: OtlpScope): string =>
+export const scopeText = ({ name, version }: Pick<OtlpScope, 'name' | 'version'>): string =>
   name === '' && version === '' ? '' : `{"name":${text(name)},"version":${text(version)}}`
 
 const eventText = (event: OtlpEvent, attributes: Branch): string =>

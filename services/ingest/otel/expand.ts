@@ -63,7 +63,8 @@ function extractInside(value: Value, found: Expansion): Value {
   return value
 }
 
-function prepared(value: Value, isSecret: boolean, found: Expansion): Value {
+/** A value as it is stored: JSON texts parsed, content replaced by refs. */
+export function prepared(value: Value, isSecret: boolean, found: Expansion): Value {
   if (typeof value === 'string') {
     const first = value.charCodeAt(0)
     if (first === 123 || first === 91) {

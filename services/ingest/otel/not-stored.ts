@@ -18,17 +18,6 @@ type Signal = {
 
 const signals: readonly Signal[] = [
   {
-    name: 'otel.logs',
-    signal: 'logs',
-    rejected: 'rejectedLogRecords',
-    fields: [[1], [2], [2]],
-    names: [
-      ['resourceLogs', 'resource_logs'],
-      ['scopeLogs', 'scope_logs'],
-      ['logRecords', 'log_records'],
-    ],
-  },
-  {
     name: 'otel.metrics',
     signal: 'metrics',
     rejected: 'rejectedDataPoints',

@@ -5,7 +5,10 @@ import { bytesField, integerField, textField } from '../../core/protobuf.ts'
 const maxReported = 20
 const invalidArgument = 3
 
-/** What was refused: how many spans, and sentences about the first of them. */
+/** Name of the count in the answer as JSON. */
+export type RejectedCount = 'rejectedSpans' | 'rejectedLogRecords'
+
+/** What was refused: how many items, and sentences about the first of them. */
 export type Rejections = { count: number; sentences: string[] }
 
 export function reject(rejections: Rejections, sentence: string): void {
@@ -18,10 +21,15 @@ const messageOf = ({ count, sentences }: Rejections): string =>
 
 export const protobufType = 'application/x-protobuf'
 
-export function successReply(isJson: boolean, rejections: Rejections, headers: Record<string, string>): Reply {
+export function successReply(
+  isJson: boolean,
+  rejected: RejectedCount,
+  rejections: Rejections,
+  headers: Record<string, string>,
+): Reply {
   if (isJson) {
     if (rejections.count === 0) return { json: {}, headers }
-    const partialSuccess = { rejectedSpans: String(rejections.count), errorMessage: messageOf(rejections) }
+    const partialSuccess = { [rejected]: String(rejections.count), errorMessage: messageOf(rejections) }
     return { json: { partialSuccess }, headers }
   }
   const bytes =
@@ -31,7 +39,7 @@ export function successReply(isJson: boolean, rejections: Rejections, headers: R
   return { bytes, contentType: protobufType, headers }
 }
 
-/** 400: the body is no trace request; the exporter must not send it again. */
+/** 400: the body is no such request; the exporter must not send it again. */
 export function undecodableReply(isJson: boolean, message: string): Reply {
   if (isJson) return { status: 400, json: { code: invalidArgument, message } }
   const bytes = Buffer.concat([integerField(1, invalidArgument), textField(2, message)])

@@ -1,28 +1,23 @@
-// POST /otel/v1/traces: OTLP spans become complete calls (specification: OTLP).
-import { setImmediate as nextTurn } from 'node:timers/promises'
+// POST /otel/v1/traces and /otel/v1/logs: OTLP spans become complete calls, log records rows of logs (specification: OTLP).
 import { z } from 'zod'
 import { appendCalls, type CallSplit, createCallWriter } from '../../core/call-rows-writer.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { ContentStore } from '../../core/content-port.ts'
-import { fault, tooLarge } from '../../core/http/errors.ts'
-import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
-import type { ProjectId } from '../../core/ids.ts'
-import type { Log, Position } from '../../core/log/log.ts'
+import { type Route, route } from '../../core/http/route.ts'
+import type { Log } from '../../core/log/log.ts'
 import type { OpObjects } from '../../core/op-objects.ts'
-import { formatPositions, positionHeader } from '../../core/positions.ts'
-import { type Budget, createBudget, spendOnRows } from './budget.ts'
+import { spendOnRows } from './budget.ts'
 import { type Conventions, createConventions } from './conventions.ts'
-import { decodeJson } from './decode-json.ts'
-import { decodeProtobuf } from './decode-protobuf.ts'
+import { decodeJson, decodeLogsJson } from './decode-json.ts'
+import { decodeLogsProtobuf, decodeProtobuf } from './decode-protobuf.ts'
 import { resourceText, scopeText } from './dump.ts'
-import { type Expansion, expand } from './expand.ts'
 import { present, textOf } from './find.ts'
+import { beginLogs } from './logs.ts'
 import { callOf, runIdOf, type SpanSurroundings } from './map.ts'
 import { notStoredRoutes } from './not-stored.ts'
-import { protobufType, type Rejections, reject, successReply, undecodableReply } from './reply.ts'
-import { projectHeader, projectOfResource, type RoutingOptions } from './routing.ts'
-import { DecodeError, type OtlpResourceSpans, type OtlpSpan, TooDeep } from './spans.ts'
-import type { Branch } from './values.ts'
+import { type ReceiveConfig, receive, type Signal, type Writer } from './receive.ts'
+import { protobufType, type RejectedCount } from './reply.ts'
+import type { OtlpLogRecord, OtlpSpan } from './spans.ts'
 
 export type OtelDeps = {
   log: Pick<Log, 'append'>
@@ -35,37 +30,27 @@ export type OtelDeps = {
     /** Prefix of the run fields. */
     wirePrefix: string
     otelEventsAsIo: boolean
-    maxJsonDepth: number
-    maxBodyBytes: number
-  } & RoutingOptions
+  } & ReceiveConfig
 }
 
-/** Milliseconds after which other requests get their turn while a large body is worked on. */
-const turnMs = 8
-/** Spans between two looks at the time. */
-const spansPerLook = 16
 /** A row holds a span's payload twice: as it came and as the call's fields. */
 const rowBytesPerBodyByte = 3
 
-type Resource = {
-  decoded: OtlpResourceSpans
-  attributes: Branch
-  isOdd: boolean
-  /** null = no project is named. */
-  projectId: ProjectId | null
-}
-
-const spanCount = ({ scopes }: OtlpResourceSpans): number => scopes.reduce((sum, { spans }) => sum + spans.length, 0)
-
-const sentence = (span: OtlpSpan, reason: string): string =>
-  `span ${JSON.stringify(span.name.slice(0, 128))} (trace_id ${span.traceId.slice(0, 64)}, span_id ${span.spanId.slice(0, 64)}): ${reason}`
+const quotedShort = (text: string): string => JSON.stringify(text.slice(0, 128))
+const idsOf = ({ traceId, spanId }: Pick<OtlpSpan, 'traceId' | 'spanId'>): string =>
+  `(trace_id ${traceId.slice(0, 64)}, span_id ${spanId.slice(0, 64)})`
 
 export function createOtelRoutes(deps: OtelDeps): Route[] {
   const { config } = deps
   const options = { vendorNamespaces: config.otelVendorNamespaces, wirePrefix: config.wirePrefix }
-  const declare = (name: string, paths: [string, ...string[]], summary: string, weaveFirst: boolean): Route => {
+  const declare = <Item>(
+    name: string,
+    paths: [string, ...string[]],
+    summary: string,
+    topics: string[],
+    signal: Signal<Item>,
+  ): Route => {
     const [path, ...aliases] = paths
-    const conventions = createConventions({ ...options, weaveFirst })
     return route({
       name,
       method: 'POST',
@@ -75,137 +60,104 @@ export function createOtelRoutes(deps: OtelDeps): Route[] {
       summary,
       body: { type: 'raw', contentTypes: [protobufType, 'application/json'] },
       response: z.object({
-        partialSuccess: z.object({ rejectedSpans: z.string(), errorMessage: z.string() }).optional(),
+        partialSuccess: z
+          .object({ [signal.rejected satisfies RejectedCount]: z.string(), errorMessage: z.string() })
+          .optional(),
       }),
-      topics: ['calls', 'objects', 'files'],
-      handle: (context) => ingest(deps, conventions, context),
+      topics,
+      handle: (context) => receive(config, signal, context),
     })
   }
+  const spans = (weaveFirst: boolean): Signal<OtlpSpan> => {
+    const conventions = createConventions({ ...options, weaveFirst })
+    return {
+      noun: 'trace',
+      rejected: 'rejectedSpans',
+      decodeJson,
+      decodeProtobuf,
+      titleOf: (span) => `span ${quotedShort(span.name)} ${idsOf(span)}`,
+      begin: (context, budget) => beginSpans(deps, conventions, context, budget),
+    }
+  }
+  const logs: Signal<OtlpLogRecord> = {
+    noun: 'logs',
+    rejected: 'rejectedLogRecords',
+    decodeJson: decodeLogsJson,
+    decodeProtobuf: decodeLogsProtobuf,
+    titleOf: (record) => `log record ${quotedShort(record.eventName)} ${idsOf(record)}`,
+    begin: (context, budget) => beginLogs(deps, context, budget),
+  }
   return [
-    declare('otel.traces', ['/otel/v1/traces', '/v1/traces'], 'Takes OTLP spans, protobuf or JSON', false),
+    declare(
+      'otel.traces',
+      ['/otel/v1/traces', '/v1/traces'],
+      'Takes OTLP spans, protobuf or JSON',
+      ['calls', 'objects', 'files'],
+      spans(false),
+    ),
     declare(
       'otel.agents.traces',
       ['/agents/otel/v1/traces'],
       'Takes OTLP spans whose weave.* keys stand for gen_ai.*',
-      true,
+      ['calls', 'objects', 'files'],
+      spans(true),
+    ),
+    declare(
+      'otel.logs',
+      ['/otel/v1/logs', '/v1/logs'],
+      'Takes OTLP log records, protobuf or JSON',
+      ['logs', 'objects', 'files'],
+      logs,
     ),
     ...notStoredRoutes(deps.config.maxJsonDepth),
   ]
 }
 
-async function ingest(deps: OtelDeps, conventions: Conventions, context: RouteContext): Promise<Reply> {
-  const { bytes, contentType } = context.body
-  const isJson = contentType === 'application/json'
-  const header = context.header(projectHeader)
-  const named = header === undefined ? null : context.project(header)
-  const budget = createBudget(deps.config.maxBodyBytes, context.mayTakeLong)
-  let decoded: OtlpResourceSpans[]
-  try {
-    decoded = isJson ? decodeJson(bytes, deps.config.maxJsonDepth, budget) : decodeProtobuf(bytes, budget)
-  } catch (error) {
-    if (error instanceof TooDeep) throw tooLarge()
-    if (error instanceof DecodeError) return undecodableReply(isJson, `Invalid trace request: ${error.message}`)
-    throw error
-  }
-  const rejections: Rejections = { count: 0, sentences: [] }
-  const positions = await write(
-    deps,
-    conventions,
-    context,
-    routed(deps, context, decoded, named, budget),
-    budget,
-    rejections,
-  )
-  return successReply(isJson, rejections, positions.length > 0 ? { [positionHeader]: formatPositions(positions) } : {})
-}
-
-/** Resources that hold spans, each with its project. */
-function routed(
-  deps: OtelDeps,
-  context: RouteContext,
-  decoded: OtlpResourceSpans[],
-  named: ProjectId | null,
-  budget: Budget,
-): Resource[] {
-  return decoded
-    .filter((resource) => spanCount(resource) > 0)
-    .map((resource) => {
-      const found: Expansion = { extract: () => null, odd: false, budget }
-      const attributes = expand(resource.resource, found, true) as Branch
-      const id = named ?? projectOfResource(attributes, deps.config, context.caller)
-      return { decoded: resource, attributes, isOdd: found.odd, projectId: id === null ? null : context.project(id) }
-    })
-}
-
-/** Writes the calls of all spans that can be stored; resolves when they are durable. */
-async function write(
+/** Writes the calls of all spans that can be stored. */
+function beginSpans(
   deps: OtelDeps,
   conventions: Conventions,
-  context: RouteContext,
-  resources: Resource[],
-  budget: Budget,
-  rejections: Rejections,
-): Promise<Position[]> {
-  if (resources.length === 0) return []
-  if (resources.every(({ projectId }) => projectId === null))
-    throw fault(
-      400,
-      `No project: send the header ${projectHeader}: <entity>/<project>, the resource attributes <vendor>.entity and <vendor>.project, or a key of one project`,
-    )
+  context: Parameters<Signal<OtlpSpan>['begin']>[0],
+  budget: Parameters<Signal<OtlpSpan>['begin']>[1],
+): Writer<OtlpSpan> {
   const { userId } = context.caller
   const extraction = deps.content.begin()
   const ops = deps.opObjects.begin()
   const writer = createCallWriter({ sizeHintBytes: context.body.bytes.length * rowBytesPerBodyByte, ...deps.split })
   const nowMs = Date.now()
-  let turnEnds = performance.now() + turnMs
-  let spansLeft = spansPerLook
-  for (const { decoded: resource, attributes, isOdd, projectId } of resources) {
-    const text = resourceText(attributes, resource.droppedResource)
-    const run =
-      context.header(`${deps.config.wirePrefix}_run_id`) ?? textOf(present(attributes, conventions.vendor.runId)?.value)
-    for (const { scope, spans } of resource.scopes) {
-      const around: SpanSurroundings | null =
-        projectId === null
-          ? null
-          : {
-              projectId,
-              userId,
-              conventions,
-              eventsAsIo: deps.config.otelEventsAsIo,
-              runId: runIdOf(projectId, run),
-              resource: text,
-              scope: scopeText(scope),
-              scopeName: scope.name,
-              opRef: (objectId) => ops.ref(projectId, userId, objectId),
-              extract: (long) => extraction.extract(projectId, userId, long),
-              resourceIsOdd: isOdd,
-              nowMs,
-              maxBodyBytes: deps.config.maxBodyBytes,
-            }
-      // Rows name what their spans share, each of them again.
-      if (around !== null)
-        spendOnRows(
-          budget,
-          spans.length * (text.length + around.scope.length + around.runId.length + around.projectId.length),
-        )
-      for (const span of spans) {
-        if (around === null) {
-          reject(rejections, sentence(span, 'its resource names no project'))
-          continue
-        }
-        const call = callOf(span, around, deps.clock.next())
-        if ('reason' in call) reject(rejections, sentence(span, call.reason))
-        else writer.add(call)
-        if (--spansLeft === 0) {
-          spansLeft = spansPerLook
-          if (performance.now() > turnEnds) {
-            await nextTurn()
-            turnEnds = performance.now() + turnMs
-          }
-        }
+  return {
+    scope({ projectId, attributes, dropped, isOdd }, scope, count) {
+      const text = resourceText(attributes, dropped)
+      const run =
+        context.header(`${deps.config.wirePrefix}_run_id`) ??
+        textOf(present(attributes, conventions.vendor.runId)?.value)
+      const around: SpanSurroundings = {
+        projectId,
+        userId,
+        conventions,
+        eventsAsIo: deps.config.otelEventsAsIo,
+        runId: runIdOf(projectId, run),
+        resource: text,
+        scope: scopeText(scope),
+        scopeName: scope.name,
+        opRef: (objectId) => ops.ref(projectId, userId, objectId),
+        extract: (long) => extraction.extract(projectId, userId, long),
+        resourceIsOdd: isOdd,
+        nowMs,
+        maxBodyBytes: deps.config.maxBodyBytes,
       }
-    }
+      // Rows name what their spans share, each of them again.
+      spendOnRows(budget, count * (text.length + around.scope.length + around.runId.length + projectId.length))
+      return (span) => {
+        const call = callOf(span, around, deps.clock.next())
+        if ('reason' in call) return call.reason
+        writer.add(call)
+        return null
+      }
+    },
+    async append() {
+      const before = [...(await ops.append()), ...(await extraction.append())]
+      return [...before, ...(await appendCalls(deps.log, writer.take()))]
+    },
   }
-  const before = [...(await ops.append()), ...(await extraction.append())]
-  return [...before, ...(await appendCalls(deps.log, writer.take()))]
 }

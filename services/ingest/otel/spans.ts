@@ -1,4 +1,4 @@
-// Decoded OTLP trace data, the same from both encodings; ids are lower-case hex as received, of any length.
+// Decoded OTLP data, the same from both encodings; ids are lower-case hex as received, of any length.
 import { type Budget, cost, spend } from './budget.ts'
 import type { Branch, Value } from './values.ts'
 
@@ -41,13 +41,27 @@ export type OtlpSpan = {
   statusMessage: string
 }
 
-export type OtlpScope = { name: string; version: string }
+export type OtlpLogRecord = {
+  time: Nanos
+  observed: Nanos
+  traceId: string
+  spanId: string
+  severity: number
+  severityText: string
+  eventName: string
+  /** undefined = none is set. */
+  body: Value | undefined
+  attributes: Attributes
+}
 
-export type OtlpScopeSpans = { scope: OtlpScope; spans: OtlpSpan[] }
+export type OtlpScope = { name: string; version: string; attributes: Attributes }
 
-export type OtlpResourceSpans = { resource: Attributes; droppedResource: number; scopes: OtlpScopeSpans[] }
+/** What one instrumentation library sent: spans or log records. */
+export type OtlpScoped<Item> = { scope: OtlpScope; items: Item[] }
 
-/** The body is not an ExportTraceServiceRequest: 400, nothing of it is stored. */
+export type OtlpResource<Item> = { resource: Attributes; droppedResource: number; scopes: OtlpScoped<Item>[] }
+
+/** The body is not the request that it should be: 400, nothing of it is stored. */
 export class DecodeError extends Error {}
 
 /** The body nests attribute values deeper than is read: 413. */
@@ -56,14 +70,29 @@ export class TooDeep extends Error {}
 /** Deepest nesting of lists and maps inside one attribute value. */
 export const maxValueDepth = 100
 
-export function newResourceSpans(budget: Budget): OtlpResourceSpans {
+export function newResource<Item>(budget: Budget): OtlpResource<Item> {
   spend(budget, cost.message)
   return { resource: { keys: [], values: [] }, droppedResource: 0, scopes: [] }
 }
 
-export function newScopeSpans(budget: Budget): OtlpScopeSpans {
+export function newScoped<Item>(budget: Budget): OtlpScoped<Item> {
   spend(budget, cost.message)
-  return { scope: { name: '', version: '' }, spans: [] }
+  return { scope: { name: '', version: '', attributes: { keys: [], values: [] } }, items: [] }
+}
+
+export function newLogRecord(budget: Budget): OtlpLogRecord {
+  spend(budget, cost.message)
+  return {
+    time: { us: 0, rest: 0 },
+    observed: { us: 0, rest: 0 },
+    traceId: '',
+    spanId: '',
+    severity: 0,
+    severityText: '',
+    eventName: '',
+    body: undefined,
+    attributes: { keys: [], values: [] },
+  }
 }
 
 export function newSpan(budget: Budget): OtlpSpan {
@@ -124,6 +153,10 @@ export function finite(value: number): number | string {
 
 /** Times that differ from the nearest microsecond by less than half of it. */
 export const roundedUs = (time: Nanos): number => (time.rest >= 500 ? time.us + 1 : time.us)
+
+/** Decimal digits of nanoseconds; beyond 2^53 microseconds the nearest double's. */
+export const nanosText = ({ us, rest }: Nanos): string =>
+  us === 0 ? String(rest) : `${us}${String(rest).padStart(3, '0')}`
 
 const notDigit = /\D/
 

@@ -12,10 +12,10 @@ const nested = (cell: string): string =>
   `if(substring(${cell}, 1, 1) IN ('{', '[') AND position(${cell}, '\\n') = 0 AND isValidJSON(${cell}), ${cell}, toJSONString(${cell}))`
 
 function cellOf(name: string, type: string, cell: string): { isDefault: string; text: string } {
+  if (/^(Array|Map)/.test(type)) return { isDefault: `empty(${cell})`, text: `toJSONString(${cell})` }
   if (documents.has(name)) return { isDefault: `${cell} = ''`, text: nested(cell) }
   if (type === 'String') return { isDefault: `${cell} = ''`, text: `toJSONString(toString(${cell}))` }
   if (type.startsWith('Nullable')) return { isDefault: `isNull(${cell})`, text: `toJSONString(assumeNotNull(${cell}))` }
-  if (/^(Array|Map)/.test(type)) return { isDefault: `empty(${cell})`, text: `toJSONString(${cell})` }
   if (type.startsWith('Enum')) return { isDefault: '0', text: `toJSONString(toString(${cell}))` }
   const fallback = / DEFAULT (\S+)$/.exec(type)?.[1] ?? '0'
   return { isDefault: `${cell} = ${fallback}`, text: `toString(${cell})` }

@@ -36,6 +36,13 @@ const instant = (column: string): KeyColumn => ({
   bound: (parameter) => `fromUnixTimestamp64Micro(${parameter}, 'UTC')`,
 })
 
+const instantNano = (column: string): KeyColumn => ({
+  column,
+  read: `toString(toUnixTimestamp64Nano(${column}))`,
+  type: 'Int64',
+  bound: (parameter) => `fromUnixTimestamp64Nano(${parameter}, 'UTC')`,
+})
+
 const same = (...columns: string[]): Record<string, string> => Object.fromEntries(columns.map((name) => [name, name]))
 const word = (value: string): string => `'${value}'`
 
@@ -308,10 +315,34 @@ const evaluationJobs = plain({
   cells: { ...same(...topics.evaluation_jobs.columns.map(nameOf)), event: 'state' },
 })
 
+const logs = plain({
+  topic: 'logs',
+  table: 'logs',
+  keys: [instantNano('at'), text('id')],
+  bytes: 'length(body) + length(toString(attributes)) + 2000',
+  cells: {
+    ...same(...topics.logs.columns.map(nameOf)),
+    ...{ at_ns: 'toUnixTimestamp64Nano(at)', observed_ns: 'toUnixTimestamp64Nano(observed_at)' },
+  },
+})
+
 /** In the order in which an import should see them: what others refer to first. */
 export const sources: readonly Source[] = [
-  ...[files, objects, labels, ...tables, costs, patches, calls, feedback, ...queues, trainingJobs, evaluationJobs],
+  ...[
+    files,
+    objects,
+    labels,
+    ...tables,
+    costs,
+    patches,
+    calls,
+    feedback,
+    ...queues,
+    trainingJobs,
+    evaluationJobs,
+    logs,
+  ],
 ]
 
 /** Tables that follow from the others when their rows are applied again. */
-export const followingTables: readonly string[] = ['payloads', 'object_events', 'feedback_by_ref']
+export const followingTables: readonly string[] = ['payloads', 'object_events', 'feedback_by_ref', 'logs_by_span']

@@ -1,0 +1,28 @@
+// Wire shape of the query of log records.
+import { z } from 'zod'
+import { intFrom, optional, text, withDefault } from './coerce.ts'
+import { list } from './collections.ts'
+
+const timestamp = z.union([z.string(), z.number()])
+
+/** Most lines of one answer. */
+export const maxLogLines = 1_000
+
+export const logsQueryRequest = z.object({
+  project_id: text(),
+  /** Records at or after `start` and before `end`: ISO 8601, or seconds since 1970. */
+  start: timestamp,
+  end: timestamp,
+  trace_id: optional(text()),
+  span_id: optional(text()),
+  event_names: optional(list(text())),
+  /** Severity number of OpenTelemetry, 1 to 24. */
+  min_severity: optional(intFrom(0)),
+  /** Text that the body or the value of an attribute holds. */
+  contains: optional(text()),
+  limit: withDefault(intFrom(1), maxLogLines),
+  /** `cursor` of the last line of the page before. */
+  after: optional(text()),
+})
+
+export type LogsQueryRequest = z.output<typeof logsQueryRequest>

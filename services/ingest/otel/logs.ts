@@ -1,0 +1,129 @@
+// OTLP log records become rows of logs: texts as they came, everything else as JSON text.
+import type { Clock } from '../../core/clock.ts'
+import type { ContentStore } from '../../core/content-port.ts'
+import type { RouteContext } from '../../core/http/route.ts'
+import type { Log } from '../../core/log/log.ts'
+import { createLogWriter, type LogRow, mapText, type Texts } from '../../core/otel-log-rows.ts'
+import { redacted } from '../../core/redact.ts'
+import { isPlausible } from '../../core/timestamps.ts'
+import { type Budget, createBudget, spendOnRows } from './budget.ts'
+import { type Expansion, prepared } from './expand.ts'
+import { keyOf } from './keys.ts'
+import type { Writer } from './receive.ts'
+import { type Attributes, type Nanos, nanosText, type OtlpLogRecord, type OtlpScope, roundedUs } from './spans.ts'
+import { isAcceptable } from './times.ts'
+import { jsonText, type Value } from './values.ts'
+
+export type LogDeps = {
+  log: Pick<Log, 'append'>
+  clock: Clock
+  content: ContentStore
+  config: { maxBodyBytes: number }
+}
+
+/** A row is longer than its record by the names of its columns and by what the records of a scope share. */
+const rowBytesPerBodyByte = 2
+
+/** Whether texts under this key are credentials: what spans hide, the last segment of a dotted key decides. */
+function isSecret(name: string): boolean {
+  const { path, isSecret } = keyOf(name)
+  return isSecret || (path.length > 1 && keyOf(path.at(-1) as string).isSecret)
+}
+
+type Stored = { text: string; isJson: boolean }
+
+function stored(value: Value, hides: boolean, found: Expansion): Stored {
+  if (typeof value === 'string' && hides && value !== '') return { text: redacted, isJson: false }
+  const kept = prepared(value, hides, found)
+  if (typeof kept === 'string') return { text: kept, isJson: false }
+  // A text that holds JSON is read for its credentials and its content, and stays a text.
+  return { text: jsonText(kept, true, false), isJson: typeof value !== 'string' }
+}
+
+/** Of a key that comes twice the last value counts. */
+function textsOf({ keys, values }: Attributes, found: Expansion): Texts {
+  const texts = new Map<string, string>()
+  const json = new Set<string>()
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i] as string
+    const { text, isJson } = stored(values[i] as Value, isSecret(key), found)
+    texts.set(key, text)
+    if (isJson) json.add(key)
+    else json.delete(key)
+  }
+  return { values: texts, json: [...json] }
+}
+
+const idOf = (id: string, length: number): string =>
+  id.length === length && /^[0-9a-f]+$/.test(id) && !/^0+$/.test(id) ? id : ''
+
+/** Name and version of a library stand among its attributes. */
+function scopeText({ name, version, attributes }: OtlpScope, found: Expansion): string {
+  const texts = new Map(textsOf(attributes, found).values)
+  if (name !== '') texts.set('name', name)
+  if (version !== '') texts.set('version', version)
+  return mapText(texts)
+}
+
+const isSet = ({ us, rest }: Nanos): boolean => us > 0 || rest > 0
+
+/** The name of an event: its own field, or what senders before that field wrote. */
+function eventNameOf({ eventName, attributes: { keys, values } }: OtlpLogRecord): string {
+  if (eventName !== '') return eventName
+  const named = values[keys.lastIndexOf('event.name')]
+  return typeof named === 'string' ? named : ''
+}
+
+/** Highest severity that OTLP knows. */
+const maxSeverity = 24
+
+/** Writes the rows of all records that can be stored. */
+export function beginLogs(deps: LogDeps, context: RouteContext, budget: Budget): Writer<OtlpLogRecord> {
+  const { userId } = context.caller
+  const extraction = deps.content.begin()
+  const writer = createLogWriter(context.body.bytes.length * rowBytesPerBodyByte)
+  const nowMs = Date.now()
+  const taken = `${nowMs}000000`
+
+  const rowOf = (record: OtlpLogRecord, shared: Pick<LogRow, 'resource' | 'scope'>, found: Expansion): LogRow => {
+    const body = record.body === undefined ? { text: '', isJson: false } : stored(record.body, false, found)
+    const observed = isPlausible(roundedUs(record.observed), nowMs) ? nanosText(record.observed) : '0'
+    return {
+      at: isSet(record.time) ? nanosText(record.time) : observed === '0' ? taken : observed,
+      observed,
+      traceId: idOf(record.traceId, 32),
+      spanId: idOf(record.spanId, 16),
+      severity: record.severity > 0 && record.severity <= maxSeverity ? record.severity : 0,
+      severityText: record.severityText,
+      eventName: eventNameOf(record),
+      body: body.text,
+      isBodyJson: body.isJson,
+      attributes: textsOf(record.attributes, found),
+      ...shared,
+    }
+  }
+
+  return {
+    scope({ projectId, resource }, scope, count) {
+      const extract = (long: string) => extraction.extract(projectId, userId, long)
+      const expansion = (): Expansion => ({ extract, odd: false, budget: createBudget(deps.config.maxBodyBytes) })
+      const shared = {
+        resource: mapText(textsOf(resource, expansion()).values),
+        scope: scopeText(scope, expansion()),
+      }
+      spendOnRows(budget, count * (shared.resource.length + shared.scope.length + projectId.length))
+      return (record) => {
+        if (isSet(record.time) && !isAcceptable(roundedUs(record.time), nowMs))
+          return 'its time is before 2000 or in the future'
+        const row = rowOf(record, shared, expansion())
+        writer.add(projectId, row, nanosText(record.time), deps.clock.next())
+        return null
+      }
+    },
+    async append() {
+      const before = await extraction.append()
+      const records = writer.take()
+      return records.length === 0 ? before : [...before, await deps.log.append('logs', records)]
+    },
+  }
+}

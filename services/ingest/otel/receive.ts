@@ -1,0 +1,139 @@
+// What all OTLP signals share: decoding, the project of each resource, room for other requests, and the answer.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { fault, tooLarge } from '../../core/http/errors.ts'
+import type { Reply, RouteContext } from '../../core/http/route.ts'
+import type { ProjectId } from '../../core/ids.ts'
+import type { Position } from '../../core/log/log.ts'
+import { formatPositions, positionHeader } from '../../core/positions.ts'
+import { type Budget, createBudget } from './budget.ts'
+import { type Expansion, expand } from './expand.ts'
+import { type RejectedCount, type Rejections, reject, successReply, undecodableReply } from './reply.ts'
+import { projectHeader, projectOfResource, type RoutingOptions } from './routing.ts'
+import { type Attributes, DecodeError, type OtlpResource, type OtlpScope, TooDeep } from './spans.ts'
+import type { Branch } from './values.ts'
+
+export type ReceiveConfig = { maxJsonDepth: number; maxBodyBytes: number } & RoutingOptions
+
+/** A resource whose items have a project. */
+type Routed = {
+  projectId: ProjectId
+  /** As it came, and as a tree. */
+  resource: Attributes
+  attributes: Branch
+  dropped: number
+  /** Some number of it is outside of what the engine reads. */
+  isOdd: boolean
+}
+
+/** Takes the items of one request. */
+export type Writer<Item> = {
+  /** Begins with the items of a scope; the function takes one of them, or says why it is refused. */
+  scope(resource: Routed, scope: OtlpScope, count: number): (item: Item) => string | null
+  /** Resolves when what was taken is durable. */
+  append(): Promise<Position[]>
+}
+
+export type Signal<Item> = {
+  /** As in "Invalid trace request". */
+  noun: string
+  rejected: RejectedCount
+  decodeJson(bytes: Buffer, maxDepth: number, budget: Budget): OtlpResource<Item>[]
+  decodeProtobuf(bytes: Buffer, budget: Budget): OtlpResource<Item>[]
+  /** What an item is called in the sentence about its refusal. */
+  titleOf(item: Item): string
+  begin(context: RouteContext, budget: Budget): Writer<Item>
+}
+
+/** Milliseconds after which other requests get their turn while a large body is worked on. */
+const turnMs = 8
+/** Items between two looks at the time. */
+const itemsPerLook = 16
+
+const itemCount = ({ scopes }: OtlpResource<unknown>): number =>
+  scopes.reduce((sum, { items }) => sum + items.length, 0)
+
+type Resource<Item> = { decoded: OtlpResource<Item>; routed: Routed | null }
+
+/** Resources that hold items, each with its project where one is named. */
+function routed<Item>(
+  config: ReceiveConfig,
+  context: RouteContext,
+  decoded: OtlpResource<Item>[],
+  named: ProjectId | null,
+  budget: Budget,
+): Resource<Item>[] {
+  return decoded
+    .filter((resource) => itemCount(resource) > 0)
+    .map((resource) => {
+      const found: Expansion = { extract: () => null, odd: false, budget }
+      const attributes = expand(resource.resource, found, true) as Branch
+      const id = named ?? projectOfResource(attributes, config, context.caller)
+      if (id === null) return { decoded: resource, routed: null }
+      const projectId = context.project(id)
+      const { resource: flat, droppedResource: dropped } = resource
+      return { decoded: resource, routed: { projectId, resource: flat, attributes, dropped, isOdd: found.odd } }
+    })
+}
+
+async function write<Item>(
+  signal: Signal<Item>,
+  context: RouteContext,
+  resources: Resource<Item>[],
+  budget: Budget,
+  rejections: Rejections,
+): Promise<Position[]> {
+  if (resources.length === 0) return []
+  if (resources.every(({ routed }) => routed === null))
+    throw fault(
+      400,
+      `No project: send the header ${projectHeader}: <entity>/<project>, the resource attributes <vendor>.entity and <vendor>.project, or a key of one project`,
+    )
+  const writer = signal.begin(context, budget)
+  const withoutProject = () => 'its resource names no project'
+  let turnEnds = performance.now() + turnMs
+  let itemsLeft = itemsPerLook
+  for (const { decoded, routed } of resources) {
+    for (const { scope, items } of decoded.scopes) {
+      const take = routed === null ? withoutProject : writer.scope(routed, scope, items.length)
+      for (const item of items) {
+        const reason = take(item)
+        if (reason !== null) reject(rejections, `${signal.titleOf(item)}: ${reason}`)
+        if (--itemsLeft === 0) {
+          itemsLeft = itemsPerLook
+          if (performance.now() > turnEnds) {
+            await nextTurn()
+            turnEnds = performance.now() + turnMs
+          }
+        }
+      }
+    }
+  }
+  return writer.append()
+}
+
+/** Takes a request of a signal: everything of it that can be stored is durable when this resolves. */
+export async function receive<Item>(
+  config: ReceiveConfig,
+  signal: Signal<Item>,
+  context: RouteContext,
+): Promise<Reply> {
+  const { bytes, contentType } = context.body
+  const isJson = contentType === 'application/json'
+  const header = context.header(projectHeader)
+  const named = header === undefined ? null : context.project(header)
+  const budget = createBudget(config.maxBodyBytes, context.mayTakeLong)
+  let decoded: OtlpResource<Item>[]
+  try {
+    decoded = isJson ? signal.decodeJson(bytes, config.maxJsonDepth, budget) : signal.decodeProtobuf(bytes, budget)
+  } catch (error) {
+    if (error instanceof TooDeep) throw tooLarge()
+    if (error instanceof DecodeError)
+      return undecodableReply(isJson, `Invalid ${signal.noun} request: ${error.message}`)
+    throw error
+  }
+  const rejections: Rejections = { count: 0, sentences: [] }
+  const resources = routed(config, context, decoded, named, budget)
+  const positions = await write(signal, context, resources, budget, rejections)
+  const headers: Record<string, string> = positions.length > 0 ? { [positionHeader]: formatPositions(positions) } : {}
+  return successReply(isJson, signal.rejected, rejections, headers)
+}
