@@ -1,8 +1,9 @@
-// `npm run check`: formatter, linter, import rules, types, dead code, and two rules of this repository, side by side.
+// `npm run check`: formatter, linter, import rules, types, dead code, and rules of this repository, side by side.
 import { execFile, execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { glossaryFaults, glossaryWords, namesOf } from './glossary.ts'
 import { migrationFaults } from './migration-numbers.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -57,10 +58,17 @@ function lockFile(): Outcome {
 const migrations = (): Outcome =>
   outcome('migrations', migrationFaults(readdirSync(join(root, 'clickhouse/migrations'))))
 
+const glossary = (): Outcome =>
+  outcome(
+    'glossary',
+    glossaryFaults(namesOf(root), glossaryWords(readFileSync(join(root, 'docs/glossary.md'), 'utf8'))),
+  )
+
 const outcomes = [
   longFiles(),
   lockFile(),
   migrations(),
+  glossary(),
   ...(await Promise.all([tool('biome', 'check'), tool('tsc'), tool('knip')])),
 ]
 for (const { name, text, passed } of outcomes) {
