@@ -40,9 +40,14 @@ import { createStateFile, createStateTable } from './worker/rebuild-state.ts'
 import { createRepair, type Repair } from './worker/repair.ts'
 import { startWorker, type Worker } from './worker/run.ts'
 import { createSweeps } from './worker/sweeps.ts'
+import { createViews } from './worker/views.ts'
 
 const partsEveryMs = 60_000
 const lookMs = 2_000
+/** Views are looked for also when nothing comes; */
+const viewsEveryMs = 10_000
+/** with each batch where others can drop them, so rarely where this process alone has the tables. */
+const ownViewsTrustMs = 2_000
 
 type ApplyingDeps = {
   config: Config
@@ -79,7 +84,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   open.push({ name: 'dead letters', limitMs: 5_000, close: () => deadLetters.close() })
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => undefined)
-  const merges = createMerges({ store })
+  const merges = createMerges({ store, budget: { run: (piece) => worker.budget.run(piece) } })
   const sweeps = createSweeps({
     sweep: () => worker.sweepChanged(),
     async hourly() {
@@ -90,7 +95,15 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     },
     onError: (error) => logger.warn({ error: String(error) }, 'clean-up failed'),
   })
+  const views = createViews(store, hasEmbeddedStore(config) ? ownViewsTrustMs : 0)
+  const lookAtViews = () =>
+    views.look().catch((error: unknown) => logger.warn({ error: String(error) }, 'views were not looked for'))
+  await lookAtViews()
+  const viewing = setInterval(lookAtViews, viewsEveryMs)
+  viewing.unref()
+  open.push({ name: 'views', limitMs: 1_000, close: () => clearInterval(viewing) })
   const worker = startWorker({
+    views,
     log: {
       ...log,
       async commit(position) {

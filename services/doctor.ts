@@ -11,6 +11,7 @@ import type { Store } from './core/store/store.ts'
 import { databaseOf, hasEmbeddedStore, reachOf } from './engines.ts'
 import { openProviders } from './inference/providers.ts'
 import { missingText, readApplied } from './worker/applied/table.ts'
+import { declaredViews, missingViews } from './worker/views.ts'
 
 type Verdict = 'ok' | 'warn' | 'fail'
 export type Finding = { check: string; verdict: Verdict; says: string }
@@ -236,6 +237,16 @@ async function records(store: Pick<Store, 'rows'>, tables: readonly { name: stri
   return missing === undefined ? ok('records', 'none is known to be missing') : fail('records', missing)
 }
 
+/** Views without which rows do not reach every table. */
+async function views(store: Pick<Store, 'rows'>, tables: readonly unknown[]): Promise<Finding> {
+  if (tables.length === 0) return ok('views', 'not made yet')
+  const declared = [...declaredViews().values()].flat()
+  const gone = await missingViews(store, declared)
+  return gone.length === 0
+    ? ok('views', `${declared.length}, all there`)
+    : fail('views', `missing: ${gone.join(', ')}; rows wait until they are made again (docs/operate.md)`)
+}
+
 /** Findings about the store, inside a process that has it open. */
 export async function examineStore(config: Config, store: Pick<Store, 'rows'>): Promise<Finding[]> {
   const database = databaseOf(config)
@@ -265,6 +276,7 @@ export async function examineStore(config: Config, store: Pick<Store, 'rows'>): 
   })
   return [
     await records(store, tables),
+    await views(store, tables),
     engineVersion(about?.version ?? '', about?.zone ?? ''),
     ...(await disks(store)),
     ...(hasEmbeddedStore(config) ? [] : await serverSettings(config, store)),

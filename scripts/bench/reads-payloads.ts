@@ -56,7 +56,7 @@ export async function fillParts(store: Store): Promise<void> {
 
 /** Derives the leaves of everything; returns microseconds of CPU per payload. */
 export async function deriveLeaves(store: Store): Promise<number> {
-  const leaves = createLeaves({ store, rest: async () => {} })
+  const leaves = createLeaves({ store })
   const rollups = createRollups({
     store,
     committed: async () => [{ topic: 'calls', partition: 0, offset: 1 }],

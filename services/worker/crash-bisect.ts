@@ -16,7 +16,7 @@ const maxChildren = 400
 /** So many rows that end the engine are a fault of the engine and not of rows. */
 const maxCrashingRows = 20
 
-const digestOf = (bytes: Buffer[]): string => {
+export const digestOf = (bytes: Buffer[]): string => {
   const hash = createHash('sha256')
   for (const chunk of bytes) hash.update(chunk)
   return hash.digest('hex')

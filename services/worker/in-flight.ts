@@ -6,7 +6,7 @@ import type { TopicName } from '../core/topics.ts'
 
 type Mark = { topic: TopicName; partition: number; firstOffset: number; attempts: number }
 
-/** What child processes found out about rows of a batch, by a digest of the rows. */
+/** What is known about rows of a batch, by a digest of the rows; the newest finding counts. */
 export type Findings = {
   count(): number
   get(digest: string): string | undefined
@@ -16,8 +16,10 @@ export type Findings = {
 export type InFlight = {
   /** Notes that the batch is about to be applied; returns how often it was begun before without an end. */
   begin(batch: Batch): number
-  /** What was found out about the batch in this start and those before, by the same build. */
+  /** What child processes found out about the batch in this start and those before, by the same build. */
   findings(batch: Batch): Findings
+  /** How far groups of its rows got that are applied one by one, in the same way. */
+  steps(batch: Batch): Findings
   /** It is applied. */
   end(batch: Batch): void
   /** The process ends in order before it is applied: this start was no crash, and those before still count. */
@@ -25,9 +27,12 @@ export type InFlight = {
 }
 
 /** For a store that is not in this process: its end is an outage, never a crash of ours. */
+const nothing: Findings = { count: () => 0, get: () => undefined, put() {} }
+
 export const noInFlight: InFlight = {
   begin: () => 0,
-  findings: () => ({ count: () => 0, get: () => undefined, put() {} }),
+  findings: () => nothing,
+  steps: () => nothing,
   end() {},
   leave() {},
 }
@@ -40,7 +45,8 @@ export const noInFlight: InFlight = {
 export function createInFlight(dir: string, build = ''): InFlight {
   const nameOf = (batch: Batch) => `${batch.topic}-${batch.partition}`
   const pathOf = (batch: Batch) => join(dir, `in-flight-${nameOf(batch)}.json`)
-  const findingsPathOf = (batch: Batch) => join(dir, `in-flight-${nameOf(batch)}.findings`)
+  const kinds = ['findings', 'steps'] as const
+  const listPathOf = (batch: Batch, kind: (typeof kinds)[number]) => join(dir, `in-flight-${nameOf(batch)}.${kind}`)
   const read = (path: string): Mark | undefined => {
     if (!existsSync(path)) return undefined
     try {
@@ -62,7 +68,24 @@ export function createInFlight(dir: string, build = ''): InFlight {
   }
   const end = (batch: Batch): void => {
     rmSync(pathOf(batch), { force: true })
-    rmSync(findingsPathOf(batch), { force: true })
+    for (const kind of kinds) rmSync(listPathOf(batch, kind), { force: true })
+  }
+  const listOf = (batch: Batch, kind: (typeof kinds)[number]): Findings => {
+    const path = listPathOf(batch, kind)
+    const [head, ...lines] = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : []
+    if (head !== build) writeFileSync(path, `${build}\n`)
+    // A last line that is cut short names no digest that is ever asked for.
+    const known = new Map(
+      head === build ? lines.filter(Boolean).map((line) => line.split(' ') as [string, string]) : [],
+    )
+    return {
+      count: () => known.size,
+      get: (digest) => known.get(digest),
+      put(digest, finding) {
+        known.set(digest, finding)
+        appendFileSync(path, `${digest} ${finding}\n`)
+      },
+    }
   }
   return {
     begin(batch) {
@@ -70,23 +93,8 @@ export function createInFlight(dir: string, build = ''): InFlight {
       write(batch, attempts + 1)
       return attempts
     },
-    findings(batch) {
-      const path = findingsPathOf(batch)
-      const [head, ...lines] = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : []
-      if (head !== build) writeFileSync(path, `${build}\n`)
-      // A last line that is cut short names no digest that is ever asked for.
-      const known = new Map(
-        head === build ? lines.filter(Boolean).map((line) => line.split(' ') as [string, string]) : [],
-      )
-      return {
-        count: () => known.size,
-        get: (digest) => known.get(digest),
-        put(digest, finding) {
-          known.set(digest, finding)
-          appendFileSync(path, `${digest} ${finding}\n`)
-        },
-      }
-    },
+    findings: (batch) => listOf(batch, 'findings'),
+    steps: (batch) => listOf(batch, 'steps'),
     end,
     leave(batch) {
       const attempts = attemptsOf(batch) - 1

@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { leavesRollup } from '../core/leaves.ts'
 import type { Store } from '../core/store/store.ts'
+import { type Budget, unlimited } from './budget.ts'
 import { createLeafGroups, type LeafGroups, type PayloadKey } from './leaf-groups.ts'
 import { type PayloadRow, payloadRows } from './leaf-rows.ts'
 import { type Leaf, leavesOf } from './leaf-scan.ts'
@@ -44,9 +45,9 @@ function leavesOfRow(row: PayloadRow, part: PayloadKey['part']): Leaf[] {
   return documents.flat()
 }
 
-/** @param deps.rest waits after each portion, given the milliseconds that it took */
-export function createLeaves(deps: { store: Store; rest(tookMs: number): Promise<void> }): Leaves {
-  const { store } = deps
+/** @param deps.budget of each portion of rows */
+export function createLeaves(deps: { store: Store; budget?: Budget }): Leaves {
+  const { store, budget = unlimited } = deps
   let isStopping = false
   let lastChunk = 0
 
@@ -78,19 +79,20 @@ export function createLeaves(deps: { store: Store; rest(tookMs: number): Promise
     let size = windowUs
     let after = { us: Number(span.from_us), id: '', side: -1 }
     while (after.us < end && !isStopping) {
-      const beganMs = performance.now()
       const before = Math.min(end, after.us + size)
       const { us, id, side } = after
       const params = { project: span.project_id, from: us, before, id, side, bytes: payloadBytes, limit: portionRows }
-      const answer = await store.bytes(statement('leaves-rows', params), 'RowBinary', { pool: 'background' })
-      const { count, last } = await gather(span.project_id, answer, groups)
-      if (groups.bytes() >= writtenBytes) await write(groups)
+      const { count, last } = await budget.run(async () => {
+        const answer = await store.bytes(statement('leaves-rows', params), 'RowBinary', { pool: 'background' })
+        const found = await gather(span.project_id, answer, groups)
+        if (groups.bytes() >= writtenBytes) await write(groups)
+        return found
+      })
       if (last && count === portionRows) after = last
       else {
         after = { us: before, id: '', side: -1 }
         if (count < portionRows / 4) size *= 2
       }
-      await deps.rest(performance.now() - beganMs)
     }
   }
 

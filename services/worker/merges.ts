@@ -1,6 +1,7 @@
 // Merges quiet months of calls into one part, where FINAL costs nothing, once enough of them has changed: what is written
 // again follows from what changed, not from what is stored.
 import type { Store } from '../core/store/store.ts'
+import { type Budget, unlimited } from './budget.ts'
 
 export type Merges = {
   /** Merges what is due, one month after the other; returns the months. */
@@ -15,7 +16,10 @@ const minChangedPercent = 10
 /** One merge takes half a minute or so, and the process may end meanwhile; larger months stay as the engine's own merges leave them. */
 const maxBytes = 2 * 2 ** 30
 
-export function createMerges({ store }: { store: Pick<Store, 'rows' | 'command'> }, quiet = quietSeconds): Merges {
+export function createMerges(
+  { store, budget = unlimited }: { store: Pick<Store, 'rows' | 'command'>; budget?: Budget },
+  quiet = quietSeconds,
+): Merges {
   let isStopped = false
   let running: Promise<unknown> = Promise.resolve()
 
@@ -37,7 +41,7 @@ export function createMerges({ store }: { store: Pick<Store, 'rows' | 'command'>
     for (const { month } of months) {
       if (isStopped || !/^\d+$/.test(month)) break
       const sql = `OPTIMIZE TABLE callhouse.calls PARTITION ID '${month}' FINAL`
-      await store.command({ name: 'merges.month', sql, params: {} }, { background: true })
+      await budget.run(() => store.command({ name: 'merges.month', sql, params: {} }, { background: true }))
       merged.push(month)
     }
     return merged

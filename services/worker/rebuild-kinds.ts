@@ -147,7 +147,7 @@ function fromMarks({ store, log, worker, server }: KindDeps, name: string): Kind
     due: { partition: number; covered: number; upto: number }[],
     through: Store = shadow.store,
   ): Promise<void> => {
-    const leaves = isLeaves ? createLeaves({ store: through, rest: async () => {} }) : undefined
+    const leaves = isLeaves ? createLeaves({ store: through }) : undefined
     const rollup = (leaves?.rollup ?? rollupTable.find((one) => one.name === name)) as Rollup
     const range = {
       partitions: due.map(({ partition }) => partition),

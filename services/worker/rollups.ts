@@ -2,6 +2,7 @@
 import { leavesRollup } from '../core/leaves.ts'
 import type { Position } from '../core/log/log.ts'
 import type { Store } from '../core/store/store.ts'
+import { type Budget, unlimited } from './budget.ts'
 import { type Hours, hoursOf } from './hours.ts'
 import { statement } from './statements.ts'
 
@@ -47,10 +48,6 @@ export type Rollups = {
 /** A recompute waits this long after the first mark, so that a busy minute is counted once and not per batch. */
 const quietMs = 2_000
 const slowMs = 15_000
-/** Share of the time that recomputing may take: minutes that are not recomputed yet are computed when they are read. */
-const share = 0.05
-/** Longest rest: a recompute that met an outage, or a process that was suspended in it, took long for nothing. */
-const longestRestMs = 300_000
 /** Beside the batches: rows that come meanwhile have marks beyond what is covered. */
 const aside = { background: true }
 /** Marks of this many log positions stay in one partition of the table, dropped when all of them are covered. */
@@ -75,10 +72,12 @@ export function createRollups(deps: {
   verify?: (() => Promise<void>) | undefined
   onError(error: Error): void
   table?: readonly Rollup[]
-  /** For rollups that take their time: they wait longer, rest on their own, and leave the marks to the others. */
+  /** For rollups that take their time: they wait longer, and leave the marks to the others. */
   isSlow?: boolean
+  /** What is recomputed by itself, not by `refresh`: minutes that are not recomputed yet are computed when they are read. */
+  budget?: Budget
 }): Rollups {
-  const { store, table = rollupTable, isSlow = false } = deps
+  const { store, table = rollupTable, isSlow = false, budget = unlimited } = deps
   const states = new Map<string, State>()
   let dropped = 0
   let timer: NodeJS.Timeout | undefined
@@ -108,15 +107,22 @@ export function createRollups(deps: {
     rollup: Rollup,
     state: State,
     due: { partition: number; covered: number; offset: number }[],
+    within: Budget,
   ): Promise<void> => {
     const range = {
       partitions: due.map(({ partition }) => partition),
       covered: due.map(({ covered }) => covered),
       upto: due.map(({ offset }) => offset),
       least: Math.min(...due.map(({ covered }) => covered)),
-      revision: Math.max(Date.now() * 1_000, state.revision + 1),
+      revision: 0,
     }
-    for (const file of rollup.statements) await store.command(statement(file, range), aside)
+    const recompute = async (): Promise<void> => {
+      // Of two processes that recompute at the same time the one that began to read later wins.
+      range.revision = Math.max(Date.now() * 1_000, state.revision + 1)
+      for (const file of rollup.statements) await store.command(statement(file, range), aside)
+    }
+    if (rollup.statements.length > 0) await within.run(recompute, { isHurried: !isSlow })
+    else range.revision = Math.max(Date.now() * 1_000, state.revision + 1)
     await rollup.derive?.(range)
     state.revision = range.revision
   }
@@ -133,7 +139,7 @@ export function createRollups(deps: {
   }
 
   /** The next hours of the first count, or its end. */
-  const countFirst = async (rollup: Rollup, state: State, committed: Position[]): Promise<void> => {
+  const countFirst = async (rollup: Rollup, state: State, committed: Position[], within: Budget): Promise<void> => {
     if (state.first === 'due') state.first = { windows: await hoursOf(store, 0), upto: committed }
     const { windows, upto } = state.first as Exclude<State['first'], 'due' | null>
     const [window] = windows
@@ -141,7 +147,7 @@ export function createRollups(deps: {
       const partition = ownPartition - windows.length
       const { fromUs: from, beforeUs: before } = window
       await store.command(statement('call-marks-again', { partition, position: 0, from, before }), aside)
-      await count(rollup, state, [{ partition, covered: -1, offset: 0 }])
+      await count(rollup, state, [{ partition, covered: -1, offset: 0 }], within)
       windows.shift()
       return
     }
@@ -161,7 +167,7 @@ export function createRollups(deps: {
     return state
   }
 
-  const recompute = async (rollup: Rollup, committed: Position[]): Promise<boolean> => {
+  const recompute = async (rollup: Rollup, committed: Position[], within: Budget): Promise<boolean> => {
     const state = await loaded(rollup)
     const { offsets, first } = state
     const uncovered = offsets.size === 0 ? -1 : 0
@@ -170,12 +176,12 @@ export function createRollups(deps: {
       .filter(({ offset, covered }) => offset > covered)
     const isDue = due.length > 0 && (first === null || offsets.size > 0)
     if (isDue) {
-      await count(rollup, state, due)
+      await count(rollup, state, due, within)
       await advance(rollup.name, state, due)
     }
     if (first !== null) {
       isFirstCount = true
-      await countFirst(rollup, state, committed)
+      await countFirst(rollup, state, committed, within)
     }
     return isDue || first !== null
   }
@@ -196,7 +202,7 @@ export function createRollups(deps: {
   }
 
   /** Returns whether anything was due. */
-  const recomputeAll = async (): Promise<boolean> => {
+  const recomputeAll = async (within: Budget): Promise<boolean> => {
     const committed = await deps.committed()
     // Another worker keeps the rollups.
     if (committed.length === 0) {
@@ -207,7 +213,7 @@ export function createRollups(deps: {
     let isDone = false
     for (const rollup of table) {
       const beganMs = Date.now()
-      isDone = (await recompute(rollup, committed)) || isDone
+      isDone = (await recompute(rollup, committed, within)) || isDone
       if (touchedMs > beganMs) lacking.set(rollup.name, beganMs)
       else if (states.get(rollup.name)?.offsets.size) lacking.delete(rollup.name)
     }
@@ -215,22 +221,20 @@ export function createRollups(deps: {
     return isDone
   }
 
-  const refresh = (): Promise<boolean> => {
-    running = running.catch(() => false).then(recomputeAll)
+  const refresh = (within: Budget): Promise<boolean> => {
+    running = running.catch(() => false).then(() => recomputeAll(within))
     return running
   }
 
   const schedule = (afterMs: number): void => {
     if (timer || stopped) return
     timer = setTimeout(async () => {
-      const beganMs = performance.now()
-      const isDone = await refresh().catch((error: unknown) => {
+      const isDone = await refresh(budget).catch((error: unknown) => {
         deps.onError(error instanceof Error ? error : new Error(String(error)))
         return true
       })
-      const restMs = isSlow ? slowMs : Math.min(longestRestMs, (performance.now() - beganMs) * (1 / share - 1))
       timer = undefined
-      if (isDone) schedule(Math.max(quietMs, restMs))
+      if (isDone) schedule(isSlow ? slowMs : quietMs)
     }, afterMs)
     timer.unref()
   }
@@ -246,7 +250,7 @@ export function createRollups(deps: {
       // Once more after the first count: it covers what was committed when it began.
       do {
         isFirstCount = false
-        await refresh()
+        await refresh(unlimited)
       } while (isFirstCount)
     },
     alone(job) {

@@ -3,8 +3,10 @@ import type { Batch, Log } from '../core/log/log.ts'
 import type { Progress } from '../core/progress.ts'
 import { type Store, StoreError } from '../core/store/store.ts'
 import { type TopicName, topics } from '../core/topics.ts'
+import { type Budget, createBudget } from './budget.ts'
 import { type CallMaterializer, createCallMaterializer } from './calls.ts'
 import { createControl, type KeptRecords } from './control.ts'
+import { createGuarded } from './crash-apply.ts'
 import { withoutCrashingRows } from './crash-bisect.ts'
 import type { CrashProbe } from './crash-probe.ts'
 import type { DeadLetters } from './deadletters.ts'
@@ -14,12 +16,13 @@ import { joined, partsOf } from './joined.ts'
 import { createLeaves } from './leaves.ts'
 import type { Materializer } from './materializer.ts'
 import type { MonthRange } from './months.ts'
-import { pause, restBeside } from './pause.ts'
+import { pause } from './pause.ts'
 import { createPortions, portionOf } from './portions.ts'
 import { createQueue } from './queue.ts'
 import { createRollups, type Rollups } from './rollups.ts'
-import type { SegmentRow } from './segment-rows.ts'
+import { type SegmentRow, withoutHeader } from './segment-rows.ts'
 import { createSweep } from './sweep.ts'
+import type { Views } from './views.ts'
 
 /** What the worker reports after each batch; the composition root turns it into log lines and metrics. */
 export type BatchReport = {
@@ -42,6 +45,8 @@ export type WorkerDeps = {
   probe?: CrashProbe
   /** What the log still holds: rows that went in before tell bad rows from tables that take nothing. */
   records?: KeptRecords
+  /** Whether the views that fill the tables are there, asked after each batch; absent: never asked. */
+  views?: Views
   /** Whether the tables are still those of the log, asked after an outage and before counters. @throws Error when not */
   verify?(): Promise<void>
   onBatch?(report: BatchReport): void
@@ -58,6 +63,8 @@ export type Worker = {
   rollups: Rollups
   /** Keeps the leaves of payloads. */
   leafRollups: Rollups
+  /** Of all work in the background. */
+  budget: Budget
   /** Runs a job between two batches. */
   alone<T>(job: () => Promise<T>): Promise<T>
   /** Folds calls that large batches brought under two start times; part of the hourly housekeeping. */
@@ -113,7 +120,7 @@ function reasonOf(error: Error): string {
 const joinedBytes = 16 * 2 ** 20
 const sizeOf = ({ records }: Batch): number => records.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
 
-/** Deriving leaves takes a tenth of a core while batches come, else what is idle. */
+/** So long after a batch more are taken to come. */
 const busyMs = 3_000
 
 /** Crashed starts after which a batch is tried row by row in a child process. */
@@ -121,7 +128,7 @@ const crashesBeforeBisect = 2
 
 /** Starts one loop per topic. All statements run one after the other: the scratch tables belong to one batch. */
 export function startWorker(deps: WorkerDeps): Worker {
-  const { log, store, progress, deadLetters, inFlight } = deps
+  const { log, store, progress, deadLetters, inFlight, views } = deps
   const stopping = new AbortController()
   const queue = createQueue()
   const calls: CallMaterializer = createCallMaterializer(store)
@@ -145,16 +152,14 @@ export function startWorker(deps: WorkerDeps): Worker {
     verify: deps.verify,
     committed: async () => (log.leads('calls') ? progress.readable(await log.committed('calls')) : []),
   }
+  let lastBatchMs = 0
+  const budget = createBudget(() => Date.now() - lastBatchMs < busyMs, stopping.signal)
   const rollups = createRollups({
-    ...keeping,
+    ...{ ...keeping, budget },
     onError: (error) => deps.onRetry?.('calls', error, 0),
   })
 
-  let lastBatchMs = 0
-  const leaves = createLeaves({
-    store,
-    rest: restBeside(() => Date.now() - lastBatchMs < busyMs, stopping.signal),
-  })
+  const leaves = createLeaves({ store, budget })
   const leafRollups = createRollups({
     ...keeping,
     onError: (error) => void (stopping.signal.aborted || deps.onRetry?.('calls', error, 0)),
@@ -179,11 +184,18 @@ export function startWorker(deps: WorkerDeps): Worker {
     sound: SegmentRow[][] | undefined,
   ): Promise<number> => {
     if (!sound) return applyRows(materializer, batch, undefined)
+    const { topic } = batch
+    const guarded = createGuarded({
+      steps: inFlight.steps(partsOf(batch)[0] as Batch),
+      apply: (rows) => applyRows(materializer, portionOf(batch, rows), rows),
+      giveUp: ({ partition, offset, rowIndex, text }) =>
+        deadLetters.add({
+          ...{ topic, partition, offset, rowIndex, row: withoutHeader(text) },
+          reason: 'the process ended whenever this row was applied, also by itself',
+        }),
+    })
     let dead = batch.rowCount
-    for (const rows of sound) {
-      dead -= rows.length
-      dead += await applyRows(materializer, portionOf(batch, rows), rows)
-    }
+    for (const rows of sound) dead += (await guarded(rows)) - rows.length
     return dead
   }
 
@@ -229,7 +241,10 @@ export function startWorker(deps: WorkerDeps): Worker {
           ...{ deadLetters, findings: inFlight.findings(parts[0] as Batch), signal: stopping.signal },
           ...(deps.probe && { probe: deps.probe }),
         })
-      return apply(materializer, batch, sound)
+      if (views?.isGone(topic)) await views.check(topic)
+      const refused = await apply(materializer, batch, sound)
+      await views?.check(topic)
+      return refused
     })
     const isDone =
       dead !== undefined &&
@@ -288,7 +303,7 @@ export function startWorker(deps: WorkerDeps): Worker {
   const nextPosition = (topic: TopicName) => ({ partition: 0, offset: progress.offset(topic, 0) + 1 })
 
   const sweep = createSweep({
-    ...{ store, calls, queue },
+    ...{ store, calls, queue, budget },
     committed: async () => (log.leads('calls') ? log.committed('calls') : []),
     position: () => nextPosition('calls'),
   })
@@ -296,6 +311,7 @@ export function startWorker(deps: WorkerDeps): Worker {
   return {
     rollups,
     leafRollups,
+    budget,
     alone: queue.run,
     async reapply(topic, rows) {
       const materializer = materializers.find((one) => one.topic === topic) as Materializer
@@ -323,7 +339,9 @@ export function startWorker(deps: WorkerDeps): Worker {
     status() {
       const all = [...failing]
       const first = all.find(([, { status }]) => status === 'down') ?? all[0]
-      return first ? { status: first[1].status, reason: `${first[0]}: ${first[1].reason}` } : { status: 'ok' }
+      if (first) return { status: first[1].status, reason: `${first[0]}: ${first[1].reason}` }
+      const reason = views?.problem()
+      return reason === undefined ? { status: 'ok' } : { status: 'down', reason }
     },
     sweepChanged: sweep.changed,
     sweep: sweep.all,

@@ -2,6 +2,7 @@
 // batches and folded between them, a few at a time.
 import type { Position } from '../core/log/log.ts'
 import type { Query, Store } from '../core/store/store.ts'
+import { type Budget, unlimited } from './budget.ts'
 import type { CallMaterializer } from './calls.ts'
 import type { Queue } from './queue.ts'
 import { createRollups, type Rollup, sweepRollup } from './rollups.ts'
@@ -35,15 +36,16 @@ export function createSweep(deps: {
   queue: Queue
   committed(): Promise<Position[]>
   position(): Pick<Position, 'partition' | 'offset'>
+  budget?: Budget
 }): Sweep {
-  const { store, calls, queue } = deps
+  const { store, calls, queue, budget = unlimited } = deps
   const stopping = new AbortController()
   const beside = { pool: 'background', timeoutMs: 600_000, signal: stopping.signal } as const
   let folded = 0
 
   const foldFound = async (query: Query): Promise<void> => {
     for (let round = 0; round < maxRounds; round++) {
-      const found = await store.rows<Doubled>(query, beside)
+      const found = await budget.run(() => store.rows<Doubled>(query, beside))
       for (let i = 0; i < found.length; i += maxPerTurn) {
         const some = found.slice(i, i + maxPerTurn)
         await queue.run(() => calls.foldNamed(deps.position(), some))
@@ -61,7 +63,7 @@ export function createSweep(deps: {
     async derive(range) {
       // Nothing is known to be swept in an installation that has none of these marks yet.
       if (range.least === -1) return everything()
-      const [row] = await store.rows<{ n: number }>(statement('sweep-due', range), beside)
+      const [row] = await budget.run(() => store.rows<{ n: number }>(statement('sweep-due', range), beside))
       const n = Number(row?.n ?? 0)
       if (n > maxLookedUp) await everything()
       else if (n > 0) await foldFound(statement('sweep-changed', { ...range, limit: maxFound }))

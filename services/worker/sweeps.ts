@@ -9,8 +9,6 @@ export type Sweeps = {
 const hourMs = 3_600_000
 /** More large batches are likely to follow the first one. */
 const soonMs = 1_000
-/** Sweeps take at most this share of the time. */
-const share = 0.02
 
 export function createSweeps(deps: {
   sweep(): Promise<unknown>
@@ -19,17 +17,14 @@ export function createSweeps(deps: {
   onError(error: unknown): void
 }): Sweeps {
   let soon: NodeJS.Timeout | undefined
-  let tookMs = 0
   let isTouched = false
   let running: Promise<void> | undefined
   let isStopped = false
 
   const sweep = (): Promise<void> => {
     running ??= (async () => {
-      const beganMs = performance.now()
       isTouched = false
       await deps.sweep().catch(deps.onError)
-      tookMs = performance.now() - beganMs
       running = undefined
       if (isTouched) schedule()
     })()
@@ -37,13 +32,10 @@ export function createSweeps(deps: {
   }
   const schedule = (): void => {
     if (soon !== undefined || running !== undefined || isStopped) return
-    soon = setTimeout(
-      () => {
-        soon = undefined
-        void sweep()
-      },
-      Math.max(soonMs, tookMs / share),
-    )
+    soon = setTimeout(() => {
+      soon = undefined
+      void sweep()
+    }, soonMs)
     soon.unref()
   }
   const hourly = setInterval(() => void sweep().then(deps.hourly).catch(deps.onError), hourMs)

@@ -91,7 +91,7 @@ it('finds nothing wrong with a server that has our settings', async () => {
   )
 })
 
-it('finds a server that is old, full, busy with itself, or not replicated where it should be', async () => {
+it('finds a server that is old, full, busy with itself, without its views, or not replicated where it should be', async () => {
   const tables = [{ name: 'calls', engine: 'ReplacingMergeTree', full: '' }]
   const findings = await examineStore(
     configOf(...onServer, '--clickhouse-cluster', 'main'),
@@ -109,6 +109,7 @@ it('finds a server that is old, full, busy with itself, or not replicated where 
   expect(findings.filter(({ verdict }) => verdict !== 'ok').map(({ check, verdict }) => `${verdict} ${check}`)).toEqual(
     [
       ...[
+        'fail views',
         'warn engine',
         'fail engine disk',
         'warn engine disk',

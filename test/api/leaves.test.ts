@@ -43,7 +43,6 @@ describe('deriving', () => {
             ? Promise.reject(new Error('the process ends here'))
             : store.command(query, options),
       },
-      rest: async () => {},
     })
     await store.command({
       name: 'test',
@@ -124,7 +123,7 @@ describe('an order in which thousands share the first value', () => {
       ['output.word', 'asc', 4, 2],
     ]
     const before = await Promise.all(asked.map((one) => page(...one)))
-    const leaves = createLeaves({ store: world.store, rest: async () => {} })
+    const leaves = createLeaves({ store: world.store })
     await leaves.rollup.derive({ partitions: [0], covered: [0], upto: [1_000_000], least: 0 })
     await world.store.command({
       name: 'test',

@@ -1,6 +1,7 @@
 // Batches that are too much for the store at once: many months, too little memory, and statements that it refuses.
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Batch, Log, Position } from '../../services/core/log/log.ts'
+import type { StoredRecord } from '../../services/core/log/read.ts'
 import type { Progress } from '../../services/core/progress.ts'
 import { type Store, StoreError } from '../../services/core/store/store.ts'
 import type { DeadLetters } from '../../services/worker/deadletters.ts'
@@ -87,7 +88,11 @@ describe('a store that refuses', () => {
   })
 
   /** A worker on one batch of objects; `refuse` says for some rows why they are not taken. */
-  function start(refuse: (rows: string[], attempt: number) => StoreError | null, lines = rows) {
+  function start(
+    refuse: (rows: string[], attempt: number) => StoreError | null,
+    lines = rows,
+    applied: StoredRecord[] = [],
+  ) {
     const stored = new Set<string>()
     const committed: Position[] = []
     const retries: number[] = []
@@ -110,7 +115,7 @@ describe('a store that refuses', () => {
     }
     const log: Pick<Log, 'consume' | 'commit' | 'committed' | 'end' | 'hurry' | 'leads' | 'more'> = {
       async *consume(topic) {
-        if (topic === 'objects') yield batchOf(lines)
+        if (topic === 'objects') yield { ...batchOf(lines), firstOffset: 1 + applied.length }
       },
       async commit(position) {
         committed.push(position)
@@ -126,10 +131,14 @@ describe('a store that refuses', () => {
       log: log as Log,
       store: store as Store,
       progress: { applied() {}, offset: () => 0 } as unknown as Progress,
-      deadLetters: { add: async (letter: unknown) => void letters.push(letter) } as unknown as DeadLetters,
+      deadLetters: {
+        add: async (letter: unknown) => void letters.push(letter),
+        list: async () => [],
+      } as unknown as DeadLetters,
       inFlight: noInFlight,
-      // nothing was applied before
-      records: async function* () {},
+      records: async function* () {
+        yield* applied
+      },
       // Not those of what is kept about calls.
       onRetry: (topic, _error, retryMs) => void (topic === 'objects' && retries.push(retryMs)),
       onFatal: done.reject,
@@ -209,6 +218,30 @@ describe('a store that refuses', () => {
     expect(attempts()).toBeLessThan(300)
     await worker.stop()
     expect({ committed, letters }).toEqual({ committed: [], letters: [] })
+  })
+
+  it('many rows of a batch loses only these, where rows that were applied before still go in', async () => {
+    const many = rowsOf(10_000)
+    const isBad = (line: string) => /"\d*[37]3"/.test(line)
+    const before = {
+      header: { ...batchOf(many).records[0], offset: 1 },
+      rows: Buffer.from('{"project_id":"p","id":"before"}\n'),
+    } as StoredRecord
+    const { worker, stored, letters, done, attempts } = start(
+      (lines) => {
+        const at = lines.findIndex(isBad)
+        return at === -1 ? null : new StoreError('data', 27, `Cannot parse input: (at row ${at + 1})`)
+      },
+      many,
+      [before],
+    )
+    await done
+    await worker.stop()
+    expect(letters).toHaveLength(many.filter(isBad).length)
+    expect(letters.length).toBeGreaterThan(100)
+    expect(many.every((line) => stored.has(line) !== isBad(line))).toBe(true)
+    // The engine names the row: a statement that stops at it, one with it alone, and one for all the others.
+    expect(attempts()).toBeLessThan(2 * letters.length + 6)
   })
 
   it('the first rows of all makes dead letters of those that do not parse, and waits where a view refuses them', async () => {

@@ -91,14 +91,26 @@ describe('the table', () => {
     await register(store, [rowOf('a', 4)], true)
     let first = 1
     const remembered: number[] = []
+    let looked = 0
+    let joined = (): void => expect.fail('nobody asked')
     const watch = await watchApplied({
       log: {
-        identity: async () => [logOf('a', first, 20)],
+        identity: async () => {
+          looked++
+          return [logOf('a', first, 20)]
+        },
+        onJoined(callback) {
+          joined = callback
+        },
         remembered: (of) => void remembered.push(...of.map(({ offset }) => offset)),
       },
       ...{ store, known: await readApplied(store), looks: true, applies: true, progress: createProgress() },
       onError: (error) => expect.fail(error.message),
     })
+    // A worker that comes to the log again compares at once, not with the next look.
+    looked = 0
+    joined()
+    await vi.waitFor(() => expect(looked).toBe(1), { timeout: 2_000 })
     watch.applied(calls(6))
     await vi.waitFor(() => expect(remembered).toEqual([6]), { timeout: 10_000 })
     expect(watch.missing()).toBe(undefined)

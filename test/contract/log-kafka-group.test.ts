@@ -147,15 +147,21 @@ describe('the group of workers', () => {
     const { open } = await cluster({ partitions: 4 })
     const edge = await open(produce)
     const firstLog = await open(consume)
+    let joined = 0
+    firstLog.onJoined?.(() => void joined++)
     const first = worker(firstLog)
     await toAll(edge, 'alone')
     await vi.waitFor(() => expect(first.ids).toHaveLength(4), 60_000)
+    const joinedAlone = joined
+    expect(joinedAlone).toBeGreaterThan(0)
     const second = worker(await open(consume))
     let round = 0
     await vi.waitFor(async () => {
       await toAll(edge, `both${round++}`)
       expect(second.partitions.size).toBe(2)
     }, 60_000)
+    // With each membership, so that log and tables are compared again.
+    expect(joined).toBeGreaterThan(joinedAlone)
     await first.stop()
     await toAll(edge, 'last')
     const expected = ['alone', 'last', ...Array.from({ length: round }, (_, n) => `both${n}`)]

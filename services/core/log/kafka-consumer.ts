@@ -38,6 +38,8 @@ export function createKafkaConsumer(options: {
   client: KafkaClient
   settings: KafkaLogOptions
   onCommitted(position: Position): void
+  /** This member came to the group, or came again. */
+  onJoined(): void
   /** Applied positions as the group knows them. */
   committed(topic: TopicName): Promise<Position[]>
   /** The position of the group goes back; what is returned is called when it has. */
@@ -163,7 +165,9 @@ export function createKafkaConsumer(options: {
       retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 2_000, restartOnFailure: async () => !closed },
     })
     created.on(created.events.GROUP_JOIN, ({ payload }) => {
-      if (consumer === created) onJoined(payload.memberAssignment)
+      if (consumer !== created) return
+      onJoined(payload.memberAssignment)
+      options.onJoined()
     })
     created.on(created.events.COMMIT_OFFSETS, ({ payload }) => {
       for (const { topic, partitions } of payload.topics)

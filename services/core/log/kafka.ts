@@ -89,6 +89,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
     shares.take(bytes, projects)
   }
 
+  const onJoined: (() => void)[] = []
   const consumer = roles.consume
     ? createKafkaConsumer({
         client,
@@ -96,6 +97,9 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
         onCommitted(position) {
           of(position).committed(position.offset)
           ownOf(position).committed(position.offset)
+        },
+        onJoined() {
+          for (const callback of onJoined) callback()
         },
         onGoingBack(position) {
           const lag = of(position)
@@ -185,6 +189,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
     // The brokers make the ids.
     renew: async () => {},
     beginAfter: async (applied) => consumer?.beginAfter(applied),
+    onJoined: (callback) => void onJoined.push(callback),
     // The brokers remove by age whatever was applied.
     remembered() {},
     more: (topic, bytes) => consumer?.more(topic, bytes) ?? [],

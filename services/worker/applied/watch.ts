@@ -41,7 +41,7 @@ export type AppliedWatch = {
  * @param deps.looks whether others can change the tables or the log meanwhile
  */
 export async function watchApplied(deps: {
-  log: Pick<Log, 'identity' | 'remembered'>
+  log: Pick<Log, 'identity' | 'remembered' | 'onJoined'>
   store: Pick<Store, 'rows' | 'command'>
   known: Applied
   looks: boolean
@@ -201,6 +201,10 @@ export async function watchApplied(deps: {
     looking.unref()
   }
   lookLater()
+  if (looks)
+    log.onJoined?.(() => {
+      if (!isStopped && !mismatch) void inTurn(() => answered(lookAtBoth)).catch(() => undefined)
+    })
 
   return {
     applied(position) {

@@ -1,0 +1,92 @@
+// The views that fill the tables: whether all are there. Rows of a topic that lacks one would count as applied although
+// they are not in every table.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { isScratch } from '../core/store/server-names.ts'
+import { splitStatements } from '../core/store/sql-text.ts'
+import type { Store } from '../core/store/store.ts'
+import { type TopicName, topics } from '../core/topics.ts'
+import { Held } from './held.ts'
+
+const migrations = fileURLToPath(new URL('../../clickhouse/migrations', import.meta.url))
+const creation =
+  /^CREATE MATERIALIZED VIEW IF NOT EXISTS callhouse\.(\w+)\s+TO callhouse\.(\w+)[\s\S]*?\bFROM callhouse\.(\w+)/
+const removal = /^DROP (?:TABLE|VIEW) IF EXISTS callhouse\.(\w+)/
+
+/**
+ * Names of the views that the migrations make, by the topic whose rows reach them, also by way of another table. Without
+ * those of a worker's own tables, which its store makes when it needs them.
+ */
+export function declaredViews(dir = migrations): Map<TopicName, string[]> {
+  const found = new Map<string, { target: string; source: string }>()
+  for (const file of readdirSync(dir).sort())
+    for (const sql of splitStatements(readFileSync(join(dir, file), 'utf8'))) {
+      const [, name, target, source] = creation.exec(sql) ?? []
+      if (name && target && source && !isScratch(name)) found.set(name, { target, source })
+      const [, removed] = removal.exec(sql) ?? []
+      if (removed) found.delete(removed)
+    }
+  const views = [...found]
+  const fedBy = (table: string): string[] =>
+    views.filter(([, { source }]) => source === table).flatMap(([name, { target }]) => [name, ...fedBy(target)])
+  return new Map(Object.values(topics).map(({ name, landing }) => [name, fedBy(landing)]))
+}
+
+/** Which of some views the database lacks. On a cluster the node that is asked tells of itself. */
+export async function missingViews(store: Pick<Store, 'rows'>, names: readonly string[]): Promise<string[]> {
+  const rows = await store.rows<{ name: string }>({
+    name: 'views.there',
+    sql: `SELECT name FROM system.tables
+      WHERE database = currentDatabase() AND name IN {names:Array(String)} AND engine = 'MaterializedView'`,
+    params: { names },
+  })
+  const there = new Set(rows.map(({ name }) => name))
+  return names.filter((name) => !there.has(name))
+}
+
+export type Views = {
+  /** After rows of the topic went in, before they count as applied; not for a while after it was asked. @throws Held when a view of the topic is not there */
+  check(topic: TopicName): Promise<void>
+  /** The same for all topics, without an error. */
+  look(): Promise<void>
+  /** Whether a view of the topic was not there when it was last looked for. */
+  isGone(topic: TopicName): boolean
+  /** What is not there, for everyone to read. */
+  problem(): string | undefined
+}
+
+const text = (names: readonly string[]): string =>
+  `the database lacks the view ${names.join(', ')}: rows wait until it is made again (docs/operate.md)`
+
+/** @param trustMs for how long views that were there are taken to be there still */
+export function createViews(store: Pick<Store, 'rows'>, trustMs: number, declared = declaredViews()): Views {
+  const gone = new Map<TopicName, string[]>()
+  const seenAt = new Map<TopicName, number>()
+  const note = (topic: TopicName, names: string[]): void => {
+    seenAt.set(topic, performance.now())
+    if (names.length === 0) gone.delete(topic)
+    else gone.set(topic, names)
+  }
+  return {
+    async check(topic) {
+      if (!gone.has(topic) && performance.now() - (seenAt.get(topic) ?? Number.NEGATIVE_INFINITY) < trustMs) return
+      const names = await missingViews(store, declared.get(topic) ?? [])
+      note(topic, names)
+      if (names.length > 0) throw new Held(text(names))
+    },
+    async look() {
+      const names = new Set(await missingViews(store, [...declared.values()].flat()))
+      for (const [topic, views] of declared)
+        note(
+          topic,
+          views.filter((name) => names.has(name)),
+        )
+    },
+    isGone: (topic) => gone.has(topic),
+    problem() {
+      const [first] = gone
+      return first && `${first[0]}: ${text(first[1])}`
+    },
+  }
+}

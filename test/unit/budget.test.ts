@@ -1,0 +1,85 @@
+// The budget of work in the background: a tenth of the time for all of it together while batches come.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { createBudget } from '../../services/worker/budget.ts'
+
+const stopping = new AbortController()
+beforeEach(() => {
+  vi.useFakeTimers()
+  vi.spyOn(performance, 'eventLoopUtilization').mockReturnValue({ idle: 1, active: 0, utilization: 0 })
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
+
+const after = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+/** Three kinds of work that never end; returns the share of a minute that they took together, and how often each ran. */
+async function share(isBusy: boolean): Promise<{ share: number; runs: number[] }> {
+  const budget = createBudget(() => isBusy, stopping.signal)
+  let isOver = false
+  let [tookMs, running] = [0, 0]
+  const runs = [0, 0, 0]
+  const work = async (n: number, ms: number, isHurried: boolean): Promise<void> => {
+    while (!isOver)
+      await budget.run(
+        async () => {
+          expect(++running).toBe(1)
+          await after(ms)
+          running--
+          tookMs += ms
+          runs[n] = (runs[n] as number) + 1
+        },
+        { isHurried },
+      )
+  }
+  const all = [work(0, 100, true), work(1, 200, false), work(2, 50, false)]
+  await vi.advanceTimersByTimeAsync(60_000)
+  const found = { share: tookMs / 60_000, runs: [...runs] }
+  isOver = true
+  await vi.advanceTimersByTimeAsync(60_000)
+  await Promise.all(all)
+  return found
+}
+
+it('is a tenth for all kinds together while batches come, and most of the time when none do', async () => {
+  const busy = await share(true)
+  expect(busy.share).toBeGreaterThan(0.08)
+  expect(busy.share).toBeLessThanOrEqual(0.11)
+  // None keeps the others away for ever.
+  expect(Math.min(...busy.runs)).toBeGreaterThan(5)
+  const idle = await share(false)
+  expect(idle.share).toBeGreaterThan(0.7)
+})
+
+it('lets what is in a hurry go first, and goes on after a failure', async () => {
+  const budget = createBudget(() => true, stopping.signal)
+  const order: string[] = []
+  const piece = (name: string) => async () => {
+    order.push(name)
+    await after(10)
+    if (name === 'first') throw new Error('no')
+  }
+  const first = budget.run(piece('first'), { isHurried: true })
+  first.catch(() => undefined)
+  const others = [budget.run(piece('slow')), budget.run(piece('slow'))]
+  await vi.advanceTimersByTimeAsync(50)
+  const hurried = budget.run(piece('hurried'), { isHurried: true })
+  await vi.advanceTimersByTimeAsync(5_000)
+  await Promise.all([...others, hurried])
+  await expect(first).rejects.toThrow('no')
+  expect(order).toEqual(['first', 'hurried', 'slow', 'slow'])
+})
+
+it('rests no more once the process ends', async () => {
+  vi.useRealTimers()
+  const ending = new AbortController()
+  const budget = createBudget(() => true, ending.signal)
+  await budget.run(() => sleep(50), { isHurried: true })
+  const waiting = budget.run(async () => 'done', { isHurried: true })
+  ending.abort()
+  const beganMs = Date.now()
+  expect(await waiting).toBe('done')
+  expect(Date.now() - beganMs).toBeLessThan(400)
+})
