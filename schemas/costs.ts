@@ -68,21 +68,32 @@ export const costPurgeResponse = z.object({})
 
 const perMillion = z.number().nonnegative()
 
-/** A price file: one entry per price point, prices per million tokens. */
-export const priceFile = z.array(
-  z.strictObject({
-    llm_id: z.string().min(1),
-    /** Other spellings of the model; each is matched exactly. */
-    aliases: z.array(z.string().min(1)).default([]),
-    provider: z.string().min(1).default('default'),
-    input_per_million: perMillion,
-    output_per_million: perMillion,
-    cache_read_per_million: perMillion.default(0),
-    cache_write_per_million: perMillion.default(0),
-    /** Written for an hour; of models of Anthropic twice the input where it is not said. */
-    cache_write_1h_per_million: perMillion.optional(),
-    effective_date: z.string(),
-    /** Where the price was read, and when. */
-    source: z.string().optional(),
-  }),
-)
+/** A price point; prices per million tokens. */
+const priceEntry = z.strictObject({
+  llm_id: z.string().min(1),
+  /** Other spellings of the model; each is matched exactly. */
+  aliases: z.array(z.string().min(1)).default([]),
+  provider: z.string().min(1).default('default'),
+  input_per_million: perMillion,
+  output_per_million: perMillion,
+  cache_read_per_million: perMillion.default(0),
+  cache_write_per_million: perMillion.default(0),
+  /** Written for an hour; of models of Anthropic twice the input where it is not said. */
+  cache_write_1h_per_million: perMillion.optional(),
+  effective_date: z.string(),
+  /** Where the price was read. */
+  source: z.string().optional(),
+  /** The day on which it was read there. */
+  read: z.iso.date().optional(),
+})
+
+export type PriceEntry = z.infer<typeof priceEntry>
+
+/** A price file: one entry per price point. */
+export const priceFile = z.array(priceEntry)
+
+/** The shipped price file: of entries that do not say it themselves, the provider's first page, and when it was read. */
+export const shippedPriceFile = z.strictObject({
+  providers: z.record(z.string(), z.strictObject({ pages: z.array(z.string()).min(1), read: z.iso.date() })),
+  prices: priceFile,
+})

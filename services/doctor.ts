@@ -10,6 +10,7 @@ import { openToOthers } from './core/process/private-folder.ts'
 import type { Store } from './core/store/store.ts'
 import { databaseOf, hasEmbeddedStore, reachOf } from './engines.ts'
 import { openProviders } from './inference/providers.ts'
+import { ageOfPrices, staleAfterDays, stalePricesText } from './query/costs/price-age.ts'
 import { missingText, readApplied } from './worker/applied/table.ts'
 import { declaredViews, missingViews } from './worker/views.ts'
 
@@ -152,13 +153,21 @@ function providers({ providersFile, secrets }: Config): Finding {
   }
 }
 
+function prices(nowMs: number): Finding {
+  const age = ageOfPrices(nowMs)
+  return age.days > staleAfterDays
+    ? warn('prices', stalePricesText(age))
+    : ok('prices', `${age.prices} of ${age.providers} providers, read on ${age.read}, ${age.days} days ago`)
+}
+
 /** Findings about the machine and the settings: nothing is opened, so it may run beside a server. */
-export const examineMachine = async (config: Config): Promise<Finding[]> => [
+export const examineMachine = async (config: Config, nowMs = Date.now()): Promise<Finding[]> => [
   ...machine(config),
   memory(config),
   ...(await folder(config)),
   ...settings(config),
   providers(config),
+  prices(nowMs),
 ]
 
 /** What every table of rows must say, so that what was acknowledged survives a power cut. */

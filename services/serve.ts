@@ -41,6 +41,7 @@ import { createSlots } from './inference/slots.ts'
 import { createOtelGrpcMethods } from './ingest/otel/grpc.ts'
 import { openBlobs } from './open-blobs.ts'
 import { type OtlpPorts, openOtlpPorts } from './otlp-ports.ts'
+import { ageOfPrices, observePrices, staleAfterDays, stalePricesText } from './query/costs/price-age.ts'
 import { openGeoRanges } from './query/geolocate.ts'
 import { startRequestThreads } from './request-threads.ts'
 import { evaluationJobsOf, routesOf } from './routes.ts'
@@ -172,6 +173,12 @@ export async function startCallhouse(
         const kept = Object.entries(files).flatMap(([name, broken]) => (broken ? [[name, 'degraded' as const]] : []))
         return { ...checks, ...Object.fromEntries(kept), reasons, lagMs }
       },
+    }
+    // An edge prices nothing.
+    if (role !== 'ingest') {
+      observePrices(registry)
+      const age = ageOfPrices(Date.now())
+      if (age.days > staleAfterDays) logger.warn(age, stalePricesText(age))
     }
     observeProcess(registry, { version, role, dataDir }, service.health)
     const split = callSplitOf(log)

@@ -1,8 +1,14 @@
 // `callhouse explain-cost`: which usage, which price, which arithmetic.
 import type { Config } from '../config.ts'
 import type { ExplainedCost, ExplainedModel } from '../query/costs/explain.ts'
+import { staleAfterDays } from '../query/costs/price-age.ts'
 import { ask } from './ask.ts'
 import { print, printJson } from './command.ts'
+
+function readText(read: string, days: number, page: string | null): string {
+  const old = days > staleAfterDays ? ': the provider may have changed it since' : ''
+  return `read on ${read}${page === null ? '' : ` from ${page}`}, ${days} days ago${old}`
+}
 
 /** At most 12 significant digits: sums of floating point numbers show no dust. */
 const amount = (value: number): string => String(Number(value.toPrecision(12)))
@@ -24,6 +30,8 @@ function modelLines({
   lines.push(
     `  price    ${source}${id === null ? '' : ` ${id}`}, provider ${provider_id}, effective ${effective_date}${in_force ? '' : ', which is after the call began: there is no other'}`,
   )
+  if (price.read !== null && price.read_days_ago !== null)
+    lines.push(`           ${readText(price.read, price.read_days_ago, price.page)}`)
   for (const other of other_prices)
     lines.push(
       `  not      ${other.source}${other.id === null ? '' : ` ${other.id}`}, effective ${other.effective_date}`,

@@ -14,6 +14,8 @@ const startedMs = Date.UTC(2026, 9, 5, 12)
 const hex = (n: number, digits: number) => (n + 1).toString(16).padStart(digits, '0')
 const cases = billCases.map((one, n) => ({
   ...one,
+  // Shipped prices change, and would be later than these.
+  model: `golden/${one.model}`,
   id: 'span' in one ? hex(n, 16) : `00000000-0000-7000-8000-${hex(n, 12)}`,
   startedMs: startedMs + n * 60_000,
 }))

@@ -8,7 +8,8 @@ import { costsPurgedRecord, costsRecord } from '../../services/core/cost-rows.ts
 import type { ProjectId } from '../../services/core/ids.ts'
 import { topics } from '../../services/core/topics.ts'
 import { nothingBilled } from '../../services/query/costs/billed.ts'
-import { loadDefaultPrices, readPriceFile } from '../../services/query/costs/default-prices.ts'
+import { loadDefaultPrices, readPriceFile, readShippedPrices } from '../../services/query/costs/default-prices.ts'
+import { ageOfPrices, stalePricesText } from '../../services/query/costs/price-age.ts'
 import { derivedPrices, type Price, priceBook, priceTable, totalsOf } from '../../services/query/costs/prices.ts'
 import { type CallWorld, complete, createCallWorld, type Line, project, start } from '../fixtures/call-world.ts'
 import { startLiveServer } from '../fixtures/live-server.ts'
@@ -93,6 +94,52 @@ describe('default prices', () => {
         }
         expect(effectiveUs).toBeGreaterThanOrEqual(us('2000-01-01'))
       }
+  })
+
+  it('say of each price the page and the day on which it was read', () => {
+    const { points, providers } = readShippedPrices()
+    for (const { llmId, page, read } of points) {
+      expect(page, llmId).toMatch(/^https:/)
+      expect(read, llmId).toMatch(/^20\d\d-\d\d-\d\d$/)
+    }
+    const large = ['openai', 'anthropic', 'google', 'aws', 'azure', 'mistral', 'x-ai', 'deepseek', 'cohere', 'groq']
+    expect(Object.keys(providers)).toEqual(
+      expect.arrayContaining([...large, 'together', 'fireworks', 'moonshotai', 'qwen']),
+    )
+    for (const { pages } of Object.values(providers)) for (const page of pages) expect(page).toMatch(/^https:/)
+  })
+
+  it('have prices of cached tokens, and of Anthropic’s models both prices of writes', () => {
+    const { points, providers } = readShippedPrices()
+    for (const provider of Object.keys(providers).filter((one) => !['cohere', 'cerebras'].includes(one)))
+      expect(
+        points.some(({ providerId, cacheRead }) => providerId === provider && cacheRead > 0),
+        provider,
+      ).toBe(true)
+    const current = points.filter(({ llmId }) =>
+      /^(us\.anthropic\.|vertex_ai\/)?claude-(sonnet|opus|haiku)-[45]/.test(llmId),
+    )
+    expect(current.length).toBeGreaterThan(20)
+    for (const { llmId, prompt, cacheRead, cacheWrite, cacheWrite1h } of current) {
+      expect(cacheRead, llmId).toBeGreaterThan(0)
+      expect(cacheWrite / prompt, llmId).toBeCloseTo(1.25, 6)
+      expect(cacheWrite1h / prompt, llmId).toBeCloseTo(2, 6)
+    }
+  })
+
+  it('know their age: that of the provider that was read first', () => {
+    const reads = Object.values(readShippedPrices().providers).map(({ read }) => read)
+    const [read = ''] = reads.sort()
+    const at = Date.parse(read)
+    const days = (nowMs: number) => ageOfPrices(nowMs).days
+    expect([
+      days(at),
+      days(at + 86_400_000 - 1),
+      days(at + 86_400_000),
+      days(at + 91 * 86_400_000),
+      days(at - 1),
+    ]).toEqual([...[0, 0, 1, 91, 0]])
+    expect(stalePricesText(ageOfPrices(at + 91 * 86_400_000))).toContain(`read on ${read}, 91 days ago`)
   })
 
   it('have each date of a model once', () => {

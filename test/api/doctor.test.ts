@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Config, loadConfig } from '../../services/config.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import { examineMachine, examineStore, type Finding, findingsText } from '../../services/doctor.ts'
+import { ageOfPrices } from '../../services/query/costs/price-age.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
 let dir: string
@@ -29,10 +30,22 @@ const configOf = (...flags: string[]): Config => {
 const verdicts = (findings: Finding[]) => Object.fromEntries(findings.map(({ check, verdict }) => [check, verdict]))
 
 it('finds nothing wrong with a sound machine and fresh tables', async () => {
-  const findings = [...(await examineMachine(configOf())), ...(await examineStore(configOf(), store))]
+  const machine = await examineMachine(configOf(), Date.parse(ageOfPrices(0).read))
+  const findings = [...machine, ...(await examineStore(configOf(), store))]
   const wrong = findings.filter(({ check, verdict }) => verdict !== 'ok' && check !== 'disk')
   expect(wrong).toEqual([])
   expect(findingsText(findings)).toMatch(/^ok {4}tables +\d\d, synced to disk$/m)
+})
+
+it('finds prices that were read long ago', async () => {
+  const { read } = ageOfPrices(0)
+  const after = async (days: number) =>
+    (await examineMachine(configOf(), Date.parse(read) + days * 86_400_000)).find(({ check }) => check === 'prices')
+  expect(await after(90)).toMatchObject({
+    verdict: 'ok',
+    says: expect.stringContaining(`read on ${read}, 90 days ago`),
+  })
+  expect(await after(91)).toMatchObject({ verdict: 'warn', says: expect.stringContaining('CALLHOUSE_PRICES_FILE') })
 })
 
 it('finds settings that lose or refuse what is written', async () => {

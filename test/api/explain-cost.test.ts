@@ -60,7 +60,8 @@ beforeAll(async () => {
     input_per_million: 2,
     output_per_million: 4,
     effective_date: '2024-01-01',
-    source: 'test',
+    source: 'https://acme/prices',
+    read: '2024-01-02',
   }
   writeFileSync(file, JSON.stringify([{ llm_id: 'filed', ...price }]))
   server = await startLiveServer(['--prices-file', file])
@@ -105,7 +106,9 @@ describe('explain-cost', () => {
       ['cache write', 10, 0.003, expect.closeTo(0.03, 9)],
       ['output', 3, 0.002, expect.closeTo(0.006, 9)],
     ])
-    expect(filed).toMatchObject({ price: { source: 'operator file', id: null, provider_id: 'acme' } })
+    const read = { page: 'https://acme/prices', read: '2024-01-02', read_days_ago: expect.any(Number) }
+    expect(filed).toMatchObject({ price: { source: 'operator file', id: null, provider_id: 'acme', ...read } })
+    expect(m?.price).toMatchObject({ page: null, read: null, read_days_ago: null })
     // More is cached than the input counts: that is the rest.
     expect(filed?.buckets[0]).toMatchObject({ tokens: 5, counted_as: '5 input' })
     expect(filed?.rule).toContain('outside')
@@ -135,6 +138,9 @@ describe('explain-cost', () => {
     expect(stdout).toMatch(/price {4}project [0-9a-f-]{36}, provider default, effective 2026-01-01T00:00:00Z\n/)
     expect(stdout).toContain('uncached input  80 x  0.001 =  0.08   (120 input - 30 cache read - 10 cache write)')
     expect(stdout).toContain('which is after the call began')
+    expect(stdout).toMatch(
+      /\n {11}read on 2024-01-02 from https:\/\/acme\/prices, \d+ days ago: the provider may have changed it since\n/,
+    )
     expect(stdout).toContain('none is known: no cost')
     expect(stdout).toContain('rule     inside: the input counts cached tokens too')
     expect(stdout).toMatch(/\ntotal 0.120014\n$/)

@@ -10,6 +10,7 @@ import { readCall } from '../calls/plan.ts'
 import { compileCallsQuery } from '../expression/calls-query.ts'
 import { type Billed, billedColumns, billedOf, nothingBilled } from './billed.ts'
 import { isObject, tokensOf, type Usage, usageOf } from './call-costs.ts'
+import { daysSince } from './price-age.ts'
 import { type Price, type PriceBook, type Prices, totalsOf, uncachedOf } from './prices.ts'
 
 /** Where a price comes from. */
@@ -22,6 +23,10 @@ type ExplainedPrice = {
   provider_id: string
   effective_date: string
   created_by: string
+  /** Of a default price: the page that it was read from, the day, and how long ago that is; null where nobody says. */
+  page: string | null
+  read: string | null
+  read_days_ago: number | null
   /** It began before the call did; otherwise nothing else is known. */
   in_force: boolean
 }
@@ -63,6 +68,9 @@ const priceShown = (price: Price, startedUs: number): ExplainedPrice => ({
   provider_id: price.providerId,
   effective_date: formatTimestamp(price.effectiveUs),
   created_by: price.createdBy,
+  page: price.page ?? null,
+  read: price.read ?? null,
+  read_days_ago: price.read === undefined ? null : daysSince(price.read, Date.now()),
   in_force: price.effectiveUs <= startedUs,
 })
 

@@ -13,6 +13,9 @@ export type Price = {
   level: 'project' | 'default'
   /** Where a default price comes from. */
   file?: 'shipped' | 'operator'
+  /** Where a default price was read, and on which day (`2026-11-12`). */
+  page?: string | undefined
+  read?: string | undefined
   /** The project, or `default`. */
   levelId: string
   effectiveUs: number

@@ -1,0 +1,38 @@
+// How long ago the shipped prices were read from their providers' pages.
+import { Gauge, type Registry } from 'prom-client'
+import { readShippedPrices } from './default-prices.ts'
+
+/** Providers change prices some times a year: after this many days it is time for newer ones. */
+export const staleAfterDays = 90
+
+const dayMs = 86_400_000
+
+/** @param day `2026-11-12` */
+export const daysSince = (day: string, nowMs: number): number =>
+  Math.max(0, Math.floor((nowMs - Date.parse(day)) / dayMs))
+
+type PricesAge = { read: string; days: number; prices: number; providers: number }
+
+/** Of the provider whose prices were read first. */
+export function ageOfPrices(nowMs: number): PricesAge {
+  const { providers, points } = readShippedPrices()
+  const [read = ''] = Object.values(providers)
+    .map((one) => one.read)
+    .sort()
+  return { read, days: daysSince(read, nowMs), prices: points.length, providers: Object.keys(providers).length }
+}
+
+/** What to do about old prices, for whoever runs the server. */
+export const stalePricesText = ({ read, days }: PricesAge): string =>
+  `the shipped prices were read on ${read}, ${days} days ago: costs may be off; a newer version has newer ones, or CALLHOUSE_PRICES_FILE names your own`
+
+export function observePrices(registry: Registry): void {
+  new Gauge({
+    name: 'callhouse_prices_age_days',
+    help: 'Days since the shipped prices were read from the pages of their providers',
+    registers: [registry],
+    collect() {
+      this.set(ageOfPrices(Date.now()).days)
+    },
+  })
+}
