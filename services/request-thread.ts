@@ -6,31 +6,17 @@ import { anonymous, runHandler } from './core/http/handler.ts'
 import { holderOf } from './core/http/keys.ts'
 import type { Reply } from './core/http/route.ts'
 import { jsonInput } from './core/http/serve.ts'
-import { createChannel, type Port } from './core/threads/channel.ts'
-import { createPieces } from './core/threads/pieces.ts'
-import { remotePorts } from './core/threads/remote-ports.ts'
-import { type LongRequest, parcelOf, type ThreadData } from './core/threads/requests.ts'
+import type { Port } from './core/threads/channel.ts'
+import type { LongRequest, ThreadData } from './core/threads/requests.ts'
+import { serveRequests } from './core/threads/serve-requests.ts'
 import { openProviders } from './inference/providers.ts'
 import { routesOf } from './routes.ts'
 import type { ServerRole } from './server-role.ts'
 
 const { config, role, split, clock } = workerData as ThreadData<Config, ServerRole>
 const { maxJsonDepth } = config
-const pieces = createPieces()
 
-const channel = createChannel(parentPort as Port, {
-  ...pieces.answers,
-  async serve({ value, buffers }, signal) {
-    const request = value as LongRequest
-    numbers.set(signal, request.number)
-    const handled = handle(request, buffers[0] as Buffer, signal)
-    // The next request may come as soon as this one lets go of the thread.
-    setImmediate(() => channel.ask('free').catch(() => undefined))
-    return parcelOf(await handled, pieces)
-  },
-})
-const numbers = new WeakMap<AbortSignal, number>()
-const ports = remotePorts(channel, (signal) => numbers.get(signal))
+const ports = serveRequests(parentPort as Port, handle)
 // The main thread tells of a file that breaks.
 const providers = openProviders({ file: config.providersFile, onBroken() {}, onMended() {} }).current
 const routes = new Map(

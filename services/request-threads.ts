@@ -3,13 +3,12 @@ import { Gauge, type Registry } from 'prom-client'
 import type { Config } from './config.ts'
 import type { CallSplit } from './core/call-rows-writer.ts'
 import type { Clock } from './core/clock.ts'
+import { heapLimitMb } from './core/heap-room.ts'
 import { createRequestThreads, type RequestThreads } from './core/threads/pool.ts'
 import type { Ports } from './core/threads/ports.ts'
 import type { ThreadData } from './core/threads/requests.ts'
 import type { ServerRole } from './server-role.ts'
 
-/** Values of a body take so many times its bytes; the largest bodies must fit with what the thread itself needs. */
-const heapPerByte = 48
 const leastHeapMb = 512
 
 const program = new URL('./request-thread.ts', import.meta.url)
@@ -20,7 +19,7 @@ export function startRequestThreads(
   registry: Registry,
 ): RequestThreads {
   const data: ThreadData<Config, ServerRole> = { config, role, split, clock: clock.shared }
-  const heapMb = Math.max(leastHeapMb, Math.ceil((config.maxBodyBytes * heapPerByte) / 2 ** 20))
+  const heapMb = Math.max(leastHeapMb, heapLimitMb(config.maxBodyBytes))
   const threads = createRequestThreads({ program, data, ports: { ...ports, clock }, heapMb })
   const gauge = (name: string, help: string, count: keyof ReturnType<RequestThreads['counts']>): void => {
     new Gauge({

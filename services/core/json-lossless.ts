@@ -1,4 +1,5 @@
 // JSON in and out without losing how numbers were written: 1.0, integers of any size and 1e400 survive.
+import { throwUnlessRoomForJson } from './heap-room.ts'
 
 /** A number that a double would not print back as it was sent. */
 export type RawNumber = { readonly rawJSON: string }
@@ -26,9 +27,10 @@ export const needsLossless = (text: string): boolean => suspicious.test(text)
 
 /**
  * JSON.parse, except that numbers which JavaScript would print differently become `RawNumber`s. The last of repeated
- * keys wins. Throws SyntaxError like JSON.parse.
+ * keys wins. Throws SyntaxError like JSON.parse, and 503 when there is no room in the heap.
  */
 export function parseLossless(text: string): unknown {
+  throwUnlessRoomForJson(text)
   if (!needsLossless(text)) return JSON.parse(text)
   return json.parse(text, (_key, value, context) =>
     typeof value === 'number' && context.source !== undefined && context.source !== String(value)

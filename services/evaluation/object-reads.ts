@@ -1,5 +1,6 @@
 // Listing, reading and deleting evaluation objects: the routes of versioned objects, narrowed to one kind.
 import { items, members } from '../core/canonical-json.ts'
+import { parseInRoom } from '../core/heap-room.ts'
 import { Fault, fault } from '../core/http/errors.ts'
 import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
 import type { RouteContext } from '../core/http/route.ts'
@@ -26,7 +27,7 @@ const staleOf = (headers: Record<string, string>): Record<string, string> => {
 async function query({ invoke, projectId, as }: KindOfProject, filter: object, more: object = {}) {
   const asked = { project_id: projectId, filter, metadata_only: true, ...more }
   const { bytes, headers } = await invoke.answer('objects.query', asked, as)
-  const { objs } = JSON.parse(bytes.toString()) as { objs: ListedVersion[] }
+  const { objs } = parseInRoom(bytes.toString()) as { objs: ListedVersion[] }
   return { listed: objs, headers: staleOf(headers) }
 }
 

@@ -7,6 +7,7 @@ import type {
   ScorerCreate,
 } from '../../schemas/evaluation-objects.ts'
 import { members } from '../core/canonical-json.ts'
+import { parseInRoom } from '../core/heap-room.ts'
 import { Fault, fault, retryLater } from '../core/http/errors.ts'
 import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
 import type { ProjectId } from '../core/ids.ts'
@@ -49,7 +50,7 @@ export async function create(
     const { bytes, headers } = await invoke.answer(route, body, as)
     const position = headers[positionHeader]
     if (position !== undefined) positions.push(position)
-    return JSON.parse(bytes.toString()) as T
+    return parseInRoom(bytes.toString()) as T
   }
   const text = sent.body.toString().replace(/^\ufeff/, '')
   const { objectId, digest } = await make({

@@ -2,6 +2,7 @@
 import { members } from '../core/canonical-json.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Freshness } from '../core/freshness.ts'
+import { parseInRoom } from '../core/heap-room.ts'
 import { fault } from '../core/http/errors.ts'
 import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
 import type { RouteContext } from '../core/http/route.ts'
@@ -51,7 +52,7 @@ export const textAt = (value: Fields, ...keys: string[]): string | null => {
 
 /** The attributes that tell what a call is for. */
 export const marksOf = ({ attributes }: Pick<CallTexts, 'attributes'>): Fields =>
-  objectOf(objectOf(JSON.parse(attributes)).weave)
+  objectOf(objectOf(parseInRoom(attributes)).weave)
 
 const scalar = (text: string | undefined): string | null => (text === undefined ? null : JSON.parse(text))
 
@@ -176,7 +177,7 @@ export function createCalls({
   async function send(context: Asked, items: readonly string[]): Promise<Record<string, string>> {
     const body = Buffer.from(`{"batch":[${items.join(',')}]}`)
     const { bytes, headers } = await invoke.answer('calls.upsert_batch', body, asCaller(context))
-    const { res } = JSON.parse(bytes.toString()) as { res: { error?: { reason: string } }[] }
+    const { res } = parseInRoom(bytes.toString()) as { res: { error?: { reason: string } }[] }
     const refused = res.find((one) => one.error !== undefined)
     if (refused?.error) throw fault(400, refused.error.reason)
     return headers

@@ -1,5 +1,6 @@
 // What predictions need to know of their run, and scores of their prediction: remembered for a while after it was written.
 import { throwIfStale } from '../core/freshness.ts'
+import { parseInRoom } from '../core/heap-room.ts'
 import type { RouteContext } from '../core/http/route.ts'
 import type { ProjectId } from '../core/ids.ts'
 import { createRecent } from '../core/recent.ts'
@@ -59,7 +60,7 @@ export function createKnown(calls: Calls): Known {
       if (seen) return seen
       const call = await read(context, projectId, id)
       if (call === null) return null
-      const inputs = objectOf(JSON.parse(call.inputs))
+      const inputs = objectOf(parseInRoom(call.inputs))
       const run = { traceId: call.traceId, self: JSON.stringify(inputs.self ?? inputs.this ?? null) }
       known.rememberRun(projectId, id, run)
       return run

@@ -1,6 +1,7 @@
 // The calls that runs, predictions and scores are: their places in the trace, ops, attributes and payloads.
 import { createHash } from 'node:crypto'
 import { members } from '../core/canonical-json.ts'
+import { parseInRoom } from '../core/heap-room.ts'
 import { fault } from '../core/http/errors.ts'
 import { isCallId, isTraceId } from '../core/ids.ts'
 import { parseRef } from '../core/refs.ts'
@@ -57,7 +58,7 @@ export function predictionInputs({ inputs }: Pick<CallTexts, 'inputs'>): string 
 /** Refs of the evaluation and the model of a run, as it was made here or by an SDK; '' when it names none. */
 export function subjectsOf(call: CallTexts): { evaluation: string; model: string } {
   const marks = marksOf(call)
-  const inputs = objectOf(JSON.parse(call.inputs))
+  const inputs = objectOf(parseInRoom(call.inputs))
   return {
     evaluation: textAt(marks, 'evaluation') ?? textAt(inputs, 'self', 'this') ?? '',
     model: textAt(marks, 'model') ?? textAt(inputs, 'model') ?? '',

@@ -10,6 +10,7 @@ import {
   finishedResponse,
 } from '../../schemas/evaluation-runs.ts'
 import { throwIfStale } from '../core/freshness.ts'
+import { parseInRoom } from '../core/heap-room.ts'
 import { fault } from '../core/http/errors.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import { orderedUuidv7, type ProjectId } from '../core/ids.ts'
@@ -85,7 +86,7 @@ async function readChildren(calls: Calls, context: RouteContext<unknown>, projec
     columns: ['op_name', 'started_at', 'output'],
   }
   for await (const child of calls.list(context, projectId, query)) {
-    if (isRow(child.opName)) summary.add(JSON.parse(child.output))
+    if (isRow(child.opName)) summary.add(parseInRoom(child.output))
     else if (nameOfOp(child.opName) === opNames.summarize) summarizing.push(child)
   }
   return { output: JSON.stringify(summary.value()), summarizing }

@@ -1,5 +1,9 @@
 // Threads for long requests: what they are given and answer, and that nothing of one that ended stays behind.
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterEach, expect, it, vi } from 'vitest'
+import { heapLimitMb } from '../../services/core/heap-room.ts'
 import { Fault } from '../../services/core/http/errors.ts'
 import type { Reply } from '../../services/core/http/route.ts'
 import { createKeyedLock } from '../../services/core/keyed-lock.ts'
@@ -31,7 +35,7 @@ let threads: RequestThreads | undefined
 afterEach(() => threads?.close())
 const open = (idleMs = 60_000): RequestThreads => {
   const program = new URL('../fixtures/odd-thread.ts', import.meta.url)
-  threads = createRequestThreads({ program, data: null, ports, heapMb: 64, idleMs })
+  threads = createRequestThreads({ program, data: null, ports, heapMb: heapLimitMb(2 ** 20), idleMs })
   return threads
 }
 const key = {}
@@ -128,9 +132,15 @@ it('a thread with nothing to do ends', async () => {
 
 it('while one key takes a thread and more of it wait, another one finds a thread', async () => {
   open()
-  const slow = Array.from({ length: 3 }, () => run('memory'))
+  const slow = Array.from({ length: 3 }, () => run('busy'))
   for (const one of slow) one.catch(() => undefined)
   expect(await run('echo', '', never, {})).toBeDefined()
   await threads?.close()
   for (const one of slow) await expect(one).rejects.toBeInstanceOf(Fault)
+})
+
+it('bodies whose values fill the heap wait for one another, and nothing ends the process', async () => {
+  const program = fileURLToPath(new URL('../fixtures/full-heap.ts', import.meta.url))
+  const { stdout } = await promisify(execFile)(process.execPath, [program])
+  expect(JSON.parse(stdout)).toEqual({ answers: Array(6).fill('400000'), refused: 503 })
 })

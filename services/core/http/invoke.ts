@@ -1,6 +1,7 @@
 // Runs the handlers of declared routes inside the process: what one feature may use of another, without a socket.
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
+import { parseInRoom } from '../heap-room.ts'
 import { tooLarge } from './errors.ts'
 import { projectsOf } from './projects.ts'
 import type { Caller, Reply, Right, Route, RouteContext } from './route.ts'
@@ -200,10 +201,10 @@ export function createInvoke({ routes, config }: InvokeDeps): Invoke {
     async json<T>(name: string, value: unknown, as: InvokeCaller, params?: Params) {
       const reply = await run(name, value, as, params)
       if ('json' in reply) return reply.json as T
-      return JSON.parse((await wholeOf(as.signal, reply)).toString()) as T
+      return parseInRoom((await wholeOf(as.signal, reply)).toString()) as T
     },
     async *rows<T>(name: string, value: unknown, as: InvokeCaller, params?: Params) {
-      for await (const line of texts(name, value, as, params)) yield JSON.parse(line) as T
+      for await (const line of texts(name, value, as, params)) yield parseInRoom(line) as T
     },
     lines: texts,
     reply: (name, body, as) => run(name, body, as),

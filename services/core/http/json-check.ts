@@ -1,6 +1,7 @@
 // JSON text of a body: parsing it within a nesting limit, and where it is malformed.
 import { isUtf8 } from 'node:buffer'
-import { type Fault, invalid, tooLarge } from './errors.ts'
+import { parseInRoom } from '../heap-room.ts'
+import { Fault, invalid, tooLarge } from './errors.ts'
 
 /** Bodies above it are scanned before they are parsed: parsing a bomb of brackets takes 100 ns and 45 bytes per byte. */
 const scanAboveBytes = 1024 * 1024
@@ -126,7 +127,7 @@ function validPrefix(bytes: Buffer): number {
 
 /**
  * Parses a JSON body. 422 `json_invalid` with the character's offset when it is malformed or not UTF-8 (with the
- * byte's), 413 when it is nested deeper than `maxDepth` or holds millions of lists and objects.
+ * byte's), 413 when it is nested deeper than `maxDepth` or holds millions of lists and objects, 503 when there is no room.
  */
 export function parseJson(bytes: Buffer, maxDepth: number): unknown {
   // A byte order mark is not JSON, but some writers of files put it there.
@@ -136,8 +137,9 @@ export function parseJson(bytes: Buffer, maxDepth: number): unknown {
   const text = body.toString('utf8')
   let value: unknown
   try {
-    value = JSON.parse(text)
-  } catch {
+    value = parseInRoom(text)
+  } catch (error) {
+    if (error instanceof Fault) throw error
     throw isTextTooLarge(body, maxDepth) ? tooLarge() : malformed(malformedAt(text))
   }
   if (typeof value === 'object' && value !== null && isDeeper(value, maxDepth)) throw tooLarge()

@@ -1,4 +1,7 @@
 // Rows of an answer in the format JSONEachRow.
+import { throwUnlessRoomForRows } from '../heap-room.ts'
 
-export const parseRows = <T>(answer: Buffer): T[] =>
-  JSON.parse(`[${answer.toString('utf8').trimEnd().replaceAll('\n', ',')}]`) as T[]
+export function parseRows<T>(answer: Buffer): T[] {
+  throwUnlessRoomForRows(answer)
+  return JSON.parse(`[${answer.toString('utf8').trimEnd().replaceAll('\n', ',')}]`) as T[]
+}

@@ -1,6 +1,7 @@
 // Finds the JSON Schema that an annotation's value must fit, in the object that its ref names.
 import { isContentHash } from '../../core/digest.ts'
 import { type Freshness, unlessStale } from '../../core/freshness.ts'
+import { parseInRoom } from '../../core/heap-room.ts'
 import { Fault, fault } from '../../core/http/errors.ts'
 import type { RouteContext } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
@@ -36,5 +37,5 @@ export const createAnnotationSchema =
     }
     const isSpec = found.kind === ref.kind && (found.leafClass === specClass || found.baseClass === specClass)
     if (!isSpec || ref.extra.length > 0) throw fault(400, `annotation_ref must name an object of class ${specClass}`)
-    return (JSON.parse(found.val) as { field_schema?: unknown }).field_schema ?? {}
+    return (parseInRoom(found.val) as { field_schema?: unknown }).field_schema ?? {}
   }

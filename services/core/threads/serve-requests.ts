@@ -1,0 +1,52 @@
+// A request thread's side: takes requests, each when its values find room in the heap, and answers them.
+import { setTimeout } from 'node:timers/promises'
+import { hasRoom, heapPerJsonByte, noRoom } from '../heap-room.ts'
+import type { Reply } from '../http/route.ts'
+import { createChannel, type Port } from './channel.ts'
+import type { Parcel } from './crossing.ts'
+import { createPieces } from './pieces.ts'
+import { type RemotePorts, remotePorts } from './remote-ports.ts'
+import { type LongRequest, parcelOf } from './requests.ts'
+
+type Handle = (request: LongRequest, body: Buffer, signal: AbortSignal) => Promise<Reply>
+
+/** How long a request waits for those that run in its thread to give their memory back. */
+const roomMs = 10_000
+const lookAgainMs = 250
+
+/** @returns the ports of the thread that holds the engines */
+export function serveRequests(port: Port, handle: Handle): RemotePorts {
+  const pieces = createPieces()
+  const numbers = new WeakMap<AbortSignal, number>()
+  let running = 0
+
+  async function waitForRoom(bytes: number, signal: AbortSignal): Promise<void> {
+    for (const until = performance.now() + roomMs; !hasRoom(bytes); ) {
+      // One that is alone waits for nobody.
+      if (running === 0 || performance.now() > until) throw noRoom()
+      await setTimeout(lookAgainMs, undefined, { signal })
+    }
+  }
+
+  async function serve(request: LongRequest, body: Buffer, signal: AbortSignal): Promise<Parcel> {
+    numbers.set(signal, request.number)
+    try {
+      await waitForRoom(body.length * heapPerJsonByte, signal)
+      running++
+    } finally {
+      // The next request may come as soon as this one lets go of the thread: when it waits, and holds what it holds.
+      setImmediate(() => channel.ask('free').catch(() => undefined))
+    }
+    try {
+      return parcelOf(await handle(request, body, signal), pieces)
+    } finally {
+      running--
+    }
+  }
+
+  const channel = createChannel(port, {
+    ...pieces.answers,
+    serve: ({ value, buffers }, signal) => serve(value as LongRequest, buffers[0] as Buffer, signal),
+  })
+  return remotePorts(channel, (signal) => numbers.get(signal))
+}
