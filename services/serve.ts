@@ -7,7 +7,6 @@ import { createClock } from './core/clock.ts'
 import { followClock } from './core/clock-follow.ts'
 import { createFreshness } from './core/freshness.ts'
 import { createApp, type HttpServer } from './core/http/app.ts'
-import { createInvoke } from './core/http/invoke.ts'
 import { openKeys } from './core/http/keys.ts'
 import { createKeyedLock } from './core/keyed-lock.ts'
 import type { Log } from './core/log/log.ts'
@@ -223,10 +222,11 @@ export async function startCallhouse(
     applied.failed.catch(fail)
     const port = await http.listen()
     if (does(role, 'ingest')) {
-      const methods = createOtelGrpcMethods({ invoke: createInvoke({ routes: () => routes, config }), isShuttingDown })
+      const methods = createOtelGrpcMethods({ routes, isShuttingDown })
+      const { maxBodyBytes, requestTimeoutMs } = config
       otlp = await openOtlpPorts({
-        ...{ config, main: http.server, logger, log: logger, methods, isShuttingDown, metrics: metrics.http },
-        ...{ ...http.shared, maxBodyBytes: config.maxBodyBytes },
+        ...{ config, main: http.server, logger, log: logger, methods, isShuttingDown, metrics: metrics.grpc },
+        ...{ ...http.shared, maxBodyBytes, requestTimeoutMs },
       })
     }
     return { url: `http://${config.host}:${port}`, firstKey: first.text, log, store, worker, http, otlp, shutdown }

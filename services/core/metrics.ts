@@ -10,9 +10,18 @@ export type HttpMetrics = {
   ended(): void
 }
 
+export type GrpcMetrics = {
+  /** Counts a finished call. `code` as the specification names it. */
+  observe(method: string, code: string, seconds: number, bytesIn: number): void
+  /** Calls being served right now. */
+  started(): void
+  ended(): void
+}
+
 export type Metrics = {
   registry: Registry
   http: HttpMetrics
+  grpc: GrpcMetrics
   /** Counts a read's wait for earlier writes. */
   waited(outcome: 'current' | 'waited' | 'stale', ms: number): void
   /** Shows the bytes of request bodies in memory. */
@@ -23,6 +32,8 @@ export type Metrics = {
   text(): Promise<{ contentType: string; text: string }>
 }
 
+const requestBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60]
+
 /** @param withProcess also the process's own metrics (memory, event loop delay, garbage collection) */
 export function createMetrics({ withProcess = true }: { withProcess?: boolean } = {}): Metrics {
   const registry = new Registry()
@@ -32,9 +43,22 @@ export function createMetrics({ withProcess = true }: { withProcess?: boolean } 
     name: 'callhouse_http_request_seconds',
     help: 'Time from a request to the end of its answer',
     labelNames: ['route', 'status'] as const,
-    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
+    buckets: requestBuckets,
     registers,
   })
+  const calls = new Histogram({
+    name: 'callhouse_grpc_call_seconds',
+    help: 'Time from a gRPC call to its status',
+    labelNames: ['method', 'code'] as const,
+    buckets: requestBuckets,
+    registers,
+  })
+  const callsReceived = new Counter({
+    name: 'callhouse_grpc_received_bytes_total',
+    help: 'Message bytes as they came, before inflating',
+    registers,
+  })
+  const activeCalls = new Gauge({ name: 'callhouse_grpc_active_calls', help: 'gRPC calls being served', registers })
   const received = new Counter({
     name: 'callhouse_http_received_bytes_total',
     help: 'Body bytes as they came, before inflating',
@@ -79,6 +103,14 @@ export function createMetrics({ withProcess = true }: { withProcess?: boolean } 
       },
       started: () => active.inc(),
       ended: () => active.dec(),
+    },
+    grpc: {
+      observe(method, code, seconds, bytesIn) {
+        calls.labels(method, code).observe(seconds)
+        callsReceived.inc(bytesIn)
+      },
+      started: () => activeCalls.inc(),
+      ended: () => activeCalls.dec(),
     },
     text: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
   }

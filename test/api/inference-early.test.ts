@@ -11,7 +11,7 @@ import { json, type Sent, send, startServer, type TestServer, testConfig } from 
 const failing = (): never => {
   throw new StoreError('timeout', 159, 'x')
 }
-const invoke: Invoke = { json: failing, rows: failing, lines: failing, answer: failing, reply: failing }
+const invoke: Invoke = { json: failing, rows: failing, lines: failing, answer: failing }
 const config = { ...testConfig(), engineUrl: undefined }
 const providers = openProviders({ file: undefined }).current
 const bounds = ['--max-body-bytes', '65536', '--max-inflight-bytes', '65536', '--max-json-depth', '20']

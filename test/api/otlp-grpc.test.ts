@@ -335,17 +335,40 @@ describe('the HTTP port', () => {
   })
 })
 
+it('calls have metrics of their own, by method and code', async () => {
+  await call([framed(requestOf(1))])
+  await call([framed(Buffer.alloc(0))], {}, '/no.such.Service/Method')
+  const answer = await fetch(`${server.now().url}/metrics`, { headers: { authorization: basicAuth() } })
+  const shown = await answer.text()
+  expect(shown).toMatch(
+    /callhouse_grpc_call_seconds_count\{method="opentelemetry.proto.collector.trace.v1.TraceService\/Export",code="OK"\} \d/,
+  )
+  expect(shown).toMatch(/callhouse_grpc_call_seconds_count\{method="unmatched",code="UNIMPLEMENTED"\} \d/)
+  expect(shown).not.toMatch(/callhouse_http_request_seconds_count\{[^}]*(gRPC|status="\d\d?")/)
+})
+
 describe('a port that is taken', () => {
   const deps = (given: string[]) => {
     const { http } = server.now()
-    const { checkHost, authenticate, budget, turnOf } = http.shared
+    const { checkHost, authenticate, budget, serving } = http.shared
     const warnings: string[] = []
     const metrics = { observe: () => {}, started: () => {}, ended: () => {} }
     const log = { warn: (_: object, line: string) => void warnings.push(line), info() {}, debug() {}, error() {} }
     const logger = log as unknown as Logger
     return {
       warnings,
-      ...{ checkHost, authenticate, budget, turnOf, metrics, logger, log: logger, methods: {}, maxBodyBytes: 1024 },
+      ...{
+        checkHost,
+        authenticate,
+        budget,
+        serving,
+        metrics,
+        logger,
+        log: logger,
+        methods: {},
+        maxBodyBytes: 1024,
+        requestTimeoutMs: 60_000,
+      },
       ...{ main: http.server, isShuttingDown: () => false },
       config: { host: '127.0.0.1', otlpGrpcPort: port(), otlpHttpPort: undefined, given: new Set(given) },
     }
@@ -366,13 +389,23 @@ describe('a port that is taken', () => {
 })
 
 it('a call in flight ends in order when the server ends, and a new one is refused', async () => {
-  const methods = { '/a.B/Slow': { name: 'slow', withoutKey: true as const, handle: () => slow.promise } }
+  const methods = { '/a.B/Slow': { name: 'slow', answer: () => slow.promise } }
   const slow = Promise.withResolvers<{ message: Buffer }>()
-  const { checkHost, authenticate, budget, turnOf } = server.now().http.shared
+  const { checkHost, authenticate, budget, serving } = server.now().http.shared
   const log = { warn() {}, info() {}, debug() {}, error() {} } as unknown as Logger
   const metrics = { observe: () => {}, started: () => {}, ended: () => {} }
   const grpc = createGrpcServer({
-    ...{ checkHost, authenticate, budget, turnOf, log, metrics, methods, maxBodyBytes: 1024 },
+    ...{
+      checkHost,
+      authenticate,
+      budget,
+      serving,
+      log,
+      metrics,
+      methods,
+      maxBodyBytes: 1024,
+      requestTimeoutMs: 60_000,
+    },
     ...{ hint: () => '', isShuttingDown: () => false },
   })
   const own = connectH2(`http://127.0.0.1:${await grpc.listen(0, '127.0.0.1')}`)

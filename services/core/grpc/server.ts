@@ -8,35 +8,25 @@ import {
 } from 'node:http2'
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net'
 import type { Authenticate } from '../http/auth.ts'
+import { anonymous } from '../http/handler.ts'
 import type { HostCheck } from '../http/host.ts'
-import type { KeyHolder } from '../http/keys.ts'
 import type { ByteBudget } from '../http/limits.ts'
-import type { ServeDeps } from '../http/serve.ts'
+import type { Reply, Route } from '../http/route.ts'
+import { type RunDeps, runRoute, throwUnlessHeld } from '../http/serve.ts'
 import { uuidv7 } from '../ids.ts'
 import type { Logger } from '../logger.ts'
-import type { HttpMetrics } from '../metrics.ts'
+import type { GrpcMetrics } from '../metrics.ts'
 import { acceptedEncodings, frameOf, readMessage } from './message.ts'
-import { GrpcError, grpcStatus, toGrpcError, trailersOf } from './status.ts'
+import { codeName, GrpcError, grpcStatus, toGrpcError, trailersOf } from './status.ts'
 
-type GrpcCall = {
-  requestId: string
-  message: Buffer
-  /** Metadata by lower-case name, first value. */
-  header(name: string): string | undefined
-  /** Who calls; undefined for methods without a key. */
-  caller: KeyHolder | undefined
-  clientIp: string
-  /** Aborted when the client has gone or its deadline is over. */
-  signal: AbortSignal
-}
+/** What a call is answered; trailers beside the status. */
+export type GrpcAnswer = { message: Buffer; trailers?: Record<string, string> }
 
-export type GrpcMethod = {
-  /** For log lines and metrics. */
-  name: string
-  withoutKey?: true
-  /** @throws GrpcError or Fault */
-  handle(call: GrpcCall): Promise<{ message: Buffer; trailers?: Record<string, string> }>
-}
+export type GrpcMethod =
+  /** Answered without a key: probes. @throws GrpcError */
+  | { name: string; answer(message: Buffer): GrpcAnswer | Promise<GrpcAnswer> }
+  /** Run by a declared route, as over HTTP. `answerOf` @throws GrpcError */
+  | { name: string; route: Route; contentType: string; answerOf(reply: Reply): GrpcAnswer }
 
 export type GrpcServerDeps = {
   /** By path, `/package.Service/Method`. */
@@ -44,11 +34,13 @@ export type GrpcServerDeps = {
   authenticate: Authenticate
   checkHost: HostCheck
   budget: ByteBudget
-  /** Long bodies wait here for their turn. */
-  turnOf: ServeDeps['turnOf']
+  /** How routes are run. */
+  serving: RunDeps
   maxBodyBytes: number
+  /** A call takes so long at most once its message is there. */
+  requestTimeoutMs: number
   log: Logger
-  metrics: HttpMetrics
+  metrics: GrpcMetrics
   /** What somebody is told who speaks HTTP/1.1 here. */
   hint(): string
   isShuttingDown(): boolean
@@ -98,32 +90,42 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
   async function answer(
     stream: ServerHttp2Stream,
     headers: IncomingHttpHeaders,
-    call: { signal: AbortSignal; requestId: string; onReceived(bytes: number): void; onCaller(userId: string): void },
-  ): Promise<{ message: Buffer; trailers?: Record<string, string> }> {
+    call: {
+      signal: AbortSignal
+      requestId: string
+      onReceived(bytes: number): void
+      onCaller(userId: string): void
+      /** The whole message is there. */
+      onMessage(): void
+    },
+  ): Promise<GrpcAnswer> {
     const refused = deps.checkHost(headers[':authority'] ?? headers.host, headers.origin)
     if (refused !== undefined) throw refused
     const method = methods[headers[':path'] ?? '']
     if (method === undefined)
       throw new GrpcError(grpcStatus.unimplemented, `Unknown method ${(headers[':path'] ?? '').slice(0, 200)}`)
-    if (deps.isShuttingDown() && method.withoutKey !== true)
+    const route = 'route' in method ? method.route : undefined
+    if (deps.isShuttingDown() && route !== undefined)
       throw new GrpcError(grpcStatus.unavailable, 'Server is shutting down', 1)
-    const caller = method.withoutKey ? undefined : deps.authenticate(headers, true)
-    call.onCaller(caller?.userId ?? '')
-    const lease = deps.budget.lease(caller ?? deps)
+    const holder = route === undefined ? anonymous : deps.authenticate(headers, true)
+    call.onCaller(holder.userId)
+    if (route !== undefined) throwUnlessHeld(route.right, holder.holds)
+    const lease = deps.budget.lease(holder)
     try {
-      const message = await readMessage(stream, {
+      const bytes = await readMessage(stream, {
         encoding: first(headers['grpc-encoding']),
         maxBytes: deps.maxBodyBytes,
         lease,
         onReceived: call.onReceived,
       })
-      if (caller !== undefined) await deps.turnOf(caller, message.length)
       call.signal.throwIfAborted()
-      return await method.handle({
-        ...{ requestId: call.requestId, message, caller, signal: call.signal },
-        header: (name) => first(headers[name]),
-        clientIp: (stream.session?.socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, ''),
-      })
+      call.onMessage()
+      if (!('route' in method)) return await method.answer(bytes)
+      const address = (stream.session?.socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
+      const requested = { requestId: call.requestId, headers, params: {}, url: '', clientIp: () => address }
+      const handling = { holder, signal: () => call.signal }
+      const body = { bytes, contentType: method.contentType }
+      return method.answerOf(await runRoute(method.route, requested, body, handling, deps.serving))
     } finally {
       lease.release()
     }
@@ -134,10 +136,12 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
     const requestId = uuidv7()
     const ending = new AbortController()
     const over = new GrpcError(grpcStatus.deadlineExceeded, 'Deadline exceeded')
+    const tookTooLong = new GrpcError(grpcStatus.deadlineExceeded, 'Request took too long')
     let deadline: NodeJS.Timeout | undefined
     let bytesIn = 0
     let userId = ''
-    let outcome: { message: Buffer; trailers?: Record<string, string> } | GrpcError
+    let outcome: GrpcAnswer | GrpcError
+    let limit: NodeJS.Timeout | undefined
     metrics.started()
     stream.once('close', () => ending.abort(new GrpcError(grpcStatus.unavailable, 'The client went away')))
     try {
@@ -155,6 +159,9 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
         onCaller(id: string) {
           userId = id
         },
+        onMessage() {
+          limit = setTimeout(() => ending.abort(tookTooLong), deps.requestTimeoutMs)
+        },
       }
       outcome = await Promise.race([answer(stream, headers, call), failed])
     } catch (error) {
@@ -163,24 +170,20 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
       outcome = known ?? new GrpcError(grpcStatus.internal, 'Internal server error')
     }
     clearTimeout(deadline)
+    clearTimeout(limit)
     const status = outcome instanceof GrpcError ? outcome.status : grpcStatus.ok
     send(stream, requestId, outcome)
     const ms = performance.now() - beganMs
-    const route = methods[headers[':path'] ?? '']?.name ?? 'unmatched'
+    const method = methods[headers[':path'] ?? '']
+    const name = method?.name ?? 'unmatched'
     metrics.ended()
-    metrics.observe(`${route} (gRPC)`, status, ms / 1000, bytesIn, 0)
-    const line = { request: requestId, route, grpc: status, ms: Math.round(ms * 10) / 10, in: bytesIn }
-    log[status === 0 && methods[headers[':path'] ?? '']?.withoutKey ? 'debug' : 'info'](
-      { ...line, user: userId || undefined },
-      'call',
-    )
+    metrics.observe(name, codeName(status), ms / 1000, bytesIn)
+    const line = { request: requestId, method: name, grpc: status, ms: Math.round(ms * 10) / 10, in: bytesIn }
+    const isProbe = status === 0 && method !== undefined && !('route' in method)
+    log[isProbe ? 'debug' : 'info']({ ...line, user: userId || undefined }, 'call')
   }
 
-  function send(
-    stream: ServerHttp2Stream,
-    requestId: string,
-    outcome: { message: Buffer; trailers?: Record<string, string> } | GrpcError,
-  ): void {
+  function send(stream: ServerHttp2Stream, requestId: string, outcome: GrpcAnswer | GrpcError): void {
     if (stream.destroyed || stream.closed) return
     const head = {
       ':status': 200,

@@ -17,6 +17,16 @@ export const grpcStatus = {
 } as const
 export type GrpcStatus = (typeof grpcStatus)[keyof typeof grpcStatus]
 
+const names = new Map<GrpcStatus, string>(
+  Object.entries(grpcStatus).map(([name, status]) => [
+    status,
+    name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase(),
+  ]),
+)
+
+/** The name of a status code as the specification spells it, `DEADLINE_EXCEEDED`. */
+export const codeName = (status: GrpcStatus): string => names.get(status) as string
+
 /** A call that failed as the protocol tells it. */
 export class GrpcError extends Error {
   readonly status: GrpcStatus

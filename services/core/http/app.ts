@@ -16,7 +16,7 @@ import { createByteBudget } from './limits.ts'
 import { openapiDocument } from './openapi.ts'
 import { writeError } from './reply.ts'
 import { type Route, route } from './route.ts'
-import { type ServeDeps, serve } from './serve.ts'
+import { type RunDeps, type ServeDeps, serve } from './serve.ts'
 import { createTurns } from './turn.ts'
 
 type HttpConfig = {
@@ -50,7 +50,7 @@ export type HttpServer = {
   /** Every route that is served, the server's own ones included. */
   routes: readonly Route[]
   /** What other ports of the same server share with it. */
-  shared: Pick<ServeDeps, 'authenticate' | 'budget' | 'turnOf'> & { checkHost: HostCheck }
+  shared: Pick<ServeDeps, 'authenticate' | 'budget'> & { checkHost: HostCheck; serving: RunDeps }
   /** Resolves with the port that it listens on. */
   listen(): Promise<number>
   /** Stops accepting and waits for requests in flight; cuts what is left after the limit. False when it had to. */
@@ -233,7 +233,7 @@ export function createApp(deps: AppDeps): HttpServer {
   return {
     server,
     routes: served,
-    shared: { ...serving, checkHost },
+    shared: { ...serving, checkHost, serving },
     listen: () =>
       new Promise((resolve, reject) => {
         server.once('error', reject)

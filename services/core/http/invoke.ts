@@ -15,9 +15,6 @@ export type InvokeCaller = {
   requestId?: string
   /** The request whose wish for freshness counts for this one too. Without it reads wait for the log's end. */
   freshness?: Pick<RouteContext, 'header' | 'query'>
-  /** What the sender of a body of bytes said beside it. */
-  header?: RouteContext['header']
-  clientIp?: RouteContext['clientIp']
 }
 
 type Params = Record<string, string>
@@ -42,11 +39,7 @@ export type Invoke = {
    * @throws Fault 413 when an answer that comes in pieces is longer than `maxBytes`, as soon as it is
    */
   answer(route: string, body: unknown, as: InvokeCaller, params?: Params, maxBytes?: number): Promise<InvokedAnswer>
-  /** What a route that takes bytes answers, its status included: another transport hands it on. */
-  reply(route: string, body: RawBody, as: InvokeCaller): Promise<Reply>
 }
-
-type RawBody = { bytes: Buffer; contentType: string }
 
 export type InvokeDeps = {
   /** Looked at when a route is called, so that the list may hold routes that use this port themselves. */
@@ -135,12 +128,7 @@ function sentTo({ body, name }: Route, value: unknown, config: InvokeDeps['confi
       return { ...nothing, stream, contentType: encoded.headers.get('content-type') ?? '' }
     }
     case 'raw':
-      return {
-        ...nothing,
-        body: value as RawBody,
-        contentType: (value as RawBody).contentType,
-        stream: Readable.from([]),
-      }
+      throw new Error(`${name} takes the bytes of a sender`)
     default:
       return body satisfies never
   }
@@ -167,10 +155,9 @@ export function createInvoke({ routes, config }: InvokeDeps): Invoke {
       caller,
       header(header) {
         if (header === 'content-type') return sent.contentType || undefined
-        if (as.header !== undefined) return as.header(header)
         return freshnessHeaders.has(header) ? freshness?.header(header) : undefined
       },
-      clientIp: as.clientIp ?? (() => ''),
+      clientIp: () => '',
       params,
       get query() {
         const mode = freshness?.query.get('freshness') ?? null
@@ -207,7 +194,6 @@ export function createInvoke({ routes, config }: InvokeDeps): Invoke {
       for await (const line of texts(name, value, as, params)) yield parseInRoom(line) as T
     },
     lines: texts,
-    reply: (name, body, as) => run(name, body, as),
     async answer(name, value, as, params, maxBytes) {
       const reply = await run(name, value, as, params)
       return { bytes: await wholeOf(as.signal, reply, maxBytes), headers: reply.headers ?? {} }

@@ -7,8 +7,9 @@ import { bodyStream, readBody } from './body.ts'
 import { checkedBody } from './details.ts'
 import { fault, invalid, TooLongHere } from './errors.ts'
 import type { Exchange } from './exchange.ts'
-import { anonymous, runHandler } from './handler.ts'
+import { anonymous, type Requested, runHandler } from './handler.ts'
 import { parseJson } from './json-check.ts'
+import type { KeyHolder } from './keys.ts'
 import type { ByteBudget, ByteLease } from './limits.ts'
 import { isLong, longRequest } from './long-requests.ts'
 import { writeReply } from './reply.ts'
@@ -106,6 +107,35 @@ function limitTime(exchange: Exchange, stream: Readable | undefined, ms: number)
   else finished(stream, { writable: false }, start)
 }
 
+export type Handling = { holder: KeyHolder; signal(): AbortSignal; stream?: Readable | undefined }
+export type RunDeps = Pick<ServeDeps, 'turnOf' | 'maxJsonDepth' | 'threads'>
+
+/** Runs the handler for a body that was read, over whichever protocol: here, or in a thread when that is long work. */
+export async function runRoute(
+  route: Route,
+  requested: Requested,
+  body: Body,
+  { holder, signal, stream }: Handling,
+  { turnOf, maxJsonDepth, threads }: RunDeps,
+): Promise<Reply> {
+  try {
+    if (threads === undefined || !isLong(route, body.bytes)) {
+      await turnOf(holder, body.bytes.length)
+      const input = route.body.type === 'json' ? jsonInput(route.body, body.bytes, maxJsonDepth) : undefined
+      const read = { input, body, ...(stream && { stream }) }
+      return await runHandler(route, requested, read, {
+        holder,
+        maxJsonDepth,
+        mayTakeLong: threads === undefined,
+        signal,
+      })
+    }
+  } catch (error) {
+    if (threads === undefined || !(error instanceof TooLongHere)) throw error
+  }
+  return threads.run(longRequest(route, requested, body.contentType, holder), body.bytes, holder, signal())
+}
+
 /** Answers one request, or rejects with the reason why it could not. */
 export async function serve(
   route: Route,
@@ -115,7 +145,6 @@ export async function serve(
   deps: ServeDeps,
 ): Promise<void> {
   const { headers, url = '' } = exchange.request
-  const { threads, maxJsonDepth } = deps
   const holder = route.right === 'none' ? anonymous : deps.authenticate(headers)
   exchange.userId = holder.userId
   throwUnlessHeld(route.right, holder.holds)
@@ -124,31 +153,12 @@ export async function serve(
   let stream: Readable | undefined
   let work: Promise<Reply> | undefined
 
-  async function runHere(body: Body): Promise<Reply> {
-    const { bytes } = body
-    await deps.turnOf(holder, bytes.length)
-    const input = route.body.type === 'json' ? jsonInput(route.body, bytes, maxJsonDepth) : undefined
-    const read = { input, body, ...(stream && { stream }) }
-    const mayTakeLong = threads === undefined
-    return runHandler(route, requested, read, { holder, maxJsonDepth, mayTakeLong, signal: () => exchange.signal })
-  }
-
-  async function run(body: Body): Promise<Reply> {
-    try {
-      if (threads === undefined || !isLong(route, body.bytes)) return await runHere(body)
-    } catch (error) {
-      if (threads === undefined || !(error instanceof TooLongHere)) throw error
-    }
-    const request = longRequest(route, requested, body.contentType, holder)
-    return threads.run(request, body.bytes, holder, exchange.signal)
-  }
-
   try {
     const read = await readRequest(route, exchange, lease, deps)
     const { body } = read
     stream = read.stream
     if (route.limitsItself !== true) limitTime(exchange, stream, deps.requestTimeoutMs)
-    work = run(body)
+    work = runRoute(route, requested, body, { holder, signal: () => exchange.signal, stream }, deps)
     if (reusesBody(route)) {
       const giveBack = () => deps.pool.give(body.bytes)
       work.then(giveBack, giveBack)
