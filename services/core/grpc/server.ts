@@ -20,7 +20,7 @@ import { acceptedEncodings, frameOf, readMessage } from './message.ts'
 import { codeName, GrpcError, grpcStatus, toGrpcError, trailersOf } from './status.ts'
 
 /** What a call is answered; trailers beside the status. */
-export type GrpcAnswer = { message: Buffer; trailers?: Record<string, string> }
+type GrpcAnswer = { message: Buffer; trailers?: Record<string, string> }
 
 export type GrpcMethod =
   /** Answered without a key: probes. @throws GrpcError */
