@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { declaredRoutes } from '../../scripts/paths.ts'
 import type { Route } from '../../services/core/http/route.ts'
 import { type FakeProvider, startFakeProvider } from '../fixtures/fake-provider.ts'
+import { callOver, exportPath, framed } from '../fixtures/grpc.ts'
 import { type MonitoredServer, startMonitoredServer } from '../fixtures/loop-monitor.ts'
 import { aRequest, aSpan, integer, text } from '../fixtures/otel.ts'
 import { encodeRequest } from '../fixtures/otlp-proto.ts'
@@ -31,7 +32,9 @@ afterAll(async () => {
 
 type Sent = { method: string; path: string; type?: string; body?: Buffer | string }
 
-const send = async ({ method, path, type = 'application/json', body }: Sent) => {
+type Answered = { status: number; bytes: Buffer }
+
+const send = async ({ method, path, type = 'application/json', body }: Sent): Promise<Answered> => {
   const headers = { authorization: 'Bearer test-key', 'content-type': type, project_id: 'fuzz/a' }
   const answer = await fetch(server.url + path, { method, headers, ...(body === undefined ? {} : { body }) })
   return { status: answer.status, bytes: Buffer.from(await answer.arrayBuffer()) }
@@ -41,18 +44,10 @@ const send = async ({ method, path, type = 'application/json', body }: Sent) => 
 const callOf = async ({ path, body = '' }: Sent) => {
   const port = /127\.0\.0\.1:(\d+) \(gRPC\)/.exec(server.output())?.[1]
   const session = connect(`http://127.0.0.1:${port}`)
-  const headers = { authorization: 'Bearer test-key', 'content-type': 'application/grpc', project_id: 'fuzz/grpc' }
-  const stream = session.request({ ':method': 'POST', ':path': path, te: 'trailers', ...headers })
-  const frame = Buffer.alloc(5)
-  frame.writeUInt32BE(body.length, 1)
-  const status = await new Promise<number>((resolve, reject) => {
-    stream.on('error', reject).on('response', (one) => 'grpc-status' in one && resolve(Number(one['grpc-status'])))
-    stream.on('trailers', (one) => resolve(Number(one['grpc-status']))).resume()
-    stream.write(frame)
-    stream.end(body)
-  })
+  const headers = { authorization: 'Bearer test-key', project_id: 'fuzz/grpc' }
+  const answer = await callOver(session, path, [framed(Buffer.from(body as Buffer))], headers)
   session.close()
-  return { status, bytes: Buffer.alloc(0) }
+  return answer
 }
 
 /**
@@ -146,8 +141,10 @@ describe('the event loop is free within 50 ms while', () => {
     ],
     ['a long text', () => aRequest([aSpan({ attributes: [text('a', letters(runs(12, 24) * 2 ** 20))] })])],
   ])('a message of %s comes over gRPC', { timeout: limitMs(120_000) }, async (_, request) => {
-    const path = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
-    const { ms, status } = await heldMs({ method: 'POST', path, body: Buffer.from(encodeRequest(request())) }, callOf)
+    const { ms, status } = await heldMs(
+      { method: 'POST', path: exportPath, body: Buffer.from(encodeRequest(request())) },
+      callOf,
+    )
     // What has more attributes than a span may have is refused.
     expect([0, 8]).toContain(status)
     expect(ms).toBeLessThan(mostMs)

@@ -10,11 +10,11 @@ import { openKeys } from '../../services/core/http/keys.ts'
 import type { Logger } from '../../services/core/logger.ts'
 import { openOtlpPorts } from '../../services/otlp-ports.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
+import { callOver, exportPath, framed } from '../fixtures/grpc.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan, text } from '../fixtures/otel.ts'
 import { encodeLogsRequest, encodeRequest } from '../fixtures/otlp-proto.ts'
 
-const exportPath = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
 let server: LiveServer
 let session: ClientHttp2Session
 const port = () => Number(server.now().otlp?.grpc?.split(':').at(-1))
@@ -40,49 +40,12 @@ afterAll(async () => {
   await server?.remove()
 })
 
-const framed = (message: Uint8Array, flag = 0): Buffer => {
-  const head = Buffer.alloc(5)
-  head[0] = flag
-  head.writeUInt32BE(message.length, 1)
-  return Buffer.concat([head, message])
-}
-
-type Answer = { http: number; status: number; message: string; headers: Record<string, unknown>; bytes: Buffer }
-
-/** One call of raw bytes; each chunk is a DATA frame of its own. */
-function call(
+const call = (
   chunks: readonly Uint8Array[],
   headers: Record<string, string> = {},
   path = exportPath,
   on: ClientHttp2Session = session,
-): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const stream = on.request({
-      ':method': 'POST',
-      ':path': path,
-      'content-type': 'application/grpc',
-      te: 'trailers',
-      authorization: basicAuth(),
-      project_id: 'acme/grpc',
-      ...headers,
-    })
-    const all: Record<string, unknown> = {}
-    const received: Buffer[] = []
-    stream.on('response', (one) => Object.assign(all, one)).on('trailers', (one) => Object.assign(all, one))
-    stream.on('data', (chunk: Buffer) => received.push(chunk)).on('error', reject)
-    stream.on('close', () =>
-      resolve({
-        http: Number(all[':status']),
-        status: Number(all['grpc-status'] ?? Number.NaN),
-        message: decodeURIComponent(String(all['grpc-message'] ?? '')),
-        headers: all,
-        bytes: Buffer.concat(received),
-      }),
-    )
-    for (const chunk of chunks) stream.write(chunk)
-    stream.end()
-  })
-}
+) => callOver(on, path, chunks, { authorization: basicAuth(), project_id: 'acme/grpc', ...headers })
 
 const spanOf = (n: number, name = `span ${n}`) =>
   aSpan({ spanId: (0xb0000000n + BigInt(n)).toString(16).padStart(16, '0'), name })
