@@ -55,7 +55,7 @@ const callOf = async ({ path, body = '' }: Sent) => {
  * are shared run at changing speeds, so what took too long is sent again: what is slow by itself is slow three times.
  */
 async function heldMs(sent: Sent, by = send): Promise<{ ms: number; status: number; bytes: Buffer }> {
-  let least = { ms: Number.POSITIVE_INFINITY, status: 0, bytes: Buffer.alloc(0) }
+  let least: Answered & { ms: number } = { ms: Number.POSITIVE_INFINITY, status: 0, bytes: Buffer.alloc(0) }
   for (let attempt = 0; attempt < 3 && least.ms > mostMs; attempt++) {
     await server.longestMs()
     const answer = await by(sent)
