@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 // Test processes inherit it: a busy engine connection occupies a thread, and killing its query needs another one.
@@ -24,12 +24,18 @@ const onServers = [
   'api/usage',
 ]
 
-/** Test files whose number of runs grows in the deep tier (test/fixtures/runs.ts). */
-const generated = (): string[] =>
-  readdirSync('test', { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.test.ts'))
-    .filter((file) => readFileSync(join('test', file), 'utf8').includes('fixtures/runs.ts'))
-    .map((file) => `test/${file}`)
+/** Test files whose number of runs grows in the deep tier (test/fixtures/runs.ts), in them or in parts of them. */
+const generated = (): string[] => {
+  const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.startsWith('fixtures'))
+    .map((file) => ({ file, text: readFileSync(join('test', file), 'utf8') }))
+  const growing = files.filter(({ text }) => text.includes('fixtures/runs.ts'))
+  const parts = growing.map(({ file }) => `./${basename(file)}'`)
+  return files
+    .filter(({ file }) => file.endsWith('.test.ts'))
+    .filter((one) => growing.includes(one) || parts.some((part) => one.text.includes(part)))
+    .map(({ file }) => `test/${file}`)
+}
 
 const tiers = {
   normal: [
@@ -61,7 +67,8 @@ export default defineConfig({
   test: {
     globalSetup: ['test/fixtures/engines-setup.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than cores in CI: while a file waits for a process or the broker, the others go on.
+    maxWorkers: 3,
     projects: process.env.CALLHOUSE_TEST_DEEP === '1' ? tiers.deep : tiers.normal,
   },
 })

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Asking, askingIn } from '../fixtures/evaluation-runs.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { createRandom } from '../fixtures/random.ts'
+import { runs } from '../fixtures/runs.ts'
 
 const project_id = 'acme/many'
 const refOf = (name: string) => `weave:///${project_id}/object/${name}:${name.repeat(43)}`
@@ -41,7 +42,7 @@ it('predictions, scores and finishes that come at once add up', { timeout: 60_00
   const value = () => random.pick<unknown>([0, 1, 2, 7, 0.5, -3, true, false, 'text', { x: 1 }, [1], null])
   const evaluation_run_id = await made('evaluation_runs', { evaluation, model })
   const scorers = ['s', 't', 'u']
-  const rows = Array.from({ length: 24 }, () => ({
+  const rows = Array.from({ length: runs(12, 24) }, () => ({
     output: value(),
     scores: scorers.filter(() => random.chance(0.8)).map((scorer) => ({ scorer, value: value() })),
     isFinished: random.chance(0.9),
@@ -88,8 +89,8 @@ it('predictions, scores and finishes that come at once add up', { timeout: 60_00
   expect(await count({ trace_ids: [evaluation_run_id] })).toBe(rows.length * 2 + scoreCount + 2)
 })
 
-it('a run of 5,000 predictions is listed, finished and deleted whole', { timeout: 120_000 }, async () => {
-  const rows = 5_000
+it('a run of thousands of predictions is listed, finished and deleted whole', { timeout: 120_000 }, async () => {
+  const rows = runs(2_000, 5_000)
   const evaluation_run_id = await made('evaluation_runs', { evaluation, model })
   const started_at = new Date().toISOString()
   const idOf = (kind: string, n: number) => kind + n.toString(16).padStart(15, '0')
@@ -110,8 +111,8 @@ it('a run of 5,000 predictions is listed, finished and deleted whole', { timeout
   }
   const { lines } = await ok('GET', `predictions?evaluation_run_id=${evaluation_run_id}`)
   expect(lines.map(({ output }) => output)).toEqual(Array.from({ length: rows }, (_, n) => n))
-  const page = await ok('GET', `predictions?evaluation_run_id=${evaluation_run_id}&limit=2&offset=4000`)
-  expect(page.lines.map(({ output }) => output)).toEqual([4000, 4001])
+  const page = await ok('GET', `predictions?evaluation_run_id=${evaluation_run_id}&limit=2&offset=${rows - 1_000}`)
+  expect(page.lines.map(({ output }) => output)).toEqual([rows - 1_000, rows - 999])
   await ok('POST', `evaluation_runs/${evaluation_run_id}/finish`)
   const { json } = await ok('POST', '/call/read', { project_id, id: evaluation_run_id })
   expect(json.call.output).toEqual({ s: { mean: 0.5 }, output: { mean: (rows - 1) / 2 } })

@@ -209,7 +209,7 @@ describe('events', () => {
           })
           for (const { id } of rows) expect(byRef.map((row) => row.id)).toContain(id)
         }),
-        { numRuns: runs(25, 200) },
+        { numRuns: runs(10, 100) },
       )
     } finally {
       await remove()

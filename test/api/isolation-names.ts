@@ -181,7 +181,7 @@ export function nameTests(world: () => IsolationWorld): void {
       expect(wrong.flat()).toEqual([])
     })
     const known: [string][] = [['alpha/app'], ['beta/app'], ['alpha/App'], ['alpha/app\u0000'], ['alpha/\ud800']]
-    await fc.assert(property, { numRuns: runs(100, 3_000), examples: known })
+    await fc.assert(property, { numRuns: runs(100, 1_000), examples: known })
   })
 
   it('is refused or names exactly one project, to a key that opens every one', async () => {
@@ -213,7 +213,7 @@ export function nameTests(world: () => IsolationWorld): void {
       expect(await operator.json(stored)).toMatchObject({ count: 1 })
     })
     const known: [string][] = [['alpha/\u00e9'], ['alpha/\ud800'], ['alpha/\ufffd'], ['alpha/\u0000'], ['alpha/..']]
-    await fc.assert(property, { numRuns: runs(15, 300), examples: known })
+    await fc.assert(property, { numRuns: runs(15, 100), examples: known })
     expect(await Promise.all([own, foreign].map(({ project }) => queuesOf(project)))).toEqual(before)
   })
 

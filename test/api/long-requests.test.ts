@@ -9,7 +9,7 @@ import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { createRandom } from '../fixtures/random.ts'
 import { limitMs, runs } from '../fixtures/runs.ts'
 
-const requests = runs(30, 2_000)
+const requests = runs(30, 400)
 const seed = Number(process.env.LONG_REQUESTS_SEED ?? 5)
 const padding = Buffer.alloc(1_100_000, 32)
 const headers = { authorization: 'Bearer test-key', 'content-type': 'application/json', project_id: 'fuzz/a' }

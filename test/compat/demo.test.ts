@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ChildServer, postLines, startChildServer } from '../fixtures/child-server.ts'
+import { processEnv } from '../fixtures/process-env.ts'
 
 const program = fileURLToPath(new URL('../../scripts/demo.ts', import.meta.url))
 
@@ -31,7 +32,7 @@ describe('demo', () => {
       execFile(
         process.execPath,
         [program, ...args],
-        { env: { PATH: process.env.PATH, HOME: dir, ...env } },
+        { env: { ...processEnv(), HOME: dir, ...env } },
         (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
       )
     })

@@ -13,7 +13,7 @@ beforeAll(() => {
 afterAll(() => engine.close())
 
 describe(`completions of the Python SDK ${sdkVersion}`, () => {
-  const server = sdkServer(installSdk, { CALLHOUSE_FRESHNESS_MS: '60000', CALLHOUSE_ENGINE_URL: engine.url })
+  const server = sdkServer(installSdk, { CALLHOUSE_ENGINE_URL: engine.url })
 
   it('are answered and recorded', { timeout: 180_000 }, async () => {
     const report = await runPython<Record<string, unknown>>('completions.py', ['compat/python-completions'], server)

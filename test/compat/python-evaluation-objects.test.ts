@@ -4,7 +4,7 @@ import { installSdk, runPython, sdkVersion } from '../fixtures/python-sdk.ts'
 import { sdkServer } from '../fixtures/sdk-server.ts'
 
 describe(`evaluation objects of the Python SDK ${sdkVersion}`, () => {
-  const server = sdkServer(installSdk, { CALLHOUSE_FRESHNESS_MS: '60000' })
+  const server = sdkServer(installSdk)
 
   it('are made, listed, read and deleted', { timeout: 180_000 }, async () => {
     const report = await runPython<Record<string, unknown>>(

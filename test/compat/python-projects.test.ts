@@ -13,7 +13,7 @@ type Report = {
 }
 
 describe(`projects of the Python SDK ${sdkVersion}`, () => {
-  const server = sdkServer(installSdk, { CALLHOUSE_FRESHNESS_MS: '60000' })
+  const server = sdkServer(installSdk)
 
   it('tell their stored bytes', { timeout: 180_000 }, async () => {
     const report = await runPython<Report>('projects.py', ['compat/python-projects'], server)

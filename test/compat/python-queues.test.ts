@@ -34,7 +34,7 @@ type Report = {
 }
 
 describe(`annotation queues of the Python SDK ${sdkVersion}`, () => {
-  const server = sdkServer(installSdk, { CALLHOUSE_FRESHNESS_MS: '60000' })
+  const server = sdkServer(installSdk)
 
   it('are made, filled, worked through and deleted', { timeout: 180_000 }, async () => {
     const report = await runPython<Report>('queues.py', ['compat/python-queues'], server)

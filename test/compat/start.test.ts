@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { processEnv } from '../fixtures/process-env.ts'
 
 const program = fileURLToPath(new URL('../../services/main.ts', import.meta.url))
 
@@ -17,7 +18,7 @@ type Running = { child: ChildProcess; listening: Promise<string>; ended: Promise
 function callhouse(args: string[], env: Record<string, string> = {}): Running {
   const child = spawn(process.execPath, [program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, UV_THREADPOOL_SIZE: '24', CALLHOUSE_MIN_FREE_BYTES: '0', ...env },
+    env: { ...processEnv(), ...env },
   })
   const printed = { stdout: '', stderr: '' }
   const ended = new Promise<Ended>((resolve) => child.once('close', (code) => resolve({ code, ...printed })))

@@ -86,7 +86,7 @@ describe('blobs in a bucket', () => {
     let most = 0
     const watch = setInterval(() => {
       most = Math.max(most, held() - before)
-    }, 5)
+    }, 100)
     const location = await upload.commit('e/p' as ProjectId, digest.digest())
     clearInterval(watch)
     expect(await blobs.stat(location)).toEqual({ sizeBytes: 64 * piece.length })

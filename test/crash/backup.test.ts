@@ -11,7 +11,6 @@ import { answersOf, sameAddress, writeWorld } from '../fixtures/whole-world.ts'
 import { startOf, startWriting } from '../fixtures/writing.ts'
 
 const project_id = 'back/up'
-const env = { CALLHOUSE_FRESHNESS_MS: '60000' }
 
 let folder: string
 let dataDir: string
@@ -21,7 +20,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'callhouse-backup-'))
   dataDir = join(folder, 'data')
   await mkdir(dataDir)
-  server = await startChildServer(dataDir, env)
+  server = await startChildServer(dataDir)
   await writeWorld(sameAddress(server.url), 'back/world', 10)
 })
 afterAll(async () => {
@@ -65,7 +64,7 @@ it('holds what was acknowledged before it began, while writes go on', async () =
   // what a backup leaves that was killed
   const left = join(restored, 'clickhouse/shadow/callhouse_backup')
   await mkdir(left, { recursive: true })
-  server = await startChildServer(restored, env)
+  server = await startChildServer(restored)
   expect(await readdir(dirname(left))).toEqual([])
   expect(await answersOf(sameAddress(server.url), 'back/world')).toEqual(world)
   const calls = await postLines<{ id: string; inputs: { n: number } | null; output: { n: number } | null }>(

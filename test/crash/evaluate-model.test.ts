@@ -30,7 +30,7 @@ afterAll(async () => {
 })
 
 const start = async () => {
-  server = await startChildServer(dir, { CALLHOUSE_ENGINE_URL: fake.url, CALLHOUSE_FRESHNESS_MS: '60000' })
+  server = await startChildServer(dir, { CALLHOUSE_ENGINE_URL: fake.url })
 }
 async function send(path: string, body: object): Promise<Json> {
   const { status, text } = await post(server.url, path, body)

@@ -9,7 +9,7 @@ import { createQuietProject } from '../fixtures/quiet-project.ts'
 import { createRandom } from '../fixtures/random.ts'
 import { limitMs, runs } from '../fixtures/runs.ts'
 
-const rounds = runs(8, 30)
+const rounds = runs(4, 20)
 const project = 'crash/load'
 let dir: string
 beforeAll(() => {

@@ -46,7 +46,7 @@ it.each([
   ['calls', 2 * perBatch],
   ['calls_by_trace', 4 * perBatch],
 ])('%s', { timeout: 300_000 }, async (table, least) => {
-  const first = await startChildServer(dir, { CALLHOUSE_FRESHNESS_MS: '60000' })
+  const first = await startChildServer(dir)
   for (let n = 0; n < 3 && table === 'calls'; n++)
     expect((await post(first.url, '/call/upsert_batch', { batch: batchOf(n * perBatch) })).status).toBe(200)
   // So slow that it rests after its first portion until it is killed.
@@ -76,7 +76,7 @@ it.each([
   expect(Number(/done, 100 %, (\d+) rows/.exec(stdout)?.[1])).toBeGreaterThanOrEqual(least)
   expect(existsSync(state)).toBe(false)
 
-  const second = await startChildServer(dir, { CALLHOUSE_FRESHNESS_MS: '60000' })
+  const second = await startChildServer(dir)
   expect(before.calls).toHaveLength((more + 1) * perBatch)
   expect(await answers(second.url)).toEqual(before)
   await second.stop()

@@ -182,7 +182,7 @@ it('every answer tells the bill of each call, live and from statistics', async (
     }),
   ).rows
   await world.store.insert(topics.costs, { bytes: [row] })
-  const calls = Array.from({ length: runs(120, 3000) }, (_, n) => call(`bill-${n}`, baseUs + 7_200e6 + n * 20_000_000))
+  const calls = Array.from({ length: runs(120, 1000) }, (_, n) => call(`bill-${n}`, baseUs + 7_200e6 + n * 20_000_000))
   const [early, late] = [calls.filter((_, n) => n % 3 > 0), calls.filter((_, n) => n % 3 === 0)]
   await world.apply(early.flatMap(({ parts }) => parts))
   await world.refresh()

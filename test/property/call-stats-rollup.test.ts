@@ -5,6 +5,7 @@ import { splitTime } from '../../services/query/call-stats/rollup.ts'
 import { createHistory, createModel, type End, type Op, type Shown, type Start } from '../fixtures/call-histories.ts'
 import { type CallWorld, complete, createCallWorld, end, rename, start } from '../fixtures/call-world.ts'
 import { createRandom, type Random } from '../fixtures/random.ts'
+import { runs } from '../fixtures/runs.ts'
 
 let world: CallWorld
 beforeAll(async () => {
@@ -200,28 +201,28 @@ const served = (name: string) => world.statements.filter((one) => one === name).
 
 describe('time series', () => {
   it('are read from the calls before there are statistics', async () => {
-    await write(1, 70)
-    await compare(6)
+    await write(1, runs(40, 70))
+    await compare(runs(3, 6))
     expect(served('call-stats.calls-rolled')).toBe(0)
   }, 240_000)
 
   it('are put together from statistics and the calls that those do not know', async () => {
     await world.refresh()
-    await compare(12)
+    await compare(runs(6, 12))
     for (let n = 0; n < 4; n++) {
-      await write(200 + n * 30, 15)
+      await write(200 + n * 30, runs(8, 15))
       if (n % 2 === 1) await world.refresh()
-      await compare(6)
+      await compare(runs(3, 6))
     }
-    expect(served('call-stats.calls-rolled')).toBeGreaterThan(20)
-    expect(served('call-stats.usage-rolled')).toBeGreaterThan(20)
+    expect(served('call-stats.calls-rolled')).toBeGreaterThan(runs(10, 20))
+    expect(served('call-stats.usage-rolled')).toBeGreaterThan(runs(10, 20))
   }, 240_000)
 
   it('are the same once the statistics are up to date, and after everything is recomputed', async () => {
     await world.refresh()
-    await compare(8)
+    await compare(runs(4, 8))
     await world.store.command({ name: 'merge', sql: 'OPTIMIZE TABLE callhouse.call_stats FINAL', params: {} })
-    await compare(5)
+    await compare(runs(3, 5))
   }, 240_000)
 })
 

@@ -7,7 +7,7 @@ import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { createRandom } from '../fixtures/random.ts'
 import { limitMs, runs } from '../fixtures/runs.ts'
 
-const requests = Number(process.env.HOSTILE_RUNS ?? runs(480, 4_800))
+const requests = Number(process.env.HOSTILE_RUNS ?? runs(240, 2_400))
 const random = createRandom(Number(process.env.HOSTILE_SEED ?? 14))
 const kinds: Kind[] = ['ops', 'datasets', 'scorers', 'evaluations', 'models']
 const odd = [

@@ -6,7 +6,7 @@ import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { createRandom } from '../fixtures/random.ts'
 import { limitMs, runs } from '../fixtures/runs.ts'
 
-const requests = Number(process.env.HOSTILE_RUNS ?? runs(160, 1_600))
+const requests = Number(process.env.HOSTILE_RUNS ?? runs(160, 800))
 const random = createRandom(Number(process.env.HOSTILE_SEED ?? 15))
 const ref = (name: string) => `weave:///fuzz/a/object/${name}:v`
 

@@ -8,7 +8,7 @@ import { createInferenceWorld, eventsOf, type InferenceWorld } from '../fixtures
 import { createRandom, type Random } from '../fixtures/random.ts'
 import { limitMs, runs } from '../fixtures/runs.ts'
 
-const requests = Number(process.env.HOSTILE_RUNS ?? runs(240, 2_400))
+const requests = Number(process.env.HOSTILE_RUNS ?? runs(240, 1_600))
 const seed = Number(process.env.HOSTILE_SEED ?? 13)
 
 let world: InferenceWorld

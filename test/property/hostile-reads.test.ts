@@ -8,7 +8,7 @@ import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { createRandom } from '../fixtures/random.ts'
 import { limitMs, runs } from '../fixtures/runs.ts'
 
-const requests = Number(process.env.HOSTILE_RUNS ?? runs(480, 4_800))
+const requests = Number(process.env.HOSTILE_RUNS ?? runs(240, 2_400))
 const seed = Number(process.env.HOSTILE_SEED ?? 12)
 const answerLimitMs = 120_000
 const authorization = basicAuth()

@@ -101,7 +101,7 @@ describe('bodies', () => {
       fc.asyncProperty(fc.constantFrom(...bodies), damage, async (body, changes) => {
         await accepts(damaged(body, changes), body[0] === 0x7b ? 'application/json' : protobuf)
       }),
-      { numRuns: runs(400, 4000), endOnFailure: true },
+      { numRuns: runs(400, 2000), endOnFailure: true },
     )
   })
 
@@ -110,7 +110,7 @@ describe('bodies', () => {
       fc.asyncProperty(fc.uint8Array({ maxLength: 100 }), fc.boolean(), async (noise, isJson) => {
         await accepts(Buffer.from(noise), isJson ? 'application/json' : protobuf)
       }),
-      { numRuns: runs(200, 2000), endOnFailure: true },
+      { numRuns: runs(200, 1000), endOnFailure: true },
     )
   })
 
@@ -120,7 +120,7 @@ describe('bodies', () => {
         await accepts(Buffer.from(JSON.stringify({ resourceSpans: body })), 'application/json')
         await accepts(Buffer.from(JSON.stringify(aRequest([body]))), 'application/json')
       }),
-      { numRuns: runs(200, 2000), endOnFailure: true },
+      { numRuns: runs(200, 1000), endOnFailure: true },
     )
   })
 
@@ -133,7 +133,7 @@ describe('bodies', () => {
         const rows = otel.newCalls()
         expect(rows).toHaveLength(answer.text === '{}' ? 1 : 0)
       }),
-      { numRuns: runs(400, 4000), endOnFailure: true },
+      { numRuns: runs(400, 2000), endOnFailure: true },
     )
   })
 })

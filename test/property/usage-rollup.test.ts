@@ -3,12 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CallPart } from '../../services/core/call-rows.ts'
 import { baseUs, type CallWorld, complete, createCallWorld, end, start } from '../fixtures/call-world.ts'
 import { createRandom, type Random } from '../fixtures/random.ts'
+import { runs } from '../fixtures/runs.ts'
 
 let world: CallWorld
 const forests: { shown: string; random: Random; all: ModelCall[]; gone: Set<string> }[] = []
 beforeAll(async () => {
   world = await createCallWorld()
-  for (let seed = 0; seed < 60; seed++) {
+  for (let seed = 0; seed < runs(25, 60); seed++) {
     const random = createRandom(seed)
     const all = randomCalls(random, seed)
     const gone = new Set(all.filter(() => random.chance(0.1)).map((call) => call.id))

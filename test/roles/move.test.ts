@@ -33,7 +33,7 @@ afterAll(async () => {
 
 it('moves from one machine to many and back', async () => {
   const first = join(folder, 'first')
-  const one = await startChildServer(first, { CALLHOUSE_FRESHNESS_MS: '60000' })
+  const one = await startChildServer(first)
   await writeWorld(sameAddress(one.url), projects[0] as string, 12)
   await writeWorld(sameAddress(one.url), projects[1] as string, 4)
   const before = await all(sameAddress(one.url))
@@ -46,7 +46,7 @@ it('moves from one machine to many and back', async () => {
 
   await callhouse(['export', join(folder, 'back')], installation.env)
   const second = join(folder, 'second')
-  const again = await startChildServer(second, { CALLHOUSE_FRESHNESS_MS: '60000' })
+  const again = await startChildServer(second)
   await callhouse(['import', join(folder, 'back')], { CALLHOUSE_DATA_DIR: second })
   expect(await all(sameAddress(again.url))).toEqual(before)
   await again.stop()

@@ -9,9 +9,11 @@ import { createInstallation, type Installation } from '../fixtures/installation.
 import { kafkaBrokers, kafkaSettings } from '../fixtures/kafka.ts'
 import { createQuietProject } from '../fixtures/quiet-project.ts'
 import { createRandom } from '../fixtures/random.ts'
+import { runs } from '../fixtures/runs.ts'
 
 const projects = ['hist/a', 'hist/b'] as const
 const partitions = 3
+const historyCount = runs(50, 120)
 const random = createRandom(20260112)
 const model = createModel()
 let installation: Installation
@@ -106,7 +108,7 @@ it('is the model, with workers that come and go', { timeout: 240_000 }, async ()
   const ingest = await installation.start('ingest')
   const startWorker = (name: string) => installation.start('worker', { CALLHOUSE_WORKER_ID: name })
   const [first, query] = await Promise.all([startWorker('first'), installation.start('query')])
-  const histories = Array.from({ length: 120 }, (_, n) => createHistory(random, n + 1, [...projects]))
+  const histories = Array.from({ length: historyCount }, (_, n) => createHistory(random, n + 1, [...projects]))
   const left = () => histories.filter(({ ops }) => ops.length > 0)
   const opsLeft = () => histories.reduce((sum, { ops }) => sum + ops.length, 0)
   const all = opsLeft()
@@ -120,7 +122,7 @@ it('is the model, with workers that come and go', { timeout: 240_000 }, async ()
     if (opsLeft() < all * 0.3) killed ??= second?.then(() => first.kill())
   }
   await killed
-  expect(model.shown('hist/a').length).toBeGreaterThan(70)
+  expect(model.shown('hist/a').length).toBeGreaterThan(historyCount / 2)
   await compare(query)
   await quiet.check(query.url)
 })

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { type ChildServer, post, postLines } from '../fixtures/child-server.ts'
 import { createInstallation, type Installation } from '../fixtures/installation.ts'
 import { kafkaBrokers } from '../fixtures/kafka.ts'
+import { processEnv } from '../fixtures/process-env.ts'
 
 const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url))
 const project_id = 'roles/rebuild'
@@ -62,7 +63,7 @@ const answers = async () => ({
 })
 
 function command(...args: string[]): { child: ChildProcess; text(): string; ended: Promise<number | null> } {
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, CALLHOUSE_DATA_DIR: dir, ...installation.env }
+  const env = { ...processEnv(), CALLHOUSE_DATA_DIR: dir, ...installation.env }
   const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env })
   let text = ''
   child.stdout.on('data', (chunk: Buffer) => (text += chunk))

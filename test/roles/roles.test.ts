@@ -7,6 +7,7 @@ import { basicAuth, post, postLines } from '../fixtures/child-server.ts'
 import { type FakeProvider, startFakeProvider } from '../fixtures/fake-provider.ts'
 import { createInstallation, type Installation } from '../fixtures/installation.ts'
 import { kafkaBrokers } from '../fixtures/kafka.ts'
+import { runs } from '../fixtures/runs.ts'
 import { type S3Server, s3Environment, startS3Server } from '../fixtures/s3-server.ts'
 
 const project_id = 'team/roles'
@@ -122,7 +123,7 @@ it('keeps the counters of all partitions, whichever worker applied them', async 
 
 it('loses and doubles nothing when workers are killed', async () => {
   const sent: string[] = []
-  const names = Array.from({ length: 4 }, () => randomUUID())
+  const names = Array.from({ length: runs(2, 8) }, () => randomUUID())
   for (const name of names) {
     const ids = Array.from({ length: 20 }, () => randomUUID())
     await send(

@@ -4,8 +4,9 @@ import type { ChildServer } from '../fixtures/child-server.ts'
 import { createInstallation, type Installation } from '../fixtures/installation.ts'
 import { kafkaBrokers } from '../fixtures/kafka.ts'
 import { checkCounters, createLoad } from '../fixtures/load.ts'
+import { runs } from '../fixtures/runs.ts'
 
-const rounds = 20
+const rounds = runs(5, 20)
 const names = ['a', 'b'] as const
 let installation: Installation
 let ingest: ChildServer
