@@ -31,7 +31,7 @@ export async function follow(ask: Ask, command: string, args: string[], print: (
     print(`${status.task}: goes on from ${status.rows} rows, begun at ${status.startedAt}`)
   let shownNotes = 0
   let shownLine = ''
-  for (let waitMs = firstMs; ; waitMs = Math.min(waitMs * 2, maxMs)) {
+  for (let waitMs = firstMs; ; waitMs = Math.min(waitMs * 1.2, maxMs)) {
     for (; shownNotes < status.notes.length; shownNotes++) print(`${status.task}: ${status.notes[shownNotes]}`)
     const line = lineOf(status)
     if (line !== shownLine) print(line)
