@@ -21,7 +21,7 @@ COPY services services
 RUN mkdir -p /data/blobs && chown -R node:node /data
 USER node
 VOLUME /data
-EXPOSE 6400
+EXPOSE 6400 4317 4318
 ENTRYPOINT ["node", "services/main.ts"]
 CMD ["serve"]
 

@@ -138,6 +138,8 @@ const configSchema = z.object({
   ),
   otlpGrpcPort: portOrOff(4317, 'port of OTLP over gRPC, or off'),
   otlpHttpPort: portOrOff(4318, 'port of OTLP over HTTP alone, or off; the main port takes it too'),
+  tlsCert: path('certificate chain in PEM: all ports speak TLS; read again when it changes'),
+  tlsKey: path('private key of the certificate, in PEM'),
   otelEventsAsIo: truth(true, 'read OTLP message events as inputs and output'),
   memoryCapBytes: integer(engineMemory(), 'memory that the engine may use', 256 * mebibyte),
   freshnessMs: integer(2000, 'longest wait of a read for writes that are accepted and not yet visible', 0, 60_000),

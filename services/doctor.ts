@@ -1,8 +1,10 @@
 // `callhouse doctor`: looks at the machine, the settings and the engines, and says what an operator should change.
+import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { access, constants, statfs } from 'node:fs/promises'
 import { arch, platform, totalmem } from 'node:os'
 import { dirname } from 'node:path'
+import { createSecureContext } from 'node:tls'
 import type { Config } from './config.ts'
 import { comfortableFreeBytes, requiredFreeBytes } from './core/free-space.ts'
 import { openKeys } from './core/http/keys.ts'
@@ -141,6 +143,27 @@ function settings(config: Config): Finding[] {
   ]
 }
 
+function tls({ tlsCert: certFile, tlsKey: keyFile }: Config): Finding[] {
+  if (certFile === undefined && keyFile === undefined) return []
+  if (certFile === undefined || keyFile === undefined)
+    return [fail('tls', 'CALLHOUSE_TLS_CERT and CALLHOUSE_TLS_KEY belong together: only one is set')]
+  try {
+    const { cert, key } = { cert: readFileSync(certFile), key: readFileSync(keyFile) }
+    createSecureContext({ cert, key })
+    const untilMs = Date.parse(new X509Certificate(cert).validTo)
+    const says = `${certFile}, valid until ${new Date(untilMs).toISOString()}`
+    return [
+      untilMs < Date.now()
+        ? fail('tls', says)
+        : untilMs < Date.now() + 14 * 86_400_000
+          ? warn('tls', says)
+          : ok('tls', says),
+    ]
+  } catch (error) {
+    return [fail('tls', `${certFile} and ${keyFile}: ${(error as Error).message}`)]
+  }
+}
+
 function providers({ providersFile, secrets }: Config): Finding {
   try {
     const known = openProviders({ file: providersFile }).current().secretNames()
@@ -166,6 +189,7 @@ export const examineMachine = async (config: Config, nowMs = Date.now()): Promis
   memory(config),
   ...(await folder(config)),
   ...settings(config),
+  ...tls(config),
   providers(config),
   prices(nowMs),
 ]

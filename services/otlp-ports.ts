@@ -1,8 +1,9 @@
 // The standard ports of OTLP: 4317 for gRPC, 4318 for HTTP. Exporters with their defaults work at the first try.
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Config } from './config.ts'
 import { createGrpcServer, type GrpcServerDeps } from './core/grpc/server.ts'
+import { createHttpServer, type Tls } from './core/http/tls.ts'
 import type { Logger } from './core/logger.ts'
 
 export type OtlpPorts = {
@@ -18,28 +19,49 @@ type OtlpPortsDeps = Omit<GrpcServerDeps, 'hint'> & {
   /** The main server: takes the requests of the HTTP port too, so that nothing knows which one they came through. */
   main: Server
   logger: Logger
+  /** With it both ports speak TLS only. */
+  tls?: Tls | undefined
 }
 
+const addressOf = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
+
+type Addresses = Pick<OtlpPorts, 'grpc' | 'http'> & { main: string }
+
 /**
- * What an exporter of any language reads from its environment.
- * @param address of the gRPC port, else of one that takes OTLP over HTTP
+ * What an exporter of any language reads from its environment, for the first of these that is there: gRPC, HTTP, the main
+ * port, which takes OTLP too. Other machines know one that listens everywhere by a name of its machine.
  */
-export const exporterLines = (address: string, protocol: 'grpc' | 'http/protobuf'): string[] => [
-  `export OTEL_EXPORTER_OTLP_ENDPOINT=http://${address}`,
-  `export OTEL_EXPORTER_OTLP_PROTOCOL=${protocol}`,
-  'export OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20<key>,project_id=<entity>/<project>"',
-]
+export function exporterText({ grpc, http, main }: Addresses, isSecure: boolean): string {
+  const address = (grpc ?? http ?? main).replace(/^(0\.0\.0\.0|\[::\])(?=:)/, '<host>')
+  return [
+    'an OpenTelemetry exporter sends its spans here with:',
+    `  export OTEL_EXPORTER_OTLP_ENDPOINT=http${isSecure ? 's' : ''}://${address}`,
+    `  export OTEL_EXPORTER_OTLP_PROTOCOL=${grpc === undefined ? 'http/protobuf' : 'grpc'}`,
+    '  export OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20<key>,project_id=<entity>/<project>"',
+  ].join('\n')
+}
+
+/** Where the settings say that the ports are. */
+export function configuredAddresses(
+  config: Pick<Config, 'host' | 'port' | 'otlpGrpcPort' | 'otlpHttpPort'>,
+): Addresses {
+  const { host, port, otlpGrpcPort: grpc, otlpHttpPort: http } = config
+  return {
+    main: addressOf(host, port),
+    ...(grpc === undefined ? {} : { grpc: addressOf(host, grpc) }),
+    ...(http === undefined ? {} : { http: addressOf(host, http) }),
+  }
+}
 
 const otlpPaths = new Set(['/v1/traces', '/v1/logs', '/v1/metrics', '/ready'])
 const portOf = (server: Server): number => (server.address() as AddressInfo).port
-const addressOf = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
 
 /**
  * Opens the ports that the settings name. A default port that is taken is a warning.
  * @throws Error with a line for the operator when a port that was asked for is taken
  */
 export async function openOtlpPorts(deps: OtlpPortsDeps): Promise<OtlpPorts> {
-  const { config, main, logger } = deps
+  const { config, main, logger, tls } = deps
   const { host } = config
   const mainAddress = addressOf(host, portOf(main))
   const open: { grpc?: string; http?: string } = {}
@@ -64,7 +86,7 @@ export async function openOtlpPorts(deps: OtlpPortsDeps): Promise<OtlpPorts> {
     }
   }
 
-  const http = createServer((request, response) => {
+  const http = createHttpServer(tls, {}, (request, response) => {
     const path = (request.url ?? '').replace(/\?.*$/, '')
     if (otlpPaths.has(path)) return void main.emit('request', request, response)
     request.resume()

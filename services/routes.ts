@@ -139,9 +139,9 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
 }
 
 /** What SDKs ask first, whichever role they reach. */
-const commonRoutes = ({ service }: Pick<RouteDeps, 'service'>): Route[] => [
+const commonRoutes = ({ service, config }: Pick<RouteDeps, 'service' | 'config'>): Route[] => [
   ...(service === undefined ? [] : createServiceRoutes(service)),
-  ...createGraphqlRoutes(),
+  ...createGraphqlRoutes(config?.tlsCert !== undefined),
 ]
 
 /** Routes of the services that do work: what they need of the others they get through the port. */

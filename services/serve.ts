@@ -8,10 +8,11 @@ import { followClock } from './core/clock-follow.ts'
 import { createFreshness } from './core/freshness.ts'
 import { createApp, type HttpServer } from './core/http/app.ts'
 import { openKeys } from './core/http/keys.ts'
+import { openTls, type Tls } from './core/http/tls.ts'
 import { createKeyedLock } from './core/keyed-lock.ts'
 import type { Log } from './core/log/log.ts'
 import { observeLog, withAppendMetrics } from './core/log/metrics.ts'
-import type { LogOutput } from './core/logger.ts'
+import type { Logger, LogOutput } from './core/logger.ts'
 import { createMetrics } from './core/metrics.ts'
 import { takeLock } from './core/process/folder-lock.ts'
 import { closeToOthers, openToOthers } from './core/process/private-folder.ts'
@@ -65,6 +66,18 @@ export type Callhouse = {
   shutdown: Shutdown
 }
 
+/** @throws Error with a line when only one of the two files is named, or they cannot be used */
+function tlsOf({ tlsCert: certFile, tlsKey: keyFile }: Config, logger: Logger): Tls | undefined {
+  if (certFile === undefined && keyFile === undefined) return undefined
+  if (certFile === undefined || keyFile === undefined)
+    throw new Error('CALLHOUSE_TLS_CERT and CALLHOUSE_TLS_KEY belong together: only one is set')
+  return openTls({
+    ...{ certFile, keyFile },
+    onBroken: (reason) => logger.error({ reason }, 'the certificate cannot be used; the one before stays'),
+    onRenewed: () => logger.info({ certFile }, 'the certificate was read again'),
+  })
+}
+
 /** Starts a role. Throws with a readable message when an engine cannot be opened or the settings do not fit the role. */
 export async function startCallhouse(
   config: Config,
@@ -93,6 +106,8 @@ export async function startCallhouse(
       onBroken: (reason) => logger.error({ reason }, 'the file of keys cannot be used; the keys read before stay'),
       onMended: () => logger.info('the file of keys can be used again'),
     })
+    const tls = tlsOf(config, logger)
+    if (tls) open.push({ name: 'certificate', limitMs: 1_000, close: async () => tls.close() })
     const providers = openProviders({
       file: config.providersFile,
       onBroken: (reason) => logger.error({ reason }, 'the providers file cannot be used; the one before stays'),
@@ -191,7 +206,7 @@ export async function startCallhouse(
       jobs = evaluationJobsOf(routeDeps, does(role, 'query') ? routes : routesOf('serve', routeDeps), logger)
       open.push({ name: 'evaluations', limitMs: 10_000, close: jobs.stop })
     }
-    const http = createApp({ routes, config, keys, log: logger, metrics, version, isShuttingDown, threads })
+    const http = createApp({ routes, config, keys, log: logger, metrics, version, isShuttingDown, threads, tls })
     open.push({
       name: 'http',
       limitMs: 35_000,
@@ -226,10 +241,11 @@ export async function startCallhouse(
       const { maxBodyBytes, requestTimeoutMs } = config
       otlp = await openOtlpPorts({
         ...{ config, main: http.server, logger, log: logger, methods, isShuttingDown, metrics: metrics.grpc },
-        ...{ ...http.shared, maxBodyBytes, requestTimeoutMs },
+        ...{ ...http.shared, maxBodyBytes, requestTimeoutMs, tls },
       })
     }
-    return { url: `http://${config.host}:${port}`, firstKey: first.text, log, store, worker, http, otlp, shutdown }
+    const url = `http${tls ? 's' : ''}://${config.host}:${port}`
+    return { url, firstKey: first.text, log, store, worker, http, otlp, shutdown }
   } catch (error) {
     unshown()
     for (const { close } of open.toReversed()) await Promise.resolve(close()).catch(() => undefined)

@@ -5,6 +5,7 @@ import { createLogger } from '../core/logger.ts'
 import { examineMachine, examineStore, type Finding, findingsText } from '../doctor.ts'
 import { examineKafka, examineMatch } from '../doctor-kafka.ts'
 import { hasEmbeddedStore, hasSharedLog, openGroup, openStore, surveyLog } from '../engines.ts'
+import { configuredAddresses, exporterText } from '../otlp-ports.ts'
 import { print, printJson } from './command.ts'
 
 /** The engines are looked at where they are in use or may be shared; a folder that nobody uses is not opened for it. */
@@ -38,6 +39,6 @@ export async function examine(config: Config, asJson: boolean): Promise<void> {
     ...(await findStoreFindings(config)),
   ]
   if (asJson) printJson(findings)
-  else print(findingsText(findings))
+  else print(`${findingsText(findings)}\n\n${exporterText(configuredAddresses(config), config.tlsCert !== undefined)}`)
   if (findings.some(({ verdict }) => verdict === 'fail')) process.exitCode = 1
 }

@@ -2,7 +2,7 @@
 import type { Config } from '../config.ts'
 import { createLogger } from '../core/logger.ts'
 import { packageVersion } from '../core/version.ts'
-import { exporterLines } from '../otlp-ports.ts'
+import { exporterText } from '../otlp-ports.ts'
 import { startCallhouse } from '../serve.ts'
 import type { ServerRole } from '../server-role.ts'
 import { print } from './command.ts'
@@ -16,9 +16,9 @@ export async function serve(config: Config, role: ServerRole): Promise<void> {
   const ports = [grpc && `${grpc} (gRPC)`, http && `${http} (HTTP)`].filter(Boolean)
   if (ports.length > 0) print(`OTLP: ${ports.join(', ')}, and ${callhouse.url}/v1/traces`)
   print(`data folder: ${config.dataDir}`)
-  if (callhouse.firstKey && grpc !== undefined) {
-    print('an OpenTelemetry exporter sends its spans here with:')
-    for (const line of exporterLines(grpc, 'grpc')) print(`  ${line}`)
+  if (callhouse.firstKey && callhouse.otlp) {
+    const { host: main, protocol } = new URL(callhouse.url)
+    print(exporterText({ ...callhouse.otlp, main }, protocol === 'https:'))
   }
   if (callhouse.firstKey) print(`first API key (shown once, keep it): ${callhouse.firstKey}`)
 }

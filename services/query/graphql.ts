@@ -66,7 +66,8 @@ function operationOf({ query, operationName }: GraphqlRequest): Answer | undefin
   return field === undefined ? undefined : answers[field]
 }
 
-export function createGraphqlRoutes(): Route[] {
+/** @param isSecure the server's own ports speak TLS */
+export function createGraphqlRoutes(isSecure = false): Route[] {
   return [
     route({
       name: 'service.graphql',
@@ -80,7 +81,7 @@ export function createGraphqlRoutes(): Route[] {
       async handle({ input, caller, header }) {
         const answer = operationOf(input)
         if (answer === undefined) return { json: failed('Operation is not supported') }
-        const host = `http://${header('host') ?? ''}`
+        const host = `http${isSecure ? 's' : ''}://${header('host') ?? ''}`
         return { json: answer({ variables: input.variables ?? {}, caller, host }) }
       },
     }),

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { declaredRoutes } from '../../scripts/paths.ts'
-import { settings } from '../../services/config.ts'
+import { loadConfig, settings } from '../../services/config.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
 import { parseExposition } from '../fixtures/exposition.ts'
 import { startLiveServer } from '../fixtures/live-server.ts'
@@ -28,6 +28,29 @@ it('sends every route to a role that serves it', () => {
       }
     }
   expect(lost).toEqual([])
+})
+
+it('publishes the ports of OTLP, and sends them to the role that takes it', () => {
+  const gateway = text('docker-compose.yml').split('\n  ingest:')[0] ?? ''
+  const published = [...gateway.matchAll(/"127\.0\.0\.1:(\d+):\1"/g)].map(([, port]) => Number(port))
+  const listening = [...text('deploy/gateway.conf').matchAll(/^ {4}listen (\d+)(?: http2)?;$/gm)].map(([, port]) =>
+    Number(port),
+  )
+  const passed = [...text('deploy/gateway.conf').matchAll(/_pass (?:http|grpc):\/\/\$ingest:(\d+);/g)].map(([, port]) =>
+    Number(port),
+  )
+  const exposed = text('Dockerfile')
+    .match(/^EXPOSE (.+)$/m)?.[1]
+    ?.split(' ')
+    .map(Number)
+  const loaded = loadConfig({ env: {}, argv: [] })
+  if (!loaded.ok) throw new Error(loaded.lines.join())
+  const { port, otlpGrpcPort, otlpHttpPort } = loaded.config
+  const all = [port, otlpGrpcPort, otlpHttpPort].sort()
+  expect({ published: published.sort(), listening: listening.sort(), exposed: exposed?.sort() }).toEqual({
+    ...{ published: all, listening: all, exposed: all },
+  })
+  expect(passed.sort()).toEqual([otlpGrpcPort, otlpHttpPort])
 })
 
 it('names settings that exist', () => {
@@ -139,9 +162,18 @@ describe('metrics that are looked at', () => {
     expect(named.filter((name) => !isKnown(name))).toEqual([])
   })
 
+  it('are explained in the manual, each of them', () => {
+    const rows = text('docs/operate.md').split('### Metrics')[1]?.split('\n## ')[0] ?? ''
+    const explained = new Set(rows.match(/(?<=`)callhouse_[a-z_]+(?=`)/g))
+    const series = /_(bucket|sum|count)$/
+    const own = [...served.names].filter((name) => name.startsWith('callhouse_') && !series.test(name))
+    expect(own.length).toBeGreaterThan(30)
+    expect(own.filter((name) => !explained.has(name))).toEqual([])
+  })
+
   it('are grouped by labels that series have', () => {
     // Added by Prometheus, or on series that only faults make.
-    for (const name of ['instance', 'kind']) labels.add(name)
+    for (const name of ['instance', 'kind', 'policy']) labels.add(name)
     const groups = [...onBoard, ...alerts].flatMap((expr) => namesIn(expr).groups)
     expect(groups.filter((name) => !labels.has(name))).toEqual([])
   })

@@ -7,12 +7,14 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2'
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
 import type { Authenticate } from '../http/auth.ts'
 import { anonymous } from '../http/handler.ts'
 import type { HostCheck } from '../http/host.ts'
 import type { ByteBudget } from '../http/limits.ts'
 import type { Reply, Route } from '../http/route.ts'
 import { type RunDeps, runRoute, throwUnlessHeld } from '../http/serve.ts'
+import type { Tls } from '../http/tls.ts'
 import { uuidv7 } from '../ids.ts'
 import type { Logger } from '../logger.ts'
 import type { GrpcMetrics } from '../metrics.ts'
@@ -44,6 +46,8 @@ export type GrpcServerDeps = {
   /** What somebody is told who speaks HTTP/1.1 here. */
   hint(): string
   isShuttingDown(): boolean
+  /** With it the port speaks TLS only. */
+  tls?: Tls | undefined
 }
 
 export type GrpcServer = {
@@ -233,16 +237,18 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
     void serve(stream, headers)
   })
 
+  function secureServer(tls: Tls) {
+    const protocols = { ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout: prefaceMs }
+    const server = createTlsServer({ ...tls.options(), ...protocols }, welcome)
+    server.on('tlsClientError', (error) => log.debug({ error: error.message }, 'no TLS with a client'))
+    tls.renews(server)
+    return server
+  }
+
   /** What a connection speaks shows in its first bytes; HTTP/1.1 is answered in its own words. */
   function welcome(socket: Socket): void {
     const patience = setTimeout(() => socket.destroy(), prefaceMs)
-    sockets.add(socket)
-    socket
-      .on('error', () => undefined)
-      .once('close', () => {
-        clearTimeout(patience)
-        sockets.delete(socket)
-      })
+    socket.on('error', () => undefined).once('close', () => clearTimeout(patience))
     const look = (): void => {
       const chunk = socket.read() as Buffer | null
       if (chunk === null) return void socket.once('readable', look)
@@ -266,8 +272,13 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
     socket.once('readable', look)
   }
 
-  const server = createSocketServer(welcome)
+  const { tls } = deps
+  const server = tls ? secureServer(tls) : createSocketServer(welcome)
   server.maxConnections = maxConnections
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
 
   return {
     listen: (port, host) =>

@@ -1,5 +1,5 @@
 // The HTTP server: declared routes on Express, and what holds for every request before a route is found.
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express'
 import { createBufferPool } from '../buffer-pool.ts'
@@ -17,6 +17,7 @@ import { openapiDocument } from './openapi.ts'
 import { writeError } from './reply.ts'
 import { type Route, route } from './route.ts'
 import { type RunDeps, type ServeDeps, serve } from './serve.ts'
+import { createHttpServer, type Tls } from './tls.ts'
 import { createTurns } from './turn.ts'
 
 type HttpConfig = {
@@ -43,6 +44,8 @@ export type AppDeps = {
   /** While true, everything but /health and /ready is answered 503. */
   isShuttingDown(): boolean
   threads?: ServeDeps['threads']
+  /** With it the port speaks TLS only. */
+  tls?: Tls | undefined
 }
 
 export type HttpServer = {
@@ -210,7 +213,7 @@ export function createApp(deps: AppDeps): HttpServer {
   app.use('/traces', router)
   app.use(notFound, broken)
 
-  const server = createServer({
+  const server = createHttpServer(deps.tls, {
     maxHeaderSize: maxHeaderBytes,
     headersTimeout: headersTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,

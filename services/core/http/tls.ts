@@ -1,0 +1,71 @@
+// TLS of the server's own ports: certificate and key from files, which are read again when they change.
+import { readFileSync, type StatWatcher, unwatchFile, watchFile } from 'node:fs'
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import { createSecureContext, type SecureContextOptions, type Server as TlsServer } from 'node:tls'
+
+type TlsFiles = { certFile: string; keyFile: string }
+
+export type Tls = {
+  /** What a server is made with. */
+  options(): SecureContextOptions
+  /** Gives a server each certificate that comes later. */
+  renews(server: Pick<TlsServer, 'setSecureContext'>): void
+  close(): void
+}
+
+type TlsDeps = TlsFiles & {
+  /** New files cannot be used: those before stay. */
+  onBroken(reason: string): void
+  onRenewed(): void
+  /** How often the files are looked at. */
+  pollMs?: number
+}
+
+/** @throws Error with a line for the operator when the files cannot be used from the start */
+export function openTls({ certFile, keyFile, onBroken, onRenewed, pollMs = 5_000 }: TlsDeps): Tls {
+  const read = (): SecureContextOptions => {
+    try {
+      const options = { cert: readFileSync(certFile), key: readFileSync(keyFile), minVersion: 'TLSv1.2' as const }
+      // Says whether they belong together.
+      createSecureContext(options)
+      return options
+    } catch (error) {
+      throw new Error(`TLS with ${certFile} and ${keyFile}: ${(error as Error).message}`)
+    }
+  }
+  let options = read()
+  const servers = new Set<Pick<TlsServer, 'setSecureContext'>>()
+  const look = (): void => {
+    try {
+      const found = read()
+      if (options.cert?.toString() === found.cert?.toString() && options.key?.toString() === found.key?.toString())
+        return
+      options = found
+      for (const server of servers) server.setSecureContext(options)
+      onRenewed()
+    } catch (error) {
+      // Of two files that are replaced one comes first.
+      onBroken((error as Error).message)
+    }
+  }
+  const watched: StatWatcher[] = [certFile, keyFile].map((file) =>
+    watchFile(file, { interval: pollMs, persistent: false }, look),
+  )
+  for (const one of watched) one.unref()
+  return {
+    options: () => options,
+    renews: (server) => void servers.add(server),
+    close() {
+      for (const file of [certFile, keyFile]) unwatchFile(file, look)
+    },
+  }
+}
+
+/** A server of HTTP/1.1, with TLS when there is a certificate. */
+export function createHttpServer(tls: Tls | undefined, options: ServerOptions, onRequest?: RequestListener): Server {
+  if (tls === undefined) return createServer(options, onRequest)
+  const server = createSecureServer({ ...options, ...tls.options() }, onRequest)
+  tls.renews(server)
+  return server
+}
