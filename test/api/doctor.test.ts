@@ -1,11 +1,15 @@
 // What the doctor finds: nothing on a sound installation, and each thing that was made unsound.
+import { execFile } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Config, loadConfig } from '../../services/config.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import { examineMachine, examineStore, type Finding, findingsText } from '../../services/doctor.ts'
+import { configuredAddresses, exporterText } from '../../services/otlp-ports.ts'
 import { ageOfPrices } from '../../services/query/costs/price-age.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
@@ -46,6 +50,30 @@ it('finds prices that were read long ago', async () => {
     says: expect.stringContaining(`read on ${read}, 90 days ago`),
   })
   expect(await after(91)).toMatchObject({ verdict: 'warn', says: expect.stringContaining('CALLHOUSE_PRICES_FILE') })
+})
+
+it.each([
+  [[], 'http://127.0.0.1:4317', 'grpc'],
+  [['--otlp-grpc-port', 'off'], 'http://127.0.0.1:4318', 'http/protobuf'],
+  [['--otlp-grpc-port', 'off', '--otlp-http-port', 'off', '--host', '::1'], 'http://[::1]:6400', 'http/protobuf'],
+  [['--host', '0.0.0.0', '--tls-cert', 'cert', '--tls-key', 'key'], 'https://<host>:4317', 'grpc'],
+])('tells what an exporter reads from its environment, with %j', (flags, endpoint, protocol) => {
+  const config = configOf(...flags)
+  const text = exporterText(configuredAddresses(config), config.tlsCert !== undefined)
+  expect(text.split('\n').slice(1, 3)).toEqual([
+    `  export OTEL_EXPORTER_OTLP_ENDPOINT=${endpoint}`,
+    `  export OTEL_EXPORTER_OTLP_PROTOCOL=${protocol}`,
+  ])
+})
+
+it('prints them below what it found', async () => {
+  const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url))
+  const print = (...flags: string[]) =>
+    promisify(execFile)(process.execPath, [main, 'doctor', '--data-dir', dir, ...flags]).catch((error) => error)
+  expect((await print()).stdout).toMatch(
+    /ok {4}node .*\n\nan OpenTelemetry exporter .*\n {2}export OTEL_\w+ENDPOINT=http:.*4317\n/s,
+  )
+  expect(JSON.parse((await print('--json')).stdout)).toContainEqual(expect.objectContaining({ check: 'node' }))
 })
 
 it('finds settings that lose or refuse what is written', async () => {
