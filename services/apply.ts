@@ -19,6 +19,7 @@ import type { TopicName } from './core/topics.ts'
 import { packageVersion } from './core/version.ts'
 import { examineStore } from './doctor.ts'
 import { hasEmbeddedStore, hasOwnEngine, hasSharedLog, openRecords, openStore, sharedServerOf } from './engines.ts'
+import { createEventMapping } from './ingest/otel/join.ts'
 import { loadDefaultPrices } from './query/costs/default-prices.ts'
 import { createCostExplainer } from './query/costs/explain.ts'
 import { createPrices } from './query/costs/prices.ts'
@@ -31,6 +32,7 @@ import { type DeadLetters, openDeadLetters } from './worker/deadletters.ts'
 import { createTableDeadLetters } from './worker/deadletters-table.ts'
 import { Held } from './worker/held.ts'
 import { createInFlight, noInFlight } from './worker/in-flight.ts'
+import { createJoiner, type Joiner } from './worker/joiner.ts'
 import { dropOldLogs } from './worker/log-retention.ts'
 import { createMerges } from './worker/merges.ts'
 import type { WorkerMetrics } from './worker/metrics.ts'
@@ -89,8 +91,8 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     sweep: () => worker.sweepChanged(),
     async hourly() {
       if (!log.leads('calls')) return
-      const months = await dropOldLogs(store, config.logsDays)
-      if (months.length > 0) logger.info({ months }, 'old log records removed')
+      const dropped = await dropOldLogs(store, config.logsDays)
+      if (dropped.length > 0) logger.info({ dropped }, 'old log records removed')
       await merges.run()
     },
     onError: (error) => logger.warn({ error: String(error) }, 'clean-up failed'),
@@ -102,6 +104,8 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   const viewing = setInterval(lookAtViews, viewsEveryMs)
   viewing.unref()
   open.push({ name: 'views', limitMs: 1_000, close: () => clearInterval(viewing) })
+  let joiner: Joiner | undefined
+  const joined = () => joiner?.projects() ?? []
   const worker = startWorker({
     views,
     log: {
@@ -112,6 +116,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
       },
     },
     verify: applied.verify,
+    joined,
     store,
     progress,
     deadLetters,
@@ -124,6 +129,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
       logger.info(report, 'batch')
       deps.onApplied?.(report.topic)
       if (report.topic === 'calls' && report.rows > lookupRows) sweeps.touch()
+      if (report.topic === 'logs' || (report.topic === 'calls' && joined().length > 0)) joiner?.touch()
     },
     onRetry(topic, error, retryMs) {
       metrics.retry(topic)
@@ -136,6 +142,17 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   metrics.rollups(() => [...worker.rollups.lag(), ...worker.leafRollups.lag()])
   open.push({ name: 'worker', limitMs: 60_000, close: () => worker.stop() })
   if (!hasSharedLog(config)) await Promise.race([worker.caughtUp(), failed.promise])
+  if (config.otelLogsAsIo) {
+    joiner = createJoiner({
+      ...{ store, log, mapping: createEventMapping(config) },
+      onJoined(counts) {
+        metrics.joined(counts)
+        logger.info(counts, 'log records joined')
+      },
+      onError: (error) => logger.warn({ error: error.message }, 'log records are not joined, trying again'),
+    })
+    open.push({ name: 'joins of logs', limitMs: 30_000, close: joiner.stop })
+  }
   const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
   const costs = costCommands({
     explainer: createCostExplainer({ store, prices }),

@@ -141,6 +141,7 @@ const configSchema = z.object({
   tlsCert: path('certificate chain in PEM: all ports speak TLS; read again when it changes'),
   tlsKey: path('private key of the certificate, in PEM'),
   otelEventsAsIo: truth(true, 'read OTLP message events as inputs and output'),
+  otelLogsAsIo: truth(true, 'log records of generative AI become part of the calls of their spans'),
   memoryCapBytes: integer(engineMemory(), 'memory that the engine may use', 256 * mebibyte),
   freshnessMs: integer(2000, 'longest wait of a read for writes that are accepted and not yet visible', 0, 60_000),
   maxUnappliedBytes: integer(512 * mebibyte, 'accepted bytes not yet in the tables; more is answered 429', mebibyte),

@@ -15,3 +15,38 @@ export const marks = {
 
 /** First character of every mark. */
 export const markLead = lead
+
+type Texts = { attributes?: Buffer; inputs?: Buffer; output?: Buffer }
+
+const nothing = Buffer.alloc(0)
+
+/** `{"key":value}` is cut to `value`; keys of such texts hold no quotes. */
+const memberOf = (text: Buffer): Buffer => text.subarray(text.indexOf('":') + 2, text.length - 1)
+
+const standsFor: Record<string, (texts: Texts) => Buffer> = {
+  [marks.inputsMember]: ({ inputs }) => memberOf(inputs ?? nothing),
+  [marks.inputs]: ({ inputs }) => inputs ?? nothing,
+  [marks.outputMember]: ({ output }) => memberOf(output ?? nothing),
+  [marks.output]: ({ output }) => output ?? nothing,
+  [marks.attributes]: ({ attributes }) => attributes ?? nothing,
+}
+const markLength = marks.inputs.length
+
+export const hasMarks = (dump: Buffer): boolean => dump.includes(lead)
+
+/** The raw span as it was received, from texts of one row of payloads. */
+export function spliced(dump: Buffer, texts: Texts): Buffer {
+  let at = dump.indexOf(lead)
+  if (at === -1) return dump
+  const pieces: Buffer[] = []
+  let from = 0
+  for (; at !== -1; at = dump.indexOf(lead, from)) {
+    const mark = dump.toString('latin1', at, at + markLength)
+    const text = standsFor[mark]
+    if (text === undefined) throw new Error('a raw span holds an unknown mark')
+    pieces.push(dump.subarray(from, at), text(texts))
+    from = at + markLength
+  }
+  pieces.push(dump.subarray(from))
+  return Buffer.concat(pieces)
+}

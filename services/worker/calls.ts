@@ -1,4 +1,5 @@
 // Materializes the topic calls: rows in, fold of the touched calls, marks of the touched minutes.
+import { joinedEventNames } from '../core/gen-ai-events.ts'
 import type { Batch, Position } from '../core/log/log.ts'
 import type { Store } from '../core/store/store.ts'
 import { type Marked, markedAt, markedBy } from './joined.ts'
@@ -27,7 +28,8 @@ export type CallMaterializer = Materializer & {
   recount(position: Pick<Position, 'partition' | 'offset'>, range: MonthRange): Promise<void>
 }
 
-export function createCallMaterializer(store: Store): CallMaterializer {
+/** @param joined projects whose spans have log records that become part of them; none when absent */
+export function createCallMaterializer(store: Store, joined: () => readonly string[] = () => []): CallMaterializer {
   /** Scratch tables that may hold rows of the previous batch; after a start that is all of them. */
   const filled = new Set<Scratch>(['calls_batch', 'calls_touched', 'calls_folded'])
 
@@ -99,6 +101,8 @@ export function createCallMaterializer(store: Store): CallMaterializer {
         await applyFold()
         await mark()
       }
+      const projects = joined()
+      if (projects.length > 0) await store.command(statement('log-joins-again', { projects, events: joinedEventNames }))
     },
     async foldNamed(position, calls) {
       await empty()

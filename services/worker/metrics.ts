@@ -6,6 +6,8 @@ import type { BatchReport } from './run.ts'
 export type WorkerMetrics = {
   batch(report: BatchReport): void
   retry(topic: TopicName): void
+  /** Log records became part of so many calls, and so much feedback. */
+  joined(counts: { calls: number; feedback: number }): void
   /** Shows how far the tables that are recomputed lag behind the rows. */
   rollups(lags: () => { name: string; lagMs: number }[]): void
 }
@@ -30,6 +32,12 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     labelNames: ['topic'] as const,
     registers,
   })
+  const joins = new Counter({
+    name: 'callhouse_log_joins_total',
+    help: 'Calls that log records became part of, and feedback that they became',
+    labelNames: ['kind'] as const,
+    registers,
+  })
   const took = new Histogram({
     name: 'callhouse_batch_seconds',
     help: 'Time from taking a batch to its commit',
@@ -50,6 +58,9 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
       if (report.deadLetters > 0) dead.labels(report.topic).inc(report.deadLetters)
       took.labels(report.topic).observe(report.tookMs / 1000)
       visible.labels(report.topic).observe(report.lagMs / 1000)
+    },
+    joined(counts) {
+      for (const [kind, count] of Object.entries(counts)) joins.labels(kind).inc(count)
     },
     retry: (topic) => retries.labels(topic).inc(),
     rollups(lags) {

@@ -49,6 +49,8 @@ export type WorkerDeps = {
   views?: Views
   /** Whether the tables are still those of the log, asked after an outage and before counters. @throws Error when not */
   verify?(): Promise<void>
+  /** Projects whose spans have log records that become part of them. */
+  joined?: () => readonly string[]
   onBatch?(report: BatchReport): void
   /** An outage: the batch will be tried again after `retryMs`. */
   onRetry?(topic: TopicName, error: Error, retryMs: number): void
@@ -131,7 +133,7 @@ export function startWorker(deps: WorkerDeps): Worker {
   const { log, store, progress, deadLetters, inFlight, views } = deps
   const stopping = new AbortController()
   const queue = createQueue()
-  const calls: CallMaterializer = createCallMaterializer(store)
+  const calls: CallMaterializer = createCallMaterializer(store, deps.joined)
   const plain = (topic: TopicName): Materializer => ({ topic, before: async () => {}, after: async () => {} })
   const plainTopics: TopicName[] = [
     'objects',

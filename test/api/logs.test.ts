@@ -230,7 +230,9 @@ describe('log records', () => {
     const all = { start: '2025-01-01T00:00:00Z', trace_id: traceId }
     expect(await bodies('acme/old', all)).toEqual(months)
     const nowMs = Date.parse('2026-01-31T00:00:00Z')
-    expect(await dropOldLogs(store, 30, nowMs)).toEqual(['202511', '202512'])
+    expect(await dropOldLogs(store, 30, nowMs)).toEqual([
+      ...['logs 202511', 'logs 202512', 'logs_by_span 202511', 'logs_by_span 202512'],
+    ])
     expect(await bodies('acme/old', all)).toEqual(months.slice(2))
     expect(await dropOldLogs(store, 30, nowMs)).toEqual([])
   })

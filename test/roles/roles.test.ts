@@ -7,6 +7,7 @@ import { basicAuth, post, postLines } from '../fixtures/child-server.ts'
 import { type FakeProvider, startFakeProvider } from '../fixtures/fake-provider.ts'
 import { createInstallation, type Installation } from '../fixtures/installation.ts'
 import { kafkaBrokers } from '../fixtures/kafka.ts'
+import { aRequest, aSpan, text as attribute } from '../fixtures/otel.ts'
 import { runs } from '../fixtures/runs.ts'
 import { type S3Server, s3Environment, startS3Server } from '../fixtures/s3-server.ts'
 
@@ -148,6 +149,41 @@ it('loses and doubles nothing when workers are killed', async () => {
       .map(({ id }) => id)
       .sort(),
   ).toEqual([...sent].sort())
+})
+
+it('joins spans and their log records that two workers apply at the same time', async () => {
+  const other = await installation.start('worker')
+  const project_id = 'team/joins'
+  const traceId = 'd'.repeat(32)
+  const ids = Array.from({ length: 24 }, (_, n) => String(n).padStart(16, 'e'))
+  const times = { startTimeUnixNano: '1772712000000000000', endTimeUnixNano: '1772712001000000000' }
+  const spans = ids.map((spanId) => aSpan({ traceId, spanId, ...times }))
+  const logRecords = ids.map((spanId) => ({
+    ...{ traceId, spanId, timeUnixNano: times.startTimeUnixNano },
+    ...{ eventName: 'gen_ai.client.inference.operation.details' },
+    attributes: [attribute('gen_ai.input.messages', `[{"content":"${spanId}"}]`)],
+  }))
+  const write = async (path: string, body: object) =>
+    expect((await post(ingest.url, path, body, { project_id })).status).toBe(200)
+  // Some spans first, some records first, the rest at the same time; some of both again.
+  const sendSpans = (from: number, to: number) => write('/v1/traces', aRequest(spans.slice(from, to)))
+  const sendLogs = (from: number, to: number) =>
+    write('/v1/logs', { resourceLogs: [{ scopeLogs: [{ logRecords: logRecords.slice(from, to) }] }] })
+  await sendSpans(0, 8)
+  await sendLogs(8, 16)
+  await Promise.all([sendLogs(0, 8), sendSpans(8, 16)])
+  await Promise.all([...ids.slice(16).keys()].flatMap((n) => [sendSpans(16 + n, 17 + n), sendLogs(16 + n, 17 + n)]))
+  await Promise.all([sendSpans(4, 20), sendLogs(4, 20)])
+  await vi.waitFor(
+    async () => {
+      const calls = await postLines<{ id: string; inputs: unknown }>(query.url, '/calls/stream_query', { project_id })
+      expect(calls.map(({ id, inputs }) => [id, inputs])).toEqual(
+        ids.map((id) => [id, { 'gen_ai.input.messages': [{ content: id }] }]),
+      )
+    },
+    { timeout: 60_000, interval: 200 },
+  )
+  await other.kill()
 })
 
 it('answers at once and says that it is stale when nothing is applied any more', async () => {

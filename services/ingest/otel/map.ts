@@ -39,6 +39,9 @@ export type SpanSurroundings = {
   maxBodyBytes: number
 }
 
+/** What log records say of a span: it fills what the span itself leaves empty. */
+export type Extra = { root: Branch; events: { name: string; attributes: Branch }[]; exception: string }
+
 /** Why a span is refused. */
 export type Rejected = { reason: string }
 
@@ -93,10 +96,10 @@ function outputOf(found: Found): Payload {
 const bare = (json: string | null): Payload => ({ json: json ?? '{}', inDump: [] })
 
 /** Inputs or output that older instrumentations carry in events; null when they carry none. */
-function eventInputs(events: OtlpEvent[], branches: Branch[], source: Source): string | null {
+function eventInputs(events: { name: string }[], branches: Branch[], source: Source): string | null {
   let messages = ''
   for (let i = 0; i < events.length; i++) {
-    const { name } = events[i] as OtlpEvent
+    const { name } = events[i] as { name: string }
     if (!inputEvents.has(name)) continue
     const members = membersText(branches[i] as Branch, true, true)
     messages += `${messages === '' ? '' : ','}{"event":${JSON.stringify(name)}${members === '' ? '' : `,${members}`}}`
@@ -106,10 +109,10 @@ function eventInputs(events: OtlpEvent[], branches: Branch[], source: Source): s
   return content === null ? null : keyed(content.key, jsonText(content.value, true, true))
 }
 
-function eventOutput(events: OtlpEvent[], branches: Branch[], source: Source): string | null {
+function eventOutput(events: { name: string }[], branches: Branch[], source: Source): string | null {
   let choices = ''
   for (let i = 0; i < events.length; i++) {
-    if ((events[i] as OtlpEvent).name === outputEvent)
+    if ((events[i] as { name: string }).name === outputEvent)
       choices += `${choices === '' ? '' : ','}{${membersText(branches[i] as Branch, false, true)}}`
   }
   if (choices !== '') return `{"gen_ai.choice":[${choices}]}`
@@ -117,9 +120,23 @@ function eventOutput(events: OtlpEvent[], branches: Branch[], source: Source): s
   return content === null ? null : keyed(content.key, jsonText(content.value, false, true))
 }
 
-function eventContent(events: OtlpEvent[], branches: Branch[], name: string, source: Source): Found | null {
+function extraInputs({ root, events }: Extra, conventions: Conventions): string | null {
+  const found = present(root, conventions.inputs)
+  if (found !== null) return inputsOf(found).json
+  const branches = events.map(({ attributes }) => attributes)
+  return eventInputs(events, branches, conventions.content.input)
+}
+
+function extraOutput({ root, events }: Extra, conventions: Conventions): string | null {
+  const found = present(root, conventions.output)
+  if (found !== null) return outputOf(found).json
+  const branches = events.map(({ attributes }) => attributes)
+  return eventOutput(events, branches, conventions.content.output)
+}
+
+function eventContent(events: { name: string }[], branches: Branch[], name: string, source: Source): Found | null {
   for (let i = 0; i < events.length; i++) {
-    if ((events[i] as OtlpEvent).name !== name) continue
+    if ((events[i] as { name: string }).name !== name) continue
     const found = present(branches[i] as Branch, [source])
     if (found !== null) return found
   }
@@ -178,9 +195,17 @@ function attributesText(root: Branch, own: Map<string, Found>, conventions: Conv
 
 const isStructure = (value: Value | undefined): value is Branch | ParsedJson => value !== undefined && isObject(value)
 
-function threadOf(root: Branch, spanId: string, conventions: Conventions): { threadId: string; turnId: string } {
-  const conversation = textOf(present(root, conventions.conversation)?.value)
-  const threadId = conversation || textOf(present(root, conventions.vendor.threadId)?.value)
+function threadOf(
+  root: Branch,
+  spanId: string,
+  conventions: Conventions,
+  extra?: Branch,
+): { threadId: string; turnId: string } {
+  const named = textOf(present(root, conventions.vendor.threadId)?.value)
+  const conversation =
+    textOf(present(root, conventions.conversation)?.value) ||
+    (named === '' && extra !== undefined ? textOf(present(extra, conventions.conversation)?.value) : '')
+  const threadId = conversation || named
   if (threadId === '') return { threadId, turnId: '' }
   const flags = conventions.vendor.isTurn.map((source) => set(root, [source]))
   const decided = flags.find((flag) => typeof flag === 'boolean')
@@ -188,8 +213,23 @@ function threadOf(root: Branch, spanId: string, conventions: Conventions): { thr
   return { threadId, turnId: isTurn ? spanId : '' }
 }
 
-/** The call of a span, or why there is none. */
-export function callOf(span: OtlpSpan, around: SpanSurroundings, clock: bigint): CompleteCall | Rejected {
+/** The attributes of a call whose span says nothing that is known: all of the span's, and what else is known of it. */
+function unknownText(root: Branch, own: ReadonlyMap<string, Found>): string {
+  const all: Branch = new Map(root)
+  for (const [target, { value }] of own) if (!all.has(target)) all.set(target, value)
+  return jsonText(all, true, false)
+}
+
+/**
+ * The call of a span, or why there is none.
+ * @param extra what else is known of the span; whatever the span says itself counts before it
+ */
+export function callOf(
+  span: OtlpSpan,
+  around: SpanSurroundings,
+  clock: bigint,
+  extra?: Extra,
+): CompleteCall | Rejected {
   if (!traceIdForm.test(span.traceId) || zeros.test(span.traceId)) return { reason: 'the trace id is invalid' }
   if (!spanIdForm.test(span.spanId) || zeros.test(span.spanId)) return { reason: 'the span id is invalid' }
   const found: Expansion = {
@@ -220,20 +260,33 @@ export function callOf(span: OtlpSpan, around: SpanSurroundings, clock: bigint):
   }
   const inputs = present(root, conventions.inputs)
   const output = present(root, conventions.output)
-  const usage = usageOf(root, conventions, around.scopeName)
+  const ownUsage = usageOf(root, conventions, around.scopeName)
+  const isUnknown = own.size === 0 && inputs === null && output === null && !ownUsage.isPresent
+  if (extra !== undefined)
+    for (const { target, sources } of conventions.attributes) {
+      const value = own.has(target) ? null : present(extra.root, sources)
+      if (value !== null) own.set(target, value)
+    }
+  const usage =
+    extra === undefined || ownUsage.isPresent ? ownUsage : usageOf(extra.root, conventions, around.scopeName)
   const model = usage.isPresent ? modelOf(own.get('model'), own.get('model_parameters')) : ''
 
   const parentId = spanIdForm.test(span.parentSpanId) && !zeros.test(span.parentSpanId) ? span.parentSpanId : ''
-  const isUnknown = own.size === 0 && inputs === null && output === null && !usage.isPresent
   const withEvents = around.eventsAsIo && events.length > 0
   const inputsPayload =
     inputs !== null
       ? inputsOf(inputs)
-      : bare(withEvents ? eventInputs(span.events, events, conventions.content.input) : null)
+      : bare(
+          (withEvents ? eventInputs(span.events, events, conventions.content.input) : null) ??
+            (extra === undefined ? null : extraInputs(extra, conventions)),
+        )
   const outputPayload =
     output !== null
       ? outputOf(output)
-      : bare(withEvents ? eventOutput(span.events, events, conventions.content.output) : null)
+      : bare(
+          (withEvents ? eventOutput(span.events, events, conventions.content.output) : null) ??
+            (extra === undefined ? null : extraOutput(extra, conventions)),
+        )
   const all = jsonText(root, true, false, [...inputsPayload.inDump, ...outputPayload.inDump])
   const displayName = textOf(present(root, vendor.displayName)?.value)
   return {
@@ -246,26 +299,26 @@ export function callOf(span: OtlpSpan, around: SpanSurroundings, clock: bigint):
     endedUs,
     traceId: span.traceId,
     parentId,
-    ...threadOf(root, span.spanId, conventions),
+    ...threadOf(root, span.spanId, conventions, extra?.root),
     opName: around.opRef(opObjectId(shortOpName(span.name === '' ? 'unknown' : span.name))),
     displayName: displayName === '' ? null : shortDisplayName(displayName),
     userId: around.userId,
     runId: around.runId || runIdOf(around.projectId, textOf(present(root, vendor.runId)?.value)),
     runStep: stepOf(present(root, vendor.runStep)?.value),
     runStepEnd: stepOf(present(root, vendor.runStepEnd)?.value),
-    exception: exceptionOf(span),
+    exception: exceptionOf(span) || (extra?.exception ?? ''),
     errorCount: 0,
     usage: usageEntry(usage, model),
     inputRefs: refsIn(inputsPayload.json),
     outputRefs: refsIn(outputPayload.json),
-    attributes: isUnknown ? all : attributesText(root, own, conventions),
+    attributes: isUnknown ? (own.size === 0 ? all : unknownText(root, own)) : attributesText(root, own, conventions),
     inputs: inputsPayload.json,
     output: outputPayload.json,
     summary: summaryText(usage, model),
     otelDump: dumpText({
       span,
       parentId,
-      attributes: isUnknown && all.length >= leastMarked ? marks.attributes : all,
+      attributes: isUnknown && own.size === 0 && all.length >= leastMarked ? marks.attributes : all,
       events,
       links,
       resource: around.resource,

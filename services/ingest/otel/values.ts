@@ -151,7 +151,7 @@ const keepToken = (_key: string, value: unknown, context?: { source?: string }):
 export const parseExact = (text: string): unknown =>
   JSON.parse(text, keepToken as (key: string, value: unknown) => unknown)
 
-function toValue(value: unknown): Value {
+export function toValue(value: unknown): Value {
   if (typeof value !== 'object' || value === null || isRawNumber(value)) return value as Value
   if (Array.isArray(value)) return value.map(toValue)
   const branch: Branch = new Map()

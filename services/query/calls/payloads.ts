@@ -1,5 +1,6 @@
 // Payload texts of the calls of a page: read as raw bytes, the newest part of each side, in portions bounded by bytes.
 
+import { hasMarks, spliced } from '../../core/dump-marks.ts'
 import { retryLater } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { rowBinary } from '../../core/row-binary.ts'
@@ -8,7 +9,6 @@ import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import type { Document } from '../expression/types.ts'
 import { type Side, sideOf } from './conditions.ts'
 import { type LightRow, place } from './light.ts'
-import { hasMarks, spliced } from './raw-span.ts'
 import { allOf, entries, type Index, instants, rangeConditions } from './scope.ts'
 
 /** What is read of a payload: its documents, and what follows from them for a bill (costs/billed.ts), as texts. */

@@ -345,4 +345,10 @@ export const sources: readonly Source[] = [
 ]
 
 /** Tables that follow from the others when their rows are applied again. */
-export const followingTables: readonly string[] = ['payloads', 'object_events', 'feedback_by_ref', 'logs_by_span']
+export const followingTables: readonly string[] = [
+  'payloads',
+  'object_events',
+  'feedback_by_ref',
+  'logs_by_span',
+  'log_joins',
+]

@@ -1,0 +1,18 @@
+-- The first events of spans, in the order of their times.
+WITH wanted AS
+(
+    SELECT row.1 AS project_id, row.2 AS trace_id, row.3 AS span_id
+    FROM (SELECT arrayJoin(arrayZip({projects:Array(String)}, {traces:Array(String)}, {ids:Array(String)})) AS row)
+)
+SELECT project_id, trace_id, span_id, event_name, body, body_json, attributes, json_keys
+FROM callhouse.logs
+WHERE (project_id, trace_id, span_id, at, id) IN
+(
+    SELECT DISTINCT project_id, trace_id, span_id, at, id FROM callhouse.logs_by_span
+    WHERE (project_id, trace_id, span_id) IN (SELECT project_id, trace_id, span_id FROM wanted)
+        AND event_name IN {events:Array(String)}
+    ORDER BY at, id
+    LIMIT {most:UInt32} BY project_id, trace_id, span_id
+)
+ORDER BY at, id
+LIMIT 1 BY project_id, at, id
