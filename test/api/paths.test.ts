@@ -250,7 +250,11 @@ describe('what routes touch', () => {
     [
       'otel.logs',
       () => {
-        const logRecords = [{ timeUnixNano: '1767614400000000000', body: { stringValue: image() } }]
+        const timeUnixNano = '1767614400000000000'
+        const logRecords = [
+          { timeUnixNano, body: { stringValue: image() } },
+          { timeUnixNano, eventName: 'codex.user_prompt' },
+        ]
         return post(
           server.now().url,
           '/otel/v1/logs',

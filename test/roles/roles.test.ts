@@ -177,9 +177,8 @@ it('joins spans and their log records that two workers apply at the same time', 
   await vi.waitFor(
     async () => {
       const calls = await postLines<{ id: string; inputs: unknown }>(query.url, '/calls/stream_query', { project_id })
-      expect(calls.map(({ id, inputs }) => [id, inputs])).toEqual(
-        ids.map((id) => [id, { 'gen_ai.input.messages': [{ content: id }] }]),
-      )
+      const found = calls.map(({ id, inputs }) => [id, inputs]).sort()
+      expect(found).toEqual(ids.toSorted().map((id) => [id, { 'gen_ai.input.messages': [{ content: id }] }]))
     },
     { timeout: 60_000, interval: 200 },
   )

@@ -1,4 +1,5 @@
-// OTLP log records become rows of logs: texts as they came, everything else as JSON text.
+// OTLP log records become rows of logs, texts as they came and everything else as JSON text; those of coding agents calls too.
+import { appendCalls, type CallSplit, createCallWriter } from '../../core/call-rows-writer.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { ContentStore } from '../../core/content-port.ts'
 import type { RouteContext } from '../../core/http/route.ts'
@@ -6,6 +7,7 @@ import type { Log } from '../../core/log/log.ts'
 import { createLogWriter, type LogRow, mapText, type Texts } from '../../core/otel-log-rows.ts'
 import { redacted } from '../../core/redact.ts'
 import { isPlausible } from '../../core/timestamps.ts'
+import { agentCall, agentEvent } from './agent-events.ts'
 import { type Budget, createBudget, spendOnRows } from './budget.ts'
 import { type Expansion, prepared } from './expand.ts'
 import { keyOf } from './keys.ts'
@@ -16,6 +18,8 @@ import { jsonText, type Value } from './values.ts'
 
 export type LogDeps = {
   log: Pick<Log, 'append'>
+  /** As for spans. */
+  split?: CallSplit
   clock: Clock
   content: ContentStore
   config: { maxBodyBytes: number }
@@ -82,6 +86,7 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: Budget):
   const { userId } = context.caller
   const extraction = deps.content.begin()
   const writer = createLogWriter(context.body.bytes.length * rowBytesPerBodyByte)
+  const calls = createCallWriter(deps.split)
   const nowMs = Date.now()
   const taken = `${nowMs}000000`
 
@@ -115,15 +120,20 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: Budget):
       return (record) => {
         if (isSet(record.time) && !isAcceptable(roundedUs(record.time), nowMs))
           return 'its time is before 2000 or in the future'
-        const row = rowOf(record, shared, expansion())
-        writer.add(projectId, row, nanosText(record.time), deps.clock.next())
+        const found = expansion()
+        const row = rowOf(record, shared, found)
+        const id = writer.add(projectId, row, nanosText(record.time), deps.clock.next())
+        const event = agentEvent(row)
+        if (event !== null)
+          calls.add(agentCall(event, row, { projectId, userId, id, odd: found.odd, clock: deps.clock.next() }))
         return null
       }
     },
     async append() {
       const before = await extraction.append()
       const records = writer.take()
-      return records.length === 0 ? before : [...before, await deps.log.append('logs', records)]
+      if (records.length === 0) return before
+      return [...before, await deps.log.append('logs', records), ...(await appendCalls(deps.log, calls.take()))]
     },
   }
 }

@@ -106,7 +106,7 @@ export function createOtelRoutes(deps: OtelDeps): Route[] {
       'otel.logs',
       ['/otel/v1/logs', '/v1/logs'],
       'Takes OTLP log records, protobuf or JSON',
-      ['logs', 'objects', 'files'],
+      ['logs', 'calls', 'objects', 'files'],
       logs,
     ),
     ...notStoredRoutes(deps.config.maxJsonDepth),

@@ -1,0 +1,165 @@
+// Coding agents tell what they do in log records without spans: which event is which call, as data.
+import { hash } from 'node:crypto'
+import { quoted } from '../../core/object-rows.ts'
+import type { LogRow } from '../../core/otel-log-rows.ts'
+import type { UsageField } from './conventions.ts'
+import type { CompleteCall } from './map.ts'
+import { shortOpName } from './names.ts'
+import { summaryText, type Usage, usageEntry } from './usage.ts'
+
+type Kind = 'llm' | 'tool' | 'prompt' | 'error'
+
+/** By the full name of the event: Claude Code, Codex, Gemini CLI (their releases of November 2026). */
+const kinds: Readonly<Record<string, Kind>> = {
+  'claude_code.api_request': 'llm',
+  'claude_code.api_error': 'error',
+  'claude_code.tool_result': 'tool',
+  'claude_code.user_prompt': 'prompt',
+  'codex.api_request': 'llm',
+  'codex.api_error': 'error',
+  'codex.tool_result': 'tool',
+  'codex.user_prompt': 'prompt',
+  'gemini_cli.api_response': 'llm',
+  'gemini_cli.api_error': 'error',
+  'gemini_cli.tool_call': 'tool',
+  'gemini_cli.user_prompt': 'prompt',
+}
+
+/** Attributes of these events, the first present one counts. */
+const keys = {
+  session: ['session.id', 'conversation.id'],
+  prompt: ['prompt.id', 'prompt_id'],
+  durationMs: ['duration_ms'],
+  model: ['model'],
+  cost: ['cost_usd'],
+  tool: ['tool_name', 'function_name'],
+  success: ['success'],
+  error: ['error', 'error.message', 'error_message'],
+} as const
+
+const usageKeys: Partial<Record<UsageField, readonly string[]>> = {
+  input_tokens: ['input_tokens', 'input_token_count'],
+  output_tokens: ['output_tokens', 'output_token_count'],
+  total_tokens: ['total_token_count'],
+  cache_read_input_tokens: ['cache_read_tokens', 'cached_token_count', 'cached_content_token_count'],
+  cache_creation_input_tokens: ['cache_creation_tokens'],
+}
+
+/** What a call takes in and gives out, under the name that the agent gives it. */
+const contents: Readonly<Record<Kind, { inputs: readonly string[]; output: readonly string[] }>> = {
+  prompt: { inputs: ['prompt'], output: [] },
+  llm: { inputs: ['request_text'], output: ['response_text'] },
+  tool: { inputs: ['tool_parameters', 'tool_input', 'arguments', 'function_args'], output: ['output', 'result'] },
+  error: { inputs: [], output: [] },
+}
+
+const shownKind: Readonly<Record<Kind, string>> = { prompt: 'agent', llm: 'llm', tool: 'tool', error: 'llm' }
+
+const digest = (...parts: string[]): string => hash('sha256', JSON.stringify(parts), 'hex').slice(0, 32)
+
+/** Milliseconds of a day: what claims to have taken longer took no time that is known. */
+const maxMs = 86_400_000
+
+/** JSON text of a stored text: documents as they are, everything else as a string. */
+function documentText(text: string, isJson: boolean): string {
+  if (isJson) return text
+  const first = text.charCodeAt(0)
+  if (first === 123 || first === 91)
+    try {
+      JSON.parse(text)
+      if (!/[\r\n]/.test(text)) return text
+    } catch {
+      // no document
+    }
+  return quoted(text)
+}
+
+/** The kind of an agent's event; its full name may stand in the body, behind a short one. */
+export function agentEvent({ eventName, body, isBodyJson, spanId }: LogRow): { name: string; kind: Kind } | null {
+  if (spanId !== '') return null
+  for (const name of isBodyJson ? [eventName] : [eventName, body]) {
+    const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined
+    if (kind !== undefined) return { name, kind }
+  }
+  return null
+}
+
+export type AgentSurroundings = {
+  projectId: string
+  userId: string
+  clock: bigint
+  /** Of the record. */
+  id: string
+  /** Some number of the record is outside of what the engine reads. */
+  odd: boolean
+}
+
+/** The call of an agent's event. Everything about it follows from the record: sent again it is the same call. */
+export function agentCall(event: { name: string; kind: Kind }, row: LogRow, around: AgentSurroundings): CompleteCall {
+  const { name, kind } = event
+  const { values, json } = row.attributes
+  const first = (names: readonly string[]): string => {
+    for (const one of names) {
+      const found = values.get(one)
+      if (found) return found
+    }
+    return ''
+  }
+  const of = (key: keyof typeof keys): string => first(keys[key])
+  const member = (names: readonly string[]): string => {
+    const found = names.find((one) => values.get(one))
+    if (found === undefined) return '{}'
+    return `{${quoted(found)}:${documentText(values.get(found) as string, json.includes(found))}}`
+  }
+
+  const session = of('session')
+  const prompt = of('prompt')
+  const turn = session !== '' && prompt !== '' ? digest('turn', session, prompt) : ''
+  const tookMs = Math.round(Number(of('durationMs')))
+  const endedUs = Number(row.at.slice(0, -3))
+  const model = of('model')
+  const counts: Usage['counts'] = new Map()
+  for (const [field, names] of Object.entries(usageKeys)) {
+    const count = Number(first(names) || Number.NaN)
+    if (kind === 'llm' && Number.isSafeInteger(count) && count >= 0) counts.set(field as UsageField, count)
+  }
+  const sum = Number(counts.get('input_tokens')) + Number(counts.get('output_tokens'))
+  if (!counts.has('total_tokens') && Number.isSafeInteger(sum)) counts.set('total_tokens', sum)
+  const usage = { isPresent: counts.size > 0, counts }
+  const isFailed = kind === 'error' || of('success') === 'false'
+  const attributes = new Map<string, string>()
+  for (const [key, text] of values) attributes.set(key, documentText(text, json.includes(key)))
+  attributes.set('kind', `"${shownKind[kind]}"`)
+  const cost = Number(of('cost') || Number.NaN)
+  if (Number.isFinite(cost)) attributes.set('reported_cost_usd', String(cost))
+  const isRoot = kind === 'prompt'
+  return {
+    kind: 'complete',
+    projectId: around.projectId,
+    id: isRoot && turn !== '' ? turn : around.id,
+    clock: around.clock,
+    odd: around.odd,
+    startedUs: tookMs > 0 && tookMs <= maxMs ? endedUs - tookMs * 1_000 : endedUs,
+    endedUs,
+    traceId: session === '' ? around.id : digest('trace', session, prompt),
+    parentId: isRoot ? '' : turn,
+    threadId: session,
+    turnId: isRoot && session !== '' ? turn || around.id : '',
+    opName: shortOpName(kind === 'tool' ? `tool:${of('tool') || 'unknown'}` : name),
+    displayName: null,
+    userId: around.userId,
+    runId: '',
+    runStep: null,
+    runStepEnd: null,
+    exception: isFailed ? of('error') || 'ERROR' : '',
+    errorCount: 0,
+    usage: usageEntry(usage, model || 'usage'),
+    inputRefs: [],
+    outputRefs: [],
+    attributes: `{${[...attributes].map(([key, text]) => `${quoted(key)}:${text}`).join()}}`,
+    inputs: member(contents[kind].inputs),
+    output: member(contents[kind].output),
+    summary: summaryText(usage, model || 'usage'),
+    otelDump: '',
+  }
+}
