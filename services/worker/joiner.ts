@@ -154,6 +154,16 @@ export function createJoiner(deps: {
     await store.command(statement('log-joined-insert', params), { background: true })
   }
 
+  /** What cannot be mapped (too much of it, a raw span that is none) must not hold up the others: it stays as it is. */
+  const mapped = (row: SpanRow, own: readonly StoredRecord[], clock: bigint) => {
+    try {
+      return mapping.joined(spanOf(row), own, clock)
+    } catch (error) {
+      deps.onError(new Error(`events of the span ${row.id} cannot be joined (${(error as Error).name})`))
+      return null
+    }
+  }
+
   /** Reads spans and their events, appends what changes, and notes what was done. */
   const join = async (due: readonly Due[]): Promise<number> => {
     const ids = { projects: due.map((one) => one.project_id), ids: due.map(({ id }) => id) }
@@ -182,10 +192,7 @@ export function createJoiner(deps: {
       // Less than one step of any clock beyond the span: whatever is accepted later is newer than this, and what holds
       // more events is newer than what holds fewer, whoever joins them.
       const clock = BigInt(base) + BigInt(own.length)
-      const call =
-        row === undefined || own.length === 0 || clock <= BigInt(one.clock)
-          ? null
-          : mapping.joined(spanOf(row), own, clock)
+      const call = row === undefined || own.length === 0 || clock <= BigInt(one.clock) ? null : mapped(row, own, clock)
       if (call !== null) writer.add(call)
       done.push({
         ...{ project: one.project_id, trace: one.trace_id, span: one.id, log: '', base, events: one.events },

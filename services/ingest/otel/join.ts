@@ -44,16 +44,16 @@ function spanOf({ id, traceId }: StoredSpan, dump: Json): OtlpSpan {
 }
 
 /** Lists and objects are read by whoever expands them, like those that came as text. */
-const valueOf = (text: string, isJson: boolean): Value =>
+const readValue = (text: string, isJson: boolean): Value =>
   !isJson || text.startsWith('{') || text.startsWith('[') ? text : toValue(parseExact(text))
 
 /** Everything that a record says: its attributes, then the members of its body. */
 function membersOf({ attributes, json_keys, body, body_json }: StoredRecord): Map<string, Value> {
   const json = new Set(json_keys)
   const members = new Map<string, Value>()
-  for (const [key, text] of Object.entries(attributes)) members.set(key, valueOf(text, json.has(key)))
+  for (const [key, text] of Object.entries(attributes)) members.set(key, readValue(text, json.has(key)))
   if (body_json !== 1 || !body.startsWith('{')) {
-    if (body !== '') members.set('body', valueOf(body, body_json === 1))
+    if (body !== '') members.set('body', readValue(body, body_json === 1))
     return members
   }
   for (const [key, value] of Object.entries(parseExact(body) as Json))
