@@ -14,7 +14,7 @@ import type { Logger } from './core/logger.ts'
 import { createNameBinding } from './core/name-binding.ts'
 import { createOpObjects } from './core/op-objects.ts'
 import type { Slots } from './core/slots.ts'
-import { type OpenedStore, openedOnly } from './core/store/opened.ts'
+import { type OpenedStore, openedOnly, writtenOnce } from './core/store/opened.ts'
 import type { Store } from './core/store/store.ts'
 import { type EvaluationJobs, startEvaluationJobs } from './evaluation/evaluate-model-jobs.ts'
 import { evaluateModelRoute } from './evaluation/evaluate-model-route.ts'
@@ -157,7 +157,7 @@ const workRoutes = (
 ]
 
 export function routesOf(role: ServerRole, given: RouteDeps): Route[] {
-  const deps: HandlerDeps = { ...given, store: openedOnly(given.store) }
+  const deps: HandlerDeps = { ...given, store: openedOnly(given.store), log: writtenOnce(given.log) }
   const common = commonRoutes(deps)
   if (!does(role, 'query')) return [...(does(role, 'ingest') ? ingestRoutes(deps) : []), ...common]
   // A server that only answers reads does not serve them, but its own work writes through them.

@@ -149,4 +149,50 @@ describe('the event loop is free within 50 ms while', () => {
     expect([0, 8]).toContain(status)
     expect(ms).toBeLessThan(mostMs)
   })
+
+  it('large answers are read', { timeout: limitMs(120_000) }, async () => {
+    const value = letters(runs(8, 24) * 2 ** 20)
+    const rows = runs(60_000, 400_000)
+    const post = async (path: string, body: string) => {
+      const { status, bytes } = await send({ method: 'POST', path, body })
+      expect([path, status]).toEqual([path, 200])
+      return bytes.toString('latin1', 0, 200)
+    }
+    const of = '"project_id":"fuzz/reads"'
+    const at = '"started_at":"2026-05-01T00:00:00Z"'
+    await post('/obj/create', `{"obj":{${of},"object_id":"long","val":"${value}"}}`)
+    const table = await post('/table/create', `{"table":{${of},"rows":[${list(rows, (n) => `{"a":${rows - n}}`)}]}}`)
+    const digest = /"digest":"(\w+)"/.exec(table)?.[1]
+    await post(
+      '/call/start',
+      `{"start":{${of},"id":"00000000000000aa","op_name":"o",${at},"attributes":{},"inputs":{"a":"${value}"}}}`,
+    )
+    const whole = (n: number) =>
+      `{${of},"id":"${n.toString(16).padStart(16, '0')}","trace_id":"${'0'.repeat(31)}1","op_name":"o",${at},"ended_at":"2026-05-01T00:00:01Z","attributes":{},"inputs":{},"output":1,"summary":{"usage":{"m":{"prompt_tokens":1}}}}`
+    await post('/v2/fuzz/reads/calls/complete', `{"batch":[${list(runs(10_000, 60_000), (n) => whole(n + 1))}]}`)
+    await post('/calls/query_stats', `{${of}}`)
+    const reads: [path: string, body: string][] = [
+      ['/obj/read', `{${of},"object_id":"long","digest":"latest"}`],
+      ['/objs/query', `{${of}}`],
+      ['/table/query', `{${of},"digest":"${digest}"}`],
+      ['/table/query', `{${of},"digest":"${digest}","sort_by":[{"field":"a","direction":"desc"}],"limit":5}`],
+      ['/table/update', `{${of},"base_digest":"${digest}","updates":[{"append":{"row":{"a":1}}}]}`],
+      ['/call/read', `{${of},"id":"00000000000000aa","include_costs":true}`],
+      ['/calls/stream_query', `{${of}}`],
+      [
+        '/calls/stream_query',
+        `{${of},"columns":["id"],"sort_by":[{"field":"summary.weave.latency_ms","direction":"asc"}]}`,
+      ],
+      ['/trace/usage', `{${of}}`],
+    ]
+    const slow: string[] = []
+    for (const [path, body] of reads) {
+      const { ms, status, bytes } = await heldMs({ method: 'POST', path, body })
+      if (ms > mostMs || status !== 200)
+        slow.push(`${path} ${body}: ${status}, ${Math.round(ms)} ms, ${bytes.length} bytes`)
+    }
+    expect(slow).toEqual([])
+    for (const path of ['/openapi.json', '/metrics'])
+      expect((await heldMs({ method: 'GET', path })).ms).toBeLessThan(mostMs)
+  })
 })

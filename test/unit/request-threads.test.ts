@@ -51,7 +51,7 @@ const run = (route: string, body: Buffer | string = '', signal = never, by: obje
     contentType: '',
     entry: undefined,
   }
-  return (threads as RequestThreads).run(request, Buffer.from(body as string), by, signal)
+  return (threads as RequestThreads).run(request, { body: Buffer.from(body as string) }, by, signal)
 }
 
 it('bodies of any size go there and come back as they are', async () => {

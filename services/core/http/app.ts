@@ -72,7 +72,7 @@ const answersAlways = new Set(['service.health', 'service.ready'])
 
 /** The server's own routes. Metrics name no projects, but they need a key like everything else. */
 const ownRoutes = (served: () => readonly Route[], metrics: Metrics, version: string): Route[] => {
-  let document: string | undefined
+  let document: Promise<string> | undefined
   return [
     route({
       name: 'service.openapi',
@@ -84,8 +84,8 @@ const ownRoutes = (served: () => readonly Route[], metrics: Metrics, version: st
       body: { type: 'none' },
       response: null,
       async handle() {
-        document ??= JSON.stringify(openapiDocument(served(), version))
-        return { jsonText: document }
+        document ??= openapiDocument(served(), version).then((made) => JSON.stringify(made))
+        return { jsonText: await document }
       },
     }),
     route({

@@ -71,6 +71,21 @@ export function tooMuch(policy: Policy, reason: string): Fault {
 }
 
 /** The work of a request turned out to be longer than the event loop may be held: it begins anew in a thread of its own. */
-export class TooLongHere extends Error {}
+export class TooLongHere extends Error {
+  #answer: LongAnswer | undefined
+  /** @param answer of the store, that was found to be long: it need not be read again */
+  constructor(answer?: LongAnswer) {
+    super('the work is too long for the event loop')
+    this.#answer = answer
+  }
+  /** Only once: its bytes are moved, and several requests may have waited for one read. */
+  takeAnswer(): LongAnswer | undefined {
+    const answer = this.#answer
+    this.#answer = undefined
+    return answer
+  }
+}
+
+export type LongAnswer = { key: string; bytes: Buffer }
 
 export const tooLarge = (): Fault => fault(413, 'Request too large')

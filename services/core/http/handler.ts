@@ -32,7 +32,8 @@ export function runHandler(
 ): Promise<Reply> {
   const { holder, maxJsonDepth, mayTakeLong } = by
   let query: URLSearchParams | undefined
-  const projects = projectsOf(holder, route)
+  // A stream is read once.
+  const projects = projectsOf(holder, route, !mayTakeLong && stream === undefined)
   const context: RouteContext = {
     requestId,
     caller: holder,

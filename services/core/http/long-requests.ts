@@ -18,7 +18,7 @@ export const longRequest = (
   { requestId, headers, params, url, clientIp }: Requested,
   contentType: string,
   { entry }: KeyHolder,
-): Omit<LongRequest, 'number'> => ({
+): Omit<LongRequest, 'number' | 'answerKey'> => ({
   ...{ route: route.name, requestId, params, url, contentType, entry },
   headers: { ...headers },
   clientIp: clientIp(),

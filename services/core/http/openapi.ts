@@ -1,5 +1,6 @@
 // The OpenAPI 3.1 document, generated from the declared routes.
 import { z } from 'zod'
+import { eachInSlices } from '../slices.ts'
 import type { Route } from './route.ts'
 
 type Json = Record<string, unknown>
@@ -82,10 +83,10 @@ const components = {
   },
 }
 
-/** The document of the routes under their first path and under each alias. */
-export function openapiDocument(routes: readonly Route[], version: string): Json {
+/** The document of the routes under their first path and under each alias; others have their turn while it is made. */
+export async function openapiDocument(routes: readonly Route[], version: string): Promise<Json> {
   const paths: Record<string, Json> = {}
-  for (const route of routes)
+  await eachInSlices(routes, (route) => {
     for (const [index, path] of [route.path, ...(route.aliases ?? [])].entries()) {
       const shown = path.replaceAll('*}', '}')
       paths[shown] ??= {}
@@ -93,5 +94,6 @@ export function openapiDocument(routes: readonly Route[], version: string): Json
       const described = paths[shown] as Json
       described[route.method.toLowerCase()] = operation(route, id)
     }
+  })
   return { openapi: '3.1.0', info: { title: 'Callhouse', version }, paths, components }
 }

@@ -1,11 +1,14 @@
 // The projects of one request: each is parsed, and checked against the caller's rights, before anything is read of it.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type ProjectId, parseProjectId } from '../ids.ts'
-import { fault } from './errors.ts'
+import { fault, type LongAnswer, TooLongHere } from './errors.ts'
 import type { Caller, Reply, Route, RouteContext } from './route.ts'
 
 /** What the handler that runs may read of the store. */
-type Opened = { route: string; withoutProject: boolean; projects: ReadonlySet<string> }
+type Opened = { route: string; withoutProject: boolean; projects: ReadonlySet<string>; work: Work | undefined }
+
+/** Whether the work of a request may still begin anew elsewhere: not once something was written or its answer began. */
+type Work = { mayMove: boolean; moved: TooLongHere | undefined }
 
 /** Follows a handler through everything that it awaits; handlers that it invokes have their own. */
 const running = new AsyncLocalStorage<Opened>()
@@ -35,9 +38,26 @@ type RequestProjects = {
   run(handle: () => Promise<Reply>): Promise<Reply>
 }
 
-export function projectsOf(caller: Caller, { name, right, withoutProject }: Route): RequestProjects {
+/** @param mayMove the request may begin anew in a thread; handlers that it invokes are a part of its work */
+export function projectsOf(
+  caller: Caller,
+  { name, right, withoutProject }: Route,
+  mayMove: boolean | undefined = undefined,
+): RequestProjects {
   const asked = new Set<ProjectId>()
-  const opened: Opened = { route: name, withoutProject: withoutProject === true, projects: asked }
+  const own = mayMove === undefined ? undefined : { mayMove, moved: undefined }
+  const work: Work | undefined = own ?? running.getStore()?.work
+  const opened: Opened = { route: name, withoutProject: withoutProject === true, projects: asked, work }
+  async function handled(handle: () => Promise<Reply>): Promise<Reply> {
+    const reply = await handle()
+    // What an answer reads ahead may have been too long before anybody waited for it.
+    if (own?.moved !== undefined) {
+      await leave(reply)
+      throw own.moved
+    }
+    if (own !== undefined) own.mayMove = false
+    return replyIn(opened, reply)
+  }
   const projectOrNull = (projectId: string): ProjectId | null => {
     const parsed = parseProjectId(projectId)
     if (!caller.may(right, parsed)) return null
@@ -54,8 +74,29 @@ export function projectsOf(caller: Caller, { name, right, withoutProject }: Rout
       projectOrNull,
       projects: () => [...asked],
     },
-    run: (handle) => running.run(opened, async () => replyIn(opened, await handle())),
+    run: (handle) => running.run(opened, () => handled(handle)),
   }
+}
+
+/** Nobody reads the answer. */
+async function leave(reply: Reply): Promise<void> {
+  const pieces = 'lines' in reply ? reply.lines : 'bytes' in reply ? reply.bytes : undefined
+  if (pieces !== undefined && !Buffer.isBuffer(pieces)) await pieces[Symbol.asyncIterator]().return?.()
+}
+
+/** @throws TooLongHere when the work of the request that runs may begin anew in a thread */
+export function moveWork(answer: LongAnswer): void {
+  const work = running.getStore()?.work
+  if (work?.mayMove !== true) return
+  work.moved = new TooLongHere(answer)
+  throw work.moved
+}
+
+/** Something is written: from now on the work stays here. @throws TooLongHere when it has moved already */
+export function keepWork(): void {
+  const work = running.getStore()?.work
+  if (work?.moved !== undefined) throw work.moved
+  if (work !== undefined) work.mayMove = false
 }
 
 /**

@@ -5,7 +5,7 @@ import type { RequestThreads } from '../threads/pool.ts'
 import type { Authenticate } from './auth.ts'
 import { bodyStream, readBody } from './body.ts'
 import { checkedBody } from './details.ts'
-import { fault, invalid, TooLongHere } from './errors.ts'
+import { fault, invalid, type LongAnswer, TooLongHere } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import { anonymous, type Requested, runHandler } from './handler.ts'
 import { parseJson } from './json-check.ts'
@@ -118,6 +118,7 @@ export async function runRoute(
   { holder, signal, stream }: Handling,
   { turnOf, maxJsonDepth, threads }: RunDeps,
 ): Promise<Reply> {
+  let answer: LongAnswer | undefined
   try {
     if (threads === undefined || !isLong(route, body.bytes)) {
       await turnOf(holder, body.bytes.length)
@@ -132,8 +133,10 @@ export async function runRoute(
     }
   } catch (error) {
     if (threads === undefined || !(error instanceof TooLongHere)) throw error
+    answer = error.takeAnswer()
   }
-  return threads.run(longRequest(route, requested, body.contentType, holder), body.bytes, holder, signal())
+  const request = longRequest(route, requested, body.contentType, holder)
+  return threads.run(request, { body: body.bytes, answer }, holder, signal())
 }
 
 /** Answers one request, or rejects with the reason why it could not. */

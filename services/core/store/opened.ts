@@ -1,18 +1,42 @@
-// The store as handlers have it: it reads what the request that runs has opened, and nothing else.
-import { throwUnlessOpened } from '../http/projects.ts'
+// The ports as handlers have them: they read what the request that runs has opened, and work that wrote stays where it is.
+import { keepWork, moveWork, throwUnlessOpened } from '../http/projects.ts'
+import type { Log } from '../log/log.ts'
+import { parseRows } from './rows.ts'
 import type { Query, QueryOptions, Store } from './store.ts'
 
 /** What handlers may do with the store. */
 export type OpenedStore = Pick<Store, 'rows' | 'bytes'>
 
-/** Reads reject with an error that no caller is told, unless the handler has called `context.project` first. */
-export const openedOnly = (store: OpenedStore): OpenedStore => ({
-  async rows<T>(query: Query, options?: QueryOptions) {
+/** Answers of JSON that become values within some 25 ms, with what is done with them. */
+const mostHere = 1024 * 1024
+
+/** By which a thread that begins anew knows the answer to its query. */
+export const answerKey = ({ sql, params }: Query, format: string): string =>
+  JSON.stringify([sql, params, format], (_, value) => (typeof value === 'bigint' ? `${value}n` : value))
+
+/**
+ * Reads reject with an error that no caller is told, unless the handler has called `context.project` first; and with
+ * `TooLongHere` when the answer would keep the event loop.
+ */
+export function openedOnly(store: Pick<Store, 'bytes'>): OpenedStore {
+  async function bytes(query: Query, format: string, options?: QueryOptions): Promise<Buffer> {
     throwUnlessOpened(query)
-    return store.rows<T>(query, options)
-  },
-  async bytes(query, format, options) {
-    throwUnlessOpened(query)
-    return store.bytes(query, format, options)
+    const answer = await store.bytes(query, format, options)
+    // What comes in other formats never becomes values.
+    if (answer.length > mostHere && format.startsWith('JSON'))
+      moveWork({ key: answerKey(query, format), bytes: answer })
+    return answer
+  }
+  return {
+    bytes,
+    rows: async <T>(query: Query, options?: QueryOptions) => parseRows<T>(await bytes(query, 'JSONEachRow', options)),
+  }
+}
+
+/** The log as handlers have it: once they have written, their work stays where it is. */
+export const writtenOnce = (log: Pick<Log, 'append'>): Pick<Log, 'append'> => ({
+  async append(topic, records) {
+    keepWork()
+    return log.append(topic, records)
   },
 })

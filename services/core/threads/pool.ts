@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { createFairQueue, placeIn } from '../fair-queue.ts'
-import { retryLater, tooLarge } from '../http/errors.ts'
+import { type LongAnswer, retryLater, tooLarge } from '../http/errors.ts'
 import type { Reply } from '../http/route.ts'
 import { type Channel, createChannel } from './channel.ts'
 import { createPieces } from './pieces.ts'
@@ -11,14 +11,19 @@ import { type LongRequest, replyOf } from './requests.ts'
 
 export type RequestThreads = {
   /**
-   * Runs a request; keys take turns. The body is moved. Settles when the thread is done with the request, also after an
+   * Runs a request; keys take turns. Its bytes are moved. Settles when the thread is done with the request, also after an
    * abort.
    */
-  run(request: Omit<LongRequest, 'number'>, body: Buffer, key: object, signal: AbortSignal): Promise<Reply>
+  run(request: NewRequest, bytes: RequestBytes, key: object, signal: AbortSignal): Promise<Reply>
   counts(): { threads: number; running: number; waiting: number }
   /** Ends the threads; what runs in them is refused. */
   close(): Promise<void>
 }
+
+type NewRequest = Omit<LongRequest, 'number' | 'answerKey'>
+
+/** The body, and an answer of the store that the handler will ask for. */
+type RequestBytes = { body: Buffer; answer?: LongAnswer | undefined }
 
 export type ThreadsDeps = {
   /** The program of a thread. */
@@ -107,7 +112,7 @@ export function createRequestThreads(deps: ThreadsDeps): RequestThreads {
   }
 
   return {
-    async run(request, body, key, signal) {
+    async run(request, { body, answer }, key, signal) {
       const leave = await placeIn(queue, key, { signal: AbortSignal.any([signal, closed.signal]) })
       const thread = freeThread()
       const number = ++lastNumber
@@ -120,7 +125,8 @@ export function createRequestThreads(deps: ThreadsDeps): RequestThreads {
           thread.idle = setTimeout(() => thread.end(new Error('idle')), idleMs).unref()
       }
       try {
-        const asked = { value: { ...request, number }, buffers: [body] }
+        const value: LongRequest = { ...request, number, answerKey: answer?.key }
+        const asked = { value, buffers: answer === undefined ? [body] : [body, answer.bytes] }
         const reply = replyOf(await thread.channel.ask('serve', asked, signal), thread.channel, ended)
         if (signal.aborted) await leaveUnread(reply)
         return reply

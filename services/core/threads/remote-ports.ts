@@ -1,6 +1,8 @@
 // The same ports as a thread sees them: each asks the thread that holds the engines.
+import type { LongAnswer } from '../http/errors.ts'
 import type { Position, RecordInput } from '../log/log.ts'
 import { positionHeader } from '../positions.ts'
+import { answerKey } from '../store/opened.ts'
 import { parseRows } from '../store/rows.ts'
 import type { Query, QueryOptions, Store } from '../store/store.ts'
 import type { TopicName } from '../topics.ts'
@@ -10,8 +12,13 @@ import type { Asked, Ports } from './ports.ts'
 
 export type RemotePorts = Omit<Ports, 'store' | 'clock'> & { store: Pick<Store, 'bytes' | 'rows'> }
 
-/** @param requestOf the number of the request whose signal it is */
-export function remotePorts(channel: Channel, requestOf: (signal: AbortSignal) => number | undefined): RemotePorts {
+/** The request that a signal belongs to, and the answer that came with it. */
+export type RunningRequest = { number: number; answer?: LongAnswer | undefined }
+
+export function remotePorts(
+  channel: Channel,
+  requestOf: (signal: AbortSignal) => RunningRequest | undefined,
+): RemotePorts {
   const ask = <Name extends keyof Asked>(
     name: Name,
     value: Asked[Name],
@@ -28,7 +35,12 @@ export function remotePorts(channel: Channel, requestOf: (signal: AbortSignal) =
   async function bytes(query: Query, format: string, options: QueryOptions = {}): Promise<Buffer> {
     const { signal, ...rest } = options
     const request = signal && requestOf(signal)
-    const { buffers } = await ask('read', { query, format, options: rest, request }, [], signal)
+    if (request?.answer && request.answer.key === answerKey(query, format)) {
+      const { bytes } = request.answer
+      request.answer = undefined
+      return bytes
+    }
+    const { buffers } = await ask('read', { query, format, options: rest, request: request?.number }, [], signal)
     return buffers[0] as Buffer
   }
 

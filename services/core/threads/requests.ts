@@ -11,6 +11,8 @@ import { type Pieces, piecesOf } from './pieces.ts'
 /** All of a request but its body, which travels beside it. */
 export type LongRequest = {
   number: number
+  /** Of the answer of the store that comes along. */
+  answerKey: string | undefined
   route: string
   requestId: string
   headers: IncomingHttpHeaders

@@ -5,7 +5,7 @@ import type { Reply } from '../http/route.ts'
 import { createChannel, type Port } from './channel.ts'
 import type { Parcel } from './crossing.ts'
 import { createPieces } from './pieces.ts'
-import { type RemotePorts, remotePorts } from './remote-ports.ts'
+import { type RemotePorts, type RunningRequest, remotePorts } from './remote-ports.ts'
 import { type LongRequest, parcelOf } from './requests.ts'
 
 type Handle = (request: LongRequest, body: Buffer, signal: AbortSignal) => Promise<Reply>
@@ -17,7 +17,7 @@ const lookAgainMs = 250
 /** @returns the ports of the thread that holds the engines */
 export function serveRequests(port: Port, handle: Handle): RemotePorts {
   const pieces = createPieces()
-  const numbers = new WeakMap<AbortSignal, number>()
+  const requests = new WeakMap<AbortSignal, RunningRequest>()
   let running = 0
 
   async function waitForRoom(bytes: number, signal: AbortSignal): Promise<void> {
@@ -28,8 +28,15 @@ export function serveRequests(port: Port, handle: Handle): RemotePorts {
     }
   }
 
-  async function serve(request: LongRequest, body: Buffer, signal: AbortSignal): Promise<Parcel> {
-    numbers.set(signal, request.number)
+  async function serve(
+    request: LongRequest,
+    body: Buffer,
+    answer: Buffer | undefined,
+    signal: AbortSignal,
+  ): Promise<Parcel> {
+    const { number, answerKey: key } = request
+    const known = key === undefined || answer === undefined ? {} : { answer: { key, bytes: answer } }
+    requests.set(signal, { number, ...known })
     try {
       await waitForRoom(body.length * heapPerJsonByte, signal)
       running++
@@ -46,7 +53,7 @@ export function serveRequests(port: Port, handle: Handle): RemotePorts {
 
   const channel = createChannel(port, {
     ...pieces.answers,
-    serve: ({ value, buffers }, signal) => serve(value as LongRequest, buffers[0] as Buffer, signal),
+    serve: ({ value, buffers }, signal) => serve(value as LongRequest, buffers[0] as Buffer, buffers[1], signal),
   })
-  return remotePorts(channel, (signal) => numbers.get(signal))
+  return remotePorts(channel, (signal) => requests.get(signal))
 }

@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 import { objsQueryRequest, objsQueryResponse } from '../../../schemas/objects.ts'
 import type { Freshness } from '../../core/freshness.ts'
-import { retryLater } from '../../core/http/errors.ts'
+import { retryLater, TooLongHere } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { join, type ProjectScope, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
@@ -119,6 +119,9 @@ const valuesQuery = (projectId: ProjectId, listed: readonly ListedVersion[]): Qu
     ORDER BY clock DESC LIMIT 1 BY object_id, kind, digest`
   })
 
+/** A value that is read and written within some 25 ms. */
+const mostHere = 1024 * 1024
+
 type ValueRow = Pick<ListedVersion, 'object_id' | 'kind' | 'digest'> & { val: string }
 
 /** The versions as JSON texts, separated by commas; their values are read portion by portion. */
@@ -182,8 +185,16 @@ export function createObjectListRoutes({ store, freshness, config }: ObjectListD
         const read = (slice: { limit: number; offset: number }) =>
           store.rows<ListedVersion>(listQuery(projectId, filter.object_ids ?? [], { where, order, ...slice }), options)
         const asked = { projectId, prefix: config.wirePrefix, request: input, options }
+        let isFirst = true
         async function* texts(): AsyncGenerator<string> {
-          for await (const listed of inSlices(read, { limit, offset })) yield* versionTexts(store, listed, asked)
+          for await (const listed of inSlices(read, { limit, offset })) {
+            // Found out before the answer begins: values of later portions may be large.
+            const isLong =
+              input.metadata_only !== true && listed.some(({ size_bytes }) => Number(size_bytes) > mostHere)
+            if (isLong && isFirst && !context.mayTakeLong) throw new TooLongHere()
+            isFirst = false
+            yield* versionTexts(store, listed, asked)
+          }
         }
         return listReply('objs', texts(), headers)
       },

@@ -153,11 +153,17 @@ export async function tableSizes(
 
 /**
  * The whole list of a table; null when there is none.
+ * @param onCount told of the number of rows before they are read; what it throws is passed on
  * @throws Fault 503 when not all of it is readable yet
  */
-export async function wholeList(source: TableSource, digest: string): Promise<string[] | null> {
+export async function wholeList(
+  source: TableSource,
+  digest: string,
+  onCount: (rows: number) => void,
+): Promise<string[] | null> {
   const count = (await tableCounts(source, [digest])).get(digest)
   if (count === undefined) return null
+  onCount(count)
   const list: string[] = []
   for await (const places of placesOf(source, digest)) for (const place of places) list.push(place.digest)
   if (list.length !== count) throw retryLater(503, `Table ${digest.slice(0, 100)} is not readable yet`)

@@ -62,7 +62,7 @@ export function createTableReadRoutes({ store, freshness }: TableReadDeps): Rout
         const filtered = wanted.length > 0 ? [await placesWith(source, digest, wanted)] : null
         if (isSorted || filtered) {
           const all = isSorted
-            ? await sortedPlaces(source, filtered ?? placesOf(source, digest), terms)
+            ? await sortedPlaces(source, filtered ?? placesOf(source, digest), terms, context.mayTakeLong)
             : (filtered?.[0] ?? [])
           return listReply('rows', textsAt(source, all.slice(offset, offset + limit)), headers)
         }

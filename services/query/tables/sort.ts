@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 import type { tableQueryRequest } from '../../../schemas/tables.ts'
 import { compareCodePoints, items, members } from '../../core/canonical-json.ts'
-import { fault } from '../../core/http/errors.ts'
+import { fault, TooLongHere } from '../../core/http/errors.ts'
 import { rewriteJson } from '../../core/json-rewrite.ts'
 import { distinctTerms } from '../sort-terms.ts'
 import { type Place, rowsAt, type TableSource } from './read.ts'
@@ -51,17 +51,26 @@ function compareKeys(a: Key, b: Key, isDescending: boolean): number {
   return sign * compareCodePoints(a.text, b.text)
 }
 
-/** The places of the stored rows in the asked order; only the keys of all rows are in memory at once. */
+/** Keys that are sorted within some 25 ms. */
+const mostHere = 20_000
+
+/**
+ * The places of the stored rows in the asked order; only the keys of all rows are in memory at once.
+ * @throws TooLongHere for more keys than are sorted at once, unless the work may take long
+ */
 export async function sortedPlaces(
   source: TableSource,
   places: AsyncIterable<Place[]> | Iterable<Place[]>,
   terms: readonly Term[],
+  mayTakeLong: boolean,
 ): Promise<Place[]> {
   const keyed: { place: Place; keys: Key[] }[] = []
   for await (const group of places)
-    for await (const rows of rowsAt(source, group))
+    for await (const rows of rowsAt(source, group)) {
+      if (!mayTakeLong && keyed.length + rows.length > mostHere) throw new TooLongHere()
       for (const { index, digest, val } of rows)
         keyed.push({ place: { index, digest }, keys: terms.map(({ path }) => keyAt(val, path)) })
+    }
   keyed.sort((a, b) => {
     for (const [i, { isDescending }] of terms.entries()) {
       const order = compareKeys(a.keys[i] ?? null, b.keys[i] ?? null, isDescending)

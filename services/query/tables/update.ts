@@ -3,7 +3,7 @@ import { type TableUpdate, tableUpdateRequest, tableUpdateResponse } from '../..
 import { items, members } from '../../core/canonical-json.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Freshness } from '../../core/freshness.ts'
-import { fault, retryLater } from '../../core/http/errors.ts'
+import { fault, retryLater, TooLongHere } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Log } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/positions.ts'
@@ -27,6 +27,9 @@ const sentRows = (body: string): string[] =>
     const row = change === undefined ? undefined : members(change)?.get('row')
     return row === undefined ? [] : row
   })
+
+/** Rows of a table that is made anew within some 25 ms. */
+const mostHere = 20_000
 
 const blockRows = 2000
 
@@ -109,7 +112,10 @@ export function createTableUpdateRoutes({ store, log, clock, freshness }: TableU
         refuseInternalRefs(text, input.updates)
         const texts = sentRows(text)
         const headers = await freshness.wait(context, ['tables'])
-        const base = await wholeList({ store, projectId, options: { signal } }, input.base_digest)
+        const throwIfLong = (rows: number) => {
+          if (rows > mostHere && !context.mayTakeLong) throw new TooLongHere()
+        }
+        const base = await wholeList({ store, projectId, options: { signal } }, input.base_digest, throwIfLong)
         if (base === null && Object.keys(headers).length > 0) throw retryLater(503, 'The table may not be readable yet')
         if (base === null) throw fault(404, `Table ${input.base_digest.slice(0, 100)} not found`)
         if (input.updates.length === 0) return { json: { digest: input.base_digest, updated_row_digests: [] }, headers }
