@@ -151,7 +151,7 @@ describe('the event loop is free within 50 ms while', () => {
   })
 
   it('large answers are read', { timeout: limitMs(120_000) }, async () => {
-    const value = letters(runs(8, 24) * 2 ** 20)
+    const value = letters(runs(20, 24) * 2 ** 20)
     const rows = runs(60_000, 400_000)
     const post = async (path: string, body: string) => {
       const { status, bytes } = await send({ method: 'POST', path, body })

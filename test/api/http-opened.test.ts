@@ -18,13 +18,9 @@ const ofNone = systemQuery('none.of', sql`SELECT ${param('String', 'x')}`)
 
 /** Answers each read with the project that it was for, a little later. */
 const store = openedOnly({
-  async rows({ projectId }: Query) {
+  async bytes({ projectId }: Query, format: string) {
     await turn()
-    return [projectId ?? 'none']
-  },
-  async bytes({ projectId }: Query) {
-    await turn()
-    return Buffer.from(`${projectId}\n`)
+    return Buffer.from(format === 'JSONEachRow' ? JSON.stringify(projectId ?? 'none') : `${projectId}\n`)
   },
 } as unknown as Store)
 

@@ -61,6 +61,11 @@ it('a handler that catches it begins anew all the same, and cannot write any mor
   }
   expect(await outcome(caught)).toBeInstanceOf(TooLongHere)
   expect(appended).toBe(0)
+  const failed = async (context: RouteContext): Promise<Reply> => {
+    await readLong(context).catch(() => Promise.reject(new Error('no values')))
+    return { json: null }
+  }
+  expect(await outcome(failed)).toBeInstanceOf(TooLongHere)
 })
 
 it('work that has written stays where it is', async () => {

@@ -45,11 +45,14 @@ export function projectsOf(
   mayMove: boolean | undefined = undefined,
 ): RequestProjects {
   const asked = new Set<ProjectId>()
-  const own = mayMove === undefined ? undefined : { mayMove, moved: undefined }
-  const work: Work | undefined = own ?? running.getStore()?.work
+  const own: Work | undefined = mayMove === undefined ? undefined : { mayMove, moved: undefined }
+  const work = own ?? running.getStore()?.work
   const opened: Opened = { route: name, withoutProject: withoutProject === true, projects: asked, work }
   async function handled(handle: () => Promise<Reply>): Promise<Reply> {
-    const reply = await handle()
+    // Whatever a handler makes of it: the answer was too long, and the work begins anew.
+    const reply = await handle().catch((error: unknown) => {
+      throw own?.moved ?? error
+    })
     // What an answer reads ahead may have been too long before anybody waited for it.
     if (own?.moved !== undefined) {
       await leave(reply)
