@@ -8,10 +8,30 @@ import { projectRecord } from './project-record.ts'
 /** Texts of a map, and the names of those that are JSON texts of what was no text. */
 export type Texts = { values: ReadonlyMap<string, string>; json: readonly string[] }
 
+const safe = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
+const textOf = (text: string): string => (safe.test(text) ? `"${text}"` : quoted(text))
+
+/** Names of attributes repeat: their JSON texts are kept, as many as a sender can be expected to have. */
+const maxKeys = 10_000
+const maxKeyLength = 128
+const known = new Map<string, string>()
+
+/** `"key":` */
+function keyText(key: string): string {
+  const hit = known.get(key)
+  if (hit !== undefined) return hit
+  const text = `${quoted(key)}:`
+  if (key.length <= maxKeyLength) {
+    if (known.size >= maxKeys) known.clear()
+    known.set(key, text)
+  }
+  return text
+}
+
 /** `{"key":"value",…}` */
 export function mapText(values: ReadonlyMap<string, string>): string {
   let text = ''
-  for (const [key, value] of values) text += `${text === '' ? '' : ','}${quoted(key)}:${quoted(value)}`
+  for (const [key, value] of values) text += (text === '' ? '' : ',') + keyText(key) + textOf(value)
   return `{${text}}`
 }
 
@@ -39,12 +59,12 @@ function columnsOf(row: LogRow): string {
   if (row.traceId) text += `,"trace_id":"${row.traceId}"`
   if (row.spanId) text += `,"span_id":"${row.spanId}"`
   if (row.severity) text += `,"severity":${row.severity}`
-  if (row.severityText) text += `,"severity_text":${quoted(row.severityText)}`
-  if (row.eventName) text += `,"event_name":${quoted(row.eventName)}`
-  if (row.body) text += `,"body":${quoted(row.body)}`
+  if (row.severityText) text += `,"severity_text":${textOf(row.severityText)}`
+  if (row.eventName) text += `,"event_name":${textOf(row.eventName)}`
+  if (row.body) text += `,"body":${textOf(row.body)}`
   if (row.isBodyJson) text += ',"body_json":1'
   if (row.attributes.values.size > 0) text += `,"attributes":${mapText(row.attributes.values)}`
-  if (row.attributes.json.length > 0) text += `,"json_keys":[${row.attributes.json.map(quoted).join()}]`
+  if (row.attributes.json.length > 0) text += `,"json_keys":[${row.attributes.json.map(textOf).join()}]`
   if (row.resource !== '{}') text += `,"resource":${row.resource}`
   return row.scope === '{}' ? text : `${text},"scope":${row.scope}`
 }

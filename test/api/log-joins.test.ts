@@ -4,6 +4,7 @@ import { createEventMapping } from '../../services/ingest/otel/join.ts'
 import { createJoiner, mostEvents } from '../../services/worker/joiner.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan, flag, integer, text } from '../fixtures/otel.ts'
+import { runs } from '../fixtures/runs.ts'
 
 type Call = Record<string, unknown> & {
   inputs: Record<string, unknown>
@@ -173,13 +174,15 @@ describe('older events', () => {
   it('are messages in the order of their times, and an exception', async () => {
     const message = (n: number, name: string, content: string) =>
       record(1, name, { timeUnixNano: ns(n), body: { kvlistValue: { values: [text('content', content)] } } })
+    // The later records are joined with what is joined already.
+    await sendLogs('join/older', message(3, 'gen_ai.user.message', 'second'))
+    await sendSpans('join/older', span(1))
+    expect((await joined('join/older', 1)).inputs['gen_ai.events']).toHaveLength(1)
     await sendLogs(
       'join/older',
-      ...[message(3, 'gen_ai.user.message', 'second'), message(2, 'gen_ai.system.message', 'first')],
-      ...[message(4, 'gen_ai.choice', 'answer')],
+      ...[message(2, 'gen_ai.system.message', 'first'), message(4, 'gen_ai.choice', 'answer')],
       record(1, 'gen_ai.client.operation.exception', { attributes: [text('exception.message', 'out of tokens')] }),
     )
-    await sendSpans('join/older', span(1))
     const call = await joined('join/older', 1, 4)
     expect([call.inputs, call.output, call.exception]).toEqual([
       {
@@ -258,7 +261,7 @@ describe('a join', () => {
   })
 
   it('takes the first thousand events of a span; the others stay logs', async () => {
-    const messages = Array.from({ length: mostEvents + 200 }, (_, n) =>
+    const messages = Array.from({ length: runs(mostEvents + 200, 50_000) }, (_, n) =>
       record(1, 'gen_ai.user.message', { timeUnixNano: ns(n), attributes: [integer('n', n)] }),
     )
     await sendLogs('join/flood', ...messages)

@@ -31,7 +31,7 @@ const rowBytesPerBodyByte = 2
 /** Whether texts under this key are credentials: what spans hide, the last segment of a dotted key decides. */
 function isSecret(name: string): boolean {
   const { path, isSecret } = keyOf(name)
-  return isSecret || (path.length > 1 && keyOf(path.at(-1) as string).isSecret)
+  return isSecret || (path.length > 1 && keyOf(path[path.length - 1] as string).isSecret)
 }
 
 type Stored = { text: string; isJson: boolean }
@@ -50,10 +50,16 @@ function textsOf({ keys, values }: Attributes, found: Expansion): Texts {
   const json = new Set<string>()
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i] as string
-    const { text, isJson } = stored(values[i] as Value, isSecret(key), found)
+    const value = values[i] as Value
+    if (typeof value === 'boolean' || Number.isSafeInteger(value)) {
+      texts.set(key, String(value))
+      json.add(key)
+      continue
+    }
+    const { text, isJson } = stored(value, isSecret(key), found)
     texts.set(key, text)
     if (isJson) json.add(key)
-    else json.delete(key)
+    else if (json.size > 0) json.delete(key)
   }
   return { values: texts, json: [...json] }
 }
