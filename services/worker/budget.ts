@@ -3,9 +3,9 @@ import { pause } from './pause.ts'
 
 export type Budget = {
   /**
-   * Runs a piece of work when it is its turn. One piece runs at a time, and all wait for the rest after it, the longer
-   * the longer it took; those in a hurry go first, but not twice in a row while others wait. A piece must not wait for
-   * another one.
+   * Runs a piece of work when it is its turn. Pieces run one after the other, and all wait for the rest after each, the
+   * longer the longer it took. Those in a hurry go first, but not twice in a row while others wait, and do not wait for
+   * the end of one that is not. A piece must not wait for another one.
    */
   run<T>(piece: () => Promise<T>, options?: { isHurried?: boolean }): Promise<T>
 }
@@ -24,26 +24,31 @@ const lookMs = 1_000
 
 /** @param isBusy whether batches come */
 export function createBudget(isBusy: () => boolean, signal: AbortSignal): Budget {
-  const hurried: (() => void)[] = []
-  const others: (() => void)[] = []
-  let isTaken = false
-
+  const lines = { hurried: [] as (() => void)[], others: [] as (() => void)[] }
+  const running = { hurried: false, others: false }
+  let restUntil = 0
+  let isResting = false
   let wasHurried = false
 
   const next = (): void => {
-    const isHurried = hurried.length > 0 && (others.length === 0 || !wasHurried)
-    const begin = (isHurried ? hurried : others).shift()
-    wasHurried = isHurried
-    if (begin) begin()
-    else isTaken = false
+    const restMs = signal.aborted ? 0 : restUntil - performance.now()
+    if (restMs > 0) {
+      if (isResting) return
+      isResting = true
+      void pause(restMs, signal).then(() => {
+        isResting = false
+        next()
+      })
+      return
+    }
+    const mayHurry = lines.hurried.length > 0 && !running.hurried
+    const mayOther = lines.others.length > 0 && !running.hurried && !running.others
+    if (!mayHurry && !mayOther) return
+    wasHurried = mayHurry && !(mayOther && wasHurried)
+    const kind = wasHurried ? 'hurried' : 'others'
+    running[kind] = true
+    lines[kind].shift()?.()
   }
-  const turn = (line: (() => void)[]): Promise<void> =>
-    new Promise((resolve) => {
-      line.push(resolve)
-      if (isTaken) return
-      isTaken = true
-      next()
-    })
   const quiet = async (): Promise<void> => {
     while (isBusy() && !signal.aborted) {
       const before = performance.eventLoopUtilization()
@@ -55,13 +60,20 @@ export function createBudget(isBusy: () => boolean, signal: AbortSignal): Budget
   return {
     async run(piece, { isHurried = false } = {}) {
       if (!isHurried) await quiet()
-      await turn(isHurried ? hurried : others)
+      const kind = isHurried ? 'hurried' : 'others'
+      await new Promise<void>((resolve) => {
+        lines[kind].push(resolve)
+        next()
+      })
       const beganMs = performance.now()
       try {
         return await piece()
       } finally {
-        const restMs = (performance.now() - beganMs) * (isBusy() ? restsBusy : restsIdle)
-        void pause(Math.min(longestRestMs, restMs), signal).then(next)
+        running[kind] = false
+        const now = performance.now()
+        const restMs = (now - beganMs) * (isBusy() ? restsBusy : restsIdle)
+        restUntil = Math.min(now + longestRestMs, Math.max(now, restUntil) + restMs)
+        next()
       }
     },
   }

@@ -19,15 +19,17 @@ const after = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 async function share(isBusy: boolean): Promise<{ share: number; runs: number[] }> {
   const budget = createBudget(() => isBusy, stopping.signal)
   let isOver = false
-  let [tookMs, running] = [0, 0]
+  let tookMs = 0
+  const running = { hurried: 0, others: 0 }
   const runs = [0, 0, 0]
   const work = async (n: number, ms: number, isHurried: boolean): Promise<void> => {
+    const kind = isHurried ? 'hurried' : 'others'
     while (!isOver)
       await budget.run(
         async () => {
-          expect(++running).toBe(1)
+          expect(++running[kind]).toBe(1)
           await after(ms)
-          running--
+          running[kind]--
           tookMs += ms
           runs[n] = (runs[n] as number) + 1
         },
@@ -70,6 +72,26 @@ it('lets what is in a hurry go first, and goes on after a failure', async () => 
   await Promise.all([...others, hurried])
   await expect(first).rejects.toThrow('no')
   expect(order).toEqual(['first', 'hurried', 'slow', 'slow'])
+})
+
+it('lets what is in a hurry run beside a long piece, with rests of its own', async () => {
+  const budget = createBudget(() => true, stopping.signal)
+  const long = budget.run(() => after(20_000))
+  await vi.advanceTimersByTimeAsync(2_000)
+  let isOver = false
+  let runs = 0
+  const hurried = (async () => {
+    while (!isOver) {
+      await budget.run(() => after(100), { isHurried: true })
+      runs++
+    }
+  })()
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(runs).toBeGreaterThan(8)
+  expect(runs).toBeLessThan(12)
+  isOver = true
+  await vi.advanceTimersByTimeAsync(60_000)
+  await Promise.all([long, hurried])
 })
 
 it('rests no more once the process ends', async () => {
