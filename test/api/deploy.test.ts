@@ -51,6 +51,8 @@ it('publishes the ports of OTLP, and sends them to the role that takes it', () =
     ...{ published: all, listening: all, exposed: all },
   })
   expect(passed.sort()).toEqual([otlpGrpcPort, otlpHttpPort])
+  // Else nginx drops the header that names the project.
+  expect(text('deploy/gateway.conf').match(/^ {4}underscores_in_headers on;$/gm)).toHaveLength(all.length)
 })
 
 it('names settings that exist', () => {
