@@ -64,11 +64,21 @@ const glossary = (): Outcome =>
     glossaryFaults(namesOf(root), glossaryWords(readFileSync(join(root, 'docs/glossary.md'), 'utf8'))),
   )
 
+/** Of metrics that are named in one piece; a test looks at all that a server has. */
+function manual(): Outcome {
+  const text = readFileSync(join(root, 'docs/operate.md'), 'utf8')
+  const faults = namesOf(root)
+    .filter(({ kind, name }) => kind === 'metric' && name.includes('_') && !text.includes(`\`callhouse_${name}\``))
+    .map(({ name, where }) => `docs/operate.md does not explain the metric callhouse_${name} (${where})`)
+  return outcome('manual', faults)
+}
+
 const outcomes = [
   longFiles(),
   lockFile(),
   migrations(),
   glossary(),
+  manual(),
   ...(await Promise.all([tool('biome', 'check'), tool('tsc'), tool('knip')])),
 ]
 for (const { name, text, passed } of outcomes) {
