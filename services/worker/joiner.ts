@@ -29,7 +29,7 @@ const overlapSeconds = 5
 const sweepEveryMs = 10_000
 const sweepSeconds = 120
 /** Spans that are read at once, and their bytes. */
-const mostSpans = 100
+const mostSpans = 1_000
 const mostBytes = 16 * 2 ** 20
 /** Rows of a look; the rest comes with the next one. */
 const mostDue = 2_000
