@@ -40,7 +40,7 @@ const countLines = (bytes: Buffer): number => {
 
 /**
  * The same store with a line per read: at level debug, with the estimate of rows read at level trace. Slow reads are
- * told at level info, with the estimate. Takes: milliseconds, waiting for a connection included.
+ * told at level info, with the estimate unless another one is under way. Takes: milliseconds, waiting for a connection included.
  */
 export function withReadLog(store: Store, deps: { logger: Logger; registry: Registry }): Store {
   const { logger, registry } = deps
@@ -60,11 +60,18 @@ export function withReadLog(store: Store, deps: { logger: Logger; registry: Regi
     registers,
   })
 
-  /** Rows that the engine has to go through, by its index; of the tables that the read is about. */
-  async function estimate(query: Query, options: QueryOptions): Promise<number | undefined> {
-    const { signal: _, ...rest } = options
+  let estimates = 0
+
+  /**
+   * Rows that the engine has to go through, by its index; of the tables that the read is about. It stands in no
+   * project's line: where reads are slow because many wait, it would keep requests from waiting there.
+   */
+  async function estimate({ projectId: _, ...query }: Query, options: QueryOptions): Promise<number | undefined> {
+    const { signal: __, ...rest } = options
     const explained = { ...query, name: 'read-log.estimate', sql: `EXPLAIN ESTIMATE ${query.sql}` }
+    estimates++
     const tables = await store.rows<{ rows: string | number }>(explained, rest).catch(() => [])
+    estimates--
     return tables.length === 0 ? undefined : tables.reduce((sum, table) => sum + Number(table.rows), 0)
   }
 
@@ -72,7 +79,9 @@ export function withReadLog(store: Store, deps: { logger: Logger; registry: Regi
     const { ms, ...sizes } = fields
     const isSlow = ms >= slowMs
     if (!isSlow && !logger.isLevelEnabled('debug')) return
-    const rowsRead = isSlow || logger.isLevelEnabled('trace') ? await estimate(query, options) : undefined
+    // Of many slow reads at one time one is looked at: the others are slow for the same reason.
+    const isEstimated = (isSlow && estimates === 0) || logger.isLevelEnabled('trace')
+    const rowsRead = isEstimated ? await estimate(query, options) : undefined
     const { pool = 'interactive' } = options
     const line = {
       read: query.name,

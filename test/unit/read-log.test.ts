@@ -1,0 +1,36 @@
+// What the query log asks for itself: it must not take the room of requests where reads are slow because many wait.
+import { Registry } from 'prom-client'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { ProjectId } from '../../services/core/ids.ts'
+import type { Logger } from '../../services/core/logger.ts'
+import { withReadLog } from '../../services/core/store/read-log.ts'
+import type { Query, Store } from '../../services/core/store/store.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+it('estimates one of many slow reads, in no line of a project', async () => {
+  const asked: Query[] = []
+  const slow = Promise.withResolvers<unknown[]>()
+  const lines: { rowsRead?: number }[] = []
+  const store = {
+    async rows(query: Query) {
+      asked.push(query)
+      return query.sql.startsWith('EXPLAIN') ? [{ rows: 7 }] : slow.promise
+    },
+  } as unknown as Store
+  const logger = {
+    isLevelEnabled: () => false,
+    info: (line: object) => void lines.push(line),
+  } as unknown as Logger
+  const { rows } = withReadLog(store, { logger, registry: new Registry() })
+  const query = { name: 'calls.page', sql: 'SELECT 1 FROM callhouse.calls', params: {}, projectId: 'a/b' as ProjectId }
+  const reads = Array.from({ length: 20 }, () => rows(query))
+  await vi.advanceTimersByTimeAsync(1_500)
+  slow.resolve([])
+  await Promise.all(reads)
+  await vi.waitFor(() => expect(lines).toHaveLength(20))
+  const estimates = asked.filter(({ sql }) => sql.startsWith('EXPLAIN'))
+  expect(estimates.map(({ projectId }) => projectId)).toEqual([undefined])
+  expect(lines.flatMap(({ rowsRead }) => rowsRead ?? [])).toEqual([7])
+})
