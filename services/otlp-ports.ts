@@ -1,5 +1,5 @@
 // The standard ports of OTLP: 4317 for gRPC, 4318 for HTTP. Exporters with their defaults work at the first try.
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Config } from './config.ts'
 import { createGrpcServer, type GrpcServerDeps } from './core/grpc/server.ts'
@@ -86,16 +86,17 @@ export async function openOtlpPorts(deps: OtlpPortsDeps): Promise<OtlpPorts> {
     }
   }
 
-  const http = createHttpServer(tls, {}, (request, response) => {
+  const taking = (event: 'request' | 'checkContinue') => (request: IncomingMessage, response: ServerResponse) => {
     const path = (request.url ?? '').replace(/\?.*$/, '')
-    if (otlpPaths.has(path)) return void main.emit('request', request, response)
+    if (otlpPaths.has(path)) return void main.emit(event, request, response)
     request.resume()
     response.writeHead(404, { 'Content-Type': 'application/json' })
     response.end(
       JSON.stringify({ detail: `Not Found: this port takes OTLP alone; everything else is on ${mainAddress}` }),
     )
-  })
-  http.on('checkContinue', (request, response) => main.emit('checkContinue', request, response))
+  }
+  const http = createHttpServer(tls, {}, taking('request'))
+  http.on('checkContinue', taking('checkContinue'))
   const hasHttp = await listen(
     'http',
     'otlpHttpPort',

@@ -27,7 +27,7 @@ function inventedFrom(of: FilledProject, how: keyof typeof turned): FilledProjec
 }
 
 /** What in the own project leads to the other one; names and ids are as long for each. @param n tells them apart */
-async function linked(operator: Asker, own: FilledProject, other: FilledProject, n: number): Promise<Other> {
+export async function linked(operator: Asker, own: FilledProject, other: FilledProject, n: number): Promise<Other> {
   const { project: project_id } = own
   const create = async (name: string, val: object) => {
     const object_id = `link-${n}-${name}`
@@ -88,7 +88,7 @@ async function remembered(operator: Asker, of: FilledProject): Promise<void> {
   await operator.json(post(`/v2/${project_id}/scores`, { prediction_id, scorer: model, value: 1 }))
 }
 
-async function untilEnded(operator: Asker, project_id: string, call_id: string): Promise<void> {
+export async function untilEnded(operator: Asker, project_id: string, call_id: string): Promise<void> {
   for (;;) {
     const asked = post('/evaluations/status', { project_id, call_id })
     const { status } = await operator.json<{ status: { code: string } }>(asked)
@@ -109,7 +109,7 @@ const generated: [pattern: RegExp, name: string][] = [
 ]
 
 /** An answer with names in the places of the other's ids and of what every request makes anew. */
-function shownOf({ status, headers, text }: Answered, other: Other): string {
+export function shownOf({ status, headers, text }: Answered, other: Other): string {
   const { 'x-request-id': _, date: __, 'content-length': ___, ...kept } = headers
   const position = String(kept['x-callhouse-position'] ?? '').replace(/\d+/g, '<n>')
   let shown = `${status} ${JSON.stringify({ ...kept, 'x-callhouse-position': position })} ${text}`

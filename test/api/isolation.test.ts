@@ -5,6 +5,8 @@ import { notProjectFirst } from '../fixtures/project-first.ts'
 import { idTests } from './isolation-ids.ts'
 import { matrixTests } from './isolation-matrix.ts'
 import { nameTests } from './isolation-names.ts'
+import { otlpTests } from './isolation-otlp.ts'
+import { twinTests } from './isolation-twins.ts'
 
 let world: IsolationWorld
 beforeAll(async () => {
@@ -17,6 +19,10 @@ describe('who reaches what', () => matrixTests(() => world))
 describe('the name of a project', () => nameTests(() => world))
 
 describe('ids of another project', () => idTests(() => world))
+
+describe('spans', () => otlpTests(() => world))
+
+describe('two projects with the same ids', () => twinTests(() => world))
 
 describe('after all of these', () => {
   it('no answer has shown anything of a project that its caller may not read', () => {
