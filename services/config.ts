@@ -158,6 +158,11 @@ const configSchema = z.object({
   requestTimeoutMs: integer(60_000, 'time of a request up to the first byte of its answer; then 504', 100, 3_600_000),
   queryTimeoutMs: integer(30_000, 'time of one database query; then 504', 100, 3_600_000),
   queryMemoryBytes: integer(2 * gibibyte, 'memory of one database query; then 502', 16 * mebibyte),
+  queryRows: integer(
+    0,
+    'rows that one database query about a project may go through; what would take more is answered 400; 0 = any number',
+    0,
+  ),
   edgeNumber: integer(
     0,
     'number of this process among all that share a log; 0 = leased over the brokers when the log is Kafka',

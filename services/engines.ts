@@ -186,6 +186,7 @@ export async function openStore(config: Config, logger: Logger, metrics: StoreMe
       worker: config.workerId || `${hostname()}-${process.pid}`,
       queryTimeoutMs: config.queryTimeoutMs,
       queryMemoryBytes: config.queryMemoryBytes,
+      queryRows: config.queryRows,
       logger,
       metrics,
     })
@@ -196,6 +197,7 @@ export async function openStore(config: Config, logger: Logger, metrics: StoreMe
     memoryCapBytes: config.memoryCapBytes,
     queryTimeoutMs: config.queryTimeoutMs,
     queryMemoryBytes: config.queryMemoryBytes,
+    queryRows: config.queryRows,
     logger,
     metrics,
   })

@@ -138,6 +138,8 @@ function asFault(error: unknown): Fault | undefined {
       return fault(504, 'Query took too long')
     case 'memory':
       return fault(502, 'Query needed too much memory')
+    case 'rows':
+      return fault(400, `${error.message}: ask for less time, or by ids`)
     case 'busy':
       return tooMuch('reads_share', 'Too many queries of this project are waiting')
     case 'outage':

@@ -42,6 +42,8 @@ export type EmbeddedStoreOptions = {
   /** Default limits of a read. */
   queryTimeoutMs: number
   queryMemoryBytes: number
+  /** Rows that a read about a project may go through; default 0 = any number. */
+  queryRows?: number
   /** Largest result of one read, in the engine's memory; longer ones page by key. */
   maxResultBytes?: number
   /** Connections for lists and single reads, and for exports and scans. */
@@ -105,7 +107,7 @@ const readerSettings: Settings = { ...sessionSettings, readonly: 2 }
  * @throws StoreError when another process holds the folder, or this process has an engine on another one
  */
 export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
-  const { logger = silent, metrics, queryTimeoutMs, queryMemoryBytes } = options
+  const { logger = silent, metrics, queryTimeoutMs, queryMemoryBytes, queryRows = 0 } = options
   const interactive = options.interactiveConnections ?? 5
   const exports = options.exportConnections ?? 2
   const resultBytes = options.maxResultBytes ?? 256 * 2 ** 20
@@ -162,8 +164,9 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
   ): Promise<EngineResult> {
     return timed(query.name, pool, 'read', () => {
       const tag = randomUUID()
+      const limits = { timeoutMs, memoryBytes, resultBytes, rows: query.projectId === undefined ? 0 : queryRows }
       return pools[pool].run({
-        sql: readStatement(query, format, readSettings({ timeoutMs, memoryBytes, resultBytes }), tag),
+        sql: readStatement(query, format, readSettings(limits), tag),
         format,
         projectId: query.projectId,
         timeoutMs: timeoutMs + graceMs,

@@ -21,9 +21,22 @@ const badRows = new Set([
 /** The statement or the schema is at fault: no other attempt changes that. */
 const badStatements = new Set([
   1, 2, 8, 10, 16, 20, 35, 37, 42, 43, 44, 46, 47, 48, 50, 51, 55, 56, 57, 60, 62, 63, 73, 78, 79, 80, 81, 115, 119,
-  125, 158, 162, 164, 167, 168, 179, 181, 182, 183, 184, 191, 206, 207, 211, 215, 229, 307, 358, 397, 440, 452, 456,
-  457, 471, 472, 497, 636, 703,
+  125, 162, 164, 167, 168, 179, 181, 182, 183, 184, 191, 206, 207, 211, 215, 229, 307, 358, 397, 440, 452, 456, 457,
+  471, 472, 497, 636, 703,
 ])
+
+/** TOO_MANY_ROWS */
+const tooManyRows = 158
+const units: Record<string, number> = { thousand: 1e3, million: 1e6, billion: 1e9, trillion: 1e12 }
+
+/** Which limit was met by how many rows; the engine tells them as texts such as `20.00 million`. */
+function rowsMessageOf(message: string): string {
+  const [most, found] = ['max', 'current'].map((which) => {
+    const [, number, unit = ''] = new RegExp(`${which} rows: ([\\d.]+)(?: (\\w+))?`).exec(message) ?? []
+    return Math.round(Number(number) * (units[unit] ?? 1))
+  })
+  return `Query would read about ${found} rows; one may read ${most}`
+}
 
 /** The client of a server gives the code beside the text, as digits; errors of sockets have words there. */
 function codeOf(error: unknown, message: string): number {
@@ -47,6 +60,7 @@ export function toStoreError(error: unknown, purpose: Purpose): StoreError {
   if (error instanceof StoreError) return error
   const text = error instanceof Error ? error.message : String(error)
   const code = codeOf(error, text)
+  if (code === tooManyRows) return new StoreError('rows', code, rowsMessageOf(text))
   return new StoreError(kindOf(code, purpose), code, messageOf(text))
 }
 

@@ -13,7 +13,7 @@ export function createStoreMetrics(registry: Registry): StoreMetrics {
   })
   const errors = new Counter({
     name: 'callhouse_store_errors_total',
-    help: 'Statements that failed: data = rows that it does not take, busy = too many of a project wait, outage, timeout, memory, cancelled, query',
+    help: 'Statements that failed: data = rows that it does not take, busy = too many of a project wait, rows = it would read too many, outage, timeout, memory, cancelled, query',
     labelNames: ['kind'] as const,
     registers,
   })

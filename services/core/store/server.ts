@@ -42,6 +42,8 @@ export type ServerStoreOptions = {
   /** Default limits of a read. */
   queryTimeoutMs: number
   queryMemoryBytes: number
+  /** Rows that a read about a project may go through; default 0 = any number. */
+  queryRows?: number
   /** Memory of one statement that writes. */
   writeMemoryBytes?: number
   /** Largest result of one read; longer ones page by key. */
@@ -113,7 +115,8 @@ function bindForServer(
  * @throws StoreError when the server does not answer in time, or refuses the user
  */
 export async function createServerStore(options: ServerStoreOptions): Promise<Store> {
-  const { logger = silent, metrics, queryTimeoutMs, queryMemoryBytes, cluster, database = 'callhouse' } = options
+  const { logger = silent, metrics, queryTimeoutMs, queryMemoryBytes, queryRows = 0 } = options
+  const { cluster, database = 'callhouse' } = options
   for (const name of [database, cluster ?? ''])
     if (!/^\w*$/.test(name)) throw new StoreError('query', 0, `${name} is not a plain name`)
   const resultBytes = options.maxResultBytes ?? 256 * 2 ** 20
@@ -141,7 +144,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
       ? {}
       : { insert_quorum: 'auto', insert_quorum_parallel: 0, distributed_ddl_task_timeout: 180 }),
   }
-  const reading = (limits: Limits): Settings => ({
+  const reading = (limits: Limits & { rows?: number }): Settings => ({
     ...readSettings({ ...limits, resultBytes }),
     ...textSettings,
     ...answerSettings,
@@ -181,7 +184,10 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
         pool,
         sql: `${sql}\nFORMAT ${formatName(format)}`,
         params,
-        settings: { ...reading({ timeoutMs, memoryBytes }), ...(pool === 'export' ? lowPriority : {}) },
+        settings: {
+          ...reading({ timeoutMs, memoryBytes, rows: query.projectId === undefined ? 0 : queryRows }),
+          ...(pool === 'export' ? lowPriority : {}),
+        },
         projectId: query.projectId,
         timeoutMs: Math.max(1, until - Date.now()),
         ...(signal === undefined ? {} : { signal }),

@@ -6,8 +6,9 @@ export type Settings = Record<string, string | number>
 
 export type Limits = { timeoutMs: number; memoryBytes: number }
 
-/** Settings of a read. A query's own SETTINGS clause wins over them. */
-export const readSettings = (limits: Limits & { resultBytes: number }): Settings => ({
+/** Settings of a read. A query's own SETTINGS clause wins over them. @param limits.rows to go through; 0 = any number */
+export const readSettings = (limits: Limits & { resultBytes: number; rows?: number }): Settings => ({
+  ...(limits.rows ? { max_rows_to_read: limits.rows, read_overflow_mode: 'throw' } : {}),
   max_execution_time: limits.timeoutMs / 1000,
   timeout_overflow_mode: 'throw',
   max_memory_usage: limits.memoryBytes,

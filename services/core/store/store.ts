@@ -26,10 +26,10 @@ export type QueryOptions = {
 
 /**
  * Why the store refused: `data` = the rows can never be inserted, `outage` = the same statement may succeed later,
- * `busy` = too many of its project wait.
+ * `busy` = too many of its project wait, `rows` = it would go through more rows than a read may.
  */
 export class StoreError extends Error {
-  readonly kind: 'data' | 'outage' | 'busy' | 'timeout' | 'memory' | 'cancelled' | 'query'
+  readonly kind: 'data' | 'outage' | 'busy' | 'rows' | 'timeout' | 'memory' | 'cancelled' | 'query'
   /** ClickHouse error code, 0 when unknown. */
   readonly code: number
   constructor(kind: StoreError['kind'], code: number, message: string) {
