@@ -6,7 +6,7 @@ import type { Log } from '../core/log/log.ts'
 import { createLogger } from '../core/logger.ts'
 import type { Store } from '../core/store/store.ts'
 import { matchEngines, openLog, openRecords, openStore, sharedServerOf } from '../engines.ts'
-import { createCallMaterializer } from '../worker/calls.ts'
+import { createCallMaterializer, type NextPosition } from '../worker/calls.ts'
 import { createTableDeadLetters } from '../worker/deadletters-table.ts'
 import { createPortions } from '../worker/portions.ts'
 import { createQueue } from '../worker/queue.ts'
@@ -26,28 +26,19 @@ function createOwnWorker(store: Store, log: Pick<Log, 'committed'>): RebuildingW
   const calls = createCallMaterializer(store)
   const apply = createPortions({ store, deadLetters: createTableDeadLetters(store), queue })
   const alone = { alone: <T>(job: () => Promise<T>) => job() }
-  /** Past everything that is applied, so that marks there are due. */
-  const nextOffset = async (): Promise<number> => {
+  const next: NextPosition = async () => {
     const committed = await log.committed('calls')
-    return (committed.find(({ partition }) => partition === 0)?.offset ?? 0) + 1
+    return { partition: 0, offset: (committed.find(({ partition }) => partition === 0)?.offset ?? 0) + 1 }
   }
   return {
     ...alone,
     rollups: alone,
     leafRollups: alone,
-    async sweep() {
-      const offset = await nextOffset()
-      return createSweep({
-        store,
-        calls,
-        queue,
-        committed: async () => [],
-        position: () => ({ partition: 0, offset }),
-      }).all()
-    },
+    sweep: () => createSweep({ store, calls, queue, committed: async () => [], next }).all(),
     async reapply(topic, rows) {
-      const offset = await nextOffset()
-      const materializer = topic === 'calls' ? calls : { topic, before: async () => {}, after: async () => {} }
+      const { offset } = await next()
+      const materializer =
+        topic === 'calls' ? calls.again(next) : { topic, before: async () => {}, after: async () => {} }
       const batch = {
         ...{ topic, partition: 0, firstOffset: offset, lastOffset: offset, records: [], oldestMs: Date.now() },
         ...{ rowCount: rows.length, source: { bytes: [] } },

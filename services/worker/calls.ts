@@ -17,15 +17,22 @@ type Scratch = 'calls_batch' | 'calls_touched' | 'calls_folded'
 
 type AppliedBatch = Pick<Batch, 'partition' | 'rowCount' | 'patchCount' | 'lastOffset'>
 
+type At = Pick<Position, 'partition' | 'offset'>
+
+/**
+ * Where marks of what is no batch of the log go: past everything that is committed, so that no recompute covers them
+ * that had begun before. Asked when its rows are there: what was asked before may be covered by then.
+ */
+export type NextPosition = () => Promise<At>
+
 export type CallMaterializer = Materializer & {
   after(batch: AppliedBatch): Promise<void>
+  /** For rows that were applied before, as they are applied once more. */
+  again(next: NextPosition): Materializer
   /** Folds calls that arrived whole under two start times in large segments. */
-  foldNamed(
-    position: Pick<Position, 'partition' | 'offset'>,
-    calls: readonly { project_id: string; id: string }[],
-  ): Promise<void>
+  foldNamed(next: NextPosition, calls: readonly { project_id: string; id: string }[]): Promise<void>
   /** Makes every count and copy of a range due again. */
-  recount(position: Pick<Position, 'partition' | 'offset'>, range: MonthRange): Promise<void>
+  recount(position: At, range: MonthRange): Promise<void>
 }
 
 /** @param joined projects whose spans have log records that become part of them; none when absent */
@@ -75,44 +82,59 @@ export function createCallMaterializer(store: Store, joined: () => readonly stri
   const markFor = (marked: Marked, name: 'call-marks' | 'call-unswept' = 'call-marks'): Promise<void> =>
     store.command(statement(name, marked))
 
+  const markNext = async (next: NextPosition): Promise<Marked> => {
+    const { partition, offset: lastOffset } = await next()
+    return markedAt([{ partition, lastOffset }])
+  }
+
+  const before = async (): Promise<void> => {
+    await empty()
+    // from here on the insert fills it, also one that fails halfway
+    filled.add('calls_batch')
+  }
+
+  /** @param marked where the marks go, asked whenever some are written */
+  const finish = async (batch: AppliedBatch, marked: () => Promise<Marked>): Promise<void> => {
+    const lookUp = batch.rowCount > batch.patchCount && batch.rowCount <= lookupRows
+    const mark = async () => markFor(await marked())
+    if (batch.rowCount > batch.patchCount && !lookUp) await markFor(await marked(), 'call-unswept')
+    const hasPatches = batch.patchCount > 0
+    // The marks of a segment without patches are complete unless something has to be folded, which is seldom.
+    const [{ hasPartsElsewhere, wasStored }] = hasPatches
+      ? [{ hasPartsElsewhere: true, wasStored: lookUp }]
+      : await Promise.all([probe(lookUp), mark()])
+    if (wasStored) await store.command(statement('calls-turns-again'))
+    if (hasPartsElsewhere) {
+      filled.add('calls_touched')
+      await store.command(statement('calls-touched'))
+      if (lookUp) await store.command(statement('calls-touched-again'))
+      await fold()
+      await applyFold()
+      await mark()
+    }
+    const projects = joined()
+    if (projects.length > 0) await store.command(statement('log-joins-again', { projects, events: joinedEventNames }))
+  }
+
   return {
     topic: 'calls',
-    async before() {
-      await empty()
-      // from here on the insert fills it, also one that fails halfway
-      filled.add('calls_batch')
-    },
-    async after(batch) {
-      const lookUp = batch.rowCount > batch.patchCount && batch.rowCount <= lookupRows
+    before,
+    after(batch) {
       const marked = markedBy(batch)
-      const mark = () => markFor(marked)
-      if (batch.rowCount > batch.patchCount && !lookUp) await markFor(marked, 'call-unswept')
-      const hasPatches = batch.patchCount > 0
-      // The marks of a segment without patches are complete unless something has to be folded, which is seldom.
-      const [{ hasPartsElsewhere, wasStored }] = hasPatches
-        ? [{ hasPartsElsewhere: true, wasStored: lookUp }]
-        : await Promise.all([probe(lookUp), mark()])
-      if (wasStored) await store.command(statement('calls-turns-again'))
-      if (hasPartsElsewhere) {
-        filled.add('calls_touched')
-        await store.command(statement('calls-touched'))
-        if (lookUp) await store.command(statement('calls-touched-again'))
-        await fold()
-        await applyFold()
-        await mark()
-      }
-      const projects = joined()
-      if (projects.length > 0) await store.command(statement('log-joins-again', { projects, events: joinedEventNames }))
+      return finish(batch, async () => marked)
     },
-    async foldNamed(position, calls) {
+    again: (next) => ({ topic: 'calls', before, after: (batch) => finish(batch, () => markNext(next)) }),
+    async foldNamed(next, calls) {
       await empty()
       filled.add('calls_touched')
       const [projects, ids] = [calls.map((call) => call.project_id), calls.map(({ id }) => id)]
       await store.command(statement('calls-touched-named', { projects, ids }))
       await fold()
-      // Marks first: no later sweep would find rows that were stored without their marks.
-      await markFor(markedAt([{ partition: position.partition, lastOffset: position.offset }]))
+      // Marks first: no later sweep would find rows that were stored without their marks. And again: where others apply
+      // the log too, the first ones may be covered by now.
+      await markFor(await markNext(next))
       await applyFold()
+      await markFor(await markNext(next))
     },
     recount: ({ partition, offset }, { fromUs: from, beforeUs: before }) =>
       store.command(statement('call-marks-again', { partition, position: offset, from, before })),

@@ -157,9 +157,14 @@ export function createRollups(deps: {
   }
 
   const loaded = async ({ name, marksAll, layout }: Rollup): Promise<State> => {
-    const known = states.get(name)
-    if (known) return known
+    // Each time: another process that starts may have lowered it, as its tables lacked what was covered.
     const covered = await load(name)
+    const known = states.get(name)
+    if (known) {
+      known.offsets = covered.offsets
+      known.revision = Math.max(known.revision, covered.revision)
+      return known
+    }
     if (marksAll && covered.offsets.size === 0) await store.command(statement(marksAll, { position: 0 }), aside)
     const whole = layout ? await load(layout) : covered
     const state: State = { ...covered, first: marksAll !== undefined || whole.offsets.size > 0 ? null : 'due' }

@@ -4,7 +4,7 @@ import type { Progress } from '../core/progress.ts'
 import { type Store, StoreError } from '../core/store/store.ts'
 import { type TopicName, topics } from '../core/topics.ts'
 import { type Budget, createBudget } from './budget.ts'
-import { type CallMaterializer, createCallMaterializer } from './calls.ts'
+import { type CallMaterializer, createCallMaterializer, type NextPosition } from './calls.ts'
 import { createControl, type KeptRecords } from './control.ts'
 import { createGuarded } from './crash-apply.ts'
 import { withoutCrashingRows } from './crash-bisect.ts'
@@ -105,6 +105,7 @@ function reasonOf(error: Error): string {
   switch (error.kind) {
     case 'query':
     case 'data':
+    case 'rows':
       return `the database refuses a statement${code}; rows are kept and wait`
     case 'memory':
       return `the database has too little memory${code}`
@@ -259,9 +260,14 @@ export function startWorker(deps: WorkerDeps): Worker {
     return isDone ? dead : undefined
   }
 
+  /** The last record of partition 0 of the calls that came: it may be applied and not yet be committed. */
+  let taken = 0
+
   const consume = async (materializer: Materializer): Promise<void> => {
     for await (const first of log.consume(materializer.topic, stopping.signal)) {
       const batch = joined(first, log.more(materializer.topic, joinedBytes - sizeOf(first)))
+      if (batch.topic === 'calls')
+        for (const { partition, lastOffset } of partsOf(batch)) if (partition === 0) taken = Math.max(taken, lastOffset)
       const unknown = batch.records.find((record) => record.version !== topics[batch.topic].version)
       if (unknown)
         throw new Error(
@@ -301,13 +307,16 @@ export function startWorker(deps: WorkerDeps): Worker {
     ),
   )
 
-  /** Past everything that is applied, so that marks there are due. */
-  const nextPosition = (topic: TopicName) => ({ partition: 0, offset: progress.offset(topic, 0) + 1 })
+  const nextOf = async (topic: TopicName) => {
+    const committed = (await log.committed(topic)).find(({ partition }) => partition === 0)?.offset ?? 0
+    return { partition: 0, offset: Math.max(committed, topic === 'calls' ? taken : 0) + 1 }
+  }
+  const next: NextPosition = () => nextOf('calls')
 
   const sweep = createSweep({
     ...{ store, calls, queue, budget },
     committed: async () => (log.leads('calls') ? log.committed('calls') : []),
-    position: () => nextPosition('calls'),
+    next,
   })
 
   return {
@@ -316,8 +325,8 @@ export function startWorker(deps: WorkerDeps): Worker {
     budget,
     alone: queue.run,
     async reapply(topic, rows) {
-      const materializer = materializers.find((one) => one.topic === topic) as Materializer
-      const { partition, offset } = nextPosition(topic)
+      const materializer = topic === 'calls' ? calls.again(next) : plain(topic)
+      const { partition, offset } = await nextOf(topic)
       await applyRows(
         materializer,
         {
@@ -329,7 +338,7 @@ export function startWorker(deps: WorkerDeps): Worker {
       touch()
     },
     async recount(range) {
-      await queue.run(() => calls.recount(nextPosition('calls'), range))
+      await queue.run(async () => calls.recount(await next(), range))
       touch()
     },
     async caughtUp() {

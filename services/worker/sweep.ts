@@ -3,7 +3,7 @@
 import type { Position } from '../core/log/log.ts'
 import type { Query, Store } from '../core/store/store.ts'
 import { type Budget, unlimited } from './budget.ts'
-import type { CallMaterializer } from './calls.ts'
+import type { CallMaterializer, NextPosition } from './calls.ts'
 import type { Queue } from './queue.ts'
 import { createRollups, type Rollup, sweepRollup } from './rollups.ts'
 import { statement } from './statements.ts'
@@ -28,14 +28,13 @@ const maxRounds = 100
 
 /**
  * @param deps.committed applied positions of the topic calls; none where another worker sweeps
- * @param deps.position past everything that is applied, so that marks there are due
  */
 export function createSweep(deps: {
   store: Store
   calls: Pick<CallMaterializer, 'foldNamed'>
   queue: Queue
   committed(): Promise<Position[]>
-  position(): Pick<Position, 'partition' | 'offset'>
+  next: NextPosition
   budget?: Budget
 }): Sweep {
   const { store, calls, queue, budget = unlimited } = deps
@@ -48,7 +47,7 @@ export function createSweep(deps: {
       const found = await budget.run(() => store.rows<Doubled>(query, beside))
       for (let i = 0; i < found.length; i += maxPerTurn) {
         const some = found.slice(i, i + maxPerTurn)
-        await queue.run(() => calls.foldNamed(deps.position(), some))
+        await queue.run(() => calls.foldNamed(deps.next, some))
         folded += some.length
       }
       if (found.length < maxFound) return

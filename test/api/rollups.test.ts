@@ -86,6 +86,26 @@ it('marks the calls that were there before the rollup', async () => {
   expect(row?.n).toBe('22')
 })
 
+it('counts what is applied again at positions that were covered, when a worker has lowered them', async () => {
+  const rollups = recomputer()
+  await rollups.refresh()
+  const before = await count()
+  const run = (sql: string) => store.command({ name: 'test', sql, params: {} })
+  await run('TRUNCATE TABLE callhouse.rollups')
+  for (const { partition, offset } of committed)
+    await run(`INSERT INTO callhouse.rollups (name, partition, position, revision)
+      SELECT 'call_counts', ${partition}, ${Math.max(0, offset - 1)}, ${Date.now() * 1000}`)
+  // Applied again, at the last position that was covered.
+  const last = committed[0] as Position
+  last.offset--
+  await apply(0, 30_000_100, 7)
+  expect(await count()).toBe(before + 7)
+  // The process that covered it goes on.
+  await apply(0, 30_000_200, 1)
+  await rollups.refresh()
+  expect(await count()).toBe(before + 8)
+})
+
 /** A batch of one partition with calls of these projects. */
 const finished = (partition: number, lastOffset: number, projects: string[]): Batch => ({
   ...{ topic: 'calls', partition, firstOffset: lastOffset, lastOffset, records: [], oldestMs: 0, patchCount: 0 },

@@ -4,6 +4,7 @@ import { lookupRows } from '../../services/worker/calls.ts'
 import { createMerges } from '../../services/worker/merges.ts'
 import type { Worker } from '../../services/worker/run.ts'
 import { createSweeps } from '../../services/worker/sweeps.ts'
+import { post } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 const project = 'two/times'
@@ -11,7 +12,7 @@ const idOf = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0
 
 let server: LiveServer
 beforeAll(async () => {
-  server = await startLiveServer()
+  server = await startLiveServer(['--query-rows', '50000'])
 })
 afterAll(() => server.remove())
 
@@ -48,6 +49,98 @@ it('one is left soon after the second batch', async () => {
   await vi.waitFor(async () => expect(await hours()).toEqual([11]), { timeout: 60_000, interval: 100 })
   const count = async () => (await server.send<{ count: number }>('/calls/query_stats', { project_id: project })).count
   await vi.waitFor(async () => expect(await count()).toBe(size), { timeout: 60_000, interval: 100 })
+})
+
+describe('counters beside work that is no batch', () => {
+  const own = 'two/beside'
+  const us = Date.UTC(2026, 4, 1, 10) * 1000
+  const row = (id: string, startedUs: number, clock: number): Buffer =>
+    Buffer.from(
+      `${JSON.stringify({
+        ...{ kind: 'complete', project_id: own, id, clock, started_us: startedUs, ended_us: startedUs },
+        ...{ trace_id: id, op_name: 'o', inputs: {}, summary: {} },
+      })}\n`,
+    )
+  const append = (rows: Buffer, rowCount: number) =>
+    server.now().log.append('calls', [{ rows, rowCount, patchCount: 0, clock: 1n, key: own }])
+  const count = async () => (await server.send<{ count: number }>('/calls/query_stats', { project_id: own })).count
+  const end = async () => (await server.now().log.end('calls'))[0]?.offset
+  const isCommitted = async (offset: number | undefined) =>
+    expect((await server.now().log.committed('calls'))[0]?.offset).toBe(offset)
+
+  /** Holds a method until it is let go; calls of it that are not held go on. */
+  function held<Name extends 'commit' | 'command' | 'insert'>(
+    of: Record<Name, (...args: never[]) => Promise<unknown>>,
+    name: Name,
+    isHeld: (...args: never[]) => boolean,
+  ) {
+    const before = of[name]
+    const came = Promise.withResolvers<void>()
+    const gate = Promise.withResolvers<void>()
+    of[name] = async (...args) => {
+      if (isHeld(...args)) {
+        came.resolve()
+        await gate.promise
+      }
+      return before(...args)
+    }
+    return {
+      came: came.promise,
+      release() {
+        of[name] = before
+        gate.resolve()
+      },
+    }
+  }
+
+  it('see calls that were folded between a batch and its commit', async () => {
+    const { store, log, worker } = server.now()
+    const size = lookupRows + 10
+    // A minute for each, so that what is folded later marks none of what was folded before.
+    const rows = (from: number, clock: number) =>
+      Buffer.concat(Array.from({ length: size }, (_, n) => row(idOf(n), from + n * 60_000_000, clock + n)))
+    await append(rows(us, 1_000), size)
+    expect(await count()).toBe(size)
+    const commit = held(log, 'commit', () => true)
+    // Several records, so that the next position after what was committed lies within the batch.
+    await Promise.all([
+      append(rows(us + 4 * 86_400_000_000, 9_000_000), size),
+      ...[1, 2].map((n) => append(row(idOf(n), us, 1_000 + n), 1)),
+    ])
+    await commit.came
+    const fold = held(store, 'command', ({ name }: { name: string }) => name === 'calls-apply-fold')
+    const swept = (worker as Worker).sweep()
+    await fold.came
+    commit.release()
+    const last = await end()
+    await vi.waitFor(() => isCommitted(last), { timeout: 20_000, interval: 20 })
+    await worker?.rollups.refresh()
+    fold.release()
+    await swept
+    expect(await count()).toBe(size)
+  })
+
+  it('see rows that were applied again while others were committed', async () => {
+    const { store, worker } = server.now()
+    const before = await count()
+    const queue = Promise.withResolvers<void>()
+    const waiting = worker?.alone(() => queue.promise)
+    await append(row(idOf(90_000), us, 5), 1)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const text = row(idOf(90_001), us, 6)
+    const again = worker?.reapply('calls', [{ partition: 0, offset: 1, rowIndex: 0, text }])
+    let inserts = 0
+    const insert = held(store, 'insert', () => ++inserts === 2)
+    queue.resolve()
+    await waiting
+    await insert.came
+    const last = await end()
+    await vi.waitFor(() => isCommitted(last), { timeout: 20_000, interval: 20 })
+    await worker?.rollups.refresh()
+    insert.release()
+    await again
+    expect(await count()).toBe(before + 2)
+  })
 })
 
 it('comes once for many large batches, and again when more came meanwhile', async () => {
@@ -98,11 +191,11 @@ describe('beside many other calls', () => {
     )
   const insert = (from: number, count: number, hour: string, clock: number) =>
     command(`INSERT INTO callhouse.calls (project_id, started_at, id, trace_id, op_name, ended_at, start_ver, end_ver, version)
-      SELECT '${project}/stored', toDateTime64('${hour}', 6, 'UTC') + number * 0.05 AS at,
+      SELECT 'two/stored', toDateTime64('${hour}', 6, 'UTC') + number * 0.05 AS at,
         concat('00000000-0000-7000-8000-', leftPad(toString(${from} + number), 12, '0')), 'trace', 'o', at,
         ${clock}, ${clock}, ${2 * clock} FROM numbers(${count})`)
   const visible = () =>
-    rows<{ n: number }>(`SELECT toUInt32(count()) AS n FROM callhouse.calls FINAL WHERE project_id = '${project}/stored'
+    rows<{ n: number }>(`SELECT toUInt32(count()) AS n FROM callhouse.calls FINAL WHERE project_id = 'two/stored'
       AND moved = 0 AND delete_ver = 0`)
 
   it('a sweep reads what large batches brought, and finds one of it under two start times', async () => {
@@ -113,8 +206,8 @@ describe('beside many other calls', () => {
     await insert(many - 1, 200, '2026-03-01 00:00:00', 2_000)
     const [at] = await server.now().log.committed('calls')
     await command(`INSERT INTO callhouse.call_unswept (project_id, partition, position, minute)
-      SELECT DISTINCT '${project}/stored', 0, ${(at?.offset ?? 0) + 1}, toStartOfMinute(started_at) FROM callhouse.calls
-      WHERE project_id = '${project}/stored' AND started_at >= '2026-03-01 00:00:00'`)
+      SELECT DISTINCT 'two/stored', 0, ${(at?.offset ?? 0) + 1}, toStartOfMinute(started_at) FROM callhouse.calls
+      WHERE project_id = 'two/stored' AND started_at >= '2026-03-01 00:00:00'`)
     await server.send('/call/start', {
       start: { project_id: project, op_name: 'o', started_at: '2026-01-01T00:00:00Z', attributes: {}, inputs: {} },
     })
@@ -131,6 +224,18 @@ describe('beside many other calls', () => {
     const again = await rowsRead()
     expect(await worker.sweepChanged()).toBe(0)
     expect((await rowsRead()) - again).toBeLessThan(1_000)
+  })
+
+  it('a query that would go through more rows than the setting allows is 400 with their number', async () => {
+    const asked = (query: object) =>
+      post(server.now().url, '/calls/query_stats', { project_id: 'two/stored', ...query })
+    const refused = await asked({ filter: { op_names: ['o'] } })
+    const [, rows] = /about (\d+) rows; one may read 50000/.exec(refused.text) ?? []
+    expect([refused.status, Number(rows)]).toEqual([400, expect.closeTo(many, -4)])
+    // Counters and keys lead to few.
+    expect((await asked({ filter: { call_ids: [idOf(7)] } })).status).toBe(200)
+    // What belongs to no project, and what is stored, is not bounded by it.
+    expect(await visible()).toEqual([{ n: many + 199 }])
   })
 
   it('a month is merged when a tenth of it has changed, and left alone before', async () => {

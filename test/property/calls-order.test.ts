@@ -194,7 +194,7 @@ describe('rows of a call, in any order of arrival', () => {
     if (sweep)
       await createSweep({
         ...{ store, calls: materializer, queue: createQueue(), committed: async () => [] },
-        position: () => ({ partition: 0, offset: 1 }),
+        next: async () => ({ partition: 0, offset: 1 }),
       }).all()
     const got = await store.rows<Row>({ name: 'visible', sql: visible, params: { project } })
     const mine = new Set(all.map((h) => h.id))

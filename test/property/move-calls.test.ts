@@ -84,7 +84,7 @@ async function apply(lines: readonly Buffer[]): Promise<void> {
   }
   await createSweep({
     ...{ store, calls: materializer, queue: createQueue(), committed: async () => [] },
-    position: () => ({ partition: 0, offset: ++applied }),
+    next: async () => ({ partition: 0, offset: ++applied }),
   }).all()
 }
 

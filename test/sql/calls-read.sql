@@ -234,12 +234,14 @@ SELECT toString(sum(calls)), toString(sum(roots)) FROM callhouse.call_counts_hou
 SETTINGS max_threads = 1
 
 -- whether counters lag
--- {"v0":"ent/proj","v1":"7"}
-SELECT count() > 0 FROM callhouse.call_marks WHERE project_id = {v0:String} AND (position > {v1:UInt64}) SETTINGS max_threads = 1
+-- {"v0":[0],"v1":["7"],"v2":"ent/proj","v3":"7"}
+SELECT count() > 0 OR (SELECT uniqExact(partition) FROM callhouse.rollups WHERE name = 'call_counts' AND has({v0:Array(UInt64)}, partition)
+AND position >= {v1:Array(UInt64)}[indexOf({v0:Array(UInt64)}, partition)]) < length({v0:Array(UInt64)}) FROM callhouse.call_marks WHERE project_id = {v2:String} AND (position > {v3:UInt64}) SETTINGS max_threads = 1
 
 -- whether counters of two partitions lag
--- {"v0":"ent/proj","v1":["7","3"],"v2":[0,1]}
-SELECT count() > 0 FROM callhouse.call_marks WHERE project_id = {v0:String} AND (position > {v1:Array(UInt64)}[indexOf({v2:Array(UInt64)}, partition)]) SETTINGS max_threads = 1
+-- {"v0":[0,1],"v1":["7","3"],"v2":"ent/proj"}
+SELECT count() > 0 OR (SELECT uniqExact(partition) FROM callhouse.rollups WHERE name = 'call_counts' AND has({v0:Array(UInt64)}, partition)
+AND position >= {v1:Array(UInt64)}[indexOf({v0:Array(UInt64)}, partition)]) < length({v0:Array(UInt64)}) FROM callhouse.call_marks WHERE project_id = {v2:String} AND (position > {v1:Array(UInt64)}[indexOf({v0:Array(UInt64)}, partition)]) SETTINGS max_threads = 1
 
 -- threads
 -- {"v0":"ent/proj","v1":1,"v2":2,"v3":["a"],"v4":5,"v5":1}

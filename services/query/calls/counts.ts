@@ -3,7 +3,7 @@ import type { ProjectId } from '../../core/ids.ts'
 import { createRecent, type Recent } from '../../core/recent.ts'
 import { identifier, param, projectQuery, type Sql, sql, systemQuery } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
-import { compactRows } from './light.ts'
+import { compactRows, onlyRow } from './light.ts'
 import type { Range } from './scope.ts'
 
 export type Counter = 'calls' | 'roots'
@@ -23,7 +23,8 @@ export type Covered = { partition: number; position: string }[]
 
 /**
  * What the routes of one process remember of the counters. `covered` are positions that the rollup has passed: lower
- * bounds, so that the minutes with marks beyond it are a superset of the dirty ones. Groups and edges may be old: they
+ * bounds, so that the minutes with marks beyond it are a superset of the dirty ones; whether they still are is asked
+ * with each use. Groups and edges may be old: they
  * only size the windows of a walk, and the windows meet whatever their size.
  */
 export type CountMemory = { covered: Covered; groups: Recent<Group[]>; edges: Recent<number> }
@@ -165,31 +166,42 @@ export const totalQuery = (projectId: ProjectId, liveHours: number[]): Query =>
     SETTINGS max_threads = 1`
   })
 
+const listsOf = (covered: Covered) => ({
+  partitions: param(
+    'Array(UInt64)',
+    covered.map(({ partition }) => partition),
+  ),
+  positions: param(
+    'Array(UInt64)',
+    covered.map(({ position }) => position),
+  ),
+})
+
 /** Marks past these positions; of a partition that is not listed, all. */
 export function pastPositions(covered: Covered): Sql {
   const [only] = covered.length === 1 ? covered : []
   if (only?.partition === 0) return sql`position > ${param('UInt64', only.position)}`
-  const partitions = param(
-    'Array(UInt64)',
-    covered.map(({ partition }) => partition),
-  )
-  const positions = param(
-    'Array(UInt64)',
-    covered.map(({ position }) => position),
-  )
+  const { partitions, positions } = listsOf(covered)
   return sql`position > ${positions}[indexOf(${partitions}, partition)]`
 }
 
-/** Whether any minute has a mark past these positions. */
-export const marksQuery = (projectId: ProjectId, covered: Covered): Query =>
-  projectQuery(
-    'calls.marks',
-    projectId,
-    (project) =>
-      sql`SELECT count() > 0 ${project.from('call_marks', { where: pastPositions(covered) })} SETTINGS max_threads = 1`,
-  )
+/** Whether the rollup covers less than these positions: a worker whose tables lacked some has lowered it. */
+function isLowered(covered: Covered): Sql {
+  const { partitions, positions } = listsOf(covered)
+  return sql`(SELECT uniqExact(partition) FROM callhouse.rollups WHERE name = 'call_counts' AND has(${partitions}, partition)
+    AND position >= ${positions}[indexOf(${partitions}, partition)]) < length(${partitions})`
+}
 
-/** What a rollup covers; nothing while it does not exist. Positions only grow. */
+/** Whether any minute has a mark past these positions, or may have one before them that is not covered any more. */
+export const marksQuery = (projectId: ProjectId, covered: Covered): Query =>
+  projectQuery('calls.marks', projectId, (project) => {
+    const past = project.from('call_marks', { where: pastPositions(covered) })
+    return covered.length === 0
+      ? sql`SELECT count() > 0 ${past} SETTINGS max_threads = 1`
+      : sql`SELECT count() > 0 OR ${isLowered(covered)} ${past} SETTINGS max_threads = 1`
+  })
+
+/** What a rollup covers; nothing while it does not exist. */
 export async function readCovered(
   store: Pick<Store, 'bytes'>,
   projectId: ProjectId,
@@ -245,7 +257,7 @@ type Total = Record<Counter, number>
 
 async function readTotal(store: Pick<Store, 'bytes'>, query: Query, options: QueryOptions): Promise<Total> {
   const answer = await store.bytes(query, 'JSONCompactEachRow', options)
-  const [calls = '0', roots = '0'] = compactRows<[string, string]>(answer)[0] ?? []
+  const [calls, roots] = onlyRow<[string, string]>(answer)
   return { calls: Number(calls), roots: Number(roots) }
 }
 
@@ -262,8 +274,8 @@ export async function countProject(
     store.bytes(marksQuery(projectId, memory.covered), 'JSONCompactEachRow', options),
     readTotal(store, totalQuery(projectId, []), options),
   ])
-  if (compactRows<[number]>(marks)[0]?.[0] !== 1) return total[counter]
-  // Positions only grow, so whichever of two readers sets it last sets a lower bound.
+  if (onlyRow<[number]>(marks)[0] === 0) return total[counter]
+  // Whichever of two readers sets it last sets a lower bound.
   memory.covered = await readCovered(store, projectId, 'call_counts', options)
   const minutes = await readDirty(store, projectId, options)
   const [live, rest] = await Promise.all([

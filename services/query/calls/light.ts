@@ -69,3 +69,10 @@ export function compactRows<Row>(answer: Buffer): Row[] {
   const text = answer.toString('utf8').trimEnd()
   return JSON.parse(`[${text.replaceAll('\n', ',')}]`) as Row[]
 }
+
+/** The row of an aggregate. @throws Error without one: nothing must be counted as 0 because an answer broke off */
+export function onlyRow<Row>(answer: Buffer): Row {
+  const [row] = compactRows<Row>(answer)
+  if (row === undefined) throw new Error('a count was answered without a row')
+  return row
+}

@@ -7,7 +7,7 @@ import { conditionsOf } from './conditions.ts'
 import { type CountMemory, countProject } from './counts.ts'
 import { firstByLeaves } from './leaf-order.ts'
 import { leafWalk, narrowed } from './leaf-plan.ts'
-import { compactRows, type LightRow, place } from './light.ts'
+import { compactRows, type LightRow, onlyRow, place } from './light.ts'
 import { countQuery, keysQuery, newestVersion, pageQuery, rowsQuery, type TimeOrder } from './page.ts'
 import type { Spread } from './payloads.ts'
 import { type Narrowed, preparing, wayIn } from './prepare.ts'
@@ -52,7 +52,7 @@ async function readRows(reader: CallReader, query: Query): Promise<LightRow[]> {
 
 async function readCount(reader: CallReader, query: Query): Promise<number> {
   const answer = await reader.store.bytes(query, 'JSONCompactEachRow', reader.options)
-  return Number(compactRows<[string]>(answer)[0]?.[0] ?? 0)
+  return Number(onlyRow<[string]>(answer)[0])
 }
 
 const keyOfRow = (row: LightRow): Key => ({ startedUs: row[place.startedUs], id: row[place.id] })
