@@ -3,9 +3,9 @@ import { request } from 'node:http'
 import { type ClientHttp2Session, connect } from 'node:http2'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Answered, type Asker, createAsker, eachOf, post } from '../fixtures/asker.ts'
-import { spansOf } from '../fixtures/filled-project.ts'
+import { logsOf, spansOf } from '../fixtures/filled-project.ts'
 import { type Caller, type IsolationWorld, isGranted } from '../fixtures/isolation-world.ts'
-import { encodeRequest } from '../fixtures/otlp-proto.ts'
+import { encodeLogsRequest, encodeRequest } from '../fixtures/otlp-proto.ts'
 import { rightsOfRole } from './route-rights.ts'
 
 type Signal = 'traces' | 'logs' | 'metrics'
@@ -25,8 +25,19 @@ const serviceOf: Record<Signal, string> = {
   logs: 'logs.v1.Logs',
   metrics: 'metrics.v1.Metrics',
 }
-const noSpans = Buffer.alloc(0)
-const body = (traceId: string) => spansOf('a span', traceId, 'a text')
+/** What is sent of each signal: metrics are taken and not stored. */
+const bodies: Record<Signal, { json(traceId: string): object; protobuf(traceId: string): Buffer } | null> = {
+  traces: {
+    json: (traceId) => spansOf('a span', traceId, 'a text'),
+    protobuf: (traceId) => encodeRequest(spansOf('a span', traceId, 'a text')),
+  },
+  logs: {
+    json: (traceId) => logsOf('a record', traceId, 'a text'),
+    protobuf: (traceId) => encodeLogsRequest(logsOf('a record', traceId, 'a text')),
+  },
+  metrics: null,
+}
+const nothing = Buffer.alloc(0)
 
 const http = { taken: 200, unauthenticated: 401, denied: 403, invalid: 400 }
 const grpc = { taken: 0, unauthenticated: 16, denied: 7, invalid: 3 }
@@ -62,7 +73,7 @@ function overGrpc(session: ClientHttp2Session): Way {
       call(
         `/opentelemetry.proto.collector.${serviceOf[signal]}Service/Export`,
         headers,
-        signal === 'traces' ? encodeRequest(body(traceId)) : noSpans,
+        bodies[signal]?.protobuf(traceId) ?? nothing,
       ),
   }
 }
@@ -71,8 +82,8 @@ const overHttp = (what: string, asker: Asker, paths: Partial<Record<Signal, stri
   ...{ what, signals: signals.filter((signal) => signal in paths), is: http },
   async send(signal, headers, traceId) {
     const path = paths[signal] as string
-    const sent = signal === 'traces' ? post(path, body(traceId)) : { method: 'POST', path, body: noSpans }
-    const type = signal === 'traces' ? 'application/json' : 'application/x-protobuf'
+    const sent = post(path, bodies[signal]?.json(traceId) ?? nothing)
+    const type = bodies[signal] ? 'application/json' : 'application/x-protobuf'
     return asker.ask(sent, { 'content-type': type, ...headers }) as Promise<Answered & Answer>
   },
 })
@@ -110,7 +121,7 @@ export function otlpTests(world: () => IsolationWorld): void {
   const expected = ({ role, grants }: Caller, signal: Signal, { named, reaches }: Meant, is: Way['is']): number => {
     if (role === undefined) return is.unauthenticated
     if (!rightsOfRole[role]?.includes('ingest')) return is.denied
-    if (signal !== 'traces') return is.taken
+    if (bodies[signal] === null) return is.taken
     if (reaches === null) return is.invalid
     return named === null || isGranted({ role, grants, headers: {} }, reaches) ? is.taken : is.denied
   }
