@@ -43,7 +43,10 @@ async function copyCalls(operator: Asker, from: Other, to: Other): Promise<void>
   await operator.json(post('/call/upsert_batch', { batch }))
 }
 
-/** How long something took, or when it is asked again. */
+/** Of spans and of log records. */
+const hexIds = /\b(?:[0-9a-f]{32}|[0-9a-f]{16})\b/g
+
+/** How long something took. */
 const measured = /("latency_ms":|"model_latency":\{"mean":)[\d.e-]+/g
 
 /** The texts from a little before the place where they part. */
@@ -74,7 +77,7 @@ export function twinTests(world: () => IsolationWorld): void {
         [alone, own].map(async (of) => {
           const answer = await asked(world(), of, probe)
           if (answer.text.includes(other.canary)) leaked.push(`${probe[0]}: ${probe[1]}`)
-          return shownOf(answer, of).replace(measured, '$1<n>')
+          return shownOf(answer, of).replace(measured, '$1<n>').replace(hexIds, '<id>')
         }),
       )
       if (shown[0] !== shown[1])

@@ -49,6 +49,7 @@ it(`loses and doubles nothing over ${rounds} kills`, { timeout: limitMs(600_000)
     // the kill falls somewhere between the acknowledgement of one batch and the next ones under way
     const killAfter = 3 + random.below(25)
     let answered = 0
+    const quietReads = quiet.reads()
     let killing: Promise<void> | undefined
     const sender = async (): Promise<void> => {
       while (!killing) {
@@ -61,7 +62,8 @@ it(`loses and doubles nothing over ${rounds} kills`, { timeout: limitMs(600_000)
           acknowledged.set(id, ended || acknowledged.get(id) === true)
           if (!ended) open.push(id)
         }
-        if (++answered >= killAfter) killing ??= server.kill()
+        // not before the other project was served beside
+        if (++answered >= killAfter && quiet.reads() > quietReads) killing ??= server.kill()
       }
     }
     const quietSender = async (): Promise<void> => {

@@ -117,14 +117,14 @@ it('is the model, with workers that come and go', { timeout: 240_000 }, async ()
   const quiet = createQuietProject('hist/quiet')
   for (let round = 0; opsLeft() > 0; round++) {
     await sendSome(ingest, query, left())
-    if (round % 5 === 0) await quiet.write(ingest.url)
+    if (round % 5 === 0) await quiet.write(ingest.url, query.url)
     if (opsLeft() < all * 0.7) second ??= startWorker('second')
     if (opsLeft() < all * 0.3) killed ??= second?.then(() => first.kill())
   }
   await killed
   expect(model.shown('hist/a').length).toBeGreaterThan(historyCount / 2)
   await compare(query)
-  await quiet.check(query.url)
+  await quiet.check(query.url, ingest.url)
 })
 
 it('is the same from the same rows in any order, grouping and number', { timeout: 240_000 }, async () => {
