@@ -44,7 +44,7 @@ async function copyCalls(operator: Asker, from: Other, to: Other): Promise<void>
 }
 
 /** Of spans and of log records. */
-const hexIds = /\b(?:[0-9a-f]{32}|[0-9a-f]{16})\b/g
+const hexIds = /(?<![0-9a-f])(?:[0-9a-f]{32}|[0-9a-f]{16})(?![0-9a-f])/g
 
 /** How long something took. */
 const measured = /("latency_ms":|"model_latency":\{"mean":)[\d.e-]+/g
