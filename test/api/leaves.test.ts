@@ -94,6 +94,46 @@ describe('deriving', () => {
   })
 })
 
+it('finds the newest that match in pages, however thin they lie', async () => {
+  const project = 'ent/thin'
+  const nowUs = Date.now() * 1_000
+  const minuteUs = 60_000_000
+  const random = createRandom(3)
+  // a month of calls, most of them of the last days; one of each ten, hundred or four matches
+  const ages = Array.from({ length: 1_200 }, () => Math.floor(random.next() ** 3 * 30 * 1_440))
+  await world.apply(
+    ages.map((age, n) =>
+      complete(`t${n}`, {
+        projectId: project,
+        startedUs: nowUs - age * minuteUs - n,
+        inputs: `{"ten":${n % 10},"hundred":"h${n % 100}","four":${n % 4}}`,
+      }),
+    ),
+  )
+  await world.derive()
+  const inOrder = ages.map((age, n) => ({ n, us: age * minuteUs + n })).sort((a, b) => a.us - b.us)
+  const sort_by = [{ field: 'started_at', direction: 'desc' }]
+  for (const [name, value, every] of [
+    ['inputs.ten', 3, 10],
+    ['inputs.hundred', 'h7', 100],
+    ['inputs.four', 2, 4],
+  ] as const) {
+    const all = inOrder.filter(({ n }) => n % every === Number(String(value).replace('h', ''))).map(({ n }) => `t${n}`)
+    for (const [offset, limit] of [
+      [0, 5],
+      [0, 50],
+      [30, 50],
+      [0, 400],
+    ] as const) {
+      const body = { project_id: project, ...equals(name, value), sort_by, offset, limit }
+      expect(await ids(body), `${name} ${offset} ${limit}`).toEqual(all.slice(offset, offset + limit))
+    }
+  }
+  const statements = await during(() => ids({ project_id: project, ...equals('inputs.four', 2), sort_by, limit: 5 }))
+  expect(statements.filter((one) => one === 'calls.leaf-candidates')).toHaveLength(1)
+})
+
+// Pretends that a position far ahead is covered: nothing that is applied after it would be derived.
 describe('an order in which thousands share the first value', () => {
   const big = 'ent/ties'
   const count = 2_600
@@ -163,43 +203,4 @@ describe('an order in which thousands share the first value', () => {
       expect(await ids({ ...body, limit: 3, offset: 2 })).toEqual(all.slice(2, 5))
     }
   })
-})
-
-it('finds the newest that match in pages, however thin they lie', async () => {
-  const project = 'ent/thin'
-  const nowUs = Date.now() * 1_000
-  const minuteUs = 60_000_000
-  const random = createRandom(3)
-  // a month of calls, most of them of the last days; one of each ten, hundred or four matches
-  const ages = Array.from({ length: 1_200 }, () => Math.floor(random.next() ** 3 * 30 * 1_440))
-  await world.apply(
-    ages.map((age, n) =>
-      complete(`t${n}`, {
-        projectId: project,
-        startedUs: nowUs - age * minuteUs - n,
-        inputs: `{"ten":${n % 10},"hundred":"h${n % 100}","four":${n % 4}}`,
-      }),
-    ),
-  )
-  await world.derive()
-  const inOrder = ages.map((age, n) => ({ n, us: age * minuteUs + n })).sort((a, b) => a.us - b.us)
-  const sort_by = [{ field: 'started_at', direction: 'desc' }]
-  for (const [name, value, every] of [
-    ['inputs.ten', 3, 10],
-    ['inputs.hundred', 'h7', 100],
-    ['inputs.four', 2, 4],
-  ] as const) {
-    const all = inOrder.filter(({ n }) => n % every === Number(String(value).replace('h', ''))).map(({ n }) => `t${n}`)
-    for (const [offset, limit] of [
-      [0, 5],
-      [0, 50],
-      [30, 50],
-      [0, 400],
-    ] as const) {
-      const body = { project_id: project, ...equals(name, value), sort_by, offset, limit }
-      expect(await ids(body), `${name} ${offset} ${limit}`).toEqual(all.slice(offset, offset + limit))
-    }
-  }
-  const statements = await during(() => ids({ project_id: project, ...equals('inputs.four', 2), sort_by, limit: 5 }))
-  expect(statements.filter((one) => one === 'calls.leaf-candidates')).toHaveLength(1)
 })
