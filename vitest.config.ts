@@ -7,6 +7,12 @@ process.env.UV_THREADPOOL_SIZE ??= '24'
 
 const limits = { testTimeout: 120_000, hookTimeout: 240_000 }
 
+/** Processes and engines that die and come back, minutes long: in the deep tier alone, which CI runs too. */
+const deepOnly = ['crash/broken-parts', 'crash/engine-abort', 'roles/lost-log', 'roles/rebuild', 'roles/worker-fight']
+const deepOnServers = ['api/rebuild', 'property/calls-histories']
+
+const fileOf = (name: string): string => `test/${name}.test.ts`
+
 /** Run a second time on Kafka and a ClickHouse server: what goes through every topic and every kind of read. */
 const onServers = [
   'api/annotation-queues',
@@ -18,7 +24,6 @@ const onServers = [
   'api/freshness',
   'api/object-labels',
   'api/paths',
-  'api/rebuild',
   'api/refs',
   'api/tables',
   'api/usage',
@@ -39,22 +44,22 @@ const generated = (): string[] => {
 
 const tiers = {
   normal: [
-    { test: { name: 'all', include: ['test/**/*.test.ts'], ...limits } },
+    { test: { name: 'all', include: ['test/**/*.test.ts'], exclude: deepOnly.map(fileOf), ...limits } },
     {
       test: {
         name: 'servers',
-        include: onServers.map((name) => `test/${name}.test.ts`),
+        include: onServers.map(fileOf),
         env: { CALLHOUSE_TEST_SETUP: 'kafka' },
         ...limits,
       },
     },
   ],
   deep: [
-    { test: { name: 'deep', include: generated(), ...limits, testTimeout: 1_200_000 } },
+    { test: { name: 'deep', include: [...generated(), ...deepOnly.map(fileOf)], ...limits, testTimeout: 1_200_000 } },
     {
       test: {
         name: 'deep on servers',
-        include: ['test/property/calls-histories.test.ts'],
+        include: deepOnServers.map(fileOf),
         env: { CALLHOUSE_TEST_SETUP: 'kafka' },
         ...limits,
       },
