@@ -8,7 +8,16 @@ process.env.UV_THREADPOOL_SIZE ??= '24'
 const limits = { testTimeout: 120_000, hookTimeout: 240_000 }
 
 /** Processes and engines that die and come back, minutes long: in the deep tier alone, which CI runs too. */
-const deepOnly = ['crash/broken-parts', 'crash/engine-abort', 'roles/lost-log', 'roles/rebuild', 'roles/worker-fight']
+const deepOnly = [
+  'crash/broken-parts',
+  'crash/engine-abort',
+  'crash/log-kafka',
+  'roles/backup',
+  'roles/lost-log',
+  'roles/move',
+  'roles/rebuild',
+  'roles/worker-fight',
+]
 const deepOnServers = ['api/rebuild', 'property/calls-histories']
 
 const fileOf = (name: string): string => `test/${name}.test.ts`
