@@ -26,9 +26,9 @@ export type InFlight = {
   leave(batch: Batch): void
 }
 
-/** For a store that is not in this process: its end is an outage, never a crash of ours. */
 const nothing: Findings = { count: () => 0, get: () => undefined, put() {} }
 
+/** For a store that is not in this process: its end is an outage, never a crash of ours. */
 export const noInFlight: InFlight = {
   begin: () => 0,
   findings: () => nothing,
