@@ -1,7 +1,7 @@
 // Ids of the topics, over a connection of its own: the others do not get through to a topic that was made anew.
 import type { TopicName } from '../topics.ts'
 import { type KafkaClient, topicNames } from './kafka-client.ts'
-import { createRawCluster, type RawCluster } from './kafka-internals.ts'
+import { createRawConnection } from './kafka-internals.ts'
 import { fetchTopicIds } from './kafka-topic-ids.ts'
 import type { KeptRange, TopicIdentity } from './log.ts'
 
@@ -16,23 +16,12 @@ export function createKafkaIdentity(
   { kafka, config, named }: KafkaClient,
   kept: () => Promise<(topic: TopicName) => KeptRange[]>,
 ): KafkaIdentity {
-  let opened: Promise<RawCluster> | null = null
+  const { cluster, drop } = createRawConnection(kafka, config)
   let first: Map<string, string> | null = null
 
-  async function open(): Promise<RawCluster> {
-    const cluster = createRawCluster(kafka, config)
-    await cluster.connect()
-    return cluster
-  }
-  async function drop(): Promise<void> {
-    const dropped = opened
-    opened = null
-    await dropped?.then((cluster) => cluster.disconnect()).catch(() => undefined)
-  }
   async function look(): Promise<Map<string, string>> {
-    opened ??= open()
-    const cluster = await opened
-    return fetchTopicIds(await cluster.brokerPool.findConnectedBroker(), topicNames.map(named))
+    const { brokerPool } = await cluster()
+    return fetchTopicIds(await brokerPool.findConnectedBroker(), topicNames.map(named))
   }
 
   return {

@@ -148,3 +148,31 @@ export const createRawCluster = (kafka: Kafka, config: KafkaConfig): RawCluster 
     // read uncommitted: there are no transactions
     isolationLevel: 0,
   })
+
+export type RawConnection = {
+  /** Connected, anew after a drop. */
+  cluster(): Promise<RawCluster>
+  /** Ends the connection; never rejects. */
+  drop(): Promise<void>
+}
+
+/** A connection of its own, opened when it is first used. */
+export function createRawConnection(kafka: Kafka, config: KafkaConfig): RawConnection {
+  let opened: Promise<RawCluster> | null = null
+  async function open(): Promise<RawCluster> {
+    const cluster = createRawCluster(kafka, config)
+    await cluster.connect()
+    return cluster
+  }
+  return {
+    cluster() {
+      opened ??= open()
+      return opened
+    },
+    async drop() {
+      const dropped = opened
+      opened = null
+      await dropped?.then((cluster) => cluster.disconnect()).catch(() => undefined)
+    },
+  }
+}

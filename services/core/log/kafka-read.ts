@@ -1,7 +1,7 @@
 // Reads records of a topic's partition from any position on, outside of every group, for rebuilds and replays.
 import type { TopicName } from '../topics.ts'
 import { createKafkaClient, type KafkaLogOptions } from './kafka-client.ts'
-import { createRawCluster, type RawCluster, type RawMessage } from './kafka-internals.ts'
+import { createRawConnection, type RawMessage } from './kafka-internals.ts'
 import { decodeHeaders } from './kafka-record.ts'
 import type { StoredRecord } from './read.ts'
 
@@ -20,26 +20,14 @@ const triedAgainAfterMs = [100, 500, 2_000, 5_000, 10_000]
 
 export function createKafkaReader(options: KafkaLogOptions): KafkaReader {
   const client = createKafkaClient({ ...options, roles: { produce: false, consume: false } })
-  let opened: Promise<RawCluster> | null = null
-
-  async function open(): Promise<RawCluster> {
-    const cluster = createRawCluster(client.kafka, client.config)
-    await cluster.connect()
-    return cluster
-  }
-
-  async function drop(): Promise<void> {
-    const dropped = opened
-    opened = null
-    await dropped?.then((cluster) => cluster.disconnect()).catch(() => undefined)
-  }
+  const connection = createRawConnection(client.kafka, client.config)
 
   async function again<T>(step: () => Promise<T>): Promise<T> {
     for (const waitMs of triedAgainAfterMs)
       try {
         return await step()
       } catch {
-        await drop()
+        await connection.drop()
         await new Promise((resolve) => setTimeout(resolve, waitMs))
       }
     return step()
@@ -47,16 +35,14 @@ export function createKafkaReader(options: KafkaLogOptions): KafkaReader {
 
   /** Position of the oldest record that is kept. */
   async function firstOf(name: string, partition: number): Promise<number> {
-    opened ??= open()
-    const cluster = await opened
+    const cluster = await connection.cluster()
     await cluster.addMultipleTargetTopics([name])
     const [found] = await cluster.fetchTopicsOffset([{ topic: name, partitions: [{ partition }], fromBeginning: true }])
     return Number(found?.partitions[0]?.offset) + 1
   }
 
   async function fetch(name: string, partition: number, position: number): Promise<RawMessage[]> {
-    opened ??= open()
-    const cluster = await opened
+    const cluster = await connection.cluster()
     await cluster.addMultipleTargetTopics([name])
     const [nodeId] = Object.keys(cluster.findLeaderForPartitions(name, [partition]))
     const broker = await cluster.findBroker({ nodeId: nodeId as string })
@@ -103,6 +89,6 @@ export function createKafkaReader(options: KafkaLogOptions): KafkaReader {
         }
       }
     },
-    close: drop,
+    close: connection.drop,
   }
 }
