@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { settings } from '../services/config.ts'
-import { topics } from '../services/core/topics.ts'
+import { settings } from '../services/app/config.ts'
+import { topics } from '../services/core/log/topics.ts'
 
 type Named = { kind: 'folder' | 'setting' | 'metric' | 'table' | 'topic'; name: string; where: string }
 
@@ -43,7 +43,8 @@ export function namesOf(root: string): Named[] {
     if (/^services\/.*\.ts$/.test(file)) found(file, 'metric', metric)
   }
   for (const { flag, env } of settings) named.push({ kind: 'setting', name: flag, where: env })
-  for (const { name } of Object.values(topics)) named.push({ kind: 'topic', name, where: 'services/core/topics.ts' })
+  for (const { name } of Object.values(topics))
+    named.push({ kind: 'topic', name, where: 'services/core/log/topics.ts' })
   return named
 }
 

@@ -2,13 +2,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { loadConfig } from '../services/config.ts'
+import { loadConfig } from '../services/app/config.ts'
+import type { ServerRole } from '../services/app/roles.ts'
+import { type RouteDeps, routesOf } from '../services/app/routes.ts'
 import type { Route } from '../services/core/http/route.ts'
+import { type TopicName, topics } from '../services/core/log/topics.ts'
 import { splitStatements } from '../services/core/store/sql-text.ts'
-import { type TopicName, topics } from '../services/core/topics.ts'
-import { openGeoRanges } from '../services/query/geolocate.ts'
-import { type RouteDeps, routesOf } from '../services/routes.ts'
-import type { ServerRole } from '../services/server-role.ts'
+import { openGeoRanges } from '../services/query/service/geolocate.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 

@@ -2,13 +2,13 @@
 // raw = the segments by plain file() inserts into the same landing table, without syncs, folds, marks and positions.
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createEmbeddedLog } from '../../services/core/log/embedded.ts'
-import { createProgress } from '../../services/core/progress.ts'
-import { createEmbeddedStore } from '../../services/core/store/embedded.ts'
-import { structureOf, topics } from '../../services/core/topics.ts'
-import { openDeadLetters } from '../../services/worker/deadletters.ts'
-import { createInFlight } from '../../services/worker/in-flight.ts'
+import { createProgress } from '../../services/core/log/progress.ts'
+import { createEmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
+import { structureOf, topics } from '../../services/core/log/topics.ts'
+import { createEmbeddedStore } from '../../services/core/store/chdb/chdb-store.ts'
+import { openDeadLetters } from '../../services/worker/dead-letters/dead-letters.ts'
 import { startWorker } from '../../services/worker/run.ts'
+import { createInFlight } from '../../services/worker/split/in-flight.ts'
 import { openRawEngine } from './raw-engine.ts'
 
 const [, , dir, mode] = process.argv as [string, string, string, string]

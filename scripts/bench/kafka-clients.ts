@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { Consumer, type Message, Producer } from '@platformatic/kafka'
 import { Kafka, logLevel } from 'kafkajs'
-import { createKafkaLog } from '../../services/core/log/kafka.ts'
+import { createKafkaLog } from '../../services/core/log/kafka/kafka-log.ts'
 import { type Broker, startBroker } from '../../test/fixtures/kafka-broker.ts'
 import { recordOf } from '../../test/fixtures/log-record.ts'
 

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import express from 'express'
 import { z } from 'zod'
-import { createEmbeddedStore } from '../../services/core/store/embedded.ts'
-import { parseTimestamp } from '../../services/core/timestamps.ts'
+import { parseTimestamp } from '../../services/core/clock/timestamps.ts'
+import { createEmbeddedStore } from '../../services/core/store/chdb/chdb-store.ts'
 import { createObviousClient } from './obvious-client.ts'
 
 const dir = process.argv[2] as string

@@ -1,9 +1,9 @@
 // Ways to ask for what only a process with the engines can do.
-import type { Config } from '../config.ts'
-import { askServer } from '../core/control-socket.ts'
-import { createLogger } from '../core/logger.ts'
-import { hasEmbeddedStore, hasSharedLog } from '../engines.ts'
-import { startCallhouse } from '../serve.ts'
+import type { Config } from '../app/config.ts'
+import { hasEmbeddedStore, hasSharedLog } from '../app/drivers.ts'
+import { startCallhouse } from '../app/server.ts'
+import { askServer } from '../core/process/control-socket.ts'
+import { createLogger } from '../core/process/logger.ts'
 import { UsageError } from './command.ts'
 
 export type Ask = (command: string, args: string[]) => Promise<unknown>

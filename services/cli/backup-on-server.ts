@@ -1,10 +1,10 @@
 // The commands `backup` and `restore` with Kafka and a ClickHouse server: the server does the work, this process notes and checks.
-import type { Config } from '../config.ts'
-import { createLogger } from '../core/logger.ts'
-import { openGroup, openStore, surveyLog } from '../engines.ts'
-import { backupServer } from '../worker/backup/server-backup.ts'
-import { restoreServer } from '../worker/backup/server-restore.ts'
-import type { ServerWork } from '../worker/backup/server-work.ts'
+import type { Config } from '../app/config.ts'
+import { openGroup, openStore, surveyLog } from '../app/drivers.ts'
+import { createLogger } from '../core/process/logger.ts'
+import { backupServer } from '../operations/backup/server-backup.ts'
+import { restoreServer } from '../operations/backup/server-restore.ts'
+import type { ServerWork } from '../operations/backup/server-work.ts'
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const
 

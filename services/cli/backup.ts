@@ -1,8 +1,8 @@
 // `callhouse backup` and `callhouse restore`: on one machine the data folder, else what the ClickHouse server writes.
 import { resolve } from 'node:path'
-import type { Config } from '../config.ts'
-import { hasEmbeddedStore, hasSharedLog } from '../engines.ts'
-import { restore } from '../worker/backup/restore.ts'
+import type { Config } from '../app/config.ts'
+import { hasEmbeddedStore, hasSharedLog } from '../app/drivers.ts'
+import { restore } from '../operations/backup/restore.ts'
 import { isShared } from './ask.ts'
 import { backupOnServer, restoreOnServer } from './backup-on-server.ts'
 import { print, UsageError } from './command.ts'

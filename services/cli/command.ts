@@ -1,5 +1,5 @@
 // What a command of the command line is.
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
 
 /** A mistake of who typed it: printed alone, exit code 2. */
 export class UsageError extends Error {}

@@ -1,6 +1,7 @@
 // All commands, in the order in which help shows them.
+
+import type { serverRoles } from '../app/roles.ts'
 import { roles } from '../core/http/keys.ts'
-import type { serverRoles } from '../server-role.ts'
 import type { Command } from './command.ts'
 
 const rowsPerSecond = { 'rows-per-second': '<n>' }

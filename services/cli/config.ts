@@ -1,5 +1,5 @@
 // `callhouse config`: every setting, its value and its meaning.
-import { type Config, describeConfig } from '../config.ts'
+import { type Config, describeConfig } from '../app/config.ts'
 import { print } from './command.ts'
 
 export function showConfig(config: Config): void {

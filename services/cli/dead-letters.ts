@@ -1,10 +1,11 @@
 // `callhouse deadletters`: rows that the store refused.
+
+import type { Config } from '../app/config.ts'
 import { deadLetterCommands } from '../app/control/dead-letters.ts'
-import type { Config } from '../config.ts'
+import { openLog, openStore } from '../app/drivers.ts'
 import type { Log } from '../core/log/log.ts'
-import { createLogger } from '../core/logger.ts'
-import { openLog, openStore } from '../engines.ts'
-import { createTableDeadLetters } from '../worker/deadletters-table.ts'
+import { createLogger } from '../core/process/logger.ts'
+import { createTableDeadLetters } from '../worker/dead-letters/dead-letters-table.ts'
 import { ask, isShared } from './ask.ts'
 import { printJson, UsageError } from './command.ts'
 

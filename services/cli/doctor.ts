@@ -1,11 +1,11 @@
 // `callhouse doctor`: looks at the machine, the settings and the engines, also while no server runs.
-import type { Config } from '../config.ts'
-import { askServer } from '../core/control-socket.ts'
-import { createLogger } from '../core/logger.ts'
-import { examineMachine, examineStore, type Finding, findingsText } from '../doctor.ts'
-import { examineKafka, examineMatch } from '../doctor-kafka.ts'
-import { hasEmbeddedStore, hasSharedLog, openGroup, openStore, surveyLog } from '../engines.ts'
-import { configuredAddresses, exporterText } from '../otlp-ports.ts'
+import type { Config } from '../app/config.ts'
+import { examineMachine, examineStore, type Finding, findingsText } from '../app/doctor.ts'
+import { examineKafka, examineMatch } from '../app/doctor-kafka.ts'
+import { hasEmbeddedStore, hasSharedLog, openGroup, openStore, surveyLog } from '../app/drivers.ts'
+import { configuredAddresses, exporterText } from '../app/otlp-ports.ts'
+import { askServer } from '../core/process/control-socket.ts'
+import { createLogger } from '../core/process/logger.ts'
 import { print, printJson } from './command.ts'
 
 /** The engines are looked at where they are in use or may be shared; a folder that nobody uses is not opened for it. */

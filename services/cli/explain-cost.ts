@@ -1,5 +1,5 @@
 // `callhouse explain-cost`: which usage, which price, which arithmetic.
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
 import type { ExplainedCost, ExplainedModel } from '../query/costs/explain.ts'
 import { staleAfterDays } from '../query/costs/price-age.ts'
 import { ask } from './ask.ts'

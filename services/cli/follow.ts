@@ -1,7 +1,7 @@
 // Long tasks of a server: begins one and shows its progress until it ends.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { MoveStatus } from '../worker/move/tasks.ts'
-import type { RebuildStatus } from '../worker/rebuild.ts'
+import type { RebuildStatus } from '../operations/rebuild/rebuild.ts'
+import type { MoveStatus } from '../operations/tasks.ts'
 import type { Ask } from './ask.ts'
 
 type Status = MoveStatus | RebuildStatus

@@ -1,6 +1,6 @@
 // `callhouse keys`: the API keys in the data folder.
 import { mkdirSync } from 'node:fs'
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
 import { type Keys, openKeys, type Role, roles } from '../core/http/keys.ts'
 import { print, UsageError } from './command.ts'
 

@@ -1,5 +1,5 @@
 // `callhouse rebuild` and `callhouse replay`: tables made anew, and kept records applied again.
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
 import { type Ask, isShared, withServer } from './ask.ts'
 import { print, UsageError } from './command.ts'
 import { follow } from './follow.ts'

@@ -1,8 +1,8 @@
 // Finds the command that was typed, reads its words, flags and settings, and runs it.
-import { loadConfig } from '../config.ts'
+import { loadConfig } from '../app/config.ts'
+import { reachOf } from '../app/drivers.ts'
 import { umaskOf } from '../core/process/private-folder.ts'
-import { packageVersion } from '../core/version.ts'
-import { reachOf } from '../engines.ts'
+import { packageVersion } from '../core/process/version.ts'
 import { type Command, print, takes, UsageError, usageOf } from './command.ts'
 import { commands } from './commands.ts'
 

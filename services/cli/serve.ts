@@ -1,10 +1,10 @@
 // `callhouse serve` and the single roles: a server that runs until a signal ends it.
-import type { Config } from '../config.ts'
-import { createLogger } from '../core/logger.ts'
-import { packageVersion } from '../core/version.ts'
-import { exporterText } from '../otlp-ports.ts'
-import { startCallhouse } from '../serve.ts'
-import type { ServerRole } from '../server-role.ts'
+import type { Config } from '../app/config.ts'
+import { exporterText } from '../app/otlp-ports.ts'
+import type { ServerRole } from '../app/roles.ts'
+import { startCallhouse } from '../app/server.ts'
+import { createLogger } from '../core/process/logger.ts'
+import { packageVersion } from '../core/process/version.ts'
 import { print } from './command.ts'
 
 export async function serve(config: Config, role: ServerRole): Promise<void> {

@@ -1,10 +1,10 @@
 // POST /evaluations/status: how far an evaluation is.
 import { evaluationStatusRequest, evaluationStatusResponse } from '../../schemas/evaluation-runs.ts'
+import { parseRef } from '../content/refs.ts'
 import { Fault, fault } from '../core/http/errors.ts'
 import type { InvokeCaller } from '../core/http/invoke.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import type { ProjectId } from '../core/ids.ts'
-import { parseRef } from '../core/refs.ts'
 import {
   afterWait,
   asCaller,
@@ -14,8 +14,8 @@ import {
   nameOfOp,
   objectOf,
   textAt,
-} from './runs-calls.ts'
-import { objectText, opNames, subjectsOf } from './runs-shape.ts'
+} from './runs/calls.ts'
+import { objectText, opNames, subjectsOf } from './runs/shape.ts'
 
 type Context = RouteContext<unknown>
 

@@ -1,6 +1,6 @@
 // What a provider's refusal, failure or success becomes for the client.
 import { Fault, type FaultStatus } from '../core/http/errors.ts'
-import { stringifyLossless } from '../core/json-lossless.ts'
+import { stringifyLossless } from '../core/json/lossless.ts'
 import { inferenceFault } from './errors.ts'
 import { jsonBody, objectText } from './json-body.ts'
 import { scrub } from './secrets.ts'

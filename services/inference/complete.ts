@@ -1,7 +1,7 @@
 // One inference request from its body to the provider's answer: prompt, template, routing, the call and its trace.
 import { Fault } from '../core/http/errors.ts'
 import type { InvokeCaller } from '../core/http/invoke.ts'
-import { parseLossless, stringifyLossless } from '../core/json-lossless.ts'
+import { parseLossless, stringifyLossless } from '../core/json/lossless.ts'
 import { createAggregate } from './aggregate.ts'
 import { exceptionOf, failureFault, refusal, toldBy } from './answers.ts'
 import { errorObject, inferenceFault } from './errors.ts'

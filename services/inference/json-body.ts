@@ -1,6 +1,6 @@
 // A JSON object as its members' texts: what nobody changes goes on byte for byte.
-import { members, pairs } from '../core/canonical-json.ts'
-import { parseLossless, stringifyLossless } from '../core/json-lossless.ts'
+import { members, pairs } from '../core/json/canonical.ts'
+import { parseLossless, stringifyLossless } from '../core/json/lossless.ts'
 
 /** Member name -> its JSON text. */
 export type Members = Map<string, string>

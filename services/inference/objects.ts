@@ -1,7 +1,7 @@
 // Stored objects that a request names: prompts, providers of a project and their models.
 import { Fault } from '../core/http/errors.ts'
 import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
-import { parseLossless } from '../core/json-lossless.ts'
+import { parseLossless } from '../core/json/lossless.ts'
 
 export type StoredObject = {
   objectId: string

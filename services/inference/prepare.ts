@@ -1,10 +1,10 @@
 // What of a request body is for the server itself, and what goes on to the provider.
 import type { PassThroughRequest } from '../../schemas/inference.ts'
+import { fillMessages, TemplateError } from '../content/message-template.ts'
 import type { InvokeCaller } from '../core/http/invoke.ts'
 import type { RouteContext } from '../core/http/route.ts'
 import { isCallId, isTraceId } from '../core/ids.ts'
-import { stringifyLossless } from '../core/json-lossless.ts'
-import { fillMessages, TemplateError } from '../core/message-template.ts'
+import { stringifyLossless } from '../core/json/lossless.ts'
 import { inferenceFault } from './errors.ts'
 import { ofRouting, sendable } from './headers.ts'
 import { type Edits, type JsonBody, memberValue, withMember } from './json-body.ts'

@@ -1,7 +1,8 @@
 // Models of a project's own providers: `custom::<provider>::<model>` and refs, from stored objects to an address.
+
+import { parseRef } from '../content/refs.ts'
 import type { InvokeCaller } from '../core/http/invoke.ts'
-import { baseUrlFault } from '../core/public-url.ts'
-import { parseRef } from '../core/refs.ts'
+import { baseUrlFault } from '../core/http/public-url.ts'
 import { inferenceFault } from './errors.ts'
 import { isMetadataHeader, ofRouting, sendable } from './headers.ts'
 import { listObjects, type ObjectName, readObject, type StoredObject } from './objects.ts'

@@ -1,6 +1,7 @@
 // Stored prompts: the messages that a request begins with.
+
+import { parseRef } from '../content/refs.ts'
 import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
-import { parseRef } from '../core/refs.ts'
 import { inferenceFault } from './errors.ts'
 import { type ObjectName, readObject } from './objects.ts'
 

@@ -1,6 +1,6 @@
 // Providers that the operator offers: the built-in ones and those of CALLHOUSE_PROVIDERS_FILE, which may change at any time.
 import { z } from 'zod'
-import { type WatchedFile, type WatchedFileOptions, watchFile } from '../core/watched-file.ts'
+import { type WatchedFile, type WatchedFileOptions, watchFile } from '../core/process/watched-file.ts'
 import { sendable } from './headers.ts'
 import { type Binding, baseAddress, bindings, isWithin } from './secret-bindings.ts'
 

@@ -9,11 +9,11 @@ import {
   type PassThroughRequest,
   passThroughRequest,
 } from '../../schemas/inference.ts'
+import type { Slots } from '../core/concurrency/slots.ts'
 import { checkedBody } from '../core/http/details.ts'
 import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
-import type { Logger } from '../core/logger.ts'
-import type { Slots } from '../core/slots.ts'
+import type { Logger } from '../core/process/logger.ts'
 import { failureFault, filledIn, refusal } from './answers.ts'
 import { chatEdits, checkChatRequest } from './chat-request.ts'
 import { isEnginePath } from './engine-paths.ts'

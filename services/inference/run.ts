@@ -1,8 +1,8 @@
 // From a checked request to the provider's outcome: what the routes of inference have in common.
 import type { PassThroughRequest } from '../../schemas/inference.ts'
+import type { Slots } from '../core/concurrency/slots.ts'
 import { Fault } from '../core/http/errors.ts'
 import type { InvokeCaller } from '../core/http/invoke.ts'
-import type { Slots } from '../core/slots.ts'
 import { type CompleteDeps, complete, type Outcome } from './complete.ts'
 import { type Edits, edited, type JsonBody } from './json-body.ts'
 import { type CredentialParts, messagesText, type Tracing, timeoutOf, withUsage } from './prepare.ts'

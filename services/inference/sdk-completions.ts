@@ -1,10 +1,10 @@
 // Completions as SDKs ask for them: the request in an envelope, and errors of providers inside an answer of 200.
 import type { z } from 'zod'
 import { completionsCreateRequest, completionsCreateResponse } from '../../schemas/inference.ts'
-import { members, oneLine } from '../core/canonical-json.ts'
 import { Fault } from '../core/http/errors.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import { orderedUuidv7 } from '../core/ids.ts'
+import { members, oneLine } from '../core/json/canonical.ts'
 import { jsonBody } from './json-body.ts'
 import { credentialParts, nullEdits, tracingOf, withoutService } from './prepare.ts'
 import { type Operation, type Ran, type RunDeps, run } from './run.ts'

@@ -1,5 +1,5 @@
 // How many inference requests of a project run at one time (CALLHOUSE_INFERENCE_CONCURRENCY).
-import type { Slots } from '../core/slots.ts'
+import type { Slots } from '../core/concurrency/slots.ts'
 import { inferenceFault } from './errors.ts'
 
 export function createSlots(limit: number | undefined): Slots {

@@ -1,7 +1,7 @@
 // Requests to providers: connection limits, time limits, the end of the client, and bodies within bounds.
 import { Agent, type Dispatcher, request } from 'undici'
 import { keepWork } from '../core/http/projects.ts'
-import { baseUrlFault } from '../core/public-url.ts'
+import { baseUrlFault } from '../core/http/public-url.ts'
 import { createGuardedLookup, ForbiddenAddress } from './url-guard.ts'
 
 type UpstreamRequest = {

@@ -1,7 +1,7 @@
 // Which addresses the server connects to for a project: a name is resolved once, checked, and that address is used.
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
-import { isOpenAddress } from '../core/public-url.ts'
+import { isOpenAddress } from '../core/http/public-url.ts'
 
 /** The name leads to an address that no project may reach. */
 export class ForbiddenAddress extends Error {}

@@ -1,6 +1,6 @@
 // Service accounts of Vertex AI: exchanged for a short-lived token (RFC 7523), and where their models are served.
 import { createPrivateKey, createSign, type KeyObject } from 'node:crypto'
-import { baseUrlFault } from '../core/public-url.ts'
+import { baseUrlFault } from '../core/http/public-url.ts'
 import { failureFault } from './answers.ts'
 import { inferenceFault } from './errors.ts'
 import type { Upstream } from './upstream.ts'

@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { sql } from '../core/store/sql.ts'
 import { type Query, type QueryOptions, type Store, StoreError } from '../core/store/store.ts'
-import { compactRows } from './calls/light.ts'
+import { compactRows } from './calls/header.ts'
 import { portions } from './json-parts.ts'
 
 /** Bytes of the engine's answer that are read at once. */

@@ -1,8 +1,8 @@
 // Requests that carry the same Idempotency-Key within a day ask for the same job.
 import { createHash } from 'node:crypto'
-import { type Freshness, throwIfStale } from '../core/freshness.ts'
 import { fault } from '../core/http/errors.ts'
 import type { ProjectId } from '../core/ids.ts'
+import { type Freshness, throwIfStale } from '../core/log/freshness.ts'
 import { param, projectQuery, sql } from '../core/store/sql.ts'
 import type { Store } from '../core/store/store.ts'
 

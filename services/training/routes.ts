@@ -1,15 +1,15 @@
 // Asking for training jobs: POST /v1/preview/sft-training-jobs. A job is stored and waits; whoever trains reads the topic.
 import { randomUUID } from 'node:crypto'
 import { artifactAddress, sftTrainingJobRequest, sftTrainingJobResponse } from '../../schemas/training-jobs.ts'
-import { members } from '../core/canonical-json.ts'
-import type { Clock } from '../core/clock.ts'
-import type { Freshness } from '../core/freshness.ts'
+import type { Clock } from '../core/clock/clock.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
+import { members } from '../core/json/canonical.ts'
+import type { Freshness } from '../core/log/freshness.ts'
 import type { Log } from '../core/log/log.ts'
-import { quoted } from '../core/object-rows.ts'
-import { formatPositions, positionHeader } from '../core/positions.ts'
+import { formatPositions, positionHeader } from '../core/log/positions.ts'
 import type { Store } from '../core/store/store.ts'
-import { trainingJobRecord } from '../core/training-job-rows.ts'
+import { quoted } from '../events/objects.ts'
+import { trainingJobRecord } from '../events/training-jobs.ts'
 import { idempotencyKey, jobOfKey, requestKeyOf } from './idempotency.ts'
 
 export type TrainingDeps = {

@@ -1,6 +1,6 @@
 // Metrics of the worker, for the registry that /metrics shows.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { TopicName } from '../core/topics.ts'
+import type { TopicName } from '../core/log/topics.ts'
 import type { BatchReport } from './run.ts'
 
 export type WorkerMetrics = {

@@ -3,10 +3,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isScratch } from '../core/store/server-names.ts'
+import { type TopicName, topics } from '../core/log/topics.ts'
+import { isScratch } from '../core/store/server/names.ts'
 import { splitStatements } from '../core/store/sql-text.ts'
 import type { Store } from '../core/store/store.ts'
-import { type TopicName, topics } from '../core/topics.ts'
 import { Held } from './held.ts'
 
 const migrations = fileURLToPath(new URL('../../clickhouse/migrations', import.meta.url))

@@ -1,7 +1,7 @@
 // Agent dashboards: rebuilt with defaults and class data, closed to unknown keys.
 import { describe, expect, it } from 'vitest'
-import { createClock } from '../../services/core/clock.ts'
-import { createNameBinding } from '../../services/core/name-binding.ts'
+import { createNameBinding } from '../../services/content/name-binding.ts'
+import { createClock } from '../../services/core/clock/clock.ts'
 import { createObjectWriteRoutes } from '../../services/ingest/objects/routes.ts'
 import { createMemoryLog } from '../fixtures/memory-log.ts'
 import { createCall } from '../fixtures/route-call.ts'

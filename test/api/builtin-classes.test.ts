@@ -1,7 +1,7 @@
 // Builtin classes field by field: what the published models take and what they refuse, and nodes of stored queries.
 import { describe, expect, it } from 'vitest'
-import { createClock } from '../../services/core/clock.ts'
-import { createNameBinding } from '../../services/core/name-binding.ts'
+import { createNameBinding } from '../../services/content/name-binding.ts'
+import { createClock } from '../../services/core/clock/clock.ts'
 import { createObjectWriteRoutes } from '../../services/ingest/objects/routes.ts'
 import { createMemoryLog } from '../fixtures/memory-log.ts'
 import { createCall } from '../fixtures/route-call.ts'

@@ -1,6 +1,6 @@
 // /calls/delete: descendants, counting, what vanishes and what stays.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { usualBounds, withDescendants } from '../../services/query/call-descendants.ts'
+import { usualBounds, withDescendants } from '../../services/query/calls/descendants.ts'
 import { baseUs, type CallWorld, complete, createCallWorld, start } from '../fixtures/call-world.ts'
 import { runs } from '../fixtures/runs.ts'
 

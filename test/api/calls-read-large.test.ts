@@ -1,6 +1,6 @@
 // Lists that are longer than a page and offsets that the counters skip, on 60,000 calls of which one hour is crowded.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { LightRow } from '../../services/query/calls/light.ts'
+import type { LightRow } from '../../services/query/calls/header.ts'
 import { portions } from '../../services/query/calls/stream.ts'
 import { baseUs, type CallWorld, complete, createCallWorld } from '../fixtures/call-world.ts'
 

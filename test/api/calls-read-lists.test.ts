@@ -1,6 +1,6 @@
 // Lists of generated calls against a plain model: both orders, limits, offsets, filters, queries, sorts and counts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CallPart } from '../../services/core/call-rows.ts'
+import type { CallPart } from '../../services/events/calls.ts'
 import { baseUs, type CallWorld, complete, createCallWorld, end, type Line, start } from '../fixtures/call-world.ts'
 import { createRandom } from '../fixtures/random.ts'
 

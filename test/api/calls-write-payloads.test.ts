@@ -1,6 +1,6 @@
 // Payloads on their way in: stored as sent, unless redaction, content extraction or repair changes them.
 import { describe, expect, test } from 'vitest'
-import type { ContentStore } from '../../services/core/content-port.ts'
+import type { ContentStore } from '../../services/content/content-port.ts'
 import { Fault } from '../../services/core/http/errors.ts'
 import { createCallsWrite, type Row } from '../fixtures/calls-write.ts'
 

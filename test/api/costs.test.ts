@@ -1,10 +1,10 @@
 // Prices of projects: creation, queries and purges over the routes, on the embedded store.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createClock } from '../../services/core/clock.ts'
-import { costsPurgedRecord, costsRecord } from '../../services/core/cost-rows.ts'
+import { createClock } from '../../services/core/clock/clock.ts'
 import type { Route } from '../../services/core/http/route.ts'
 import type { ProjectId } from '../../services/core/ids.ts'
 import type { Store } from '../../services/core/store/store.ts'
+import { costsPurgedRecord, costsRecord } from '../../services/events/costs.ts'
 import { createCostWriteRoutes } from '../../services/ingest/costs/routes.ts'
 import { createCostReadRoutes } from '../../services/query/costs/routes.ts'
 import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'

@@ -5,9 +5,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { askServer, type ControlReply } from '../../services/core/control-socket.ts'
-import { createServerStore } from '../../services/core/store/server.ts'
-import { type DeadLetter, type DeadLetterSummary, openDeadLetters } from '../../services/worker/deadletters.ts'
+import { askServer, type ControlReply } from '../../services/core/process/control-socket.ts'
+import { createServerStore } from '../../services/core/store/server/server-store.ts'
+import {
+  type DeadLetter,
+  type DeadLetterSummary,
+  openDeadLetters,
+} from '../../services/worker/dead-letters/dead-letters.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { temporaryFolder } from '../fixtures/log.ts'
 import { usesServer } from '../fixtures/setup.ts'

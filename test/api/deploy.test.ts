@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { declaredRoutes } from '../../scripts/paths.ts'
-import { loadConfig, settings } from '../../services/config.ts'
+import { loadConfig, settings } from '../../services/app/config.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
 import { parseExposition } from '../fixtures/exposition.ts'
 import { startLiveServer } from '../fixtures/live-server.ts'
@@ -158,7 +158,7 @@ describe('metrics that are looked at', () => {
     const named = [...new Set(text('docs/operate.md').match(/\bcallhouse_[a-z]+_[a-z_]+\b/g))]
     const tables = /^callhouse_rebuild/
     // Exposed only where several machines share a database.
-    const shared = text('services/core/clock-follow.ts')
+    const shared = text('services/core/clock/follow.ts')
     const isKnown = (name: string) => served.names.has(name) || tables.test(name) || shared.includes(`'${name}'`)
     expect(named.length).toBeGreaterThan(3)
     expect(named.filter((name) => !isKnown(name))).toEqual([])

@@ -1,9 +1,9 @@
 // What the doctor says about brokers, topics and workers: of a real broker, and of settings that lose records.
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
-import { createKafkaLog } from '../../services/core/log/kafka.ts'
-import { type KafkaSurvey, surveyKafka, type TopicSurvey } from '../../services/core/log/kafka-survey.ts'
-import { type TopicName, topics } from '../../services/core/topics.ts'
-import { examineKafka, kafkaFindings } from '../../services/doctor-kafka.ts'
+import { examineKafka, kafkaFindings } from '../../services/app/doctor-kafka.ts'
+import { createKafkaLog } from '../../services/core/log/kafka/kafka-log.ts'
+import { type KafkaSurvey, surveyKafka, type TopicSurvey } from '../../services/core/log/kafka/survey.ts'
+import { type TopicName, topics } from '../../services/core/log/topics.ts'
 import { kafkaBrokers, kafkaSettings } from '../fixtures/kafka.ts'
 
 // Starting a broker takes longer than a test may.

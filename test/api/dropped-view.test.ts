@@ -1,9 +1,9 @@
 // A view that fills a table is dropped: what it would have filled is not taken for stored, and someone is told.
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { loadConfig } from '../../services/config.ts'
-import { topics } from '../../services/core/topics.ts'
-import { examineStore } from '../../services/doctor.ts'
+import { loadConfig } from '../../services/app/config.ts'
+import { examineStore } from '../../services/app/doctor.ts'
+import { topics } from '../../services/core/log/topics.ts'
 import { declaredViews } from '../../services/worker/views.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 

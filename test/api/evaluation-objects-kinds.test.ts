@@ -1,6 +1,6 @@
 // What each kind of evaluation object stores and shows, and what other writers' objects look like as one.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parseRef } from '../../services/core/refs.ts'
+import { parseRef } from '../../services/content/refs.ts'
 import { type Evaluations, evaluationsOf, type Json, type Kind } from '../fixtures/evaluation-objects.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 

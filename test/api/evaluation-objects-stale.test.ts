@@ -1,11 +1,11 @@
 // Evaluation objects over routes that answer what they are told to: the tables are behind, or a list is long.
 import { describe, expect, it } from 'vitest'
 import { refsReadBatchRequest } from '../../schemas/refs.ts'
-import { createClock } from '../../services/core/clock.ts'
+import { createClock } from '../../services/core/clock/clock.ts'
 import { Fault } from '../../services/core/http/errors.ts'
 import { createInvoke } from '../../services/core/http/invoke.ts'
 import type { Reply, Route } from '../../services/core/http/route.ts'
-import { createEvaluationObjectRoutes } from '../../services/evaluation/object-routes.ts'
+import { createEvaluationObjectRoutes } from '../../services/evaluation/objects/routes.ts'
 import { createCall } from '../fixtures/route-call.ts'
 
 const stale = { 'X-Callhouse-Stale': '350' }

@@ -1,11 +1,11 @@
 // Runs, predictions and scores while the tables are behind the log, or when what they are written to refuses.
 import { describe, expect, it } from 'vitest'
-import { createClock } from '../../services/core/clock.ts'
+import { createClock } from '../../services/core/clock/clock.ts'
+import { createKeyedLock } from '../../services/core/concurrency/keyed-lock.ts'
 import { Fault } from '../../services/core/http/errors.ts'
 import { createInvoke } from '../../services/core/http/invoke.ts'
 import type { Reply, Route } from '../../services/core/http/route.ts'
-import { createKeyedLock } from '../../services/core/keyed-lock.ts'
-import { createRunRoutes } from '../../services/evaluation/runs-routes.ts'
+import { createRunRoutes } from '../../services/evaluation/runs/routes.ts'
 import { createCall } from '../fixtures/route-call.ts'
 
 const id = '01890000-0000-7000-8000-000000000000'

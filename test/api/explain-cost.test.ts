@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { explainedText } from '../../services/cli/explain-cost.ts'
-import { askServer } from '../../services/core/control-socket.ts'
+import { askServer } from '../../services/core/process/control-socket.ts'
 import type { ExplainedCost } from '../../services/query/costs/explain.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 

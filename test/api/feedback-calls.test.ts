@@ -1,10 +1,10 @@
 // Feedback in call records, and feedback in a whole server: restarts, purges, and events that come in any order.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createClock } from '../../services/core/clock.ts'
-import { createdRecords, type FeedbackRow, purgedRecord, replacedRecord } from '../../services/core/feedback-rows.ts'
+import { createClock } from '../../services/core/clock/clock.ts'
 import type { RecordInput } from '../../services/core/log/log.ts'
-import { topics } from '../../services/core/topics.ts'
+import { topics } from '../../services/core/log/topics.ts'
+import { createdRecords, type FeedbackRow, purgedRecord, replacedRecord } from '../../services/events/feedback.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { limitMs, runs } from '../fixtures/runs.ts'
 import { createTestStore } from '../fixtures/store.ts'

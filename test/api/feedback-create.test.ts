@@ -1,8 +1,8 @@
 // Writing feedback: types, refs, reactions, annotations, ids, batches, purge and replace, read back from the engine.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createClock } from '../../services/core/clock.ts'
-import type { Freshness } from '../../services/core/freshness.ts'
-import { createNameBinding } from '../../services/core/name-binding.ts'
+import { createNameBinding } from '../../services/content/name-binding.ts'
+import { createClock } from '../../services/core/clock/clock.ts'
+import type { Freshness } from '../../services/core/log/freshness.ts'
 import { createFeedbackWriteRoutes } from '../../services/ingest/feedback/routes.ts'
 import { createObjectWriteRoutes } from '../../services/ingest/objects/routes.ts'
 import { createQueueCheck } from '../../services/query/annotation-queues/read.ts'

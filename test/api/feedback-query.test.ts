@@ -1,7 +1,7 @@
 // Querying feedback: fields, payload paths, operations, sort, pages, counts, and purge and replace seen through queries.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createClock } from '../../services/core/clock.ts'
-import type { Freshness } from '../../services/core/freshness.ts'
+import { createClock } from '../../services/core/clock/clock.ts'
+import type { Freshness } from '../../services/core/log/freshness.ts'
 import { createFeedbackWriteRoutes } from '../../services/ingest/feedback/routes.ts'
 import { createFeedbackReadRoutes } from '../../services/query/feedback/routes.ts'
 import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'

@@ -1,7 +1,7 @@
 // Annotation values against schemas of clients: patterns in their spellings, and schemas that would hold up the server.
 import { describe, expect, it } from 'vitest'
-import { createClock } from '../../services/core/clock.ts'
-import { createNameBinding } from '../../services/core/name-binding.ts'
+import { createNameBinding } from '../../services/content/name-binding.ts'
+import { createClock } from '../../services/core/clock/clock.ts'
 import { createFeedbackWriteRoutes } from '../../services/ingest/feedback/routes.ts'
 import { createObjectWriteRoutes } from '../../services/ingest/objects/routes.ts'
 import { createMemoryLog } from '../fixtures/memory-log.ts'

@@ -1,6 +1,6 @@
 // A server whose large files lie in a bucket.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { fileDigest } from '../../services/core/digest.ts'
+import { fileDigest } from '../../services/content/digest.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { type S3Server, s3Environment, startS3Server } from '../fixtures/s3-server.ts'
 

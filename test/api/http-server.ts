@@ -4,12 +4,12 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Config, loadConfig } from '../../services/config.ts'
+import { type Config, loadConfig } from '../../services/app/config.ts'
 import { createApp, type HttpServer } from '../../services/core/http/app.ts'
 import { type Keys, openKeys } from '../../services/core/http/keys.ts'
 import type { Route } from '../../services/core/http/route.ts'
-import { createLogger } from '../../services/core/logger.ts'
-import { createMetrics } from '../../services/core/metrics.ts'
+import { createLogger } from '../../services/core/process/logger.ts'
+import { createMetrics } from '../../services/core/process/metrics.ts'
 
 type LogLine = Record<string, unknown> & { msg: string }
 

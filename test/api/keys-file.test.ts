@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { examineMachine } from '../../services/app/doctor.ts'
+import { startCallhouse } from '../../services/app/server.ts'
 import { openKeys } from '../../services/core/http/keys.ts'
-import { createLogger } from '../../services/core/logger.ts'
-import { examineMachine } from '../../services/doctor.ts'
-import { startCallhouse } from '../../services/serve.ts'
+import { createLogger } from '../../services/core/process/logger.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 let server: LiveServer

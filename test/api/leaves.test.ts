@@ -1,6 +1,6 @@
 // Leaves of payloads: derived once, also over a crash and for old rows; followed by deletes, moves and long orders.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createLeaves } from '../../services/worker/leaves.ts'
+import { createLeaves } from '../../services/worker/field-index/field-index.ts'
 import { baseUs, type CallWorld, complete, createCallWorld, end, rename, start } from '../fixtures/call-world.ts'
 import { createRandom } from '../fixtures/random.ts'
 

@@ -1,7 +1,7 @@
 // Log records of generative AI become part of calls, whichever of record and span comes first; those of agents are calls.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createEventMapping } from '../../services/ingest/otel/join.ts'
-import { createJoiner, mostEvents } from '../../services/worker/joiner.ts'
+import { createJoiner, mostEvents } from '../../services/worker/logs/joiner.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan, flag, integer, text } from '../fixtures/otel.ts'
 import { runs } from '../fixtures/runs.ts'

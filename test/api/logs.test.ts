@@ -2,7 +2,7 @@
 import { ProtobufLogsSerializer } from '@opentelemetry/otlp-transformer'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { dropOldLogs } from '../../services/worker/log-retention.ts'
+import { dropOldLogs } from '../../services/worker/cleanup/log-retention.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { flag, integer, text } from '../fixtures/otel.ts'

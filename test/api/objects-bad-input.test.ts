@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { fileDigest, tableDigest, valueDigest } from '../../services/core/digest.ts'
+import { fileDigest, tableDigest, valueDigest } from '../../services/content/digest.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 let server: LiveServer

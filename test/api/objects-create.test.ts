@@ -1,9 +1,9 @@
 // Creating objects: classes, digests, names, kinds, refs and the event that is appended.
 import { describe, expect, it } from 'vitest'
-import { canonicalJson } from '../../services/core/canonical-json.ts'
-import { createClock } from '../../services/core/clock.ts'
+import { createNameBinding } from '../../services/content/name-binding.ts'
+import { createClock } from '../../services/core/clock/clock.ts'
 import { retryLater } from '../../services/core/http/errors.ts'
-import { createNameBinding } from '../../services/core/name-binding.ts'
+import { canonicalJson } from '../../services/core/json/canonical.ts'
 import { createObjectWriteRoutes } from '../../services/ingest/objects/routes.ts'
 import { createMemoryLog } from '../fixtures/memory-log.ts'
 import { createCall } from '../fixtures/route-call.ts'

@@ -1,9 +1,9 @@
 // Listing and deleting object versions, on the embedded store.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { canonicalJson } from '../../services/core/canonical-json.ts'
-import { createClock } from '../../services/core/clock.ts'
-import { createNameBinding } from '../../services/core/name-binding.ts'
-import { objectContent, objectRecord } from '../../services/core/object-rows.ts'
+import { createNameBinding } from '../../services/content/name-binding.ts'
+import { createClock } from '../../services/core/clock/clock.ts'
+import { canonicalJson } from '../../services/core/json/canonical.ts'
+import { objectContent, objectRecord } from '../../services/events/objects.ts'
 import { createObjectWriteRoutes } from '../../services/ingest/objects/routes.ts'
 import { createBaseClasses } from '../../services/query/objects/base-classes.ts'
 import { createObjectDeleteRoutes } from '../../services/query/objects/delete.ts'

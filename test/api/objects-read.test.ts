@@ -1,9 +1,9 @@
 // Reading objects back: versions, numbers, the latest pointer, deletion and fidelity, on the embedded store.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createClock } from '../../services/core/clock.ts'
-import type { Freshness } from '../../services/core/freshness.ts'
-import { createNameBinding } from '../../services/core/name-binding.ts'
-import { objectContent } from '../../services/core/object-rows.ts'
+import { createNameBinding } from '../../services/content/name-binding.ts'
+import { createClock } from '../../services/core/clock/clock.ts'
+import type { Freshness } from '../../services/core/log/freshness.ts'
+import { objectContent } from '../../services/events/objects.ts'
 import { createObjectWriteRoutes } from '../../services/ingest/objects/routes.ts'
 import { createObjectReadRoutes } from '../../services/query/objects/routes.ts'
 import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'

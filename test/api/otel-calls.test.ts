@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createFolderBlobs } from '../../services/core/blobs.ts'
-import { createContent } from '../../services/core/content.ts'
+import { createContent } from '../../services/content/extract.ts'
+import { createFolderBlobs } from '../../services/core/blobs/blobs.ts'
 import {
   aRequest,
   aSpan,

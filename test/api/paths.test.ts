@@ -1,7 +1,7 @@
 // What routes declare is what they touch.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { declaredRoutes } from '../../scripts/paths.ts'
-import { tableDigest, valueDigest } from '../../services/core/digest.ts'
+import { tableDigest, valueDigest } from '../../services/content/digest.ts'
 import { basicAuth, post } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Batch, Position } from '../../services/core/log/log.ts'
 import type { Store } from '../../services/core/store/store.ts'
-import { countProject, createCountMemory } from '../../services/query/calls/counts.ts'
-import { createCallMaterializer } from '../../services/worker/calls.ts'
-import { joined } from '../../services/worker/joined.ts'
-import { createRollups } from '../../services/worker/rollups.ts'
+import { countProject, createCountMemory } from '../../services/query/calls/access/counts.ts'
+import { createCallMaterializer } from '../../services/worker/calls/merge-fragments.ts'
+import { joined } from '../../services/worker/combined-batch.ts'
+import { createRollups } from '../../services/worker/rollups/rollups.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
 const projectId = 'team/parts' as never

@@ -1,9 +1,9 @@
 // Two finished calls of one id under two start times, in segments too large to be looked at row by row: one is left, soon.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { lookupRows } from '../../services/worker/calls.ts'
-import { createMerges } from '../../services/worker/merges.ts'
+import { lookupRows } from '../../services/worker/calls/merge-fragments.ts'
+import { createMerges } from '../../services/worker/cleanup/merges.ts'
+import { createSweeps } from '../../services/worker/cleanup/schedule.ts'
 import type { Worker } from '../../services/worker/run.ts'
-import { createSweeps } from '../../services/worker/sweeps.ts'
 import { post } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 

@@ -1,12 +1,12 @@
 // Batches that are too much for the store at once: many months, too little memory, and statements that it refuses.
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Batch, Log, Position } from '../../services/core/log/log.ts'
-import type { StoredRecord } from '../../services/core/log/read.ts'
-import type { Progress } from '../../services/core/progress.ts'
+import type { Progress } from '../../services/core/log/progress.ts'
+import type { StoredRecord } from '../../services/core/log/segments/read.ts'
 import { type Store, StoreError } from '../../services/core/store/store.ts'
-import type { DeadLetters } from '../../services/worker/deadletters.ts'
-import { noInFlight } from '../../services/worker/in-flight.ts'
+import type { DeadLetters } from '../../services/worker/dead-letters/dead-letters.ts'
 import { startWorker } from '../../services/worker/run.ts'
+import { noInFlight } from '../../services/worker/split/in-flight.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 const project = 'many/months'

@@ -1,7 +1,7 @@
 // What the tables remember of the log: compared with every kind of log, written now and then, given to another one.
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { TopicIdentity } from '../../services/core/log/log.ts'
-import { createProgress } from '../../services/core/progress.ts'
+import { createProgress } from '../../services/core/log/progress.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import { register } from '../../services/worker/applied/adopt.ts'
 import { type Compared, compare } from '../../services/worker/applied/compare.ts'

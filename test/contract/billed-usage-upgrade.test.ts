@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createEmbeddedStore } from '../../services/core/store/embedded.ts'
+import { createEmbeddedStore } from '../../services/core/store/chdb/chdb-store.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import { baseUs, type CallWorld, complete, createCallWorld, end, start } from '../fixtures/call-world.ts'
 

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Blobs, createFolderBlobs } from '../../services/core/blobs.ts'
+import { type Blobs, createFolderBlobs } from '../../services/core/blobs/blobs.ts'
 import { blobsContract, collect } from './blobs.contract.ts'
 
 let dir: string

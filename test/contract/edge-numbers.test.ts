@@ -2,9 +2,9 @@
 import { Kafka, logLevel } from 'kafkajs'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { Fault } from '../../services/core/http/errors.ts'
-import { type EdgeLease, type EdgeLeaseOptions, leaseEdgeNumber } from '../../services/core/log/edge-lease.ts'
-import { openKafkaClaims } from '../../services/core/log/kafka-claims.ts'
-import type { KafkaLogOptions } from '../../services/core/log/kafka-client.ts'
+import { openKafkaClaims } from '../../services/core/log/kafka/claims.ts'
+import type { KafkaLogOptions } from '../../services/core/log/kafka/client.ts'
+import { type EdgeLease, type EdgeLeaseOptions, leaseEdgeNumber } from '../../services/core/log/kafka/edge-lease.ts'
 import { kafkaBrokers, kafkaSettings } from '../fixtures/kafka.ts'
 
 // Starting a broker takes longer than a test may.

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Session } from 'chdb'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createEmbeddedLog } from '../../services/core/log/embedded.ts'
 import type { Batch } from '../../services/core/log/log.ts'
-import { structureOf, topics } from '../../services/core/topics.ts'
+import { createEmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
+import { structureOf, topics } from '../../services/core/log/topics.ts'
 import {
   applyRows,
   controlledFs,

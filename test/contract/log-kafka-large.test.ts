@@ -1,12 +1,12 @@
 // Records that no message can hold: their rows go through blob storage, on a real broker.
 import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { removeOlder } from '../../services/core/blob-expiry.ts'
-import { createFolderBlobs } from '../../services/core/blobs.ts'
+import { createFolderBlobs } from '../../services/core/blobs/blobs.ts'
+import { removeOlder } from '../../services/core/blobs/expiry.ts'
 import { Fault, retryLater } from '../../services/core/http/errors.ts'
-import { createKafkaLog } from '../../services/core/log/kafka.ts'
-import type { KafkaLogOptions } from '../../services/core/log/kafka-client.ts'
-import { createLargeRecords, type LargeRecords } from '../../services/core/log/large-records.ts'
+import type { KafkaLogOptions } from '../../services/core/log/kafka/client.ts'
+import { createKafkaLog } from '../../services/core/log/kafka/kafka-log.ts'
+import { createLargeRecords, type LargeRecords } from '../../services/core/log/kafka/large-records.ts'
 import { kafkaBrokers, kafkaSettings } from '../fixtures/kafka.ts'
 import { applyRows, recordOf, temporaryFolder } from '../fixtures/log.ts'
 

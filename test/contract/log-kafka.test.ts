@@ -1,7 +1,7 @@
 // The Kafka driver on a real broker: the contract, with and without compression.
 
 import { beforeAll } from 'vitest'
-import { createKafkaLog } from '../../services/core/log/kafka.ts'
+import { createKafkaLog } from '../../services/core/log/kafka/kafka-log.ts'
 import { kafkaBrokers, kafkaSettings } from '../fixtures/kafka.ts'
 import { logContract } from './log.contract.ts'
 

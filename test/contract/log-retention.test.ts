@@ -2,8 +2,8 @@
 import { copyFile, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { EmbeddedLog } from '../../services/core/log/embedded.ts'
-import { readSegments } from '../../services/core/log/read.ts'
+import { readSegments } from '../../services/core/log/segments/read.ts'
+import type { EmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
 import { applyRows, controlledFs, openLog, recordOf, temporaryFolder } from '../fixtures/log.ts'
 
 const files = async (dir: string): Promise<string[]> =>

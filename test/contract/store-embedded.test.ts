@@ -1,5 +1,5 @@
 // The store contract on the embedded engine.
-import { createEmbeddedStore } from '../../services/core/store/embedded.ts'
+import { createEmbeddedStore } from '../../services/core/store/chdb/chdb-store.ts'
 import { storeContract } from './store.contract.ts'
 
 const interactiveConnections = 5

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createEmbeddedStore } from '../../services/core/store/embedded.ts'
+import { createEmbeddedStore } from '../../services/core/store/chdb/chdb-store.ts'
 import { applyMigrations } from '../../services/core/store/migrate.ts'
 import { splitStatements } from '../../services/core/store/sql-text.ts'
 import type { Query, Store } from '../../services/core/store/store.ts'

@@ -1,5 +1,5 @@
 // Child process of the engine tests: opens a store and ends in the way that argv says.
-import { createEmbeddedStore } from '../../services/core/store/embedded.ts'
+import { createEmbeddedStore } from '../../services/core/store/chdb/chdb-store.ts'
 import { StoreError } from '../../services/core/store/store.ts'
 
 const [, , dir, how] = process.argv

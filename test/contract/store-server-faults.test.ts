@@ -1,8 +1,8 @@
 // The server driver when the server, the network or another worker misbehaves, over the bridge.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createServerStore, type ServerStoreOptions } from '../../services/core/store/server.ts'
+import { topics } from '../../services/core/log/topics.ts'
+import { createServerStore, type ServerStoreOptions } from '../../services/core/store/server/server-store.ts'
 import type { Query, Store } from '../../services/core/store/store.ts'
-import { topics } from '../../services/core/topics.ts'
 import { type Bridge, startBridge } from '../fixtures/bridge.ts'
 import { type FaultyProxy, startFaultyProxy } from '../fixtures/faulty-proxy.ts'
 import { callLine, failure, linesOf } from './store-rows.ts'

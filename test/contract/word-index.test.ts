@@ -1,8 +1,8 @@
 // The index of words comes and goes with the setting, and what it leaves to be read holds every match.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { keepWordIndex, mayHoldText } from '../../services/content/word-index.ts'
 import { sql, systemQuery } from '../../services/core/store/sql.ts'
 import type { Store } from '../../services/core/store/store.ts'
-import { keepWordIndex, mayHoldText } from '../../services/core/word-index.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
 let store: Store

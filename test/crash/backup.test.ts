@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { restore } from '../../services/worker/backup/restore.ts'
+import { restore } from '../../services/operations/backup/restore.ts'
 import { callhouse } from '../fixtures/callhouse.ts'
 import { type ChildServer, post, postLines, startChildServer } from '../fixtures/child-server.ts'
 import { answersOf, sameAddress, writeWorld } from '../fixtures/whole-world.ts'

@@ -1,6 +1,6 @@
 // Two PID namespaces with one host name on one folder, as containers have: one at a time, and nothing is lost.
 import { describe, expect, test } from 'vitest'
-import { readSegments } from '../../services/core/log/read.ts'
+import { readSegments } from '../../services/core/log/segments/read.ts'
 import { temporaryFolder } from '../fixtures/log.ts'
 import { hasNamespaces, startLogProcess } from '../fixtures/log-process.ts'
 import { createRandom } from '../fixtures/random.ts'

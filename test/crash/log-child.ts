@@ -1,8 +1,8 @@
 // Run as a process of its own: appends to a log and prints what was acknowledged, until it is killed. Round 0 appends
 // nothing. The third argument sets times of the lock, and `kernel: 'none'` makes the file system one without locks.
 
-import { nodeFs } from '../../services/core/log/disk.ts'
-import { createEmbeddedLog } from '../../services/core/log/embedded.ts'
+import { nodeFs } from '../../services/core/log/segments/disk.ts'
+import { createEmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
 import { takeLock } from '../../services/core/process/folder-lock.ts'
 import { recordOf } from '../fixtures/log-record.ts'
 

@@ -3,8 +3,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { Fault } from '../../services/core/http/errors.ts'
-import type { EmbeddedLog } from '../../services/core/log/embedded.ts'
-import { readSegments } from '../../services/core/log/read.ts'
+import { readSegments } from '../../services/core/log/segments/read.ts'
+import type { EmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
 import { applyRows, controlledFs, openLog, recordOf, temporaryFolder } from '../fixtures/log.ts'
 
 async function refusal(promise: Promise<unknown>): Promise<Fault> {

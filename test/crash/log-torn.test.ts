@@ -2,9 +2,9 @@
 import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { createEmbeddedLog, type EmbeddedLog } from '../../services/core/log/embedded.ts'
-import { readSegments } from '../../services/core/log/read.ts'
 import { encodeHead, walk } from '../../services/core/log/record.ts'
+import { readSegments } from '../../services/core/log/segments/read.ts'
+import { createEmbeddedLog, type EmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
 import { applyRows, defaults, recordOf, temporaryFolder, unsyncedFs } from '../fixtures/log.ts'
 
 const open = (dir: string, options = {}): Promise<EmbeddedLog> =>

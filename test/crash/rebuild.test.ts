@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { askServer } from '../../services/core/control-socket.ts'
+import { askServer } from '../../services/core/process/control-socket.ts'
 import { post, postLines, startChildServer } from '../fixtures/child-server.ts'
 
 const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url))

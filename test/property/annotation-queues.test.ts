@@ -1,6 +1,13 @@
 // The order property of annotation queues: whatever the order, batching, redelivery and merges, the answers are the same.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AnnotationQueue, AnnotationQueueItem } from '../../schemas/annotation-queues.ts'
+import { createClock } from '../../services/core/clock/clock.ts'
+import { formatTimestamp } from '../../services/core/clock/timestamps.ts'
+import { createKeyedLock } from '../../services/core/concurrency/keyed-lock.ts'
+import { parseProjectId } from '../../services/core/ids.ts'
+import type { RecordInput } from '../../services/core/log/log.ts'
+import { topics } from '../../services/core/log/topics.ts'
+import type { Store } from '../../services/core/store/store.ts'
 import {
   itemsAddedRecords,
   type ProgressState,
@@ -9,14 +16,7 @@ import {
   queueCreatedRecord,
   queueDeletedRecord,
   queueUpdatedRecord,
-} from '../../services/core/annotation-queue-rows.ts'
-import { createClock } from '../../services/core/clock.ts'
-import { parseProjectId } from '../../services/core/ids.ts'
-import { createKeyedLock } from '../../services/core/keyed-lock.ts'
-import type { RecordInput } from '../../services/core/log/log.ts'
-import type { Store } from '../../services/core/store/store.ts'
-import { formatTimestamp } from '../../services/core/timestamps.ts'
-import { topics } from '../../services/core/topics.ts'
+} from '../../services/events/annotation-queues.ts'
 import { createAnnotationQueueRoutes } from '../../services/query/annotation-queues/routes.ts'
 import { createRandom, type Random } from '../fixtures/random.ts'
 import { type Call, createCall } from '../fixtures/route-call.ts'

@@ -1,6 +1,6 @@
 // Time series against a brute-force count over generated histories: late ends, renames, deletes, redelivery, moved starts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CallPart } from '../../services/core/call-rows.ts'
+import type { CallPart } from '../../services/events/calls.ts'
 import { splitTime } from '../../services/query/call-stats/rollup.ts'
 import { createHistory, createModel, type End, type Op, type Shown, type Start } from '../fixtures/call-histories.ts'
 import { type CallWorld, complete, createCallWorld, end, rename, start } from '../fixtures/call-world.ts'

@@ -2,6 +2,8 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { createFileDigest, fileDigest, isContentHash, tableDigest, valueDigest } from '../../services/content/digest.ts'
+import { Fault } from '../../services/core/http/errors.ts'
 import {
   canonicalJson,
   compareCodePoints,
@@ -9,9 +11,7 @@ import {
   items,
   members,
   oneLine,
-} from '../../services/core/canonical-json.ts'
-import { createFileDigest, fileDigest, isContentHash, tableDigest, valueDigest } from '../../services/core/digest.ts'
-import { Fault } from '../../services/core/http/errors.ts'
+} from '../../services/core/json/canonical.ts'
 import { runs } from '../fixtures/runs.ts'
 
 const op =

@@ -1,7 +1,7 @@
 // Property: whatever edges start, stop, sleep or die, and however late the log answers, no two hold one number at a time.
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { type Claim, type ClaimLog, type EdgeLease, leaseEdgeNumber } from '../../services/core/log/edge-lease.ts'
+import { type Claim, type ClaimLog, type EdgeLease, leaseEdgeNumber } from '../../services/core/log/kafka/edge-lease.ts'
 import { createRandom, type Random } from '../fixtures/random.ts'
 import { limitMs, runs } from '../fixtures/runs.ts'
 

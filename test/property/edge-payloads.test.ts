@@ -1,9 +1,9 @@
 // Whatever JSON a client sends as payload is what is stored: the same bytes, or the same value where bytes must change.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { needsLossless, parseLossless, stringifyLossless } from '../../services/core/json-lossless.ts'
-import { redact } from '../../services/core/redact.ts'
-import { extractRefs } from '../../services/core/refs.ts'
+import { redact } from '../../services/content/redact.ts'
+import { extractRefs } from '../../services/content/refs.ts'
+import { needsLossless, parseLossless, stringifyLossless } from '../../services/core/json/lossless.ts'
 import { callId, createCallsWrite, otherId } from '../fixtures/calls-write.ts'
 import { jsonText, numberToken } from '../fixtures/json-text.ts'
 import { runs } from '../fixtures/runs.ts'

@@ -1,8 +1,8 @@
 // Timestamps and refs: every form that is written is read back, for any moment and any path.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { encodeRefValue, extractRefs, formatRef, isRef, parseRef, type Ref } from '../../services/core/refs.ts'
-import { formatTimestamp, isPlausible, parseTimestamp } from '../../services/core/timestamps.ts'
+import { encodeRefValue, extractRefs, formatRef, isRef, parseRef, type Ref } from '../../services/content/refs.ts'
+import { formatTimestamp, isPlausible, parseTimestamp } from '../../services/core/clock/timestamps.ts'
 import { runs } from '../fixtures/runs.ts'
 
 const us = fc.integer({ min: -2_208_988_800_000_000, max: 4_102_444_800_000_000 })

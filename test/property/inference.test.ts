@@ -2,8 +2,8 @@
 import type { LookupAddress } from 'node:dns'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fillMessages, TemplateError } from '../../services/core/message-template.ts'
-import { baseUrlFault } from '../../services/core/public-url.ts'
+import { fillMessages, TemplateError } from '../../services/content/message-template.ts'
+import { baseUrlFault } from '../../services/core/http/public-url.ts'
 import { createGuardedLookup, ForbiddenAddress } from '../../services/inference/url-guard.ts'
 import { runs } from '../fixtures/runs.ts'
 

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Fault } from '../../services/core/http/errors.ts'
+import { startScan, unreadable } from '../../services/core/json/tokens.ts'
 import {
   endScan,
   enter,
@@ -15,8 +16,7 @@ import {
   takeScalar,
   takeSlice,
   typeOf,
-} from '../../services/core/json-scan.ts'
-import { startScan, unreadable } from '../../services/core/json-tokens.ts'
+} from '../../services/ingest/calls/scan.ts'
 import { jsonText } from '../fixtures/json-text.ts'
 import { runs } from '../fixtures/runs.ts'
 

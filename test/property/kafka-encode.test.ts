@@ -2,9 +2,9 @@
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { crc32c, encodeProduce, type ProduceFields } from '../../services/core/log/kafka-encode.ts'
-import { createPartitionLag } from '../../services/core/log/kafka-lag.ts'
-import { partitionOf, splitRecord } from '../../services/core/log/kafka-record.ts'
+import { crc32c, encodeProduce, type ProduceFields } from '../../services/core/log/kafka/encode.ts'
+import { createPartitionLag } from '../../services/core/log/kafka/lag.ts'
+import { partitionOf, splitRecord } from '../../services/core/log/kafka/message.ts'
 import { recordOf } from '../fixtures/log-record.ts'
 import { runs } from '../fixtures/runs.ts'
 

@@ -1,8 +1,8 @@
 // Leaves give the answers that payloads give: generated documents and conditions, before, amid and after derivation.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CallPart } from '../../services/core/call-rows.ts'
-import { compileCallsQuery } from '../../services/query/expression/calls-query.ts'
-import type { CallRow } from '../../services/query/expression/types.ts'
+import type { CallPart } from '../../services/events/calls.ts'
+import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
+import type { CallRow } from '../../services/query/language/types.ts'
 import { baseUs, type CallWorld, complete, createCallWorld, end, project, start } from '../fixtures/call-world.ts'
 import { createRandom } from '../fixtures/random.ts'
 import { runs } from '../fixtures/runs.ts'

@@ -1,9 +1,9 @@
 // Labels whose events come again or out of order end the same.
 import { describe, expect, it } from 'vitest'
-import { createClock } from '../../services/core/clock.ts'
+import { createClock } from '../../services/core/clock/clock.ts'
 import type { ProjectId } from '../../services/core/ids.ts'
-import { labelRecord } from '../../services/core/label-rows.ts'
-import { objectContent, objectDeletedRecord, objectRecord } from '../../services/core/object-rows.ts'
+import { labelRecord } from '../../services/events/object-labels.ts'
+import { objectContent, objectDeletedRecord, objectRecord } from '../../services/events/objects.ts'
 import { labelsOf } from '../../services/query/objects/labels.ts'
 import { createMemoryLog } from '../fixtures/memory-log.ts'
 import { createTestStore } from '../fixtures/store.ts'

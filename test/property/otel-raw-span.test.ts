@@ -1,8 +1,8 @@
 // The raw span of a stored row is what was received, whichever attributes also became inputs, output and attributes.
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createClock } from '../../services/core/clock.ts'
-import { createContent } from '../../services/core/content.ts'
+import { createContent } from '../../services/content/extract.ts'
+import { createClock } from '../../services/core/clock/clock.ts'
 import { aRequest, aSpan, type Otel, protobuf, startOtel } from '../fixtures/otel.ts'
 import { encodeRequest } from '../fixtures/otlp-proto.ts'
 import { rawSpans } from '../fixtures/raw-span.ts'

@@ -1,6 +1,6 @@
 // Usage of generated traces against a brute-force sum over descendants: lost parents, cycles, late ends, deletes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CallPart } from '../../services/core/call-rows.ts'
+import type { CallPart } from '../../services/events/calls.ts'
 import { baseUs, type CallWorld, complete, createCallWorld, end, start } from '../fixtures/call-world.ts'
 import { createRandom, type Random } from '../fixtures/random.ts'
 import { runs } from '../fixtures/runs.ts'

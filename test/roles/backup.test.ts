@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@clickhouse/client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Config, loadConfig } from '../../services/app/config.ts'
 import { backupOnServer, restoreOnServer } from '../../services/cli/backup-on-server.ts'
-import { type Config, loadConfig } from '../../services/config.ts'
 import {
   readServerManifest,
   type ServerManifest,
   writeServerManifest,
-} from '../../services/worker/backup/server-manifest.ts'
+} from '../../services/operations/backup/server-manifest.ts'
 import { callhouse } from '../fixtures/callhouse.ts'
 import { type ChildServer, post, postLines } from '../fixtures/child-server.ts'
 import { createInstallation, type Installation } from '../fixtures/installation.ts'

@@ -2,7 +2,7 @@
 // another order, grouping and number; both times every call is what the plain model says.
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createKafkaLog } from '../../services/core/log/kafka.ts'
+import { createKafkaLog } from '../../services/core/log/kafka/kafka-log.ts'
 import { bodyOf, createHistory, createModel, type History, type Op, recordOf } from '../fixtures/call-histories.ts'
 import { type ChildServer, post, postLines } from '../fixtures/child-server.ts'
 import { createInstallation, type Installation } from '../fixtures/installation.ts'

@@ -4,30 +4,36 @@ import type { ProjectId } from '../../services/core/ids.ts'
 import { sql } from '../../services/core/store/sql.ts'
 import type { Query } from '../../services/core/store/store.ts'
 import {
+  dirtyQuery,
+  groupsQuery,
+  liveHoursQuery,
+  marksQuery,
+  totalQuery,
+} from '../../services/query/calls/access/counts.ts'
+import { everything, indexOf, type Scope } from '../../services/query/calls/access/scope.ts'
+import { edgeQuery } from '../../services/query/calls/access/windows.ts'
+import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
+import { conditionsOf } from '../../services/query/calls/conditions/conditions.ts'
+import type { Behind } from '../../services/query/calls/conditions/derived-fields.ts'
+import { anyOddQuery, oddCallsQuery, oddPartsQuery } from '../../services/query/calls/conditions/non-native-json.ts'
+import { givenQuery, refsQuery } from '../../services/query/calls/conditions/prepare.ts'
+import {
   boundaryQuery,
   deletedSinceQuery,
   portionQuery,
   requestedQuery,
-} from '../../services/query/call-descendants.ts'
-import { conditionsOf } from '../../services/query/calls/conditions.ts'
-import { dirtyQuery, groupsQuery, liveHoursQuery, marksQuery, totalQuery } from '../../services/query/calls/counts.ts'
-import { type LightRow, lightSelect } from '../../services/query/calls/light.ts'
-import { anyOddQuery, oddCallsQuery, oddPartsQuery } from '../../services/query/calls/odd.ts'
+} from '../../services/query/calls/descendants.ts'
+import { type LightRow, lightSelect } from '../../services/query/calls/header.ts'
 import { countQuery, keysQuery, lightKeysQuery, pageQuery, rowsQuery } from '../../services/query/calls/page.ts'
 import { partsAtStartQuery, payloadQuery } from '../../services/query/calls/payloads.ts'
-import { givenQuery, refsQuery } from '../../services/query/calls/prepare.ts'
-import { everything, indexOf, type Scope } from '../../services/query/calls/scope.ts'
 import { totalSizeQuery, traceSizesQuery } from '../../services/query/calls/trace-sizes.ts'
-import type { Behind } from '../../services/query/calls/virtual.ts'
-import { edgeQuery } from '../../services/query/calls/windows.ts'
-import { compileCallsQuery } from '../../services/query/expression/calls-query.ts'
 import {
   changedThreadsQuery,
   settledThreadsQuery,
   sortColumns,
   type ThreadsPage,
   threadsQuery,
-} from '../../services/query/threads.ts'
+} from '../../services/query/threads/routes.ts'
 
 const projectId = 'ent/proj' as ProjectId
 const field = (name: string) => ({ $getField: name })

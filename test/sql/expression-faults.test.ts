@@ -1,7 +1,7 @@
 // Which requests are refused, and how: malformed trees, unknown fields, bad values, oversized queries.
 import { describe, expect, it } from 'vitest'
 import { Fault } from '../../services/core/http/errors.ts'
-import { compileCallsQuery } from '../../services/query/expression/calls-query.ts'
+import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
 
 function refusal(request: object): Fault | null {
   try {

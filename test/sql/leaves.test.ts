@@ -12,9 +12,9 @@ import {
   firstValuesQuery,
   tiedQuery,
   unknownQuery,
-} from '../../services/query/calls/leaf-queries.ts'
-import { type LeafTests, leafTests } from '../../services/query/calls/leaf-tests.ts'
-import { compileCallsQuery } from '../../services/query/expression/calls-query.ts'
+} from '../../services/query/calls/access/field-index-queries.ts'
+import { type LeafTests, leafTests } from '../../services/query/calls/access/field-index-tests.ts'
+import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
 
 const project = parseProjectId('e/p')
 const field = (name: string) => ({ $getField: name })

@@ -7,7 +7,7 @@ import { tokenSums } from '../../services/query/call-stats/costs.ts'
 import { callMetrics, usageMetrics } from '../../services/query/call-stats/metrics.ts'
 import { rolledCallsQuery, rolledUsageQuery, splitTime } from '../../services/query/call-stats/rollup.ts'
 import { callSeriesQuery, seriesOf, usageSeriesQuery } from '../../services/query/call-stats/series.ts'
-import { compileCallsQuery } from '../../services/query/expression/calls-query.ts'
+import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
 import { tracesOfQuery } from '../../services/query/usage/load.ts'
 
 const projectId = 'ent/proj' as ProjectId

@@ -1,7 +1,7 @@
 // The budget of work in the background: a tenth of the time for all of it together while batches come.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createBudget } from '../../services/worker/budget.ts'
+import { createBudget } from '../../services/worker/cleanup/budget.ts'
 
 const stopping = new AbortController()
 beforeEach(() => {

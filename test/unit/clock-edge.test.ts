@@ -1,6 +1,6 @@
 // The accept clock with the number of its edge in the low bits, whatever that number is at the moment.
 import { expect, it } from 'vitest'
-import { createClock, maxEdgeNumber } from '../../services/core/clock.ts'
+import { createClock, maxEdgeNumber } from '../../services/core/clock/clock.ts'
 
 it('a value holds the number that the edge has when it is given, and grows all the same', () => {
   let number = maxEdgeNumber

@@ -2,10 +2,10 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { settings } from '../../services/app/config.ts'
 import { type Command, takes, usageOf } from '../../services/cli/command.ts'
 import { commands } from '../../services/cli/commands.ts'
-import { settings } from '../../services/config.ts'
-import { parseArguments } from '../../services/core/arguments.ts'
+import { parseArguments } from '../../services/core/process/arguments.ts'
 
 const types = { port: 'string', json: 'boolean' } as const
 

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Batch, Log, Position } from '../../services/core/log/log.ts'
-import type { Progress } from '../../services/core/progress.ts'
+import type { Progress } from '../../services/core/log/progress.ts'
 import { type Store, StoreError } from '../../services/core/store/store.ts'
-import type { DeadLetter, DeadLetters } from '../../services/worker/deadletters.ts'
-import { createInFlight } from '../../services/worker/in-flight.ts'
+import type { DeadLetter, DeadLetters } from '../../services/worker/dead-letters/dead-letters.ts'
 import { startWorker } from '../../services/worker/run.ts'
+import { createInFlight } from '../../services/worker/split/in-flight.ts'
 
 const rowCount = 1_000
 const ids = Array.from({ length: rowCount }, (_, n) => `row-${n}`)

@@ -1,7 +1,7 @@
 // The fair queue: turns by key, shares of the places, bounds, and what is taken back while it waits.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createFairQueue, type FairQueue, placeIn } from '../../services/core/fair-queue.ts'
+import { createFairQueue, type FairQueue, placeIn } from '../../services/core/concurrency/fair-queue.ts'
 import { runs } from '../fixtures/runs.ts'
 
 /** Asks, and notes in which order they begin; the places are given back by hand. */

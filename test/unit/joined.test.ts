@@ -1,13 +1,13 @@
 // A worker that gets batches of several partitions: one insert, a position for each, rows that keep their place.
 import { expect, it } from 'vitest'
 import type { Batch, Log, Position } from '../../services/core/log/log.ts'
-import type { Progress } from '../../services/core/progress.ts'
+import type { Progress } from '../../services/core/log/progress.ts'
 import { type Store, StoreError } from '../../services/core/store/store.ts'
-import type { DeadLetter, DeadLetters } from '../../services/worker/deadletters.ts'
-import { noInFlight } from '../../services/worker/in-flight.ts'
-import { joined, partsOf } from '../../services/worker/joined.ts'
+import { joined, partsOf } from '../../services/worker/combined-batch.ts'
+import type { DeadLetter, DeadLetters } from '../../services/worker/dead-letters/dead-letters.ts'
 import { startWorker } from '../../services/worker/run.ts'
-import { segmentRows } from '../../services/worker/segment-rows.ts'
+import { noInFlight } from '../../services/worker/split/in-flight.ts'
+import { segmentRows } from '../../services/worker/split/segment-rows.ts'
 
 const row = (partition: number, n: number): string => `{"project_id":"p","id":"${partition}-${n}"}\n`
 

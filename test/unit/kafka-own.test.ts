@@ -1,7 +1,7 @@
 // What an edge has appended and nobody applied yet: each project gets back exactly what it took, once, and not too early.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createOwnAppends } from '../../services/core/log/kafka-own.ts'
+import { createOwnAppends } from '../../services/core/log/kafka/own.ts'
 
 const sum = (projects: ReadonlyMap<string, number>): number => [...projects.values()].reduce((all, one) => all + one, 0)
 

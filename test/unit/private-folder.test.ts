@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { askServer, listenForCommands } from '../../services/core/control-socket.ts'
+import { askServer, listenForCommands } from '../../services/core/process/control-socket.ts'
 import { closeToOthers, openToOthers } from '../../services/core/process/private-folder.ts'
 
 let dir: string

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
-import { createFreshness } from '../../services/core/freshness.ts'
-import { createEmbeddedLog } from '../../services/core/log/embedded.ts'
+import { createFreshness } from '../../services/core/log/freshness.ts'
+import { createProgress } from '../../services/core/log/progress.ts'
 import { createProjectEnds } from '../../services/core/log/project-ends.ts'
-import { createProgress } from '../../services/core/progress.ts'
+import { createEmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
 import { defaults, recordOf, roomyFs } from '../fixtures/log.ts'
 
 const of = (...projects: string[]) => ({ projects: new Map(projects.map((project) => [project, 1])) })

@@ -1,7 +1,7 @@
 // Addresses that no project may lead the server to, and their neighbours that it may.
 import type { LookupAddress } from 'node:dns'
 import { describe, expect, it } from 'vitest'
-import { baseUrlFault, isOpenAddress, isPublicAddress } from '../../services/core/public-url.ts'
+import { baseUrlFault, isOpenAddress, isPublicAddress } from '../../services/core/http/public-url.ts'
 import { createGuardedLookup, ForbiddenAddress } from '../../services/inference/url-guard.ts'
 
 describe('an address', () => {

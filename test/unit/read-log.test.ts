@@ -2,7 +2,7 @@
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { ProjectId } from '../../services/core/ids.ts'
-import type { Logger } from '../../services/core/logger.ts'
+import type { Logger } from '../../services/core/process/logger.ts'
 import { withReadLog } from '../../services/core/store/read-log.ts'
 import type { Query, Store } from '../../services/core/store/store.ts'
 

@@ -1,7 +1,7 @@
 // Answers in the engine's own row format: integers at their limits, texts of every length of a length.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { rowBinary } from '../../services/core/row-binary.ts'
+import { rowBinary } from '../../services/core/store/row-binary.ts'
 
 function lengthOf(n: number): Buffer {
   const bytes: number[] = []

@@ -1,6 +1,6 @@
 // Patterns of clients in the spellings of JavaScript and Python: what they match, and which are taken unchecked.
 import { describe, expect, it } from 'vitest'
-import { isPattern, unicodePattern } from '../../services/ingest/patterns.ts'
+import { isPattern, unicodePattern } from '../../services/ingest/feedback/patterns.ts'
 
 const matches = (pattern: string, text: string): boolean => new RegExp(unicodePattern(pattern) ?? '(', 'u').test(text)
 

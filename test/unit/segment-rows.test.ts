@@ -1,8 +1,8 @@
 // Rows of a segment, told apart by their bytes.
 import { expect, it } from 'vitest'
-import { createCallWriter } from '../../services/core/call-rows-writer.ts'
 import { encodeHead } from '../../services/core/log/record.ts'
-import { isPatch, segmentRows } from '../../services/worker/segment-rows.ts'
+import { createCallWriter } from '../../services/events/calls-writer.ts'
+import { isPatch, segmentRows } from '../../services/worker/split/segment-rows.ts'
 
 const start = {
   ...{ startedUs: 1, traceId: 't', parentId: '', threadId: '', turnId: '', opName: 'op', displayName: null },

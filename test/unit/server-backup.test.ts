@@ -1,8 +1,8 @@
 // Backups of a ClickHouse server: which destinations are taken, what of them is shown, and what its errors become.
 import { expect, it } from 'vitest'
 import { StoreError } from '../../services/core/store/store.ts'
-import { parseDestination } from '../../services/worker/backup/destination.ts'
-import { runOnServer } from '../../services/worker/backup/server-work.ts'
+import { parseDestination } from '../../services/operations/backup/destination.ts'
+import { runOnServer } from '../../services/operations/backup/server-work.ts'
 
 it.each([
   ["Disk('backups', '2026/x.zip')", "Disk('backups', '2026/x.zip')"],

@@ -1,7 +1,7 @@
 // Shares of a bounded number of bytes: no key fills it, and a key that has little is not refused for what others hold.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createShares, type Shares } from '../../services/core/shares.ts'
+import { createShares, type Shares } from '../../services/core/concurrency/shares.ts'
 import { runs } from '../fixtures/runs.ts'
 
 /** Takes bytes for a key unless that is refused. */

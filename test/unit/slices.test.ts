@@ -1,6 +1,6 @@
 // Long work gives others their turn, and works of one line follow each other.
 import { describe, expect, it } from 'vitest'
-import { createLine, eachInSlices } from '../../services/core/slices.ts'
+import { createLine, eachInSlices } from '../../services/core/concurrency/slices.ts'
 
 const spin = (ms: number): void => {
   for (const from = performance.now(); performance.now() - from < ms; );

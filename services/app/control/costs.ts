@@ -1,6 +1,7 @@
 // What the command `explain-cost` does inside the server.
-import type { ControlHandler } from '../../core/control-socket.ts'
-import type { Freshness } from '../../core/freshness.ts'
+
+import type { Freshness } from '../../core/log/freshness.ts'
+import type { ControlHandler } from '../../core/process/control-socket.ts'
 import type { CostExplainer } from '../../query/costs/explain.ts'
 
 /** The calls and prices that were accepted before the command came. */

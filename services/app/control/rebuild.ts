@@ -1,9 +1,10 @@
 // What the commands `rebuild` and `replay` do where the engines are.
-import type { ControlHandler } from '../../core/control-socket.ts'
+
 import type { Log } from '../../core/log/log.ts'
-import { parsePositions } from '../../core/positions.ts'
-import { topics } from '../../core/topics.ts'
-import type { Rebuilds } from '../../worker/rebuild.ts'
+import { parsePositions } from '../../core/log/positions.ts'
+import { topics } from '../../core/log/topics.ts'
+import type { ControlHandler } from '../../core/process/control-socket.ts'
+import type { Rebuilds } from '../../operations/rebuild/rebuild.ts'
 
 /** A list of positions (`calls=12,objects.2=3`), or one number for every partition of every topic. */
 function positionsOf(text: string, log: Pick<Log, 'partitions'>) {

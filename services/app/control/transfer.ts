@@ -1,15 +1,15 @@
 // What the commands `export`, `import` and `backup` do inside the process that has the engines.
 import { join } from 'node:path'
-import type { Config } from '../../config.ts'
-import type { Blobs } from '../../core/blobs.ts'
-import type { ControlHandler } from '../../core/control-socket.ts'
+import type { Blobs } from '../../core/blobs/blobs.ts'
 import { parseProjectId } from '../../core/ids.ts'
 import type { Log } from '../../core/log/log.ts'
+import type { ControlHandler } from '../../core/process/control-socket.ts'
 import type { Store } from '../../core/store/store.ts'
-import type { DeadLetters } from '../../worker/deadletters.ts'
-import { exportTo } from '../../worker/move/export.ts'
-import { importFrom } from '../../worker/move/import.ts'
-import type { MoveTask, MoveTasks } from '../../worker/move/tasks.ts'
+import type { MoveTask, MoveTasks } from '../../operations/tasks.ts'
+import { exportTo } from '../../operations/transfer/export.ts'
+import { importFrom } from '../../operations/transfer/import.ts'
+import type { DeadLetters } from '../../worker/dead-letters/dead-letters.ts'
+import type { Config } from '../config.ts'
 
 type MoveDeps = {
   config: Pick<Config, 'dataDir'>

@@ -13,7 +13,7 @@ import {
   type ZlibOptions,
   zstdDecompress,
 } from 'node:zlib'
-import type { BufferPool } from '../buffer-pool.ts'
+import type { BufferPool } from '../memory/buffer-pool.ts'
 import { fault, tooLarge } from './errors.ts'
 import type { ByteLease } from './limits.ts'
 

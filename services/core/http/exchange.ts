@@ -1,8 +1,8 @@
 // One request and its answer: identity, time limit, early end, and the log line and metrics when it is over.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { uuidv7 } from '../ids.ts'
-import type { Logger } from '../logger.ts'
-import type { HttpMetrics } from '../metrics.ts'
+import type { Logger } from '../process/logger.ts'
+import type { HttpMetrics } from '../process/metrics.ts'
 import { ClientGone } from './body.ts'
 import type { Fault } from './errors.ts'
 

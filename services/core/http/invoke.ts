@@ -1,7 +1,7 @@
 // Runs the handlers of declared routes inside the process: what one feature may use of another, without a socket.
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
-import { parseInRoom } from '../heap-room.ts'
+import { parseInRoom } from '../memory/heap-room.ts'
 import { tooLarge } from './errors.ts'
 import { projectsOf } from './projects.ts'
 import type { Caller, Reply, Right, Route, RouteContext } from './route.ts'

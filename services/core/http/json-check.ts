@@ -1,6 +1,6 @@
 // JSON text of a body: parsing it within a nesting limit, and where it is malformed.
 import { isUtf8 } from 'node:buffer'
-import { parseInRoom } from '../heap-room.ts'
+import { parseInRoom } from '../memory/heap-room.ts'
 import { Fault, invalid, tooLarge } from './errors.ts'
 
 /** Bodies above it are scanned before they are parsed: parsing a bomb of brackets takes 100 ns and 45 bytes per byte. */

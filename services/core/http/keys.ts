@@ -4,7 +4,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type ProjectId, uuidv7 } from '../ids.ts'
-import { type WatchedFile, type WatchedFileOptions, watchFile } from '../watched-file.ts'
+import { type WatchedFile, type WatchedFileOptions, watchFile } from '../process/watched-file.ts'
 import { isLoopbackName } from './host.ts'
 import type { Caller, Right } from './route.ts'
 

@@ -1,5 +1,5 @@
 // Bounds of the whole server: the bytes of request bodies that are in memory at one time.
-import { createShares } from '../shares.ts'
+import { createShares } from '../concurrency/shares.ts'
 import { tooMuch } from './errors.ts'
 
 export type ByteBudget = {

@@ -1,7 +1,7 @@
 // Writes answers: JSON, JSON Lines and bytes, with compression, back-pressure and an honest end when something fails.
 import type { OutgoingHttpHeaders } from 'node:http'
 import { gzip } from 'node:zlib'
-import type { Logger } from '../logger.ts'
+import type { Logger } from '../process/logger.ts'
 import { StoreError } from '../store/store.ts'
 import { ClientGone, discardRest } from './body.ts'
 import { Fault, fault, type Policy, retryLater, tooMuch } from './errors.ts'

@@ -1,6 +1,6 @@
 // Runs a declared route for one request: authentication, body, schema, handler, answer.
 import { finished, type Readable } from 'node:stream'
-import { type BufferPool, freshBuffers } from '../buffer-pool.ts'
+import { type BufferPool, freshBuffers } from '../memory/buffer-pool.ts'
 import type { RequestThreads } from '../threads/pool.ts'
 import type { Authenticate } from './auth.ts'
 import { bodyStream, readBody } from './body.ts'

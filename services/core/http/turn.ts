@@ -1,6 +1,6 @@
 // Long bodies are handled one in each round of the event loop, one of each key in turn: those that arrive together do
 // not add up to one pause, and those of one key do not hold up another's.
-import { createFairQueue, placeIn } from '../fair-queue.ts'
+import { createFairQueue, placeIn } from '../concurrency/fair-queue.ts'
 
 /** Bodies up to this size are handled at once. */
 const longBytes = 32 * 1024

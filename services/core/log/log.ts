@@ -1,5 +1,5 @@
 // The log port: what every driver MUST and MAY do. The contract suite in test/contract runs against each driver.
-import type { TopicName } from '../topics.ts'
+import type { TopicName } from './topics.ts'
 
 /**
  * How far a topic has got: number of the last record, counted from 1 per topic and partition. 0 = nothing.

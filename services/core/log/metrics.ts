@@ -1,8 +1,8 @@
 // Metrics of the log: what waits to be applied, per topic and partition, and what appends took or were refused for.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { Fault } from '../http/errors.ts'
-import { type TopicName, topics } from '../topics.ts'
 import type { Lag, Log } from './log.ts'
+import { type TopicName, topics } from './topics.ts'
 
 /** Of topics with more partitions a process shows only those that it applies: every process would show them all. */
 const maxForeignPartitions = 64

@@ -1,5 +1,5 @@
 // The line before the connections of a pool: projects take turns, and a bounded number of requests of each may wait.
-import { createFairQueue, type FairQueue } from '../fair-queue.ts'
+import { createFairQueue, type FairQueue } from '../concurrency/fair-queue.ts'
 import { StoreError } from './store.ts'
 
 /** Requests of one project of which a statement may wait for the connections of a pool. */

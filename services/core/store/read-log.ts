@@ -1,6 +1,6 @@
 // The query log: what each read took, what it gave, how many rows it went through, and which path served it.
 import { Counter, Histogram, type Registry } from 'prom-client'
-import type { Logger } from '../logger.ts'
+import type { Logger } from '../process/logger.ts'
 import type { Query, QueryOptions, Store } from './store.ts'
 
 /**

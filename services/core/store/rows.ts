@@ -1,5 +1,5 @@
 // Rows of an answer in the format JSONEachRow.
-import { throwUnlessRoomForRows } from '../heap-room.ts'
+import { throwUnlessRoomForRows } from '../memory/heap-room.ts'
 
 export function parseRows<T>(answer: Buffer): T[] {
   throwUnlessRoomForRows(answer)

@@ -1,6 +1,6 @@
 // SQL text built from fragments: every value is a `{name:Type}` parameter, every project table is read behind its project filter.
 import type { ProjectId } from '../ids.ts'
-import { doubleText } from '../number-text.ts'
+import { doubleText } from '../json/number-text.ts'
 import type { Query } from './store.ts'
 
 /** ClickHouse types that a parameter may have. */

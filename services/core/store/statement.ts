@@ -1,5 +1,5 @@
 // What every statement carries: its limits and the settings on which the meaning of our queries depends.
-import { bindParams, quote } from './literals.ts'
+import { bindParams, quote } from './chdb/literals.ts'
 import { type Query, StoreError } from './store.ts'
 
 export type Settings = Record<string, string | number>

@@ -1,7 +1,7 @@
 // Threads that run the handlers of long requests, so that the event loop of this one is free for all others.
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { createFairQueue, placeIn } from '../fair-queue.ts'
+import { createFairQueue, placeIn } from '../concurrency/fair-queue.ts'
 import { type LongAnswer, retryLater, tooLarge } from '../http/errors.ts'
 import type { Reply } from '../http/route.ts'
 import { type Channel, createChannel } from './channel.ts'

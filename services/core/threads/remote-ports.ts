@@ -1,11 +1,11 @@
 // The same ports as a thread sees them: each asks the thread that holds the engines.
 import type { LongAnswer } from '../http/errors.ts'
 import type { Position, RecordInput } from '../log/log.ts'
-import { positionHeader } from '../positions.ts'
+import { positionHeader } from '../log/positions.ts'
+import type { TopicName } from '../log/topics.ts'
 import { answerKey } from '../store/opened.ts'
 import { parseRows } from '../store/rows.ts'
 import type { Query, QueryOptions, Store } from '../store/store.ts'
-import type { TopicName } from '../topics.ts'
 import type { Channel, Received } from './channel.ts'
 import { piecesOf } from './pieces.ts'
 import type { Asked, Ports } from './ports.ts'

@@ -1,7 +1,7 @@
 // A request thread's side: takes requests, each when its values find room in the heap, and answers them.
 import { setTimeout } from 'node:timers/promises'
-import { hasRoom, heapPerJsonByte, noRoom } from '../heap-room.ts'
 import type { Reply } from '../http/route.ts'
+import { hasRoom, heapPerJsonByte, noRoom } from '../memory/heap-room.ts'
 import { createChannel, type Port } from './channel.ts'
 import type { Parcel } from './crossing.ts'
 import { createPieces } from './pieces.ts'

@@ -1,11 +1,11 @@
 // Making annotation queues: POST /annotation_queues, the one write of queues that need not read.
 import { annotationQueueCreateRequest, annotationQueueCreateResponse } from '../../../schemas/annotation-queues.ts'
-import { queueCreatedRecord } from '../../core/annotation-queue-rows.ts'
-import type { Clock } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock/clock.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import { orderedUuidv7 } from '../../core/ids.ts'
 import type { Log } from '../../core/log/log.ts'
-import { formatPositions, positionHeader } from '../../core/positions.ts'
+import { formatPositions, positionHeader } from '../../core/log/positions.ts'
+import { queueCreatedRecord } from '../../events/annotation-queues.ts'
 
 export type AnnotationQueueWriteDeps = {
   log: Pick<Log, 'append'>

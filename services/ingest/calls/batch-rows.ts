@@ -1,12 +1,11 @@
 // Turns the checked items of one request into log records: a start and an end of one call become one finished row.
 
-import type { BufferPool } from '../../core/buffer-pool.ts'
-import type { CallPart } from '../../core/call-rows.ts'
-import { type CallSplit, createCallWriter } from '../../core/call-rows-writer.ts'
-import type { Clock } from '../../core/clock.ts'
-import type { Extraction } from '../../core/content-port.ts'
-import type { Slice } from '../../core/json-scan.ts'
+import type { Extraction } from '../../content/content-port.ts'
+import type { Clock } from '../../core/clock/clock.ts'
 import type { RecordInput } from '../../core/log/log.ts'
+import type { BufferPool } from '../../core/memory/buffer-pool.ts'
+import type { CallPart } from '../../events/calls.ts'
+import { type CallSplit, createCallWriter } from '../../events/calls-writer.ts'
 import type { PayloadSlices } from './envelope.ts'
 import type { EndHead, StartHead } from './part-checks.ts'
 import {
@@ -19,6 +18,7 @@ import {
   startPayload,
   summaryPayload,
 } from './payload-texts.ts'
+import type { Slice } from './scan.ts'
 import { coerceSummary } from './summary-check.ts'
 
 /** A start or an end with its payloads; a whole call has both, with the same payloads. */

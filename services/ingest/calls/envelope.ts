@@ -2,6 +2,9 @@
 import { invalid, TooLongHere, tooLarge } from '../../core/http/errors.ts'
 import { parseJson } from '../../core/http/json-check.ts'
 import type { RouteContext } from '../../core/http/route.ts'
+import { type Scan, startScan, unreadable } from '../../core/json/tokens.ts'
+import { isObject, type Json } from './field-checks.ts'
+import type { WireNames } from './part-checks.ts'
 import {
   endScan,
   enter,
@@ -18,10 +21,7 @@ import {
   takeScalar,
   takeSlice,
   typeOf,
-} from '../../core/json-scan.ts'
-import { type Scan, startScan, unreadable } from '../../core/json-tokens.ts'
-import { isObject, type Json } from './field-checks.ts'
-import type { WireNames } from './part-checks.ts'
+} from './scan.ts'
 
 /** Payloads of one side of an item as they stand in the body; null when the key is absent. */
 export type PayloadSlices = {

@@ -1,8 +1,8 @@
 // Checks of single fields of call writes: what is wrong is collected, so that one answer names every fault of an item.
 import { integerIn } from '../../../schemas/coerce.ts'
 import { maxFaults } from '../../../schemas/collections.ts'
+import { isPlausible, parseTimestamp } from '../../core/clock/timestamps.ts'
 import { type Detail, type Fault, type FaultStatus, fault, invalid, shownKey } from '../../core/http/errors.ts'
-import { isPlausible, parseTimestamp } from '../../core/timestamps.ts'
 
 export type Json = Record<string, unknown>
 

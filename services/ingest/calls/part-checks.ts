@@ -1,9 +1,10 @@
 // Checks starts and ends as callers send them and reads everything but the payloads.
-import type { UsageEntry } from '../../core/call-rows.ts'
-import { isLongerThan } from '../../core/characters.ts'
+
+import { hasRefScheme, parseRef } from '../../content/refs.ts'
+import { isPlausible, parseTimestamp } from '../../core/clock/timestamps.ts'
 import { isCallId, uuidv7 } from '../../core/ids.ts'
-import { hasRefScheme, parseRef } from '../../core/refs.ts'
-import { isPlausible, parseTimestamp } from '../../core/timestamps.ts'
+import { isLongerThan } from '../../core/json/characters.ts'
+import type { UsageEntry } from '../../events/calls.ts'
 import {
   type Findings,
   hasObject,

@@ -1,7 +1,8 @@
 // Checks the summary of an end: token counts per model and status counts must be integers, all else is the caller's own.
-import type { UsageEntry } from '../../core/call-rows.ts'
-import { isRawNumber, parseLossless, rawNumber, stringifyLossless } from '../../core/json-lossless.ts'
-import { rewriteJson } from '../../core/json-rewrite.ts'
+
+import { isRawNumber, parseLossless, rawNumber, stringifyLossless } from '../../core/json/lossless.ts'
+import { rewriteJson } from '../../core/json/rewrite.ts'
+import type { UsageEntry } from '../../events/calls.ts'
 import { coerceInteger, type Findings, isObject, type Json, misfit } from './field-checks.ts'
 
 export type Summary = {

@@ -1,13 +1,13 @@
 // Writing prices of models: POST /cost/create.
 import { costCreateRequest, costCreateResponse } from '../../../schemas/costs.ts'
-import type { Clock } from '../../core/clock.ts'
-import { type CostCreated, costsRecord } from '../../core/cost-rows.ts'
+import type { Clock } from '../../core/clock/clock.ts'
+import { parseTimestamp } from '../../core/clock/timestamps.ts'
 import { fault, invalid } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import { uuidv7 } from '../../core/ids.ts'
 import type { Log } from '../../core/log/log.ts'
-import { formatPositions, positionHeader } from '../../core/positions.ts'
-import { parseTimestamp } from '../../core/timestamps.ts'
+import { formatPositions, positionHeader } from '../../core/log/positions.ts'
+import { type CostCreated, costsRecord } from '../../events/costs.ts'
 
 export type CostWriteDeps = {
   log: Pick<Log, 'append'>

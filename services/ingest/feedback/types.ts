@@ -1,8 +1,8 @@
 // The rules of the feedback types: what a payload must hold, and which refs and scorer columns an item may carry.
 import type { FeedbackCreate } from '../../../schemas/feedback.ts'
-import { isLongerThan } from '../../core/characters.ts'
+import { parseRef, type Ref } from '../../content/refs.ts'
 import { fault } from '../../core/http/errors.ts'
-import { parseRef, type Ref } from '../../core/refs.ts'
+import { isLongerThan } from '../../core/json/characters.ts'
 
 type Kind = 'note' | 'reaction' | 'annotation' | 'runnable' | 'agent_monitor' | 'agent_user_feedback' | 'other'
 

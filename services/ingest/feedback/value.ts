@@ -1,7 +1,8 @@
 // What is stored of a payload: reactions get their names, and the size is bounded.
-import { canonicalJson, members } from '../../core/canonical-json.ts'
-import { storedPayload } from '../../core/feedback-rows.ts'
+
 import { fault } from '../../core/http/errors.ts'
+import { canonicalJson, members } from '../../core/json/canonical.ts'
+import { storedPayload } from '../../events/feedback.ts'
 import { readEmoji } from './emoji.ts'
 
 /** Characters of a payload as JSON text with `", "`, `": "` and ASCII escapes. */

@@ -1,6 +1,6 @@
 // Checks a value against a JSON Schema of a client: in this thread, and in the one for what may take long.
 import { type Schema, Validator } from '@cfworker/json-schema'
-import { unicodePattern } from '../patterns.ts'
+import { unicodePattern } from './patterns.ts'
 
 /** Null = the value fits; otherwise why it does not, or why the schema cannot be applied. */
 export type Verdict = string | null

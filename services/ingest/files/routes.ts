@@ -1,13 +1,13 @@
 // Writing files: POST /file/create.
 import { fileCreateResponse } from '../../../schemas/files.ts'
-import type { Blobs } from '../../core/blobs.ts'
-import type { Clock } from '../../core/clock.ts'
-import { blobFileRecord, inlineFileRecord } from '../../core/file-rows.ts'
+import type { Blobs } from '../../core/blobs/blobs.ts'
+import type { Clock } from '../../core/clock/clock.ts'
 import { fault, invalid } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import type { Log } from '../../core/log/log.ts'
-import { formatPositions, positionHeader } from '../../core/positions.ts'
+import { formatPositions, positionHeader } from '../../core/log/positions.ts'
+import { blobFileRecord, inlineFileRecord } from '../../events/files.ts'
 import { discard, readUpload } from './upload.ts'
 
 export type FileWriteDeps = {

@@ -1,11 +1,11 @@
 // Reads one multipart upload as a stream: small files into memory, larger ones into blob storage, never more at once.
 import type { Readable } from 'node:stream'
 import busboy from 'busboy'
-import type { Blobs, BlobUpload } from '../../core/blobs.ts'
-import { createFileDigest } from '../../core/digest.ts'
-import { inlineFileBytes } from '../../core/file-rows.ts'
+import { createFileDigest } from '../../content/digest.ts'
+import type { Blobs, BlobUpload } from '../../core/blobs/blobs.ts'
 import { ClientGone } from '../../core/http/body.ts'
 import { Fault, fault, invalid, tooLarge } from '../../core/http/errors.ts'
+import { inlineFileBytes } from '../../events/files.ts'
 
 export type Upload = {
   fields: Map<string, string>

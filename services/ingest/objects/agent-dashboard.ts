@@ -1,6 +1,7 @@
 // The builtin class AgentDashboard: panels on a grid of 24 columns, each closed to keys that it does not know.
-import { members } from '../../core/canonical-json.ts'
+
 import { fault } from '../../core/http/errors.ts'
+import { members } from '../../core/json/canonical.ts'
 import {
   array,
   defaulted,

@@ -1,6 +1,6 @@
 // The builtin object classes as tables of fields (specification: objects, section 2.3).
 import { fault } from '../../core/http/errors.ts'
-import { baseUrlFault } from '../../core/public-url.ts'
+import { baseUrlFault } from '../../core/http/public-url.ts'
 import { agentDashboard } from './agent-dashboard.ts'
 import { isJsonSchema } from './json-schema.ts'
 import { queryShape } from './query-nodes.ts'

@@ -1,5 +1,5 @@
 // Tells whether a JSON value is a well-formed JSON Schema: each known keyword has a value of the kind it needs.
-import { isPattern } from '../patterns.ts'
+import { isPattern } from '../feedback/patterns.ts'
 
 type Check = (value: unknown) => boolean
 

@@ -1,6 +1,7 @@
 // The stored form of a calls query inside a saved view: as sent, with class data on every node.
-import { items, members } from '../../core/canonical-json.ts'
+
 import { fault } from '../../core/http/errors.ts'
+import { items, members } from '../../core/json/canonical.ts'
 import { array, boolean, defaulted, map, model, nullable, oneOf, required, type Shape, string } from './shapes.ts'
 
 const bases = ['BaseModel']

@@ -1,13 +1,13 @@
 // Writing versioned objects: POST /obj/create.
 import { objCreateRequest, objCreateResponse } from '../../../schemas/objects.ts'
-import { members } from '../../core/canonical-json.ts'
-import type { Clock } from '../../core/clock.ts'
+import type { NameBinding } from '../../content/name-binding.ts'
+import type { Clock } from '../../core/clock/clock.ts'
 import { fault, invalid } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
+import { members } from '../../core/json/canonical.ts'
 import type { Log } from '../../core/log/log.ts'
-import type { NameBinding } from '../../core/name-binding.ts'
-import { objectContent, objectRecord } from '../../core/object-rows.ts'
-import { formatPositions, positionHeader } from '../../core/positions.ts'
+import { formatPositions, positionHeader } from '../../core/log/positions.ts'
+import { objectContent, objectRecord } from '../../events/objects.ts'
 import { builtinClasses } from './builtin-classes.ts'
 import { checkObjectName, processClass, storedRefs } from './value.ts'
 

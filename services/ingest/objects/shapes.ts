@@ -1,6 +1,7 @@
 // Checks and rewrites JSON text against a described class, member by member, so that numbers stay as they were sent.
-import { floatText, items, members } from '../../core/canonical-json.ts'
+
 import { fault } from '../../core/http/errors.ts'
+import { floatText, items, members } from '../../core/json/canonical.ts'
 
 /** Takes the JSON text of a value and its place (for the reason text), gives the JSON text to store; throws Fault 400. */
 export type Shape = (text: string, at: string) => string

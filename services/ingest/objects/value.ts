@@ -1,8 +1,9 @@
 // What an object's value says about itself: its class, its kind and its refs, and the value after class processing.
-import { isLongerThan } from '../../core/characters.ts'
+
+import { extractRefs, refuseInternalRefs } from '../../content/refs.ts'
 import { fault } from '../../core/http/errors.ts'
-import type { ObjectKind } from '../../core/object-rows.ts'
-import { extractRefs, refuseInternalRefs } from '../../core/refs.ts'
+import { isLongerThan } from '../../core/json/characters.ts'
+import type { ObjectKind } from '../../events/objects.ts'
 import type { BuiltinClass } from './builtin-classes.ts'
 
 export type Processed = {

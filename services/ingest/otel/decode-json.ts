@@ -2,7 +2,7 @@
 
 import { Fault, TooLongHere, tooLarge } from '../../core/http/errors.ts'
 import { parseJson } from '../../core/http/json-check.ts'
-import { isRawNumber } from '../../core/json-lossless.ts'
+import { isRawNumber } from '../../core/json/lossless.ts'
 import { type Budget, containerBytes, measureJson } from './budget.ts'
 import type {
   Attributes,

@@ -1,5 +1,5 @@
 // Expands flat dotted attributes into a tree (specification: OTLP, section 3).
-import { inlineTextLength } from '../../core/content-port.ts'
+import { inlineTextLength } from '../../content/content-port.ts'
 import { type Budget, cost, spend } from './budget.ts'
 import { keyOf, maxPath } from './keys.ts'
 import type { Attributes } from './spans.ts'

@@ -2,7 +2,7 @@
 import type { GrpcMethod } from '../../core/grpc/server.ts'
 import { GrpcError, grpcStatus } from '../../core/grpc/status.ts'
 import type { Route } from '../../core/http/route.ts'
-import { positionHeader } from '../../core/positions.ts'
+import { positionHeader } from '../../core/log/positions.ts'
 import { integerField } from '../../core/protobuf.ts'
 import { protobufType } from './reply.ts'
 

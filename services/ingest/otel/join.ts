@@ -5,7 +5,7 @@ import {
   joinedEvents,
   type StoredRecord,
   type StoredSpan,
-} from '../../core/gen-ai-events.ts'
+} from '../../events/gen-ai-events.ts'
 import { createBudget } from './budget.ts'
 import { createConventions } from './conventions.ts'
 import { type Expansion, expand } from './expand.ts'

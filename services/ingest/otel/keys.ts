@@ -1,5 +1,5 @@
 // What is known about an attribute key or JSON key, worked out once per key: its path, its JSON text, whether it is secret.
-import { isSensitiveKey } from '../../core/redact.ts'
+import { isSensitiveKey } from '../../content/redact.ts'
 
 export type Key = {
   /** Segments between the dots; of a key that is too deep only one more than there may be. */

@@ -1,7 +1,8 @@
 // Turns one decoded span into the complete call that it becomes (specification: OTLP, sections 2 to 7).
-import type { CallPart } from '../../core/call-rows.ts'
-import { marks } from '../../core/dump-marks.ts'
-import { extractRefs } from '../../core/refs.ts'
+
+import { extractRefs } from '../../content/refs.ts'
+import { marks } from '../../content/span-dump.ts'
+import type { CallPart } from '../../events/calls.ts'
 import { createBudget } from './budget.ts'
 import { type Conventions, contentEvents, inputEvents, outputEvent, type Source } from './conventions.ts'
 import { dumpText } from './dump.ts'

@@ -1,5 +1,5 @@
 // Times of spans: ISO text of the dump, and the Langfuse attributes that override a span's own times.
-import { isPlausible, parseTimestamp } from '../../core/timestamps.ts'
+import { isPlausible, parseTimestamp } from '../../core/clock/timestamps.ts'
 import type { Value } from './values.ts'
 
 const dayUs = 86_400_000_000

@@ -1,6 +1,7 @@
 // Token usage of a span: what the conventions call it, as integers (specification: OTLP, section 6).
-import type { UsageEntry } from '../../core/call-rows.ts'
-import { isRawNumber } from '../../core/json-lossless.ts'
+
+import { isRawNumber } from '../../core/json/lossless.ts'
+import type { UsageEntry } from '../../events/calls.ts'
 import type { Conventions, UsageField } from './conventions.ts'
 import { present, textOf } from './find.ts'
 import type { Branch, Value } from './values.ts'

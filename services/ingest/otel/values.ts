@@ -1,8 +1,8 @@
 // Attribute values between the decoder and the JSON text: what they may be, and how JSON inside strings is taken in.
-import { inlineTextLength } from '../../core/content-port.ts'
-import { isRawNumber, type RawNumber, rawNumber } from '../../core/json-lossless.ts'
-import { rewriteJson } from '../../core/json-rewrite.ts'
-import { isSensitiveKey, redacted } from '../../core/redact.ts'
+import { inlineTextLength } from '../../content/content-port.ts'
+import { isSensitiveKey, redacted } from '../../content/redact.ts'
+import { isRawNumber, type RawNumber, rawNumber } from '../../core/json/lossless.ts'
+import { rewriteJson } from '../../core/json/rewrite.ts'
 import { type Budget, containerBytes, measureJson, spend } from './budget.ts'
 import { keyOf } from './keys.ts'
 

@@ -5,14 +5,14 @@ import {
   tableFromDigestsRequest,
   tableFromDigestsResponse,
 } from '../../../schemas/tables.ts'
-import { items, members } from '../../core/canonical-json.ts'
-import type { Clock } from '../../core/clock.ts'
+import { refuseInternalRefs } from '../../content/refs.ts'
+import type { Clock } from '../../core/clock/clock.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
+import { items, members } from '../../core/json/canonical.ts'
 import type { Log } from '../../core/log/log.ts'
-import { formatPositions, positionHeader } from '../../core/positions.ts'
-import { refuseInternalRefs } from '../../core/refs.ts'
-import { makeTable, type NewTable } from '../../core/table-rows.ts'
+import { formatPositions, positionHeader } from '../../core/log/positions.ts'
+import { makeTable, type NewTable } from '../../events/tables.ts'
 
 export type TableWriteDeps = {
   log: Pick<Log, 'append'>

@@ -4,13 +4,13 @@ import type {
   AnnotationQueueItemsQuery,
   AnnotationState,
 } from '../../../schemas/annotation-queues.ts'
+import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { type ProjectScope, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
-import { formatTimestamp } from '../../core/timestamps.ts'
+import { allOf } from '../calls/access/scope.ts'
 import { deletedAmong } from '../calls/deleted.ts'
-import { asFewNumbers, asNumbers, compactRows } from '../calls/light.ts'
-import { allOf } from '../calls/scope.ts'
+import { asFewNumbers, asNumbers, compactRows } from '../calls/header.ts'
 import type { Bounds, KeyedList } from '../list-rows.ts'
 import { type Sorted, sortedBy } from './sorted.ts'
 

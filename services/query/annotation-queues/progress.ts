@@ -1,14 +1,14 @@
 // Moving an annotator's progress on an item: POST /annotation_queues/{queue_id}/items/{item_id}/progress.
 import { annotationQueueProgressRequest, annotationQueueProgressResponse } from '../../../schemas/annotation-queues.ts'
-import { type ProgressState, progressedRecord } from '../../core/annotation-queue-rows.ts'
-import { throwIfStale } from '../../core/freshness.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
-import { formatPositions, positionHeader } from '../../core/positions.ts'
+import { throwIfStale } from '../../core/log/freshness.ts'
+import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import { param, projectQuery, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
-import { compactRows } from '../calls/light.ts'
+import { type ProgressState, progressedRecord } from '../../events/annotation-queues.ts'
+import { compactRows } from '../calls/header.ts'
 import { type ItemRow, itemQuery, shownItem } from './items.ts'
 import type { AnnotationQueueDeps } from './routes.ts'
 

@@ -1,13 +1,13 @@
 // Queues as they are: the newest value of each of their parts.
 import type { AnnotationQueue } from '../../../schemas/annotation-queues.ts'
-import { type Freshness, unlessStale } from '../../core/freshness.ts'
+import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { fault } from '../../core/http/errors.ts'
 import type { RouteContext } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
+import { type Freshness, unlessStale } from '../../core/log/freshness.ts'
 import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
-import { formatTimestamp } from '../../core/timestamps.ts'
-import { asNumbers, compactRows } from '../calls/light.ts'
+import { asNumbers, compactRows } from '../calls/header.ts'
 
 /** Times in microseconds. */
 type QueueRow = [

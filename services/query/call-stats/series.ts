@@ -1,9 +1,9 @@
 // The statements of call statistics over the calls themselves: data points per bucket, and per bucket and model.
 import { join, type ProjectScope, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
-import { callConditions, conditionsOf, payloadRows } from '../calls/conditions.ts'
-import { allOf, indexOf, type Scope } from '../calls/scope.ts'
-import type { CompiledCallsQuery } from '../expression/types.ts'
+import { allOf, indexOf, type Scope } from '../calls/access/scope.ts'
+import { callConditions, conditionsOf, payloadRows } from '../calls/conditions/conditions.ts'
+import type { CompiledCallsQuery } from '../language/types.ts'
 import type { Aggregate } from './aggregates.ts'
 import { readsBilled } from './metrics.ts'
 

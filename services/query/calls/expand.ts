@@ -1,13 +1,14 @@
 // Puts the values that refs point at in their places: what `expand_columns` shows in call records.
-import { members } from '../../core/canonical-json.ts'
+
+import type { ObjectRef } from '../../content/refs.ts'
 import { fault } from '../../core/http/errors.ts'
-import type { ObjectRef } from '../../core/refs.ts'
-import { type Expanded, expandedPaths } from '../expression/expanded.ts'
-import type { Document } from '../expression/types.ts'
-import { resolveRefs } from '../refs.ts'
-import type { RefSource } from '../refs-load.ts'
+import { members } from '../../core/json/canonical.ts'
+import type { Document } from '../language/types.ts'
+import type { RefSource } from '../refs/load.ts'
+import { resolveRefs } from '../refs/refs.ts'
+import { type Expanded, expandedPaths } from './conditions/expanded.ts'
+import { readableRef } from './conditions/refs-behind.ts'
 import type { Payload } from './payloads.ts'
-import { readableRef } from './refs-behind.ts'
 
 /** Refs resolved at once, and characters of values that are kept for the calls that follow. */
 const atOnce = 500

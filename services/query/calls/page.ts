@@ -2,11 +2,11 @@
 import type { ProjectId } from '../../core/ids.ts'
 import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
-import type { CompiledSort } from '../expression/types.ts'
-import { type CallConditions, callConditions, cheapConditions, joined, light } from './conditions.ts'
-import type { Direction } from './counts.ts'
-import { asNumbers } from './light.ts'
-import { allOf, instant, type Key, type Scope, scopeConditions } from './scope.ts'
+import type { CompiledSort } from '../language/types.ts'
+import type { Direction } from './access/counts.ts'
+import { allOf, instant, type Key, type Scope, scopeConditions } from './access/scope.ts'
+import { type CallConditions, callConditions, cheapConditions, joined, light } from './conditions/conditions.ts'
+import { asNumbers } from './header.ts'
 
 /** Order by start time and id. */
 export type TimeOrder = { startedAt: Direction; id: Direction }

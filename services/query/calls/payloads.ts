@@ -1,15 +1,15 @@
 // Payload texts of the calls of a page: read as raw bytes, the newest part of each side, in portions bounded by bytes.
 
-import { hasMarks, spliced } from '../../core/dump-marks.ts'
+import { hasMarks, spliced } from '../../content/span-dump.ts'
 import { retryLater } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
-import { rowBinary } from '../../core/row-binary.ts'
+import { rowBinary } from '../../core/store/row-binary.ts'
 import { identifier, join, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
-import type { Document } from '../expression/types.ts'
-import { type Side, sideOf } from './conditions.ts'
-import { type LightRow, place } from './light.ts'
-import { allOf, entries, type Index, instants, rangeConditions } from './scope.ts'
+import type { Document } from '../language/types.ts'
+import { allOf, entries, type Index, instants, rangeConditions } from './access/scope.ts'
+import { type Side, sideOf } from './conditions/conditions.ts'
+import { type LightRow, place } from './header.ts'
 
 /** What is read of a payload: its documents, and what follows from them for a bill (costs/billed.ts), as texts. */
 export type PayloadColumn = Document | 'billed_usage' | 'counts_cached'

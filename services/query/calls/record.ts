@@ -1,9 +1,9 @@
 // Writes call records: light fields as JSON, payload texts as the bytes that are stored.
-import { formatTimestamp } from '../../core/timestamps.ts'
+import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import type { CostsOfCall } from '../costs/call-costs.ts'
-import type { Document } from '../expression/types.ts'
+import type { Document } from '../language/types.ts'
+import { type LightRow, place } from './header.ts'
 import { mayHoldKey, membersOf, membersText } from './json-members.ts'
-import { type LightRow, place } from './light.ts'
 import type { Payload } from './payloads.ts'
 
 /** What a record shows: `null` columns = all. Names are neutral (`user_id`, not `<p>_user_id`). */

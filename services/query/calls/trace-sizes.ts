@@ -2,9 +2,9 @@
 import type { ProjectId } from '../../core/ids.ts'
 import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
-import { type CallConditions, callConditions } from './conditions.ts'
-import { compactRows, type LightRow, place } from './light.ts'
-import { allOf, everything, type Scope, scopeConditions } from './scope.ts'
+import { allOf, everything, type Scope, scopeConditions } from './access/scope.ts'
+import { type CallConditions, callConditions } from './conditions/conditions.ts'
+import { compactRows, type LightRow, place } from './header.ts'
 
 type Source = { store: Pick<Store, 'bytes'>; options: QueryOptions }
 

@@ -1,5 +1,5 @@
 // What a call cost: `summary.weave.costs`, from the usage that its summary reports and the prices of its models.
-import { formatTimestamp } from '../../core/timestamps.ts'
+import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { mayHoldKey, membersOf } from '../calls/json-members.ts'
 import type { Payload } from '../calls/payloads.ts'
 import { type Billed, billedOf, nothingBilled } from './billed.ts'

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { z } from 'zod'
 import { type PriceEntry, priceFile, shippedPriceFile } from '../../../schemas/costs.ts'
-import { parseTimestamp } from '../../core/timestamps.ts'
+import { parseTimestamp } from '../../core/clock/timestamps.ts'
 import { derivedPrices, type Price, type PriceTable, priceTable } from './prices.ts'
 
 const shippedFile = fileURLToPath(new URL('./default-prices.json', import.meta.url))

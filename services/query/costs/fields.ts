@@ -1,7 +1,7 @@
 // The columns of prices: which names a cost query may use, and what each one means.
 import { fault } from '../../core/http/errors.ts'
 import { type Sql, sql } from '../../core/store/sql.ts'
-import type { Column, Field, Fields, Sources } from '../expression/types.ts'
+import type { Column, Field, Fields, Sources } from '../language/types.ts'
 
 function column(name: string, kind: Column['kind'], as: (of: Sources) => Sql = (of) => of(name)): Column {
   const read = (): never => {

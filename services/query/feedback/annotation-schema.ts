@@ -1,10 +1,10 @@
 // Finds the JSON Schema that an annotation's value must fit, in the object that its ref names.
-import { isContentHash } from '../../core/digest.ts'
-import { type Freshness, unlessStale } from '../../core/freshness.ts'
-import { parseInRoom } from '../../core/heap-room.ts'
+import { isContentHash } from '../../content/digest.ts'
 import { Fault, fault } from '../../core/http/errors.ts'
 import type { RouteContext } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
+import { type Freshness, unlessStale } from '../../core/log/freshness.ts'
+import { parseInRoom } from '../../core/memory/heap-room.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type ObjectVersion, readObject } from '../objects/read.ts'
 

@@ -1,8 +1,8 @@
 // What call queries read from feedback: one text per call and field, made from the rows that were given to the call.
 import type { ProjectId } from '../../core/ids.ts'
 import { identifier, join, type ProjectScope, param, type Sql, sql } from '../../core/store/sql.ts'
-import type { FeedbackField } from '../expression/joins.ts'
-import { jsonString } from '../expression/json-sql.ts'
+import type { FeedbackField } from '../calls/conditions/joins.ts'
+import { jsonString } from '../language/json-sql.ts'
 import { sources } from './fields.ts'
 
 /** A value of one row as text, '' when it has none. */

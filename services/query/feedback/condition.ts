@@ -3,9 +3,9 @@ import { fault } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { type ProjectScope, param, type Sql, sql } from '../../core/store/sql.ts'
 import { deletedAmong } from '../calls/deleted.ts'
-import { compileCondition } from '../expression/compile.ts'
-import { type Operator, operators, parseQuery } from '../expression/parse.ts'
-import type { Condition, Fields } from '../expression/types.ts'
+import { compileCondition } from '../language/compile.ts'
+import { type Operator, operators, parseQuery } from '../language/parse.ts'
+import type { Condition, Fields } from '../language/types.ts'
 import { feedbackFields, isMap, sources, type WireNames } from './fields.ts'
 
 const comparisons = new Set<string>(['$eq', '$gt', '$gte', '$lt', '$lte'])

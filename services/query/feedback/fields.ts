@@ -1,8 +1,8 @@
 // The fields of feedback: which names a request may use, and what each one means in SQL.
 import { fault } from '../../core/http/errors.ts'
 import { identifier, param, sql } from '../../core/store/sql.ts'
-import { jsonPath, splitPath } from '../expression/path.ts'
-import type { Column, Field, Fields, Sources } from '../expression/types.ts'
+import { jsonPath, splitPath } from '../language/path.ts'
+import type { Column, Field, Fields, Sources } from '../language/types.ts'
 
 /** How the wire spells the user's field. */
 export type WireNames = { prefix: string; aliases: boolean }

@@ -2,7 +2,7 @@
 import type { ProjectId } from '../../core/ids.ts'
 import { join, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
-import { asFewNumbers, asNumbers, compactRows } from '../calls/light.ts'
+import { asFewNumbers, asNumbers, compactRows } from '../calls/header.ts'
 import { givenTo } from './condition.ts'
 import { membersOf, oldestFirst, rowText } from './select.ts'
 

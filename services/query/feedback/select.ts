@@ -1,12 +1,12 @@
 // What a feedback query answers: which SQL reads each field, and how its value is written into a row.
 
 import type { SortTerm } from '../../../schemas/query.ts'
+import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { fault } from '../../core/http/errors.ts'
 import { join, type Sql, sql } from '../../core/store/sql.ts'
-import { formatTimestamp } from '../../core/timestamps.ts'
-import { compileValue } from '../expression/compile.ts'
-import { jsonExists } from '../expression/json-sql.ts'
-import { checkWeight, maxBesideConditions, type Weighed } from '../expression/weight.ts'
+import { compileValue } from '../language/compile.ts'
+import { jsonExists } from '../language/json-sql.ts'
+import { checkWeight, maxBesideConditions, type Weighed } from '../language/weight.ts'
 import { distinctTerms } from '../sort-terms.ts'
 import { columnNames, feedbackField, sources, type WireNames } from './fields.ts'
 

@@ -2,7 +2,7 @@
 import type { ProjectId } from '../../core/ids.ts'
 import { join, type ProjectScope, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
-import { asFewNumbers, asNumbers } from '../calls/light.ts'
+import { asFewNumbers, asNumbers } from '../calls/header.ts'
 import type { Bounds } from '../list-rows.ts'
 import type { Member } from './select.ts'
 

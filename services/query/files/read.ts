@@ -1,5 +1,5 @@
 // Reading a file's bytes, from its chunks or from blob storage.
-import type { Blobs } from '../../core/blobs.ts'
+import type { Blobs } from '../../core/blobs/blobs.ts'
 import type { ByteRange } from '../../core/http/range.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { param, projectQuery, sql } from '../../core/store/sql.ts'
@@ -7,7 +7,7 @@ import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 
 type ChunkRow = { chunk_index: number; n_chunks: number; size_bytes: string; blob: string; content: string }
 
-/** All chunks of a file in order; inline files are small (core/file-rows.ts), so that they come at once. */
+/** All chunks of a file in order; inline files are small (events/files.ts), so that they come at once. */
 const chunksQuery = (projectId: ProjectId, digest: string): Query =>
   projectQuery('files.chunks', projectId, (project) => {
     const where = sql`digest = ${param('String', digest)}`

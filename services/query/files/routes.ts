@@ -1,10 +1,10 @@
 // Reading files: POST /file/content and /files/query_stats.
 import { fileContentRequest, filesStatsRequest, filesStatsResponse } from '../../../schemas/files.ts'
-import type { Blobs } from '../../core/blobs.ts'
-import type { Freshness } from '../../core/freshness.ts'
+import type { Blobs } from '../../core/blobs/blobs.ts'
 import { fault } from '../../core/http/errors.ts'
 import { askedRange } from '../../core/http/range.ts'
 import { type Route, route } from '../../core/http/route.ts'
+import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
 import { readFileContent, totalFileBytes } from './read.ts'
 

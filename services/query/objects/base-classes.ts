@@ -1,6 +1,7 @@
 // Which base classes the live versions of a name have: what the write path asks before it binds a name.
-import type { Freshness } from '../../core/freshness.ts'
-import type { BoundName, ReadBaseClasses } from '../../core/name-binding.ts'
+
+import type { BoundName, ReadBaseClasses } from '../../content/name-binding.ts'
+import type { Freshness } from '../../core/log/freshness.ts'
 import { param, projectQuery, sql } from '../../core/store/sql.ts'
 import { type Query, type Store, StoreError } from '../../core/store/store.ts'
 

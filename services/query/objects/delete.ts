@@ -1,14 +1,14 @@
 // Deleting versions of an object: POST /obj/delete. Served here, because the versions are found by reading.
 import { objDeleteRequest, objDeleteResponse } from '../../../schemas/objects.ts'
-import type { Clock } from '../../core/clock.ts'
-import { type Freshness, throwIfStale } from '../../core/freshness.ts'
+import type { Clock } from '../../core/clock/clock.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
+import { type Freshness, throwIfStale } from '../../core/log/freshness.ts'
 import type { Log } from '../../core/log/log.ts'
-import { objectDeletedRecord } from '../../core/object-rows.ts'
-import { formatPositions, positionHeader } from '../../core/positions.ts'
+import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import { sql } from '../../core/store/sql.ts'
 import type { Store } from '../../core/store/store.ts'
+import { objectDeletedRecord } from '../../events/objects.ts'
 import { type ListedVersion, listQuery } from './query.ts'
 
 export type ObjectDeleteDeps = {

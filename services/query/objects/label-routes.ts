@@ -7,16 +7,16 @@ import {
   tagsRequest,
   tagsResponse,
 } from '../../../schemas/object-labels.ts'
-import { isLongerThan } from '../../core/characters.ts'
-import type { Clock } from '../../core/clock.ts'
-import { type Freshness, throwIfStale } from '../../core/freshness.ts'
+import type { Clock } from '../../core/clock/clock.ts'
 import { fault, invalid } from '../../core/http/errors.ts'
 import { type Route, type RouteContext, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
-import { type LabelChange, labelRecord } from '../../core/label-rows.ts'
+import { isLongerThan } from '../../core/json/characters.ts'
+import { type Freshness, throwIfStale } from '../../core/log/freshness.ts'
 import type { Log } from '../../core/log/log.ts'
-import { formatPositions, positionHeader } from '../../core/positions.ts'
+import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import type { Store } from '../../core/store/store.ts'
+import { type LabelChange, labelRecord } from '../../events/object-labels.ts'
 import { distinctLabels } from './labels.ts'
 import { findDigest } from './read.ts'
 

@@ -1,10 +1,10 @@
 // Listing object versions: POST /objs/query.
 import type { z } from 'zod'
 import { objsQueryRequest, objsQueryResponse } from '../../../schemas/objects.ts'
-import type { Freshness } from '../../core/freshness.ts'
 import { retryLater, TooLongHere } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
+import type { Freshness } from '../../core/log/freshness.ts'
 import { join, type ProjectScope, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { nonNegative } from '../calls/routes.ts'

@@ -1,10 +1,10 @@
 // Reading one version of an object by digest, number or alias.
-import { isContentHash } from '../../core/digest.ts'
+import { isContentHash } from '../../content/digest.ts'
+import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { fault } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
-import { formatTimestamp } from '../../core/timestamps.ts'
 import { aliasDigest } from './labels.ts'
 import { versions } from './versions.ts'
 

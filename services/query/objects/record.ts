@@ -1,6 +1,7 @@
 // An object version as the interface shows it.
+
+import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import type { ProjectId } from '../../core/ids.ts'
-import { formatTimestamp } from '../../core/timestamps.ts'
 import type { VersionLabels } from './labels.ts'
 import type { ObjectVersion } from './read.ts'
 

@@ -1,7 +1,7 @@
 // Reading objects: POST /obj/read.
 import { objReadRequest, objReadResponse } from '../../../schemas/objects.ts'
-import type { Freshness } from '../../core/freshness.ts'
 import { type Route, route } from '../../core/http/route.ts'
+import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
 import { labelsOf } from './labels.ts'
 import { readObject } from './read.ts'

@@ -6,9 +6,9 @@ import {
   ttlSettingsResponse,
   ttlSettingsUpdateRequest,
 } from '../../../schemas/projects.ts'
-import type { Freshness } from '../../core/freshness.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
+import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
 import { sizes } from './sizes.ts'
 

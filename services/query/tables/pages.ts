@@ -2,7 +2,7 @@
 import type { ProjectId } from '../../core/ids.ts'
 import { param, projectQuery, sql } from '../../core/store/sql.ts'
 import { type Query, type Store, StoreError } from '../../core/store/store.ts'
-import { listChunkRows } from '../../core/table-rows.ts'
+import { listChunkRows } from '../../events/tables.ts'
 import { placesOf, rowsAt, rowTexts, type TableSource, tableCounts } from './read.ts'
 
 /** Most rows of a page; more is read window by window. */

@@ -3,7 +3,7 @@ import { retryLater } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
-import { listChunkRows } from '../../core/table-rows.ts'
+import { listChunkRows } from '../../events/tables.ts'
 import { portions } from '../json-parts.ts'
 import { ifSmall, unlessTooLarge } from '../list-rows.ts'
 

@@ -7,8 +7,8 @@ import {
   tableStatsRequest,
   tableStatsResponse,
 } from '../../../schemas/tables.ts'
-import type { Freshness } from '../../core/freshness.ts'
 import { type Route, route } from '../../core/http/route.ts'
+import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
 import { nonNegative } from '../calls/routes.ts'
 import { listReply } from '../json-parts.ts'

@@ -1,9 +1,9 @@
 // The order of table rows by paths into their values (specification: objects, tables, files and refs, section 3).
 import type { z } from 'zod'
 import type { tableQueryRequest } from '../../../schemas/tables.ts'
-import { compareCodePoints, items, members } from '../../core/canonical-json.ts'
 import { fault, TooLongHere } from '../../core/http/errors.ts'
-import { rewriteJson } from '../../core/json-rewrite.ts'
+import { compareCodePoints, items, members } from '../../core/json/canonical.ts'
+import { rewriteJson } from '../../core/json/rewrite.ts'
 import { distinctTerms } from '../sort-terms.ts'
 import { type Place, rowsAt, type TableSource } from './read.ts'
 

@@ -1,15 +1,15 @@
 // Changing tables: POST /table/update. Served here, because the base list has to be read.
 import { type TableUpdate, tableUpdateRequest, tableUpdateResponse } from '../../../schemas/tables.ts'
-import { items, members } from '../../core/canonical-json.ts'
-import type { Clock } from '../../core/clock.ts'
-import type { Freshness } from '../../core/freshness.ts'
+import { refuseInternalRefs } from '../../content/refs.ts'
+import type { Clock } from '../../core/clock/clock.ts'
 import { fault, retryLater, TooLongHere } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
+import { items, members } from '../../core/json/canonical.ts'
+import type { Freshness } from '../../core/log/freshness.ts'
 import type { Log } from '../../core/log/log.ts'
-import { formatPositions, positionHeader } from '../../core/positions.ts'
-import { refuseInternalRefs } from '../../core/refs.ts'
+import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import type { Store } from '../../core/store/store.ts'
-import { makeTable, type TableRow } from '../../core/table-rows.ts'
+import { makeTable, type TableRow } from '../../events/tables.ts'
 import { wholeList } from './read.ts'
 
 export type TableUpdateDeps = {

@@ -1,7 +1,7 @@
 // Compares what the tables remember with the log that is there: the same one, a new one, another one, or a shorter one.
 import type { Position, TopicIdentity } from '../../core/log/log.ts'
-import { formatPositions } from '../../core/positions.ts'
-import type { TopicName } from '../../core/topics.ts'
+import { formatPositions } from '../../core/log/positions.ts'
+import type { TopicName } from '../../core/log/topics.ts'
 import type { Applied, AppliedRow, MissingRange } from './table.ts'
 
 /** The log and the tables do not belong together; the message is a line for the operator. */

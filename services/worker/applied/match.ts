@@ -1,7 +1,7 @@
 // The start: the log and the tables are brought together, or it is refused with the choices that an operator has.
 import type { Log, Position } from '../../core/log/log.ts'
+import { type TopicName, topics } from '../../core/log/topics.ts'
 import type { Store } from '../../core/store/store.ts'
-import { type TopicName, topics } from '../../core/topics.ts'
 import { adopt, lowerCover, recountAll, register } from './adopt.ts'
 import { type Compared, compare, LogMismatch } from './compare.ts'
 import { type Applied, type AppliedRow, acknowledgeMissing, readApplied, writeApplied, writeMissing } from './table.ts'

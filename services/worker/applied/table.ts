@@ -1,7 +1,7 @@
 // What the tables remember of the log: its id, the position of each partition, and what neither of them holds any more.
 import type { Position } from '../../core/log/log.ts'
+import type { TopicName } from '../../core/log/topics.ts'
 import type { Store } from '../../core/store/store.ts'
-import type { TopicName } from '../../core/topics.ts'
 import { statement } from '../statements.ts'
 
 /** The log that a topic's tables are filled from. */

@@ -1,7 +1,7 @@
 // While a process runs: writes down now and then what is applied, and notices when tables or log are not its own any more.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log, Position, TopicIdentity } from '../../core/log/log.ts'
-import type { Progress } from '../../core/progress.ts'
+import type { Progress } from '../../core/log/progress.ts'
 import { type Store, StoreError } from '../../core/store/store.ts'
 import { LogMismatch, otherLog } from './compare.ts'
 import { positionsOf } from './match.ts'

@@ -1,0 +1,370 @@
+// Every setting of the server: its name, its default, its one-line help; read from CALLHOUSE_* variables and flags.
+import { isIP } from 'node:net'
+import { totalmem } from 'node:os'
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { parseBucketUrl } from '../core/blobs/bucket-url.ts'
+import { type FlagTypes, parseArguments } from '../core/process/arguments.ts'
+import {
+  type About,
+  about,
+  choice,
+  integer,
+  list,
+  path,
+  portOrOff,
+  secret,
+  setting,
+  text,
+  truth,
+} from './setting-kinds.ts'
+
+const mebibyte = 1024 * 1024
+const gibibyte = 1024 * mebibyte
+
+/** 60 % of what this process may use, at most 8 GiB. */
+function engineMemory(): number {
+  const limit = process.constrainedMemory()
+  const available = limit > 0 ? Math.min(limit, totalmem()) : totalmem()
+  return Math.min(8 * gibibyte, Math.floor(available * 0.6))
+}
+
+const proxyNames = new Set(['loopback', 'linklocal', 'uniquelocal'])
+function isAddressRange(entry: string): boolean {
+  const [address = '', bits, ...rest] = entry.split('/')
+  const version = isIP(address)
+  if (version === 0) return proxyNames.has(entry)
+  if (bits === undefined) return true
+  return rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)
+}
+
+function isOrigin(entry: string): boolean {
+  if (entry === '*') return true
+  const url = URL.parse(entry)
+  return url !== null && url.origin === entry
+}
+
+const configSchema = z.object({
+  port: integer(6400, 'port to listen on; 0 = any free port', 0, 65535),
+  host: text('127.0.0.1', 'address to listen on'),
+  dataDir: setting(
+    '.callhouse',
+    'data folder of an embedded installation',
+    z
+      .string()
+      .min(1, { error: 'must not be empty' })
+      .transform((value) => resolve(value)),
+  ),
+  logLevel: choice('info', 'least level that is logged', [
+    'trace',
+    'debug',
+    'info',
+    'warn',
+    'error',
+    'fatal',
+    'silent',
+  ]),
+  wirePrefix: choice('platform', 'first word of user and run fields on the wire', ['platform', 'wb']),
+  wireAliases: truth(true, 'accept wb_* fields on input under any prefix'),
+  feedbackPrefix: text(
+    'wandb',
+    'first word of the feedback types that the server writes',
+    /^[A-Za-z0-9_-]+$/,
+    'must be one word of letters, digits, _ and -',
+  ),
+  keys: secret(
+    list(
+      '',
+      'API keys with every right, as user:key pairs',
+      (entry) => /^[^:]+:.+$/.test(entry),
+      'user:key pairs, both parts non-empty',
+    ),
+  ),
+  corsOrigins: list(
+    '',
+    'origins that pages may call from, or *',
+    isOrigin,
+    'origins such as https://example.com, or *',
+  ),
+  allowedHosts: list(
+    '',
+    'Host names that are served besides the loopback names; needed behind a proxy on loopback',
+    (entry) => /^[A-Za-z0-9._-]+$|^\[[0-9A-Fa-f:.]+\]$/.test(entry),
+    'host names without port',
+  ),
+  trustProxy: list('', 'addresses whose X-Forwarded-For counts', isAddressRange, 'addresses or ranges (10.0.0.0/8)'),
+  geoRanges: path('CSV file of address ranges: first, last, country code, country name'),
+  geoBlock: list(
+    '',
+    'country codes that /geolocate answers as not allowed',
+    (entry) => /^[A-Za-z]{2}$/.test(entry),
+    'two-letter country codes',
+  ),
+  minPythonVersion: text(
+    '0.51.0',
+    'least Python SDK version told to clients; clients below it stop tracing',
+    /^\d+(\.\d+)*([.-]?[A-Za-z0-9]+)*$/,
+    'must be a version such as 0.51.0',
+  ),
+  maxBodyBytes: integer(32 * mebibyte, 'largest inflated JSON or OTLP body', 1024, gibibyte),
+  maxFileBytes: integer(256 * mebibyte, 'largest file upload', 1024),
+  fileBucket: setting(
+    '',
+    'bucket of large files, s3://bucket/prefix?endpoint=…&region=…; empty = the data folder',
+    z.string().refine((value) => value === '' || parseBucketUrl(value) !== null, {
+      error: 'must be s3://bucket/prefix with endpoint (an http or https address) and region as its only parameters',
+    }),
+  ),
+  maxJsonDepth: integer(512, 'most nested containers in a JSON body', 8, 1000),
+  maxInflightBytes: integer(
+    256 * mebibyte,
+    'bytes of request bodies in memory at one time; more is answered 429',
+    1024,
+  ),
+  allowPrivateNetworks: truth(false, 'Providers of a project may name private addresses'),
+  wordIndex: truth(false, 'index the words of inputs and outputs: contains finds rare words fast'),
+  pricesFile: path('price table of the operator'),
+  usageOwnOnly: truth(false, 'usage rollups count what parents already carry only once'),
+  otelVendorNamespaces: list(
+    'platform,wandb',
+    'OTLP attribute namespaces and <vendor>-api-key headers',
+    (entry) => /^[a-z0-9_-]+$/.test(entry),
+    'lower-case words',
+  ),
+  otelProjectAttribute: setting(
+    '',
+    "resource attribute that names a project of the key's entity, such as service.name; empty = none",
+    z.string().regex(/^[\w.-]*$/, { error: 'must be the name of an attribute' }),
+  ),
+  otlpGrpcPort: portOrOff(4317, 'port of OTLP over gRPC, or off'),
+  otlpHttpPort: portOrOff(4318, 'port of OTLP over HTTP alone, or off; the main port takes it too'),
+  tlsCert: path('certificate chain in PEM: all ports speak TLS; read again when it changes'),
+  tlsKey: path('private key of the certificate, in PEM'),
+  otelEventsAsIo: truth(true, 'read OTLP message events as inputs and output'),
+  otelLogsAsIo: truth(true, 'log records of generative AI become part of the calls of their spans'),
+  memoryCapBytes: integer(engineMemory(), 'memory that the engine may use', 256 * mebibyte),
+  freshnessMs: integer(2000, 'longest wait of a read for writes that are accepted and not yet visible', 0, 60_000),
+  maxUnappliedBytes: integer(512 * mebibyte, 'accepted bytes not yet in the tables; more is answered 429', mebibyte),
+  adoptLog: truth(
+    false,
+    'take tables of another log over, for one start; see docs/operate.md: when log or tables are lost',
+  ),
+  logRetentionHours: integer(168, 'how long applied log segments are kept'),
+  logsDays: integer(30, 'days that OTLP log records are kept; a month goes as a whole, once all of it is older', 1),
+  minFreeBytes: integer(
+    gibibyte,
+    'free disk space below which writes are answered 503; or 5 % of the disk, up to 16 GiB, if that is more',
+  ),
+  requestTimeoutMs: integer(60_000, 'time of a request up to the first byte of its answer; then 504', 100, 3_600_000),
+  queryTimeoutMs: integer(30_000, 'time of one database query; then 504', 100, 3_600_000),
+  queryMemoryBytes: integer(2 * gibibyte, 'memory of one database query; then 502', 16 * mebibyte),
+  queryRows: integer(
+    0,
+    'rows that one database query about a project may go through; what would take more is answered 400; 0 = any number',
+    0,
+  ),
+  edgeNumber: integer(
+    0,
+    'number of this process among all that share a log; 0 = leased over the brokers when the log is Kafka',
+    0,
+    1023,
+  ),
+  kafkaBrokers: list(
+    '',
+    'Kafka brokers that hold the log; none = the embedded log in the data folder',
+    (entry) => /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}$/.test(entry),
+    'host:port pairs',
+  ),
+  kafkaTopicPrefix: text(
+    'callhouse.',
+    'first part of the names of the topics',
+    /^[A-Za-z0-9._-]{1,100}$/,
+    'must be up to 100 letters, digits, ., _ and -',
+  ),
+  kafkaGroup: text('callhouse-workers', 'consumer group of the workers'),
+  kafkaPartitions: integer(6, 'partitions of topics that are created', 1, 1000),
+  kafkaReplication: integer(1, 'replicas of topics that are created', 1, 10),
+  kafkaCompression: choice('none', 'compression of what is appended to Kafka', ['none', 'gzip']),
+  kafkaSessionTimeoutMs: integer(
+    30_000,
+    'a worker that the brokers do not hear of for so long loses its partitions',
+    1_000,
+    1_800_000,
+  ),
+  kafkaDeliveryTimeoutMs: integer(
+    10_000,
+    'time in which the brokers must acknowledge a write; then 503',
+    1_000,
+    600_000,
+  ),
+  kafkaTls: truth(false, 'TLS to the brokers'),
+  kafkaSasl: choice('none', 'SASL mechanism of the brokers', ['none', 'plain', 'scram-sha-256', 'scram-sha-512']),
+  kafkaUser: setting('', 'SASL user', z.string()),
+  kafkaPassword: secret(setting('', 'SASL password', z.string())),
+  workerId: setting(
+    '',
+    'name of this worker among all, the same after a restart; empty = a new one at each start',
+    z.string(),
+  ),
+  clickhouseUrl: setting(
+    '',
+    'ClickHouse server (http://host:8123); none = the embedded engine in the data folder',
+    z
+      .string()
+      .refine((value) => value === '' || /^https?:$/.test(URL.parse(value)?.protocol ?? ''), {
+        error: 'must be an http or https address',
+      })
+      .transform((value) => (value === '' ? undefined : value)),
+  ),
+  clickhouseUser: setting('default', 'user of the ClickHouse server', z.string()),
+  clickhousePassword: secret(setting('', 'password of the ClickHouse server', z.string())),
+  clickhouseDatabase: text('callhouse', 'database of the ClickHouse server', /^\w+$/, 'must be one word'),
+  clickhouseCluster: setting(
+    '',
+    'cluster of the ClickHouse server; none = one server',
+    z.string().regex(/^\w*$/, { error: 'must be one word' }),
+  ),
+  evaluateDispatch: truth(true, 'run the evaluations that /evaluations/evaluate_model asks for; else 503'),
+  engineUrl: setting(
+    '',
+    'base address of the default inference engine, an OpenAI-compatible server (http://host:8000/v1); none = 501',
+    z
+      .string()
+      .refine(
+        (value) => value === '' || (/^https?:\/\/[^/]/.test(value) && !/[?#]/.test(value) && URL.canParse(value)),
+        {
+          error: 'must be an http or https address without query and fragment',
+        },
+      )
+      .transform((value) => (value === '' ? undefined : value)),
+  ),
+  engineKey: secret(setting('', 'key of the default engine; none = no Authorization header', z.string())),
+  enginePrefix: text('coreweave/', 'models whose name begins so go to the default engine'),
+  enginePriority: truth(false, 'the default engine schedules by priority; else any but 0 is refused'),
+  engineGetPaths: list(
+    '',
+    'paths that GET /inference/v1 passes on to the default engine with its key, besides models; * is one segment',
+    (entry) => /^[\w-][\w.~-]*(?:\/(?:\*|[\w-][\w.~-]*))*$/.test(entry),
+    'paths such as batches or batches/*',
+  ),
+  providersFile: path('JSON file of inference providers, models and bindings of secrets; read again when it changes'),
+  inferenceConcurrency: setting(
+    'off',
+    'concurrent inference requests per project; more is answered 429',
+    z
+      .string()
+      .regex(/^(?:off|[1-9]\d{0,5})$/, { error: 'must be off or an integer from 1' })
+      .transform((value) => (value === 'off' ? undefined : Number(value))),
+  ),
+})
+
+/** Settings after parsing, plus the secrets of CALLHOUSE_SECRET_<NAME>. */
+export type Config = z.output<typeof configSchema> & {
+  secrets: Record<string, string>
+  /** Settings that the operator gave; the others have their default. */
+  given: ReadonlySet<string>
+}
+
+const secretPrefix = 'CALLHOUSE_SECRET_'
+const snake = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter}`)
+const envOf = (key: string) => `CALLHOUSE_${snake(key).toUpperCase()}`
+const flagOf = (key: string) => `--${snake(key).replaceAll('_', '-').toLowerCase()}`
+
+/** Name, flag, default and help of every setting, in a fixed order. */
+export const settings = Object.entries(configSchema.shape).map(([key, schema]) => {
+  const { fallback, help, secret: isSecret = false } = about.get(schema) as About
+  return {
+    key,
+    env: envOf(key),
+    flag: flagOf(key),
+    fallback,
+    help,
+    isSecret,
+    isBoolean: /^(true|false)$/.test(fallback),
+  }
+})
+const byEnv = new Map(settings.map((one) => [one.env, one]))
+const byFlag = new Map(settings.map((one) => [one.flag, one]))
+
+type Given = Map<string, { value: string; from: string }>
+
+function readEnv(env: NodeJS.ProcessEnv, given: Given, secrets: Record<string, string>, lines: string[]): void {
+  for (const [name, value] of Object.entries(env)) {
+    if (!name.startsWith('CALLHOUSE_') || value === undefined) continue
+    const known = byEnv.get(name)
+    if (known !== undefined) given.set(known.key, { value, from: name })
+    else if (name.startsWith(secretPrefix) && name.length > secretPrefix.length)
+      secrets[name.slice(secretPrefix.length)] = value
+    else lines.push(`Unknown setting ${name}; 'callhouse config' lists all settings`)
+  }
+}
+
+/** Flags of all settings. */
+const flagTypes: FlagTypes = Object.fromEntries(
+  settings.map(({ flag, isBoolean }) => [flag.slice(2), isBoolean ? 'boolean' : 'string']),
+)
+
+export type LoadedConfig =
+  | { ok: true; config: Config; words: string[]; flags: ReadonlyMap<string, string> }
+  | { ok: false; lines: string[] }
+
+/**
+ * Reads the settings; flags win over variables, and an empty variable counts as not set. On failure there is one line
+ * per fault; values that are secret are never repeated in it.
+ * @param argv words and flags (`--port 6401`, `--port=6401`)
+ * @param commandFlags flags that are no settings
+ * @returns the settings, the words, and the flags that are no settings
+ */
+export function loadConfig({
+  env,
+  argv,
+  commandFlags = {},
+}: {
+  env: NodeJS.ProcessEnv
+  argv: readonly string[]
+  commandFlags?: FlagTypes
+}): LoadedConfig {
+  const lines: string[] = []
+  const given: Given = new Map()
+  const secrets: Record<string, string> = {}
+  const flags = new Map<string, string>()
+  readEnv(env, given, secrets, lines)
+  for (const [key, { value }] of given) if (value === '') given.delete(key)
+  const { words, flags: all, faults } = parseArguments(argv, { ...flagTypes, ...commandFlags })
+  lines.push(...faults)
+  for (const [name, value] of all) {
+    const known = byFlag.get(`--${name}`)
+    if (known === undefined) flags.set(name, value)
+    else given.set(known.key, { value, from: known.flag })
+  }
+  const input = Object.fromEntries(settings.map(({ key, fallback }) => [key, given.get(key)?.value ?? fallback]))
+  const parsed = configSchema.safeParse(input)
+  for (const issue of parsed.error?.issues ?? []) {
+    const key = String(issue.path[0])
+    const one = settings.find((candidate) => candidate.key === key)
+    const shown = one?.isSecret ? '' : `, not ${JSON.stringify(given.get(key)?.value)}`
+    lines.push(`${given.get(key)?.from ?? key} ${issue.message}${shown}`)
+  }
+  if (parsed.success && parsed.data.maxInflightBytes < parsed.data.maxBodyBytes)
+    lines.push('CALLHOUSE_MAX_INFLIGHT_BYTES must not be below CALLHOUSE_MAX_BODY_BYTES')
+  if (!parsed.success || lines.length > 0) return { ok: false, lines }
+  return { ok: true, config: { ...parsed.data, secrets, given: new Set(given.keys()) }, words, flags }
+}
+
+/** One row per setting for `callhouse config`; keys and secrets are masked. */
+export function describeConfig(config: Config): { name: string; flag: string; value: string; help: string }[] {
+  const values: Record<string, unknown> = config
+  const rows = settings.map(({ key, env, flag, help, isSecret }) => {
+    const value = values[key]
+    const masked = (entry: unknown) => (isSecret && entry !== '' ? '***' : entry)
+    const shown = Array.isArray(value) ? value.map(masked).join(',') : masked(value)
+    return { name: env, flag, value: shown === undefined ? '' : String(shown), help }
+  })
+  const secrets = Object.keys(config.secrets).map((name) => ({
+    name: `${secretPrefix}${name}`,
+    flag: '',
+    value: '***',
+    help: 'secret',
+  }))
+  return [...rows, ...secrets]
+}

@@ -1,0 +1,35 @@
+// The program of a request thread: the handlers of all routes, over ports of the thread that holds the engines.
+import { parentPort, workerData } from 'node:worker_threads'
+import { joinClock } from '../core/clock/clock.ts'
+import { anonymous, runHandler } from '../core/http/handler.ts'
+import { holderOf } from '../core/http/keys.ts'
+import type { Reply } from '../core/http/route.ts'
+import { jsonInput } from '../core/http/serve.ts'
+import type { Port } from '../core/threads/channel.ts'
+import type { LongRequest, ThreadData } from '../core/threads/requests.ts'
+import { serveRequests } from '../core/threads/serve-requests.ts'
+import { openProviders } from '../inference/providers.ts'
+import type { Config } from './config.ts'
+import type { ServerRole } from './roles.ts'
+import { routesOf } from './routes.ts'
+
+const { config, role, split, clock } = workerData as ThreadData<Config, ServerRole>
+const { maxJsonDepth } = config
+
+const ports = serveRequests(parentPort as Port, handle)
+// The main thread tells of a file that breaks.
+const providers = openProviders({ file: config.providersFile, onBroken() {}, onMended() {} }).current
+const routes = new Map(
+  routesOf(role, { ...ports, config, providers, split, clock: joinClock(clock) }).map((route) => [route.name, route]),
+)
+
+async function handle(request: LongRequest, bytes: Buffer, signal: AbortSignal): Promise<Reply> {
+  const route = routes.get(request.route)
+  if (route === undefined) throw new Error(`no route is named ${request.route}`)
+  const { body } = route
+  const holder = request.entry === undefined ? anonymous : holderOf(request.entry)
+  const input = body.type === 'json' ? jsonInput(body, bytes, maxJsonDepth) : undefined
+  const read = { input, body: { bytes, contentType: request.contentType } }
+  const requested = { ...request, clientIp: () => request.clientIp }
+  return runHandler(route, requested, read, { holder, maxJsonDepth, mayTakeLong: true, signal: () => signal })
+}

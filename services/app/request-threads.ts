@@ -1,0 +1,42 @@
+// Starts the request threads of a process, and tells what they do in its metrics.
+import { Gauge, type Registry } from 'prom-client'
+import type { Clock } from '../core/clock/clock.ts'
+import { heapLimitMb } from '../core/memory/heap-room.ts'
+import { createRequestThreads, type RequestThreads } from '../core/threads/pool.ts'
+import type { Ports } from '../core/threads/ports.ts'
+import type { ThreadData } from '../core/threads/requests.ts'
+import type { CallSplit } from '../events/calls-writer.ts'
+import type { Config } from './config.ts'
+import type { ServerRole } from './roles.ts'
+
+const leastHeapMb = 512
+
+const program = new URL('./request-thread.ts', import.meta.url)
+
+export function startRequestThreads(
+  { config, role, split, clock }: { config: Config; role: ServerRole; split: CallSplit; clock: Clock },
+  ports: Omit<Ports, 'clock'>,
+  registry: Registry,
+): RequestThreads {
+  const data: ThreadData<Config, ServerRole> = { config, role, split, clock: clock.shared }
+  const heapMb = Math.max(leastHeapMb, heapLimitMb(config.maxBodyBytes))
+  const threads = createRequestThreads({ program, data, ports: { ...ports, clock }, heapMb })
+  const gauge = (name: string, help: string, count: keyof ReturnType<RequestThreads['counts']>): void => {
+    new Gauge({
+      ...{ name, help, registers: [registry] },
+      collect() {
+        this.set(threads.counts()[count])
+      },
+    })
+  }
+  gauge('callhouse_request_threads', 'Threads that run requests with long bodies', 'threads')
+  gauge('callhouse_request_threads_running', 'Requests that run in those threads', 'running')
+  gauge('callhouse_request_threads_waiting', 'Requests that wait for such a thread', 'waiting')
+  return {
+    ...threads,
+    run(...request) {
+      clock.tell()
+      return threads.run(...request)
+    },
+  }
+}

@@ -1,0 +1,181 @@
+// Every declared route of the product, by role. The server, the OpenAPI document and `npm run paths` walk this list.
+
+import { createContent } from '../content/extract.ts'
+import { createNameBinding } from '../content/name-binding.ts'
+import { createOpObjects } from '../content/op-objects.ts'
+import type { Blobs } from '../core/blobs/blobs.ts'
+import type { Clock } from '../core/clock/clock.ts'
+import type { KeyedLock } from '../core/concurrency/keyed-lock.ts'
+import type { Slots } from '../core/concurrency/slots.ts'
+import { createInvoke, type Invoke } from '../core/http/invoke.ts'
+import type { Route } from '../core/http/route.ts'
+import type { Freshness } from '../core/log/freshness.ts'
+import type { Log } from '../core/log/log.ts'
+import type { Logger } from '../core/process/logger.ts'
+import { type OpenedStore, openedOnly, writtenOnce } from '../core/store/opened.ts'
+import type { Store } from '../core/store/store.ts'
+import { type EvaluationJobs, startEvaluationJobs } from '../evaluation/evaluate-model/jobs.ts'
+import { evaluateModelRoute } from '../evaluation/evaluate-model/routes.ts'
+import { createEnsureOps } from '../evaluation/objects/ops.ts'
+import { createEvaluationObjectRoutes } from '../evaluation/objects/routes.ts'
+import { createCalls } from '../evaluation/runs/calls.ts'
+import { createRunRoutes } from '../evaluation/runs/routes.ts'
+import type { CallSplit } from '../events/calls-writer.ts'
+import type { Providers } from '../inference/providers.ts'
+import { createInferenceRoutes } from '../inference/routes.ts'
+import { createAnnotationQueueWriteRoutes } from '../ingest/annotation-queues/routes.ts'
+import { createCallWriteRoutes } from '../ingest/calls/routes.ts'
+import { createCostWriteRoutes } from '../ingest/costs/routes.ts'
+import { createFeedbackWriteRoutes } from '../ingest/feedback/routes.ts'
+import { createFileWriteRoutes } from '../ingest/files/routes.ts'
+import { createObjectWriteRoutes } from '../ingest/objects/routes.ts'
+import { createOtelRoutes } from '../ingest/otel/routes.ts'
+import { createTableWriteRoutes } from '../ingest/tables/routes.ts'
+import { createQueueCheck } from '../query/annotation-queues/read.ts'
+import { createAnnotationQueueRoutes } from '../query/annotation-queues/routes.ts'
+import { createCallStatsRoutes } from '../query/call-stats/routes.ts'
+import { createCallDeleteRoutes } from '../query/calls/delete.ts'
+import { createCallReadRoutes } from '../query/calls/routes.ts'
+import { loadDefaultPrices } from '../query/costs/default-prices.ts'
+import { createPrices } from '../query/costs/prices.ts'
+import { createCostReadRoutes } from '../query/costs/routes.ts'
+import { createAnnotationSchema } from '../query/feedback/annotation-schema.ts'
+import { createFeedbackReadRoutes } from '../query/feedback/routes.ts'
+import { createFileReadRoutes } from '../query/files/routes.ts'
+import { createLogReadRoutes } from '../query/logs/routes.ts'
+import { createBaseClasses } from '../query/objects/base-classes.ts'
+import { createObjectDeleteRoutes } from '../query/objects/delete.ts'
+import { createObjectLabelRoutes } from '../query/objects/label-routes.ts'
+import { createObjectListRoutes } from '../query/objects/query.ts'
+import { createObjectReadRoutes } from '../query/objects/routes.ts'
+import { createProjectRoutes } from '../query/projects/routes.ts'
+import { createRefReadRoutes } from '../query/refs/routes.ts'
+import { createGraphqlRoutes } from '../query/service/graphql.ts'
+import { createNotServedRoutes } from '../query/service/not-served.ts'
+import { createServiceRoutes, type ServiceDeps } from '../query/service/routes.ts'
+import { createTableReadRoutes } from '../query/tables/routes.ts'
+import { createTableUpdateRoutes } from '../query/tables/update.ts'
+import { createThreadRoutes } from '../query/threads/routes.ts'
+import { createUsageRoutes } from '../query/usage/routes.ts'
+import { createTrainingRoutes } from '../training/routes.ts'
+import type { Config } from './config.ts'
+import { does, type ServerRole } from './roles.ts'
+
+/** What routes work through, in whichever thread they run. */
+export type RouteDeps = {
+  config: Config
+  log: Pick<Log, 'append'>
+  /** How the log wants the rows of calls. */
+  split: CallSplit
+  store: Pick<Store, 'rows' | 'bytes'>
+  clock: Clock
+  blobs: Blobs
+  freshness: Freshness
+  lock: KeyedLock
+  slots: Slots
+  providers: () => Providers
+  logger: Pick<Logger, 'warn'>
+  /** About the process itself; without it the routes that tell of it are left out. */
+  service?: ServiceDeps
+}
+
+/** Handlers read by what their requests have opened. */
+type HandlerDeps = Omit<RouteDeps, 'store'> & { store: OpenedStore }
+
+const ingestRoutes = (deps: HandlerDeps): Route[] => {
+  const { config, log, split, store, clock, blobs, freshness, lock, logger } = deps
+  const content = createContent({ log, clock, blobs })
+  const annotationSchema = createAnnotationSchema({ store, freshness })
+  const checkQueue = createQueueCheck({ store, freshness })
+  const binding = createNameBinding(createBaseClasses({ store, freshness }), lock)
+  const { wirePrefix, wireAliases } = config
+  return [
+    ...createCallWriteRoutes({
+      ...{ log, split, clock, content, wirePrefix, wireAliases },
+      // Clients that send in the background do not look at the answers.
+      onRefused: (batch) => logger.warn(batch, 'items of a batch were refused'),
+    }),
+    ...createOtelRoutes({ log, split, clock, content, opObjects: createOpObjects({ log, clock }), config }),
+    ...createObjectWriteRoutes({ log, clock, binding, config }),
+    ...createFileWriteRoutes({ log, clock, blobs, config }),
+    ...createCostWriteRoutes({ log, clock }),
+    ...createFeedbackWriteRoutes({ log, clock, config, annotationSchema, checkQueue }),
+    ...createTableWriteRoutes({ log, clock }),
+    ...createAnnotationQueueWriteRoutes({ log, clock }),
+  ]
+}
+
+const queryRoutes = (deps: HandlerDeps): Route[] => {
+  const { config, log, split, store, clock, blobs, freshness, lock, logger } = deps
+  const { wirePrefix, wireAliases, feedbackPrefix, wordIndex } = config
+  const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
+  const onMissingRefs = (projectId: string, digests: string[]) =>
+    logger.warn({ projectId, digests: digests.slice(0, 100) }, 'refs that are to be expanded point at nothing')
+  const calls = {
+    ...{ store, freshness, log, clock, prices, wirePrefix, wireAliases, feedbackPrefix, onMissingRefs },
+    words: wordIndex,
+  }
+  return [
+    ...createCallReadRoutes(calls),
+    ...createThreadRoutes(calls),
+    ...createCallDeleteRoutes({ ...calls, split }),
+    ...createCallStatsRoutes(calls),
+    ...createUsageRoutes({ ...calls, usageOwnOnly: config.usageOwnOnly }),
+    ...createObjectReadRoutes({ store, freshness, config }),
+    ...createObjectListRoutes({ store, freshness, config }),
+    ...createObjectDeleteRoutes({ store, log, clock, freshness }),
+    ...createObjectLabelRoutes({ store, log, clock, freshness }),
+    ...createFileReadRoutes({ store, freshness, blobs }),
+    ...createCostReadRoutes({ store, log, clock, freshness }),
+    ...createFeedbackReadRoutes({ store, log, clock, freshness, config }),
+    ...createRefReadRoutes({ store, freshness }),
+    ...createTableReadRoutes({ store, freshness }),
+    ...createTableUpdateRoutes({ store, log, clock, freshness }),
+    ...createAnnotationQueueRoutes({ store, log, clock, freshness, lock }),
+    ...createLogReadRoutes({ store, freshness }),
+    ...createProjectRoutes({ store, freshness }),
+    ...createNotServedRoutes(),
+  ]
+}
+
+/** What SDKs ask first, whichever role they reach. */
+const commonRoutes = ({ service, config }: Pick<RouteDeps, 'service' | 'config'>): Route[] => [
+  ...(service === undefined ? [] : createServiceRoutes(service)),
+  ...createGraphqlRoutes(config?.tlsCert !== undefined),
+]
+
+/** Routes of the services that do work: what they need of the others they get through the port. */
+const workRoutes = (
+  { store, log, clock, freshness, lock, slots, config, providers, logger }: HandlerDeps,
+  invoke: Invoke,
+): Route[] => [
+  ...createInferenceRoutes({ invoke, config, providers, logger, slots }),
+  ...createEvaluationObjectRoutes({ invoke, log, clock }),
+  ...createRunRoutes({ invoke, freshness, clock, lock, ensureOps: createEnsureOps({ log, clock }), config }),
+  evaluateModelRoute({ log, clock, config }),
+  ...createTrainingRoutes({ store, log, clock, freshness }),
+]
+
+export function routesOf(role: ServerRole, given: RouteDeps): Route[] {
+  const deps: HandlerDeps = { ...given, store: openedOnly(given.store), log: writtenOnce(given.log) }
+  const common = commonRoutes(deps)
+  if (!does(role, 'query')) return [...(does(role, 'ingest') ? ingestRoutes(deps) : []), ...common]
+  // A server that only answers reads does not serve them, but its own work writes through them.
+  const ingest = ingestRoutes(deps)
+  const query = queryRoutes(deps)
+  const invoke = createInvoke({ routes: () => [...ingest, ...query, ...work], config: deps.config })
+  const work = workRoutes(deps, invoke)
+  return [...(does(role, 'ingest') ? ingest : []), ...query, ...work, ...common]
+}
+
+/** Runs what /evaluations/evaluate_model asks for, by all routes of the product. */
+export function evaluationJobsOf(
+  { store, log, clock, freshness, config }: RouteDeps & { log: Log },
+  routes: readonly Route[],
+  logger: Pick<Logger, 'info' | 'warn'>,
+): EvaluationJobs {
+  const invoke = createInvoke({ routes: () => routes, config })
+  const calls = createCalls({ invoke, freshness, config })
+  const ensureOps = createEnsureOps({ log, clock })
+  return startEvaluationJobs({ store, log, clock, logger, invoke, freshness, calls, ensureOps })
+}

@@ -1,0 +1,254 @@
+// One server process, whatever its role: opens the engines, redoes what was unapplied, listens, and ends in order.
+import { mkdir } from 'node:fs/promises'
+import { keepWordIndex } from '../content/word-index.ts'
+import { createClock } from '../core/clock/clock.ts'
+import { followClock } from '../core/clock/follow.ts'
+import { createKeyedLock } from '../core/concurrency/keyed-lock.ts'
+import { createApp, type HttpServer } from '../core/http/app.ts'
+import { openKeys } from '../core/http/keys.ts'
+import { openTls, type Tls } from '../core/http/tls.ts'
+import { createFreshness } from '../core/log/freshness.ts'
+import type { Log } from '../core/log/log.ts'
+import { observeLog, withAppendMetrics } from '../core/log/metrics.ts'
+import { takeLock } from '../core/process/folder-lock.ts'
+import type { Logger, LogOutput } from '../core/process/logger.ts'
+import { createMetrics } from '../core/process/metrics.ts'
+import { closeToOthers, openToOthers } from '../core/process/private-folder.ts'
+import { observeProcess } from '../core/process/process-metrics.ts'
+import { createShutdown, type Shutdown, type ShutdownStep } from '../core/process/shutdown.ts'
+import { packageVersion } from '../core/process/version.ts'
+import { createStoreMetrics } from '../core/store/metrics.ts'
+import { withReadLog } from '../core/store/read-log.ts'
+import type { Store } from '../core/store/store.ts'
+import type { EvaluationJobs } from '../evaluation/evaluate-model/jobs.ts'
+import { callSplitOf } from '../events/calls-writer.ts'
+import { openProviders } from '../inference/providers.ts'
+import { createSlots } from '../inference/slots.ts'
+import { createOtelGrpcMethods } from '../ingest/otel/grpc.ts'
+import { refuseUnfinished, refuseUnfinishedDatabase } from '../operations/backup/unfinished.ts'
+import { ageOfPrices, observePrices, staleAfterDays, stalePricesText } from '../query/costs/price-age.ts'
+import { openGeoRanges } from '../query/service/geolocate.ts'
+import { watchApplied } from '../worker/applied/watch.ts'
+import { createWorkerMetrics } from '../worker/metrics.ts'
+import type { Worker } from '../worker/run.ts'
+import { openBlobs } from './blobs.ts'
+import type { Config } from './config.ts'
+import {
+  checkEngines,
+  hasEmbeddedStore,
+  hasOwnEngine,
+  hasSharedLog,
+  matchEngines,
+  openEdgeNumber,
+  openLog,
+  openProgress,
+  openStore,
+  reachOf,
+} from './drivers.ts'
+import { type OtlpPorts, openOtlpPorts } from './otlp-ports.ts'
+import { startRequestThreads } from './request-threads.ts'
+import { does, type ServerRole } from './roles.ts'
+import { evaluationJobsOf, routesOf } from './routes.ts'
+import { startApplying } from './worker-role.ts'
+
+export type Callhouse = {
+  /** Where it listens, `http://127.0.0.1:6400`. */
+  url: string
+  /** Text of the first admin key, when this start made it. */
+  firstKey: string | undefined
+  log: Log
+  store: Store
+  /** Only where the log is applied. */
+  worker: Worker | undefined
+  http: HttpServer
+  /** The standard ports of OTLP; undefined where no writes are accepted. */
+  otlp: OtlpPorts | undefined
+  shutdown: Shutdown
+}
+
+/** @throws Error with a line when only one of the two files is named, or they cannot be used */
+function tlsOf({ tlsCert: certFile, tlsKey: keyFile }: Config, logger: Logger): Tls | undefined {
+  if (certFile === undefined && keyFile === undefined) return undefined
+  if (certFile === undefined || keyFile === undefined)
+    throw new Error('CALLHOUSE_TLS_CERT and CALLHOUSE_TLS_KEY belong together: only one is set')
+  return openTls({
+    ...{ certFile, keyFile },
+    onBroken: (reason) => logger.error({ reason }, 'the certificate cannot be used; the one before stays'),
+    onRenewed: () => logger.info({ certFile }, 'the certificate was read again'),
+  })
+}
+
+/** Starts a role. Throws with a readable message when an engine cannot be opened or the settings do not fit the role. */
+export async function startCallhouse(
+  config: Config,
+  output: LogOutput,
+  role: ServerRole = 'serve',
+): Promise<Callhouse> {
+  const { log: logger } = output
+  const { dataDir } = config
+  checkEngines(config, role)
+  const version = await packageVersion()
+  const metrics = createMetrics()
+  /** What is open, in the order of opening: closed the other way round, by the shutdown or by a start that fails. */
+  const open: ShutdownStep[] = []
+  let unshown = (): void => undefined
+  try {
+    // Before anything is read or written there: the folder is this process's, or stays as it is.
+    const lock = hasOwnEngine(config) ? await takeLock(dataDir) : undefined
+    if (lock) open.push({ name: 'data folder', limitMs: 5_000, close: () => lock.release() })
+    else await mkdir(dataDir, { recursive: true, mode: 0o750 })
+    await closeToOthers(dataDir, reachOf(config))
+    const entrances = await openToOthers(dataDir, reachOf(config))
+    if (entrances.length > 0) logger.warn({ entrances: entrances.slice(0, 20) }, 'others can get into the data folder')
+    refuseUnfinished(dataDir)
+    const keys = openKeys({
+      ...{ dataDir, configured: config.keys },
+      onBroken: (reason) => logger.error({ reason }, 'the file of keys cannot be used; the keys read before stay'),
+      onMended: () => logger.info('the file of keys can be used again'),
+    })
+    const tls = tlsOf(config, logger)
+    if (tls) open.push({ name: 'certificate', limitMs: 1_000, close: async () => tls.close() })
+    const providers = openProviders({
+      file: config.providersFile,
+      onBroken: (reason) => logger.error({ reason }, 'the providers file cannot be used; the one before stays'),
+      onMended: () => logger.info('the providers file can be used again'),
+    })
+    const first = keys.firstKey(config.host)
+    if (!first.ok) throw new Error(first.line)
+    // A start that fails never shows the key; the next one makes another.
+    unshown = () => void (first.id && keys.revoke(first.id))
+    const { registry } = metrics
+    // First, and last to go: nothing that is closed before it may need it, and the embedded engine has a lock of its own,
+    // which builds respect that know nothing of ours.
+    const store = withReadLog(await openStore(config, logger, createStoreMetrics(registry)), { logger, registry })
+    open.push({ name: 'store', limitMs: 60_000, close: () => store.close() })
+    const edge = await openEdgeNumber(config, logger)
+    open.push({ name: 'edge number', limitMs: 5_000, close: () => edge.close() })
+    const log = withAppendMetrics(await openLog(config, role, logger, lock), registry)
+    open.push({ name: 'log', limitMs: 30_000, close: () => log.close() })
+    observeLog(registry, log, config.maxUnappliedBytes)
+    if (!hasEmbeddedStore(config)) await refuseUnfinishedDatabase(store, config.clickhouseDatabase)
+    await store.migrate()
+    const matched = await matchEngines({ log, store }, config, logger, does(role, 'apply'))
+    await keepWordIndex(store, config.wordIndex)
+
+    const clock = createClock(edge.number, log.lastClock())
+    if (hasSharedLog(config) && !hasEmbeddedStore(config)) {
+      const following = await followClock({ store, clock, logger, registry: metrics.registry })
+      open.push({ name: 'clock', limitMs: 1_000, close: () => following.stop() })
+    }
+    const blobs = await openBlobs(config, role, logger)
+    const progress = openProgress(config, log)
+    progress.holdBack(matched.behind)
+    const engines = { log, store, blobs, clock, progress }
+    const applied = await watchApplied({
+      ...{ log, store, progress, known: matched.applied, applies: does(role, 'apply') },
+      // An edge goes on without the tables.
+      looks: role !== 'ingest' && (hasSharedLog(config) || !hasEmbeddedStore(config)),
+      onError: (error) => logger.warn({ error: error.message }, 'log and tables were not compared'),
+    })
+    open.push({ name: 'applied positions', limitMs: 5_000, close: () => applied.stop() })
+    let jobs: EvaluationJobs | undefined
+    const applying = does(role, 'apply')
+      ? await startApplying({
+          ...{ config, ...engines, logger, metrics: createWorkerMetrics(registry), open, applied },
+          onApplied: (topic) => topic === 'evaluation_jobs' && jobs?.touch(),
+        })
+      : undefined
+    const worker = applying?.worker
+
+    const freshness = createFreshness({ log, progress, boundMs: config.freshnessMs, onWait: metrics.waited })
+    let shutdown: Shutdown | undefined
+    const isShuttingDown = () => shutdown?.isShuttingDown() ?? false
+    const service = {
+      version,
+      config,
+      geo: openGeoRanges(config.geoRanges),
+      isShuttingDown,
+      // An edge takes writes as long as the log does.
+      needs: role === 'ingest' ? (['log'] as const) : (['log', 'storage'] as const),
+      async health() {
+        const { status, lagMs } = log.health()
+        const workers = worker?.status() ?? { status: 'ok' as const }
+        const storage = await store.health()
+        // Read without a key: only what names no path and quotes nothing.
+        const parts = storage.status === 'degraded' ? storage.reason : undefined
+        const lost = applied.missing()
+        const missing = [parts, applying?.missing(), lost].filter(Boolean).join('; ')
+        const files = {
+          keys: keys.problem() && 'the file of keys cannot be used; those before stay',
+          providers: providers.problem() && 'the providers file cannot be used; the one before stays',
+        }
+        const lapsed = edge.problem() ?? undefined
+        const logStatus = status === 'ok' && lapsed !== undefined ? 'degraded' : status
+        const reasons = { log: lapsed, storage: missing || undefined, workers: workers.reason, ...files }
+        const stored = lost && storage.status === 'ok' ? 'degraded' : storage.status
+        const checks = { log: logStatus, storage: stored, workers: workers.status }
+        const kept = Object.entries(files).flatMap(([name, broken]) => (broken ? [[name, 'degraded' as const]] : []))
+        return { ...checks, ...Object.fromEntries(kept), reasons, lagMs }
+      },
+    }
+    // An edge prices nothing.
+    if (role !== 'ingest') {
+      observePrices(registry)
+      const age = ageOfPrices(Date.now())
+      if (age.days > staleAfterDays) logger.warn(age, stalePricesText(age))
+    }
+    observeProcess(registry, { version, role, dataDir }, service.health)
+    const split = callSplitOf(log)
+    const slots = createSlots(config.inferenceConcurrency)
+    const ports = { log, store, blobs, freshness, logger, lock: createKeyedLock(), slots }
+    const routeDeps = { ...ports, config, providers: providers.current, split, clock, service }
+    const routes = routesOf(role, routeDeps)
+    const threads = startRequestThreads({ config, role, split, clock }, ports, registry)
+    open.push({ name: 'threads', limitMs: 5_000, close: threads.close })
+    if (does(role, 'apply') && config.evaluateDispatch) {
+      jobs = evaluationJobsOf(routeDeps, does(role, 'query') ? routes : routesOf('serve', routeDeps), logger)
+      open.push({ name: 'evaluations', limitMs: 10_000, close: jobs.stop })
+    }
+    const http = createApp({ routes, config, keys, log: logger, metrics, version, isShuttingDown, threads, tls })
+    open.push({
+      name: 'http',
+      limitMs: 35_000,
+      close: async () => {
+        if (!(await http.close(30_000))) throw new Error('requests were cut off')
+      },
+    })
+    let otlp: OtlpPorts | undefined
+    open.push({
+      name: 'otlp',
+      limitMs: 35_000,
+      close: async () => {
+        if ((await otlp?.close(30_000)) === false) throw new Error('calls were cut off')
+      },
+    })
+    const ending = createShutdown({
+      log: logger,
+      steps: [...open.toReversed(), { name: 'output', limitMs: 1_000, close: () => output.flush() }],
+    })
+    shutdown = ending
+    const fail = (error: Error) => {
+      logger.fatal({ error: error.message }, 'worker stopped')
+      void ending.run(error.message).then(() => {
+        process.exitCode = 1
+      })
+    }
+    applying?.failed.catch(fail)
+    applied.failed.catch(fail)
+    const port = await http.listen()
+    if (does(role, 'ingest')) {
+      const methods = createOtelGrpcMethods({ routes, isShuttingDown })
+      const { maxBodyBytes, requestTimeoutMs } = config
+      otlp = await openOtlpPorts({
+        ...{ config, main: http.server, logger, log: logger, methods, isShuttingDown, metrics: metrics.grpc },
+        ...{ ...http.shared, maxBodyBytes, requestTimeoutMs, tls },
+      })
+    }
+    const url = `http${tls ? 's' : ''}://${config.host}:${port}`
+    return { url, firstKey: first.text, log, store, worker, http, otlp, shutdown }
+  } catch (error) {
+    unshown()
+    for (const { close } of open.toReversed()) await Promise.resolve(close()).catch(() => undefined)
+    throw error
+  }
+}

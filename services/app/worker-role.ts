@@ -1,0 +1,281 @@
+// The part of a process that applies the log to the store: worker, dead letters, commands, hourly housekeeping.
+import { join } from 'node:path'
+import type { Blobs } from '../core/blobs/blobs.ts'
+import type { Clock } from '../core/clock/clock.ts'
+import { createFreshness } from '../core/log/freshness.ts'
+import type { Log } from '../core/log/log.ts'
+import type { Progress } from '../core/log/progress.ts'
+import { readSegments } from '../core/log/segments/read.ts'
+import type { TopicName } from '../core/log/topics.ts'
+import { listenForCommands } from '../core/process/control-socket.ts'
+import type { Logger } from '../core/process/logger.ts'
+import type { ShutdownStep } from '../core/process/shutdown.ts'
+import { packageVersion } from '../core/process/version.ts'
+import type { Store } from '../core/store/store.ts'
+import { createEventMapping } from '../ingest/otel/join.ts'
+import { backupOf } from '../operations/backup/backup.ts'
+import { createRebuilds, type Rebuilds } from '../operations/rebuild/rebuild.ts'
+import { createStateFile, createStateTable } from '../operations/rebuild/state.ts'
+import { createRepair, type Repair } from '../operations/repair/repair.ts'
+import { createMoveTasks } from '../operations/tasks.ts'
+import { loadDefaultPrices } from '../query/costs/default-prices.ts'
+import { createCostExplainer } from '../query/costs/explain.ts'
+import { createPrices } from '../query/costs/prices.ts'
+import type { AppliedWatch } from '../worker/applied/watch.ts'
+import { lookupRows } from '../worker/calls/merge-fragments.ts'
+import { dropOldLogs } from '../worker/cleanup/log-retention.ts'
+import { createMerges } from '../worker/cleanup/merges.ts'
+import { createSweeps } from '../worker/cleanup/schedule.ts'
+import { type DeadLetters, openDeadLetters } from '../worker/dead-letters/dead-letters.ts'
+import { createTableDeadLetters } from '../worker/dead-letters/dead-letters-table.ts'
+import { Held } from '../worker/held.ts'
+import { createJoiner, type Joiner } from '../worker/logs/joiner.ts'
+import type { WorkerMetrics } from '../worker/metrics.ts'
+import { startWorker, type Worker } from '../worker/run.ts'
+import type { KeptRecords } from '../worker/split/control.ts'
+import { probeInChild } from '../worker/split/crash-probe.ts'
+import { createInFlight, noInFlight } from '../worker/split/in-flight.ts'
+import { createViews } from '../worker/views.ts'
+import type { Config } from './config.ts'
+import { costCommands } from './control/costs.ts'
+import { deadLetterCommands } from './control/dead-letters.ts'
+import { rebuildCommands } from './control/rebuild.ts'
+import { moveCommands } from './control/transfer.ts'
+import { examineStore } from './doctor.ts'
+import { hasEmbeddedStore, hasOwnEngine, hasSharedLog, openRecords, openStore, sharedServerOf } from './drivers.ts'
+
+const partsEveryMs = 60_000
+const lookMs = 2_000
+/** Views are looked for also when nothing comes; */
+const viewsEveryMs = 10_000
+/** with each batch where others can drop them, so rarely where this process alone has the tables. */
+const ownViewsTrustMs = 2_000
+
+type ApplyingDeps = {
+  config: Config
+  log: Log
+  store: Store
+  blobs: Blobs
+  clock: Clock
+  progress: Progress
+  logger: Logger
+  metrics: WorkerMetrics
+  open: ShutdownStep[]
+  /** Told of what is applied. */
+  applied: AppliedWatch
+  /** Rows of a topic are in the tables. */
+  onApplied?(topic: TopicName): void
+}
+
+export type Applying = {
+  worker: Worker
+  /** What broken parts held and the log does not any more; undefined when nothing is known to be missing. */
+  missing(): string | undefined
+  /** Rejects when the worker cannot go on and the process must end; never resolves. */
+  failed: Promise<never>
+}
+
+/**
+ * Starts the worker. A log of this process alone is redone first: what was accepted before is in the tables when this
+ * resolves. Each piece that is opened adds its closing to `open`.
+ */
+export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
+  const { config, log, store, progress, logger, metrics, open, applied } = deps
+  const { dataDir } = config
+  const deadLetters = hasEmbeddedStore(config) ? await openDeadLetters(dataDir) : createTableDeadLetters(store)
+  open.push({ name: 'dead letters', limitMs: 5_000, close: () => deadLetters.close() })
+  const failed = Promise.withResolvers<never>()
+  failed.promise.catch(() => undefined)
+  const merges = createMerges({ store, budget: { run: (piece) => worker.budget.run(piece) } })
+  const sweeps = createSweeps({
+    sweep: () => worker.sweepChanged(),
+    async hourly() {
+      if (!log.leads('calls')) return
+      const dropped = await dropOldLogs(store, config.logsDays)
+      if (dropped.length > 0) logger.info({ dropped }, 'old log records removed')
+      await merges.run()
+    },
+    onError: (error) => logger.warn({ error: String(error) }, 'clean-up failed'),
+  })
+  const views = createViews(store, hasEmbeddedStore(config) ? ownViewsTrustMs : 0)
+  const lookAtViews = () =>
+    views.look().catch((error: unknown) => logger.warn({ error: String(error) }, 'views were not looked for'))
+  await lookAtViews()
+  const viewing = setInterval(lookAtViews, viewsEveryMs)
+  viewing.unref()
+  open.push({ name: 'views', limitMs: 1_000, close: () => clearInterval(viewing) })
+  let joiner: Joiner | undefined
+  const joined = () => joiner?.projects() ?? []
+  const worker = startWorker({
+    views,
+    log: {
+      ...log,
+      async commit(position) {
+        await log.commit(position)
+        applied.applied(position)
+      },
+    },
+    verify: applied.verify,
+    joined,
+    store,
+    progress,
+    deadLetters,
+    inFlight: hasEmbeddedStore(config) ? createInFlight(dataDir, await packageVersion()) : noInFlight,
+    // beside the engine of this process
+    probe: probeInChild({ memoryCapBytes: Math.floor(Math.min(2 ** 32, config.memoryCapBytes) / 2) }),
+    records: recordsOnce(config, logger),
+    onBatch(report) {
+      metrics.batch(report)
+      logger.info(report, 'batch')
+      deps.onApplied?.(report.topic)
+      if (report.topic === 'calls' && report.rows > lookupRows) sweeps.touch()
+      if (report.topic === 'logs' || (report.topic === 'calls' && joined().length > 0)) joiner?.touch()
+    },
+    onRetry(topic, error, retryMs) {
+      metrics.retry(topic)
+      if (error instanceof Held)
+        logger.error({ topic, error: error.message, detail: error.detail, retryMs }, 'rows are not applied')
+      else logger.warn({ topic, error: error.message, retryMs }, 'store refused, trying again')
+    },
+    onFatal: failed.reject,
+  })
+  metrics.rollups(() => [...worker.rollups.lag(), ...worker.leafRollups.lag()])
+  open.push({ name: 'worker', limitMs: 60_000, close: () => worker.stop() })
+  if (!hasSharedLog(config)) await Promise.race([worker.caughtUp(), failed.promise])
+  if (config.otelLogsAsIo) {
+    joiner = createJoiner({
+      ...{ store, log, mapping: createEventMapping(config) },
+      onJoined(counts) {
+        metrics.joined(counts)
+        logger.info(counts, 'log records joined')
+      },
+      onError: (error) => logger.warn({ error: error.message }, 'log records are not joined, trying again'),
+    })
+    open.push({ name: 'joins of logs', limitMs: 30_000, close: joiner.stop })
+  }
+  const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
+  const costs = costCommands({
+    explainer: createCostExplainer({ store, prices }),
+    freshness: createFreshness({ log, progress, boundMs: config.freshnessMs }),
+  })
+  const letters = deadLetterCommands({ deadLetters, log })
+  const isOneMachine = !hasSharedLog(config) && hasEmbeddedStore(config)
+  // Where any process may use both engines the command does the work itself.
+  const rebuilds = hasOwnEngine(config) ? await rebuilding(deps, worker) : undefined
+  const rebuild = rebuildCommands(rebuilds, log)
+  const move = moving(deps, worker, rebuilds, deadLetters)
+  const socket = await listenForCommands(dataDir, async (message) => {
+    if (message.command === 'ping') return 'here'
+    if (message.command === 'doctor') return examineStore(config, store)
+    if (/^(rebuild|replay)\./.test(message.command)) return rebuild(message)
+    if (message.command.startsWith('move.')) return move(message)
+    return message.command.startsWith('costs.') ? costs(message) : letters(message)
+  })
+  open.push({ name: 'commands', limitMs: 2_000, close: () => socket.close() })
+  if (hasSharedLog(config)) {
+    // The batches of other workers leave marks too.
+    const looking = setInterval(() => {
+      worker.rollups.touch()
+      worker.leafRollups.touch()
+    }, lookMs)
+    open.push({ name: 'rollups', limitMs: 1_000, close: () => clearInterval(looking) })
+  }
+  const repair = isOneMachine ? repairing(deps, worker) : undefined
+  open.push({
+    name: 'housekeeping',
+    limitMs: 60_000,
+    close() {
+      sweeps.stop()
+      return merges.stop()
+    },
+  })
+  return { worker, failed: failed.promise, missing: () => repair?.reason() }
+}
+
+function moving(deps: ApplyingDeps, worker: Worker, rebuilds: Rebuilds | undefined, deadLetters: DeadLetters) {
+  const { config, log, store, blobs, clock, logger, open } = deps
+  const { dataDir, fileBucket: bucket } = config
+  const isOneMachine = !hasSharedLog(config) && hasEmbeddedStore(config)
+  const isRebuilding = async () =>
+    rebuilds?.status()?.phase === 'working' || ((await rebuilds?.unfinished()) ?? null) !== null
+  const tasks = createMoveTasks((status) => {
+    if (status.phase === 'done') logger.info(status, 'task ended')
+    else logger.warn(status, 'task not ended')
+  })
+  open.push({ name: 'move', limitMs: 60_000, close: () => tasks.stop() })
+  return moveCommands({
+    ...{ config, store, log, blobs, deadLetters, tasks, onClock: clock.pass, applies: true },
+    // only the log and the tables of one machine are files that lie together
+    backup: isOneMachine ? backupOf({ dataDir, store, log, worker, isRebuilding, bucket }) : undefined,
+  })
+}
+
+/** Opens the log for as long as its records are read: seldom needed. */
+const recordsOnce = (config: Config, logger: Logger): KeptRecords =>
+  async function* (...range) {
+    const { records, close } = await openRecords(config, logger)
+    try {
+      yield* records(...range)
+    } finally {
+      await close()
+    }
+  }
+
+/** Records of the log of one machine. */
+const keptRecords = ({ config, log }: Pick<ApplyingDeps, 'config' | 'log'>) =>
+  async function* (topic: TopicName, fromOffset = 1, upTo?: number) {
+    const toOffset = upTo ?? (await log.end(topic))[0]?.offset ?? 0
+    if (toOffset >= fromOffset) yield* readSegments({ dir: join(config.dataDir, 'log'), topic, fromOffset, toOffset })
+  }
+
+async function rebuilding(deps: ApplyingDeps, worker: Worker): Promise<Rebuilds> {
+  const { config, log, logger, open } = deps
+  const { records, close } = await openRecords(config, logger)
+  open.push({ name: 'kept records', limitMs: 5_000, close })
+  const server = sharedServerOf(config)
+  // On a server the scratch tables belong to a store: those of the batches are not to be used.
+  const store = server ? await openStore(config, logger, { statement() {} }) : deps.store
+  if (server) open.push({ name: 'store of rebuilds', limitMs: 60_000, close: () => store.close() })
+  const rebuilds = createRebuilds({
+    ...{ store, log, worker, records },
+    ...(server ? { server } : {}),
+    state: server ? createStateTable(store, server) : createStateFile(join(config.dataDir, 'rebuild.json')),
+    onEnd(status) {
+      if (status.phase === 'done') logger.info(status, 'rebuilt')
+      else logger.warn(status, 'rebuild not ended')
+    },
+  })
+  open.push({ name: 'rebuild', limitMs: 60_000, close: () => rebuilds.stop() })
+  const unfinished = await rebuilds.unfinished()
+  if (unfinished !== null)
+    logger.warn({ table: unfinished }, 'a rebuild is unfinished: callhouse rebuild goes on with it, or gives it up')
+  return rebuilds
+}
+
+/** Rebuilds broken parts beside everything else: those that the start found, and those that a later look finds. */
+function repairing({ config, log, store, logger, open }: ApplyingDeps, worker: Worker): Repair {
+  const repair = createRepair({
+    store,
+    worker,
+    records: keptRecords({ config, log }),
+    onRepaired(report) {
+      if (report.missingBefore === null) logger.warn(report, 'broken parts rebuilt')
+      else logger.error(report, 'broken parts rebuilt as far as the log goes back')
+    },
+    onUnknown: (part) => logger.error(part, 'a broken part cannot be rebuilt'),
+  })
+  const look = () =>
+    void repair.run().catch((error: unknown) => logger.warn({ error: String(error) }, 'repair failed, trying again'))
+  const looking = setInterval(look, partsEveryMs)
+  looking.unref()
+  look()
+  open.push({
+    name: 'repair',
+    limitMs: 30_000,
+    async close() {
+      clearInterval(looking)
+      await repair.stop()
+    },
+  })
+  return repair
+}

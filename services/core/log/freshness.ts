@@ -1,0 +1,81 @@
+// Read your own writes: a read waits, bounded, until the tables it reads have passed the log's end at its arrival.
+import { Fault, fault, retryLater } from '../http/errors.ts'
+import type { RouteContext } from '../http/route.ts'
+import type { Log, Position } from './log.ts'
+import { parsePositions, positionHeader } from './positions.ts'
+import type { Progress } from './progress.ts'
+import type { TopicName } from './topics.ts'
+
+/** What of a request says how fresh its answer has to be. */
+type Asking = Pick<RouteContext, 'header' | 'query' | 'signal'> & Partial<Pick<RouteContext, 'projects'>>
+
+export type Freshness = {
+  /**
+   * Waits for the topics that a route reads: for what was written for the projects of the request, where that is known.
+   * Resolves to the headers of the answer: `X-Callhouse-Stale: <ms>` when it may lack writes. `?freshness=any` or `X-Callhouse-Freshness: any` skips the wait; a position in
+   * `X-Callhouse-Position` is waited for exactly, instead of the log's end.
+   */
+  wait(context: Asking, topics: TopicName[]): Promise<Record<string, string>>
+}
+
+export const staleHeader = 'X-Callhouse-Stale'
+
+/** For a write that decides by reading. @throws Fault 503 when the wait before it ended too early to decide */
+export function throwIfStale(headers: Record<string, string>): void {
+  if (staleHeader in headers) throw retryLater(503, 'Earlier writes are not readable yet')
+}
+
+/** The fault, when what was not found certainly is not there. @throws Fault 503 */
+export function unlessStale(headers: Record<string, string>, otherwise: Fault): Fault {
+  throwIfStale(headers)
+  return otherwise
+}
+
+export function createFreshness(deps: {
+  log: Log
+  progress: Progress
+  boundMs: number
+  /** Told of each wait: `current` = nothing was missing, `waited` = it came in time, `stale` = the answer may lack it. */
+  onWait?(outcome: 'current' | 'waited' | 'stale', ms: number): void
+}): Freshness {
+  const { log, progress, boundMs } = deps
+  const ends = async (topics: TopicName[], projects: readonly string[]): Promise<Position[] | null> => {
+    const end = (topic: TopicName) => (projects.length > 0 && log.endOf ? log.endOf(topic, projects) : log.end(topic))
+    try {
+      return (await Promise.all(topics.map(end))).flat()
+    } catch (error) {
+      if (error instanceof Fault) return null
+      throw error
+    }
+  }
+  const stale = (ms: number): Record<string, string> => ({ [staleHeader]: String(ms) })
+  const latest = async (
+    { header, signal, projects }: Asking,
+    topics: TopicName[],
+  ): Promise<'current' | 'waited' | Record<string, string>> => {
+    const asked = header(positionHeader.toLowerCase())
+    const wanted = asked ? parsePositions(asked) : await ends(topics, projects?.() ?? [])
+    // A log that does not answer keeps no one from reading.
+    if (wanted === null) return stale(Math.max(1, boundMs, log.health().lagMs))
+    const missing = wanted.filter((p) => progress.offset(p.topic, p.partition) < p.offset)
+    if (missing.length === 0) return 'current'
+    const lagMs = log.health().lagMs
+    if (!asked && lagMs > boundMs) return stale(lagMs)
+    for (const topic of new Set(missing.map((p) => p.topic))) log.hurry(topic)
+    if (await progress.reach(missing, boundMs, signal)) return 'waited'
+    return stale(Math.max(1, log.health().lagMs))
+  }
+  return {
+    async wait(context, topics) {
+      const mode = context.query.get('freshness') ?? context.header('x-callhouse-freshness') ?? 'latest'
+      if (mode === 'any') return {}
+      if (mode !== 'latest')
+        throw fault(400, `Invalid freshness: ${JSON.stringify(mode.slice(0, 50))}; expected latest or any`)
+      const beganMs = performance.now()
+      const result = await latest(context, topics)
+      const isFresh = result === 'current' || result === 'waited'
+      deps.onWait?.(isFresh ? result : 'stale', performance.now() - beganMs)
+      return isFresh ? {} : result
+    },
+  }
+}

@@ -1,0 +1,44 @@
+// Ids of the topics, over a connection of its own: the others do not get through to a topic that was made anew.
+
+import type { KeptRange, TopicIdentity } from '../log.ts'
+import type { TopicName } from '../topics.ts'
+import { type KafkaClient, topicNames } from './client.ts'
+import { createRawConnection } from './internals.ts'
+import { fetchTopicIds } from './topic-ids.ts'
+
+export type KafkaIdentity = {
+  /** What the topics hold is told while they are those of the first call. @throws when the brokers do not answer */
+  identity(): Promise<TopicIdentity[]>
+  close(): Promise<void>
+}
+
+/** @param kept looks at what the topics hold */
+export function createKafkaIdentity(
+  { kafka, config, named }: KafkaClient,
+  kept: () => Promise<(topic: TopicName) => KeptRange[]>,
+): KafkaIdentity {
+  const { cluster, drop } = createRawConnection(kafka, config)
+  let first: Map<string, string> | null = null
+
+  async function look(): Promise<Map<string, string>> {
+    const { brokerPool } = await cluster()
+    return fetchTopicIds(await brokerPool.findConnectedBroker(), topicNames.map(named))
+  }
+
+  return {
+    async identity() {
+      // Brokers come and go: the second time with what they are like now.
+      const ids = await look().catch(async () => {
+        await drop()
+        return look()
+      })
+      first ??= ids
+      const isSame = topicNames.every(
+        (topic) => ids.has(named(topic)) && ids.get(named(topic)) === first?.get(named(topic)),
+      )
+      const rangesOf = isSame ? await kept() : () => []
+      return topicNames.map((topic) => ({ topic, id: ids.get(named(topic)) ?? '', kept: rangesOf(topic) }))
+    },
+    close: drop,
+  }
+}

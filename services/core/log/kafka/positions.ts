@@ -1,0 +1,216 @@
+// Ends of the topics and applied positions, asked of the brokers as seldom as possible: callers share each look-up.
+import { retryLater } from '../../http/errors.ts'
+import type { KeptRange } from '../log.ts'
+import type { TopicName } from '../topics.ts'
+import { type KafkaClient, topicNames } from './client.ts'
+import { createRawCluster, type RawCluster } from './internals.ts'
+import { decodeHeaders } from './message.ts'
+
+/** Number per partition, by topic. */
+export type Offsets = Map<TopicName, number[]>
+
+export type KafkaPositions = {
+  /** Looks at both for the first time, with more patience. */
+  open(): Promise<void>
+  /** Ends of the topics, and maybe of others, at this moment: the look-up begins after the call. */
+  ends(topics?: TopicName[]): Promise<Offsets>
+  /** Committed positions of the group at this moment, of the topics and maybe of others. */
+  committed(topics?: TopicName[]): Promise<Offsets>
+  /** What each topic holds, at this moment. */
+  kept(): Promise<(topic: TopicName) => KeptRange[]>
+  /** Greatest accept clock that the last records of all partitions tell. */
+  lastClock(): Promise<bigint>
+  /** Why the last look-up failed, null when it did not. */
+  problem(): string | null
+  close(): Promise<void>
+}
+
+const boundMs = 2_000
+const brokenMs = 300
+const openMs = 30_000
+
+/** Callers that come while a look-up waits to begin share it; each begins at least `everyMs` after the last. */
+function shared<T>(load: (topics: TopicName[]) => Promise<T>, everyMs: number): (topics?: TopicName[]) => Promise<T> {
+  let asked = new Set<TopicName>()
+  let waiting: Promise<T> | null = null
+  let running: Promise<unknown> = Promise.resolve()
+  let beganAt = Number.NEGATIVE_INFINITY
+  async function begin(): Promise<T> {
+    await running
+    const restMs = beganAt + everyMs - performance.now()
+    if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs))
+    waiting = null
+    beganAt = performance.now()
+    const result = load([...asked])
+    asked = new Set()
+    running = result.catch(() => undefined)
+    return result
+  }
+  return (topics = topicNames) => {
+    for (const topic of topics) asked.add(topic)
+    waiting ??= begin()
+    return waiting
+  }
+}
+
+export function createKafkaPositions(options: {
+  client: KafkaClient
+  group: string
+  partitions: ReadonlyMap<TopicName, number>
+  onEnds(ends: Offsets): void
+  /** @param sinceMs when the look-up began, by the process's own clock */
+  onCommitted(offsets: Offsets, sinceMs: number): void
+}): KafkaPositions {
+  const { client, group } = options
+  const { named, topicOf } = client
+  let opened: Promise<RawCluster> | null = null
+  let coordinator: ReturnType<RawCluster['findGroupCoordinator']> | null = null
+  let problem: string | null = null
+  let closed = false
+
+  const wanted = new Map(
+    topicNames.map((topic) => [
+      topic,
+      {
+        topic: named(topic),
+        partitions: Array.from({ length: options.partitions.get(topic) as number }, (_, partition) => ({ partition })),
+      },
+    ]),
+  )
+  const wantedOf = (topics: TopicName[]) =>
+    topics.map((topic) => wanted.get(topic) as { topic: string; partitions: { partition: number }[] })
+
+  async function open(): Promise<RawCluster> {
+    const cluster = createRawCluster(client.kafka, client.config)
+    await cluster.connect()
+    await cluster.addMultipleTargetTopics(topicNames.map(named))
+    return cluster
+  }
+
+  /** Closes the connections; the next look-up opens new ones, with new metadata. */
+  async function drop(): Promise<void> {
+    const dropped = opened
+    opened = null
+    coordinator = null
+    await dropped?.then((cluster) => cluster.disconnect()).catch(() => undefined)
+  }
+
+  /** Runs a look-up until it succeeds: leaders move, and a new topic takes a moment. 503 when it did not in time. */
+  async function ask<T>(step: (cluster: RawCluster) => Promise<T>, limitMs = boundMs): Promise<T> {
+    // Where the last look-up failed, the next one does not keep its callers for long.
+    const giveUpAt = performance.now() + (problem === null ? limitMs : Math.min(limitMs, brokenMs))
+    for (let waitMs = 20; ; waitMs *= 2) {
+      if (closed) throw retryLater(503, 'The log is closed')
+      const restMs = giveUpAt - performance.now()
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), Math.max(1, restMs))
+      })
+      try {
+        opened ??= open()
+        const result = await Promise.race([opened.then(step), late])
+        problem = null
+        return result
+      } catch (error) {
+        problem = `Positions of the log cannot be read: ${error instanceof Error ? error.message : String(error)}`
+        void drop()
+        if (performance.now() + waitMs >= giveUpAt) throw retryLater(503, problem)
+      } finally {
+        clearTimeout(timer)
+      }
+      await new Promise((resolve) => setTimeout(resolve, waitMs))
+    }
+  }
+
+  function collect(
+    topics: TopicName[],
+    responses: { topic: string; partitions: { partition: number; offset: string }[] }[],
+  ): Offsets {
+    const offsets: Offsets = new Map()
+    for (const topic of topics) offsets.set(topic, new Array(options.partitions.get(topic) as number).fill(0))
+    for (const { topic, partitions } of responses) {
+      const found = offsets.get(topicOf(topic) as TopicName) as number[]
+      // -1 = the group has no position yet
+      for (const { partition, offset } of partitions) found[partition] = Math.max(0, Number(offset))
+    }
+    return offsets
+  }
+
+  const loadEnds = (topics: TopicName[], limitMs?: number): Promise<Offsets> =>
+    ask(async (cluster) => {
+      await cluster.refreshMetadataIfNecessary()
+      const asked = wantedOf(topics).map((one) => ({ ...one, fromBeginning: false }))
+      const ends = collect(topics, await cluster.fetchTopicsOffset(asked))
+      options.onEnds(ends)
+      return ends
+    }, limitMs)
+
+  const loadCommitted = (topics: TopicName[], limitMs?: number): Promise<Offsets> =>
+    ask(async (cluster) => {
+      const sinceMs = performance.now()
+      coordinator ??= cluster.findGroupCoordinator({ groupId: group })
+      const { responses } = await (await coordinator).offsetFetch({ groupId: group, topics: wantedOf(topics) })
+      const offsets = collect(topics, responses)
+      options.onCommitted(offsets, sinceMs)
+      return offsets
+    }, limitMs)
+
+  const ends = shared((topics) => loadEnds(topics), 5)
+
+  return {
+    async open() {
+      // The positions first: else everything that was ever appended counts as unapplied for a moment.
+      await loadCommitted(topicNames, openMs)
+      await loadEnds(topicNames, openMs)
+    },
+    ends,
+    kept: () =>
+      ask(async (cluster) => {
+        await cluster.refreshMetadataIfNecessary()
+        const bounds = async (fromBeginning: boolean) =>
+          collect(
+            topicNames,
+            await cluster.fetchTopicsOffset(wantedOf(topicNames).map((one) => ({ ...one, fromBeginning }))),
+          )
+        const [firsts, ends] = [await bounds(true), await bounds(false)]
+        return (topic) =>
+          (ends.get(topic) as number[]).map((end, partition) => ({
+            ...{ partition, end },
+            first: (firsts.get(topic)?.[partition] ?? 0) + 1,
+          }))
+      }, openMs),
+    committed: shared((topics) => loadCommitted(topics), 10),
+    async lastClock() {
+      const last = await ends()
+      return ask(async (cluster) => {
+        let clock = 0n
+        for (const topic of topicNames)
+          for (const [nodeId, partitions] of Object.entries(
+            cluster.findLeaderForPartitions(
+              named(topic),
+              (last.get(topic) as number[]).flatMap((end, partition) => (end > 0 ? [partition] : [])),
+            ),
+          )) {
+            const broker = await cluster.findBroker({ nodeId })
+            for (const partition of partitions) {
+              const fetchOffset = String(((last.get(topic) as number[])[partition] as number) - 1)
+              const { responses } = await broker.fetch({
+                ...{ maxWaitTime: 100, minBytes: 1, maxBytes: 1, isolationLevel: 0 },
+                topics: [{ topic: named(topic), partitions: [{ partition, fetchOffset, maxBytes: 1 }] }],
+              })
+              for (const message of responses.flatMap((one) => one.partitions).flatMap((one) => one.messages)) {
+                const { highClock } = decodeHeaders(message.headers)
+                if (highClock > clock) clock = highClock
+              }
+            }
+          }
+        return clock
+      }, openMs)
+    },
+    problem: () => problem,
+    async close() {
+      closed = true
+      await drop()
+    },
+  }
+}

@@ -1,0 +1,79 @@
+// Decides whether the embedded log takes more: bounds the unapplied bytes and keeps disk space free.
+
+import { type Fault, retryLater } from '../../http/errors.ts'
+import { requiredFreeBytes } from '../../process/free-space.ts'
+import type { LogFs } from './disk.ts'
+import { createUnapplied, mib, type ProjectBytes } from './unapplied.ts'
+
+export type Admission = {
+  /** Counts the bytes in. Throws 429 when too much is unapplied, of all projects or of one; 503 when the disk was low a moment ago. */
+  enter(bytes: number, projects: ProjectBytes): void
+  /** Counts in what was unapplied when the log was opened. */
+  restore(bytes: number): void
+  /** Counts bytes out: they are applied, or they were refused later. */
+  leave(bytes: number, projects: ProjectBytes): void
+  /** Called before each write: looks at the disk again when the last look is a second old. */
+  checkDisk(): Promise<Fault | null>
+  /** The next check looks at the disk (after a write found it full). */
+  recheckDisk(): void
+  unappliedBytes(): number
+  /** Why it refused lately, null when it accepts. */
+  reason(): string | null
+}
+
+const checkEveryMs = 1000
+/** After the last batch: batches are being applied. */
+const applyingMs = 2000
+
+export function createAdmission(options: {
+  fs: LogFs
+  dir: string
+  maxUnappliedBytes: number
+  minFreeBytes: number
+}): Admission {
+  const { fs, dir, maxUnappliedBytes, minFreeBytes } = options
+  let appliedAt = Number.NEGATIVE_INFINITY
+  const unapplied = createUnapplied({
+    maxBytes: maxUnappliedBytes,
+    isApplying: () => performance.now() - appliedAt < applyingMs,
+  })
+  let checkedAt = Number.NEGATIVE_INFINITY
+  let checking: Promise<void> | null = null
+  let low: string | null = null
+
+  async function look(): Promise<void> {
+    const { freeBytes, totalBytes } = await fs.space(dir)
+    const needed = requiredFreeBytes(totalBytes, minFreeBytes)
+    low = freeBytes < needed ? `Disk space is low: ${mib(freeBytes)} free, ${mib(needed)} needed` : null
+    checkedAt = performance.now()
+  }
+  const isFresh = (): boolean => performance.now() - checkedAt < checkEveryMs
+
+  return {
+    enter(bytes, projects) {
+      if (low !== null && isFresh()) throw retryLater(503, low)
+      const refusal = unapplied.refusal(bytes, projects)
+      if (refusal !== null) throw refusal
+      unapplied.take(bytes, projects)
+    },
+    restore: (bytes) => unapplied.take(bytes, new Map()),
+    leave(bytes, projects) {
+      unapplied.give(bytes, projects)
+      appliedAt = performance.now()
+    },
+    async checkDisk() {
+      if (!isFresh()) {
+        checking ??= look().finally(() => {
+          checking = null
+        })
+        await checking
+      }
+      return low === null ? null : retryLater(503, low)
+    },
+    recheckDisk() {
+      checkedAt = Number.NEGATIVE_INFINITY
+    },
+    unappliedBytes: unapplied.totalBytes,
+    reason: () => low ?? unapplied.reason(),
+  }
+}

@@ -1,0 +1,82 @@
+// Reads records back from the retained segments and archives of a topic, for rebuilds, replays and inspection.
+import { join } from 'node:path'
+import type { RecordHeader } from '../log.ts'
+import { rowsOf, walk } from '../record.ts'
+import type { TopicName } from '../topics.ts'
+import { errorCode, type LogFs, nodeFs } from './disk.ts'
+import { LogDamage, listSegments, publicHeader, readStored, type StoredFile } from './segment.ts'
+
+export type StoredRecord = {
+  header: RecordHeader
+  /** Milliseconds since 1970 at which it was appended. */
+  appendedMs: number
+  /** Rows as they were appended, without the header. */
+  rows: Buffer
+}
+
+/**
+ * Records from `fromOffset` (default the oldest retained) to `toOffset` (default the last whole one), in order. Works
+ * beside a running log: it follows new segments, so pass the end as `toOffset` to stop there and to see acknowledged
+ * records only. Holds one segment in memory.
+ * Throws LogDamage when a record is not intact, and an error when records in between are missing.
+ */
+export async function* readSegments(options: {
+  /** Folder of the log. */
+  dir: string
+  topic: TopicName
+  fromOffset?: number
+  toOffset?: number
+  fs?: LogFs
+}): AsyncGenerator<StoredRecord> {
+  const { dir, topic, fromOffset = 1, toOffset = Number.MAX_SAFE_INTEGER, fs = nodeFs } = options
+  const folder = join(dir, topic)
+  let next = fromOffset
+  let hasBegun = false
+  let { files } = await listSegments(fs, folder)
+  while (next <= toOffset) {
+    let index = Math.max(
+      0,
+      files.findLastIndex(({ first }) => first <= next),
+    )
+    if ((files[index]?.last ?? next) < next) index++
+    const file = files[index]
+    if (file === undefined) return
+    const bytes = await readIfThere(fs, file)
+    if (bytes === null) {
+      // A running log archives or removes files between the listing and the reading.
+      files = (await listSegments(fs, folder)).files
+      continue
+    }
+    const isLast = index === files.length - 1
+    const { records, wholeBytes, problem } = walk(bytes, file.first)
+    if (problem !== null && !(isLast && problem.torn)) throw new LogDamage(file.path, wholeBytes, problem.what)
+    const end = file.first + records.length
+    if (hasBegun && (file.first > next || (end <= next && !isLast)))
+      throw new Error(`${folder}: records from ${next} on are missing`)
+    let at = 0
+    for (const record of records) {
+      if (record.offset > toOffset) return
+      if (record.offset >= next) {
+        const { sizeBytes, appendedMs } = record
+        yield { header: publicHeader(record), appendedMs, rows: rowsOf(bytes, at, sizeBytes) }
+        hasBegun = true
+      }
+      at += record.sizeBytes
+    }
+    // What retention removed is skipped at the beginning; a gap later on is a fault.
+    next = end > next || isLast ? Math.max(end, next) : (files[index + 1] as StoredFile).first
+    if (isLast) {
+      files = (await listSegments(fs, folder)).files
+      if ((files.at(-1)?.first ?? 0) <= file.first) return
+    }
+  }
+}
+
+async function readIfThere(fs: LogFs, file: StoredFile): Promise<Buffer | null> {
+  try {
+    return await readStored(fs, file)
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null
+    throw error
+  }
+}

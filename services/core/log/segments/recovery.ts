@@ -1,0 +1,143 @@
+// Opens a topic's folder after a clean end or a crash: checks what is unapplied and cuts off an unfinished last write.
+
+import { type StoredHeader, walk } from '../record.ts'
+import { ignoreMissing, type LogFs } from './disk.ts'
+import { openPositionFile, type PositionFile } from './position-file.ts'
+import {
+  archivedSegment,
+  LogDamage,
+  listSegments,
+  readRecords,
+  readStored,
+  type Segment,
+  type StoredFile,
+  summarize,
+} from './segment.ts'
+import type { LogLogger } from './writer.ts'
+
+export type Recovered = {
+  lastOffset: number
+  highClock: bigint
+  position: PositionFile
+  /** Segments with records after the position, oldest first. */
+  unapplied: Segment[]
+  /** Plain segments that are wholly applied, oldest first. */
+  applied: StoredFile[]
+  archives: StoredFile[]
+}
+
+type RecoverOptions = {
+  /** The position goes back to this one, or to the oldest record, if it is beyond. */
+  beginAfter?: number | undefined
+  /** Opens a log that ends before its position: the caller compares the two. */
+  mayEndEarly?: boolean | undefined
+}
+
+/**
+ * Reads names only, except for the last segment and those that are not applied. Throws LogDamage, or an error that says
+ * which records are missing.
+ */
+export async function recoverTopic(
+  fs: LogFs,
+  folder: string,
+  logger: LogLogger | undefined,
+  { beginAfter = Number.POSITIVE_INFINITY, mayEndEarly = false }: RecoverOptions = {},
+): Promise<Recovered> {
+  const { files, covered, temporary } = await listSegments(fs, folder)
+  for (const path of [...covered, ...temporary]) await fs.unlink(path).catch(ignoreMissing)
+  const oldest = (files[0]?.first ?? 1) - 1
+  const position = await openPositionFile(fs, folder, oldest)
+  const newest = await recoverNewest(fs, folder, files, logger)
+  const last = newest?.records.at(-1)
+  const lastOffset = last?.offset ?? 0
+  const begin = Math.max(beginAfter, oldest)
+  if (begin < position.offset()) await position.goBack(begin)
+  if (position.offset() > lastOffset && !mayEndEarly)
+    throw new Error(
+      `${folder}: position ${position.offset()} is applied, but the log ends at ${lastOffset}; records are missing; --adopt-log goes on with those that are there (docs/operate.md)`,
+    )
+  const committed = Math.min(position.offset(), lastOffset)
+
+  const recovered: Recovered = {
+    lastOffset,
+    highClock: last?.highClock ?? 0n,
+    position,
+    unapplied: [],
+    applied: [],
+    archives: files.filter((file) => file.last !== null),
+  }
+  const { unapplied, applied } = recovered
+  let expected = committed + 1
+  for (const [index, file] of files.entries()) {
+    const next = files[index + 1]
+    if ((file.last ?? (next === undefined ? lastOffset : next.first - 1)) <= committed) {
+      if (file.last === null) applied.push(file)
+      continue
+    }
+    requireNext(file, expected, unapplied.length === 0)
+    if (file.last !== null) {
+      unapplied.push(archivedSegment(folder, file, await fs.modifiedMs(file.path)))
+      expected = file.last + 1
+    } else {
+      const { records, sizeBytes } = next === undefined && newest ? newest : await readRecords(fs, file)
+      unapplied.push(summarize(file, records, sizeBytes))
+      expected = file.first + records.length
+    }
+  }
+  if (expected !== lastOffset + 1) throw new Error(`${folder}: records ${expected} to ${lastOffset} are missing`)
+  return recovered
+}
+
+/** The first unapplied file may begin with applied records; the others must follow one another. */
+function requireNext(file: StoredFile, expected: number, isFirst: boolean): void {
+  if (file.first > expected)
+    throw new Error(`Records ${expected} to ${file.first - 1} are missing before log segment ${file.path}`)
+  if (file.first < expected && !isFirst)
+    throw new LogDamage(file.path, 0, `it begins with record ${file.first}, expected is ${expected}`)
+}
+
+type Newest = { records: StoredHeader[]; sizeBytes: number }
+
+/**
+ * Checks the last file that holds records; only the very last file may end in an unfinished write. Takes a last file
+ * without records away, from the folder and from `files`.
+ */
+async function recoverNewest(
+  fs: LogFs,
+  folder: string,
+  files: StoredFile[],
+  logger: LogLogger | undefined,
+): Promise<Newest | null> {
+  const file = files.at(-1)
+  if (file === undefined) return null
+  if (file.last !== null) return readRecords(fs, file)
+  const bytes = await readStored(fs, file)
+  const { records, wholeBytes, problem } = walk(bytes, file.first)
+  if (problem !== null && !problem.torn) throw new LogDamage(file.path, wholeBytes, problem.what)
+  if (problem !== null)
+    logger?.warn(
+      { file: file.path, atByte: wholeBytes, cutBytes: bytes.length - wholeBytes, what: problem.what },
+      'an unfinished write was cut off',
+    )
+  if (records.length === 0) {
+    await fs.unlink(file.path)
+    await fs.syncDir(folder)
+    files.pop()
+    // This file was created after the one before was complete: no unfinished write is possible there.
+    const before = files.at(-1)
+    const result = before === undefined ? null : await readRecords(fs, before)
+    const end = result?.records.at(-1)?.offset ?? 0
+    if (end + 1 !== file.first) throw new Error(`${folder}: records ${end + 1} to ${file.first - 1} are missing`)
+    return result
+  }
+  // After a killed process whole records may be in memory only; they are delivered, so they have to be durable.
+  const handle = await fs.open(file.path, 'r+')
+  try {
+    if (problem !== null) await handle.truncate(wholeBytes)
+    await handle.datasync()
+  } finally {
+    await handle.close()
+  }
+  await fs.syncDir(folder)
+  return { records, sizeBytes: wholeBytes }
+}

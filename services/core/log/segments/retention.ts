@@ -1,0 +1,152 @@
+// Keeps applied segments for the retention time: merges and compresses them when the log has little to do, removes old ones.
+import { promisify } from 'node:util'
+import { constants, zstdCompress } from 'node:zlib'
+import { walk } from '../record.ts'
+import { ignoreMissing, type LogFs, writeWhole } from './disk.ts'
+import { archivePath, LogDamage, type StoredFile } from './segment.ts'
+import type { LogLogger } from './writer.ts'
+
+const compress = promisify(zstdCompress)
+const level = { params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 } }
+
+/** Small segments wait for company, so that a quiet log does not become a folder of a million files. */
+const mergeCount = 1000
+const mergeAfterMs = 10 * 60_000
+/** More than this is compressed even while the log is busy. */
+const backlogBytes = 2 ** 31
+const settleMs = 1000
+const expiryCheckMs = 3_600_000
+
+export type Retention = {
+  /** A plain segment that is wholly applied, in order. */
+  add(file: { path: string; first: number; sizeBytes: number }): void
+  /** Does all that can be done now, without waiting for company or for a quiet moment. */
+  tidy(): Promise<void>
+  stop(): Promise<void>
+}
+
+export function createRetention(options: {
+  fs: LogFs
+  folder: string
+  retentionMs: number
+  /** Uncompressed size of an archive. */
+  segmentBytes: number
+  applied: StoredFile[]
+  archives: StoredFile[]
+  /** Only what lies up to this position may be removed. */
+  removable(): number
+  isBusy(): boolean
+  logger: LogLogger | undefined
+}): Retention {
+  const { fs, folder, retentionMs, segmentBytes, logger } = options
+  const archives = [...options.archives]
+  // The newest one stays as it is: offsets and the clock go on from it after a restart.
+  const plain = options.applied.map(({ path, first }) => ({ path, first, sizeBytes: 0, sinceMs: 0 }))
+  let plainBytes = 0
+  let timer: NodeJS.Timeout | null = null
+  let timerDue = 0
+  let running: Promise<void> = Promise.resolve()
+  let stopped = false
+
+  const isMergeDue = (): boolean =>
+    plain.length > 1 &&
+    (plain.length > mergeCount ||
+      plainBytes - (plain.at(-1)?.sizeBytes ?? 0) >= segmentBytes ||
+      (plain[0]?.sinceMs ?? 0) <= Date.now() - mergeAfterMs)
+
+  const mayMergeNow = (): boolean => isMergeDue() && (plainBytes >= backlogBytes || !options.isBusy())
+
+  function schedule(): void {
+    if (stopped || (plain.length < 2 && archives.length === 0)) return
+    let delayMs = expiryCheckMs
+    if (isMergeDue()) delayMs = settleMs
+    else if (plain.length > 1) delayMs = Math.max(settleMs, (plain[0]?.sinceMs ?? 0) + mergeAfterMs - Date.now())
+    const due = Date.now() + delayMs
+    if (timer !== null && timerDue <= due) return
+    if (timer !== null) clearTimeout(timer)
+    timerDue = due
+    timer = setTimeout(() => {
+      timer = null
+      run(mayMergeNow)
+    }, delayMs)
+    timer.unref()
+  }
+
+  function run(mayMerge: () => boolean): Promise<void> {
+    running = running
+      .then(async () => {
+        await expire()
+        while (!stopped && plain.length > 1 && mayMerge()) await merge()
+      })
+      .catch((error: unknown) => {
+        // Nothing is lost by it: the files stay as they are until the next attempt.
+        logger?.warn({ folder, err: error }, 'compressing applied log segments failed')
+      })
+      .finally(schedule)
+    return running
+  }
+
+  async function expire(): Promise<void> {
+    const before = Date.now() - retentionMs
+    while (!stopped) {
+      const fromPlain = archives.length === 0
+      const oldest = fromPlain ? plain[0] : archives[0]
+      if (oldest === undefined || (fromPlain && plain.length < 2)) return
+      const last = fromPlain ? (plain[1]?.first as number) - 1 : (archives[0]?.last as number)
+      if (last > options.removable()) return
+      if ((await fs.modifiedMs(oldest.path)) > before) return
+      await fs.unlink(oldest.path).catch(ignoreMissing)
+      if (fromPlain) plainBytes -= plain.shift()?.sizeBytes ?? 0
+      else archives.shift()
+    }
+  }
+
+  /** Writes one archive from the oldest plain segments, then removes them. */
+  async function merge(): Promise<void> {
+    const first = plain[0]?.first as number
+    const parts: Buffer[] = []
+    let sizeBytes = 0
+    let next = first
+    for (const file of plain.slice(0, -1)) {
+      if (file.first !== next) break
+      const bytes = await fs.readFile(file.path)
+      if (parts.length > 0 && sizeBytes + bytes.length > segmentBytes) break
+      const { records, wholeBytes, problem } = walk(bytes, file.first)
+      if (problem !== null) {
+        const damage = new LogDamage(file.path, wholeBytes, problem.what)
+        logger?.error({ file: file.path, err: damage }, 'an applied log segment is damaged')
+        if (parts.length === 0) forget(1)
+        break
+      }
+      parts.push(bytes)
+      sizeBytes += bytes.length
+      next += records.length
+    }
+    if (parts.length === 0) return
+    const archive = archivePath(folder, first, next - 1)
+    await writeWhole(fs, archive, [await compress(Buffer.concat(parts, sizeBytes), level)])
+    archives.push({ path: archive, first, last: next - 1 })
+    for (const { path } of forget(parts.length)) await fs.unlink(path).catch(ignoreMissing)
+  }
+
+  function forget(count: number) {
+    const removed = plain.splice(0, count)
+    for (const { sizeBytes } of removed) plainBytes -= sizeBytes
+    return removed
+  }
+
+  schedule()
+  return {
+    add(file) {
+      plain.push({ ...file, sinceMs: Date.now() })
+      plainBytes += file.sizeBytes
+      schedule()
+    },
+    tidy: () => run(() => true),
+    async stop() {
+      stopped = true
+      if (timer !== null) clearTimeout(timer)
+      await running
+    },
+  }
+}

@@ -1,0 +1,71 @@
+// The bytes that are appended and not applied, by project: how many there may be, and how many of one project.
+
+import { createShares } from '../../concurrency/shares.ts'
+import { type Fault, tooMuch } from '../../http/errors.ts'
+import type { RecordInput } from '../log.ts'
+
+export type ProjectBytes = ReadonlyMap<string, number>
+
+export type Unapplied = {
+  /**
+   * 429 when there are too many, or too many of a project; null when they may be taken.
+   * @param total all that is unapplied; default: what was taken here
+   */
+  refusal(bytes: number, projects: ProjectBytes, total?: number): Fault | null
+  take(bytes: number, projects: ProjectBytes): void
+  give(bytes: number, projects: ProjectBytes): void
+  totalBytes(): number
+  /** Why it refused what was not one project's fault, until something is taken or given back; null when it did not. */
+  reason(): string | null
+}
+
+/** What a project may always have, as long as the bound allows it. */
+const leastBytes = 16 * 2 ** 20
+/** A project that wrote in this time counts as one that waits: its next write comes soon. */
+const recentMs = 60_000
+
+export const mib = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`
+
+const none: ProjectBytes = new Map()
+
+/** Bytes of the rows of an append by project; rows of unknown projects belong to none. */
+export function bytesByProject(records: readonly RecordInput[]): ProjectBytes {
+  if (records.length === 1) return (records[0] as RecordInput).projects ?? none
+  const all = new Map<string, number>()
+  for (const { projects = none } of records)
+    for (const [project, bytes] of projects) all.set(project, (all.get(project) ?? 0) + bytes)
+  return all
+}
+
+/**
+ * @param options.isApplying whether batches are applied at this moment; then a project beside others has at most an
+ * eighth at any time, so that their rows do not wait for more than that. When nothing is applied they wait anyway.
+ */
+export function createUnapplied(options: { maxBytes: number; isApplying(): boolean }): Unapplied {
+  const { maxBytes, isApplying } = options
+  const shares = createShares<string>({
+    ...{ boundBytes: maxBytes, leastBytes, mostBytes: maxBytes / 8, recentMs },
+    isAlwaysShared: isApplying,
+  })
+  let reason: string | null = null
+  return {
+    refusal(bytes, projects, total = shares.totalBytes()) {
+      const refused = shares.refusal(bytes, projects, total)
+      if (refused === null) return null
+      if (refused === 'share' && total + bytes <= maxBytes * (7 / 8))
+        return tooMuch('log_share', 'Too much of this project is waiting to be applied')
+      reason = `${mib(total)} are waiting to be applied, the bound is ${mib(maxBytes)}`
+      return tooMuch(refused === 'all' ? 'log' : 'log_share', reason)
+    },
+    take(bytes, projects) {
+      shares.take(bytes, projects)
+      reason = null
+    },
+    give(bytes, projects) {
+      shares.give(bytes, projects)
+      if (bytes > 0) reason = null
+    },
+    totalBytes: shares.totalBytes,
+    reason: () => reason,
+  }
+}

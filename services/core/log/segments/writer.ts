@@ -1,0 +1,318 @@
+// Appends the records of one topic: group commit into the growing segment, and repair after a failed write.
+import { type Fault, retryLater } from '../../http/errors.ts'
+import type { Position, RecordHeader, RecordInput } from '../log.ts'
+import { encodeHead, storedBytes } from '../record.ts'
+import type { TopicName } from '../topics.ts'
+import type { Admission } from './admission.ts'
+import { errorCode, ignoreMissing, type LogFile, type LogFs, writeAll } from './disk.ts'
+import { readRecords, type Segment, segmentPath } from './segment.ts'
+import { bytesByProject, type ProjectBytes } from './unapplied.ts'
+
+/** Totals since the log was opened. */
+export type LogCounters = {
+  appends: number
+  records: number
+  bytes: number
+  /** Writes; all appends that wait at that moment share one. */
+  groups: number
+  /** fdatasync calls of segments: one per group. */
+  syncs: number
+  /** Folder syncs: one per new segment. */
+  dirSyncs: number
+  segments: number
+  failedGroups: number
+  commits: number
+}
+
+export type LogLogger = {
+  info(fields: Record<string, unknown>, message: string): void
+  warn(fields: Record<string, unknown>, message: string): void
+  error(fields: Record<string, unknown>, message: string): void
+}
+
+export type Writer = {
+  append(records: RecordInput[]): Promise<Position>
+  /** The growing segment if it holds records and no write is under way. */
+  sealable(): Segment | null
+  growing(): Segment | null
+  /** Ends the growing segment; the caller delivers it. */
+  seal(): Segment
+  /** Last durable offset. */
+  end(): number
+  isWriting(): boolean
+  /** `down` until restart when a failed write could not be undone; `degraded` after a failed write until one works. */
+  state(): { status: 'ok' | 'degraded' | 'down'; reason: string }
+  /** Writes what is queued, then closes the segment. */
+  close(): Promise<void>
+}
+
+type Pending = {
+  records: RecordInput[]
+  sizeBytes: number
+  projects: ProjectBytes
+  resolve(position: Position): void
+  reject(fault: Fault): void
+}
+
+export function createWriter(options: {
+  fs: LogFs
+  folder: string
+  topic: TopicName
+  version: number
+  segmentBytes: number
+  /** Number of the last record in the log. */
+  lastOffset: number
+  highClock: bigint
+  admission: Admission
+  counters: LogCounters
+  logger: LogLogger | undefined
+  /** After each write, and when a repaired segment was put aside. */
+  onGroup(): void
+  onSealed(segment: Segment): void
+}): Writer {
+  const { fs, folder, topic, segmentBytes, admission, counters, logger } = options
+  let durableEnd = options.lastOffset
+  let highClock = options.highClock
+  let queue: Pending[] = []
+  let growing: Segment | null = null
+  let handle: LogFile | null = null
+  let isPumping = false
+  let pumping: Promise<void> = Promise.resolve()
+  let writing = false
+  let closed = false
+  let status: 'ok' | 'degraded' | 'down' = 'ok'
+  let reason = ''
+  const closing = new Set<Promise<void>>()
+
+  function seal(): Segment {
+    const segment = growing as Segment
+    const file = handle as LogFile
+    growing = null
+    handle = null
+    const done = file
+      .close()
+      .catch((error: unknown) => logger?.warn({ file: segment.file, err: error }, 'closing a segment failed'))
+      .finally(() => closing.delete(done))
+    closing.add(done)
+    return segment
+  }
+
+  /** The next appends that fit into one segment. An append is never split, and may be larger than a segment. */
+  function take(): Pending[] {
+    const first = queue[0] as Pending
+    if (growing !== null && growing.sizeBytes + first.sizeBytes > segmentBytes) options.onSealed(seal())
+    let size = (growing?.sizeBytes ?? 0) + first.sizeBytes
+    let count = 1
+    while (count < queue.length) {
+      size += (queue[count] as Pending).sizeBytes
+      if (size > segmentBytes) break
+      count++
+    }
+    const group = queue.slice(0, count)
+    queue = queue.slice(count)
+    return group
+  }
+
+  async function pump(): Promise<void> {
+    // Lets everything that is appended in this turn join the first write.
+    await null
+    while (queue.length > 0) {
+      const group = take()
+      const refusal = status === 'down' ? retryLater(503, reason) : await admission.checkDisk().catch(asFault)
+      if (refusal !== null) {
+        rejectAll(group, refusal)
+        continue
+      }
+      writing = true
+      await write(group)
+    }
+    isPumping = false
+  }
+
+  async function write(group: Pending[]): Promise<void> {
+    const first = durableEnd + 1
+    const isNew = growing === null
+    const segment = growing ?? emptySegment(segmentPath(folder, first), first)
+    growing = segment
+    try {
+      const opening = isNew ? fs.open(segment.file, 'wx') : null
+      const { buffers, records, clock, appendedMs, sizeBytes } = encode(group, first)
+      if (opening !== null) handle = await opening
+      const file = handle as LogFile
+      const steps = [writeAndSync(file, buffers, segment.sizeBytes)]
+      if (isNew) steps.push(fs.syncDir(folder))
+      // Both must have ended before a repair may begin.
+      for (const step of await Promise.allSettled(steps)) if (step.status === 'rejected') throw step.reason
+      counters.groups++
+      counters.syncs++
+      counters.bytes += sizeBytes
+      counters.records += records.length
+      if (isNew) {
+        counters.segments++
+        counters.dirSyncs++
+        segment.oldestMs = appendedMs
+      }
+      segment.sizeBytes += sizeBytes
+      segment.last += records.length
+      for (const record of records) {
+        segment.rowCount += record.rowCount
+        segment.patchCount += record.patchCount
+        segment.records?.push(record)
+      }
+      for (const { projects } of group)
+        for (const [project, bytes] of projects)
+          segment.projects.set(project, (segment.projects.get(project) ?? 0) + bytes)
+      durableEnd = segment.last
+      highClock = clock
+    } catch (error) {
+      await fail(segment, group, error)
+      return
+    }
+    status = 'ok'
+    writing = false
+    options.onGroup()
+    let offset = first - 1
+    for (const pending of group) {
+      offset += pending.records.length
+      counters.appends++
+      pending.resolve({ topic, partition: 0, offset })
+    }
+  }
+
+  async function writeAndSync(file: LogFile, buffers: Buffer[], position: number): Promise<void> {
+    await writeAll(file, buffers, position)
+    await file.datasync()
+  }
+
+  function encode(group: Pending[], first: number) {
+    const buffers: Buffer[] = []
+    const records: RecordHeader[] = []
+    const appendedMs = Date.now()
+    let clock = highClock
+    let sizeBytes = 0
+    for (const pending of group)
+      for (const input of pending.records) {
+        if (input.clock > clock) clock = input.clock
+        const header = {
+          offset: first + records.length,
+          version: options.version,
+          rowCount: input.rowCount,
+          patchCount: input.patchCount,
+          clock: input.clock,
+        }
+        const stored = { ...header, highClock: clock, appendedMs, groupIndex: records.length }
+        buffers.push(encodeHead(stored, input.rows), input.rows.subarray(1))
+        const size = storedBytes(input.rows)
+        records.push({ ...header, sizeBytes: size })
+        sizeBytes += size
+      }
+    return { buffers, records, clock, appendedMs, sizeBytes }
+  }
+
+  async function fail(segment: Segment, group: Pending[], error: unknown): Promise<void> {
+    counters.failedGroups++
+    status = 'degraded'
+    reason = `Writing the log failed: ${messageOf(error)}`
+    logger?.error({ topic, file: segment.file, err: error }, 'writing the log failed')
+    if (errorCode(error) === 'ENOSPC') admission.recheckDisk()
+    try {
+      await repair(segment)
+    } catch (repairError) {
+      status = 'down'
+      reason = `Writing the log failed and could not be undone; restart needed: ${messageOf(repairError)}`
+      logger?.error({ topic, file: segment.file, err: repairError }, 'a failed write could not be undone')
+    }
+    writing = false
+    rejectAll(group, retryLater(503, reason))
+  }
+
+  /** Takes the bytes of a failed write away and puts the segment aside; the next write begins a new one. */
+  async function repair(segment: Segment): Promise<void> {
+    const failed = handle
+    growing = null
+    handle = null
+    // The descriptor is not used again: after a failed sync it may report success for pages that were dropped.
+    await failed?.close().catch(() => {})
+    if (segment.sizeBytes === 0) {
+      await fs.unlink(segment.file).catch(ignoreMissing)
+      await fs.syncDir(folder)
+      return
+    }
+    const file = await fs.open(segment.file, 'r+')
+    try {
+      await file.truncate(segment.sizeBytes)
+      const bytes = await fs.readFile(segment.file)
+      // The last block was shared with the failed bytes: written again, so that the sync below includes it.
+      const lastBlock = Math.floor((segment.sizeBytes - 1) / 4096) * 4096
+      await writeAll(file, [bytes.subarray(lastBlock)], lastBlock)
+      await file.datasync()
+    } finally {
+      await file.close().catch(() => {})
+    }
+    const { records } = await readRecords(fs, { path: segment.file, first: segment.first, last: null })
+    if (segment.first + records.length - 1 !== segment.last)
+      throw new Error(`${segment.file} ends at record ${segment.first + records.length - 1} instead of ${segment.last}`)
+    options.onSealed(segment)
+  }
+
+  function rejectAll(group: Pending[], fault: Fault): void {
+    for (const pending of group) {
+      admission.leave(pending.sizeBytes, pending.projects)
+      pending.reject(fault)
+    }
+  }
+
+  return {
+    append(records) {
+      if (closed) return Promise.reject(retryLater(503, 'The log is closed'))
+      if (status === 'down') return Promise.reject(retryLater(503, reason))
+      if (records.length === 0) return Promise.resolve({ topic, partition: 0, offset: durableEnd })
+      let sizeBytes = 0
+      for (const { rows, rowCount } of records) {
+        if (rows[0] !== 0x7b || rows[rows.length - 1] !== 0x0a || rowCount < 1)
+          return Promise.reject(new Error('A record must begin with { and end with a line feed, and have rows'))
+        sizeBytes += storedBytes(rows)
+      }
+      const projects = bytesByProject(records)
+      try {
+        admission.enter(sizeBytes, projects)
+      } catch (error) {
+        return Promise.reject(error)
+      }
+      return new Promise((resolve, reject) => {
+        queue.push({ records, sizeBytes, projects, resolve, reject })
+        if (isPumping) return
+        isPumping = true
+        pumping = pump()
+      })
+    },
+    sealable: () => (writing || growing === null || growing.sizeBytes === 0 ? null : growing),
+    growing: () => growing,
+    seal,
+    end: () => durableEnd,
+    isWriting: () => writing,
+    state: () => ({ status, reason }),
+    async close() {
+      closed = true
+      while (isPumping) await pumping
+      if (growing !== null) seal()
+      await Promise.all(closing)
+    },
+  }
+}
+
+const emptySegment = (file: string, first: number): Segment => ({
+  file,
+  archive: null,
+  first,
+  last: first - 1,
+  sizeBytes: 0,
+  rowCount: 0,
+  patchCount: 0,
+  projects: new Map(),
+  oldestMs: 0,
+  records: [],
+})
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+const asFault = (error: unknown): Fault => retryLater(503, `Disk space cannot be read: ${messageOf(error)}`)

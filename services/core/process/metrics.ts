@@ -1,0 +1,117 @@
+// Prometheus metrics of this process; other parts add theirs to the registry.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Policy } from '../http/errors.ts'
+
+export type HttpMetrics = {
+  /** Counts a finished request. `status` 499 = the client went away. */
+  observe(route: string, status: number, seconds: number, bytesIn: number, bytesOut: number): void
+  /** Requests being served right now. */
+  started(): void
+  ended(): void
+}
+
+export type GrpcMetrics = {
+  /** Counts a finished call. `code` as the specification names it. */
+  observe(method: string, code: string, seconds: number, bytesIn: number): void
+  /** Calls being served right now. */
+  started(): void
+  ended(): void
+}
+
+export type Metrics = {
+  registry: Registry
+  http: HttpMetrics
+  grpc: GrpcMetrics
+  /** Counts a read's wait for earlier writes. */
+  waited(outcome: 'current' | 'waited' | 'stale', ms: number): void
+  /** Shows the bytes of request bodies in memory. */
+  bodies(heldBytes: () => number): void
+  /** Counts a request that a bound refused. */
+  refused(policy: Policy): void
+  /** Text of the exposition format and its content type. */
+  text(): Promise<{ contentType: string; text: string }>
+}
+
+const requestBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60]
+
+/** @param withProcess also the process's own metrics (memory, event loop delay, garbage collection) */
+export function createMetrics({ withProcess = true }: { withProcess?: boolean } = {}): Metrics {
+  const registry = new Registry()
+  if (withProcess) collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  const duration = new Histogram({
+    name: 'callhouse_http_request_seconds',
+    help: 'Time from a request to the end of its answer',
+    labelNames: ['route', 'status'] as const,
+    buckets: requestBuckets,
+    registers,
+  })
+  const calls = new Histogram({
+    name: 'callhouse_grpc_call_seconds',
+    help: 'Time from a gRPC call to its status',
+    labelNames: ['method', 'code'] as const,
+    buckets: requestBuckets,
+    registers,
+  })
+  const callsReceived = new Counter({
+    name: 'callhouse_grpc_received_bytes_total',
+    help: 'Message bytes as they came, before inflating',
+    registers,
+  })
+  const activeCalls = new Gauge({ name: 'callhouse_grpc_active_calls', help: 'gRPC calls being served', registers })
+  const received = new Counter({
+    name: 'callhouse_http_received_bytes_total',
+    help: 'Body bytes as they came, before inflating',
+    registers,
+  })
+  const sent = new Counter({
+    name: 'callhouse_http_sent_bytes_total',
+    help: 'Body bytes of answers',
+    registers,
+  })
+  const active = new Gauge({ name: 'callhouse_http_active_requests', help: 'Requests being served', registers })
+  const freshness = new Histogram({
+    name: 'callhouse_freshness_wait_seconds',
+    help: 'Wait of reads for earlier writes: current = nothing was missing, waited = it came, stale = it may be missing',
+    labelNames: ['outcome'] as const,
+    buckets: [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 10],
+    registers,
+  })
+  const refused = new Counter({
+    name: 'callhouse_refused_total',
+    help: 'Requests answered 429, by the bound: bodies in memory, unapplied log, waiting reads; …_share: that of one key or project',
+    labelNames: ['policy'] as const,
+    registers,
+  })
+  return {
+    registry,
+    bodies(heldBytes) {
+      new Gauge({
+        ...{ name: 'callhouse_http_body_bytes', help: 'Bytes of request bodies in memory', registers },
+        collect() {
+          this.set(heldBytes())
+        },
+      })
+    },
+    refused: (policy) => refused.labels(policy).inc(),
+    waited: (outcome, ms) => freshness.labels(outcome).observe(ms / 1000),
+    http: {
+      observe(route, status, seconds, bytesIn, bytesOut) {
+        duration.labels(route, String(status)).observe(seconds)
+        received.inc(bytesIn)
+        sent.inc(bytesOut)
+      },
+      started: () => active.inc(),
+      ended: () => active.dec(),
+    },
+    grpc: {
+      observe(method, code, seconds, bytesIn) {
+        calls.labels(method, code).observe(seconds)
+        callsReceived.inc(bytesIn)
+      },
+      started: () => activeCalls.inc(),
+      ended: () => activeCalls.dec(),
+    },
+    text: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+  }
+}

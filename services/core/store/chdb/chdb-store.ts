@@ -1,0 +1,332 @@
+// The embedded driver of the store port: one ClickHouse engine in this process, on the folder `<dir>/clickhouse`.
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, readFileSync, realpathSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { drainPending, Session } from 'chdb'
+import { endAtOnce } from '../../process/end-at-once.ts'
+import { toStoreError } from '../errors.ts'
+import { applyMigrations } from '../migrate.ts'
+import { parseRows } from '../rows.ts'
+import {
+  bind,
+  type Limits,
+  lowPriority,
+  readSettings,
+  readStatement,
+  type Settings,
+  writeSettings,
+} from '../statement.ts'
+import {
+  type Query,
+  type QueryOptions,
+  type Store,
+  StoreError,
+  type StoreHealth,
+  type StoreLogger,
+  type StoreMetrics,
+} from '../store.ts'
+import { timedWith } from '../timed.ts'
+import { countingStatements, insertStatement } from './insert.ts'
+import { quote } from './literals.ts'
+import { createPartsWatch } from './parts-watch.ts'
+import { createPool, type EngineResult, type Pool } from './pool.ts'
+import { createSegmentPaths } from './segment-path.ts'
+
+export type EmbeddedStoreOptions = {
+  /** The data folder; the engine's files are in `<dir>/clickhouse`. */
+  dir: string
+  /** Memory of the whole engine, caches and merges included. */
+  memoryCapBytes: number
+  /** Default limits of a read. */
+  queryTimeoutMs: number
+  queryMemoryBytes: number
+  /** Rows that a read about a project may go through; default 0 = any number. */
+  queryRows?: number
+  /** Largest result of one read, in the engine's memory; longer ones page by key. */
+  maxResultBytes?: number
+  /** Connections for lists and single reads, and for exports and scans. */
+  interactiveConnections?: number
+  exportConnections?: number
+  migrationsDir?: string
+  logger?: StoreLogger
+  metrics?: StoreMetrics
+}
+
+const defaultMigrations = fileURLToPath(new URL('../../../../clickhouse/migrations', import.meta.url))
+const silent: StoreLogger = { info() {}, warn() {}, error() {} }
+
+/** Writing statements are retried by the worker, so their limit only ends what would never end. */
+const writeTimeoutMs = 600_000
+const controlTimeoutMs = 5_000
+/** Above the engine's own limit, which answers with a better message and leaves less behind. */
+const graceMs = 500
+/** Longest statement text: lists of ids travel in it. */
+const maxQuerySizeBytes = 64 * 2 ** 20
+const partsEveryMs = 60_000
+
+const args = (settings: Settings): string[] => Object.entries(settings).map(([name, value]) => `--${name}=${value}`)
+
+/** Settings of the whole engine, given with its first connection. */
+const serverSettings = (options: EmbeddedStoreOptions, dir: string): Settings => {
+  const cache = (share: number, most: number) => Math.floor(Math.min(options.memoryCapBytes * share, most * 2 ** 20))
+  return {
+    // A broken part must be known before the first read.
+    async_load_databases: 0,
+    max_server_memory_usage: options.memoryCapBytes,
+    // The cap is about this process; a container's figure would count its neighbours.
+    memory_worker_use_cgroup: 0,
+    mark_cache_size: cache(1 / 16, 256),
+    index_mark_cache_size: cache(1 / 64, 64),
+    primary_index_cache_size: cache(1 / 16, 256),
+    uncompressed_cache_size: 0,
+    text_index_tokens_cache_size: cache(1 / 64, 64),
+    text_index_header_cache_size: cache(1 / 64, 64),
+    text_index_postings_cache_size: cache(1 / 32, 128),
+    query_condition_cache_size: cache(1 / 64, 64),
+    compiled_expression_cache_size: cache(1 / 64, 32),
+    // Merging gives way to requests.
+    os_threads_nice_value_merge_mutate: 10,
+    background_pool_size: 2,
+    background_common_pool_size: 1,
+    background_schedule_pool_size: 2,
+    background_move_pool_size: 1,
+    background_fetches_pool_size: 1,
+    max_io_thread_pool_size: 16,
+    tmp_path: join(dir, 'tmp/'),
+  }
+}
+
+const sessionSettings: Settings = { max_query_size: maxQuerySizeBytes }
+/** 2 = may choose limits, must not write. */
+const readerSettings: Settings = { ...sessionSettings, readonly: 2 }
+
+/**
+ * Opens the engine and the database `callhouse`. One engine per process; one process per folder.
+ * @throws StoreError when another process holds the folder, or this process has an engine on another one
+ */
+export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
+  const { logger = silent, metrics, queryTimeoutMs, queryMemoryBytes, queryRows = 0 } = options
+  const interactive = options.interactiveConnections ?? 5
+  const exports = options.exportConnections ?? 2
+  const resultBytes = options.maxResultBytes ?? 256 * 2 ** 20
+  warnOfFewThreads(interactive + exports + 3, logger)
+
+  mkdirSync(resolve(options.dir, 'clickhouse'), { recursive: true })
+  const dir = realpathSync(resolve(options.dir, 'clickhouse'))
+  const control = await openControl(dir, options)
+  const open = (settings: Settings) => () => openSession(dir, settings)
+  const writeLimits: Limits = { timeoutMs: writeTimeoutMs, memoryBytes: Math.floor(options.memoryCapBytes / 2) }
+  const pools = {
+    write: createPool({
+      name: 'write',
+      size: 1,
+      open: open({ ...sessionSettings, ...writeSettings(writeLimits) }),
+    }),
+    background: createPool({
+      name: 'background',
+      size: 1,
+      open: open({ ...sessionSettings, ...writeSettings(writeLimits), ...lowPriority }),
+    }),
+    interactive: createPool({ name: 'interactive', size: interactive, open: open(readerSettings) }),
+    export: createPool({ name: 'export', size: exports, open: open({ ...readerSettings, ...lowPriority }) }),
+    control,
+  }
+  /**
+   * The engine's own end waits for ever, or crashes, while a statement runs. A process that ends without closing the
+   * store has nothing to lose: it is killed then.
+   */
+  const onExit = (): void => {
+    if (Object.values(pools).some((pool) => pool.isBusy())) endAtOnce()
+  }
+  // before the engine's own handler
+  process.prependListener('exit', onExit)
+  const paths = createSegmentPaths(join(dir, 'incoming'))
+  const counted = new Set<string>()
+  let lastWrite: Promise<unknown> = Promise.resolve()
+  let isClosed = false
+
+  const timed = timedWith(metrics)
+
+  const kill = (tag: string) => async () => {
+    await control.run({
+      sql: `KILL QUERY WHERE Settings['log_comment'] = ${quote(tag)} ASYNC`,
+      format: 'Null',
+      timeoutMs: controlTimeoutMs,
+    })
+  }
+
+  function read(
+    query: Query,
+    format: string,
+    { pool = 'interactive', timeoutMs = queryTimeoutMs, memoryBytes = queryMemoryBytes, signal }: QueryOptions = {},
+  ): Promise<EngineResult> {
+    return timed(query.name, pool, 'read', () => {
+      const tag = randomUUID()
+      const limits = { timeoutMs, memoryBytes, resultBytes, rows: query.projectId === undefined ? 0 : queryRows }
+      return pools[pool].run({
+        sql: readStatement(query, format, readSettings(limits), tag),
+        format,
+        projectId: query.projectId,
+        timeoutMs: timeoutMs + graceMs,
+        ...(signal === undefined ? {} : { signal }),
+        kill: kill(tag),
+      })
+    })
+  }
+
+  const bytesOf = (result: EngineResult): Buffer => {
+    const bytes = result.bytes()
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  }
+
+  const rowsOf = <T>(result: EngineResult): T[] => parseRows<T>(bytesOf(result))
+
+  /** Commands and inserts take effect in the order of their calls. */
+  function inOrder<T>(run: () => Promise<T>): Promise<T> {
+    if (isClosed) return Promise.reject(new StoreError('outage', 0, 'the store is closed'))
+    const done = lastWrite.then(run)
+    lastWrite = done.catch(() => {})
+    return done
+  }
+
+  const write = (sql: string): Promise<EngineResult> => pools.write.run({ sql, format: 'JSONEachRow' })
+
+  const ask = async <T>(query: Query): Promise<T[]> => {
+    const settings = readSettings({ timeoutMs: controlTimeoutMs, memoryBytes: queryMemoryBytes, resultBytes })
+    const sql = readStatement(query, 'JSONEachRow', settings, 'control')
+    return rowsOf<T>(await control.run({ sql, format: 'JSONEachRow', timeoutMs: controlTimeoutMs + graceMs }))
+  }
+
+  const watch = createPartsWatch({
+    database: 'callhouse',
+    rows: ask,
+    everyMs: partsEveryMs,
+    onBroken: (parts) => logger.error({ parts: parts.slice(0, 20) }, 'the engine set broken parts aside'),
+  })
+  await watch.check()
+
+  const store: Store = {
+    async rows<T>(query: Query, queryOptions?: QueryOptions) {
+      return rowsOf<T>(await read(query, 'JSONEachRow', queryOptions))
+    },
+    async bytes(query, format, queryOptions) {
+      return bytesOf(await read(query, format, queryOptions))
+    },
+    async command(query, { background = false } = {}) {
+      const sql = bind(query)
+      if (background) {
+        if (isClosed) throw new StoreError('outage', 0, 'the store is closed')
+        await timed(query.name, 'background', 'command', () => pools.background.run({ sql, format: 'JSONEachRow' }))
+        return
+      }
+      await inOrder(() => timed(query.name, 'write', 'command', () => write(sql)))
+    },
+    insert(topic, source) {
+      return inOrder(() =>
+        timed(`insert.${topic.name}`, 'write', 'insert', async () => {
+          if (!counted.has(topic.landing)) {
+            for (const sql of countingStatements(topic)) await write(sql)
+            counted.add(topic.landing)
+          }
+          const tag = randomUUID()
+          const { path, release } =
+            'file' in source ? await paths.ofFile(source.file) : await paths.ofBytes(source.bytes)
+          try {
+            await write(insertStatement(topic, path, writeSettings(writeLimits), tag))
+          } finally {
+            await release()
+          }
+          const [row] = rowsOf<{ n: number }>(
+            await write(`SELECT toUInt32(sum(rows)) AS n FROM callhouse.landed WHERE tag = ${quote(tag)}`),
+          )
+          return { rowsRead: row?.n ?? 0 }
+        }),
+      )
+    },
+    async migrate() {
+      const result = await applyMigrations(store, options.migrationsDir ?? defaultMigrations)
+      if (result.applied.length > 0) logger.info(result, 'migrations applied')
+      return result
+    },
+    async health(): Promise<StoreHealth> {
+      if (isClosed) return { status: 'down', reason: 'the store is closed' }
+      try {
+        await ask({ name: 'health', sql: 'SELECT 1 AS n', params: {} })
+      } catch (error) {
+        return { status: 'down', reason: toStoreError(error, 'read').message }
+      }
+      // What was repaired is told at once.
+      if (watch.health().status !== 'ok') await watch.check().catch(() => undefined)
+      return watch.health()
+    },
+    async close() {
+      if (isClosed) return
+      isClosed = true
+      watch.stop()
+      await lastWrite
+      for (const pool of [pools.write, pools.background, pools.interactive, pools.export, pools.control])
+        await pool.close()
+      await drainPending()
+      process.off('exit', onExit)
+      await paths.close()
+    },
+  }
+  return store
+}
+
+function openSession(dir: string, settings: Settings): Session {
+  const session = new Session(dir, { connectionArgs: args(settings) })
+  // In the database `default` the name of a missing table would be read as the path of a file.
+  session.query('USE callhouse')
+  return session
+}
+
+async function openControl(dir: string, options: EmbeddedStoreOptions): Promise<Pool> {
+  const settings = { ...sessionSettings, ...serverSettings(options, dir) }
+  let first: Session | undefined
+  try {
+    // Opened here and kept: it carries the settings of the engine, which lives as long as a connection does.
+    first = new Session(dir, { connectionArgs: args(settings) })
+    await first.queryAsync('CREATE DATABASE IF NOT EXISTS callhouse ENGINE = Atomic')
+  } catch (error) {
+    first?.close()
+    throw new StoreError(
+      'outage',
+      0,
+      `cannot open ${dir}${holderOf(dir)}: ${error instanceof Error ? error.message : error}`,
+    )
+  }
+  const anchor = first
+  const pool = createPool({
+    name: 'control',
+    size: 1,
+    open: () => openSession(dir, sessionSettings),
+  })
+  return {
+    ...pool,
+    async close() {
+      await pool.close()
+      anchor.close()
+    },
+  }
+}
+
+/** The engine writes who opened the folder into its status file. */
+function holderOf(dir: string): string {
+  try {
+    const pid = /PID: (\d+)/.exec(readFileSync(join(dir, 'status'), 'utf8'))?.[1]
+    return pid === undefined || Number(pid) === process.pid ? '' : ` (opened by process ${pid})`
+  } catch {
+    return ''
+  }
+}
+
+/** Each busy connection occupies one thread of Node's pool, which file access needs too. */
+function warnOfFewThreads(connections: number, logger: StoreLogger): void {
+  const threads = Number(process.env.UV_THREADPOOL_SIZE ?? 4)
+  const needed = connections + Math.max(4, availableParallelism())
+  if (threads < needed)
+    logger.warn({ threads, needed }, 'UV_THREADPOOL_SIZE is too small: file access waits for queries')
+}

@@ -1,0 +1,363 @@
+// The server driver of the store port: ClickHouse over HTTP or HTTPS, one server or a cluster, shared by any number of processes.
+import { createReadStream } from 'node:fs'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { type Topic, topics } from '../../log/topics.ts'
+import { blockSettings, readingSettings } from '../chdb/insert.ts'
+import { createPartsWatch } from '../chdb/parts-watch.ts'
+import { toStoreError } from '../errors.ts'
+import { applyMigrations } from '../migrate.ts'
+import { parseRows } from '../rows.ts'
+import { bind, formatName, type Limits, lowPriority, readSettings, type Settings, writeSettings } from '../statement.ts'
+import {
+  type Query,
+  type QueryOptions,
+  type Store,
+  StoreError,
+  type StoreHealth,
+  type StoreLogger,
+  type StoreMetrics,
+} from '../store.ts'
+import { timedWith } from '../timed.ts'
+import { createServerClient, type Job } from './client.ts'
+import { serverStatements, spreadTables } from './ddl.ts'
+import { createServerNames, ownerSuffix, stageOf } from './names.ts'
+import { createScratch } from './scratch.ts'
+import { openDatabase } from './start.ts'
+
+export type ServerStoreOptions = {
+  /** `http://host:8123` or `https://host:8443`. A worker in a cluster names one node, the replica that it writes to. */
+  url: string
+  user: string
+  password: string
+  /** The installation's database; made if it is not there. Default callhouse. */
+  database?: string
+  /** Name of a cluster in the server's configuration: tables are replicated, and reads see every shard. */
+  cluster?: string
+  /** Who applies batches here; names the scratch tables. Default the host's name. */
+  worker?: string
+  /** Default limits of a read. */
+  queryTimeoutMs: number
+  queryMemoryBytes: number
+  /** Rows that a read about a project may go through; default 0 = any number. */
+  queryRows?: number
+  /** Memory of one statement that writes. */
+  writeMemoryBytes?: number
+  /** Largest result of one read; longer ones page by key. */
+  maxResultBytes?: number
+  interactiveConnections?: number
+  exportConnections?: number
+  /** Rows and answers travel compressed. Default: unless the server is on this machine. */
+  compression?: boolean
+  /** How long the start waits for a server that does not answer. */
+  startTimeoutMs?: number
+  /** A worker whose tables were not touched for so long is gone; one that only slept makes its tables again. */
+  workerGoneAfterMs?: number
+  migrationsDir?: string
+  logger?: StoreLogger
+  metrics?: StoreMetrics
+}
+
+const defaultMigrations = fileURLToPath(new URL('../../../../clickhouse/migrations', import.meta.url))
+const silent: StoreLogger = { info() {}, warn() {}, error() {} }
+/** Writing statements are retried by the worker, so their limit only ends what would never end. */
+const writeTimeoutMs = 600_000
+const controlTimeoutMs = 5_000
+/** Above the server's own limit, which answers with a better message. */
+const graceMs = 500
+const partsEveryMs = 60_000
+/** A server that hangs does not keep a process from ending. */
+const closeTimeoutMs = 50_000
+/** Longest statement text: lists of ids travel in it. */
+const textSettings: Settings = { max_query_size: 2 ** 28 }
+/** Answers come whole or as an error with its status: nothing is sent before the last row is known. */
+const answerSettings: Settings = {
+  wait_end_of_query: 1,
+  http_response_buffer_size: 2 ** 24,
+  cancel_http_readonly_queries_on_client_close: 1,
+}
+/** Pauses before a read that met an outage is tried again. */
+const readAgainAfterMs = [20, 200]
+/** DDL of several processes that start together: one of them was in the way, or the coordination was busy. */
+const ddlConflicts = new Set([57, 253, 342, 517, 529, 999])
+const ddlAttempts = 10
+
+const isLocal = (url: string): boolean => ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname)
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Scalars that are short and plain travel as the server's own parameters, everything else as literals (docs/adr/0015). */
+const travelsBeside = (type: string, value: unknown): boolean => {
+  if (/^U?Int(8|16|32|64)$/.test(type)) return ['number', 'bigint', 'string'].includes(typeof value)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it is looking for
+  return type === 'String' && typeof value === 'string' && value.length <= 200 && !/[\x00-\x1f\x7f]/.test(value)
+}
+
+function bindForServer(
+  query: Query,
+  rename: (sql: string) => string,
+): { sql: string; params: Record<string, unknown> } {
+  const params: Record<string, unknown> = {}
+  const bound = bind(query, (name, type) => {
+    const value = query.params[name]
+    if (name in params) return true
+    if (Object.keys(params).length >= 20 || !travelsBeside(type, value)) return false
+    params[name] = typeof value === 'string' ? value.toWellFormed() : value
+    return true
+  })
+  return { sql: rename(bound), params }
+}
+
+/**
+ * Waits for the server and makes the database. Nothing is held: any number of processes may open the same one.
+ * @throws StoreError when the server does not answer in time, or refuses the user
+ */
+export async function createServerStore(options: ServerStoreOptions): Promise<Store> {
+  const { logger = silent, metrics, queryTimeoutMs, queryMemoryBytes, queryRows = 0 } = options
+  const { cluster, database = 'callhouse' } = options
+  for (const name of [database, cluster ?? ''])
+    if (!/^\w*$/.test(name)) throw new StoreError('query', 0, `${name} is not a plain name`)
+  const resultBytes = options.maxResultBytes ?? 256 * 2 ** 20
+  const connections = {
+    interactive: options.interactiveConnections ?? 16,
+    export: options.exportConnections ?? 4,
+    write: 2,
+    background: 2,
+    control: 2,
+  }
+  const login = { url: options.url, user: options.user, password: options.password }
+  const compression = options.compression ?? !isLocal(options.url)
+  const inCluster = cluster === undefined ? {} : { cluster }
+  const migrationsDir = options.migrationsDir ?? defaultMigrations
+  const migrations = await migrationTexts(migrationsDir)
+  const suffix = ownerSuffix(options.worker ?? hostname())
+  const spread = cluster === undefined ? new Set<string>() : spreadTables(migrations).add('migrations')
+  const names = createServerNames({ database, suffix, spread })
+
+  const writeLimits: Limits = { timeoutMs: writeTimeoutMs, memoryBytes: options.writeMemoryBytes ?? 4 * 2 ** 30 }
+  const writing: Settings = {
+    ...writeSettings(writeLimits),
+    ...textSettings,
+    ...(cluster === undefined
+      ? {}
+      : { insert_quorum: 'auto', insert_quorum_parallel: 0, distributed_ddl_task_timeout: 180 }),
+  }
+  const reading = (limits: Limits & { rows?: number }): Settings => ({
+    ...readSettings({ ...limits, resultBytes }),
+    ...textSettings,
+    ...answerSettings,
+    readonly: 2,
+    ...(cluster === undefined ? {} : { select_sequential_consistency: 1, distributed_product_mode: 'global' }),
+  })
+
+  const first = createServerClient({ ...login, connections, compression })
+  try {
+    const timeoutMs = options.startTimeoutMs ?? 60_000
+    await openDatabase({ ...inCluster, client: first, url: options.url, database, timeoutMs, logger })
+  } finally {
+    await first.close()
+  }
+  const client = createServerClient({ ...login, ...inCluster, database, connections, compression })
+  let lastWrite: Promise<unknown> = Promise.resolve()
+  let isClosed = false
+  /** Topics whose stage may hold rows of an earlier batch. */
+  const filled = new Set<string>()
+
+  const timed = timedWith(metrics, (failure) => {
+    if (failure.code !== 60 || !failure.message.includes(suffix)) return failure
+    // Its tables were removed while this worker was asleep; the batch is tried again with new ones.
+    scratch.forget()
+    return new StoreError('outage', failure.code, failure.message)
+  })
+
+  async function read(query: Query, format: string, given: QueryOptions = {}): Promise<Buffer> {
+    const { pool = 'interactive', timeoutMs = queryTimeoutMs, memoryBytes = queryMemoryBytes, signal } = given
+    if (isClosed) throw new StoreError('outage', 0, 'the store is closed')
+    return timed(query.name, pool, 'read', async () => {
+      const { sql, params } = bindForServer(query, names.reading)
+      if (names.usesScratch(query.sql)) await scratch.ensure()
+      const until = Date.now() + timeoutMs + graceMs
+      const job = (): Job => ({
+        name: query.name,
+        pool,
+        sql: `${sql}\nFORMAT ${formatName(format)}`,
+        params,
+        settings: {
+          ...reading({ timeoutMs, memoryBytes, rows: query.projectId === undefined ? 0 : queryRows }),
+          ...(pool === 'export' ? lowPriority : {}),
+        },
+        projectId: query.projectId,
+        timeoutMs: Math.max(1, until - Date.now()),
+        ...(signal === undefined ? {} : { signal }),
+      })
+      for (const waitMs of readAgainAfterMs) {
+        try {
+          return await client.send(job())
+        } catch (error) {
+          if (toStoreError(error, 'read').kind !== 'outage' || Date.now() + waitMs > until) throw error
+          await pause(waitMs)
+        }
+      }
+      return client.send(job())
+    })
+  }
+
+  /** Commands and inserts take effect in the order of their calls. */
+  function inOrder<T>(run: () => Promise<T>, afterwards: () => Promise<void> = async () => {}): Promise<T> {
+    if (isClosed) return Promise.reject(new StoreError('outage', 0, 'the store is closed'))
+    const done = lastWrite.then(run)
+    lastWrite = done.then(afterwards, () => {})
+    return done
+  }
+
+  const write = (name: string, sql: string, more: Pick<Job, 'body' | 'params'> & { settings?: Settings } = {}) => {
+    const settings = { ...writing, wait_end_of_query: 1, ...more.settings }
+    return client.send({ ...more, name, pool: 'write', sql, settings, timeoutMs: writeTimeoutMs + graceMs })
+  }
+
+  const scratch = createScratch({
+    database,
+    suffix,
+    landings: Object.values(topics).map((topic) => topic.landing),
+    migrations,
+    goneAfterMs: options.workerGoneAfterMs ?? 3 * 3_600_000,
+    command: async (name, sql) => void (await write(name, sql)),
+    rows: async <T>(query: Query) => parseRows<T>(await read(query, 'JSONEachRow')),
+    onError: (error) => logger.warn({ error: String(error) }, 'scratch tables of other workers'),
+  })
+
+  /** A rebuild lands the rows of a topic elsewhere; they wait in the topic's own stage all the same. */
+  const stageFor = ({ name }: Topic): string => `${database}.${stageOf(topics[name].landing)}${suffix}`
+
+  async function emptyStage(topic: Topic): Promise<void> {
+    if (!filled.has(topic.name)) return
+    await write(`insert.${topic.name}.empty`, `TRUNCATE TABLE ${stageFor(topic)}`)
+    filled.delete(topic.name)
+  }
+
+  /**
+   * The rows go into a table of this worker first: there they are counted, and nothing of a batch that does not parse
+   * reaches the tables. The server's own figures count the rows of views too.
+   */
+  async function insertRows(topic: Topic, body: Readable): Promise<{ rowsRead: number }> {
+    const name = `insert.${topic.name}`
+    const stage = stageFor(topic)
+    await emptyStage(topic)
+    filled.add(topic.name)
+    await write(name, `INSERT INTO ${stage} FORMAT JSONEachRow`, {
+      body,
+      settings: { ...readingSettings, input_format_parallel_parsing: 0 },
+    })
+    const [counted] = await Promise.all([
+      write(`${name}.count`, `SELECT toUInt32(count()) AS n FROM ${stage} FORMAT JSONEachRow`),
+      write(`${name}.land`, `INSERT INTO ${database}.${topic.landing} SELECT * FROM ${stage}`, {
+        settings: blockSettings,
+      }),
+    ])
+    return { rowsRead: parseRows<{ n: number }>(counted)[0]?.n ?? 0 }
+  }
+
+  /** Statements of migrations, of which several processes may run the same one at the same time. */
+  async function define(query: Query): Promise<void> {
+    for (const sql of serverStatements(query.sql, { database, ...inCluster }))
+      for (let attempt = 1; ; attempt++) {
+        try {
+          await timed(query.name, 'write', 'command', () => write(query.name, bind({ ...query, sql })))
+          break
+        } catch (error) {
+          if (!ddlConflicts.has((error as StoreError).code) || attempt === ddlAttempts) throw error
+          await pause(attempt * 50)
+        }
+      }
+  }
+
+  const watch = createPartsWatch({
+    database,
+    rows: (query) => store.rows(query),
+    everyMs: partsEveryMs,
+    onBroken: (parts) => logger.error({ parts: parts.slice(0, 20) }, 'the server set broken parts aside'),
+  })
+
+  const store: Store = {
+    async rows<T>(query: Query, queryOptions?: QueryOptions) {
+      return parseRows<T>(await read(query, 'JSONEachRow', queryOptions))
+    },
+    bytes: read,
+    async command(query, { background = false } = {}) {
+      const { sql, params } = bindForServer(query, names.own)
+      const run = async (): Promise<void> => {
+        if (names.usesScratch(query.sql)) await scratch.ensure()
+        const pool = background ? 'background' : 'write'
+        const timeoutMs = writeTimeoutMs + graceMs
+        const settings = { ...writing, wait_end_of_query: 1 }
+        await timed(query.name, pool, 'command', () =>
+          client.send({ name: query.name, pool, sql, params, settings, timeoutMs }),
+        )
+      }
+      if (!background) return inOrder(run)
+      if (isClosed) throw new StoreError('outage', 0, 'the store is closed')
+      await run()
+    },
+    insert(topic, source) {
+      const run = async (): Promise<{ rowsRead: number }> => {
+        const isEmpty =
+          'file' in source ? (await stat(source.file)).size === 0 : source.bytes.every((bytes) => bytes.length === 0)
+        if (isEmpty) return { rowsRead: 0 }
+        await scratch.ensure()
+        const body =
+          'file' in source
+            ? createReadStream(source.file, { highWaterMark: 2 ** 20 })
+            : Readable.from(source.bytes, { objectMode: false })
+        return insertRows(topic, body)
+      }
+      return inOrder(
+        () => timed(`insert.${topic.name}`, 'write', 'insert', run),
+        // Only the next batch waits for it; a stage that stays full is emptied then.
+        () => emptyStage(topic).catch(() => {}),
+      )
+    },
+    async migrate() {
+      const result = await applyMigrations({ command: define, rows: store.rows }, migrationsDir)
+      if (result.applied.length > 0) logger.info(result, 'migrations applied')
+      return result
+    },
+    async health(): Promise<StoreHealth> {
+      if (isClosed) return { status: 'down', reason: 'the store is closed' }
+      try {
+        const settings = { timeoutMs: controlTimeoutMs }
+        const [row] = await store.rows<{ n: number }>(
+          {
+            name: 'health',
+            sql: 'SELECT toUInt32(count()) AS n FROM system.replicas WHERE database = {database:String} AND is_readonly',
+            params: { database },
+          },
+          settings,
+        )
+        if ((row?.n ?? 0) > 0) return { status: 'degraded', reason: `${row?.n} tables are read-only` }
+      } catch (error) {
+        return { status: 'down', reason: toStoreError(error, 'read').message }
+      }
+      return watch.health()
+    },
+    async close() {
+      if (isClosed) return
+      watch.stop()
+      const giveUp = setTimeout(() => client.abort(), closeTimeoutMs)
+      await lastWrite
+      // A server that does not answer keeps them until another worker removes them.
+      await scratch.close().catch((error) => logger.warn({ error: String(error) }, 'scratch tables stay behind'))
+      isClosed = true
+      await client.close()
+      clearTimeout(giveUp)
+    },
+  }
+  await watch.check().catch((error) => logger.warn({ error: String(error) }, 'broken parts cannot be looked for'))
+  return store
+}
+
+async function migrationTexts(dir: string): Promise<string[]> {
+  const files = (await readdir(dir)).filter((file) => file.endsWith('.sql')).sort()
+  return Promise.all(files.map((file) => readFile(join(dir, file), 'utf8')))
+}

@@ -1,0 +1,263 @@
+// Runs an evaluation of a completion model by judges: calls with ids that follow from the job, so that a job that is
+// run again goes on where it was.
+import { createHash } from 'node:crypto'
+import { TemplateError } from '../../content/message-template.ts'
+import type { Clock } from '../../core/clock/clock.ts'
+import { type FairQueue, placeIn } from '../../core/concurrency/fair-queue.ts'
+import { Fault } from '../../core/http/errors.ts'
+import type { Invoke, InvokeCaller } from '../../core/http/invoke.ts'
+import { parseLossless, stringifyLossless } from '../../core/json/lossless.ts'
+import { type Freshness, throwIfStale } from '../../core/log/freshness.ts'
+import { StoreError } from '../../core/store/store.ts'
+import type { EvaluationJob } from '../../events/evaluation-jobs.ts'
+import type { EnsureOps } from '../objects/ops.ts'
+import { type CallPart, type Calls, isRow, nowUs, objectOf } from '../runs/calls.ts'
+import { opNames, timeOf } from '../runs/shape.ts'
+import { type Asked, askedByJudge, askedByRow, createPredict, NoResult, type Predict } from './predict.ts'
+import { evaluationSummary, numberOf, type RowResult } from './summary.ts'
+import { type CompletionModel, createReader, type Judge, type Plan, Unusable } from './values.ts'
+
+export type EvaluateDeps = { invoke: Invoke; freshness: Freshness; ensureOps: EnsureOps; clock: Clock; calls: Calls }
+
+type Fields = Record<string, unknown>
+
+const predictOp = 'LLMStructuredCompletionModel.predict'
+const scoreOp = 'LLMAsAJudgeScorer.score'
+
+/** Passes: the same job may be done later. */
+const isPassing = (error: unknown): boolean =>
+  error instanceof StoreError || (error instanceof Fault && (error.status === 429 || error.status >= 500))
+
+/** A UUID of version 7 (RFC 9562) with the time of the evaluation's, the same whenever the job is run. */
+function callIdOf(evaluationId: string, ...part: (string | number)[]): string {
+  const hash = createHash('sha256')
+    .update(JSON.stringify([evaluationId, ...part]))
+    .digest('hex')
+  const variant = ((Number.parseInt(hash[3] as string, 16) & 3) | 8).toString(16)
+  return `${evaluationId.slice(0, 13)}-7${hash.slice(0, 3)}-${variant}${hash.slice(4, 7)}-${hash.slice(7, 19)}`
+}
+
+/** What an error says; those of our own say nothing. */
+const messageOf = (error: unknown): string =>
+  [Fault, Unusable, NoResult, TemplateError].some((kind) => error instanceof kind)
+    ? (error as Error).message
+    : 'Internal server error'
+
+type Run = {
+  deps: EvaluateDeps & { predict: Predict }
+  job: EvaluationJob
+  as: InvokeCaller
+  /** Places of rows, which jobs of the project share. */
+  rows: FairQueue<string>
+  /** Refs by name. */
+  ops: Record<string, string>
+}
+
+type Started = { id: string; startedUs: number }
+
+const meta = (more: object = {}) => ({ _weave_eval_meta: { evaluate_model_worker: true, ...more } })
+
+function starting(run: Run, id: string, parentId: string | null, op: string, inputs: unknown): [Started, CallPart] {
+  const startedUs = nowUs(run.deps.clock)
+  const start = {
+    ...{ id, traceId: run.job.callId, parentId, opName: run.ops[op] as string, startedUs },
+    attributes: meta(parentId === null ? {} : { declarative: true }),
+    inputs: stringifyLossless(inputs),
+  }
+  return [{ id, startedUs }, { start }]
+}
+
+const ending = (run: Run, { id, startedUs }: Started, output: unknown, exception: string | null = null): CallPart => ({
+  end: {
+    ...{ id, startedUs, endedUs: nowUs(run.deps.clock), summary: '{}', exception },
+    output: stringifyLossless(output ?? null),
+  },
+})
+
+const write = (run: Run, parts: CallPart[]) =>
+  run.deps.calls.write(
+    { caller: run.as.caller, signal: run.as.signal, requestId: run.job.callId },
+    run.job.projectId,
+    parts,
+  )
+
+type Outcome = { value: unknown } | { error: string }
+
+async function predicted(run: Run, model: CompletionModel, ask: () => Asked, parentId: string): Promise<Outcome> {
+  const { job, as } = run
+  try {
+    return {
+      value: await run.deps.predict(model, ask(), { projectId: job.projectId, traceId: job.callId, parentId, as }),
+    }
+  } catch (error) {
+    as.signal.throwIfAborted()
+    if (error instanceof StoreError) throw error
+    return { error: messageOf(error) }
+  }
+}
+
+const outcomeParts = (outcome: Outcome): [unknown, string | null] =>
+  'error' in outcome ? [null, outcome.error] : [outcome.value, null]
+
+async function score(
+  run: Run,
+  judge: Judge,
+  row: Fields,
+  output: unknown,
+  started: Started,
+): Promise<[CallPart, unknown]> {
+  const outcome = await predicted(run, judge.model, () => askedByJudge(judge, row, output), started.id)
+  const [value, exception] = outcomeParts(outcome)
+  return [ending(run, started, value, exception), value]
+}
+
+async function evaluateRow(run: Run, plan: Plan, row: Fields, key: [trial: number, index: number]): Promise<RowResult> {
+  const { job } = run
+  const id = (...part: (string | number)[]) => callIdOf(job.callId, ...key, ...part)
+  const [around, aroundPart] = starting(run, id('row'), job.callId, opNames.row, {
+    ...{ self: job.evaluationRef, model: job.modelRef, example: row },
+  })
+  const [predict, predictPart] = starting(run, id('predict'), around.id, predictOp, { self: job.modelRef, ...row })
+  await write(run, [aroundPart, predictPart])
+  const beganMs = performance.now()
+  const outcome = await predicted(run, plan.model, () => askedByRow(row), predict.id)
+  const latency = (performance.now() - beganMs) / 1000
+  const [output, exception] = outcomeParts(outcome)
+  const predictEnd = ending(run, predict, output, exception)
+  const scores: Fields = {}
+  const ends: CallPart[] = []
+  if (exception === null) {
+    const begun = plan.judges.map((judge, at) =>
+      starting(run, id('score', at), around.id, scoreOp, { self: judge.self, output, inputs: row }),
+    )
+    await write(run, [predictEnd, ...begun.map(([, part]) => part)])
+    const scored = await Promise.all(
+      plan.judges.map((judge, at) => score(run, judge, row, output, (begun[at] as [Started, CallPart])[0])),
+    )
+    for (const [at, [end, value]] of scored.entries()) {
+      ends.push(end)
+      if (value !== null) scores[(plan.judges[at] as Judge).name] = value
+    }
+  } else ends.push(predictEnd)
+  await write(run, [...ends, ending(run, around, { output, scores, model_latency: latency })])
+  return { output, scores, latency }
+}
+
+/** Texts say nothing in a summary: they are not kept. */
+const kept = (result: RowResult): RowResult =>
+  typeof result.output === 'string' ? { ...result, output: undefined } : result
+
+/** Rows that were done when the job was run before, by the id of their call. */
+async function doneRows({ deps, job, as }: Run): Promise<Map<string, RowResult>> {
+  const done = new Map<string, RowResult>()
+  const query = { filter: { parent_ids: [job.callId] }, columns: ['op_name', 'ended_at', 'output'] as const }
+  const asked = { caller: as.caller, signal: as.signal, requestId: job.callId }
+  for await (const call of deps.calls.list(asked, job.projectId, { ...query, columns: [...query.columns] })) {
+    if (!isRow(call.opName) || call.endedAt === null) continue
+    const { output, scores, model_latency: latency } = objectOf(parseLossless(call.output))
+    const seconds = numberOf(latency)
+    const result = { output, scores: objectOf(scores), latency: Number.isFinite(seconds) ? seconds : null }
+    done.set(call.id, kept(result))
+  }
+  return done
+}
+
+async function evaluateRows(run: Run, plan: Plan): Promise<RowResult[]> {
+  const done = await doneRows(run)
+  const results: RowResult[] = []
+  const working = new Set<Promise<void>>()
+  let failure: { error: unknown } | undefined
+  let at = 0
+  try {
+    for (let trial = 0; trial < plan.trials; trial++) {
+      let index = 0
+      for await (const row of plan.rows()) {
+        const key: [number, number] = [trial, index++]
+        const place = at++
+        const known = done.get(callIdOf(run.job.callId, ...key, 'row'))
+        if (known !== undefined) {
+          results[place] = known
+          continue
+        }
+        const leave = await placeIn(run.rows, run.job.callId, run.as)
+        if (failure !== undefined) {
+          leave()
+          throw failure.error
+        }
+        const one: Promise<void> = evaluateRow(run, plan, row, key)
+          .then((result) => {
+            results[place] = kept(result)
+          })
+          .catch((error: unknown) => {
+            failure ??= { error }
+          })
+          .finally(() => {
+            working.delete(one)
+            leave()
+          })
+        working.add(one)
+      }
+      // Further trials would find none either.
+      if (index === 0) break
+    }
+  } finally {
+    await Promise.all(working)
+  }
+  if (failure !== undefined) throw failure.error
+  return results
+}
+
+/** The caller that a job runs as: whoever asked for it, in its project and nowhere else. */
+const callerOf = ({ projectId, userId, callId }: EvaluationJob, signal: AbortSignal): InvokeCaller => ({
+  caller: {
+    ...{ userId, entity: projectId.slice(0, projectId.indexOf('/')), holds: () => true },
+    may: (_, project) => project === projectId,
+  },
+  ...{ signal, requestId: callId },
+})
+
+/**
+ * Runs a job to the end of its evaluation's call. What is wrong with it becomes the exception of that call.
+ * @param rows places of the rows that are evaluated at one time
+ * @param givesUp passing errors end the evaluation, too
+ * @throws what passes, and the signal's reason
+ */
+export async function evaluateModel(
+  deps: EvaluateDeps,
+  job: EvaluationJob,
+  { signal, rows, givesUp }: { signal: AbortSignal; rows: FairQueue<string>; givesUp: boolean },
+): Promise<void> {
+  const as = callerOf(job, signal)
+  const names = [opNames.run, opNames.row, opNames.summarize, predictOp, scoreOp]
+  const { refs } = await deps.ensureOps(job.projectId, job.userId, names)
+  const ops = Object.fromEntries(names.map((name, at) => [name, refs[at] as string]))
+  const run: Run = { deps: { ...deps, predict: createPredict(deps.invoke) }, job, as, rows, ops }
+  // What was written before the job is there from here on: what is not found later does not exist.
+  const before = { header: () => undefined, query: new URLSearchParams(), signal }
+  throwIfStale(await deps.freshness.wait(before, ['calls', 'objects', 'object_labels', 'tables']))
+  const asked = { caller: as.caller, signal, requestId: job.callId }
+  const known = await deps.calls.read(asked, job.projectId, job.callId)
+  if (known !== null && known.endedAt !== null) return
+  let started: Started = { id: job.callId, startedUs: known === null ? 0 : timeOf(known.startedAt) }
+  if (known === null) {
+    const inputs = { self: job.evaluationRef, model: job.modelRef }
+    const [begun, part] = starting(run, job.callId, null, opNames.run, inputs)
+    started = begun
+    await write(run, [part])
+  }
+  try {
+    const plan = await createReader(deps.invoke, as).plan(job.evaluationRef, job.modelRef)
+    const results = await evaluateRows(run, plan)
+    const output = evaluationSummary(
+      results,
+      plan.judges.map(({ name }) => name),
+    )
+    const self = { self: job.evaluationRef }
+    const [summarize, part] = starting(run, callIdOf(job.callId, 'summarize'), job.callId, opNames.summarize, self)
+    await write(run, [part, ending(run, summarize, output), ending(run, started, output)])
+  } catch (error) {
+    signal.throwIfAborted()
+    if (isPassing(error) && !givesUp) throw error
+    await write(run, [ending(run, started, null, messageOf(error))])
+  }
+}

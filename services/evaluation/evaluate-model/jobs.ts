@@ -1,0 +1,155 @@
+// The jobs of /evaluations/evaluate_model: kept in the log and a table until they have ended, a few at one time.
+import type { Clock } from '../../core/clock/clock.ts'
+import { createFairQueue, type FairQueue } from '../../core/concurrency/fair-queue.ts'
+import type { ProjectId } from '../../core/ids.ts'
+import type { Log } from '../../core/log/log.ts'
+import type { Logger } from '../../core/process/logger.ts'
+import { sql, systemQuery } from '../../core/store/sql.ts'
+import type { Store } from '../../core/store/store.ts'
+import { type EvaluationJob, evaluationJobRecord } from '../../events/evaluation-jobs.ts'
+import { type EvaluateDeps, evaluateModel } from './evaluate-model.ts'
+
+export type JobDeps = EvaluateDeps & {
+  store: Pick<Store, 'rows'>
+  log: Pick<Log, 'append' | 'leads'>
+  clock: Clock
+  logger: Pick<Logger, 'info' | 'warn'>
+}
+
+export type EvaluationJobs = {
+  /** There may be a new job. */
+  touch(): void
+  /** Breaks off what runs: it goes on when a process that runs jobs starts. */
+  stop(): Promise<void>
+}
+
+const lookMs = 10_000
+const mostTries = 12
+const longestPauseMs = 300_000
+/** Jobs that run at one time: of each project one first, and the last place is for a project that has none. */
+const mostJobs = 4
+/** Rows of a project that are evaluated at one time, whatever the number of its jobs; one more is for another job. */
+const mostRows = 20
+
+type Row = { project_id: string; call_id: string; user_id: string; evaluation_ref: string; model_ref: string }
+
+const queuedQuery = systemQuery(
+  'evaluation-jobs.queued',
+  sql`SELECT project_id, call_id, user_id, evaluation_ref, model_ref FROM callhouse.evaluation_jobs FINAL
+    WHERE state = 'queued' ORDER BY clock LIMIT 100 BY project_id LIMIT 10000`,
+)
+
+/** Of several workers the one that applies the first partition of the jobs runs them; for a moment it may be two. */
+export function startEvaluationJobs(deps: JobDeps): EvaluationJobs {
+  const { store, log, clock, logger } = deps
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const jobs = createFairQueue<ProjectId>({ places: mostJobs })
+  /** Jobs that wait for a place or run, with what takes back those that wait. */
+  const taken = new Map<string, () => void>()
+  const running = new Set<Promise<void>>()
+  /** Places of rows, of projects with jobs that run. */
+  const rowsOf = new Map<ProjectId, { rows: FairQueue<string>; jobs: number }>()
+  /** Ended here; the table may not tell yet. */
+  const ended = new Set<string>()
+  const tries = new Map<string, { count: number; notBeforeMs: number }>()
+  let isDue = false
+  let looking: Promise<void> | undefined
+
+  async function runJob(job: EvaluationJob, rows: FairQueue<string>): Promise<void> {
+    const { count } = tries.get(job.callId) ?? { count: 0 }
+    const pauseMs = Math.min(lookMs * 2 ** count, longestPauseMs)
+    tries.set(job.callId, { count: count + 1, notBeforeMs: Date.now() + pauseMs })
+    await evaluateModel(deps, job, { signal, rows, givesUp: count + 1 >= mostTries })
+    await log.append('evaluation_jobs', [evaluationJobRecord(job, 'ended', clock.next())])
+    ended.add(job.callId)
+    tries.delete(job.callId)
+    logger.info({ project: job.projectId, call: job.callId }, 'evaluation ended')
+  }
+
+  async function runBeside(job: EvaluationJob): Promise<void> {
+    if (signal.aborted || !log.leads('evaluation_jobs')) return
+    const shared = rowsOf.get(job.projectId) ?? { rows: createFairQueue<string>({ places: mostRows + 1 }), jobs: 0 }
+    shared.jobs++
+    rowsOf.set(job.projectId, shared)
+    try {
+      await runJob(job, shared.rows)
+    } catch (error) {
+      if (signal.aborted) return
+      logger.warn({ call: job.callId, error: String(error).slice(0, 500) }, 'an evaluation broke off, trying again')
+    } finally {
+      if (--shared.jobs === 0) rowsOf.delete(job.projectId)
+    }
+  }
+
+  function take(job: EvaluationJob): void {
+    let isWaiting = true
+    const takeBack = jobs.ask(job.projectId, (leave) => {
+      isWaiting = false
+      const work = runBeside(job).finally(() => {
+        running.delete(work)
+        taken.delete(job.callId)
+        leave()
+      })
+      running.add(work)
+    })
+    taken.set(job.callId, () => {
+      takeBack()
+      if (isWaiting) taken.delete(job.callId)
+    })
+  }
+
+  const takeBackAll = (): void => {
+    for (const takeBack of [...taken.values()]) takeBack()
+  }
+
+  async function look(): Promise<void> {
+    const rows = await store.rows<Row>(queuedQuery, { pool: 'background', signal })
+    const queued = new Set(rows.map(({ call_id }) => call_id))
+    for (const id of ended) if (!queued.has(id)) ended.delete(id)
+    for (const id of tries.keys()) if (!queued.has(id) && !taken.has(id)) tries.delete(id)
+    for (const row of rows) {
+      if (signal.aborted) return
+      const isPausing = (tries.get(row.call_id)?.notBeforeMs ?? 0) > Date.now()
+      if (ended.has(row.call_id) || taken.has(row.call_id) || isPausing) continue
+      take({
+        ...{ projectId: row.project_id as ProjectId, callId: row.call_id, userId: row.user_id },
+        ...{ evaluationRef: row.evaluation_ref, modelRef: row.model_ref },
+      })
+    }
+  }
+
+  async function work(): Promise<void> {
+    while (isDue && !signal.aborted) {
+      isDue = false
+      // Another worker runs them.
+      if (!log.leads('evaluation_jobs')) return takeBackAll()
+      await look().catch((error: unknown) => {
+        if (!signal.aborted) logger.warn({ error: String(error).slice(0, 500) }, 'evaluation jobs cannot be read')
+      })
+    }
+  }
+
+  function touch(): void {
+    isDue = true
+    if (looking !== undefined || signal.aborted) return
+    looking = work().finally(() => {
+      looking = undefined
+      if (isDue && !signal.aborted && log.leads('evaluation_jobs')) touch()
+    })
+  }
+
+  const timer = setInterval(touch, lookMs)
+  timer.unref()
+  touch()
+  return {
+    touch,
+    async stop() {
+      clearInterval(timer)
+      takeBackAll()
+      stopping.abort()
+      await looking
+      await Promise.all(running)
+    },
+  }
+}

@@ -1,0 +1,250 @@
+// Predictions: a call of the model, inside a call of `Evaluation.predict_and_score` when it belongs to a run.
+import {
+  deletedResponse,
+  finishedResponse,
+  ofRunListQuery,
+  predictionCreateRequest,
+  predictionCreateResponse,
+  predictionResponse,
+  predictionsDeleteRequest,
+} from '../../../schemas/evaluation-runs.ts'
+import { fault } from '../../core/http/errors.ts'
+import { type Route, type RouteContext, route } from '../../core/http/route.ts'
+import { orderedUuidv7, type ProjectId } from '../../core/ids.ts'
+import { floatText, members } from '../../core/json/canonical.ts'
+import { throwIfStale } from '../../core/log/freshness.ts'
+import { formatPositions, positionHeader } from '../../core/log/positions.ts'
+import type { Known } from '../runs/cache.ts'
+import {
+  type CallPart,
+  type Calls,
+  type CallsQuery,
+  type CallTexts,
+  type EvaluationDeps,
+  isRow,
+  joinPositions,
+  marksOf,
+  nowUs,
+  textAt,
+} from '../runs/calls.ts'
+import { deleteNamed, listOfRun, readOne } from '../runs/handlers.ts'
+import { runIdsOf } from '../runs/parents.ts'
+import { bodyText, callTables, listTables, projectOf } from '../runs/query.ts'
+import {
+  completeCall,
+  flag,
+  nameOfRef,
+  objectText,
+  opNames,
+  predictionInputs,
+  predictOpOf,
+  storedSummary,
+  timeOf,
+  traceOfRun,
+} from '../runs/shape.ts'
+
+type Context = RouteContext<unknown>
+
+const columns: CallsQuery['columns'] = ['user_id', 'parent_id', 'attributes', 'inputs', 'output']
+
+const notFound = (id: string) => fault(404, `Prediction ${id.slice(0, 100)} not found`)
+
+/** The only call with the id; undefined when there is none. */
+async function lightCall(
+  calls: Calls,
+  context: Context,
+  projectId: ProjectId,
+  { id, columns }: { id: string; columns: CallsQuery['columns'] },
+): Promise<CallTexts | undefined> {
+  for await (const call of calls.list(context, projectId, { filter: { call_ids: [id] }, columns })) return call
+  return undefined
+}
+
+type Finished = { prediction: CallTexts | undefined; scores: Map<string, string> }
+
+/** A prediction and the last output of each scorer, among the calls below the call around them. */
+async function readBelow(
+  calls: Calls,
+  context: Context,
+  projectId: ProjectId,
+  { rowId, id }: { rowId: string; id: string },
+) {
+  const found: Finished = { prediction: undefined, scores: new Map() }
+  const query: CallsQuery = {
+    filter: { parent_ids: [rowId] },
+    columns: ['started_at', 'ended_at', 'attributes', 'output'],
+  }
+  for await (const call of calls.list(context, projectId, query)) {
+    const marks = marksOf(call)
+    const isScore = textAt(marks, 'score') === flag
+    if (isScore && call.output !== 'null')
+      found.scores.set(nameOfRef(textAt(marks, 'scorer') ?? '') ?? 'unknown', call.output)
+    // A score must not take the place of its prediction.
+    if (!isScore && call.id === id) found.prediction = call
+  }
+  return found
+}
+
+/** What finishing a prediction puts into the call around it, as JSON text. */
+function rowOutput({ output, startedAt, endedAt }: CallTexts, scores: Map<string, string>): string {
+  const seconds = endedAt === null ? null : (timeOf(endedAt) - timeOf(startedAt)) / 1e6
+  return objectText({
+    output,
+    scores: objectText(Object.fromEntries(scores)),
+    model_latency: seconds === null ? 'null' : objectText({ mean: floatText(seconds) }),
+  })
+}
+
+export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; known: Known }): Route[] {
+  const { calls, known, clock, lock, ensureOps, config } = deps
+  const path = '/v2/{entity}/{project}/predictions'
+  const one = `${path}/{prediction_id}`
+
+  /** Records of some predictions, as JSON texts. */
+  async function textsOf(context: Context, projectId: ProjectId, some: readonly CallTexts[]): Promise<string[]> {
+    const runIds = await runIdsOf(calls, context, projectId, some)
+    return some.map((call, n) =>
+      objectText({
+        prediction_id: JSON.stringify(call.id),
+        model: JSON.stringify(textAt(marksOf(call), 'model') ?? ''),
+        inputs: predictionInputs(call),
+        output: call.output,
+        evaluation_run_id: JSON.stringify(runIds[n]),
+        [`${config.wirePrefix}_user_id`]: JSON.stringify(call.userId),
+      }),
+    )
+  }
+
+  /** Ends the call around a prediction; the prediction itself was ended when it was made. */
+  async function finish(context: Context, projectId: ProjectId, id: string): Promise<Record<string, string>> {
+    throwIfStale(await calls.waitToDecide(context))
+    const light = { id, columns: ['parent_id', 'attributes'] } satisfies { id: string; columns: CallsQuery['columns'] }
+    const seen = known.seenPrediction(projectId, id) ?? (await lightCall(calls, context, projectId, light))
+    if (seen === undefined || textAt(marksOf(seen), 'score') === flag) throw notFound(id)
+    const rowId = seen.parentId
+    if (rowId === null) return {}
+    const around: CallsQuery['columns'] = ['op_name', 'started_at', 'ended_at', 'exception', 'summary']
+    const [row, { prediction, scores }] = await Promise.all([
+      lightCall(calls, context, projectId, { id: rowId, columns: around }),
+      readBelow(calls, context, projectId, { rowId, id }),
+    ])
+    if (prediction === undefined) throw notFound(id)
+    if (row === undefined || !isRow(row.opName)) return {}
+    const end = {
+      id: row.id,
+      startedUs: timeOf(row.startedAt),
+      endedUs: row.endedAt === null ? nowUs(clock) : timeOf(row.endedAt),
+      output: rowOutput(prediction, scores),
+      summary: storedSummary(row),
+      exception: row.exception,
+    }
+    return calls.write(context, projectId, [{ end }])
+  }
+
+  return [
+    route({
+      name: 'predictions.create',
+      method: 'POST',
+      path,
+      right: 'write',
+      summary: 'Stores a prediction, in an evaluation run or by itself',
+      body: { type: 'json', schema: predictionCreateRequest, check: 'schema' },
+      response: predictionCreateResponse,
+      topics: ['calls', 'files', 'objects'],
+      tables: callTables,
+      async handle(context) {
+        const projectId = projectOf(context)
+        const { model, genai_span_ref } = context.input
+        const runId = context.input.evaluation_run_id || undefined
+        const sent = members(bodyText(context))
+        const inputs = sent?.get('inputs') ?? '{}'
+        const output = sent?.get('output') ?? 'null'
+        const run = runId === undefined ? null : await known.findRun(context, projectId, runId)
+        const id = orderedUuidv7()
+        const traceId = runId === undefined ? id : traceOfRun(runId, run)
+        const names = [predictOpOf(model), ...(runId === undefined ? [] : [opNames.row])]
+        const { refs, positions } = await ensureOps(projectId, context.caller.userId, names)
+        const [predictOp = '', rowOp = ''] = refs
+        const weave = { prediction: flag, model, evaluation_run_id: runId }
+        const groups: CallPart[][] = []
+        const startedUs = nowUs(clock)
+        let parentId: string | null = null
+        if (runId !== undefined) {
+          parentId = orderedUuidv7()
+          const start = {
+            ...{ id: parentId, traceId, parentId: runId, opName: rowOp, startedUs },
+            attributes: { weave: { predict_call_id: id, genai_span_ref } },
+            inputs: objectText({ self: run?.self ?? 'null', model: JSON.stringify(model), example: inputs }),
+          }
+          groups.push([{ start }])
+        }
+        const start = {
+          ...{ id, traceId, parentId, opName: predictOp, startedUs: nowUs(clock), attributes: { weave } },
+          inputs: objectText({ self: JSON.stringify(model), inputs }),
+        }
+        // First what is refused more easily, should they be too large to go together.
+        groups.unshift(completeCall(start, output))
+        const headers = await calls.write(context, projectId, ...groups)
+        const attributes = JSON.stringify(start.attributes)
+        known.rememberPrediction(projectId, id, { traceId, parentId, attributes, inputs: start.inputs, output })
+        const ops = positions.length > 0 ? { [positionHeader]: formatPositions(positions) } : {}
+        return { json: { prediction_id: id }, headers: joinPositions(ops, headers) }
+      },
+    }),
+    route({
+      name: 'predictions.list',
+      method: 'GET',
+      path,
+      right: 'read',
+      summary: 'Predictions as JSON Lines, all or those of an evaluation run, oldest first',
+      query: ofRunListQuery,
+      body: { type: 'none' },
+      response: null,
+      responseType: 'application/jsonl',
+      tables: listTables,
+      handle: listOfRun(calls, 'prediction', columns, textsOf),
+    }),
+    route({
+      name: 'predictions.delete',
+      method: 'DELETE',
+      path,
+      right: 'write',
+      summary: 'Deletes predictions with everything below them; the ids are in the query string or in the body',
+      query: predictionsDeleteRequest,
+      body: { type: 'json', schema: predictionsDeleteRequest, check: 'schema', optional: true },
+      response: deletedResponse,
+      topics: ['calls'],
+      tables: ['calls', 'calls_by_id', 'calls_by_trace'],
+      handle: deleteNamed(deps, 'prediction_ids'),
+    }),
+    route({
+      name: 'predictions.read',
+      method: 'GET',
+      path: one,
+      right: 'read',
+      summary: 'One prediction',
+      body: { type: 'none' },
+      response: predictionResponse,
+      tables: callTables,
+      handle: readOne(calls, 'prediction_id', notFound, textsOf),
+    }),
+    route({
+      name: 'predictions.finish',
+      method: 'POST',
+      path: `${one}/finish`,
+      right: 'write',
+      summary: 'Ends the call around a prediction with its output, its scores and its latency',
+      body: { type: 'none' },
+      response: finishedResponse,
+      topics: ['calls'],
+      tables: [...callTables, 'calls_by_parent'],
+      async handle(context) {
+        const projectId = projectOf(context)
+        const id = context.params.prediction_id as string
+        // In turn: the one that reads last writes last.
+        const headers = await lock.run(`prediction\n${projectId}\n${id}`, () => finish(context, projectId, id))
+        return { json: { success: true }, headers }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,79 @@
+// What predictions need to know of their run, and scores of their prediction: remembered for a while after it was written.
+
+import type { RouteContext } from '../../core/http/route.ts'
+import type { ProjectId } from '../../core/ids.ts'
+import { throwIfStale } from '../../core/log/freshness.ts'
+import { parseInRoom } from '../../core/memory/heap-room.ts'
+import { createRecent } from '../../core/memory/lru-cache.ts'
+import { type Calls, type CallTexts, objectOf } from './calls.ts'
+
+type KnownRun = {
+  traceId: string
+  /** JSON text of what its calls were made on: the ref of the evaluation. */
+  self: string
+}
+
+export type KnownPrediction = Pick<CallTexts, 'traceId' | 'parentId' | 'attributes' | 'inputs' | 'output'>
+
+/** What was written here lately is known without a read, so that writes that follow each other need not wait for it. */
+export type Known = {
+  rememberRun(projectId: ProjectId, id: string, run: KnownRun): void
+  rememberPrediction(projectId: ProjectId, id: string, prediction: KnownPrediction): void
+  /** Null when there is no such run. @throws Fault 503 when it was not found and the tables are behind */
+  findRun(context: RouteContext<unknown>, projectId: ProjectId, id: string): Promise<KnownRun | null>
+  /** Null when there is no such prediction. @throws Fault 503 when it was not found and the tables are behind */
+  findPrediction(context: RouteContext<unknown>, projectId: ProjectId, id: string): Promise<KnownPrediction | null>
+  /** A prediction that was written here lately. It may have been deleted elsewhere. */
+  seenPrediction(projectId: ProjectId, id: string): KnownPrediction | undefined
+  /** After they were deleted. */
+  forget(projectId: ProjectId, ids: readonly string[]): void
+}
+
+/** For so long a call that was deleted through another route or process may still count as there. */
+const keepMs = 60_000
+const mostEntries = 2_000
+/** Characters of an entry; larger ones are read each time. */
+const mostCharacters = 4_000
+
+export function createKnown(calls: Calls): Known {
+  const runs = createRecent<KnownRun | null>(mostEntries, keepMs)
+  const predictions = createRecent<KnownPrediction | null>(mostEntries, keepMs)
+  const keyOf = (projectId: ProjectId, id: string) => `${projectId}\n${id}`
+
+  const read = async (context: RouteContext<unknown>, projectId: ProjectId, id: string): Promise<CallTexts | null> => {
+    const headers = await calls.waitToDecide(context)
+    const call = await calls.read(context, projectId, id)
+    if (call === null) throwIfStale(headers)
+    return call
+  }
+
+  const known: Known = {
+    rememberRun(projectId, id, run) {
+      if (run.self.length <= mostCharacters) runs.set(keyOf(projectId, id), run)
+    },
+    rememberPrediction(projectId, id, prediction) {
+      const { attributes, inputs, output } = prediction
+      if (attributes.length + inputs.length + output.length <= mostCharacters)
+        predictions.set(keyOf(projectId, id), prediction)
+    },
+    async findRun(context, projectId, id) {
+      const seen = runs.get(keyOf(projectId, id))
+      if (seen) return seen
+      const call = await read(context, projectId, id)
+      if (call === null) return null
+      const inputs = objectOf(parseInRoom(call.inputs))
+      const run = { traceId: call.traceId, self: JSON.stringify(inputs.self ?? inputs.this ?? null) }
+      known.rememberRun(projectId, id, run)
+      return run
+    },
+    findPrediction: async (context, projectId, id) =>
+      predictions.get(keyOf(projectId, id)) ?? (await read(context, projectId, id)),
+    seenPrediction: (projectId, id) => predictions.get(keyOf(projectId, id)) ?? undefined,
+    forget(projectId, ids) {
+      for (const id of ids)
+        for (const entries of [runs, predictions])
+          if (entries.get(keyOf(projectId, id))) entries.set(keyOf(projectId, id), null)
+    },
+  }
+  return known
+}

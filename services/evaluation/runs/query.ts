@@ -1,0 +1,35 @@
+// What the routes of runs, predictions and scores take from paths and query strings.
+import { invalid, tooLarge } from '../../core/http/errors.ts'
+import type { RouteContext } from '../../core/http/route.ts'
+import type { ProjectId } from '../../core/ids.ts'
+
+/** @throws Fault 400 when a part is empty or holds a slash, 403 without the route's right on the project */
+export const projectOf = ({ params, project }: Pick<RouteContext, 'params' | 'project'>): ProjectId =>
+  project(`${params.entity}/${params.project}`)
+
+/** Values of all the spellings of a list: repeated, or separated by commas, which neither refs nor ids hold. */
+export const listOf = (query: URLSearchParams, ...names: string[]): string[] =>
+  names.flatMap((name) => query.getAll(name).flatMap((value) => value.split(','))).filter((value) => value !== '')
+
+const mostDeleted = 1_000
+
+/**
+ * The ids of a delete, from the query string or else from the body.
+ * @throws Fault 422 when there is no list, 413 when it is too long
+ */
+export function idsToDelete(query: URLSearchParams, name: string, fromBody: string[] | undefined): string[] {
+  if (!query.has(name) && fromBody === undefined)
+    throw invalid({ loc: ['query', name], msg: 'Field required', type: 'missing' })
+  const ids = query.has(name) ? listOf(query, name) : (fromBody ?? [])
+  if (ids.length > mostDeleted) throw tooLarge()
+  return ids
+}
+
+/** A body's text without byte order mark. */
+export const bodyText = ({ body }: Pick<RouteContext, 'body'>): string => body.bytes.toString().replace(/^\ufeff/, '')
+
+/** What a call is read from by its id. */
+export const callTables = ['calls', 'calls_by_id', 'payloads']
+
+/** What the lists are read from. */
+export const listTables = [...callTables, ...['payload_leaves', 'call_marks', 'call_counts_hourly', 'rollups']]

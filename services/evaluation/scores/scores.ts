@@ -1,0 +1,158 @@
+// Scores of predictions: calls beside the prediction, and feedback on it.
+import {
+  deletedResponse,
+  ofRunListQuery,
+  scoreCreateRequest,
+  scoreCreateResponse,
+  scoreResponse,
+  scoresDeleteRequest,
+} from '../../../schemas/evaluation-runs.ts'
+import { parseRef } from '../../content/refs.ts'
+import { fault } from '../../core/http/errors.ts'
+import { type Route, type RouteContext, route } from '../../core/http/route.ts'
+import { orderedUuidv7, type ProjectId } from '../../core/ids.ts'
+import { formatPositions, positionHeader } from '../../core/log/positions.ts'
+import type { Known, KnownPrediction } from '../runs/cache.ts'
+import {
+  asCaller,
+  type Calls,
+  type CallsQuery,
+  type CallTexts,
+  type EvaluationDeps,
+  joinPositions,
+  marksOf,
+  nowUs,
+  textAt,
+} from '../runs/calls.ts'
+import { deleteNamed, listOfRun, readOne } from '../runs/handlers.ts'
+import { runIdsOf } from '../runs/parents.ts'
+import { bodyText, callTables, listTables, projectOf } from '../runs/query.ts'
+import { completeCall, flag, memberText, objectText, predictionInputs, scoreOpOf, traceOfRun } from '../runs/shape.ts'
+
+type Context = RouteContext<unknown>
+
+const columns: CallsQuery['columns'] = ['user_id', 'parent_id', 'attributes', 'output']
+
+const notFound = (id: string) => fault(404, `Score ${id.slice(0, 100)} not found`)
+
+/** Where a score lies: beside its prediction or under its run, else in a trace of its own. */
+type Place = { traceId: string; parentId: string | null }
+
+export function createScoreRoutes(deps: EvaluationDeps & { calls: Calls; known: Known }): Route[] {
+  const { calls, known, clock, ensureOps, invoke, config } = deps
+  const path = '/v2/{entity}/{project}/scores'
+  const one = `${path}/{score_id}`
+
+  /** Records of some scores, as JSON texts. */
+  async function textsOf(context: Context, projectId: ProjectId, some: readonly CallTexts[]): Promise<string[]> {
+    const runIds = await runIdsOf(calls, context, projectId, some)
+    return some.map((call, n) =>
+      objectText({
+        score_id: JSON.stringify(call.id),
+        scorer: JSON.stringify(textAt(marksOf(call), 'scorer') ?? ''),
+        value: call.output === 'null' ? '0.0' : call.output,
+        evaluation_run_id: JSON.stringify(runIds[n]),
+        [`${config.wirePrefix}_user_id`]: JSON.stringify(call.userId),
+      }),
+    )
+  }
+
+  async function placeOf(
+    context: Context,
+    projectId: ProjectId,
+    { id, runId, prediction }: { id: string; runId: string | undefined; prediction: KnownPrediction | null },
+  ): Promise<Place> {
+    if (runId === undefined) return { traceId: id, parentId: null }
+    const parentId = prediction?.parentId ?? runId
+    // Its prediction lies in the run's trace, too.
+    if (prediction && prediction.parentId !== null && textAt(marksOf(prediction), 'evaluation_run_id') === runId)
+      return { traceId: prediction.traceId, parentId }
+    return { traceId: traceOfRun(runId, await known.findRun(context, projectId, runId)), parentId }
+  }
+
+  return [
+    route({
+      name: 'scores.create',
+      method: 'POST',
+      path,
+      right: 'write',
+      summary: 'Stores the score of a prediction, and feedback that tells of it',
+      body: { type: 'json', schema: scoreCreateRequest, check: 'schema' },
+      response: scoreCreateResponse,
+      topics: ['calls', 'feedback', 'files', 'objects'],
+      tables: callTables,
+      async handle(context) {
+        const projectId = projectOf(context)
+        const { prediction_id, scorer } = context.input
+        const runId = context.input.evaluation_run_id || undefined
+        const value = memberText(bodyText(context), 'value') ?? 'null'
+        const ref = parseRef(scorer)
+        if (ref?.kind !== 'object')
+          throw fault(400, `scorer must be a ref of an object: ${JSON.stringify(scorer.slice(0, 200))}`)
+        const prediction = await known.findPrediction(context, projectId, prediction_id)
+        const id = orderedUuidv7()
+        const place = await placeOf(context, projectId, { id, runId, prediction })
+        const { refs, positions } = await ensureOps(projectId, context.caller.userId, [scoreOpOf(ref.name)])
+        const start = {
+          ...{ ...place, id, opName: refs[0] as string, startedUs: nowUs(clock) },
+          attributes: { weave: { score: flag, prediction_id, scorer, evaluation_run_id: runId } },
+          inputs: objectText({
+            self: JSON.stringify(scorer),
+            inputs: prediction ? predictionInputs(prediction) : '{}',
+            output: prediction?.output ?? 'null',
+          }),
+        }
+        const feedback = {
+          project_id: projectId,
+          weave_ref: `weave:///${projectId}/call/${prediction_id}`,
+          feedback_type: `${config.feedbackPrefix}.runnable.${ref.name}`,
+          runnable_ref: scorer,
+        }
+        const head = JSON.stringify(feedback).slice(0, -1)
+        const body = Buffer.from(`${head},"payload":{"output":${value}}}`)
+        // First, because it may be refused: then there is no score either.
+        const told = await invoke.answer('feedback.create', body, asCaller(context))
+        const headers = await calls.write(context, projectId, completeCall(start, value))
+        const ops = positions.length > 0 ? { [positionHeader]: formatPositions(positions) } : {}
+        return { json: { score_id: id }, headers: joinPositions(ops, told.headers, headers) }
+      },
+    }),
+    route({
+      name: 'scores.list',
+      method: 'GET',
+      path,
+      right: 'read',
+      summary: 'Scores as JSON Lines, all or those of an evaluation run, oldest first',
+      query: ofRunListQuery,
+      body: { type: 'none' },
+      response: null,
+      responseType: 'application/jsonl',
+      tables: listTables,
+      handle: listOfRun(calls, 'score', columns, textsOf),
+    }),
+    route({
+      name: 'scores.delete',
+      method: 'DELETE',
+      path,
+      right: 'write',
+      summary: 'Deletes scores; the ids are in the query string or in the body',
+      query: scoresDeleteRequest,
+      body: { type: 'json', schema: scoresDeleteRequest, check: 'schema', optional: true },
+      response: deletedResponse,
+      topics: ['calls'],
+      tables: ['calls', 'calls_by_id', 'calls_by_trace'],
+      handle: deleteNamed(deps, 'score_ids'),
+    }),
+    route({
+      name: 'scores.read',
+      method: 'GET',
+      path: one,
+      right: 'read',
+      summary: 'One score',
+      body: { type: 'none' },
+      response: scoreResponse,
+      tables: callTables,
+      handle: readOne(calls, 'score_id', notFound, textsOf),
+    }),
+  ]
+}

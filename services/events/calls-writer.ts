@@ -1,0 +1,319 @@
+// Serializes parts of calls into the rows of log records: the one place that knows how a call's row is written.
+import { Buffer } from 'node:buffer'
+import { createJsonBuffer, type JsonBuffer } from '../core/json/row-writer.ts'
+import type { Log, Position, RecordInput } from '../core/log/log.ts'
+import type { BufferPool } from '../core/memory/buffer-pool.ts'
+import type { CallPart, EndFields, JsonText, StartFields, UsageEntry } from './calls.ts'
+
+export type CallWriter = {
+  /** Writes one row. Payload texts must be valid JSON without line breaks between tokens. */
+  add(part: CallPart): void
+  /** Rows since the last `take`. */
+  rowCount(): number
+  /** The records to append, one per partition that has rows, more when it would be too large; the writer is empty then. */
+  take(): RecordInput[]
+}
+
+/** What stands before a column's value. */
+const lead = (name: string): Uint8Array => Buffer.from(`,"${name}":`)
+
+const leads = {
+  startedUs: lead('started_us'),
+  endedUs: lead('ended_us'),
+  payloadUs: lead('payload_us'),
+  traceId: lead('trace_id'),
+  parentId: lead('parent_id'),
+  threadId: lead('thread_id'),
+  turnId: lead('turn_id'),
+  opName: lead('op_name'),
+  displayName: lead('display_name'),
+  exception: lead('exception'),
+  userId: lead('user_id'),
+  runId: lead('run_id'),
+  runStep: lead('run_step'),
+  runStepEnd: lead('run_step_end'),
+  inputRefs: lead('input_refs'),
+  outputRefs: lead('output_refs'),
+  errorCount: lead('error_count'),
+  startBytes: lead('start_bytes'),
+  endBytes: lead('end_bytes'),
+  attributes: lead('attributes'),
+  inputs: lead('inputs'),
+  output: lead('output'),
+  summary: lead('summary'),
+  otelDump: lead('otel_dump'),
+}
+
+const heads: Record<CallPart['kind'], Uint8Array> = {
+  complete: Buffer.from('{"kind":"complete","project_id":'),
+  start: Buffer.from('{"kind":"start","project_id":'),
+  end: Buffer.from('{"kind":"end","project_id":'),
+  name: Buffer.from('{"kind":"name","project_id":'),
+  delete: Buffer.from('{"kind":"delete","project_id":'),
+}
+const idLead = lead('id')
+const clockLead = lead('clock')
+const named = Buffer.from(',"named":1')
+const odd = Buffer.from(',"odd":1')
+const rowEnd = Buffer.from('}\n')
+const listStart = Buffer.from('[')
+const comma = Buffer.from(',')
+const listEnd = Buffer.from(']')
+
+const usageColumns: readonly (readonly [lead: Uint8Array, count: (entry: UsageEntry) => number])[] = [
+  [lead('usage_requests'), (entry) => entry.requests],
+  [lead('usage_input'), (entry) => entry.input],
+  [lead('usage_output'), (entry) => entry.output],
+  [lead('usage_total'), (entry) => entry.total],
+  [lead('usage_cache_read'), (entry) => entry.cacheRead],
+  [lead('usage_cache_write'), (entry) => entry.cacheWrite],
+]
+const usageModel = lead('usage_model')
+
+function textColumn(rows: JsonBuffer, before: Uint8Array, value: string): void {
+  if (value === '') return
+  rows.fixed(before)
+  rows.string(value)
+}
+
+function integerColumn(rows: JsonBuffer, before: Uint8Array, value: number): void {
+  rows.fixed(before)
+  rows.integer(value)
+}
+
+const stepColumn = (rows: JsonBuffer, before: Uint8Array, value: number | null): void => {
+  if (value !== null && value !== -1) integerColumn(rows, before, value)
+}
+
+function listColumn(rows: JsonBuffer, before: Uint8Array, length: number, write: (index: number) => void): void {
+  if (length === 0) return
+  rows.fixed(before)
+  rows.fixed(listStart)
+  for (let i = 0; i < length; i++) {
+    if (i > 0) rows.fixed(comma)
+    write(i)
+  }
+  rows.fixed(listEnd)
+}
+
+const textsColumn = (rows: JsonBuffer, before: Uint8Array, texts: string[]): void =>
+  listColumn(rows, before, texts.length, (i) => rows.string(texts[i] as string))
+
+function usageColumnsOf(rows: JsonBuffer, usage: UsageEntry[]): void {
+  if (usage.length === 0) return
+  listColumn(rows, usageModel, usage.length, (i) => rows.string((usage[i] as UsageEntry).model))
+  for (const [before, count] of usageColumns)
+    listColumn(rows, before, usage.length, (i) => rows.integer(count(usage[i] as UsageEntry)))
+}
+
+function nameColumns(rows: JsonBuffer, displayName: string | null): void {
+  if (displayName === null) return
+  rows.fixed(named)
+  textColumn(rows, leads.displayName, displayName)
+}
+
+function idColumns(rows: JsonBuffer, part: StartFields): void {
+  textColumn(rows, leads.traceId, part.traceId)
+  textColumn(rows, leads.parentId, part.parentId)
+  textColumn(rows, leads.threadId, part.threadId)
+  textColumn(rows, leads.turnId, part.turnId)
+  textColumn(rows, leads.opName, part.opName)
+  nameColumns(rows, part.displayName)
+}
+
+function runColumns(rows: JsonBuffer, part: StartFields): void {
+  textColumn(rows, leads.userId, part.userId)
+  textColumn(rows, leads.runId, part.runId)
+  stepColumn(rows, leads.runStep, part.runStep)
+}
+
+function countColumns(rows: JsonBuffer, part: EndFields): void {
+  if (part.errorCount !== 0) integerColumn(rows, leads.errorCount, part.errorCount)
+  usageColumnsOf(rows, part.usage)
+}
+
+const sizeOf = (json: JsonText): number => (typeof json === 'string' ? Buffer.byteLength(json) : json.end - json.start)
+
+const startBytes = (rows: JsonBuffer, part: StartFields): void =>
+  integerColumn(rows, leads.startBytes, sizeOf(part.attributes) + sizeOf(part.inputs) + sizeOf(part.otelDump))
+
+const endBytes = (rows: JsonBuffer, part: EndFields): void =>
+  integerColumn(rows, leads.endBytes, sizeOf(part.output) + sizeOf(part.summary))
+
+/** Everything between the clock and the payloads, in the order of the topic's columns. */
+function lightColumns(rows: JsonBuffer, part: CallPart): void {
+  switch (part.kind) {
+    case 'complete':
+      integerColumn(rows, leads.startedUs, part.startedUs)
+      integerColumn(rows, leads.endedUs, part.endedUs)
+      idColumns(rows, part)
+      textColumn(rows, leads.exception, part.exception)
+      runColumns(rows, part)
+      stepColumn(rows, leads.runStepEnd, part.runStepEnd)
+      textsColumn(rows, leads.inputRefs, part.inputRefs)
+      textsColumn(rows, leads.outputRefs, part.outputRefs)
+      countColumns(rows, part)
+      startBytes(rows, part)
+      endBytes(rows, part)
+      break
+    case 'start':
+      integerColumn(rows, leads.startedUs, part.startedUs)
+      idColumns(rows, part)
+      runColumns(rows, part)
+      textsColumn(rows, leads.inputRefs, part.inputRefs)
+      startBytes(rows, part)
+      break
+    case 'end':
+      integerColumn(rows, leads.endedUs, part.endedUs)
+      integerColumn(rows, leads.payloadUs, part.payloadUs)
+      textColumn(rows, leads.exception, part.exception)
+      stepColumn(rows, leads.runStepEnd, part.runStepEnd)
+      textsColumn(rows, leads.outputRefs, part.outputRefs)
+      countColumns(rows, part)
+      endBytes(rows, part)
+      break
+    case 'name':
+      nameColumns(rows, part.displayName)
+      break
+    case 'delete':
+  }
+}
+
+const isNested = (first: number | undefined): boolean => first === 123 || first === 91
+
+/** Objects and arrays are written as they are, everything else as a string that holds its JSON text. */
+function payload(rows: JsonBuffer, before: Uint8Array, json: JsonText): void {
+  if (json === '') return
+  rows.fixed(before)
+  if (typeof json === 'string') rows.text(isNested(json.charCodeAt(0)) ? json : JSON.stringify(json))
+  else if (isNested(json.bytes[json.start])) rows.slice(json.bytes, json.start, json.end)
+  else rows.text(JSON.stringify(json.bytes.toString('utf8', json.start, json.end)))
+}
+
+function payloads(rows: JsonBuffer, part: CallPart): void {
+  if (part.kind === 'name' || part.kind === 'delete') return
+  if (part.odd) rows.fixed(odd)
+  if (part.kind !== 'end') {
+    payload(rows, leads.attributes, part.attributes)
+    payload(rows, leads.inputs, part.inputs)
+  }
+  if (part.kind !== 'start') {
+    payload(rows, leads.output, part.output)
+    payload(rows, leads.summary, part.summary)
+  }
+  if (part.kind !== 'end') payload(rows, leads.otelDump, part.otelDump)
+}
+
+/** FNV-1a over project and call id: everything about one call goes to one partition. */
+export function partitionOf(projectId: string, id: string, partitions: number): number {
+  if (partitions === 1) return 0
+  let hash = 0x811c9dc5
+  const text = `${projectId}/${id}`
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return (hash >>> 0) % partitions
+}
+
+type Pending = {
+  rows: JsonBuffer
+  rowCount: number
+  patchCount: number
+  clock: bigint
+  /** Bytes by project, but for the last rows of one project. */
+  projects: Map<string, number>
+  lastProject: string
+  countedBytes: number
+}
+
+/** Counts the last rows of one project; what comes next may be another one's. */
+function countProject(pending: Pending, next: string): void {
+  const { rows, projects, lastProject, countedBytes } = pending
+  const bytes = rows.sizeBytes() - countedBytes
+  if (bytes > 0) projects.set(lastProject, (projects.get(lastProject) ?? 0) + bytes)
+  pending.countedBytes += bytes
+  pending.lastProject = next
+}
+
+/** How the log wants the rows of calls to be split into records. */
+export type CallSplit = { partitions?: number; maxRecordBytes?: number }
+
+export const callSplitOf = (log: Log): CallSplit => ({
+  partitions: log.partitions('calls'),
+  maxRecordBytes: log.limits.recordBytes,
+})
+
+/**
+ * @param options.sizeHintBytes expected size of all rows, to save copies
+ * @param options.pool where the buffers of the rows come from; the caller gives them back
+ * @param options.partitions partitions of the log's topic; a record's `key` is the number of its partition
+ * @param options.maxRecordBytes a record ends at half of it, so that the next row fits
+ */
+export function createCallWriter(options: { sizeHintBytes?: number; pool?: BufferPool } & CallSplit = {}): CallWriter {
+  const partitions = options.partitions ?? 1
+  const fullBytes = (options.maxRecordBytes ?? Number.POSITIVE_INFINITY) / 2
+  const sizeHint = (options.sizeHintBytes ?? 4096) / partitions
+  let byPartition = new Map<number, Pending>()
+  let full: [partition: number, Pending][] = []
+
+  function pendingOf(part: CallPart): Pending {
+    const partition = partitionOf(part.projectId, part.id, partitions)
+    const known = byPartition.get(partition)
+    if (known !== undefined && known.rows.sizeBytes() < fullBytes) return known
+    if (known !== undefined) full.push([partition, known])
+    const pending = {
+      rows: createJsonBuffer(sizeHint, options.pool),
+      rowCount: 0,
+      patchCount: 0,
+      clock: 0n,
+      projects: new Map<string, number>(),
+      lastProject: part.projectId,
+      countedBytes: 0,
+    }
+    byPartition.set(partition, pending)
+    return pending
+  }
+
+  return {
+    add(part) {
+      const pending = pendingOf(part)
+      const { rows } = pending
+      if (part.projectId !== pending.lastProject) countProject(pending, part.projectId)
+      rows.fixed(heads[part.kind])
+      rows.string(part.projectId)
+      rows.fixed(idLead)
+      rows.string(part.id)
+      rows.fixed(clockLead)
+      rows.text(String(part.clock))
+      lightColumns(rows, part)
+      payloads(rows, part)
+      rows.fixed(rowEnd)
+      pending.rowCount++
+      if (part.kind !== 'complete') pending.patchCount++
+      if (part.clock > pending.clock) pending.clock = part.clock
+    },
+    rowCount() {
+      let all = 0
+      for (const [, { rowCount }] of [...full, ...byPartition]) all += rowCount
+      return all
+    },
+    take() {
+      const records = [...full, ...byPartition].map(([partition, pending]) => {
+        countProject(pending, '')
+        const { rows, rowCount, patchCount, clock, projects } = pending
+        return { rows: rows.done(), rowCount, patchCount, clock, projects, key: String(partition) }
+      })
+      byPartition = new Map()
+      full = []
+      return records
+    },
+  }
+}
+
+/** Appends the records of a writer; resolves when all of them are durable. Their buffers then go back to the pool. */
+export const appendCalls = (log: Pick<Log, 'append'>, records: RecordInput[], pool?: BufferPool): Promise<Position[]> =>
+  Promise.all(
+    records.map(async (record) => {
+      const position = await log.append('calls', [record])
+      pool?.give(record.rows)
+      return position
+    }),
+  )

@@ -1,0 +1,45 @@
+// Log records that become part of calls: their names, and what is passed between the worker, which finds them, and the mapping.
+import type { CallPart } from './calls.ts'
+
+/** Events whose contents fill what their span lacks. The view of the table log_joins names them too. */
+export const joinedEvents = {
+  details: 'gen_ai.client.inference.operation.details',
+  exception: 'gen_ai.client.operation.exception',
+  choice: 'gen_ai.choice',
+  messages: ['gen_ai.system.message', 'gen_ai.user.message', 'gen_ai.assistant.message', 'gen_ai.tool.message'],
+} as const
+
+export const joinedEventNames: readonly string[] = [
+  ...[joinedEvents.details, joinedEvents.exception, joinedEvents.choice],
+  ...joinedEvents.messages,
+]
+
+/** A record as the table holds it: texts, and the names of those that are JSON texts. */
+export type StoredRecord = {
+  event_name: string
+  body: string
+  body_json: number
+  attributes: Record<string, string>
+  json_keys: string[]
+}
+
+type CompleteCall = Extract<CallPart, { kind: 'complete' }>
+
+/** The call of a span as it is stored, its raw span with all texts in their places. */
+export type StoredSpan = Omit<CompleteCall, 'kind' | 'clock' | 'displayName' | 'attributes' | 'inputs' | 'output'> & {
+  attributes: string
+  inputs: string
+  output: string
+  summary: string
+  otelDump: string
+}
+
+/** What an evaluation says, as feedback; JSON text of the payload. */
+export type EvaluationResult = { feedbackType: string; payload: string; responseId: string }
+
+export type EventMapping = {
+  /** The call with what the events add, in their order; null when they add nothing. */
+  joined(span: StoredSpan, events: readonly StoredRecord[], clock: bigint): CompleteCall | null
+  /** null when the record names no evaluation. */
+  evaluation(record: StoredRecord): EvaluationResult | null
+}

@@ -1,0 +1,112 @@
+// Rows of the topic logs: OTLP log records as every writer of them appends them.
+import { hash } from 'node:crypto'
+import { createJsonBuffer, type JsonBuffer } from '../core/json/row-writer.ts'
+import type { RecordInput } from '../core/log/log.ts'
+import { quoted } from './objects.ts'
+import { projectRecord } from './project-record.ts'
+
+/** Texts of a map, and the names of those that are JSON texts of what was no text. */
+export type Texts = { values: ReadonlyMap<string, string>; json: readonly string[] }
+
+const safe = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
+const textOf = (text: string): string => (safe.test(text) ? `"${text}"` : quoted(text))
+
+/** Names of attributes repeat: their JSON texts are kept, as many as a sender can be expected to have. */
+const maxKeys = 10_000
+const maxKeyLength = 128
+const known = new Map<string, string>()
+
+/** `"key":` */
+function keyText(key: string): string {
+  const hit = known.get(key)
+  if (hit !== undefined) return hit
+  const text = `${quoted(key)}:`
+  if (key.length <= maxKeyLength) {
+    if (known.size >= maxKeys) known.clear()
+    known.set(key, text)
+  }
+  return text
+}
+
+/** `{"key":"value",…}` */
+export function mapText(values: ReadonlyMap<string, string>): string {
+  let text = ''
+  for (const [key, value] of values) text += (text === '' ? '' : ',') + keyText(key) + textOf(value)
+  return `{${text}}`
+}
+
+export type LogRow = {
+  /** Nanoseconds since 1970 as decimal text: when it happened, when it was observed ('0' = not told). */
+  at: string
+  observed: string
+  traceId: string
+  spanId: string
+  severity: number
+  severityText: string
+  eventName: string
+  body: string
+  /** The body is the JSON text of what was no text. */
+  isBodyJson: boolean
+  attributes: Texts
+  /** JSON texts of the maps that the records of a scope share (`mapText`). */
+  resource: string
+  scope: string
+}
+
+/** Columns but for project, id, clock and time, in the order of the topic, defaults left out. */
+function columnsOf(row: LogRow): string {
+  let text = row.observed === '0' ? '' : `,"observed_ns":${row.observed}`
+  if (row.traceId) text += `,"trace_id":"${row.traceId}"`
+  if (row.spanId) text += `,"span_id":"${row.spanId}"`
+  if (row.severity) text += `,"severity":${row.severity}`
+  if (row.severityText) text += `,"severity_text":${textOf(row.severityText)}`
+  if (row.eventName) text += `,"event_name":${textOf(row.eventName)}`
+  if (row.body) text += `,"body":${textOf(row.body)}`
+  if (row.isBodyJson) text += ',"body_json":1'
+  if (row.attributes.values.size > 0) text += `,"attributes":${mapText(row.attributes.values)}`
+  if (row.attributes.json.length > 0) text += `,"json_keys":[${row.attributes.json.map(textOf).join()}]`
+  if (row.resource !== '{}') text += `,"resource":${row.resource}`
+  return row.scope === '{}' ? text : `${text},"scope":${row.scope}`
+}
+
+export type LogWriter = {
+  /**
+   * Writes a row; its id is the digest of everything that the record says, so that what is sent again is the same row.
+   * @param time the record's own time; it may have none, and `at` tells when it was taken then
+   * @returns the id, 32 hex digits
+   */
+  add(projectId: string, row: LogRow, time: string, clock: bigint): string
+  /** The records to append, one per project. */
+  take(): RecordInput[]
+}
+
+type Pending = { rows: JsonBuffer; rowCount: number; clock: bigint; firstId: string }
+
+/** @param sizeHintBytes expected size of all rows */
+export function createLogWriter(sizeHintBytes = 4096): LogWriter {
+  const byProject = new Map<string, Pending>()
+  return {
+    add(projectId, row, time, clock) {
+      const columns = columnsOf(row)
+      const id = hash('sha256', `${time}${columns}`, 'hex').slice(0, 32)
+      let pending = byProject.get(projectId)
+      if (pending === undefined) {
+        pending = { rows: createJsonBuffer(sizeHintBytes), rowCount: 0, clock: 0n, firstId: id }
+        byProject.set(projectId, pending)
+      }
+      pending.rows.text(
+        `{"project_id":${quoted(projectId)},"id":"${id}","clock":${clock},"at_ns":${row.at}${columns}}\n`,
+      )
+      pending.rowCount++
+      if (clock > pending.clock) pending.clock = clock
+      return id
+    },
+    take() {
+      const records = [...byProject].map(([projectId, { rows, rowCount, clock, firstId }]) =>
+        projectRecord(projectId, { rows: rows.done(), rowCount, clock, key: `${projectId}/${firstId}` }),
+      )
+      byProject.clear()
+      return records
+    },
+  }
+}

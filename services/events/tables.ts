@@ -1,0 +1,113 @@
+// Rows of the topic tables: table rows by content, and the lists of row digests that make tables.
+
+import { canonicalDigest, createTableDigest } from '../content/digest.ts'
+import type { Clock } from '../core/clock/clock.ts'
+import { createLine, eachInSlices } from '../core/concurrency/slices.ts'
+import { tooLarge } from '../core/http/errors.ts'
+import type { ProjectId } from '../core/ids.ts'
+import { canonicalJson, oneLine } from '../core/json/canonical.ts'
+import type { RecordInput } from '../core/log/log.ts'
+import { quoted } from './objects.ts'
+import { projectRecord } from './project-record.ts'
+
+/** Digests in one chunk of a list; part of the stored form, because places are found by division. */
+export const listChunkRows = 1000
+
+export type TableRow = {
+  /** JSON text of an object, on one line. */
+  val: string
+  digest: string
+  /** Bytes of the canonical JSON. */
+  sizeBytes: number
+}
+
+function tableRow(jsonText: string): TableRow {
+  const canonical = canonicalJson(jsonText)
+  return { val: oneLine(jsonText), digest: canonicalDigest(canonical), sizeBytes: canonical.length }
+}
+
+export type NewTable = {
+  projectId: ProjectId
+  /** JSON texts of the rows to store. */
+  texts: readonly string[]
+  /** The digests of the table's rows, in order: of these, of stored ones, or of any. */
+  list(rows: readonly TableRow[]): readonly string[]
+  clock: Clock
+}
+
+export type MadeTable = {
+  digest: string
+  rowDigests: readonly string[]
+  /** Each distinct row and every chunk of the list. */
+  record: RecordInput
+}
+
+function* chunksOf(rowDigests: readonly string[]): Generator<readonly string[]> {
+  for (let at = 0; at < rowDigests.length; at += listChunkRows) yield rowDigests.slice(at, at + listChunkRows)
+}
+
+const pieceLength = 256 * 1024
+
+/** Lines as bytes, gathered in pieces. */
+function createLines() {
+  const pieces: Buffer[] = []
+  let text = ''
+  let rowCount = 0
+  return {
+    put(line: string): void {
+      text += line
+      rowCount++
+      if (text.length < pieceLength) return
+      pieces.push(Buffer.from(text))
+      text = ''
+    },
+    end: () => ({ rows: Buffer.concat([...pieces, Buffer.from(text)]), rowCount }),
+  }
+}
+
+async function make({ projectId, texts, list, clock }: NewTable): Promise<MadeTable> {
+  const rows: TableRow[] = []
+  await eachInSlices(texts, (text) => rows.push(tableRow(text)))
+  const rowDigests = list(rows)
+  const sha = createTableDigest()
+  await eachInSlices(chunksOf(rowDigests), (chunk) => sha.update(chunk))
+  const digest = sha.digest()
+
+  const project = `{"project_id":${quoted(projectId)},"kind":`
+  const version = clock.next()
+  const { put, end } = createLines()
+  const written = new Set<string>()
+  await eachInSlices(rows, (row) => {
+    if (written.has(row.digest)) return
+    written.add(row.digest)
+    const head = `${project}"row","digest":"${row.digest}","clock":${version},"size_bytes":${row.sizeBytes}`
+    put(`${head},"val":${row.val}}\n`)
+  })
+  const head = `${project}"list","digest":"${digest}","clock":${version}`
+  if (rowDigests.length === 0) put(`${head}}\n`)
+  let index = 0
+  await eachInSlices(chunksOf(rowDigests), (chunk) => {
+    const place = `${index === 0 ? '' : `,"chunk_index":${index}`},"row_count":${rowDigests.length}`
+    put(`${head}${place},"row_digests":[${chunk.map(quoted).join(',')}]}\n`)
+    index++
+  })
+  const key = `${projectId}/${digest}`
+  return { digest, rowDigests, record: projectRecord(projectId, { ...end(), clock: version, key }) }
+}
+
+/** Rows that one request may store: half a kilobyte each while the table is made. */
+const mostRows = 1_000_000
+/** Requests of more rows wait for one another. */
+const manyRows = 10_000
+
+const inLine = createLine()
+
+/**
+ * What a request stores of a table.
+ * @throws Fault 413 for too many rows or one that is nested too deep, 400 for numbers beyond double range
+ */
+export async function makeTable(table: NewTable): Promise<MadeTable> {
+  const { length } = table.texts
+  if (length > mostRows) throw tooLarge()
+  return length > manyRows ? inLine(() => make(table)) : make(table)
+}

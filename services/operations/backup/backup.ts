@@ -1,0 +1,222 @@
+// Copies a data folder while the server goes on: the tables frozen between two batches, and the log from there on.
+import { rmSync } from 'node:fs'
+import { cp, mkdir, open, readdir, readlink, rm, stat } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import type { Log } from '../../core/log/log.ts'
+import { errorCode, nodeFs } from '../../core/log/segments/disk.ts'
+import { openPositionFile } from '../../core/log/segments/position-file.ts'
+import { recoverTopic } from '../../core/log/segments/recovery.ts'
+import { listSegments, type StoredFile } from '../../core/log/segments/segment.ts'
+import { topicIdName } from '../../core/log/segments/topic-id.ts'
+import { type TopicName, topics } from '../../core/log/topics.ts'
+import { packageVersion } from '../../core/process/version.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { Worker } from '../../worker/run.ts'
+import type { MoveTask } from '../tasks.ts'
+import { makeEmpty } from '../transfer/export.ts'
+import {
+  type BackupFile,
+  copyFile,
+  dataName,
+  digestOf,
+  eachOf,
+  filesBelow,
+  rowsOfParts,
+  syncFolders,
+  writeBackup,
+} from './folder.ts'
+
+type BackupDeps = {
+  dataDir: string
+  store: Pick<Store, 'rows' | 'command'>
+  log: Pick<Log, 'committed'>
+  worker: Pick<Worker, 'alone'>
+  /** A rebuild exchanges tables and keeps half-filled ones. */
+  isRebuilding(): Promise<boolean>
+  /** Where large files lie if not in the data folder. */
+  bucket: string
+}
+
+const topicNames = Object.keys(topics) as TopicName[]
+const frozenName = 'callhouse_backup'
+/** Of this moment, of other commands, or copied apart. */
+const notCopied = /^(clickhouse|log|blobs|lock|callhouse\.sock|rebuild\.json.*|import\.json.*|in-flight-.*|.*\.tmp)$/
+
+/**
+ * What is derived comes first, and before all what tells how far it was derived: then a table never claims to cover
+ * what another, frozen later, does not hold. What is missing in it follows from the log and the marks.
+ */
+const firstTables = [
+  ...['applied_positions', 'missing_records'],
+  ...['rollups', 'payload_chunks', 'payload_leaves', 'call_counts_hourly', 'call_counts', 'call_stats'],
+]
+const placeOf = (table: string): number => (firstTables.indexOf(table) + 1 || firstTables.length + 1) - 1
+
+const frozenOf = (dataDir: string): string => join(dataDir, 'clickhouse/shadow', frozenName)
+
+type Table = { name: string; uuid: string }
+
+/** What an earlier process froze and did not copy takes space as soon as the tables merge: it goes first. */
+export function backupOf(deps: BackupDeps): (folder: string, task: MoveTask) => Promise<void> {
+  rmSync(frozenOf(deps.dataDir), { recursive: true, force: true })
+  return (folder, task) => backupTo(deps, folder, task)
+}
+
+/** @throws Error with a line for the operator */
+async function backupTo(deps: BackupDeps, folder: string, task: MoveTask): Promise<void> {
+  const { dataDir, store, log, worker } = deps
+  const engineDir = join(dataDir, 'clickhouse')
+  const shadow = frozenOf(dataDir)
+  const data = join(folder, dataName)
+  const begunAt = new Date().toISOString()
+  if (await deps.isRebuilding()) throw new Error('a table is being rebuilt, or its rebuild is unfinished: end it first')
+  if (!relative(dataDir, folder).startsWith('..')) throw new Error('the backup must not lie in the data folder')
+  await makeEmpty(folder)
+  await mkdir(data, { mode: 0o750 })
+  await rm(shadow, { recursive: true, force: true })
+
+  const tables = async (): Promise<Table[]> => {
+    const found = await store.rows<Table>({
+      name: 'backup.tables',
+      sql: `SELECT name, toString(uuid) AS uuid FROM system.tables
+        WHERE database = 'callhouse' AND endsWith(engine, 'MergeTree') ORDER BY name`,
+      params: {},
+    })
+    return found.sort((a, b) => placeOf(a.name) - placeOf(b.name))
+  }
+  const pathOf = (uuid: string): string => `clickhouse/store/${uuid.slice(0, 3)}/${uuid}`
+
+  /** Definitions of the database and of its tables; the links that lead to them. */
+  async function copyDefinitions(): Promise<{ path: string; target: string }[]> {
+    const links: { path: string; target: string }[] = []
+    await mkdir(join(data, 'clickhouse/metadata'), { recursive: true, mode: 0o750 })
+    await cp(join(engineDir, 'metadata/callhouse.sql'), join(data, 'clickhouse/metadata/callhouse.sql'))
+    const target = await readlink(join(engineDir, 'metadata/callhouse'))
+    links.push({ path: 'clickhouse/metadata/callhouse', target })
+    const definitions = join('clickhouse/metadata', target)
+    await mkdir(join(data, definitions), { recursive: true, mode: 0o750 })
+    for (const name of await readdir(join(dataDir, definitions)))
+      if (name.endsWith('.sql')) await cp(join(dataDir, definitions, name), join(data, definitions, name))
+    return links
+  }
+
+  /** What the engine keeps beside the parts of a table. */
+  async function copyTableFiles({ uuid }: Table): Promise<void> {
+    const from = join(dataDir, pathOf(uuid))
+    await mkdir(join(data, pathOf(uuid)), { recursive: true, mode: 0o750 })
+    for (const entry of await readdir(from, { withFileTypes: true }))
+      if (entry.isFile() && !entry.name.startsWith('tmp'))
+        await cp(join(from, entry.name), join(data, pathOf(uuid), entry.name))
+  }
+
+  const copySegment = (topic: TopicName, { path }: StoredFile) =>
+    cp(path, join(data, 'log', topic, path.slice(path.lastIndexOf('/') + 1)), { errorOnExist: true, force: false })
+
+  /** Of each topic: the segments that hold what the tables lack, or the newest; tells those before them. */
+  async function copyLog(positions: Record<string, number>): Promise<Map<TopicName, StoredFile[]>> {
+    const earlier = new Map<TopicName, StoredFile[]>()
+    for (const topic of topicNames) {
+      await mkdir(join(data, 'log', topic), { recursive: true, mode: 0o750 })
+      await cp(join(dataDir, 'log', topic, topicIdName), join(data, 'log', topic, topicIdName))
+      const { files } = await listSegments(nodeFs, join(dataDir, 'log', topic))
+      const from = Math.max(
+        0,
+        files.findLastIndex(({ first }) => first <= (positions[topic] ?? 0) + 1),
+      )
+      for (const file of files.slice(from)) await copySegment(topic, file)
+      earlier.set(topic, files.slice(0, from).reverse())
+    }
+    return earlier
+  }
+
+  async function freeze() {
+    const positions: Record<string, number> = {}
+    for (const topic of topicNames) positions[topic] = (await log.committed(topic))[0]?.offset ?? 0
+    const frozen = await tables()
+    for (const { name } of frozen)
+      await store.command({
+        name: 'backup.freeze',
+        sql: `ALTER TABLE callhouse.${name} FREEZE WITH NAME '${frozenName}'`,
+        params: {},
+      })
+    const links = await copyDefinitions()
+    for (const table of frozen) await copyTableFiles(table)
+    if (JSON.stringify(await tables()) !== JSON.stringify(frozen))
+      throw new Error('tables were exchanged meanwhile: try again')
+    // After the tables: no table may know of a position that the log has not.
+    const earlier = await copyLog(positions)
+    return { positions, frozen, links, earlier }
+  }
+
+  try {
+    task.doing('freezes the tables')
+    const { positions, frozen, links, earlier } = await worker.alone(freeze)
+    task.doing('copies')
+    // Retention may take the older segments away meanwhile: what is left must be without gaps.
+    for (const [topic, files] of earlier)
+      for (const file of files) {
+        const isThere = await copySegment(topic, file).then(
+          () => true,
+          (error: unknown) => {
+            if (errorCode(error) === 'ENOENT') return false
+            throw error
+          },
+        )
+        if (!isThere) break
+      }
+    for (const topic of topicNames) {
+      const copied = join(data, 'log', topic)
+      const written = await openPositionFile(nodeFs, copied, positions[topic] as number)
+      await written.close()
+      // Checks the records, and cuts off one that was being written.
+      await (await recoverTopic(nodeFs, copied, undefined)).position.close()
+    }
+    const files: BackupFile[] = []
+    const copied = await filesBelow(data)
+    await eachOf(copied, async (path) => {
+      const handle = await open(join(data, path), 'r')
+      try {
+        await handle.chmod((await handle.stat()).mode & 0o700)
+        await handle.sync()
+      } finally {
+        await handle.close()
+      }
+      files.push({ path, ...(await digestOf(join(data, path))) })
+    })
+    const carry = async (from: string, path: string, mayVanish = false): Promise<void> => {
+      task.signal.throwIfAborted()
+      try {
+        files.push({ path, ...(await copyFile(from, join(data, path))) })
+      } catch (error) {
+        if (!mayVanish || errorCode(error) !== 'ENOENT') throw error
+        await rm(join(data, path), { force: true })
+      }
+    }
+    const parts = await filesBelow(join(shadow, 'store'))
+    await eachOf(parts, (path) => carry(join(shadow, 'store', path), `clickhouse/store/${path}`))
+    // Contents are stored before the rows that name them.
+    const blobs = (await filesBelow(join(dataDir, 'blobs'))).filter((path) => !path.startsWith('tmp/'))
+    await eachOf(blobs, (path) => carry(join(dataDir, 'blobs', path), `blobs/${path}`, true))
+    for (const name of (await readdir(dataDir)).filter((entry) => !notCopied.test(entry)))
+      if ((await stat(join(dataDir, name))).isFile()) await carry(join(dataDir, name), name)
+    if (deps.bucket !== '') task.note(`large files lie in ${deps.bucket}: they are not in the backup`)
+    const rows = await rowsOfParts(
+      data,
+      files.map(({ path }) => path),
+    )
+    const counts = Object.fromEntries(frozen.map(({ name, uuid }) => [name, rows.get(uuid) ?? 0]))
+    task.advanced(Object.values(counts).reduce((sum, count) => sum + count, 0))
+    await syncFolders(folder)
+    const [engine] = await store.rows<{ version: string }>({
+      name: 'backup.engine',
+      sql: 'SELECT version() AS version',
+      params: {},
+    })
+    const about = { format: 'callhouse backup', version: 1, callhouse: await packageVersion() } as const
+    files.sort((a, b) => (a.path < b.path ? -1 : 1))
+    const body = { ...about, engine: engine?.version ?? '', begunAt, positions, tables: counts, links }
+    await writeBackup(folder, body, files)
+  } finally {
+    await rm(shadow, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,223 @@
+// The three ways of making a table anew: from the log, from the calls, and by counting or deriving again.
+import type { Log, Position } from '../../core/log/log.ts'
+import type { StoredRecord } from '../../core/log/segments/read.ts'
+import type { TopicName } from '../../core/log/topics.ts'
+import type { Store } from '../../core/store/store.ts'
+import { createCallMaterializer } from '../../worker/calls/merge-fragments.ts'
+import { createLeaves } from '../../worker/field-index/field-index.ts'
+import { hoursOf } from '../../worker/rollups/hours.ts'
+import { type Rollup, type Rollups, rollupTable } from '../../worker/rollups/rollups.ts'
+import type { Worker } from '../../worker/run.ts'
+import { statement } from '../../worker/statements.ts'
+import { fromLog } from './from-log.ts'
+import { copyOfCalls, type Origin } from './lineage.ts'
+import { createShadow, type Shadow, type SharedServer, shadowDatabaseOf } from './shadow-tables.ts'
+
+export type KindDeps = {
+  store: Store
+  log: Pick<Log, 'end' | 'committed' | 'identity'>
+  worker: RebuildingWorker
+  /** Records of a topic's partition that the log still holds, `toOffset` included. */
+  records(topic: TopicName, partition: number, fromOffset: number, toOffset: number): AsyncIterable<StoredRecord>
+  /** Other processes insert too: what must not be missed meanwhile is mirrored, and done once more after the exchange. */
+  server?: SharedServer
+}
+
+/** What of the worker a rebuild needs; where it is alone in its process, nothing has to wait for it. */
+export type RebuildingWorker = Pick<Worker, 'alone' | 'sweep' | 'reapply'> & {
+  rollups: Pick<Rollups, 'alone'>
+  leafRollups: Pick<Rollups, 'alone'>
+}
+
+/** What one rebuild tells and keeps while it works. */
+export type Task = {
+  /**
+   * How far it got: by partition the last record of the log, or the time (us) before which everything is done. Kept
+   * over a kill; empty at the beginning.
+   */
+  cursor: number[]
+  /** A portion is done and durable; rests. */
+  advanced(portion: { cursor: number[]; rows: number; tookMs: number; done: number; of: number }): Promise<void>
+  note(text: string): void
+  /** Later passes are faster: what comes in meanwhile must not outrun them. */
+  hurry(): void
+  /** Rests no more: others wait. */
+  rush(): void
+  signal: AbortSignal
+}
+
+export type Kind = {
+  shadow: Shadow
+  /** Steps after the tables were made, once. */
+  begin(signal: AbortSignal): Promise<void>
+  /** Fills the shadow as far as it can while everything goes on. */
+  fill(task: Task): Promise<void>
+  /** Fills in the rest and calls `exchange` while nothing writes to the tables. */
+  finish(task: Task, exchange: (options?: { background: boolean }) => Promise<void>): Promise<void>
+  /** Steps after the exchange. */
+  after(): Promise<void>
+}
+
+const hourUs = 3_600_000_000
+const aside = { background: true }
+/** No log has so many partitions: marks of a rebuild are its own. */
+const ownPartition = 2 ** 32 - 1
+
+async function eachWindow(
+  store: Store,
+  task: Task,
+  work: (window: { fromUs: number; beforeUs: number }) => Promise<void>,
+): Promise<void> {
+  const windows = await hoursOf(store, task.cursor[0] ?? 0)
+  const of = windows.reduce((sum, { rows }) => sum + rows, 0)
+  let done = 0
+  for (const window of windows) {
+    task.signal.throwIfAborted()
+    const beganMs = performance.now()
+    await work(window)
+    done += window.rows
+    await task.advanced({
+      ...{ cursor: [window.beforeUs], rows: window.rows, tookMs: performance.now() - beganMs, done, of },
+    })
+  }
+}
+
+/** Rows whose trace changed while they were copied: the table keeps what came last. */
+const lateTraces = (
+  shadowDatabase: string,
+  { fromUs: from, beforeUs: before }: { fromUs: number; beforeUs: number },
+) => ({
+  name: 'rebuild.late-traces',
+  sql: `INSERT INTO ${shadowDatabase}.calls_by_id SELECT project_id, id, started_at, trace_id FROM callhouse.calls FINAL
+    WHERE toUnixTimestamp64Micro(started_at) >= {from:Int64} AND toUnixTimestamp64Micro(started_at) < {before:Int64}
+      AND (project_id, id, started_at, trace_id) NOT IN
+        (SELECT project_id, id, started_at, trace_id FROM ${shadowDatabase}.calls_by_id FINAL
+          WHERE toUnixTimestamp64Micro(started_at) >= {from:Int64} AND toUnixTimestamp64Micro(started_at) < {before:Int64})`,
+  params: { from, before },
+})
+
+function fromCalls({ store, server }: KindDeps, table: string, select: string): Kind {
+  const shadow = createShadow(store, { tables: [table] }, server)
+  const shadowDatabase = shadowDatabaseOf(server)
+  return {
+    shadow,
+    async begin(signal) {
+      await shadow.mirror(table)
+      await shadow.settled(signal)
+    },
+    // In order with the batches of this process: some of these tables keep what came last.
+    fill: (task) =>
+      eachWindow(store, task, async (window) => {
+        await store.command(copyOfCalls(`${shadowDatabase}.${table}`, select, window, server?.database))
+        if (server && table === 'calls_by_id') await store.command(lateTraces(shadowDatabase, window))
+      }),
+    finish: (_, exchange) => exchange(),
+    after: async () => {},
+  }
+}
+
+const leafTables = ['payload_leaves', 'payload_chunks']
+const rollupTables: Record<string, string[]> = {
+  call_counts: ['call_counts', 'call_counts_hourly'],
+  call_stats: ['call_stats'],
+  payload_leaves: leafTables,
+}
+
+/** Leaves that another process wrote before the exchange, and their note after it. */
+const straddlingLeaves = (shadowDatabase: string, sinceUs: number) => ({
+  name: 'rebuild.straddling-leaves',
+  sql: `INSERT INTO callhouse.payload_leaves SELECT * FROM ${shadowDatabase}.payload_leaves
+    WHERE chunk IN (SELECT chunk FROM callhouse.payload_chunks WHERE chunk >= {since:UInt64})
+      AND chunk NOT IN (SELECT chunk FROM callhouse.payload_leaves WHERE chunk >= {since:UInt64})`,
+  params: { since: sinceUs },
+})
+/** Numbers of groups are the time at which they were written, in us; clocks of processes differ. */
+const straddlingUs = 600_000_000
+
+function fromMarks({ store, log, worker, server }: KindDeps, name: string): Kind {
+  const plan = { tables: rollupTables[name] as string[], helpers: ['call_marks'] }
+  const shadow = createShadow(store, plan, server)
+  const isLeaves = name === 'payload_leaves'
+  const keeper = isLeaves ? worker.leafRollups : worker.rollups
+  const marker = createCallMaterializer(shadow.store)
+  let covered = new Map<number, number>()
+
+  const recompute = async (
+    task: Task,
+    due: { partition: number; covered: number; upto: number }[],
+    through: Store = shadow.store,
+  ): Promise<void> => {
+    const leaves = isLeaves ? createLeaves({ store: through }) : undefined
+    const rollup = (leaves?.rollup ?? rollupTable.find((one) => one.name === name)) as Rollup
+    const range = {
+      partitions: due.map(({ partition }) => partition),
+      covered: due.map((one) => one.covered),
+      upto: due.map(({ upto }) => upto),
+      least: Math.min(...due.map((one) => one.covered)),
+      revision: Date.now() * 1_000,
+    }
+    const stop = () => leaves?.stop()
+    task.signal.addEventListener('abort', stop)
+    try {
+      for (const file of rollup.statements) await through.command(statement(file, range), aside)
+      await rollup.derive?.(range)
+    } finally {
+      task.signal.removeEventListener('abort', stop)
+    }
+  }
+
+  /** What was marked since the rebuild began, also by batches that are not committed yet. */
+  const catchUp = async (task: Task, through?: Store): Promise<void> => {
+    const committed: Position[] = await log.committed('calls')
+    const due = committed.map(({ partition, offset }) => ({
+      partition,
+      covered: covered.get(partition) ?? -1,
+      upto: offset,
+    }))
+    if (due.length > 0) await recompute(task, due, through)
+    covered = new Map(due.map(({ partition, upto }) => [partition, upto]))
+  }
+
+  return {
+    shadow,
+    async begin(signal) {
+      await shadow.mirror('call_marks')
+      await shadow.settled(signal)
+    },
+    async fill(task) {
+      await eachWindow(store, task, async ({ fromUs, beforeUs }) => {
+        // Hours since 1970 as positions: they grow, and are the same when a portion is done again.
+        const position = Math.max(1, fromUs / hourUs)
+        await marker.recount({ partition: ownPartition, offset: position }, { fromUs, beforeUs })
+        await recompute(task, [{ partition: ownPartition, covered: position - 1, upto: position }])
+      })
+      await catchUp(task)
+    },
+    finish: (task, exchange) =>
+      keeper.alone(async () => {
+        await catchUp(task)
+        const before = covered
+        await exchange(aside)
+        if (!server) return
+        // Another process may have counted into the old table since.
+        await shadow.settled(task.signal)
+        const since = Date.now() * 1_000 - straddlingUs
+        if (isLeaves) await store.command(straddlingLeaves(shadowDatabaseOf(server), since), aside)
+        covered = before
+        await catchUp(task, store)
+      }),
+    after: async () => {},
+  }
+}
+
+/** How a table is made anew; throws when it is not. */
+export function kindOf(deps: KindDeps, table: string, origin: Origin): Kind {
+  if (origin?.from === 'log') return fromLog(deps, table, origin.topic)
+  if (origin?.from === 'calls') return fromCalls(deps, table, origin.select)
+  const group = Object.entries(rollupTables).find(([, tables]) => tables.includes(table))
+  if (group) return fromMarks(deps, group[0])
+  throw new Error(`${table} cannot be rebuilt: nothing else holds its rows`)
+}
+
+export const isRebuildable = (table: string, origin: Origin): boolean =>
+  origin?.from === 'log' || origin?.from === 'calls' || Object.values(rollupTables).flat().includes(table)

@@ -1,0 +1,56 @@
+// Where the rows of each table come from: a topic of the log, the calls, or what was marked for counting.
+
+import { type TopicName, topics } from '../../core/log/topics.ts'
+import type { Query, Store } from '../../core/store/store.ts'
+import type { MonthRange } from '../../worker/split/months.ts'
+
+export type Origin = { from: 'log'; topic: TopicName } | { from: 'calls'; select: string } | { from: 'marks' } | null
+
+/** A view of the installation: rows that arrive in `source` go to `target`. */
+export type View = { name: string; target: string; source: string; select: string }
+
+/**
+ * The views say which table is filled from where.
+ * @param database name of the installation's database; the views are told in the program's names
+ */
+export async function readOrigins(
+  store: Pick<Store, 'rows'>,
+  database = 'callhouse',
+): Promise<{ views: View[]; of(table: string): Origin }> {
+  const found = await store.rows<View>({
+    name: 'origins.views',
+    sql: `SELECT name, extract(create_table_query, concat(' TO ', {database:String}, '\\\\.(\\\\w+)')) AS target,
+        extract(as_select, concat('FROM ', {database:String}, '\\\\.(\\\\w+)')) AS source, as_select AS select
+      FROM system.tables WHERE database = {database:String} AND engine = 'MaterializedView'`,
+    params: { database },
+  })
+  const own = new RegExp(`\\b${database}\\.`, 'g')
+  const views = found.map((view) => ({ ...view, select: view.select.replace(own, 'callhouse.') }))
+  const topicOf = new Map(Object.values(topics).map(({ landing, name }) => [landing, name]))
+  return {
+    views,
+    of(table) {
+      const mine = views.filter(({ target }) => target === table)
+      for (const { source } of mine) {
+        const topic = topicOf.get(source)
+        if (topic !== undefined) return { from: 'log', topic }
+      }
+      const [first] = mine
+      if (first?.source === 'calls') return { from: 'calls', select: first.select }
+      return table === 'rollups' || /^(call|payload)_/.test(table) ? { from: 'marks' } : null
+    },
+  }
+}
+
+/** Copies the newest row of each call of a range, so that a turn of an earlier thread stays hidden. */
+export const copyOfCalls = (
+  target: string,
+  select: string,
+  { fromUs, beforeUs }: MonthRange,
+  database = 'callhouse',
+): Query => ({
+  name: 'calls-copy',
+  sql: `INSERT INTO ${target} ${select} SETTINGS final = 1, additional_table_filters =
+    {'${database}.calls': 'toUnixTimestamp64Micro(started_at) >= ${fromUs} AND toUnixTimestamp64Micro(started_at) < ${beforeUs}'}`,
+  params: {},
+})

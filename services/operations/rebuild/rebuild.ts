@@ -1,0 +1,301 @@
+// Makes a table anew beside the old one and exchanges the two; applies kept records again. One such task at a time.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Position } from '../../core/log/log.ts'
+import { formatPositions } from '../../core/log/positions.ts'
+import { isRebuildable, type Kind, type KindDeps, kindOf, type Task } from './kinds.ts'
+import { readOrigins } from './lineage.ts'
+import { keptRows } from './replay-reader.ts'
+import type { RebuildState, StateKeeper } from './state.ts'
+
+export type RebuildStatus = {
+  task: string
+  phase: 'working' | 'exchanging' | 'done' | 'stopped' | 'failed'
+  /** How much of what there was at the beginning of the current step, from 0 to 1. */
+  part: number
+  /** Rows that were applied, copied or counted. */
+  rows: number
+  rowsPerSecond: number
+  /** Of a replay: the record up to which it has got, as a position. */
+  at?: string
+  notes: string[]
+  startedAt: string
+  isResumed: boolean
+  reason?: string
+}
+
+export type Rebuilds = {
+  /** Begins with a table, or goes on where the last process was killed; rejects when it is not possible. */
+  rebuild(table: string, rowsPerSecond?: number): Promise<RebuildStatus>
+  /** Begins to apply the kept records from these positions on once more. */
+  replay(from: Position[], rowsPerSecond?: number): RebuildStatus
+  /** The current task or the last one. */
+  status(): RebuildStatus | null
+  /** The table whose rebuild was begun and neither ended nor runs. */
+  unfinished(): Promise<string | null>
+  tables(): Promise<string[]>
+  /** Gives an unfinished rebuild up: the old table stays. */
+  abandon(): Promise<string>
+  stop(): Promise<void>
+}
+
+export type RebuildDeps = KindDeps & {
+  /** Where an unfinished rebuild is kept. */
+  state: StateKeeper
+  onEnd(status: RebuildStatus): void
+}
+
+const defaultRowsPerSecond = 20_000
+
+/** Parts that are not merged yet come on top. */
+const spaceFactor = 1.5
+const mebibytes = (bytes: number): number => Math.ceil(bytes / 2 ** 20)
+
+export function createRebuilds(deps: RebuildDeps): Rebuilds {
+  const { store, worker, server, state: keeper } = deps
+  const database = server?.database ?? 'callhouse'
+  const stopping = new AbortController()
+  let current: RebuildStatus | null = null
+  let running: Promise<void> | undefined
+
+  const begin = (
+    status: RebuildStatus,
+    work: () => Promise<void>,
+    release: () => Promise<void> = async () => {},
+  ): RebuildStatus => {
+    current = status
+    running = (async () => {
+      try {
+        await work()
+        status.phase = 'done'
+        status.part = 1
+      } catch (error) {
+        status.phase = stopping.signal.aborted ? 'stopped' : 'failed'
+        status.reason = error instanceof Error ? error.message : String(error)
+      }
+      await release()
+      running = undefined
+      deps.onEnd(status)
+    })()
+    return status
+  }
+
+  /** Rests so long that the rate is kept and at least half of the time is left to others. */
+  const pacer = (status: RebuildStatus, rowsPerSecond: number) => {
+    const beganMs = performance.now()
+    const before = status.rows
+    let rate = rowsPerSecond
+    return {
+      hurry: () => {
+        rate *= 2
+      },
+      rush: () => {
+        rate = Number.POSITIVE_INFINITY
+      },
+      async rest(rows: number, tookMs: number): Promise<void> {
+        if (rate === Number.POSITIVE_INFINITY) return
+        await sleep(Math.max(tookMs, (rows / rate) * 1_000 - tookMs), undefined, { signal: stopping.signal })
+        status.rowsPerSecond = Math.round(((status.rows - before) * 1_000) / (performance.now() - beganMs))
+      },
+    }
+  }
+
+  const taskOf = (status: RebuildStatus, state: RebuildState, rowsPerSecond: number): Task => {
+    const { hurry, rush, rest } = pacer(status, rowsPerSecond)
+    const task: Task = {
+      cursor: [...state.cursor],
+      hurry,
+      rush,
+      signal: stopping.signal,
+      note(text) {
+        if (!state.notes.includes(text)) state.notes.push(text)
+      },
+      async advanced({ cursor, rows, tookMs, done, of }) {
+        task.cursor = cursor
+        state.cursor = [...cursor]
+        state.rows += rows
+        status.rows = state.rows
+        status.part = of > 0 ? done / of : 1
+        await keeper.save(state)
+        await rest(rows, tookMs)
+      },
+    }
+    return task
+  }
+
+  /** The new tables take about as much as the old ones. */
+  async function checkSpace(of: readonly string[]): Promise<void> {
+    const [row] = await store.rows<{ free: number; needed: number }>({
+      name: 'rebuild.space',
+      // Other disks of a server, those for backups among them, may be as full as they like.
+      sql: `WITH of AS (SELECT bytes_on_disk, disk_name FROM system.parts
+          WHERE active AND database = {database:String} AND table IN {tables:Array(String)})
+        SELECT toFloat64(sum(bytes_on_disk)) AS needed, (SELECT toFloat64(min(free_space)) FROM system.disks
+          WHERE name IN (SELECT disk_name FROM of)) AS free FROM of`,
+      params: { tables: of, database },
+    })
+    const [free, needed] = [Number(row?.free), Number(row?.needed) * spaceFactor]
+    if (free < needed)
+      throw new Error(
+        `too little disk: about ${mebibytes(needed)} MiB are needed beside the old table, ${mebibytes(free)} MiB are free`,
+      )
+  }
+
+  /** Ends what an earlier process began to exchange; makes the tables when there are none. */
+  async function prepare(kind: Kind, state: RebuildState): Promise<'filled' | 'to fill'> {
+    const { shadow } = kind
+    if (state.made) {
+      const used = await shadow.inUse(state.made)
+      if (used.length === Object.keys(state.made).length) return 'filled'
+      // Some of several tables were exchanged: all of them are right, and the rest is made again.
+      if (used.length === 0) return 'to fill'
+    }
+    await checkSpace(shadow.tables)
+    state.cursor = []
+    // First of all, so that tables without a state are never left behind.
+    delete state.made
+    await keeper.save(state)
+    const { views } = await readOrigins(store, database)
+    const made = await shadow.create(views)
+    await kind.begin(stopping.signal)
+    state.made = made
+    await keeper.save(state)
+    return 'to fill'
+  }
+
+  async function run(kind: Kind, status: RebuildStatus, state: RebuildState, rowsPerSecond: number) {
+    const { shadow } = kind
+    if ((await prepare(kind, state)) === 'to fill') {
+      const task = taskOf(status, state, rowsPerSecond)
+      await kind.fill(task)
+      await kind.finish(task, async (options) => {
+        stopping.signal.throwIfAborted()
+        await keeper.save(state)
+        status.phase = 'exchanging'
+        const changed = await shadow.changed()
+        if (changed.length > 0)
+          throw new Error(
+            `${changed.join(', ')} changed since the rebuild began: give it up (callhouse rebuild abandon) and begin again`,
+          )
+        await shadow.exchange(options)
+      })
+    }
+    await kind.after()
+    await shadow.drop()
+    await keeper.clear()
+  }
+
+  const refuseSecond = (): void => {
+    if (running) throw new Error(`${current?.task} is running; there is one such task at a time`)
+    if (stopping.signal.aborted) throw new Error('the server is shutting down')
+  }
+
+  const tables = async (): Promise<string[]> => {
+    const origins = await readOrigins(store, database)
+    const rows = await store.rows<{ name: string }>({
+      name: 'rebuild.tables',
+      sql: `SELECT name FROM system.tables WHERE database = {database:String} AND endsWith(engine, 'MergeTree') ORDER BY name`,
+      params: { database },
+    })
+    return rows.map(({ name }) => name).filter((name) => isRebuildable(name, origins.of(name)))
+  }
+
+  return {
+    tables,
+    async rebuild(table, rowsPerSecond = defaultRowsPerSecond) {
+      refuseSecond()
+      const known = await tables()
+      if (!known.includes(table))
+        throw new Error(`There is no table ${JSON.stringify(table)} that can be rebuilt; one of ${known.join(', ')}`)
+      await keeper.claim()
+      const { kept, kind, log } = await ready(table).catch(async (error) => {
+        await keeper.release()
+        throw error
+      })
+      const state = kept ?? { table, log, cursor: [], rows: 0, startedAt: new Date().toISOString(), notes: [] }
+      refuseSecond()
+      const { notes, rows, startedAt } = state
+      const isResumed = kept !== undefined
+      const status = { task: `rebuild ${table}`, part: 0, rowsPerSecond: 0, rows, notes, startedAt, isResumed }
+      return begin(
+        { ...status, phase: 'working' },
+        async () => run(kind, current as RebuildStatus, state, rowsPerSecond),
+        keeper.release,
+      )
+    },
+    replay(from, rowsPerSecond = defaultRowsPerSecond) {
+      refuseSecond()
+      const status: RebuildStatus = {
+        ...{ task: 'replay', phase: 'working', part: 0, rows: 0, rowsPerSecond: 0, notes: [], isResumed: false },
+        startedAt: new Date().toISOString(),
+      }
+      const { rest } = pacer(status, rowsPerSecond)
+      return begin(status, async () => {
+        for (const position of from) await replayPartition(position, status, rest)
+        if (from.some(({ topic }) => topic === 'calls') && status.rows > 0) await worker.sweep()
+      })
+    },
+    status: () => current,
+    unfinished: async () => (running ? null : ((await keeper.load())?.table ?? null)),
+    async abandon() {
+      refuseSecond()
+      if (!(await keeper.load())) throw new Error('no rebuild is unfinished')
+      await keeper.claim()
+      const kept = await keeper.load()
+      if (!kept) throw new Error('no rebuild is unfinished')
+      const origins = await readOrigins(store, database)
+      await kindOf(deps, kept.table, origins.of(kept.table)).shadow.drop()
+      await keeper.clear()
+      return kept.table
+    },
+    async stop() {
+      stopping.abort()
+      await running
+    },
+  }
+
+  async function ready(table: string): Promise<{ kept: RebuildState | undefined; kind: Kind; log: string }> {
+    const log = (await deps.log.identity()).find(({ topic }) => topic === 'calls')?.id ?? ''
+    const kept = await keeper.load()
+    if (kept && kept.table !== table)
+      throw new Error(
+        `the rebuild of ${kept.table} is unfinished: end it first, or give it up (callhouse rebuild abandon)`,
+      )
+    if (kept && (kept.log ?? log) !== log)
+      throw new Error(
+        `the rebuild of ${kept.table} was begun with another log: give it up (callhouse rebuild abandon) and begin again`,
+      )
+    // An older release kept a number.
+    if (kept) kept.cursor = [kept.cursor].flat()
+    const origins = await readOrigins(store, database)
+    return { kept, kind: kindOf(deps, table, origins.of(table)), log }
+  }
+
+  async function replayPartition(
+    { topic, partition, offset: from }: Position,
+    status: RebuildStatus,
+    rest: (rows: number, tookMs: number) => Promise<void>,
+  ): Promise<void> {
+    const first = Math.max(1, from)
+    const ends = await deps.log.end(topic)
+    const found = ends.find((one) => one.partition === partition)
+    if (found === undefined) throw new Error(`the log has no partition ${partition} of ${topic}`)
+    const end = found.offset
+    const name = formatPositions([found]).replace(/=.*/, '')
+    let isFirst = true
+    const records = deps.records(topic, partition, first, end)
+    for await (const { rows, firstOffset, lastOffset, oldestMs } of keptRows(topic, partition, records)) {
+      stopping.signal.throwIfAborted()
+      if (isFirst && firstOffset > first)
+        status.notes.push(`${name}: the log begins at ${firstOffset} (${new Date(oldestMs).toISOString()})`)
+      isFirst = false
+      const beganMs = performance.now()
+      await worker.reapply(topic, rows)
+      status.rows += rows.length
+      status.at = formatPositions([{ topic, partition, offset: lastOffset }])
+      status.part = (lastOffset - first + 1) / (end - first + 1)
+      await rest(rows.length, performance.now() - beganMs)
+    }
+    if (isFirst && end >= first) status.notes.push(`${name}: the log holds nothing from ${first} on`)
+    status.notes.push(`${name}: applied up to ${end}`)
+  }
+}

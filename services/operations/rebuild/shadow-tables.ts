@@ -1,0 +1,201 @@
+// A second set of tables beside the ones in use: filled by the same statements, then exchanged with them.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Topic } from '../../core/log/topics.ts'
+import { countingStatements } from '../../core/store/chdb/insert.ts'
+import type { Query, Store } from '../../core/store/store.ts'
+import type { View } from './lineage.ts'
+
+/** A ClickHouse server that other processes use too; absent = the embedded engine, used by this process alone. */
+export type SharedServer = {
+  database: string
+  /** Name of the cluster whose nodes all have the tables. */
+  cluster?: string
+}
+
+/** Holds the new tables until the exchange, and the old ones after it. */
+export const shadowDatabaseOf = (server?: SharedServer): string => `${server?.database ?? 'callhouse'}_rebuild`
+
+/** Holds, beside the new tables, what is kept of a rebuild over a kill. */
+export const stateTable = 'state'
+
+export const onCluster = (server?: SharedServer): string =>
+  server?.cluster === undefined ? '' : ` ON CLUSTER ${server.cluster}`
+
+export type ShadowPlan = {
+  /** Tables that are made anew. */
+  tables: string[]
+  /** Tables that the statements need for themselves meanwhile. */
+  helpers?: string[]
+  /** The same, but for a server, where each process has its own of them anyway. */
+  scratch?: string[]
+  /** Tables whose rows are not wanted. */
+  sinks?: string[]
+  /** Rows of this topic go into the shadow alone. */
+  topic?: Topic
+}
+
+export type Shadow = {
+  tables: readonly string[]
+  /** The store with the shadow's tables in place of those in use. */
+  store: Store
+  /** Makes the tables, empty, in place of those of an earlier shadow; returns the identities of the new tables. */
+  create(views: readonly View[]): Promise<Record<string, string>>
+  /** Copies what arrives in a table in use to the shadow's from now on. */
+  mirror(table: string): Promise<void>
+  /**
+   * Resolves when no insert of any process is under way that began before: such a one knows nothing of a mirror or an
+   * exchange that was made meanwhile. At once where only this process inserts, in order.
+   */
+  settled(signal: AbortSignal): Promise<void>
+  /** Which of the tables made by `create` are in use by now. */
+  inUse(made: Record<string, string>): Promise<string[]>
+  /** Whether the tables in use still have the columns, order and settings of those that were made. */
+  changed(): Promise<string[]>
+  /** The shadow's tables are those in use from now on, and the other way round. */
+  exchange(options?: { background: boolean }): Promise<void>
+  drop(): Promise<void>
+}
+
+const run = (name: string, sql: string): Query => ({ name: `rebuild.${name}`, sql, params: {} })
+const landingOf = (topic: Topic): string => `rebuild_${topic.landing}`
+
+export function createShadow(store: Store, plan: ShadowPlan, server?: SharedServer): Shadow {
+  const { tables, helpers = [], sinks = [], topic } = plan
+  const own = new Set([...tables, ...helpers, ...sinks, ...(server ? [] : (plan.scratch ?? []))])
+  const database = server?.database ?? 'callhouse'
+  const shadowDatabase = shadowDatabaseOf(server)
+  const everywhere = onCluster(server)
+  const renamed = (sql: string): string =>
+    sql.replace(/\bcallhouse\.(\w+)/g, (name, table: string) => {
+      if (own.has(table)) return `${shadowDatabase}.${table}`
+      return table === topic?.landing ? `callhouse.${landingOf(topic)} AS ${table}` : name
+    })
+  const shadowed = (query: Query): Query => ({ ...query, sql: renamed(query.sql) })
+
+  const identities = async (of: string): Promise<Record<string, string>> => {
+    const rows = await store.rows<{ name: string; uuid: string }>({
+      name: 'rebuild.identities',
+      sql: `SELECT name, toString(uuid) AS uuid FROM system.tables
+        WHERE database = {of:String} AND name IN {tables:Array(String)}`,
+      params: { of, tables },
+    })
+    return Object.fromEntries(rows.map(({ name, uuid }) => [name, uuid]))
+  }
+
+  const shapes = async (of: string): Promise<Map<string, string>> => {
+    const rows = await store.rows<{ name: string; text: string }>({
+      name: 'rebuild.shapes',
+      sql: `SELECT name, create_table_query AS text FROM system.tables
+        WHERE database = {of:String} AND name IN {tables:Array(String)}`,
+      params: { of, tables },
+    })
+    return new Map(rows.map(({ name, text }) => [name, text.replace(`${of}.${name}`, '')]))
+  }
+
+  /** Servers refuse by default to drop what is large. */
+  const anySize = server ? ' SETTINGS max_table_size_to_drop = 0' : ''
+
+  const dropLanding = async (): Promise<void> => {
+    if (topic === undefined) return
+    if (!server) await store.command(run('drop', `DROP VIEW IF EXISTS callhouse.${landingOf(topic)}_to_landed`))
+    await store.command(run('drop', `DROP TABLE IF EXISTS callhouse.${landingOf(topic)}${everywhere}`))
+  }
+
+  const drop = async (): Promise<void> => {
+    await store.command(run('drop', `DROP DATABASE IF EXISTS ${shadowDatabase}${everywhere}${anySize}`))
+    await dropLanding()
+  }
+
+  /** What an earlier shadow left, views first; the state stays. */
+  const clear = async (): Promise<void> => {
+    const left = await store.rows<{ name: string }>({
+      name: 'rebuild.left',
+      sql: `SELECT name FROM system.tables WHERE database = {of:String} AND name != {state:String}
+        ORDER BY engine != 'MaterializedView', name`,
+      params: { of: shadowDatabase, state: stateTable },
+    })
+    for (const { name } of left)
+      await store.command(run('drop', `DROP TABLE IF EXISTS ${shadowDatabase}.${name}${everywhere}${anySize}`))
+    await dropLanding()
+  }
+
+  /** Inserts into our tables that are under way, of all processes. */
+  const inserting = async (): Promise<Set<string>> => {
+    const processes =
+      server?.cluster === undefined ? 'system.processes' : `clusterAllReplicas(${server.cluster}, system.processes)`
+    const rows = await store.rows<{ id: string }>({
+      name: 'rebuild.inserting',
+      sql: `SELECT query_id AS id FROM ${processes} WHERE query_kind = 'Insert' AND position(query, {begin:String}) > 0`,
+      params: { begin: `${database}.` },
+    })
+    return new Set(rows.map(({ id }) => id))
+  }
+
+  return {
+    tables,
+    store: {
+      ...store,
+      rows: (query, options) => store.rows(shadowed(query), options),
+      bytes: (query, format, options) => store.bytes(shadowed(query), format, options),
+      command: (query, options) => store.command(shadowed(query), options),
+      insert: (to, source) => store.insert({ ...to, landing: landingOf(to) }, source),
+    },
+    async create(views) {
+      await clear()
+      const made = `CREATE DATABASE IF NOT EXISTS ${shadowDatabase}${everywhere} ENGINE = Atomic`
+      await store.command(run('create', made))
+      for (const table of own) {
+        const engine = sinks.includes(table) ? ' ENGINE = Null' : ''
+        await store.command(
+          run('create', `CREATE TABLE ${shadowDatabase}.${table}${everywhere} AS callhouse.${table}${engine}`),
+        )
+      }
+      if (topic !== undefined) {
+        const landing = landingOf(topic)
+        await store.command(
+          run('create', `CREATE TABLE callhouse.${landing}${everywhere} AS callhouse.${topic.landing}`),
+        )
+        // The store takes them for made when the landing table of an earlier rebuild had them.
+        if (!server)
+          for (const sql of countingStatements({ ...topic, landing })) await store.command(run('create', sql))
+      }
+      for (const { name, source, target, select } of views) {
+        if (!own.has(target) || !(own.has(source) || source === topic?.landing)) continue
+        const into = `${shadowDatabase}.${name}${everywhere} TO ${shadowDatabase}.${target}`
+        await store.command(run('create', `CREATE MATERIALIZED VIEW ${into} AS ${renamed(select)}`))
+      }
+      return identities(shadowDatabase)
+    },
+    mirror: (table) =>
+      store.command(
+        run(
+          'mirror',
+          `CREATE MATERIALIZED VIEW IF NOT EXISTS ${shadowDatabase}.${table}_mirror${everywhere} TO ${shadowDatabase}.${table}
+          AS SELECT * FROM callhouse.${table}`,
+        ),
+      ),
+    async settled(signal) {
+      if (!server) return
+      const first = await inserting()
+      for (let now = first; first.size > 0 && !first.isDisjointFrom(now); now = await inserting())
+        await sleep(20, undefined, { signal })
+    },
+    async inUse(made) {
+      const used = await identities(database)
+      return tables.filter((table) => used[table] === made[table])
+    },
+    async changed() {
+      const [used, mine] = [await shapes(database), await shapes(shadowDatabase)]
+      return tables.filter((table) => used.get(table) !== mine.get(table))
+    },
+    exchange: (options) =>
+      store.command(
+        run(
+          'exchange',
+          `EXCHANGE TABLES ${tables.map((table) => `callhouse.${table} AND ${shadowDatabase}.${table}`).join(', ')}${everywhere}`,
+        ),
+        options,
+      ),
+    drop,
+  }
+}

@@ -1,0 +1,171 @@
+// Writes what the tables hold as lines of the log's topics, so that an import appends them again and every answer is the same.
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, open, readdir, rename } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Blobs } from '../../core/blobs/blobs.ts'
+import type { Log } from '../../core/log/log.ts'
+import { nodeFs } from '../../core/log/segments/disk.ts'
+import { type TopicName, topics } from '../../core/log/topics.ts'
+import { closeToOthers } from '../../core/process/private-folder.ts'
+import { packageVersion } from '../../core/process/version.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { DeadLetters } from '../../worker/dead-letters/dead-letters.ts'
+import { readOrigins } from '../rebuild/lineage.ts'
+import type { MoveTask } from '../tasks.ts'
+import { type CarrierFile, createLineFiles, writeExport } from './archive.ts'
+import { exportLetters } from './dead-letter-files.ts'
+import { blobFiles, followingTables, type Source, sources } from './exported-tables.ts'
+import { type Chunk, createPages } from './pages.ts'
+
+export type ExportDeps = {
+  store: Pick<Store, 'rows' | 'bytes'>
+  log: Pick<Log, 'end' | 'committed' | 'hurry'>
+  blobs: Pick<Blobs, 'read' | 'stat'>
+  deadLetters: Pick<DeadLetters, 'list' | 'show'>
+}
+
+const topicNames = Object.keys(topics) as TopicName[]
+/** Clocks of edges may differ by so much. */
+const skewUs = 3_600_000_000n
+const appliedWaitMs = 120_000
+
+/** Waits until the tables hold what was accepted before now. */
+async function caughtUp(log: ExportDeps['log'], signal: AbortSignal): Promise<void> {
+  const beganMs = Date.now()
+  for (const topic of topicNames) {
+    const end = await log.end(topic)
+    log.hurry(topic)
+    for (;;) {
+      const applied = await log.committed(topic)
+      const isBehind = end.some(
+        ({ partition, offset }) => offset > (applied.find((one) => one.partition === partition)?.offset ?? 0),
+      )
+      if (!isBehind) break
+      if (Date.now() - beganMs > appliedWaitMs)
+        throw new Error(`the tables are behind the log (${topic}): an export now would lack what was accepted`)
+      await sleep(20, undefined, { signal })
+    }
+  }
+}
+
+/** @throws Error when a table of the installation is filled from the log and no source knows it */
+async function checkSources(store: ExportDeps['store']): Promise<void> {
+  const known = new Set([...sources.map(({ table }) => table), ...followingTables])
+  const { views, of } = await readOrigins(store)
+  const unknown = views.find(
+    ({ target }) => of(target)?.from === 'log' && !known.has(target) && !/^(landed|calls_batch)$/.test(target),
+  )
+  if (unknown) throw new Error(`the table ${unknown.target} is filled from the log, and an export does not know it`)
+}
+
+/** An empty folder that only this user can enter, made when it is not there. */
+export async function makeEmpty(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  if ((await readdir(folder)).length > 0) throw new Error(`${folder} is not empty`)
+  await closeToOthers(folder, 'user')
+  await nodeFs.syncDir(dirname(folder))
+}
+
+/** Copies a content to its place, which is named by its digest; resolves to the place. */
+async function carry(content: AsyncIterable<Buffer>, folder: string): Promise<{ path: string; sizeBytes: number }> {
+  const temporary = join(folder, `${randomUUID()}.tmp`)
+  const handle = await open(temporary, 'wx', 0o640)
+  const hash = createHash('sha256')
+  let sizeBytes = 0
+  try {
+    for await (const bytes of content) {
+      hash.update(bytes)
+      sizeBytes += bytes.length
+      await handle.appendFile(bytes)
+    }
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  const sha256 = hash.digest('hex')
+  const path = `blobs/${sha256.slice(0, 2)}/${sha256}`
+  await mkdir(join(folder, dirname(path)), { recursive: true, mode: 0o750 })
+  await rename(temporary, join(folder, path))
+  return { path, sizeBytes }
+}
+
+const location = /,"blob":("(?:[^"\\]|\\.)*")\}\n?$/
+
+/**
+ * @param project null = all projects
+ * @throws Error with a line for the operator
+ */
+export async function exportTo(
+  deps: ExportDeps,
+  { folder, project }: { folder: string; project: string | null },
+  task: MoveTask,
+): Promise<void> {
+  const { store, log, blobs } = deps
+  await makeEmpty(folder)
+  await checkSources(store)
+  const exportedAt = new Date()
+  const clock = (BigInt(exportedAt.getTime()) * 1000n - skewUs) << 10n
+  await caughtUp(log, task.signal)
+  const pages = createPages(store, project, task.signal)
+  const files: CarrierFile[] = []
+  const carried = { count: 0, sizeBytes: 0 }
+  let lacking = 0
+
+  async function write(source: Source): Promise<void> {
+    const out = createLineFiles(folder, source.table, { topic: source.topic, contents: 'rows' })
+    try {
+      const add = async (chunks: AsyncIterable<Chunk>): Promise<void> => {
+        for await (const chunk of chunks) {
+          await out.add(chunk.lines)
+          lacking += chunk.lacking
+          task.advanced(chunk.rows)
+        }
+      }
+      await add(pages.chunks(source))
+      if (source.table === 'calls') await add(pages.moved(source, clock))
+      files.push(...(await out.end()))
+    } finally {
+      await out.discard()
+    }
+  }
+
+  async function writeBlobs(): Promise<void> {
+    const out = createLineFiles(folder, 'blob_files', { topic: 'files', contents: 'blobs' })
+    try {
+      for await (const chunk of pages.chunks(blobFiles))
+        for (const line of chunk.lines.toString('utf8').split('\n').filter(Boolean)) {
+          task.signal.throwIfAborted()
+          const from = JSON.parse(location.exec(line)?.[1] ?? '""') as string
+          if ((await blobs.stat(from)) === null) {
+            task.note(`a file has no content at ${from}: its row is left out`)
+            continue
+          }
+          const { path, sizeBytes } = await carry(blobs.read(from), folder)
+          await out.add(Buffer.from(`${line.replace(location, () => `,"blob":"${path}"}`)}\n`))
+          carried.count++
+          carried.sizeBytes += sizeBytes
+          task.advanced(1)
+        }
+      files.push(...(await out.end()))
+    } finally {
+      await out.discard()
+    }
+  }
+
+  for (const source of sources) await write(source)
+  await writeBlobs()
+  files.push(...(await exportLetters(deps.deadLetters, { folder, project }, task)))
+  if (lacking > 0) task.note(`${lacking} rows of calls have no payload: they are exported without`)
+  await writeExport(folder, {
+    format: 'callhouse export',
+    version: 1,
+    callhouse: await packageVersion(),
+    exportedAt: exportedAt.toISOString(),
+    project,
+    topics: Object.fromEntries(Object.values(topics).map(({ name, version }) => [name, version])),
+    files,
+    blobs: carried,
+    notes: task.notes(),
+  })
+}

@@ -1,0 +1,161 @@
+// The first calls in the order of one JSON field, found by leaves: the values are looked up again in the payloads.
+import { type ProjectScope, param, projectQuery, type Sql, sql } from '../../../core/store/sql.ts'
+import type { Query } from '../../../core/store/store.ts'
+import { jsonExists, jsonString } from '../../language/json-sql.ts'
+import type { CompiledSort } from '../../language/types.ts'
+import { type CallConditions, callConditions, joined, light, sideOf } from '../conditions/conditions.ts'
+import type { Narrowed } from '../conditions/prepare.ts'
+import { compactRows } from '../header.ts'
+import {
+  type EndPlaces,
+  endsAt,
+  endsInMinutes,
+  endsUnknown,
+  endsWith,
+  firstValuesQuery,
+  tiedQuery,
+  unknownQuery,
+} from './field-index-queries.ts'
+import { leafPath } from './field-index-tests.ts'
+import { mostTimes, readDirtyMinutes, readUntold } from './field-index-times.ts'
+import type { CallReader } from './plan.ts'
+import type { Key, Scope } from './scope.ts'
+import { decodeTimes } from './sorted-keys.ts'
+
+/** A value with the time of its payload row, and whether that is an end that came alone. */
+type Valued = [us: string, value: string | number, isEnd: 0 | 1]
+type FieldOrder = NonNullable<CompiledSort['byField']>
+
+/** How far the order is known: calls up to this value, and among those with this value up to this id. */
+type Bound = { kind: 'number' | 'text'; value: string | number; id: string | null }
+
+/** Longest part of an order that is taken from leaves. */
+const mostRows = 1_000
+/** Further rows, because calls may be deleted, moved or written anew. */
+const spare = 14
+/** Calls beyond those that share the last value; of more, the first by id are looked for. */
+const mostTies = 100
+/** Values that are read at once: usually they hold all calls that share the last one. */
+const values = 2_000
+
+const isBefore = { asc: sql`<`, desc: sql`>` } as const
+
+function within({ json, direction, idDirection }: FieldOrder, { kind, value, id }: Bound): Sql {
+  const text = jsonString(json, light)
+  const number = sql`ifNotFinite(toFloat64OrNull(${text}), NULL)`
+  const first = kind === 'number' ? number : text
+  const last = param(kind === 'number' ? 'Float64' : 'String', value)
+  const tie = id === null ? sql`1` : sql`c.id ${isBefore[idDirection]}= ${param('String', id)}`
+  const upto = sql`(${first} ${isBefore[direction]} ${last} OR (${first} = ${last} AND ${tie}))`
+  const numbersCome = kind === 'number' ? upto : sql`(${number} IS NOT NULL OR ${upto})`
+  return sql`ifNull(${jsonExists(json, light)} AND ${numbersCome}, 0)`
+}
+
+/** Keys of calls in their order, and whether each lies within the bound. */
+const checkedQuery = (scope: Scope, conditions: CallConditions, sort: CompiledSort, bound: Bound): Query =>
+  projectQuery('calls.leaf-order', scope.projectId, (project: ProjectScope) => {
+    const where = callConditions(project, scope, conditions)
+    const order = sort.orderBy(light) ?? sql`c.id`
+    const field = sort.byField as FieldOrder
+    return sql`SELECT toUnixTimestamp64Micro(c.started_at), c.id, toUInt8(${within(field, bound)})
+    FROM ${joined(project, scope, where, sort, conditions.virtual)} AS c ORDER BY ${order}`
+  })
+
+/**
+ * Keys of the first calls of an order, `offset` of them left out; null when leaves do not lead to them. What they
+ * cannot tell (values left out, calls without leaves yet) is looked at in any case.
+ */
+export async function firstByLeaves(
+  reader: CallReader,
+  scope: Scope,
+  page: { limit: number | null; offset: number },
+  prepare: (scope: Scope) => Promise<Narrowed>,
+): Promise<Key[] | null> {
+  const { query, store, projectId, options } = reader
+  const field = query.sort.byField
+  const wanted = (page.limit ?? Number.POSITIVE_INFINITY) + page.offset
+  const place = field && leafPath(field.json)
+  if (!field || !place || scope.index || scope.keys || scope.times || wanted > mostRows) return null
+  const minutes = await readDirtyMinutes(reader)
+  if (minutes === null) return null
+  const isEnd = sideOf(field.json.document as Parameters<typeof sideOf>[0]) === 'end'
+  const parts = isEnd ? sql`part = 'both'` : sql`part IN ('both', 'start')`
+  const read = async (statement: Query) => decodeTimes(await store.bytes(statement, 'RowBinary', options))
+  const [untold, unknown] = await Promise.all([
+    readUntold(reader, minutes, isEnd ? [endsInMinutes(minutes), endsUnknown(place)] : []),
+    read(unknownQuery(projectId, place, parts, scope.range, mostTimes + 1)),
+  ])
+  if (untold === null || untold.length + unknown.length > mostTimes) return null
+
+  for (let target = wanted + spare; target <= 4 * mostRows; target *= 8) {
+    const found = await firstTimes(reader, scope, field, { path: place.path, isEnd, parts, target })
+    if (found === null) return null
+    const times = [...new Set([...found.times, ...untold, ...unknown])]
+    const prepared = await prepare({ ...scope, times })
+    if (prepared === null) continue
+    const answer = await store.bytes(
+      checkedQuery(prepared.scope, prepared.conditions, query.sort, found.bound),
+      'JSONCompactEachRow',
+      options,
+    )
+    const rows = compactRows<[string, string, number]>(answer)
+    const known = rows.findLastIndex(([, , isWithin]) => isWithin === 1) + 1
+    if (known < wanted) continue
+    return rows.slice(page.offset, wanted).map(([us, id]) => ({ startedUs: Number(us), id }))
+  }
+  return null
+}
+
+/** Start times of the calls with the first values, at least `target` of them; null when there are not so many. */
+async function firstTimes(
+  reader: CallReader,
+  scope: Scope,
+  { direction, idDirection }: FieldOrder,
+  ask: { path: string; isEnd: boolean; parts: Sql; target: number },
+): Promise<{ times: number[]; bound: Bound } | null> {
+  const { store, projectId, options } = reader
+  const { path, isEnd, target } = ask
+  const { range } = scope
+  const read = async <Row>(query: Query) => compactRows<Row>(await store.bytes(query, 'JSONCompactEachRow', options))
+  const first: Valued[] = []
+  let tied: { kind: Bound['kind']; value: string | number } | null = null
+  for (const kind of ['number', 'text'] as const) {
+    const left = target - first.length
+    const most = Math.max(values, left + 1)
+    const parts = isEnd ? sql`part IN ('both', 'end')` : ask.parts
+    const rows = await read<Valued>(firstValuesQuery(projectId, path, { direction, kind, parts, range, most }))
+    const value = rows[left - 1]?.[1]
+    if (value === undefined) {
+      first.push(...rows)
+      continue
+    }
+    const last = rows.findLastIndex((row) => row[1] === value) + 1
+    const isWhole = (rows.length < most || last < rows.length) && last <= left + mostTies
+    first.push(...rows.slice(0, isWhole ? last : 0))
+    if (isWhole) return withStarts(reader, first, [], { kind, value, id: null })
+    // So many calls share the value that their ids decide.
+    first.push(
+      ...rows.slice(
+        0,
+        rows.findIndex((row) => row[1] === value),
+      ),
+    )
+    tied = { kind, value }
+    break
+  }
+  if (tied === null) return null
+  const same = { ...tied, parts: ask.parts, range, direction: idDirection, limit: target }
+  const byId = await read<[us: string, id: string]>(tiedQuery(projectId, path, same))
+  const end = byId.at(-1)
+  if (end === undefined || byId.length < target) return null
+  const alone = isEnd ? [endsWith(path, tied)] : []
+  const times = await withStarts(reader, first, alone, { ...tied, id: end[1] })
+  return times && { ...times, times: [...times.times, ...byId.map(([us]) => Number(us))] }
+}
+
+/** The times with those of ends that came alone replaced by the start times of their calls; null when they are too many. */
+async function withStarts(reader: CallReader, rows: readonly Valued[], ends: EndPlaces[], bound: Bound) {
+  const timesOf = (isEnd: 0 | 1) => rows.filter((row) => row[2] === isEnd).map(([us]) => Number(us))
+  const starts = await readUntold(reader, [], [endsAt(timesOf(1)), ...ends])
+  return starts && { times: [...timesOf(0), ...starts], bound }
+}

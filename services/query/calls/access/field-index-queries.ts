@@ -1,0 +1,238 @@
+// The statements on leaves: times of payload rows that may meet conditions or come first in an order.
+
+import { leavesRollup } from '../../../content/field-paths.ts'
+import type { ProjectId } from '../../../core/ids.ts'
+import {
+  identifier,
+  join,
+  type ProjectScope,
+  param,
+  projectQuery,
+  type Sql,
+  sql,
+  systemQuery,
+} from '../../../core/store/sql.ts'
+import type { Query } from '../../../core/store/store.ts'
+import type { Side } from '../conditions/conditions.ts'
+import type { Direction } from './counts.ts'
+import type { LeafPath, LeafTests } from './field-index-tests.ts'
+import { allOf, instants, type Range } from './scope.ts'
+
+const words = { asc: sql`ASC`, desc: sql`DESC` } as const
+
+/** The times of a row of the table lie in one hour. */
+const hourUs = 3_600_000_000
+
+/** Rows of the table whose times may lie in a range; `least` is in its key. */
+function inRange({ fromUs, beforeUs }: Range, withEnds = false): Sql[] {
+  const conditions: Sql[] = []
+  if (fromUs !== null)
+    conditions.push(sql`least > ${param('Int64', fromUs - hourUs)} AND most >= ${param('Int64', fromUs)}`)
+  if (beforeUs !== null) conditions.push(sql`least < ${param('Int64', beforeUs)}`)
+  // An end that came alone lies at another time than its call.
+  return withEnds && conditions.length > 0 ? [sql`(part = 'end' OR (${allOf(conditions)}))`] : conditions
+}
+
+function exactly({ fromUs, beforeUs }: Range, us: Sql): Sql[] {
+  const conditions: Sql[] = []
+  if (fromUs !== null) conditions.push(sql`${us} >= ${param('Int64', fromUs)}`)
+  if (beforeUs !== null) conditions.push(sql`${us} < ${param('Int64', beforeUs)}`)
+  return conditions
+}
+
+/** Leaves that say nothing about the field: its value is left out, or is an object, or lies in what is left out. */
+const unknownAt = ({ path, around }: LeafPath): Sql => {
+  const own = param('String', path)
+  const tests = [
+    sql`path = ${own} AND kind IN ('long', 'hollow', 'opaque')`,
+    sql`startsWith(path, ${param('String', `${path}.`)})`,
+  ]
+  if (around.length > 0) tests.push(sql`path IN ${param('Array(String)', around)} AND kind = 'opaque'`)
+  return sql`(${join(
+    tests.map((test) => sql`(${test})`),
+    ' OR ',
+  )})`
+}
+
+/** Leaves whose place in the order of values is not known. */
+const unordered = (place: LeafPath): Sql =>
+  sql`(${unknownAt(place)} OR (path = ${param('String', place.path)} AND kind = 'numeral'))`
+
+/** Rows (chunk, ats): times of payload rows for which one of the tests may hold. */
+function hits(project: ProjectScope, tests: LeafTests, within: Sql[], label: Sql): Sql {
+  const rows = tests.flatMap((test) => {
+    const from = (where: Sql[]) => project.from('payload_leaves', { where: allOf([...where, ...within]) })
+    const path = sql`path = ${param('String', test.path)}`
+    const matching = (value: Sql, values: Sql, holds: Sql) =>
+      sql`arrayFilter((us, ${value}) -> ifNull(${holds}, false), at, ${values})`
+    return [
+      sql`SELECT ${label} AS part_of, chunk, ${matching(identifier('n'), sql`num`, test.number)} AS ats ${from([path, sql`kind = 'number'`])}`,
+      sql`SELECT ${label} AS part_of, chunk, ${matching(identifier('s'), sql`str`, test.text)} AS ats ${from([path, sql`kind IN ('text', 'numeral')`])}`,
+      sql`SELECT ${label} AS part_of, chunk, at AS ats ${from([unknownAt(test)])}`,
+    ]
+  })
+  return join(rows, ' UNION ALL ')
+}
+
+/** Times of payload rows for which one test of each list may hold. */
+function allHits(project: ProjectScope, conditions: readonly LeafTests[], within: Sql[]): Sql {
+  const [first = []] = conditions
+  if (conditions.length === 1) return sql`SELECT arrayJoin(ats) AS us FROM (${hits(project, first, within, sql`0`)})`
+  const labels = conditions.map((_, n) => sql`${param('UInt8', n)}`)
+  const lists = labels.map((label) => sql`groupArrayArrayIf(ats, part_of = ${label})`)
+  const rows = conditions.map((tests, n) => hits(project, tests, within, labels[n] as Sql))
+  return sql`SELECT arrayJoin(arrayIntersect(${join(lists, ', ')})) AS us FROM (${join(rows, ' UNION ALL ')}) GROUP BY chunk`
+}
+
+const partsOf: Record<Side, Sql> = { start: sql`part IN ('both', 'start')`, end: sql`part = 'both'` }
+
+/** Start times of calls that may match, from one end of a range on; calls that start together stay together. */
+export const candidatesQuery = (
+  projectId: ProjectId,
+  conditions: readonly LeafTests[],
+  ask: { side: Side; range: Range; direction: Direction; limit: number },
+): Query =>
+  projectQuery('calls.leaf-candidates', projectId, (project) => {
+    const { side, range, direction, limit } = ask
+    const found = allHits(project, conditions, [partsOf[side], ...inRange(range)])
+    return sql`SELECT us FROM (${found}) WHERE ${allOf(exactly(range, sql`us`))}
+    ORDER BY us ${words[direction]} LIMIT ${param('UInt64', limit)} WITH TIES`
+  })
+
+/** The least of many numbers. */
+export const leastOf = (numbers: readonly number[]): number =>
+  numbers.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY)
+
+const minutesSql = (column: Sql, minutes: readonly number[]): Sql =>
+  sql`toUnixTimestamp(toStartOfMinute(${column})) IN ${param('Array(Int64)', minutes)} AND ${column} >= toDateTime(${param('Int64', leastOf(minutes))}, 'UTC')`
+
+/** Where payload rows of ends that came alone are to be found. */
+export type EndPlaces = (project: ProjectScope) => Sql[]
+
+const atTimes = (query: Sql): Sql => sql`at IN (SELECT fromUnixTimestamp64Micro(us, 'UTC') FROM (${query}))`
+
+/** Ends for which one test of each list may hold. */
+export const endsThatMatch =
+  (conditions: readonly LeafTests[]): EndPlaces =>
+  (project) => [atTimes(allHits(project, conditions, [sql`part = 'end'`]))]
+
+/** Ends in minutes whose payloads may lack leaves. */
+export const endsInMinutes =
+  (minutes: readonly number[]): EndPlaces =>
+  () =>
+    minutes.length === 0 ? [] : [minutesSql(sql`at`, minutes)]
+
+/** Ends whose value at a path is known to no order. */
+export const endsUnknown =
+  (place: LeafPath): EndPlaces =>
+  (project) => [
+    atTimes(
+      sql`SELECT arrayJoin(at) AS us ${project.from('payload_leaves', { where: sql`${unordered(place)} AND part = 'end'` })}`,
+    ),
+  ]
+
+/** Ends at these times. */
+export const endsAt =
+  (times: readonly number[]): EndPlaces =>
+  () =>
+    times.length === 0 ? [] : [sql`at IN ${instants(times)}`]
+
+/** Ends with one value at a path. */
+export const endsWith =
+  (path: string, ask: { kind: 'number' | 'text'; value: string | number }): EndPlaces =>
+  (project) => [
+    atTimes(sameValues(project, path, { ...ask, parts: sql`part = 'end'`, range: { fromUs: null, beforeUs: null } })),
+  ]
+
+/** Start times of the calls of some ends that came alone, at most `limit`; null when there are no places. */
+export function endsQuery(projectId: ProjectId, places: readonly EndPlaces[], limit: number): Query | null {
+  let isEmpty = false
+  const query = projectQuery('calls.leaf-ends', projectId, (project) => {
+    const ids = places
+      .flatMap((place) => place(project))
+      .map((place) => sql`SELECT id ${project.from('payloads', { where: sql`part = 'end' AND ${place}` })}`)
+    isEmpty = ids.length === 0
+    const where = isEmpty ? sql`0` : sql`id IN (${join(ids, ' UNION ALL ')})`
+    return sql`SELECT DISTINCT toUnixTimestamp64Micro(started_at) ${project.from('calls_by_id', { where })}
+    LIMIT ${param('UInt64', limit)}`
+  })
+  return isEmpty ? null : query
+}
+
+/** Start times of calls in minutes whose payloads may lack leaves, at most `limit`. */
+export const dirtyCallsQuery = (projectId: ProjectId, minutes: readonly number[], limit: number): Query =>
+  projectQuery('calls.leaf-dirty', projectId, (project) => {
+    const where = minutesSql(sql`started_at`, minutes)
+    return sql`SELECT DISTINCT toUnixTimestamp64Micro(started_at) ${project.from('calls', { where })} LIMIT ${param('UInt64', limit)}`
+  })
+
+export const coveredQuery = (projectId: ProjectId): Query =>
+  systemQuery(
+    'calls.leaf-covered',
+    sql`SELECT partition, toString(max(position)) FROM callhouse.rollups WHERE name = ${param('String', leavesRollup)} GROUP BY partition`,
+    projectId,
+  )
+
+/** Minutes with marks that leaves do not cover, at most `limit`. */
+export const dirtyMinutesQuery = (projectId: ProjectId, past: Sql, limit: number): Query =>
+  projectQuery(
+    'calls.leaf-marks',
+    projectId,
+    (project) => sql`SELECT toUnixTimestamp(minute) ${project.from('call_marks', { where: past })} GROUP BY minute
+    LIMIT ${param('UInt64', limit)} SETTINGS max_threads = 1`,
+  )
+
+type Known = { kind: 'number' | 'text'; parts: Sql; range: Range }
+
+/** Rows (a, v): times and values at a path whose place in the order of values is known. */
+function knownValues(project: ProjectScope, path: string, { kind, parts, range }: Known): Sql {
+  const where = allOf([
+    sql`path = ${param('String', path)}`,
+    kind === 'number' ? sql`kind = 'number'` : sql`kind = 'text'`,
+    parts,
+    ...inRange(range, true),
+  ])
+  return sql`SELECT at AS a, ${kind === 'number' ? sql`num` : sql`str`} AS v, part = 'end' AS is_end ${project.from('payload_leaves', { where })}`
+}
+
+/** Times of payload rows with one value at a path. */
+function sameValues(project: ProjectScope, path: string, ask: Known & { value: string | number }): Sql {
+  const same = sql`x = ${param(ask.kind === 'number' ? 'Float64' : 'String', ask.value)}`
+  return sql`SELECT us FROM (SELECT arrayJoin(arrayFilter((t, x) -> ${same}, a, v)) AS us FROM (${knownValues(project, path, ask)}))
+    WHERE ${allOf(exactly(ask.range, sql`us`))}`
+}
+
+/** The first values of an order with the times of their payload rows, at most `most`. */
+export const firstValuesQuery = (
+  projectId: ProjectId,
+  path: string,
+  ask: Known & { direction: Direction; most: number },
+): Query =>
+  projectQuery(
+    'calls.leaf-first',
+    projectId,
+    (project) => sql`SELECT us, value, is_end FROM (${knownValues(project, path, ask)}) ARRAY JOIN a AS us, v AS value
+    WHERE is_end OR (${allOf(exactly(ask.range, sql`us`))}) ORDER BY value ${words[ask.direction]} LIMIT ${param('UInt64', ask.most)}`,
+  )
+
+/** Of the calls with one value the first by id: their start times and ids. */
+export const tiedQuery = (
+  projectId: ProjectId,
+  path: string,
+  ask: Known & { value: string | number; direction: Direction; limit: number },
+): Query =>
+  projectQuery('calls.leaf-tied', projectId, (project) => {
+    const { direction, limit } = ask
+    const times = sql`SELECT fromUnixTimestamp64Micro(us, 'UTC') FROM (${sameValues(project, path, ask)})`
+    return sql`SELECT DISTINCT toString(toUnixTimestamp64Micro(started_at)), id
+    ${project.from('calls_by_id', { where: sql`started_at IN (${times})` })}
+    ORDER BY id ${words[direction]} LIMIT ${param('UInt64', limit)}`
+  })
+
+/** Times of payload rows whose value at a path is known to no order, at most `limit`. */
+export const unknownQuery = (projectId: ProjectId, place: LeafPath, parts: Sql, range: Range, limit: number): Query =>
+  projectQuery('calls.leaf-unknown', projectId, (project) => {
+    const where = allOf([unordered(place), parts, ...inRange(range)])
+    return sql`SELECT us FROM (SELECT arrayJoin(at) AS us ${project.from('payload_leaves', { where })})
+    WHERE ${allOf(exactly(range, sql`us`))} LIMIT ${param('UInt64', limit)}`
+  })

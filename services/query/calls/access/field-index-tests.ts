@@ -1,0 +1,151 @@
+// Which conditions can be tried on leaves (short values of payloads, kept as columns), and how: see ADR 0011.
+import { childPath } from '../../../content/field-paths.ts'
+import { doubleText, stringToDouble } from '../../../core/json/number-text.ts'
+import { identifier, type Sql, sql } from '../../../core/store/sql.ts'
+import { compileCondition } from '../../language/compile.ts'
+import { evaluateCondition } from '../../language/evaluate.ts'
+import { children } from '../../language/tree.ts'
+import type { Column, CompiledCondition, Condition, JsonField, Value } from '../../language/types.ts'
+import { isCondition } from '../../language/typing.ts'
+
+/** Where the values of a field may lie among the leaves. */
+export type LeafPath = {
+  path: string
+  /** Paths of what the value lies in. */
+  around: string[]
+}
+
+/** A condition on one field, for leaves: `number` of `n`, `text` of `s`. Calls without the field do not meet it. */
+type LeafTest = LeafPath & { number: Sql; text: Sql }
+
+/** A condition that holds only where one of these does. */
+export type LeafTests = LeafTest[]
+
+export function leafPath({ document, path, over, ref }: JsonField): LeafPath | null {
+  if (over !== undefined || ref !== undefined) return null
+  const around: string[] = []
+  let at = document
+  for (const segment of path) {
+    around.push(at)
+    at = childPath(at, String(segment))
+  }
+  return { path: at, around }
+}
+
+/** The only JSON field of a tree; null when there is none or another. */
+function onlyField(root: Condition): JsonField | null {
+  let field: JsonField | null = null
+  let isOnly = true
+  const visit = (node: Value): void => {
+    if (node.is === 'json' || node.is === 'exists') {
+      if (field !== null && JSON.stringify(field) !== JSON.stringify(node.json)) isOnly = false
+      field = node.json
+    }
+    for (const child of children(node)) visit(child)
+  }
+  visit(root)
+  return isOnly ? field : null
+}
+
+type Form = 'number' | 'text'
+
+const column = (name: string, kind: Column['kind'], nullable: boolean, of: Sql): Value => ({
+  is: 'column',
+  column: { name, kind, nullable, reads: [], sql: () => of, read: () => null },
+})
+const n = identifier('n')
+
+const textForm: Record<Form, Value> = {
+  number: column('text form of n', 'string', false, sql`toString(${n})`),
+  text: column('s', 'string', false, identifier('s')),
+}
+/** Casts of a number that need not go through its text. */
+const numberCasts = {
+  double: column('n', 'double', false, n),
+  int: column('n as integer', 'int', true, sql`accurateCastOrNull(${n}, 'Int64')`),
+}
+
+const constant = (value: boolean): Condition => ({ is: 'constant', value })
+
+/** Texts that a number can equal, as that number. */
+const numberOf = (text: unknown): number[] => {
+  const value = stringToDouble(String(text))
+  return value !== null && doubleText(value) === text ? [value] : []
+}
+
+const doubles = (values: readonly number[]): Condition =>
+  values.length === 0 ? constant(false) : { is: 'in', left: numberCasts.double, kind: 'double', values: [...values] }
+
+/** The condition with the field's leaf in place of the field. */
+function onLeaf(node: Condition, form: Form): Condition {
+  const value = (of: Value): Value => {
+    if (isCondition(of)) return onLeaf(of, form)
+    if (of.is === 'json') return textForm[form]
+    if (of.is === 'cast') {
+      if (form === 'number' && of.of.is === 'json' && (of.to === 'double' || of.to === 'int')) return numberCasts[of.to]
+      return { ...of, of: value(of.of) }
+    }
+    return of.is === 'length' ? { ...of, of: value(of.of) } : of
+  }
+  switch (node.is) {
+    case 'and':
+    case 'or':
+      return { is: node.is, of: node.of.map((operand) => onLeaf(operand, form)) }
+    case 'not':
+      return { is: 'not', of: onLeaf(node.of, form) }
+    case 'compare':
+      if (form === 'number' && node.op === 'eq' && node.left.is === 'json' && node.right.is === 'literal')
+        return doubles(numberOf(node.right.value))
+      return { ...node, left: value(node.left), right: value(node.right) }
+    case 'in':
+      if (form === 'number' && node.left.is === 'json') return doubles(node.values.flatMap(numberOf))
+      return { ...node, left: value(node.left) }
+    case 'isNull':
+    case 'truth':
+      return { ...node, of: value(node.of) }
+    case 'exists':
+      return constant(true)
+    case 'startsWith':
+      return { ...node, input: value(node.input) }
+    case 'contains':
+      return { ...node, input: value(node.input), substr: value(node.substr) }
+    case 'member':
+    case 'among':
+      return { ...node, value: value(node.value) }
+    case 'anyOf':
+    case 'constant':
+      return node
+  }
+}
+
+const none = () => identifier('none')
+
+/** Tests of which one holds wherever the condition does; null when there are none. */
+function testsOf(condition: Condition): LeafTests | null {
+  const field = onlyField(condition)
+  if (field !== null) {
+    const place = leafPath(field)
+    if (place === null || evaluateCondition(condition, {}) === true) return null
+    const compiled = (form: Form) => compileCondition(onLeaf(condition, form), none)
+    return [{ ...place, number: compiled('number'), text: compiled('text') }]
+  }
+  if (condition.is === 'or') {
+    const all = condition.of.map(testsOf)
+    return all.every((tests) => tests !== null) ? all.flat() : null
+  }
+  if (condition.is === 'and')
+    for (const operand of condition.of) {
+      const tests = testsOf(operand)
+      if (tests !== null) return tests
+    }
+  return null
+}
+
+/** Most tests of one condition: each is a statement part of its own. */
+const mostTests = 20
+
+export function leafTests({ tree, columns, joins }: CompiledCondition): LeafTests | null {
+  if (columns.size > 0 || joins.size > 0) return null
+  const tests = testsOf(tree)
+  return tests !== null && tests.length <= mostTests ? tests : null
+}

@@ -1,0 +1,87 @@
+// Compiles what a call query asks for (filter, query, sort_by) into conjuncts, index facts and an order.
+import type { CallsFilter, SortTerm } from '../../../../schemas/query.ts'
+import { identifier } from '../../../core/store/sql.ts'
+import { compileCondition } from '../../language/compile.ts'
+import { evaluateCondition } from '../../language/evaluate.ts'
+import { parseQuery } from '../../language/parse.ts'
+import { columnsOf } from '../../language/tree.ts'
+import type { CompiledCallsQuery, CompiledCondition, Condition, Document, Sources } from '../../language/types.ts'
+import { checkWeight } from '../../language/weight.ts'
+import { factsOf } from '../access/facts.ts'
+import { conditionsOf, copiesFor, mixedReads } from './conditions.ts'
+import { expandedPaths } from './expanded.ts'
+import { callFields, isDocument, readsOf, type WireNames } from './fields.ts'
+import { filterConditions } from './filter.ts'
+import { joinedFields } from './joins.ts'
+import { compileSort } from './sort.ts'
+
+/** Sources for a light row under one alias and its documents under another. */
+const callSources =
+  (light = 'c', payload = 'p'): Sources =>
+  (column) =>
+    identifier(`${isDocument(column) ? payload : light}.${column}`)
+
+const defaultSources = callSources()
+
+function compiled(condition: Condition): CompiledCondition {
+  return {
+    ...readsOf([...columnsOf(condition)]),
+    tree: condition,
+    sql: (of = defaultSources) => compileCondition(condition, of),
+    evaluate: (row) => evaluateCondition(condition, row) === true,
+  }
+}
+
+const conjunctsOf = (condition: Condition | null): Condition[] =>
+  condition === null ? [] : condition.is === 'and' ? condition.of : [condition]
+
+/**
+ * Everything the planner needs to know about a call query. Pure: all faults of the request come from here, before any
+ * row is read.
+ * @throws Fault 400 or 422, as the query language says
+ */
+export function compileCallsQuery(request: {
+  filter?: CallsFilter | null | undefined
+  /** The `query` member as it came; checked here. */
+  query?: unknown
+  sort_by?: readonly SortTerm[] | null | undefined
+  projectId: string
+  prefix: WireNames['prefix']
+  /** Whether the `wb_` spelling is accepted too. */
+  aliases: boolean
+  /** First word of special feedback types, beside `wandb`. */
+  feedbackPrefix?: string
+  /** Dotted paths at which conditions and order are read through refs. */
+  expand_columns?: readonly string[] | null | undefined
+}): CompiledCallsQuery {
+  const names: WireNames = { prefix: request.prefix, aliases: request.aliases }
+  const joined = joinedFields(request.feedbackPrefix ?? 'wandb')
+  const fields = callFields(names, { joined, expand: expandedPaths(request.expand_columns) })
+  const conjuncts = [
+    ...filterConditions(request.filter, request.projectId, names),
+    ...conjunctsOf(parseQuery(request.query, fields)),
+  ]
+  const conditions = conjuncts.filter((condition) => condition.is !== 'constant' || condition.value !== true)
+  const all = conditions.map(compiled)
+  const isLight = ({ needs, joins }: CompiledCondition): boolean => needs.size === 0 && joins.size === 0
+  const light = all.filter(isLight)
+  const payload = all.filter((condition) => !isLight(condition))
+  const { joins } = joined
+  const sort = compileSort(request.sort_by, fields, defaultSources)
+  const conditionsBySide = conditionsOf({ light, payload, joins })
+  const ofMixed = conditionsBySide.mixed.length > 0 ? copiesFor(mixedReads(conditionsBySide)) : 0
+  const ofSort = copiesFor(sort)
+  checkWeight([
+    ...light.map(({ tree }) => ({ of: tree, times: ofSort * (1 + ofMixed) })),
+    ...payload.map(({ tree }) => ({ of: tree, times: ofSort })),
+    ...sort.fields.map((field) => ({ of: field, times: 3 })),
+  ])
+  return {
+    light,
+    payload,
+    joins,
+    needs: new Set<Document>(payload.flatMap((condition) => [...condition.needs])),
+    facts: factsOf(conditions),
+    sort,
+  }
+}

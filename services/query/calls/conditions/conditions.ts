@@ -1,0 +1,259 @@
+// The conditions of a call query as SQL: light ones on the row, payload ones as a look into the payload table.
+
+import { isIndexed, mayHoldText } from '../../../content/word-index.ts'
+import { identifier, join, type ProjectScope, param, type Sql, sql } from '../../../core/store/sql.ts'
+import type {
+  CompiledCallsQuery,
+  CompiledCondition,
+  Document,
+  LightColumn,
+  Sources,
+  Virtual,
+} from '../../language/types.ts'
+import { allOf, rangeConditions, type Scope, scopeConditions, timeConditions } from '../access/scope.ts'
+import { documentSql } from '../span-dump.ts'
+import { givenCondition, isOfOneTable, type VirtualTexts, withVirtual } from './derived-fields.ts'
+import { isDocument } from './fields.ts'
+
+// No condition goes to PREWHERE under FINAL: it would be tested before versions merge, and every column but the key may
+// change when a start or an end is sent again.
+
+/** Documents that come with a start, and with an end. */
+export type Side = 'start' | 'end'
+
+const endDocuments: ReadonlySet<Document> = new Set<Document>(['output', 'summary'])
+
+export const sideOf = (document: Document): Side => (endDocuments.has(document) ? 'end' : 'start')
+
+/** Verdicts on documents that the engine cannot read: accept clocks of parts, and calls by key, that match. */
+export type OddVerdicts = { start: string[]; end: string[]; calls: { startedUs: number[]; ids: string[] } }
+
+export type CallConditions = {
+  light: CompiledCondition[]
+  /** Conjuncts that read documents of one side and nothing else. */
+  start: CompiledCondition[]
+  end: CompiledCondition[]
+  /** Conjuncts that read both sides, documents and light columns, or virtual texts beside others. */
+  mixed: CompiledCondition[]
+  /** Conjuncts that read texts made from feedback, or from queues, and nothing else. */
+  given: CompiledCondition[]
+  virtual: VirtualTexts
+  /** null = the project holds no odd documents. */
+  odd: OddVerdicts | null
+  /** Whether payloads have an index of words. */
+  words: boolean
+}
+
+export function conditionsOf(query: Pick<CompiledCallsQuery, 'light' | 'payload' | 'joins'>): CallConditions {
+  const virtual = { joins: query.joins, behind: new Map() }
+  const conditions: CallConditions = {
+    ...{ light: query.light, start: [], end: [], mixed: [], given: [], virtual, odd: null, words: false },
+  }
+  for (const condition of query.payload) {
+    if (condition.joins.size > 0) {
+      conditions[isOfOneTable(condition) ? 'given' : 'mixed'].push(condition)
+      continue
+    }
+    const sides = new Set([...condition.needs].map(sideOf))
+    const [side] = sides
+    if (sides.size === 1 && condition.columns.size === 0 && side) conditions[side].push(condition)
+    else conditions.mixed.push(condition)
+  }
+  return conditions
+}
+
+export const readsPayloads = ({ start, end, mixed }: CallConditions): boolean =>
+  start.length + end.length + mixed.length > 0
+
+export const light: Sources = (column) => identifier(`c.${column}`)
+const bare: Sources = (column) => (isDocument(column) ? documentSql(column) : identifier(column))
+
+/** An id that the primary key does not see: a large set would cost more to look up in it than to compare. */
+const plainId = (column: Sql): Sql => sql`concat(${column}, '')`
+
+const parts: Record<Side, Sql> = { start: sql`part IN ('both', 'start')`, end: sql`part IN ('both', 'end')` }
+
+/** Visible calls of the scope that meet the light conditions, under the alias `c`. */
+export const lightConditions = (project: ProjectScope, scope: Scope, conditions: CallConditions): Sql[] => [
+  ...scopeConditions(project, scope),
+  ...conditions.light.map((condition) => sql`(${condition.sql(light)})`),
+]
+
+/** Where the payload rows of one side lie for the calls of a scope. */
+function placeConditions(project: ProjectScope, scope: Scope, side: Side): Sql[] {
+  const at = sql`at`
+  if (side === 'start') return timeConditions(project, at, scope)
+  const outputs = (where: Sql[]): Sql =>
+    sql`at IN (SELECT c.output_at ${project.from('calls', { alias: 'c', final: true, where: allOf(where) })})`
+  if (scope.index || scope.keys || scope.times) return [outputs(scopeConditions(project, scope))]
+  // Ends that came alone lie at their own time, mostly but not always inside the range.
+  const inside = rangeConditions(at, scope.range)
+  if (inside.length === 0) return []
+  const outside = sql`NOT (${allOf(rangeConditions(sql`c.output_at`, scope.range))})`
+  return [sql`(${allOf(inside)} OR ${outputs([...scopeConditions(project, scope), outside])})`]
+}
+
+/** Payload rows of one side for the calls of a scope; a superset, which the accept clock makes exact. */
+export const payloadRows = (project: ProjectScope, scope: Scope, side: Side): Sql =>
+  allOf([parts[side], ...placeConditions(project, scope, side)])
+
+const withOdd = (condition: Sql, matching: string[] | undefined): Sql =>
+  matching === undefined ? condition : sql`if(odd = 1, clock IN ${param('Array(UInt64)', matching)}, ${condition})`
+
+/** What the index of words can tell of a condition. */
+function wordsOf({ tree }: CompiledCondition): Sql[] {
+  if (tree.is !== 'contains' || tree.input.is !== 'json' || tree.substr.is !== 'literal') return []
+  const { document, over, ref } = tree.input.json
+  if (over || ref || !isIndexed(document)) return []
+  const test = mayHoldText(document, String(tree.substr.value))
+  return test ? [test] : []
+}
+
+function sideCondition(project: ProjectScope, scope: Scope, conditions: CallConditions, side: Side): Sql[] {
+  const own = conditions[side]
+  if (own.length === 0) return []
+  const version = identifier(side === 'start' ? 'c.start_ver' : 'c.end_ver')
+  const holds = withOdd(allOf(own.map((condition) => sql`(${condition.sql(bare)})`)), conditions.odd?.[side])
+  const words = conditions.words ? own.flatMap(wordsOf) : []
+  const where = allOf([payloadRows(project, scope, side), ...words, holds])
+  const found = sql`(${version}, ${plainId(sql`c.id`)}) IN (SELECT clock, id ${project.from('payloads', { where })})`
+  // A running call has no documents of an end: what holds for empty ones holds for it.
+  const absent = side === 'end' && own.every((condition) => condition.evaluate({ output: '', summary: '' }))
+  return [absent ? sql`(c.end_ver = 0 OR ${found})` : found]
+}
+
+type Reads = { columns: ReadonlySet<LightColumn>; needs: ReadonlySet<Document>; joins: ReadonlySet<Virtual> }
+
+const named = (from: Iterable<string>): Sql =>
+  join(
+    [...from].map((name) => sql`c.${identifier(name)} AS ${identifier(name)}`),
+    ', ',
+  )
+
+/**
+ * Calls of a scope with columns, documents and virtual texts side by side, as a subquery: `SELECT … FROM <this> AS c`.
+ */
+export function joined(
+  project: ProjectScope,
+  scope: Scope,
+  where: Sql[],
+  reads: Reads,
+  virtual: CallConditions['virtual'],
+): Sql {
+  const names = new Set(['started_at', 'id', 'start_ver', 'end_ver', ...reads.columns])
+  const rows = documentRows(project, scope, where, reads.needs, names)
+  return withVirtual(project, scope, rows, ['odd', ...names, ...reads.needs], reads.joins, virtual)
+}
+
+/** How often the conditions on the calls stand in what joins documents to them. */
+export const copiesFor = ({ needs }: Pick<Reads, 'needs'>): number => (new Set([...needs].map(sideOf)).size > 1 ? 4 : 1)
+
+/** The payload rows stream past a table of light rows, so that texts are not held in memory. */
+function documentRows(
+  project: ProjectScope,
+  scope: Scope,
+  where: Sql[],
+  needs: ReadonlySet<Document>,
+  names: ReadonlySet<string>,
+): Sql {
+  const calls = (more: Sql[]): Sql =>
+    sql`SELECT ${named(names)} ${project.from('calls', { alias: 'c', final: true, where: allOf([...where, ...more]) })}`
+  const documents = { start: [] as Document[], end: [] as Document[] }
+  for (const document of needs) documents[sideOf(document)].push(document)
+  if (needs.size === 0) return sql`(SELECT c.*, 0 AS odd FROM (${calls([])}) AS c)`
+  if (documents.start.length === 0 || documents.end.length === 0) {
+    const side = documents.start.length > 0 ? 'start' : 'end'
+    const rows = payloadRows(project, scope, side)
+    return sql`(${withDocuments(project, { side, rows, documents: documents[side], names, light: calls([]) })})`
+  }
+  // A call that came whole has all its documents in one row.
+  const whole = withDocuments(project, {
+    side: 'start',
+    rows: allOf([sql`part = 'both'`, payloadRows(project, scope, 'start')]),
+    documents: [...documents.start, ...documents.end],
+    names,
+    light: calls([sql`c.start_ver = c.end_ver`]),
+  })
+  // The others have them in two; only their texts are held in memory.
+  const apart = [...where, sql`c.start_ver != c.end_ver`]
+  const ids = sql`${plainId(sql`id`)} IN (SELECT c.id ${project.from('calls', { alias: 'c', final: true, where: allOf(apart) })})`
+  const starts = withDocuments(project, {
+    side: 'start',
+    rows: allOf([payloadRows(project, scope, 'start'), ids]),
+    documents: documents.start,
+    names,
+    light: calls([sql`c.start_ver != c.end_ver`]),
+  })
+  const both = withDocuments(project, {
+    side: 'end',
+    rows: allOf([payloadRows(project, scope, 'end'), ids]),
+    documents: documents.end,
+    names: new Set([...names, 'odd', ...documents.start]),
+    light: starts,
+  })
+  const list = join(['odd', ...names, ...documents.start, ...documents.end].map(identifier), ', ')
+  return sql`(SELECT ${list} FROM (${whole}) UNION ALL SELECT ${list} FROM (${both}))`
+}
+
+/** Adds the documents of one side to rows that hold a call's versions; `odd` tells whether one of them is odd. */
+function withDocuments(
+  project: ProjectScope,
+  add: { side: Side; rows: Sql; documents: Document[]; names: ReadonlySet<string>; light: Sql },
+): Sql {
+  const { side, rows, documents, names, light: calls } = add
+  // A column and an expression of it cannot go by one name.
+  const called = (name: Document): Sql => identifier(name === 'otel_dump' ? 'raw_span' : name)
+  const texts = join(
+    documents.map((name) => (name === 'otel_dump' ? sql`${documentSql(name)} AS ${called(name)}` : identifier(name))),
+    ', ',
+  )
+  const added = join(
+    documents.map((name) => sql`p.${called(name)} AS ${identifier(name)}`),
+    ', ',
+  )
+  const kept = new Set(names)
+  const odd = kept.delete('odd') ? sql`greatest(p.odd, c.odd)` : sql`p.odd`
+  return sql`SELECT ${named(kept)}, ${odd} AS odd, ${added}
+    FROM (SELECT clock, id, odd, ${texts} ${project.from('payloads', { where: rows })}) AS p
+    RIGHT JOIN (${calls}) AS c ON p.clock = c.${identifier(`${side}_ver`)} AND p.id = c.id`
+}
+
+const readsOf = (conditions: readonly CompiledCondition[]) => ({
+  columns: new Set(conditions.flatMap((condition) => [...condition.columns])),
+  needs: new Set(conditions.flatMap((condition) => [...condition.needs])),
+  joins: new Set(conditions.flatMap((condition) => [...condition.joins])),
+})
+
+/** Columns and documents that the mixed conditions read. */
+export const mixedReads = (conditions: CallConditions) => readsOf(conditions.mixed)
+
+function mixedCondition(project: ProjectScope, scope: Scope, conditions: CallConditions): Sql[] {
+  if (conditions.mixed.length === 0) return []
+  const reads = mixedReads(conditions)
+  const rows = joined(project, scope, lightConditions(project, scope, conditions), reads, conditions.virtual)
+  let holds = allOf(conditions.mixed.map((condition) => sql`(${condition.sql(light)})`))
+  if (conditions.odd) {
+    const { startedUs, ids } = conditions.odd.calls
+    const listed = sql`(toUnixTimestamp64Micro(c.started_at), c.id) IN
+      (SELECT arrayJoin(arrayZip(${param('Array(Int64)', startedUs)}, ${param('Array(String)', ids)})))`
+    holds = sql`if(c.odd = 1, ${listed}, ${holds})`
+  }
+  return [
+    sql`(c.start_ver, c.end_ver, ${plainId(sql`c.id`)}) IN
+      (SELECT c.start_ver, c.end_ver, c.id FROM ${rows} AS c WHERE ${holds})`,
+  ]
+}
+
+/** What a call must meet as far as it can be told without its payload. */
+export const cheapConditions = (project: ProjectScope, scope: Scope, conditions: CallConditions): Sql[] => [
+  ...lightConditions(project, scope, conditions),
+  ...conditions.given.map((condition) => givenCondition(project, scope, conditions.virtual.joins, condition)),
+]
+
+/** Everything that a call must meet: scope, visibility, light and payload conditions, under the alias `c`. */
+export const callConditions = (project: ProjectScope, scope: Scope, conditions: CallConditions): Sql[] => [
+  ...cheapConditions(project, scope, conditions),
+  ...sideCondition(project, scope, conditions, 'start'),
+  ...sideCondition(project, scope, conditions, 'end'),
+  ...mixedCondition(project, scope, conditions),
+]

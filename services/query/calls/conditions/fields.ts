@@ -1,0 +1,219 @@
+// The fields of calls: which names a request may use, and what each one means in SQL and in JS.
+import { fault } from '../../../core/http/errors.ts'
+import { type Sql, sql } from '../../../core/store/sql.ts'
+import { jsonPath, splitPath } from '../../language/path.ts'
+import type {
+  Column,
+  Document,
+  Field,
+  Fields,
+  JsonField,
+  LightColumn,
+  Row,
+  Sources,
+  Virtual,
+} from '../../language/types.ts'
+import { type Expanded, expandedPaths, listedAmong } from './expanded.ts'
+import { isVirtual, type JoinedFields, joinedFields } from './joins.ts'
+
+/** How the wire spells the user and run fields. */
+export type WireNames = { prefix: 'platform' | 'wb'; aliases: boolean }
+
+const text = (row: Row, column: string): string => String(row[column] ?? '')
+const isRunning = (row: Row): boolean => Number(row.end_ver ?? 0) === 0
+
+function plain(name: string): Column {
+  return { name, kind: 'string', nullable: false, reads: [name], sql: (of) => of(name), read: (row) => text(row, name) }
+}
+
+/** The empty string stands for null. */
+function nullable(name: string): Column {
+  return {
+    name,
+    kind: 'string',
+    nullable: true,
+    reads: [name],
+    sql: (of) => sql`nullIf(${of(name)}, '')`,
+    isNull: (of) => sql`(${of(name)} = '')`,
+    read: (row) => text(row, name) || null,
+  }
+}
+
+/** -1 stands for null. */
+function step(name: string): Column {
+  const read = (row: Row): bigint | null => {
+    const value = row[name]
+    return value === undefined || value === '' || Number(value) < 0 ? null : BigInt(value as string | number | bigint)
+  }
+  return { name, kind: 'int', nullable: true, reads: [name], sql: (of) => sql`nullIf(${of(name)}, -1)`, read }
+}
+
+/** Times that this server never sets. */
+function never(name: string): Column {
+  const always = sql`CAST(NULL, 'Nullable(DateTime64(6, \\'UTC\\'))')`
+  return { name, kind: 'datetime', nullable: true, reads: [], sql: () => always, read: () => null }
+}
+
+const startedAt: Column = {
+  name: 'started_at',
+  kind: 'datetime',
+  nullable: false,
+  reads: ['started_at'],
+  sql: (of) => of('started_at'),
+  read: (row) => Number(row.started_at),
+}
+
+const endedAt: Column = {
+  name: 'ended_at',
+  kind: 'datetime',
+  nullable: true,
+  reads: ['ended_at', 'end_ver'],
+  sql: (of) => sql`if(${of('end_ver')} = 0, NULL, ${of('ended_at')})`,
+  isNull: (of) => sql`(${of('end_ver')} = 0)`,
+  read: (row) => (isRunning(row) ? null : Number(row.ended_at)),
+}
+
+const status: Column = {
+  name: 'summary.weave.status',
+  kind: 'string',
+  nullable: false,
+  reads: ['exception', 'end_ver', 'error_count'],
+  sql: (of) =>
+    sql`multiIf(${of('exception')} != '', 'error', ${of('end_ver')} = 0, 'running', ${of('error_count')} > 0, 'descendant_error', 'success')`,
+  read(row) {
+    if (text(row, 'exception') !== '') return 'error'
+    if (isRunning(row)) return 'running'
+    return Number(row.error_count ?? 0) > 0 ? 'descendant_error' : 'success'
+  },
+}
+
+const duration = (of: Sources): Sql =>
+  sql`toUnixTimestamp64Micro(${of('ended_at')}) - toUnixTimestamp64Micro(${of('started_at')})`
+
+const latency: Column = {
+  name: 'summary.weave.latency_ms',
+  kind: 'int',
+  nullable: true,
+  reads: ['started_at', 'ended_at', 'end_ver'],
+  // intDiv cuts towards zero; the remainder is taken off first, so that a negative duration is rounded down too.
+  sql: (of) =>
+    sql`if(${of('end_ver')} = 0, NULL, intDiv(${duration(of)} - positiveModulo(${duration(of)}, 1000), 1000))`,
+  read: (row) => (isRunning(row) ? null : Math.floor((Number(row.ended_at) - Number(row.started_at)) / 1000)),
+}
+
+const opRef = /^weave:\/\/\/[^/]+\/[^/]+\/op\/([^/:]+):/
+
+const traceName: Column = {
+  name: 'summary.weave.trace_name',
+  kind: 'string',
+  nullable: false,
+  reads: ['display_name', 'op_name'],
+  sql(of) {
+    const name = sql`extract(${of('op_name')}, '^weave:///[^/]+/[^/]+/op/([^/:]+):')`
+    return sql`multiIf(${of('display_name')} != '', ${of('display_name')}, ${name} != '', ${name}, ${of('op_name')})`
+  },
+  read: (row) => text(row, 'display_name') || (opRef.exec(text(row, 'op_name'))?.[1] ?? text(row, 'op_name')),
+}
+
+const columns = new Map<string, Column>(
+  [
+    plain('id'),
+    plain('project_id'),
+    plain('trace_id'),
+    plain('op_name'),
+    nullable('parent_id'),
+    nullable('thread_id'),
+    nullable('turn_id'),
+    nullable('display_name'),
+    nullable('exception'),
+    startedAt,
+    endedAt,
+    never('deleted_at'),
+    never('expire_at'),
+    nullable('user_id'),
+    nullable('run_id'),
+    step('run_step'),
+    step('run_step_end'),
+  ].map((column) => [column.name, column]),
+)
+
+/** Stored under neutral names, spelled with the prefix on the wire. */
+const prefixed = new Set(['user_id', 'run_id', 'run_step', 'run_step_end'])
+const derived = new Map<string, Column>([status, latency, traceName].map((column) => [column.name, column]))
+const lists = new Set(['input_refs', 'output_refs'])
+const documents = new Set<string>(['attributes', 'inputs', 'output', 'summary'])
+
+/** The call's columns that other modules build conditions on. */
+export const callColumn = (name: string): Column => {
+  const column = columns.get(name) ?? derived.get(name)
+  if (column === undefined) throw new Error(`no column ${name}`)
+  return column
+}
+
+function place(document: string, segments: readonly string[], name: string): JsonField {
+  const path = jsonPath(segments, name)
+  // On reading the raw span stands at attributes.otel_span, in place of whatever the client sent there.
+  if (document === 'attributes' && path[0] === 'otel_span')
+    return { document, path, over: { document: 'otel_dump', path: path.slice(1) } }
+  return { document, path }
+}
+
+type Expansions = { joined: JoinedFields; expand: Expanded }
+
+/** A value of a document, read through refs where the path leads over one that is to be expanded. */
+function jsonField(document: string, segments: string[], name: string, { joined, expand }: Expansions): Field {
+  const names = [document, ...segments]
+  const ends = listedAmong(names, expand)
+  if (ends.length === 0) return { is: 'json', json: place(document, segments, name) }
+  const cuts = [...new Set([...ends, names.length])].sort((a, b) => a - b)
+  const [first = 0] = cuts
+  const paths = cuts.map((cut, n) => jsonPath(names.slice(cut, cuts[n + 1]), name))
+  // A path that is expanded at its end has nothing behind the last ref.
+  if (!ends.includes(names.length)) paths.pop()
+  return joined.behind(place(document, names.slice(1, first), name), paths)
+}
+
+function summaryField(segments: string[], name: string, expansions: Expansions): Field {
+  if (segments[0] !== 'weave' || segments.length === 1) return jsonField('summary', segments, name, expansions)
+  const column = segments.length === 2 ? derived.get(`summary.weave.${segments[1]}`) : undefined
+  if (column === undefined) throw fault(422, `Summary field '${segments.slice(1).join('.')}' is not allowed`)
+  return { is: 'column', column }
+}
+
+/** Wire name of a column without its prefix; names without prefix stay. */
+function neutral(name: string, { prefix, aliases }: WireNames): string {
+  for (const spelling of aliases ? [prefix, 'wb'] : [prefix])
+    if (name.startsWith(`${spelling}_`) && prefixed.has(name.slice(spelling.length + 1)))
+      return name.slice(spelling.length + 1)
+  return prefixed.has(name) ? '' : name
+}
+
+/** What the field names of call queries mean. */
+export function callFields(
+  names: WireNames,
+  expansions: Expansions = { joined: joinedFields('wandb'), expand: expandedPaths([]) },
+): Fields {
+  return (name) => {
+    if (name.startsWith('feedback.')) return expansions.joined.feedback(name)
+    if (name === 'annotation_queue_items.queue_id') return expansions.joined.queues()
+    const [first = '', ...rest] = splitPath(name)
+    const document = first.endsWith('_dump') ? first.slice(0, -5) : first
+    if (documents.has(document))
+      return document === 'summary' ? summaryField(rest, name, expansions) : jsonField(document, rest, name, expansions)
+    if (rest.length === 0) {
+      const column = columns.get(neutral(first, names))
+      if (column !== undefined) return { is: 'column', column }
+      if (lists.has(first)) return { is: 'list', list: { name: first, column: first } }
+    }
+    throw fault(422, `Field ${name} is not allowed in queries of calls`)
+  }
+}
+
+export const isDocument = (column: string): column is Document => documents.has(column) || column === 'otel_dump'
+
+/** Columns by where they are read from. */
+export const readsOf = (reads: readonly string[]) => ({
+  needs: new Set<Document>(reads.filter(isDocument)),
+  joins: new Set<Virtual>(reads.filter(isVirtual)),
+  columns: new Set(reads.filter((name) => !isDocument(name) && !isVirtual(name)) as LightColumn[]),
+})

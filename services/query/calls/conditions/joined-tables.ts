@@ -1,0 +1,23 @@
+// The tables beside those of calls that a call query may read, and the topics that they are filled from.
+import type { TopicName } from '../../../core/log/topics.ts'
+import type { CompiledCallsQuery } from '../../language/types.ts'
+
+/** Tables that answer a query on calls alone. */
+export const callQueryTables = [
+  ...['calls', 'calls_by_id', 'calls_by_trace', 'calls_by_parent', 'payloads', 'payload_leaves'],
+  ...['call_marks', 'rollups', 'call_counts_hourly'],
+]
+/** Tables of feedback and of queues. */
+export const joinedTables = ['feedback', 'feedback_by_ref', 'annotation_queues', 'annotation_queue_items']
+
+/** Tables behind refs. */
+export const referredTables = ['objects', 'object_events', 'table_lists', 'table_rows']
+
+/** What the matches of a query and their order are made of, and must not be older than. */
+export function topicsOfQuery({ joins }: Pick<CompiledCallsQuery, 'joins'>): TopicName[] {
+  const topics: TopicName[] = ['calls']
+  if (joins.feedback.length > 0) topics.push('feedback')
+  if (joins.queues) topics.push('annotation_queues')
+  if (joins.refs.length > 0) topics.push('objects', 'tables')
+  return topics
+}

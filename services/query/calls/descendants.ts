@@ -1,0 +1,192 @@
+// Which calls lie below some calls, in their traces: found portion by portion, however many they are.
+import type { ProjectId } from '../../core/ids.ts'
+import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import type { Query } from '../../core/store/store.ts'
+import { allOf, everything, type Index, instant, type Scope, timeConditions } from './access/scope.ts'
+
+/** A call as it was read; deleteVer = the accept clock of its newest delete, '0' = it is not deleted. */
+type Found = [id: string, parentId: string, deleteVer: string]
+type Requested = [id: string, traceId: string, startedUs: string, deleteVer: string]
+
+/** Place of a call in the order of the traces. */
+type Place = readonly [traceId: string, startedUs: string, id: string]
+/** Calls of some traces from a time on, after one place and up to another. */
+type Range = { traceIds: readonly string[]; fromUs: number; after: Place | null; upTo: Place | null }
+
+const placeSql = ([traceId, startedUs, id]: Place): Sql =>
+  sql`(${param('String', traceId)}, fromUnixTimestamp64Micro(${param('Int64', startedUs)}, 'UTC'), ${param('String', id)})`
+
+/** Conditions on a table that has the three columns, so that its order can be used. */
+function rangeConditions({ traceIds, fromUs, after, upTo }: Range, of: (column: string) => Sql): Sql[] {
+  const [trace, started, id] = [of('trace_id'), of('started_at'), of('id')]
+  const among = traceIds.filter((one) => (after === null || one >= after[0]) && (upTo === null || one <= upTo[0]))
+  const conditions = [sql`${trace} IN (${param('Array(String)', among)})`, sql`${started} >= ${instant(fromUs)}`]
+  if (after !== null)
+    conditions.push(
+      sql`(${trace} != ${param('String', after[0])} OR ${started} >= ${instant(Number(after[1]))})`,
+      sql`(${trace}, ${started}, ${id}) > ${placeSql(after)}`,
+    )
+  if (upTo !== null)
+    conditions.push(
+      sql`(${trace} != ${param('String', upTo[0])} OR ${started} <= ${instant(Number(upTo[1]))})`,
+      sql`(${trace}, ${started}, ${id}) <= ${placeSql(upTo)}`,
+    )
+  return conditions
+}
+
+const columns: Record<string, Sql> = { trace_id: sql`trace_id`, started_at: sql`started_at`, id: sql`id` }
+const bare = (column: string): Sql => columns[column] as Sql
+const ofCall = (column: string): Sql => sql`c.${bare(column)}`
+
+/** The place at which a portion ends; none when it is the last one. */
+export const boundaryQuery = (projectId: ProjectId, range: Range, calls: number): Query =>
+  projectQuery('calls.delete-boundary', projectId, (project) => {
+    const where = allOf(rangeConditions(range, bare))
+    return sql`SELECT trace_id, toString(toUnixTimestamp64Micro(started_at)), id
+      ${project.from('calls_by_trace', { where })}
+      ORDER BY trace_id, started_at, id LIMIT 1 OFFSET ${param('UInt64', calls - 1)}`
+  })
+
+/** The calls of a portion, deleted ones too: what lies below them may not be. */
+export const portionQuery = (projectId: ProjectId, range: Range): Query =>
+  projectQuery('calls.delete-portion', projectId, (project) => {
+    const times = project.from('calls_by_trace', { where: allOf(rangeConditions(range, bare)) })
+    const where = [
+      sql`c.started_at IN (SELECT started_at ${times})`,
+      ...rangeConditions(range, ofCall),
+      sql`c.moved = 0`,
+    ]
+    return sql`SELECT c.id, c.parent_id, toString(c.delete_ver)
+      ${project.from('calls', { alias: 'c', final: true, where: allOf(where) })}`
+  })
+
+/** The calls of some ids, deleted ones too. */
+export const requestedQuery = (projectId: ProjectId, ids: string[]): Query =>
+  projectQuery('calls.delete-requested', projectId, (project) => {
+    const index: Index = { table: 'calls_by_id', column: sql`id`, values: ids }
+    const scope: Scope = { projectId, range: everything, index, keys: null }
+    const where = [...timeConditions(project, sql`c.started_at`, scope), sql`c.id IN ${param('Array(String)', ids)}`]
+    return sql`SELECT c.id, c.trace_id, toString(toUnixTimestamp64Micro(c.started_at)), toString(c.delete_ver)
+      ${project.from('calls', { alias: 'c', final: true, where: allOf([...where, sql`c.moved = 0`]) })}`
+  })
+
+/** Those of some calls that were deleted since an accept clock. */
+export const deletedSinceQuery = (projectId: ProjectId, ids: readonly string[], since: bigint): Query =>
+  projectQuery('calls.delete-since', projectId, (project) => {
+    const where = sql`id IN (${param('Array(String)', ids)}) AND delete_ver >= ${param('UInt64', String(since))}`
+    return sql`SELECT DISTINCT id ${project.from('calls_deleted', { where })}`
+  })
+
+/** The ids and everything below them. */
+export function withDescendants(
+  ids: Iterable<string>,
+  calls: Iterable<readonly [id: string, parentId: string, ...unknown[]]>,
+): Set<string> {
+  const children = new Map<string, string[]>()
+  for (const [id, parentId] of calls) {
+    if (parentId === '') continue
+    const siblings = children.get(parentId)
+    if (siblings) siblings.push(id)
+    else children.set(parentId, [id])
+  }
+  const reached = new Set(ids)
+  // A set is walked in the order of insertion, and what is added during the walk is reached too.
+  for (const id of reached) for (const child of children.get(id) ?? []) reached.add(child)
+  return reached
+}
+
+/** Descendants may begin this much before the call that was asked for: clocks of two machines. */
+const leewayUs = 1_000_000
+
+export type WalkBounds = {
+  /** Calls that are read at once. */
+  portion: number
+  /** Ids that are held: above it what was reached is told from the tables, by the deletes of this walk. */
+  held: number
+}
+export const usualBounds: WalkBounds = { portion: 5_000, held: 500_000 }
+
+/**
+ * Deletes calls and everything below them in their traces, portion by portion. Walks through deleted calls too, so a
+ * walk that broke off is finished by the next one. Ids of no call do nothing.
+ * @param deps.read rows of a query
+ * @param deps.append deletes of some calls, durable when it resolves
+ * @param deps.settled resolves when what was appended can be read. @throws Fault when it takes too long
+ * @returns how many calls were deleted
+ */
+export async function deleteWithDescendants(
+  deps: {
+    read<Row>(query: Query): Promise<Row[]>
+    append(ids: readonly string[]): Promise<void>
+    settled(): Promise<void>
+    /** Before the accept clock of every delete that is appended. */
+    beganClock: bigint
+    bounds: WalkBounds
+  },
+  projectId: ProjectId,
+  ids: string[],
+): Promise<number> {
+  const { read, append, settled, beganClock, bounds } = deps
+  const requested = await read<Requested>(requestedQuery(projectId, ids))
+  if (requested.length === 0) return 0
+  const traceIds = [...new Set(requested.map(([, traceId]) => traceId))]
+  const fromUs = requested.reduce((min, [, , us]) => Math.min(min, Number(us)), Number.POSITIVE_INFINITY) - leewayUs
+  const reached = new Set<string>()
+  /** Of those reached: deleted before this walk. */
+  let before: string[] = []
+  let hasForgotten = false
+  let deleted = 0
+
+  const take = async (calls: Iterable<readonly [id: string, deleteVer: string]>): Promise<void> => {
+    const living: string[] = []
+    for (const [id, deleteVer] of calls) {
+      if (reached.has(id)) continue
+      reached.add(id)
+      ;(deleteVer === '0' ? living : before).push(id)
+    }
+    if (living.length > 0) await append(living)
+    deleted += living.length
+  }
+
+  /** From here on the tables say what was reached. */
+  const forget = async (): Promise<void> => {
+    if (before.length > 0) await append(before)
+    await settled()
+    before = []
+    reached.clear()
+    hasForgotten = true
+  }
+
+  /** The calls of a portion that lie below those that were reached, and are not among them yet. */
+  const newAmong = async (calls: readonly Found[]): Promise<Found[]> => {
+    const isReached = ([id, , deleteVer]: Found) => reached.has(id) || (hasForgotten && BigInt(deleteVer) >= beganClock)
+    const unknown = hasForgotten
+      ? [...new Set(calls.flatMap(([, parent]) => (reached.has(parent) ? [] : [parent])))]
+      : []
+    const since = unknown.length > 0 ? await read<[string]>(deletedSinceQuery(projectId, unknown, beganClock)) : []
+    const parents = new Set(since.map(([id]) => id))
+    const seeds = calls.filter((call) => isReached(call) || reached.has(call[1]) || parents.has(call[1]))
+    const below = withDescendants(
+      seeds.map(([id]) => id),
+      calls,
+    )
+    return calls.filter((call) => below.has(call[0]) && !isReached(call))
+  }
+
+  await take(requested.map(([id, , , deleteVer]) => [id, deleteVer]))
+  for (let isDone = false; !isDone; ) {
+    isDone = true
+    for (let after: Place | null = null, hasMore = true; hasMore; ) {
+      const range: Range = { traceIds, fromUs, after, upTo: null }
+      const [upTo = null] = await read<Place>(boundaryQuery(projectId, range, bounds.portion))
+      const found = await newAmong(await read<Found>(portionQuery(projectId, { ...range, upTo })))
+      await take(found.map(([id, , deleteVer]) => [id, deleteVer]))
+      hasMore = upTo !== null
+      // A parent may come after its children in this order: one more walk, unless all of them were at hand together.
+      if (found.length > 0 && (hasMore || after !== null)) isDone = false
+      if (reached.size > bounds.held) await forget()
+      after = upTo
+    }
+  }
+  return deleted
+}

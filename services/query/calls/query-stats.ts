@@ -1,0 +1,54 @@
+// Counting calls: POST /calls/query_stats.
+import { callsQueryStatsRequest, callsQueryStatsResponse } from '../../../schemas/calls-read.ts'
+import { fault } from '../../core/http/errors.ts'
+import { type Route, route } from '../../core/http/route.ts'
+import type { Freshness } from '../../core/log/freshness.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { CountMemory } from './access/counts.ts'
+import { countCalls, sizeOfCalls } from './access/plan.ts'
+import { compileCallsQuery } from './conditions/compile-query.ts'
+import { callQueryTables, joinedTables, referredTables, topicsOfQuery } from './conditions/joined-tables.ts'
+
+export type QueryStatsDeps = {
+  store: Pick<Store, 'bytes' | 'rows'>
+  freshness: Freshness
+  wirePrefix: 'platform' | 'wb'
+  wireAliases: boolean
+  /** Whether payloads have an index of words. */
+  words?: boolean
+  feedbackPrefix: string
+  memory: CountMemory
+}
+
+export function createQueryStatsRoutes(deps: QueryStatsDeps): Route[] {
+  const { store, freshness, wirePrefix, wireAliases, feedbackPrefix, memory } = deps
+  return [
+    route({
+      name: 'calls.query_stats',
+      method: 'POST',
+      path: '/calls/query_stats',
+      right: 'read',
+      summary: 'Number of calls that match a filter and a query',
+      body: { type: 'json', schema: callsQueryStatsRequest, check: 'schema' },
+      response: callsQueryStatsResponse,
+      tables: [...callQueryTables, 'call_counts', ...joinedTables, ...referredTables],
+      async handle(context) {
+        const { input, signal } = context
+        const projectId = context.project(input.project_id)
+        const limit = input.limit === undefined ? null : Math.min(input.limit, Number.MAX_SAFE_INTEGER)
+        if (limit !== null && limit < 1) throw fault(400, 'Limit must be a positive integer')
+        const { filter, query: expression, expand_columns } = input
+        const names = { prefix: wirePrefix, aliases: wireAliases, feedbackPrefix }
+        const query = compileCallsQuery({ filter, query: expression, expand_columns, projectId, ...names })
+        const headers = await freshness.wait(context, topicsOfQuery(query))
+        const reader = { store, projectId, query, options: { signal }, memory, words: deps.words }
+        const [count, bytes] = await Promise.all([
+          countCalls(reader, limit),
+          input.include_total_storage_size ? sizeOfCalls(reader, limit) : null,
+        ])
+        const hasMore = limit !== null && count >= limit
+        return { json: { count, has_more: hasMore, total_storage_size_bytes: bytes }, headers }
+      },
+    }),
+  ]
+}

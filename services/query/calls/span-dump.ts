@@ -1,0 +1,32 @@
+// Puts the texts back that marks stand for in the raw span of a call, in SQL (in JS: content/span-dump.ts).
+import { markLead, marks } from '../../content/span-dump.ts'
+import { identifier, param, type Sql, sql } from '../../core/store/sql.ts'
+import type { Document } from '../language/types.ts'
+
+const sqlMember = (text: Sql): Sql => {
+  const colon = sql`position(${text}, '":')`
+  return sql`substring(${text}, ${colon} + 2, length(${text}) - ${colon} - 2)`
+}
+
+/** The same as an expression over the columns of one row of payloads. */
+function splicedSql(): Sql {
+  const [dump, attributes, inputs, output] = ['otel_dump', 'attributes', 'inputs', 'output'].map(identifier) as [
+    Sql,
+    Sql,
+    Sql,
+    Sql,
+  ]
+  const texts: [string, Sql][] = [
+    [marks.inputsMember, sqlMember(inputs)],
+    [marks.inputs, inputs],
+    [marks.outputMember, sqlMember(output)],
+    [marks.output, output],
+    [marks.attributes, attributes],
+  ]
+  let text = dump
+  for (const [mark, by] of texts) text = sql`replaceAll(${text}, ${param('String', mark)}, ${by})`
+  return sql`if(position(${dump}, ${param('String', markLead)}) = 0, ${dump}, ${text})`
+}
+
+/** A document as an expression over the columns of one row of payloads. */
+export const documentSql = (document: Document): Sql => (document === 'otel_dump' ? splicedSql() : identifier(document))

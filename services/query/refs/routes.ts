@@ -1,0 +1,109 @@
+// Reading what refs point at: POST /refs/read_batch.
+import { refsReadBatchRequest, refsReadBatchResponse } from '../../../schemas/refs.ts'
+import { type ObjectRef, parseRef } from '../../content/refs.ts'
+import { fault } from '../../core/http/errors.ts'
+import { type Route, route } from '../../core/http/route.ts'
+import type { Freshness } from '../../core/log/freshness.ts'
+import type { Store } from '../../core/store/store.ts'
+import { listReply, portions } from '../json-parts.ts'
+import { loadTargets, type RefSource, type Target, targetKey } from './load.ts'
+import { createKept, type Kept, locateRefs, type Node, type Place, type Resolved, valueIn } from './refs.ts'
+
+export type RefReadDeps = {
+  store: Pick<Store, 'rows'>
+  freshness: Freshness
+}
+
+const mostRefs = 1_000
+
+/** @throws Fault 400 for what is no ref, or one that cannot be read */
+function readable(text: string): ObjectRef {
+  const ref = parseRef(text)
+  if (ref === null) throw fault(400, `Invalid ref: ${JSON.stringify(text.slice(0, 300))}`)
+  if (ref.kind !== 'object' && ref.kind !== 'op') throw fault(400, `Refs of the kind ${ref.kind} cannot be read`)
+  if (ref.version === 'latest') throw fault(400, 'Only refs with a digest can be read')
+  return ref
+}
+
+/** @throws Fault 404 when something is missing, 400 when something cannot be read: then nothing is answered */
+function refuse(located: readonly (Resolved | Place)[]): void {
+  const missing = located.flatMap((one) => (one.is === 'missing' ? one.digest : []))
+  if (missing.length > 0)
+    throw fault(404, 'Some refs point at nothing', { missing_object_digests: [...new Set(missing)].sort() })
+  for (const one of located) if (one.is === 'invalid') throw fault(400, one.reason)
+}
+
+/** Where a value lies; in no source when the caller may not read it. */
+type Located = { at: Resolved | Place; source: RefSource | null }
+
+/** The values as texts separated by commas; those that were not kept are read again, portion by portion. */
+async function* textsOf(located: readonly Located[], kept: Kept): AsyncGenerator<string> {
+  let read = new Map<RefSource, Map<string, Node>>()
+  for (const portion of portions(located, ({ at }) => (at.is === 'place' ? at.sizeBytes : 0))) {
+    const before = read
+    read = new Map()
+    const unread = new Map<RefSource, Map<string, Target>>()
+    for (const { at, source } of portion) {
+      if (at.is !== 'place' || source === null) continue
+      const key = targetKey(at.target)
+      const node = kept.find(source.projectId, key) ?? before.get(source)?.get(key)
+      const into = read.get(source) ?? new Map()
+      read.set(source, into)
+      if (node !== undefined) into.set(key, node)
+      else unread.set(source, (unread.get(source) ?? new Map()).set(key, at.target))
+    }
+    for (const [source, targets] of unread)
+      for await (const found of loadTargets(source, [...targets.values()], () => true))
+        for (const [key, one] of found) if (one && 'text' in one) read.get(source)?.set(key, { text: one.text })
+    const texts = portion.map(({ at, source }) => {
+      // Deleted since then.
+      if (at.is !== 'place' || source === null) return 'null'
+      const node = read.get(source)?.get(targetKey(at.target))
+      return node === undefined ? 'null' : valueIn(node, at.steps)
+    })
+    yield texts.join(',')
+  }
+}
+
+export function createRefReadRoutes({ store, freshness }: RefReadDeps): Route[] {
+  return [
+    route({
+      name: 'refs.read_batch',
+      method: 'POST',
+      path: '/refs/read_batch',
+      right: 'read',
+      summary: 'The values that refs point at',
+      body: { type: 'json', schema: refsReadBatchRequest, check: 'schema' },
+      response: refsReadBatchResponse,
+      tables: ['objects', 'object_events', 'table_lists', 'table_rows'],
+      async handle(context) {
+        const { input, signal } = context
+        if (input.refs.length > mostRefs) throw fault(400, `More than ${mostRefs} refs in one request`)
+        const refs = input.refs.map(readable)
+        if (refs.length === 0) return { json: { vals: [] } }
+        const places = new Map<string, number[]>()
+        for (const [i, { entity, project }] of refs.entries()) {
+          const name = `${entity}/${project}`
+          const known = places.get(name)
+          if (known) known.push(i)
+          else places.set(name, [i])
+        }
+        const opened = [...places].map(([name, at]) => ({ projectId: context.projectOrNull(name), at }))
+        const headers = await freshness.wait(context, ['objects', 'tables'])
+        const located: Located[] = []
+        const kept = createKept()
+        for (const { projectId, at } of opened) {
+          const asked = at.map((i) => refs[i] as ObjectRef)
+          const source: RefSource | null = projectId && { store, projectId, options: { signal } }
+          // Like refs to nothing: whether the project exists is not told.
+          const answers = source
+            ? await locateRefs(source, asked, kept)
+            : asked.map(({ version }): Resolved => ({ is: 'missing', digest: version }))
+          for (const [k, i] of at.entries()) located[i] = { at: answers[k] as Resolved | Place, source }
+        }
+        refuse(located.map(({ at }) => at))
+        return listReply('vals', textsOf(located, kept), headers)
+      },
+    }),
+  ]
+}

@@ -1,0 +1,91 @@
+// The sweep: calls that came whole under two start times in batches too large to look each one up, found beside the
+// batches and folded between them, a few at a time.
+
+import type { Queue } from '../../core/concurrency/serial-queue.ts'
+import type { Position } from '../../core/log/log.ts'
+import type { Query, Store } from '../../core/store/store.ts'
+import type { CallMaterializer, NextPosition } from '../calls/merge-fragments.ts'
+import { createRollups, type Rollup, sweepRollup } from '../rollups/rollups.ts'
+import { statement } from '../statements.ts'
+import { type Budget, unlimited } from './budget.ts'
+
+type Doubled = { project_id: string; id: string }
+
+export type Sweep = {
+  /** Looks at what large batches brought since the last time. Returns how many calls were folded. */
+  changed(): Promise<number>
+  /** Looks at everything that is stored. */
+  all(): Promise<number>
+  stop(): Promise<void>
+}
+
+/** Ids that are looked up at once; above it reading everything once is no more work, and takes less memory. */
+const maxLookedUp = 500_000
+/** Calls that are known at once, and folded in one turn between two batches. */
+const maxFound = 10_000
+const maxPerTurn = 500
+/** Each folds what it finds, so the next one finds something else. */
+const maxRounds = 100
+
+/**
+ * @param deps.committed applied positions of the topic calls; none where another worker sweeps
+ */
+export function createSweep(deps: {
+  store: Store
+  calls: Pick<CallMaterializer, 'foldNamed'>
+  queue: Queue
+  committed(): Promise<Position[]>
+  next: NextPosition
+  budget?: Budget
+}): Sweep {
+  const { store, calls, queue, budget = unlimited } = deps
+  const stopping = new AbortController()
+  const beside = { pool: 'background', timeoutMs: 600_000, signal: stopping.signal } as const
+  let folded = 0
+
+  const foldFound = async (query: Query): Promise<void> => {
+    for (let round = 0; round < maxRounds; round++) {
+      const found = await budget.run(() => store.rows<Doubled>(query, beside))
+      for (let i = 0; i < found.length; i += maxPerTurn) {
+        const some = found.slice(i, i + maxPerTurn)
+        await queue.run(() => calls.foldNamed(deps.next, some))
+        folded += some.length
+      }
+      if (found.length < maxFound) return
+    }
+  }
+  const everything = () => foldFound(statement('sweep-all', { limit: maxFound }))
+
+  const rollup: Rollup = {
+    name: sweepRollup,
+    statements: [],
+    marksAll: null,
+    async derive(range) {
+      // Nothing is known to be swept in an installation that has none of these marks yet.
+      if (range.least === -1) return everything()
+      const [row] = await budget.run(() => store.rows<{ n: number }>(statement('sweep-due', range), beside))
+      const n = Number(row?.n ?? 0)
+      if (n > maxLookedUp) await everything()
+      else if (n > 0) await foldFound(statement('sweep-changed', { ...range, limit: maxFound }))
+    },
+  }
+  const { refresh, alone, stop } = createRollups({
+    ...{ store, committed: deps.committed, table: [rollup], isSlow: true },
+    onError() {},
+  })
+  const counted = async (work: () => Promise<void>): Promise<number> => {
+    const before = folded
+    // no new one once the batches have ended
+    await queue.run(async () => {})
+    await work()
+    return folded - before
+  }
+  return {
+    changed: () => counted(refresh),
+    all: () => alone(() => counted(everything)),
+    async stop() {
+      stopping.abort()
+      await stop()
+    },
+  }
+}

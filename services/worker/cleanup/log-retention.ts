@@ -1,0 +1,42 @@
+// Removes log records by age: a month at a time, once all of it is too old.
+import type { Store } from '../../core/store/store.ts'
+
+const dayMs = 86_400_000
+/** How long joins of records are noted as due. */
+const dueDays = 2
+
+/** A day or a month as the tables name their partitions: `20260331`, `202603`. */
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10).replaceAll('-', '')
+const monthOf = (ms: number): string => dayOf(ms).slice(0, 6)
+
+/**
+ * Drops the months of log records that ended more than so many days ago.
+ * @returns what was dropped, as `logs 202603`
+ */
+export async function dropOldLogs(
+  store: Pick<Store, 'rows' | 'command'>,
+  days: number,
+  nowMs = Date.now(),
+): Promise<string[]> {
+  const month = monthOf(nowMs - days * dayMs)
+  /** The first partition of each table that stays. */
+  const kept: Record<string, string> = {
+    ...{ logs: month, logs_by_span: month, log_joined: month },
+    log_joins: dayOf(nowMs - dueDays * dayMs),
+  }
+  const found = await store.rows<{ table: string; id: string }>(
+    {
+      name: 'logs.partitions',
+      sql: `SELECT DISTINCT table, partition_id AS id FROM system.parts
+        WHERE active AND database = currentDatabase() AND table IN {tables:Array(String)} ORDER BY table, id`,
+      params: { tables: Object.keys(kept) },
+    },
+    { pool: 'background' },
+  )
+  const old = found.filter(({ table, id }) => /^\d+$/.test(id) && id < (kept[table] ?? ''))
+  for (const { table, id } of old) {
+    const sql = `ALTER TABLE callhouse.${table} DROP PARTITION ID '${id}'`
+    await store.command({ name: 'logs.drop-partition', sql, params: {} }, { background: true })
+  }
+  return old.map(({ table, id }) => `${table} ${id}`)
+}

@@ -1,0 +1,176 @@
+// Walks a JSON document in bytes and reports its short leaf values; what it leaves out is reported as such.
+import { childPath, maxLeafBytes, maxPathBytes } from '../../content/field-paths.ts'
+import { doubleText, numberForm, stringToDouble } from '../../core/json/number-text.ts'
+
+/** What a reader may know of a path without reading the document; the kinds are those of the table payload_leaves. */
+export type Leaf =
+  | { path: string; kind: 'number'; num: number }
+  | { path: string; kind: 'text' | 'numeral'; str: string }
+  | { path: string; kind: 'long' | 'hollow' | 'opaque' }
+
+/** Objects below this many others, and documents with more leaves, are left out. */
+const maxDepth = 6
+const maxLeaves = 64
+/** Looked at byte by byte, before the search for the closing quote goes to native code. */
+const nearBytes = 40
+
+type Bytes = Buffer & { latin1Slice(start: number, end: number): string; utf8Slice(start: number, end: number): string }
+
+const tooMany = new Error('more leaves than are kept')
+
+/** Index after the string whose opening quote is at `at`. */
+function stringEnd(b: Bytes, at: number): number {
+  let i = at + 1
+  const near = Math.min(i + nearBytes, b.length)
+  while (i < near) {
+    const c = b[i]
+    if (c === 34) return i + 1
+    i += c === 92 ? 2 : 1
+  }
+  for (;;) {
+    const quote = b.indexOf(34, i)
+    if (quote === -1) return b.length
+    let before = quote - 1
+    while (before >= i && b[before] === 92) before--
+    if ((quote - before) % 2 === 1) return quote + 1
+    i = quote + 1
+  }
+}
+
+function skipSpace(b: Bytes, at: number): number {
+  let i = at
+  while (b[i] === 32 || b[i] === 10 || b[i] === 13 || b[i] === 9) i++
+  return i
+}
+
+/** Index after the array or object that starts at `at`. */
+function containerEnd(b: Bytes, at: number): number {
+  let depth = 0
+  let i = at
+  while (i < b.length) {
+    const c = b[i]
+    if (c === 34) i = stringEnd(b, i)
+    else {
+      i++
+      if (c === 123 || c === 91) depth++
+      else if ((c === 125 || c === 93) && --depth === 0) return i
+    }
+  }
+  return b.length
+}
+
+/** Index after the number or word that starts at `at`. */
+function wordEnd(b: Bytes, at: number): number {
+  let i = at
+  for (; i < b.length; i++) {
+    const c = b[i] as number
+    if (c === 44 || c === 125 || c === 93 || c <= 32) break
+  }
+  return i
+}
+
+/** Text of the string token start..end; null when it cannot be stored as it is. */
+function textOf(b: Bytes, start: number, end: number): string | null {
+  let hasEscape = false
+  for (let i = start + 1; i < end - 1; i++)
+    if (b[i] === 92) {
+      hasEscape = true
+      break
+    }
+  if (!hasEscape) return b.utf8Slice(start + 1, end - 1)
+  const text = JSON.parse(b.utf8Slice(start, end)) as string
+  return text.isWellFormed() ? text : null
+}
+
+/** Objects of ordinary size need no set. */
+function isIn(keys: readonly string[], key: string): boolean {
+  for (const one of keys) if (one === key) return true
+  return false
+}
+
+const mayBeNumber = (text: string): boolean => {
+  const c = text.charCodeAt(0)
+  return (c >= 48 && c <= 57) || c === 43 || c === 45 || c === 46
+}
+
+function ofNumber(path: string, form: string): Leaf {
+  const num = Number(form)
+  if (doubleText(num) === form) return { path, kind: 'number', num }
+  return { path, kind: Number.isFinite(num) ? 'numeral' : 'text', str: form }
+}
+
+function ofText(path: string, str: string): Leaf {
+  if (!mayBeNumber(str)) return { path, kind: 'text', str }
+  const num = stringToDouble(str)
+  if (num === null) return { path, kind: 'text', str }
+  return doubleText(num) === str ? { path, kind: 'number', num } : { path, kind: 'numeral', str }
+}
+
+/**
+ * Leaves of one document, whose own path is `root`; none for null and for a document that is not there. The text is
+ * valid JSON, as the edge checks it.
+ */
+export function leavesOf(document: Buffer, root: string): Leaf[] {
+  const b = document as Bytes
+  const leaves: Leaf[] = []
+  const keep = (leaf: Leaf): void => {
+    if (leaves.length >= maxLeaves) throw tooMany
+    leaves.push(leaf)
+  }
+
+  /** Returns the index after the value. */
+  const value = (at: number, path: string, depth: number): number => {
+    const c = b[at]
+    if (c === 123) return object(at, path, depth)
+    if (c === 91) {
+      keep({ path, kind: 'opaque' })
+      return containerEnd(b, at)
+    }
+    if (c === 34) {
+      const end = stringEnd(b, at)
+      const text = end - at - 2 > maxLeafBytes ? null : textOf(b, at, end)
+      keep(text === null ? { path, kind: 'long' } : ofText(path, text))
+      return end
+    }
+    const end = wordEnd(b, at)
+    if (c === 110) return end
+    const token = b.latin1Slice(at, end)
+    if (token.length > maxLeafBytes) keep({ path, kind: 'long' })
+    else keep(c === 116 || c === 102 ? { path, kind: 'text', str: token } : ofNumber(path, numberForm(token)))
+    return end
+  }
+
+  const object = (at: number, path: string, depth: number): number => {
+    const before = leaves.length
+    const leaveOut = (): number => {
+      leaves.length = before
+      keep({ path, kind: 'opaque' })
+      return containerEnd(b, at)
+    }
+    if (depth >= maxDepth) return leaveOut()
+    const keys: string[] = []
+    let i = skipSpace(b, at + 1)
+    while (b[i] === 34) {
+      const keyEnd = stringEnd(b, i)
+      const key = keyEnd - i > maxPathBytes ? null : textOf(b, i, keyEnd)
+      if (key === null || keys.length > 4 * maxLeaves || isIn(keys, key)) return leaveOut()
+      keys.push(key)
+      const child = childPath(path, key)
+      if (child.length > maxPathBytes) return leaveOut()
+      i = value(skipSpace(b, skipSpace(b, keyEnd) + 1), child, depth + 1)
+      i = skipSpace(b, i)
+      if (b[i] === 44) i = skipSpace(b, i + 1)
+    }
+    if (leaves.length === before) keep({ path, kind: 'hollow' })
+    return i + 1
+  }
+
+  if (b.length === 0) return leaves
+  try {
+    value(skipSpace(b, 0), root, 0)
+    return leaves
+  } catch (error) {
+    if (error !== tooMany) throw error
+    return [{ path: root, kind: 'opaque' }]
+  }
+}

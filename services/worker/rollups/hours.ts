@@ -1,0 +1,32 @@
+// Whole hours of the stored calls, some rows at a time: the windows in which much is copied or counted again.
+import type { Store } from '../../core/store/store.ts'
+
+/** [from, before) in microseconds, and how many rows begin in it. */
+export type Hours = { fromUs: number; beforeUs: number; rows: number }
+
+/** Rows of calls that are copied or counted at once; an hour is never split. */
+const windowRows = 50_000
+const hourUs = 3_600_000_000
+
+/** Hours that hold calls or payloads of ends that came alone, the first from `fromUs` on. */
+export async function hoursOf(store: Store, fromUs: number): Promise<Hours[]> {
+  const hours = await store.rows<{ us: number; n: number }>(
+    {
+      name: 'rebuild.hours',
+      sql: `SELECT toFloat64(toUnixTimestamp(toStartOfHour(time))) * 1000000 AS us, toFloat64(count()) AS n
+        FROM (SELECT started_at AS time FROM callhouse.calls UNION ALL SELECT at FROM callhouse.payloads WHERE part = 'end')
+        GROUP BY us HAVING us >= {from:Int64} ORDER BY us`,
+      params: { from: fromUs },
+    },
+    { pool: 'background', timeoutMs: 600_000 },
+  )
+  const windows: Hours[] = []
+  for (const { us, n } of hours) {
+    const last = windows.at(-1)
+    if (last && last.rows + Number(n) <= windowRows) {
+      last.rows += Number(n)
+      last.beforeUs = Number(us) + hourUs
+    } else windows.push({ fromUs: Number(us), beforeUs: Number(us) + hourUs, rows: Number(n) })
+  }
+  return windows
+}

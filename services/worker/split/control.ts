@@ -1,0 +1,69 @@
+// Whether rows that went in before still do: tells a bad row from tables that take nothing.
+import type { Batch } from '../../core/log/log.ts'
+import type { StoredRecord } from '../../core/log/segments/read.ts'
+import { type TopicName, topics } from '../../core/log/topics.ts'
+import type { Store } from '../../core/store/store.ts'
+import { partsOf } from '../combined-batch.ts'
+import type { DeadLetters } from '../dead-letters/dead-letters.ts'
+import { isDataError } from './bisect.ts'
+import { rowsOfRecord, type SegmentRow } from './segment-rows.ts'
+
+/** `unknown` = no earlier row is at hand. */
+export type Control = (batch: Batch) => Promise<'taken' | 'refused' | 'unknown'>
+
+/** Records that the log still holds, of one partition. */
+export type KeptRecords = (
+  topic: TopicName,
+  partition: number,
+  fromOffset: number,
+  toOffset: number,
+) => AsyncIterable<StoredRecord>
+
+/** Records before the batch that are looked at: clients write one kind of rows for a while. */
+const maxRecords = 20
+const maxRowBytes = 2 ** 20
+const kind = /"kind":"(\w+)"/
+
+/**
+ * Inserts a row of each kind that the records before the batch begin with: they are applied, and applying them again
+ * changes nothing. Rows that became dead letters are left out.
+ */
+export function createControl(deps: {
+  store: Pick<Store, 'insert'>
+  deadLetters: Pick<DeadLetters, 'list'>
+  records: KeptRecords
+}): Control {
+  const { store, deadLetters, records } = deps
+
+  const rowsBefore = async ({ topic, partition, firstOffset }: Batch): Promise<SegmentRow[]> => {
+    const letters = (await deadLetters.list()).filter((one) => one.topic === topic && one.partition === partition)
+    const refused = new Set(letters.map(({ offset }) => offset))
+    const found = new Map<string, SegmentRow>()
+    for await (const record of records(topic, partition, Math.max(1, firstOffset - maxRecords), firstOffset - 1)) {
+      if (record.header.version !== topics[topic].version || refused.has(record.header.offset)) continue
+      const [row] = rowsOfRecord(record, partition)
+      if (row && row.text.length <= maxRowBytes)
+        found.set(kind.exec(row.text.toString('latin1', 0, 4096))?.[1] ?? '', row)
+    }
+    return [...found.values()]
+  }
+
+  return async (batch) => {
+    let verdict: 'taken' | 'unknown' = 'unknown'
+    for (const part of partsOf(batch)) {
+      // A log that cannot be read says nothing about the rows.
+      for (const { text } of part.firstOffset > 1 ? await rowsBefore(part as Batch).catch(() => []) : []) {
+        const { rowsRead } = await store
+          .insert(topics[batch.topic], { bytes: [text, Buffer.from('\n')] })
+          .catch((error: unknown) => {
+            if (isDataError(error)) return { rowsRead: 0 }
+            throw error
+          })
+        if (rowsRead !== 1) return 'refused'
+        verdict = 'taken'
+      }
+      if (verdict === 'taken') break
+    }
+    return verdict
+  }
+}

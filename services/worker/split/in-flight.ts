@@ -1,0 +1,105 @@
+// The mark that tells, after a crash, which batch the engine was working on and how often that has ended in a crash.
+import { appendFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Batch } from '../../core/log/log.ts'
+import type { TopicName } from '../../core/log/topics.ts'
+
+type Mark = { topic: TopicName; partition: number; firstOffset: number; attempts: number }
+
+/** What is known about rows of a batch, by a digest of the rows; the newest finding counts. */
+export type Findings = {
+  count(): number
+  get(digest: string): string | undefined
+  put(digest: string, finding: string): void
+}
+
+export type InFlight = {
+  /** Notes that the batch is about to be applied; returns how often it was begun before without an end. */
+  begin(batch: Batch): number
+  /** What child processes found out about the batch in this start and those before, by the same build. */
+  findings(batch: Batch): Findings
+  /** How far groups of its rows got that are applied one by one, in the same way. */
+  steps(batch: Batch): Findings
+  /** It is applied. */
+  end(batch: Batch): void
+  /** The process ends in order before it is applied: this start was no crash, and those before still count. */
+  leave(batch: Batch): void
+}
+
+const nothing: Findings = { count: () => 0, get: () => undefined, put() {} }
+
+/** For a store that is not in this process: its end is an outage, never a crash of ours. */
+export const noInFlight: InFlight = {
+  begin: () => 0,
+  findings: () => nothing,
+  steps: () => nothing,
+  end() {},
+  leave() {},
+}
+
+/**
+ * Marks are small files in `dir`, one per topic and partition, written without a sync: a crash of the process does not
+ * lose what the kernel has, and a crash of the machine is not the engine's fault.
+ * @param build findings of another build say nothing
+ */
+export function createInFlight(dir: string, build = ''): InFlight {
+  const nameOf = (batch: Batch) => `${batch.topic}-${batch.partition}`
+  const pathOf = (batch: Batch) => join(dir, `in-flight-${nameOf(batch)}.json`)
+  const kinds = ['findings', 'steps'] as const
+  const listPathOf = (batch: Batch, kind: (typeof kinds)[number]) => join(dir, `in-flight-${nameOf(batch)}.${kind}`)
+  const read = (path: string): Mark | undefined => {
+    if (!existsSync(path)) return undefined
+    try {
+      return JSON.parse(readFileSync(path, 'utf8')) as Mark
+    } catch {
+      return undefined
+    }
+  }
+  const attemptsOf = (batch: Batch): number => {
+    const before = read(pathOf(batch))
+    return before && before.firstOffset === batch.firstOffset ? before.attempts : 0
+  }
+  const write = (batch: Batch, attempts: number): void => {
+    const path = pathOf(batch)
+    const mark: Mark = { topic: batch.topic, partition: batch.partition, firstOffset: batch.firstOffset, attempts }
+    // Whole or not at all: a mark that is cut short would forget the starts before.
+    writeFileSync(`${path}.new`, JSON.stringify(mark))
+    renameSync(`${path}.new`, path)
+  }
+  const end = (batch: Batch): void => {
+    rmSync(pathOf(batch), { force: true })
+    for (const kind of kinds) rmSync(listPathOf(batch, kind), { force: true })
+  }
+  const listOf = (batch: Batch, kind: (typeof kinds)[number]): Findings => {
+    const path = listPathOf(batch, kind)
+    const [head, ...lines] = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : []
+    if (head !== build) writeFileSync(path, `${build}\n`)
+    // A last line that is cut short names no digest that is ever asked for.
+    const known = new Map(
+      head === build ? lines.filter(Boolean).map((line) => line.split(' ') as [string, string]) : [],
+    )
+    return {
+      count: () => known.size,
+      get: (digest) => known.get(digest),
+      put(digest, finding) {
+        known.set(digest, finding)
+        appendFileSync(path, `${digest} ${finding}\n`)
+      },
+    }
+  }
+  return {
+    begin(batch) {
+      const attempts = attemptsOf(batch)
+      write(batch, attempts + 1)
+      return attempts
+    },
+    findings: (batch) => listOf(batch, 'findings'),
+    steps: (batch) => listOf(batch, 'steps'),
+    end,
+    leave(batch) {
+      const attempts = attemptsOf(batch) - 1
+      if (attempts > 0) write(batch, attempts)
+      else end(batch)
+    },
+  }
+}
