@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { glossaryFaults, glossaryWords, namesOf } from './glossary.ts'
+import { importCycles, repositoryImports, roomFaults } from './imports.ts'
 import { migrationFaults } from './migration-numbers.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -64,6 +65,11 @@ const glossary = (): Outcome =>
     glossaryFaults(namesOf(root), glossaryWords(readFileSync(join(root, 'docs/glossary.md'), 'utf8'))),
   )
 
+function imports(): Outcome {
+  const all = repositoryImports(root)
+  return outcome('imports', [...roomFaults(all), ...importCycles(all)])
+}
+
 /** Of metrics that are named in one piece; a test looks at all that a server has. */
 function manual(): Outcome {
   const text = readFileSync(join(root, 'docs/operate.md'), 'utf8')
@@ -78,6 +84,7 @@ const outcomes = [
   lockFile(),
   migrations(),
   glossary(),
+  imports(),
   manual(),
   ...(await Promise.all([tool('biome', 'check'), tool('tsc'), tool('knip')])),
 ]

@@ -1,7 +1,6 @@
 // Chooses the drivers of the log and of the store by the settings; nothing else knows which ones are in use.
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import type { SASLOptions } from 'kafkajs'
 import { maxEdgeNumber } from '../core/clock/clock.ts'
 import type { KafkaLogOptions } from '../core/log/kafka/client.ts'
 import { type EdgeLease, leaseEdgeNumber } from '../core/log/kafka/edge-lease.ts'
@@ -48,7 +47,9 @@ export function checkEngines(config: Config, role: ServerRole): void {
 }
 
 const saslOf = ({ kafkaSasl, kafkaUser: username, kafkaPassword: password }: Config) =>
-  kafkaSasl === 'none' ? {} : { sasl: { mechanism: kafkaSasl, username, password } as SASLOptions }
+  kafkaSasl === 'none'
+    ? {}
+    : { sasl: { mechanism: kafkaSasl, username, password } as NonNullable<KafkaLogOptions['sasl']> }
 
 async function kafkaOptionsOf(config: Config, role: ServerRole, logger: Logger): Promise<KafkaLogOptions> {
   return {

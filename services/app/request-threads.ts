@@ -1,11 +1,11 @@
 // Starts the request threads of a process, and tells what they do in its metrics.
 import { Gauge, type Registry } from 'prom-client'
 import type { Clock } from '../core/clock/clock.ts'
+import type { RecordSplit } from '../core/log/log.ts'
 import { heapLimitMb } from '../core/memory/heap-room.ts'
 import { createRequestThreads, type RequestThreads } from '../core/threads/pool.ts'
 import type { Ports } from '../core/threads/ports.ts'
 import type { ThreadData } from '../core/threads/requests.ts'
-import type { CallSplit } from '../events/calls-writer.ts'
 import type { Config } from './config.ts'
 import type { ServerRole } from './roles.ts'
 
@@ -14,7 +14,7 @@ const leastHeapMb = 512
 const program = new URL('./request-thread.ts', import.meta.url)
 
 export function startRequestThreads(
-  { config, role, split, clock }: { config: Config; role: ServerRole; split: CallSplit; clock: Clock },
+  { config, role, split, clock }: { config: Config; role: ServerRole; split: RecordSplit; clock: Clock },
   ports: Omit<Ports, 'clock'>,
   registry: Registry,
 ): RequestThreads {

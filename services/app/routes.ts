@@ -10,7 +10,7 @@ import type { Slots } from '../core/concurrency/slots.ts'
 import { createInvoke, type Invoke } from '../core/http/invoke.ts'
 import type { Route } from '../core/http/route.ts'
 import type { Freshness } from '../core/log/freshness.ts'
-import type { Log } from '../core/log/log.ts'
+import type { Log, RecordSplit } from '../core/log/log.ts'
 import type { Logger } from '../core/process/logger.ts'
 import { type OpenedStore, openedOnly, writtenOnce } from '../core/store/opened.ts'
 import type { Store } from '../core/store/store.ts'
@@ -20,7 +20,6 @@ import { createEnsureOps } from '../evaluation/objects/ops.ts'
 import { createEvaluationObjectRoutes } from '../evaluation/objects/routes.ts'
 import { createCalls } from '../evaluation/runs/calls.ts'
 import { createRunRoutes } from '../evaluation/runs/routes.ts'
-import type { CallSplit } from '../events/calls-writer.ts'
 import type { Providers } from '../inference/providers.ts'
 import { createInferenceRoutes } from '../inference/routes.ts'
 import { createAnnotationQueueWriteRoutes } from '../ingest/annotation-queues/routes.ts'
@@ -66,7 +65,7 @@ export type RouteDeps = {
   config: Config
   log: Pick<Log, 'append'>
   /** How the log wants the rows of calls. */
-  split: CallSplit
+  split: RecordSplit
   store: Pick<Store, 'rows' | 'bytes'>
   clock: Clock
   blobs: Blobs

@@ -1,7 +1,7 @@
 // Serializes parts of calls into the rows of log records: the one place that knows how a call's row is written.
 import { Buffer } from 'node:buffer'
 import { createJsonBuffer, type JsonBuffer } from '../core/json/row-writer.ts'
-import type { Log, Position, RecordInput } from '../core/log/log.ts'
+import type { Log, Position, RecordInput, RecordSplit } from '../core/log/log.ts'
 import type { BufferPool } from '../core/memory/buffer-pool.ts'
 import type { CallPart, EndFields, JsonText, StartFields, UsageEntry } from './calls.ts'
 
@@ -233,10 +233,7 @@ function countProject(pending: Pending, next: string): void {
   pending.lastProject = next
 }
 
-/** How the log wants the rows of calls to be split into records. */
-export type CallSplit = { partitions?: number; maxRecordBytes?: number }
-
-export const callSplitOf = (log: Log): CallSplit => ({
+export const callSplitOf = (log: Log): RecordSplit => ({
   partitions: log.partitions('calls'),
   maxRecordBytes: log.limits.recordBytes,
 })
@@ -247,7 +244,9 @@ export const callSplitOf = (log: Log): CallSplit => ({
  * @param options.partitions partitions of the log's topic; a record's `key` is the number of its partition
  * @param options.maxRecordBytes a record ends at half of it, so that the next row fits
  */
-export function createCallWriter(options: { sizeHintBytes?: number; pool?: BufferPool } & CallSplit = {}): CallWriter {
+export function createCallWriter(
+  options: { sizeHintBytes?: number; pool?: BufferPool } & RecordSplit = {},
+): CallWriter {
   const partitions = options.partitions ?? 1
   const fullBytes = (options.maxRecordBytes ?? Number.POSITIVE_INFINITY) / 2
   const sizeHint = (options.sizeHintBytes ?? 4096) / partitions

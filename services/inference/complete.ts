@@ -6,8 +6,8 @@ import { createAggregate } from './aggregate.ts'
 import { exceptionOf, failureFault, refusal, toldBy } from './answers.ts'
 import { errorObject, inferenceFault } from './errors.ts'
 import type { CallEnd, CallHead, Recorder } from './record.ts'
-import type { Target } from './resolve.ts'
 import { eventText, readEvents } from './stream.ts'
+import type { Target } from './target.ts'
 import { type Upstream, type UpstreamAnswer, UpstreamFailure } from './upstream.ts'
 
 /** A request that is ready to go out. */

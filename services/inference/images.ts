@@ -9,8 +9,9 @@ import { baseUrlFault } from '../core/http/public-url.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import { isRawNumber, parseLossless, stringifyLossless } from '../core/json/lossless.ts'
 import { failureFault, refusal } from './answers.ts'
-import { resolveTarget, type Target } from './resolve.ts'
+import { resolveTarget } from './resolve.ts'
 import type { RunDeps } from './run.ts'
+import type { Target } from './target.ts'
 import { UpstreamFailure } from './upstream.ts'
 
 type Request = z.output<typeof imageCreateRequest>

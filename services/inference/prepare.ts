@@ -9,8 +9,8 @@ import { inferenceFault } from './errors.ts'
 import { ofRouting, sendable } from './headers.ts'
 import { type Edits, type JsonBody, memberValue, withMember } from './json-body.ts'
 import { promptMessages } from './prompt.ts'
-import type { ResolveDeps } from './resolve.ts'
 import { credentialSecrets, isSecretHeader } from './secrets.ts'
+import type { ResolveDeps } from './target.ts'
 import { type Credentials, parseCredentials } from './vertex.ts'
 
 /** Members about the trace: never sent on. */

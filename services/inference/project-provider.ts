@@ -6,7 +6,7 @@ import { baseUrlFault } from '../core/http/public-url.ts'
 import { inferenceFault } from './errors.ts'
 import { isMetadataHeader, ofRouting, sendable } from './headers.ts'
 import { listObjects, type ObjectName, readObject, type StoredObject } from './objects.ts'
-import type { ResolveDeps } from './resolve.ts'
+import type { ResolveDeps } from './target.ts'
 
 const prefix = 'custom::'
 const refScheme = 'weave:///'

@@ -1,58 +1,10 @@
-// From the name of a model to the address, key and headers that its requests go out with. The rules are a list; the
-// first that takes a name decides.
-import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
 import { inferenceFault } from './errors.ts'
-import type { EngineModels } from './models.ts'
 import { isProjectModel, resolveProjectModel } from './project-provider.ts'
-import { bareModel, type Provider, type Providers } from './providers.ts'
+import { bareModel, type Provider } from './providers.ts'
 import type { SecretUse } from './secret-bindings.ts'
-import { headerSecrets, type Secrets } from './secrets.ts'
-import type { Upstream } from './upstream.ts'
-import { type Credentials, exchangeCredentials, vertexBaseUrl } from './vertex.ts'
-
-export type InferenceConfig = {
-  engineUrl: string | undefined
-  engineKey: string
-  enginePrefix: string
-  enginePriority: boolean
-  /** Paths that GET /inference/v1 passes on to the default engine; `*` stands for one segment. */
-  engineGetPaths: readonly string[]
-  inferenceConcurrency: number | undefined
-  allowPrivateNetworks: boolean
-  maxBodyBytes: number
-}
-
-export type ResolveDeps = {
-  config: InferenceConfig
-  providers: () => Providers
-  secrets: Secrets
-  invoke: Invoke
-  upstream: Upstream
-  engineModels: EngineModels
-}
-
-/** Where requests for a model go. */
-export type Target = {
-  /** Name for messages. */
-  provider: string
-  /** The model as the provider knows it; undefined = its default. */
-  model: string | undefined
-  url(path: string): string
-  headers: Record<string, string>
-  /** Texts that must not come out again. */
-  secrets: readonly string[]
-  isTrusted: boolean
-  drops: readonly string[]
-}
-
-export type Asked = {
-  model: string
-  projectId: string
-  as: InvokeCaller
-  /** Of the request; only some providers have versions. */
-  apiVersion: string | undefined
-  credentials: Credentials | undefined
-}
+import { headerSecrets } from './secrets.ts'
+import type { Asked, InferenceConfig, ResolveDeps, Target } from './target.ts'
+import { exchangeCredentials, vertexBaseUrl } from './vertex.ts'
 
 const join = (base: string, path: string): string => `${base.replace(/\/+$/, '')}/${path}`
 

@@ -25,10 +25,11 @@ import { credentialParts, nullEdits, tracingOf, withoutService, withoutTracing }
 import type { Providers } from './providers.ts'
 import { createRecorder } from './record.ts'
 import { replyOf } from './reply.ts'
-import { engineTarget, type InferenceConfig, providerTarget, type Target } from './resolve.ts'
+import { engineTarget, providerTarget } from './resolve.ts'
 import { type Operation, type RunDeps, run } from './run.ts'
 import { sdkCompletionRoutes } from './sdk-completions.ts'
 import { createSecrets } from './secrets.ts'
+import type { InferenceConfig, Target } from './target.ts'
 import { createUpstream } from './upstream.ts'
 
 export type InferenceDeps = {

@@ -7,7 +7,8 @@ import { type CompleteDeps, complete, type Outcome } from './complete.ts'
 import { type Edits, edited, type JsonBody } from './json-body.ts'
 import { type CredentialParts, messagesText, type Tracing, timeoutOf, withUsage } from './prepare.ts'
 import { recordedInputs } from './record.ts'
-import { type ResolveDeps, resolveTarget, type Target } from './resolve.ts'
+import { resolveTarget } from './resolve.ts'
+import type { ResolveDeps, Target } from './target.ts'
 
 export type RunDeps = ResolveDeps & CompleteDeps & { slots: Slots }
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CallPart } from '../../services/events/calls.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
-import type { CallRow } from '../../services/query/language/types.ts'
+import type { CallRow } from '../../services/query/calls/conditions/types.ts'
 import { baseUs, type CallWorld, complete, createCallWorld, end, project, start } from '../fixtures/call-world.ts'
 import { createRandom } from '../fixtures/random.ts'
 import { runs } from '../fixtures/runs.ts'

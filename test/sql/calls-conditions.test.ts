@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseProjectId } from '../../services/core/ids.ts'
 import { param, projectQuery, render, sql } from '../../services/core/store/sql.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
-import type { CompiledCallsQuery } from '../../services/query/language/types.ts'
+import type { CompiledCallsQuery } from '../../services/query/calls/conditions/types.ts'
 import { asRow, type Call, call, type Engine, openEngine, sources } from '../fixtures/expression-rows.ts'
 
 const compile = (request: object): CompiledCallsQuery =>

@@ -1,7 +1,7 @@
 // The worked tables of the query language: which values match which expression, in the engine and in JS.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
-import type { CompiledCallsQuery } from '../../services/query/language/types.ts'
+import type { CompiledCallsQuery } from '../../services/query/calls/conditions/types.ts'
 import { asRow, type Call, call, type Engine, openEngine, sources } from '../fixtures/expression-rows.ts'
 
 let engine: Engine

@@ -7,6 +7,9 @@ import type { TopicName } from './topics.ts'
  */
 export type Position = { topic: TopicName; partition: number; offset: number }
 
+/** How the log wants the rows of one append to be split into records. */
+export type RecordSplit = { partitions?: number; maxRecordBytes?: number }
+
 /** What the edge appends: one request's rows of one topic, already serialized. */
 export type RecordInput = {
   /**

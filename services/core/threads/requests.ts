@@ -1,9 +1,9 @@
 // Requests as they go to a thread, and the answers of handlers as they come back.
 import type { IncomingHttpHeaders } from 'node:http'
-import type { CallSplit } from '../../events/calls-writer.ts'
 import type { SharedClock } from '../clock/clock.ts'
 import type { KeyHolder } from '../http/keys.ts'
 import type { Reply } from '../http/route.ts'
+import type { RecordSplit } from '../log/log.ts'
 import type { Channel, Received } from './channel.ts'
 import type { Parcel } from './crossing.ts'
 import { type Pieces, piecesOf } from './pieces.ts'
@@ -25,7 +25,7 @@ export type LongRequest = {
 }
 
 /** What a thread needs to make the routes. */
-export type ThreadData<Config, Role> = { config: Config; role: Role; split: CallSplit; clock: SharedClock }
+export type ThreadData<Config, Role> = { config: Config; role: Role; split: RecordSplit; clock: SharedClock }
 
 type Told = { status?: number; headers: Record<string, string>; contentType?: string; source?: number } & {
   kind: 'json' | 'bytes' | 'lines'

@@ -2,10 +2,10 @@
 
 import type { Extraction } from '../../content/content-port.ts'
 import type { Clock } from '../../core/clock/clock.ts'
-import type { RecordInput } from '../../core/log/log.ts'
+import type { RecordInput, RecordSplit } from '../../core/log/log.ts'
 import type { BufferPool } from '../../core/memory/buffer-pool.ts'
 import type { CallPart } from '../../events/calls.ts'
-import { type CallSplit, createCallWriter } from '../../events/calls-writer.ts'
+import { createCallWriter } from '../../events/calls-writer.ts'
 import type { PayloadSlices } from './envelope.ts'
 import type { EndHead, StartHead } from './part-checks.ts'
 import {
@@ -188,7 +188,7 @@ export type RowsInput = {
   userId: string
   clock: Clock
   extraction: Extraction
-  split: CallSplit
+  split: RecordSplit
   pool: BufferPool
   /** Size of the request, from which the size of the rows is guessed. */
   bodyBytes: number

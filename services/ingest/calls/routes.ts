@@ -16,10 +16,10 @@ import type { Clock } from '../../core/clock/clock.ts'
 import { type Detail, Fault, fault, invalid } from '../../core/http/errors.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
 import { isCallId, type ProjectId } from '../../core/ids.ts'
-import type { Log, Position } from '../../core/log/log.ts'
+import type { Log, Position, RecordSplit } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import { createBufferPool } from '../../core/memory/buffer-pool.ts'
-import { appendCalls, type CallSplit, createCallWriter } from '../../events/calls-writer.ts'
+import { appendCalls, createCallWriter } from '../../events/calls-writer.ts'
 import { type Item, recordsOf } from './batch-rows.ts'
 import { type BatchItem, createBodyReader, type PayloadSlices, type Side, wholeBody } from './envelope.ts'
 import {
@@ -55,7 +55,7 @@ export type CallWriteDeps = {
   /** Accept `wb_*` beside the configured spelling. */
   wireAliases: boolean
   /** One partition and records of any size when absent. */
-  split?: CallSplit
+  split?: RecordSplit
   /** Told of a batch of which some items were refused and the others stored; `places`: those of the first few. */
   onRefused?(refused: { requestId: string; refused: number; of: number; places: number[] }): void
 }

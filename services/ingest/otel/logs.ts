@@ -5,8 +5,8 @@ import { redacted } from '../../content/redact.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { isPlausible } from '../../core/clock/timestamps.ts'
 import type { RouteContext } from '../../core/http/route.ts'
-import type { Log } from '../../core/log/log.ts'
-import { appendCalls, type CallSplit, createCallWriter } from '../../events/calls-writer.ts'
+import type { Log, RecordSplit } from '../../core/log/log.ts'
+import { appendCalls, createCallWriter } from '../../events/calls-writer.ts'
 import { createLogWriter, type LogRow, mapText, type Texts } from '../../events/logs.ts'
 import { agentCall, agentEvent } from './agent-events.ts'
 import { type Budget, createBudget, spendOnRows } from './budget.ts'
@@ -20,7 +20,7 @@ import { jsonText, type Value } from './values.ts'
 export type LogDeps = {
   log: Pick<Log, 'append'>
   /** As for spans. */
-  split?: CallSplit
+  split?: RecordSplit
   clock: Clock
   content: ContentStore
   config: { maxBodyBytes: number }

@@ -4,8 +4,8 @@ import type { ContentStore } from '../../content/content-port.ts'
 import type { OpObjects } from '../../content/op-objects.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { type Route, route } from '../../core/http/route.ts'
-import type { Log } from '../../core/log/log.ts'
-import { appendCalls, type CallSplit, createCallWriter } from '../../events/calls-writer.ts'
+import type { Log, RecordSplit } from '../../core/log/log.ts'
+import { appendCalls, createCallWriter } from '../../events/calls-writer.ts'
 import { spendOnRows } from './budget.ts'
 import { type Conventions, createConventions } from './conventions.ts'
 import { decodeJson, decodeLogsJson } from './decode-json.ts'
@@ -25,7 +25,7 @@ export type OtelDeps = {
   content: ContentStore
   opObjects: OpObjects
   /** One partition and records of any size when absent. */
-  split?: CallSplit
+  split?: RecordSplit
   config: {
     /** Prefix of the run fields. */
     wirePrefix: string

@@ -6,7 +6,7 @@ import { type TopicName, topics } from '../../core/log/topics.ts'
 import { createCallMaterializer } from '../../worker/calls/merge-fragments.ts'
 import { createPortions } from '../../worker/split/portions.ts'
 import { isPatch } from '../../worker/split/segment-rows.ts'
-import type { Kind, KindDeps, Task } from './kinds.ts'
+import type { Kind, KindDeps, Task } from './kind.ts'
 import { keptRows } from './replay-reader.ts'
 import { createShadow, type ShadowPlan, shadowDatabaseOf } from './shadow-tables.ts'
 

@@ -12,9 +12,9 @@ import { allOf, everything, type Scope, scopeConditions } from '../calls/access/
 import { deletedAmong } from '../calls/deleted.ts'
 import { asNumbers } from '../calls/header.ts'
 import { newestVersion } from '../calls/page.ts'
+import type { AnnotationQueueDeps } from './deps.ts'
 import { inPortions } from './items.ts'
 import { liveQueue, noQueue } from './read.ts'
-import type { AnnotationQueueDeps } from './routes.ts'
 
 type CallRow = [id: string, startedUs: number, endedUs: number, opName: string, traceId: string]
 

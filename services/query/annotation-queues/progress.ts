@@ -9,8 +9,8 @@ import { param, projectQuery, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
 import { type ProgressState, progressedRecord } from '../../events/annotation-queues.ts'
 import { compactRows } from '../calls/header.ts'
+import type { AnnotationQueueDeps } from './deps.ts'
 import { type ItemRow, itemQuery, shownItem } from './items.ts'
-import type { AnnotationQueueDeps } from './routes.ts'
 
 /** How far one annotator is with an item, since the accept clock. */
 type ProgressRow = [annotator: string, state: ProgressState, clock: string]

@@ -10,34 +10,23 @@ import {
   annotationQueuesStatsResponse,
   annotationQueueUpdateRequest,
 } from '../../../schemas/annotation-queues.ts'
-import type { Clock } from '../../core/clock/clock.ts'
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
-import type { KeyedLock } from '../../core/concurrency/keyed-lock.ts'
 import { invalid } from '../../core/http/errors.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
-import type { Freshness } from '../../core/log/freshness.ts'
-import type { Log, RecordInput } from '../../core/log/log.ts'
+import type { RecordInput } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import { param, type Sql, sql } from '../../core/store/sql.ts'
-import type { Store } from '../../core/store/store.ts'
 import { type QueueEvent, queueDeletedRecord, queueUpdatedRecord } from '../../events/annotation-queues.ts'
 import { linesType, nonNegative } from '../calls/routes.ts'
 import { listReply } from '../json-parts.ts'
 import { type Bounds, inSlices, listRows } from '../list-rows.ts'
 import { createItemsAddRoute } from './add.ts'
+import type { AnnotationQueueDeps, ReadDeps } from './deps.ts'
 import { type ItemRow, itemsList, itemsOrder, type Queue, readCounts, shownItem } from './items.ts'
 import { createProgressRoute } from './progress.ts'
 import { readQueue, readQueues } from './read.ts'
 import { type Sorted, sortedBy } from './sorted.ts'
-
-type ReadDeps = { store: Pick<Store, 'bytes'>; freshness: Freshness }
-
-export type AnnotationQueueDeps = ReadDeps & {
-  log: Pick<Log, 'append'>
-  clock: Clock
-  lock: KeyedLock
-}
 
 const sortColumns = new Map<string, Sql>([
   ['id', sql`id`],

@@ -1,7 +1,7 @@
 // Chooses what a time series is read from: the statistics of minutes and hours, or the calls.
 import type { ProjectId } from '../../core/ids.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
-import type { CompiledCallsQuery } from '../language/types.ts'
+import type { CompiledCallsQuery } from '../calls/conditions/types.ts'
 import type { Aggregate } from './aggregates.ts'
 import { readIsBilled, readSplit, rolledCallsQuery, rolledUsageQuery, type StatsMemory } from './rollup.ts'
 import { callSeriesQuery, seriesOf, usageSeriesQuery } from './series.ts'

@@ -3,7 +3,7 @@ import { join, type ProjectScope, param, projectQuery, type Sql, sql } from '../
 import type { Query } from '../../core/store/store.ts'
 import { allOf, indexOf, type Scope } from '../calls/access/scope.ts'
 import { callConditions, conditionsOf, payloadRows } from '../calls/conditions/conditions.ts'
-import type { CompiledCallsQuery } from '../language/types.ts'
+import type { CompiledCallsQuery } from '../calls/conditions/types.ts'
 import type { Aggregate } from './aggregates.ts'
 import { readsBilled } from './metrics.ts'
 

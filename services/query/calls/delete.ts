@@ -4,10 +4,10 @@ import type { Clock } from '../../core/clock/clock.ts'
 import { tooLarge } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import { type Freshness, staleHeader, throwIfStale } from '../../core/log/freshness.ts'
-import type { Log, Position } from '../../core/log/log.ts'
+import type { Log, Position, RecordSplit } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import type { Query, Store } from '../../core/store/store.ts'
-import { appendCalls, type CallSplit, createCallWriter } from '../../events/calls-writer.ts'
+import { appendCalls, createCallWriter } from '../../events/calls-writer.ts'
 import { deleteWithDescendants, usualBounds, type WalkBounds } from './descendants.ts'
 import { compactRows } from './header.ts'
 
@@ -17,7 +17,7 @@ export type CallDeleteDeps = {
   clock: Clock
   freshness: Freshness
   /** One partition and records of any size when absent. */
-  split?: CallSplit
+  split?: RecordSplit
   bounds?: WalkBounds
 }
 

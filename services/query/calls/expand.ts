@@ -3,11 +3,11 @@
 import type { ObjectRef } from '../../content/refs.ts'
 import { fault } from '../../core/http/errors.ts'
 import { members } from '../../core/json/canonical.ts'
-import type { Document } from '../language/types.ts'
 import type { RefSource } from '../refs/load.ts'
 import { resolveRefs } from '../refs/refs.ts'
 import { type Expanded, expandedPaths } from './conditions/expanded.ts'
 import { readableRef } from './conditions/refs-behind.ts'
+import type { Document } from './conditions/types.ts'
 import type { Payload } from './payloads.ts'
 
 /** Refs resolved at once, and characters of values that are kept for the calls that follow. */

@@ -2,10 +2,10 @@
 import type { ProjectId } from '../../core/ids.ts'
 import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
-import type { CompiledSort } from '../language/types.ts'
 import type { Direction } from './access/counts.ts'
 import { allOf, instant, type Key, type Scope, scopeConditions } from './access/scope.ts'
 import { type CallConditions, callConditions, cheapConditions, joined, light } from './conditions/conditions.ts'
+import type { CompiledSort } from './conditions/types.ts'
 import { asNumbers } from './header.ts'
 
 /** Order by start time and id. */

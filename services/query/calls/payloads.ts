@@ -6,9 +6,9 @@ import type { ProjectId } from '../../core/ids.ts'
 import { rowBinary } from '../../core/store/row-binary.ts'
 import { identifier, join, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
-import type { Document } from '../language/types.ts'
 import { allOf, entries, type Index, instants, rangeConditions } from './access/scope.ts'
 import { type Side, sideOf } from './conditions/conditions.ts'
+import type { Document } from './conditions/types.ts'
 import { type LightRow, place } from './header.ts'
 
 /** What is read of a payload: its documents, and what follows from them for a bill (costs/billed.ts), as texts. */

@@ -1,7 +1,7 @@
 // Writes call records: light fields as JSON, payload texts as the bytes that are stored.
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import type { CostsOfCall } from '../costs/call-costs.ts'
-import type { Document } from '../language/types.ts'
+import type { Document } from './conditions/types.ts'
 import { type LightRow, place } from './header.ts'
 import { mayHoldKey, membersOf, membersText } from './json-members.ts'
 import type { Payload } from './payloads.ts'

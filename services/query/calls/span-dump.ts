@@ -1,7 +1,7 @@
 // Puts the texts back that marks stand for in the raw span of a call, in SQL (in JS: content/span-dump.ts).
 import { markLead, marks } from '../../content/span-dump.ts'
 import { identifier, param, type Sql, sql } from '../../core/store/sql.ts'
-import type { Document } from '../language/types.ts'
+import type { Document } from './conditions/types.ts'
 
 const sqlMember = (text: Sql): Sql => {
   const colon = sql`position(${text}, '":')`

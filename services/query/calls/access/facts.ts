@@ -1,5 +1,6 @@
 // What a list of conjuncts says about columns that have an index: the planner picks its way in from these.
-import type { Condition, IndexFacts, Value } from '../../language/types.ts'
+import type { Condition, Value } from '../../language/types.ts'
+import type { IndexFacts } from '../conditions/types.ts'
 
 type Lists = {
   id: string[] | null

@@ -2,10 +2,11 @@
 import { type ProjectScope, param, projectQuery, type Sql, sql } from '../../../core/store/sql.ts'
 import type { Query } from '../../../core/store/store.ts'
 import { jsonExists, jsonString } from '../../language/json-sql.ts'
-import type { CompiledSort } from '../../language/types.ts'
 import { type CallConditions, callConditions, joined, light, sideOf } from '../conditions/conditions.ts'
 import type { Narrowed } from '../conditions/prepare.ts'
+import type { CompiledSort } from '../conditions/types.ts'
 import { compactRows } from '../header.ts'
+import type { CallReader } from '../reader.ts'
 import {
   type EndPlaces,
   endsAt,
@@ -18,7 +19,6 @@ import {
 } from './field-index-queries.ts'
 import { leafPath } from './field-index-tests.ts'
 import { mostTimes, readDirtyMinutes, readUntold } from './field-index-times.ts'
-import type { CallReader } from './plan.ts'
 import type { Key, Scope } from './scope.ts'
 import { decodeTimes } from './sorted-keys.ts'
 

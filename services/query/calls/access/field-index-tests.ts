@@ -5,8 +5,9 @@ import { identifier, type Sql, sql } from '../../../core/store/sql.ts'
 import { compileCondition } from '../../language/compile.ts'
 import { evaluateCondition } from '../../language/evaluate.ts'
 import { children } from '../../language/tree.ts'
-import type { Column, CompiledCondition, Condition, JsonField, Value } from '../../language/types.ts'
+import type { Column, Condition, JsonField, Value } from '../../language/types.ts'
 import { isCondition } from '../../language/typing.ts'
+import type { CompiledCondition } from '../conditions/types.ts'
 
 /** Where the values of a field may lie among the leaves. */
 export type LeafPath = {

@@ -1,9 +1,10 @@
 // Finds calls by leaves instead of by scanning payloads: start times of all calls that may match, for the planner to check.
 
-import type { CompiledCondition } from '../../language/types.ts'
 import { treeElements } from '../../language/weight.ts'
 import { conditionsOf, type Side } from '../conditions/conditions.ts'
+import type { CompiledCondition } from '../conditions/types.ts'
 import { compactRows } from '../header.ts'
+import type { CallReader } from '../reader.ts'
 import type { Direction } from './counts.ts'
 import { pastPositions } from './counts.ts'
 import {
@@ -18,7 +19,6 @@ import {
   leastOf,
 } from './field-index-queries.ts'
 import { type LeafTests, leafTests } from './field-index-tests.ts'
-import type { CallReader } from './plan.ts'
 import type { Range, Scope } from './scope.ts'
 import { decodeTimes } from './sorted-keys.ts'
 

@@ -1,33 +1,18 @@
-// Chooses the way in (index, windows of time, sorted keys) and yields the light rows of a call query page by page.
-import type { ProjectId } from '../../../core/ids.ts'
 import type { Sql } from '../../../core/store/sql.ts'
-import type { Query, QueryOptions, Store } from '../../../core/store/store.ts'
-import type { CompiledCallsQuery } from '../../language/types.ts'
+import type { Query } from '../../../core/store/store.ts'
 import { conditionsOf } from '../conditions/conditions.ts'
 import { type Narrowed, preparing, wayIn } from '../conditions/prepare.ts'
+import type { CompiledCallsQuery } from '../conditions/types.ts'
 import { compactRows, type LightRow, onlyRow, place } from '../header.ts'
 import { countQuery, keysQuery, newestVersion, pageQuery, rowsQuery, type TimeOrder } from '../page.ts'
-import type { Spread } from '../payloads.ts'
+import type { CallReader, Page } from '../reader.ts'
 import { totalSizeQuery } from '../trace-sizes.ts'
-import { type CountMemory, countProject } from './counts.ts'
+import { countProject } from './counts.ts'
 import { firstByLeaves } from './field-index-order.ts'
 import { leafWalk, narrowed } from './field-index-times.ts'
 import type { Key, Scope } from './scope.ts'
 import { decodeKeys, type Keys, listed } from './sorted-keys.ts'
 import { createWindows } from './windows.ts'
-
-export type CallReader = {
-  store: Pick<Store, 'bytes' | 'rows'>
-  projectId: ProjectId
-  query: CompiledCallsQuery
-  options: QueryOptions
-  memory: CountMemory
-  /** Whether payloads have an index of words. */
-  words?: boolean | undefined
-}
-
-/** Light rows in the order of the answer. */
-export type Page = { rows: LightRow[]; spread: Spread }
 
 /** Most light rows of one statement. */
 const pageRows = 2_000

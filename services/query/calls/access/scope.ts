@@ -1,7 +1,7 @@
 // Which calls a statement looks at: a range of start times, the entries of an index, or single keys.
 import type { ProjectId } from '../../../core/ids.ts'
 import { join, type ProjectScope, param, type Sql, sql } from '../../../core/store/sql.ts'
-import type { IndexFacts } from '../../language/types.ts'
+import type { IndexFacts } from '../conditions/types.ts'
 
 /** Start times in microseconds: from (inclusive), before (exclusive); null = open. */
 export type Range = { fromUs: number | null; beforeUs: number | null }

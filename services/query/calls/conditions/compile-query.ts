@@ -5,7 +5,7 @@ import { compileCondition } from '../../language/compile.ts'
 import { evaluateCondition } from '../../language/evaluate.ts'
 import { parseQuery } from '../../language/parse.ts'
 import { columnsOf } from '../../language/tree.ts'
-import type { CompiledCallsQuery, CompiledCondition, Condition, Document, Sources } from '../../language/types.ts'
+import type { Condition, Sources } from '../../language/types.ts'
 import { checkWeight } from '../../language/weight.ts'
 import { factsOf } from '../access/facts.ts'
 import { conditionsOf, copiesFor, mixedReads } from './conditions.ts'
@@ -14,6 +14,7 @@ import { callFields, isDocument, readsOf, type WireNames } from './fields.ts'
 import { filterConditions } from './filter.ts'
 import { joinedFields } from './joins.ts'
 import { compileSort } from './sort.ts'
+import type { CompiledCallsQuery, CompiledCondition, Document } from './types.ts'
 
 /** Sources for a light row under one alias and its documents under another. */
 const callSources =

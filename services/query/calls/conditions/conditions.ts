@@ -2,18 +2,12 @@
 
 import { isIndexed, mayHoldText } from '../../../content/word-index.ts'
 import { identifier, join, type ProjectScope, param, type Sql, sql } from '../../../core/store/sql.ts'
-import type {
-  CompiledCallsQuery,
-  CompiledCondition,
-  Document,
-  LightColumn,
-  Sources,
-  Virtual,
-} from '../../language/types.ts'
+import type { Sources } from '../../language/types.ts'
 import { allOf, rangeConditions, type Scope, scopeConditions, timeConditions } from '../access/scope.ts'
 import { documentSql } from '../span-dump.ts'
 import { givenCondition, isOfOneTable, type VirtualTexts, withVirtual } from './derived-fields.ts'
 import { isDocument } from './fields.ts'
+import type { CompiledCallsQuery, CompiledCondition, Document, LightColumn, Virtual } from './types.ts'
 
 // No condition goes to PREWHERE under FINAL: it would be tested before versions merge, and every column but the key may
 // change when a start or an end is sent again.

@@ -3,9 +3,10 @@ import { identifier, join, type ProjectScope, param, type Sql, sql } from '../..
 import { queueTexts } from '../../annotation-queues/call-texts.ts'
 import { feedbackTexts } from '../../feedback/call-texts.ts'
 import { jsonString } from '../../language/json-sql.ts'
-import type { CompiledCondition, Sources, Virtual } from '../../language/types.ts'
+import type { Sources } from '../../language/types.ts'
 import { allOf, entries, rangeConditions, type Scope } from '../access/scope.ts'
-import { isFeedback, isRef, type Joins, type RefField } from './joins.ts'
+import { isFeedback, isRef } from './joins.ts'
+import type { CompiledCondition, Joins, RefField, Virtual } from './types.ts'
 
 /** What stands behind refs: the texts of refs and, at the same places, the documents behind them. */
 export type Behind = ReadonlyMap<RefField['name'], { refs: string[]; documents: string[] }>

@@ -2,19 +2,10 @@
 import { fault } from '../../../core/http/errors.ts'
 import { type Sql, sql } from '../../../core/store/sql.ts'
 import { jsonPath, splitPath } from '../../language/path.ts'
-import type {
-  Column,
-  Document,
-  Field,
-  Fields,
-  JsonField,
-  LightColumn,
-  Row,
-  Sources,
-  Virtual,
-} from '../../language/types.ts'
+import type { Column, Field, Fields, JsonField, Row, Sources } from '../../language/types.ts'
 import { type Expanded, expandedPaths, listedAmong } from './expanded.ts'
 import { isVirtual, type JoinedFields, joinedFields } from './joins.ts'
+import type { Document, LightColumn, Virtual } from './types.ts'
 
 /** How the wire spells the user and run fields. */
 export type WireNames = { prefix: 'platform' | 'wb'; aliases: boolean }

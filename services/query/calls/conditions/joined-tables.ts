@@ -1,6 +1,6 @@
 // The tables beside those of calls that a call query may read, and the topics that they are filled from.
 import type { TopicName } from '../../../core/log/topics.ts'
-import type { CompiledCallsQuery } from '../../language/types.ts'
+import type { CompiledCallsQuery } from './types.ts'
 
 /** Tables that answer a query on calls alone. */
 export const callQueryTables = [

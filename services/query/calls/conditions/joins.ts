@@ -1,30 +1,8 @@
 // Fields of call queries whose values lie elsewhere: in feedback, in annotation queues, behind refs of the call's documents.
 import { fault } from '../../../core/http/errors.ts'
 import { jsonPath, splitPath } from '../../language/path.ts'
-import type { Field, JsonField, Segment, Virtual } from '../../language/types.ts'
-
-/** A text made from the feedback of a call. */
-export type FeedbackField = {
-  name: Extract<Virtual, `feedback_${string}`>
-  /** Feedback type; null = any. */
-  type: string | null
-  column: 'payload' | 'runnable_ref' | 'trigger_ref'
-  path: readonly Segment[]
-  /**
-   * `oldest`: the column of the oldest row, as JSON text. `first`: the first value that is not empty, as a JSON string.
-   * `all`: all of those, as a JSON list.
-   */
-  pick: 'oldest' | 'first' | 'all'
-}
-
-/** A text found behind a ref: the value at the last path, after a ref was followed at the end of each path before it. */
-export type RefField = {
-  name: Extract<Virtual, `ref_${string}`>
-  ref: JsonField
-  paths: Segment[][]
-}
-
-export type Joins = { feedback: FeedbackField[]; refs: RefField[]; queues: boolean }
+import type { Field, JsonField, Segment } from '../../language/types.ts'
+import type { FeedbackField, Joins, RefField, Virtual } from './types.ts'
 
 /** The fields of one request. Fields that read the same text share it. */
 export type JoinedFields = {

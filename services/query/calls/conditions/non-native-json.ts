@@ -3,7 +3,6 @@ import type { ProjectId } from '../../../core/ids.ts'
 import { identifier, join, projectQuery, type Sql, sql } from '../../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../../core/store/store.ts'
 import { evaluateValue } from '../../language/evaluate.ts'
-import type { CompiledCondition, Document } from '../../language/types.ts'
 import { allOf, rangeConditions, type Scope } from '../access/scope.ts'
 import { compactRows } from '../header.ts'
 import { documentSql } from '../span-dump.ts'
@@ -18,6 +17,7 @@ import {
 } from './conditions.ts'
 import { isRef } from './joins.ts'
 import type { RefPlace, RefTexts } from './refs-behind.ts'
+import type { CompiledCondition, Document } from './types.ts'
 
 type Source = { store: Pick<Store, 'bytes'>; options: QueryOptions }
 

@@ -7,7 +7,7 @@ import type { JsonField } from '../../language/types.ts'
 import type { RefSource } from '../../refs/load.ts'
 import { resolveRefs } from '../../refs/refs.ts'
 import type { Behind } from './derived-fields.ts'
-import type { RefField } from './joins.ts'
+import type { RefField } from './types.ts'
 
 /** Refs that are resolved at once: their values are held until the wanted part is cut out. */
 const atOnce = 500

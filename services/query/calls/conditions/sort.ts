@@ -7,9 +7,10 @@ import { compileValue } from '../../language/compile.ts'
 import { compareScalars, evaluateValue, jsonPresent } from '../../language/evaluate.ts'
 import { jsonExists } from '../../language/json-sql.ts'
 import { columnsOf } from '../../language/tree.ts'
-import type { CallRow, CompiledSort, Field, Fields, Row, Scalar, Sources, Value } from '../../language/types.ts'
+import type { Field, Fields, Row, Scalar, Sources, Value } from '../../language/types.ts'
 import { distinctTerms } from '../../sort-terms.ts'
 import { callColumn, readsOf } from './fields.ts'
+import type { CallRow, CompiledSort } from './types.ts'
 
 type Direction = 'asc' | 'desc'
 type Sortable = Exclude<Field, { is: 'list' }>

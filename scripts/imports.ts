@@ -1,0 +1,102 @@
+// Which folder may import which: one table of rooms, and no cycles between files, types included.
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+
+/** A room is a folder or a file; what lies in it may import itself, the rooms and the packages that are listed, and node's own modules. */
+type Room = { folder: string; rooms: readonly string[]; packages: readonly string[] }
+
+const core = ['schemas', 'services/core']
+const shared = [...core, 'services/events', 'services/content']
+const everything = ['schemas', 'services']
+
+/** The first room whose folder a file lies in is its room. */
+export const rooms: readonly Room[] = [
+  { folder: 'schemas', rooms: [], packages: ['zod'] },
+  { folder: 'services/core/http', rooms: core, packages: ['express', 'prom-client', 'zod'] },
+  { folder: 'services/core/log/kafka', rooms: core, packages: ['kafkajs'] },
+  { folder: 'services/core/store/chdb', rooms: core, packages: ['chdb'] },
+  { folder: 'services/core/store/server', rooms: core, packages: ['@clickhouse/client'] },
+  {
+    folder: 'services/core',
+    rooms: core,
+    packages: ['@aws-sdk/client-s3', 'fs-native-extensions', 'pino', 'prom-client', 'zod'],
+  },
+  { folder: 'services/events', rooms: shared, packages: [] },
+  { folder: 'services/content', rooms: shared, packages: [] },
+  {
+    folder: 'services/ingest',
+    rooms: shared,
+    packages: ['@cfworker/json-schema', 'busboy', 'unicode-emoji-json', 'zod'],
+  },
+  { folder: 'services/worker', rooms: shared, packages: ['prom-client'] },
+  { folder: 'services/query/language', rooms: core, packages: [] },
+  { folder: 'services/query', rooms: shared, packages: ['@cfworker/json-schema', 'prom-client', 'zod'] },
+  { folder: 'services/inference', rooms: shared, packages: ['eventsource-parser', 'undici', 'zod'] },
+  { folder: 'services/evaluation', rooms: shared, packages: ['zod'] },
+  { folder: 'services/training', rooms: shared, packages: ['zod'] },
+  { folder: 'services/operations', rooms: [...shared, 'services/worker'], packages: ['zod'] },
+  { folder: 'services/app', rooms: everything, packages: ['prom-client', 'zod'] },
+  { folder: 'services/cli', rooms: everything, packages: [] },
+  { folder: 'services/main.ts', rooms: ['services/cli'], packages: [] },
+]
+
+type Import = { from: string; target: string }
+
+const inFolder = (file: string, folder: string): boolean => file === folder || file.startsWith(`${folder}/`)
+
+const statement =
+  /^\s*(?:import|export)\b[^'"]*?\bfrom\s*['"]([^'"]+)['"]|^\s*import\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm
+
+/** @param text of a TypeScript file: what it imports, types included, as paths of the repository or names of packages */
+export const importsOf = (from: string, text: string): Import[] =>
+  [...text.matchAll(statement)].map(([, one, two, three]) => {
+    const name = one ?? two ?? three ?? ''
+    return { from, target: name.startsWith('.') ? normalize(join(dirname(from), name)) : name }
+  })
+
+const packageOf = (name: string): string =>
+  name
+    .split('/')
+    .slice(0, name.startsWith('@') ? 2 : 1)
+    .join('/')
+
+/** What breaks the table. Files of no room, such as tests, may import what they like. */
+export function roomFaults(imports: readonly Import[]): string[] {
+  return imports.flatMap(({ from, target }) => {
+    const room = rooms.find(({ folder }) => inFolder(from, folder))
+    if (room === undefined || target.startsWith('node:')) return []
+    const isFile = target.endsWith('.ts') || target.endsWith('.json')
+    const allowed = isFile
+      ? [room.folder, ...room.rooms].some((folder) => inFolder(target, folder))
+      : room.packages.includes(packageOf(target))
+    return allowed ? [] : [`${from} may not import ${target}: see the table of scripts/imports.ts`]
+  })
+}
+
+/** Files that import one another, each cycle once, as a chain that ends where it begins. */
+export function importCycles(imports: readonly Import[]): string[] {
+  const targets = Map.groupBy(imports, ({ from }) => from)
+  const done = new Set<string>()
+  const faults: string[] = []
+  const visit = (file: string, path: readonly string[]): void => {
+    const at = path.indexOf(file)
+    if (at >= 0) {
+      faults.push(`imports go round: ${[...path.slice(at), file].join(' -> ')}`)
+      return
+    }
+    if (done.has(file)) return
+    for (const { target } of targets.get(file) ?? []) visit(target, [...path, file])
+    done.add(file)
+  }
+  for (const file of targets.keys()) visit(file, [])
+  return faults
+}
+
+/** All imports of the repository's TypeScript. */
+export const repositoryImports = (root: string): Import[] =>
+  execFileSync('git', ['ls-files', '-z', '*.ts'], { cwd: root })
+    .toString()
+    .split('\0')
+    .filter((file) => file !== '')
+    .flatMap((file) => importsOf(file, readFileSync(join(root, file), 'utf8')))

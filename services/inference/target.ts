@@ -1,0 +1,51 @@
+// Where the requests for a model go, and what is known when that is found out.
+import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
+import type { EngineModels } from './models.ts'
+import type { Providers } from './providers.ts'
+import type { Secrets } from './secrets.ts'
+import type { Upstream } from './upstream.ts'
+import type { Credentials } from './vertex.ts'
+
+export type InferenceConfig = {
+  engineUrl: string | undefined
+  engineKey: string
+  enginePrefix: string
+  enginePriority: boolean
+  /** Paths that GET /inference/v1 passes on to the default engine; `*` stands for one segment. */
+  engineGetPaths: readonly string[]
+  inferenceConcurrency: number | undefined
+  allowPrivateNetworks: boolean
+  maxBodyBytes: number
+}
+
+export type ResolveDeps = {
+  config: InferenceConfig
+  providers: () => Providers
+  secrets: Secrets
+  invoke: Invoke
+  upstream: Upstream
+  engineModels: EngineModels
+}
+
+/** Where requests for a model go. */
+export type Target = {
+  /** Name for messages. */
+  provider: string
+  /** The model as the provider knows it; undefined = its default. */
+  model: string | undefined
+  url(path: string): string
+  headers: Record<string, string>
+  /** Texts that must not come out again. */
+  secrets: readonly string[]
+  isTrusted: boolean
+  drops: readonly string[]
+}
+
+export type Asked = {
+  model: string
+  projectId: string
+  as: InvokeCaller
+  /** Of the request; only some providers have versions. */
+  apiVersion: string | undefined
+  credentials: Credentials | undefined
+}

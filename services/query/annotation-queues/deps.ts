@@ -1,0 +1,14 @@
+// What the routes of annotation queues work with.
+import type { Clock } from '../../core/clock/clock.ts'
+import type { KeyedLock } from '../../core/concurrency/keyed-lock.ts'
+import type { Freshness } from '../../core/log/freshness.ts'
+import type { Log } from '../../core/log/log.ts'
+import type { Store } from '../../core/store/store.ts'
+
+export type ReadDeps = { store: Pick<Store, 'bytes'>; freshness: Freshness }
+
+export type AnnotationQueueDeps = ReadDeps & {
+  log: Pick<Log, 'append'>
+  clock: Clock
+  lock: KeyedLock
+}

@@ -1,0 +1,123 @@
+// What a call query is once it is compiled: conditions, facts for an index, an order, and what they read of a call.
+import type { Sql } from '../../../core/store/sql.ts'
+import type { Condition, JsonField, Row, Segment, Sources, Value } from '../../language/types.ts'
+
+/** JSON texts of a call that live in the payload table. */
+export type Document = 'attributes' | 'inputs' | 'output' | 'summary' | 'otel_dump'
+
+/** Texts that are made for a row from elsewhere: from feedback, from queues, or from behind a ref of a document. */
+export type Virtual = `feedback_${number}` | `ref_${number}` | 'queues'
+
+/** Physical columns of the light table that expressions read. */
+export type LightColumn =
+  | 'project_id'
+  | 'id'
+  | 'trace_id'
+  | 'parent_id'
+  | 'thread_id'
+  | 'turn_id'
+  | 'op_name'
+  | 'display_name'
+  | 'exception'
+  | 'user_id'
+  | 'run_id'
+  | 'run_step'
+  | 'run_step_end'
+  | 'started_at'
+  | 'ended_at'
+  | 'end_ver'
+  | 'error_count'
+  | 'input_refs'
+  | 'output_refs'
+
+/** A call as the JS evaluator reads it: the light columns by name and the documents that the condition needs. */
+export type CallRow = Row
+
+/** A text made from the feedback of a call. */
+export type FeedbackField = {
+  name: Extract<Virtual, `feedback_${string}`>
+  /** Feedback type; null = any. */
+  type: string | null
+  column: 'payload' | 'runnable_ref' | 'trigger_ref'
+  path: readonly Segment[]
+  /**
+   * `oldest`: the column of the oldest row, as JSON text. `first`: the first value that is not empty, as a JSON string.
+   * `all`: all of those, as a JSON list.
+   */
+  pick: 'oldest' | 'first' | 'all'
+}
+
+/** A text found behind a ref: the value at the last path, after a ref was followed at the end of each path before it. */
+export type RefField = {
+  name: Extract<Virtual, `ref_${string}`>
+  ref: JsonField
+  paths: Segment[][]
+}
+
+export type Joins = { feedback: FeedbackField[]; refs: RefField[]; queues: boolean }
+
+/** One conjunct: rows for which it is NULL do not match either. */
+export type CompiledCondition = {
+  needs: ReadonlySet<Document>
+  joins: ReadonlySet<Virtual>
+  columns: ReadonlySet<LightColumn>
+  /** Boolean (maybe Nullable) SQL expression. Default sources: `c.<column>` and `p.<document>`. */
+  sql(of?: Sources): Sql
+  /** What it was compiled from. */
+  tree: Condition
+  /** The same in JS: for documents that the engine cannot read. */
+  evaluate(row: CallRow): boolean
+}
+
+/** Facts implied by the conjuncts, for choosing an index; null = nothing known. Every fact is also among the conjuncts. */
+export type IndexFacts = {
+  /** True when no call can match. */
+  nothing: boolean
+  ids: string[] | null
+  traceIds: string[] | null
+  parentIds: string[] | null
+  threadIds: string[] | null
+  turnIds: string[] | null
+  /** Exact op names; null also when a prefix form is among them. */
+  opNames: string[] | null
+  rootsOnly: boolean
+  /** started_at in microseconds: from (inclusive) and before (exclusive). */
+  startedFrom: number | null
+  startedBefore: number | null
+  /**
+   * Set when the conjuncts say nothing besides the started_at bounds: all calls, or just the roots. The counters know
+   * these.
+   */
+  counted: 'calls' | 'roots' | null
+}
+
+export type CompiledSort = {
+  needs: ReadonlySet<Document>
+  joins: ReadonlySet<Virtual>
+  columns: ReadonlySet<LightColumn>
+  /** What it goes by. */
+  fields: readonly Value[]
+  /** Terms after ORDER BY; null = no order asked for (`sort_by: []`). */
+  orderBy(of?: Sources): Sql | null
+  /** Set when the order is started_at, then id: windows of time can be walked in this direction. */
+  startedAtOnly: 'asc' | 'desc' | null
+  /** Direction of the id term that follows, when startedAtOnly is set. */
+  idDirection: 'asc' | 'desc' | null
+  /** Set when the order is that of one JSON field, then the id. */
+  byField: { json: JsonField; direction: 'asc' | 'desc'; idDirection: 'asc' | 'desc' } | null
+  /** The same order in JS. */
+  compare(a: CallRow, b: CallRow): number
+}
+
+export type CompiledCallsQuery = {
+  /** Conjuncts on light columns only: evaluate them first. */
+  light: CompiledCondition[]
+  /** Conjuncts that need documents or virtual texts. */
+  payload: CompiledCondition[]
+  /** What the virtual texts of conditions and order are made of. */
+  joins: Joins
+  /** Documents of all payload conjuncts. */
+  needs: ReadonlySet<Document>
+  facts: IndexFacts
+  sort: CompiledSort
+}

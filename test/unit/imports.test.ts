@@ -1,0 +1,46 @@
+// Which folder may import which, as `npm run check` looks at it.
+import { expect, it } from 'vitest'
+import { importCycles, importsOf, roomFaults } from '../../scripts/imports.ts'
+
+it('reads imports of every form, types included, as paths of the repository', () => {
+  const text = `import { a } from './a.ts'
+import type { B } from '../b.ts'
+import {
+  c,
+  type D,
+} from 'zod'
+import './side-effect.ts'
+export { e } from './e.ts'
+const f = await import('./f.ts')
+const text = "import nothing"
+`
+  expect(importsOf('services/core/x.ts', text).map(({ target }) => target)).toEqual([
+    ...['services/core/a.ts', 'services/b.ts', 'zod', 'services/core/side-effect.ts', 'services/core/e.ts'],
+    'services/core/f.ts',
+  ])
+})
+
+it.each([
+  ['services/core/log/log.ts', 'services/core/clock/clock.ts', true],
+  ['services/core/log/log.ts', 'services/events/calls.ts', false],
+  ['services/core/log/log.ts', 'kafkajs', false],
+  ['services/core/log/kafka/client.ts', 'kafkajs', true],
+  ['services/core/log/kafka/client.ts', 'node:net', true],
+  ['services/ingest/calls/routes.ts', 'services/query/calls/routes.ts', false],
+  ['services/query/language/parse.ts', 'services/query/calls/page.ts', false],
+  ['services/operations/repair/repair.ts', 'services/worker/run.ts', true],
+  ['services/worker/run.ts', 'services/operations/repair/repair.ts', false],
+  ['schemas/calls.ts', 'zod', true],
+  ['schemas/calls.ts', 'services/core/ids.ts', false],
+  ['services/main.ts', 'services/cli/run.ts', true],
+  ['services/main.ts', 'services/app/server.ts', false],
+  ['test/unit/imports.test.ts', 'services/main.ts', true],
+])('%s importing %s is allowed: %s', (from, target, isAllowed) => {
+  expect(roomFaults([{ from, target }])).toHaveLength(isAllowed ? 0 : 1)
+})
+
+it('names a cycle once, with the files of it', () => {
+  const chain = (...files: string[]) => files.slice(1).map((target, i) => ({ from: files[i] as string, target }))
+  expect(importCycles(chain('a', 'b', 'c'))).toEqual([])
+  expect(importCycles([...chain('a', 'b', 'c', 'b'), ...chain('d', 'c')])).toEqual(['imports go round: b -> c -> b'])
+})
