@@ -8,6 +8,15 @@ COPY package.json package-lock.json ./
 # No package needs its install script: the engine comes as a package, and the image has its own Node.
 RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node node_modules/node-bin-* /root/.npm
 
+FROM node:24-bookworm-slim AS page
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts && rm -rf /root/.npm
+COPY scripts scripts
+COPY schemas schemas
+COPY services services
+RUN node scripts/build-page.ts
+
 FROM packages AS packages-roles
 RUN rm -rf node_modules/@chdb
 
@@ -18,6 +27,7 @@ COPY package.json ./
 COPY schemas schemas
 COPY clickhouse clickhouse
 COPY services services
+COPY --from=page /app/services/web/dist services/web/dist
 RUN mkdir -p /data/blobs && chown -R node:node /data
 USER node
 VOLUME /data

@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, delimiter, join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 // Test processes inherit it: a busy engine connection occupies a thread, and killing its query needs another one.
@@ -51,9 +51,35 @@ const generated = (): string[] => {
     .map(({ file }) => `test/${file}`)
 }
 
+/** Tests of the page need a Chromium: the one that CALLHOUSE_CHROMIUM names, or one in the path. */
+function browserProject() {
+  const { CALLHOUSE_CHROMIUM, CALLHOUSE_TEST_BROWSER, PATH = '' } = process.env
+  const inPath = ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) =>
+    PATH.split(delimiter).map((folder) => join(folder, name)),
+  )
+  const chromium = [CALLHOUSE_CHROMIUM ?? '', ...inPath].find((path) => path !== '' && existsSync(path))
+  if (chromium === undefined) {
+    const line = 'no Chromium in the path, nor in CALLHOUSE_CHROMIUM: the tests of the web page are left out'
+    if (CALLHOUSE_TEST_BROWSER === 'required') throw new Error(line)
+    process.stderr.write(`${line}\n`)
+    return []
+  }
+  const env = { CALLHOUSE_CHROMIUM: chromium }
+  const include = ['test/browser/*.test.ts']
+  return [{ test: { name: 'browser', include, env, globalSetup: ['test/browser/build.ts'], ...limits } }]
+}
+
 const tiers = {
-  normal: [
-    { test: { name: 'all', include: ['test/**/*.test.ts'], exclude: deepOnly.map(fileOf), ...limits } },
+  normal: () => [
+    {
+      test: {
+        name: 'all',
+        include: ['test/**/*.test.ts'],
+        exclude: ['test/browser/**', ...deepOnly.map(fileOf)],
+        ...limits,
+      },
+    },
+    ...browserProject(),
     {
       test: {
         name: 'servers',
@@ -63,7 +89,7 @@ const tiers = {
       },
     },
   ],
-  deep: [
+  deep: () => [
     { test: { name: 'deep', include: [...generated(), ...deepOnly.map(fileOf)], ...limits, testTimeout: 1_200_000 } },
     {
       test: {
@@ -83,6 +109,6 @@ export default defineConfig({
     pool: 'forks',
     // One more than cores in CI: while a file waits for a process or the broker, the others go on.
     maxWorkers: 3,
-    projects: process.env.CALLHOUSE_TEST_DEEP === '1' ? tiers.deep : tiers.normal,
+    projects: process.env.CALLHOUSE_TEST_DEEP === '1' ? tiers.deep() : tiers.normal(),
   },
 })

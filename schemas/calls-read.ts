@@ -54,7 +54,7 @@ export const callsDeleteResponse = z.object({ num_deleted: z.int() })
 const timestamp = z.iso.datetime()
 
 /** One call; the fields `<prefix>_user_id`, `_run_id`, `_run_step`, `_run_step_end` are spelled with the wire prefix. */
-const callRecord = z.looseObject({
+export const callRecord = z.looseObject({
   id: z.string(),
   project_id: z.string(),
   op_name: z.string(),

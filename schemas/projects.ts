@@ -1,6 +1,6 @@
 // Wire contract of the routes about a project as a whole.
 import { z } from 'zod'
-import { bool, intFrom, withDefault } from './coerce.ts'
+import { bool, intFrom, optional, text, withDefault } from './coerce.ts'
 
 const included = withDefault(bool(), true)
 
@@ -24,3 +24,29 @@ export const ttlSettingsReadRequest = z.object({ project_id: z.string() })
 export const ttlSettingsUpdateRequest = z.object({ project_id: z.string(), retention_days: intFrom(1).nullish() })
 
 export const ttlSettingsResponse = z.object({ retention_days: z.int().nullable() })
+
+export const projectsQueryRequest = z.object({
+  search: optional(text()),
+  sort_by: optional(
+    z.array(
+      z.object({
+        field: z.enum(['project_id', 'calls', 'calls_24h', 'errors_24h', 'first_call_at', 'last_call_at']),
+        direction: z.enum(['asc', 'desc']),
+      }),
+    ),
+  ),
+  limit: optional(intFrom(1)),
+  offset: optional(intFrom(0)),
+})
+
+const projectEntry = z.object({
+  project_id: z.string(),
+  calls: z.int(),
+  calls_24h: z.int(),
+  errors_24h: z.int(),
+  /** Times of the counters: to the hour and to the minute. */
+  first_call_at: z.iso.datetime().nullable(),
+  last_call_at: z.iso.datetime().nullable(),
+})
+
+export const projectsQueryResponse = z.object({ projects: z.array(projectEntry), total: z.int() })

@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { missingInstall } from './packages.mjs'
+import { needsBuild } from './page-stamp.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const modules = join(root, 'node_modules')
@@ -25,6 +26,8 @@ const commands = {
   bench: ['scripts/bench/main.ts'],
   demo: ['scripts/demo.ts'],
   paths: ['scripts/paths.ts'],
+  page: ['scripts/build-page.ts', '--watch'],
+  'page:build': ['scripts/build-page.ts'],
 }
 const [name = 'start', ...rest] = process.argv.slice(2)
 const command = commands[name]
@@ -33,7 +36,7 @@ if (!command) {
   process.exit(2)
 }
 /** All others need tests and tools too. */
-const forRunning = ['start', 'callhouse', 'paths']
+const forRunning = ['start', 'callhouse', 'paths', 'page:build']
 
 const packagesOf = (path) => JSON.parse(readFileSync(path, 'utf8')).packages
 const noted = join(modules, '.package-lock.json')
@@ -56,7 +59,16 @@ const env = { UV_THREADPOOL_SIZE: '24', NODE_COMPILE_CACHE: join(modules, '.cach
 if (name === 'test:deep') env.CALLHOUSE_TEST_DEEP = '1'
 const { spawn } = await import('node:child_process')
 const [script, ...fixed] = command
-const child = spawn(node, [join(root, script), ...fixed, ...rest], { stdio: 'inherit', env })
+/** The page is built beside a server that listens already: neither waits for the other. */
+const buildsPage = name === 'start' && env.CALLHOUSE_PAGE !== 'false' && needsBuild(root)
+const stdio = buildsPage ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit'
+const child = spawn(node, [join(root, script), ...fixed, ...rest], { stdio, env })
+if (buildsPage)
+  child.once('message', () => {
+    child.disconnect()
+    const build = spawn(node, [join(root, 'scripts', 'build-page.ts')], { stdio: ['ignore', 2, 2], env })
+    child.once('exit', () => build.kill())
+  })
 // A terminal sends Ctrl-C to the whole group: the child has it already, and a second one would end it at once.
 process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'))
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))

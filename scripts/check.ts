@@ -1,11 +1,12 @@
 // `npm run check`: formatter, linter, import rules, types, dead code, and rules of this repository, side by side.
 import { execFile, execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { glossaryFaults, glossaryWords, namesOf } from './glossary.ts'
 import { importCycles, repositoryImports, roomFaults } from './imports.ts'
 import { migrationFaults } from './migration-numbers.ts'
+import { distFolder, pageInstall } from './page-stamp.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const maxLines = 400
@@ -31,7 +32,7 @@ const outcome = (name: string, faults: string[]): Outcome => ({
 
 /** A file of ours that no one reads at one sitting. The official .proto files are not ours. */
 function longFiles(): Outcome {
-  const listed = execFileSync('git', ['ls-files', '-z', '*.ts', '*.mjs', '*.sql', '*.md'], { cwd: root })
+  const listed = execFileSync('git', ['ls-files', '-z', '*.ts', '*.tsx', '*.mjs', '*.sql', '*.md'], { cwd: root })
   const faults = listed
     .toString()
     .split('\0')
@@ -79,14 +80,33 @@ function manual(): Outcome {
   return outcome('manual', faults)
 }
 
+/** What a reader downloads before the list of calls shows, and the limits of docs/web-page.md, in bytes (brotli). */
+function pageSizes(): Outcome {
+  const folder = join(root, distFolder, 'assets')
+  if (!existsSync(folder)) return outcome('sizes of the page', [])
+  const shell = readFileSync(join(root, distFolder, 'index.html'), 'utf8')
+  const files = readdirSync(folder)
+  const sizeOf = (name: string) => statSync(join(folder, `${name}.br`)).size
+  const limit = (name: string) => (!name.endsWith('.js') ? 20_000 : shell.includes(name) ? 150_000 : 140_000)
+  const faults = files
+    .filter((name) => /\.(?:js|css)$/.test(name) && files.includes(`${name}.br`) && sizeOf(name) > limit(name))
+    .map((name) => `${name} has ${sizeOf(name)} bytes, more than ${limit(name)}`)
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  const { names, paths } = pageInstall(packages)
+  if (names.length > 26 || paths.size > 120)
+    faults.push(`the page needs ${names.length} packages, ${paths.size} in all`)
+  return outcome('sizes of the page', faults)
+}
+
 const outcomes = [
   longFiles(),
   lockFile(),
   migrations(),
+  pageSizes(),
   glossary(),
   imports(),
   manual(),
-  ...(await Promise.all([tool('biome', 'check'), tool('tsc'), tool('knip')])),
+  ...(await Promise.all([tool('biome', 'check'), tool('tsc'), tool('tsc', '-p', 'services/web/page'), tool('knip')])),
 ]
 for (const { name, text, passed } of outcomes) {
   if (!passed) process.stdout.write(`${text}\n`)

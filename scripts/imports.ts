@@ -4,7 +4,13 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
 /** A room is a folder or a file; what lies in it may import itself, the rooms and the packages that are listed, and node's own modules. */
-type Room = { folder: string; rooms: readonly string[]; packages: readonly string[] }
+type Room = {
+  folder: string
+  rooms: readonly string[]
+  packages: readonly string[]
+  /** What runs in a browser has no modules of node, and no other room of services imports it. */
+  isInBrowser?: true
+}
 
 const core = ['schemas', 'services/core']
 const shared = [...core, 'services/events', 'services/content']
@@ -36,6 +42,15 @@ export const rooms: readonly Room[] = [
   { folder: 'services/evaluation', rooms: shared, packages: ['zod'] },
   { folder: 'services/training', rooms: shared, packages: ['zod'] },
   { folder: 'services/operations', rooms: [...shared, 'services/worker'], packages: ['zod'] },
+  { folder: 'services/web/page/vite.config.ts', rooms: [], packages: ['vite'] },
+  { folder: 'services/web/page/engine', rooms: [], packages: [], isInBrowser: true },
+  {
+    folder: 'services/web/page',
+    rooms: ['schemas'],
+    packages: ['@tanstack/react-query', '@tanstack/react-router', 'react', 'react-dom'],
+    isInBrowser: true,
+  },
+  { folder: 'services/web', rooms: core, packages: ['zod'] },
   { folder: 'services/app', rooms: everything, packages: ['prom-client', 'zod'] },
   { folder: 'services/cli', rooms: everything, packages: [] },
   { folder: 'services/main.ts', rooms: ['services/cli'], packages: [] },
@@ -61,14 +76,17 @@ const packageOf = (name: string): string =>
     .slice(0, name.startsWith('@') ? 2 : 1)
     .join('/')
 
+/** Bundlers take more than programs: `main.ts?worker&url`. */
+const isFile = /\.(?:tsx?|json|css|svg)(?:\?.*)?$/
+
 /** What breaks the table. Files of no room, such as tests, may import what they like. */
 export function roomFaults(imports: readonly Import[]): string[] {
   return imports.flatMap(({ from, target }) => {
     const room = rooms.find(({ folder }) => inFolder(from, folder))
-    if (room === undefined || target.startsWith('node:')) return []
-    const isFile = target.endsWith('.ts') || target.endsWith('.json')
-    const allowed = isFile
-      ? [room.folder, ...room.rooms].some((folder) => inFolder(target, folder))
+    if (room === undefined || (target.startsWith('node:') && !room.isInBrowser)) return []
+    const isOfPage = rooms.some(({ folder, isInBrowser }) => isInBrowser && inFolder(target, folder))
+    const allowed = isFile.test(target)
+      ? [room.folder, ...room.rooms].some((folder) => inFolder(target, folder)) && (room.isInBrowser || !isOfPage)
       : room.packages.includes(packageOf(target))
     return allowed ? [] : [`${from} may not import ${target}: see the table of scripts/imports.ts`]
   })
@@ -95,7 +113,7 @@ export function importCycles(imports: readonly Import[]): string[] {
 
 /** All imports of the repository's TypeScript. */
 export const repositoryImports = (root: string): Import[] =>
-  execFileSync('git', ['ls-files', '-z', '*.ts'], { cwd: root })
+  execFileSync('git', ['ls-files', '-z', '*.ts', '*.tsx'], { cwd: root })
     .toString()
     .split('\0')
     .filter((file) => file !== '')

@@ -1,4 +1,5 @@
 // Which install a command still needs, by what npm noted of its last one. Plain JavaScript, for any Node from 18 on.
+import { pageInstall } from './page-stamp.mjs'
 
 /** npm marks what only tests and tools need; what is also an optional part of something else may be there or not. */
 const isForRunning = ({ dev, devOptional }) => !dev && !devOptional
@@ -17,8 +18,10 @@ export function missingInstall(wanted, present, needsAll) {
   const entries = Object.entries(wanted).filter(([path]) => path !== '')
   const needed = entries.filter(([, one]) => needsAll || isForRunning(one))
   if (present !== undefined && needed.every((entry) => isThere(present, entry))) return undefined
-  // Who has tests and tools keeps them when packages change.
-  const hasAll = needsAll || (present !== undefined && entries.some(([path, { dev }]) => dev && present[path]))
+  // Who has tests and tools keeps them when packages change; what builds the page is not of them.
+  const ofPage = pageInstall(wanted).paths
+  const isTool = ([path, { dev }]) => dev && !ofPage.has(path) && present[path]
+  const hasAll = needsAll || (present !== undefined && entries.some(isTool))
   const scope = hasAll ? '--include=dev' : '--omit=dev'
   // `ci` begins by removing everything, from under a server that runs; `install` adds and replaces what differs.
   return present === undefined ? ['ci', scope] : ['install', '--no-save', scope]

@@ -5,10 +5,13 @@ import { fileURLToPath } from 'node:url'
 import { loadConfig } from '../services/app/config.ts'
 import type { ServerRole } from '../services/app/roles.ts'
 import { type RouteDeps, routesOf } from '../services/app/routes.ts'
+import type { Keys } from '../services/core/http/keys.ts'
 import type { Route } from '../services/core/http/route.ts'
+import type { Sessions } from '../services/core/http/session.ts'
 import { type TopicName, topics } from '../services/core/log/topics.ts'
 import { splitStatements } from '../services/core/store/sql-text.ts'
 import { openGeoRanges } from '../services/query/service/geolocate.ts'
+import type { Assets } from '../services/web/assets.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -25,6 +28,8 @@ export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
   const absent = new Proxy({}, { get: () => unused }) as never
   const { config } = loaded
   const service = { version: '', config, geo: openGeoRanges(undefined), health: unused, isShuttingDown: unused }
+  const sessions = absent as Sessions
+  const web = { assets: absent as Assets, sessions, keys: absent as Keys, server: { version: '', config } }
   const deps: RouteDeps = {
     config,
     log: absent,
@@ -36,6 +41,7 @@ export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
     lock: absent,
     slots: absent,
     service,
+    web,
     providers: absent,
     logger: absent,
   }
@@ -94,7 +100,7 @@ export function flowsFrom(table: string): Flow[] {
   return taken
 }
 
-const folders = ['ingest', 'query', 'evaluation', 'inference', 'training'].map((name) => `services/${name}`)
+const folders = ['ingest', 'query', 'evaluation', 'inference', 'training', 'web'].map((name) => `services/${name}`)
 const modules = folders
   .filter((folder) => existsSync(join(root, folder)))
   .flatMap((folder) =>

@@ -1,9 +1,10 @@
-// `npm run bench <name>`: ingest [calls] [rounds], reads [calls] [repetitions] [folder to keep], readers [calls] [calls per second], restart [calls] [repetitions] [folder to keep], kafka [calls] [rounds], objects [rows of the long table].
+// `npm run bench <name>`: ingest [calls] [rounds], reads [calls] [repetitions] [folder to keep], readers [calls] [calls per second], restart [calls] [repetitions] [folder to keep], kafka [calls] [rounds], objects [rows of the long table], page [calls] [repetitions].
 import { benchIngest } from './ingest.ts'
 import { benchKafka } from './kafka.ts'
 import { benchKafkaClients } from './kafka-clients.ts'
 import { benchObjects } from './objects.ts'
 import { benchOtlp } from './otlp.ts'
+import { benchPage } from './page.ts'
 import { benchReaders } from './readers.ts'
 import { benchReads } from './reads.ts'
 import { benchRestart } from './restart.ts'
@@ -17,6 +18,7 @@ const benches: Record<string, () => Promise<void>> = {
   readers: () => benchReaders(Number(size ?? 1_000_000), Number(times ?? 8_000)),
   'kafka-clients': () => benchKafkaClients(Number(size ?? 20_000), Number(times ?? 3)),
   objects: () => benchObjects(Number(size ?? 1_000_000)),
+  page: () => benchPage(Number(size ?? 20_000), Number(times ?? 9)),
   restart: () => benchRestart(Number(size ?? 1_000_000), Number(times ?? 5), folder),
 }
 const bench = benches[name ?? '']

@@ -4,6 +4,7 @@ import { totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { parseBucketUrl } from '../core/blobs/bucket-url.ts'
+import { isMasterKey } from '../core/master-key.ts'
 import { type FlagTypes, parseArguments } from '../core/process/arguments.ts'
 import {
   type About,
@@ -47,6 +48,22 @@ function isOrigin(entry: string): boolean {
 const configSchema = z.object({
   port: integer(6400, 'port to listen on; 0 = any free port', 0, 65535),
   host: text('127.0.0.1', 'address to listen on'),
+  page: truth(true, 'serve the web page at /'),
+  basePath: setting(
+    '',
+    'path that a proxy strips before requests come here, /obs/callhouse; none = /',
+    z.string().regex(/^(?:\/[\w~-][\w.~-]*)*$/, { error: 'must be a path such as /obs/callhouse' }),
+  ),
+  sessionHours: integer(168, 'longest life of a sign-in to the page', 1, 8760),
+  sessionIdleMinutes: integer(1440, 'a sign-in that is not used for so long ends', 5, 525_600),
+  masterKey: secret(
+    setting(
+      '',
+      'key of what the server seals, 32 bytes in base64; none = a file in the data folder, on one machine',
+      z.string().refine((value) => value === '' || isMasterKey(value), { error: 'must be 32 bytes in base64' }),
+    ),
+  ),
+  masterKeyFile: path('file that holds the master key'),
   dataDir: setting(
     '.callhouse',
     'data folder of an embedded installation',

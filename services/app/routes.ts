@@ -57,6 +57,9 @@ import { createTableUpdateRoutes } from '../query/tables/update.ts'
 import { createThreadRoutes } from '../query/threads/routes.ts'
 import { createUsageRoutes } from '../query/usage/routes.ts'
 import { createTrainingRoutes } from '../training/routes.ts'
+import type { Assets } from '../web/assets.ts'
+import { createPageRoutes } from '../web/routes.ts'
+import { createSessionRoutes, type SessionRouteDeps } from '../web/session-routes.ts'
 import type { Config } from './config.ts'
 import { does, type ServerRole } from './roles.ts'
 
@@ -76,6 +79,8 @@ export type RouteDeps = {
   logger: Pick<Logger, 'warn'>
   /** About the process itself; without it the routes that tell of it are left out. */
   service?: ServiceDeps
+  /** The web page; without it, it is not served. */
+  web?: { assets: Assets } & Omit<SessionRouteDeps, 'logger'>
 }
 
 /** Handlers read by what their requests have opened. */
@@ -143,6 +148,9 @@ const commonRoutes = ({ service, config }: Pick<RouteDeps, 'service' | 'config'>
   ...createGraphqlRoutes(config?.tlsCert !== undefined),
 ]
 
+const webRoutes = ({ web, logger }: Pick<RouteDeps, 'web' | 'logger'>): Route[] =>
+  web === undefined ? [] : [...createPageRoutes(web.assets), ...createSessionRoutes({ ...web, logger })]
+
 /** Routes of the services that do work: what they need of the others they get through the port. */
 const workRoutes = (
   { store, log, clock, freshness, lock, slots, config, providers, logger }: HandlerDeps,
@@ -164,7 +172,7 @@ export function routesOf(role: ServerRole, given: RouteDeps): Route[] {
   const query = queryRoutes(deps)
   const invoke = createInvoke({ routes: () => [...ingest, ...query, ...work], config: deps.config })
   const work = workRoutes(deps, invoke)
-  return [...(does(role, 'ingest') ? ingest : []), ...query, ...work, ...common]
+  return [...(does(role, 'ingest') ? ingest : []), ...query, ...work, ...common, ...webRoutes(deps)]
 }
 
 /** Runs what /evaluations/evaluate_model asks for, by all routes of the product. */

@@ -1,15 +1,19 @@
 // One server process, whatever its role: opens the engines, redoes what was unapplied, listens, and ends in order.
 import { mkdir } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { keepWordIndex } from '../content/word-index.ts'
 import { createClock } from '../core/clock/clock.ts'
 import { followClock } from '../core/clock/follow.ts'
 import { createKeyedLock } from '../core/concurrency/keyed-lock.ts'
 import { createApp, type HttpServer } from '../core/http/app.ts'
+import { openEndedSessions } from '../core/http/ended-sessions.ts'
 import { openKeys } from '../core/http/keys.ts'
+import { createSessions } from '../core/http/session.ts'
 import { openTls, type Tls } from '../core/http/tls.ts'
 import { createFreshness } from '../core/log/freshness.ts'
 import type { Log } from '../core/log/log.ts'
 import { observeLog, withAppendMetrics } from '../core/log/metrics.ts'
+import { openMasterKey } from '../core/master-key.ts'
 import { takeLock } from '../core/process/folder-lock.ts'
 import type { Logger, LogOutput } from '../core/process/logger.ts'
 import { createMetrics } from '../core/process/metrics.ts'
@@ -28,6 +32,8 @@ import { createOtelGrpcMethods } from '../ingest/otel/grpc.ts'
 import { refuseUnfinished, refuseUnfinishedDatabase } from '../operations/backup/unfinished.ts'
 import { ageOfPrices, observePrices, staleAfterDays, stalePricesText } from '../query/costs/price-age.ts'
 import { openGeoRanges } from '../query/service/geolocate.ts'
+import { openAssets } from '../web/assets.ts'
+import { createNotFoundPage } from '../web/routes.ts'
 import { watchApplied } from '../worker/applied/watch.ts'
 import { createWorkerMetrics } from '../worker/metrics.ts'
 import type { Worker } from '../worker/run.ts'
@@ -198,7 +204,11 @@ export async function startCallhouse(
     const split = callSplitOf(log)
     const slots = createSlots(config.inferenceConcurrency)
     const ports = { log, store, blobs, freshness, logger, lock: createKeyedLock(), slots }
-    const routeDeps = { ...ports, config, providers: providers.current, split, clock, service }
+    const masterKey = openMasterKey(config, { mayMake: !hasSharedLog(config) })
+    const sessions = createSessions({ keys, masterKey, ended: openEndedSessions(dataDir), config })
+    const assets = config.page ? openAssets(fileURLToPath(new URL('web/dist', import.meta.url))) : undefined
+    const web = assets && { assets, sessions, keys, server: { version, config } }
+    const routeDeps = { ...ports, config, providers: providers.current, split, clock, service, ...(web && { web }) }
     const routes = routesOf(role, routeDeps)
     const threads = startRequestThreads({ config, role, split, clock }, ports, registry)
     open.push({ name: 'threads', limitMs: 5_000, close: threads.close })
@@ -206,7 +216,11 @@ export async function startCallhouse(
       jobs = evaluationJobsOf(routeDeps, does(role, 'query') ? routes : routesOf('serve', routeDeps), logger)
       open.push({ name: 'evaluations', limitMs: 10_000, close: jobs.stop })
     }
-    const http = createApp({ routes, config, keys, log: logger, metrics, version, isShuttingDown, threads, tls })
+    const page = assets && does(role, 'query') && { notFoundPage: createNotFoundPage(assets) }
+    const http = createApp({
+      ...{ routes, config, keys, sessions, log: logger, metrics, version, isShuttingDown, threads, tls },
+      ...page,
+    })
     open.push({
       name: 'http',
       limitMs: 35_000,

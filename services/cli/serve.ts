@@ -21,4 +21,7 @@ export async function serve(config: Config, role: ServerRole): Promise<void> {
     print(exporterText({ ...callhouse.otlp, main }, protocol === 'https:'))
   }
   if (callhouse.firstKey) print(`first API key (shown once, keep it): ${callhouse.firstKey}`)
+  if (callhouse.firstKey && config.page) print(`the web page: ${callhouse.url}/sign-in#key=${callhouse.firstKey}`)
+  // Whoever started this process may build the page now, without holding anything up.
+  process.send?.({ listens: callhouse.url })
 }

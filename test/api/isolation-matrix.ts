@@ -9,6 +9,7 @@ import {
   missesInEmptyProject,
   type NeededRight,
   notServed,
+  otherAnswers,
   rightOfRoute,
   rightsOfRole,
   withoutProject,
@@ -25,6 +26,8 @@ function expectedStatus(world: IsolationWorld, name: string, caller: Caller, { p
   // Refs are answered like refs to nothing.
   if (!withoutProject.has(name) && !isGranted(caller, project)) return name === 'refs.read_batch' ? 404 : 403
   if (notServed.has(name)) return 501
+  const other = otherAnswers.get(name)
+  if (other !== undefined) return other
   return project === world.unused.project && missesInEmptyProject.has(name) ? 404 : 200
 }
 

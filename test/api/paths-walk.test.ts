@@ -56,7 +56,7 @@ describe('declarations', () => {
   it('name known topics and tables, and a source for each route', () => {
     const tables = new Set(declaredTables())
     for (const route of routes) {
-      expect(declaration(route).place).toMatch(/^services\/(ingest|query|evaluation|inference|training)\//)
+      expect(declaration(route).place).toMatch(/^services\/(ingest|query|evaluation|inference|training|web)\//)
       for (const topic of route.topics ?? []) expect(Object.keys(topics)).toContain(topic)
       for (const table of route.tables ?? []) expect(tables).toContain(table)
       if (route.right === 'ingest' || route.right === 'write') expect(route.topics, route.name).not.toBeUndefined()

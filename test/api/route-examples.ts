@@ -80,6 +80,14 @@ export const examples: Record<string, Example> = {
   'service.geolocate': () => ({}),
   'service.openapi': () => ({}),
   'service.metrics': () => ({}),
+  'web.page': () => ({ params: { path: 'calls' } }),
+  'web.asset': () => ({ params: { file: 'none.js' } }),
+  'web.call_link': ({ calls }) => ({ params: { id: calls.root } }),
+  'web.sdk_link': () => ({ params: { path: 'calls' } }),
+  'auth.key': () => ({ body: { key: 'none' } }),
+  'auth.session': () => ({}),
+  'auth.logout': () => ({}),
+  'projects.query': () => ({ body: {} }),
   'service.graphql': ({ project }) => {
     const [entityName, name] = project.split('/')
     return { body: { operationName: 'Project', query: 'query Project', variables: { entityName, name } } }

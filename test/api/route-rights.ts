@@ -2,8 +2,11 @@
 
 /** By the right, the names of routes. `none` needs no key, `any` any key. */
 const routesByRight = {
-  none: ['service.health', 'service.ready', 'service.version', 'service.info', 'service.geolocate'],
-  any: ['service.graphql', 'service.openapi', 'service.metrics', 'objects.link_to_registry'],
+  none: [
+    ...['service.health', 'service.ready', 'service.version', 'service.info', 'service.geolocate'],
+    ...['web.page', 'web.asset', 'web.call_link', 'web.sdk_link', 'auth.key', 'auth.session', 'auth.logout'],
+  ],
+  any: ['service.graphql', 'service.openapi', 'service.metrics', 'objects.link_to_registry', 'projects.query'],
   read: [
     ...['calls.read', 'calls.stream_query', 'calls.query_stats', 'calls.stats', 'calls.usage', 'traces.usage'],
     ...[
@@ -69,6 +72,18 @@ export const rightsOfRole: Record<string, readonly NeededRight[]> = {
 export const notServed: ReadonlySet<string> = new Set([
   ...['files.resolve_url', 'objects.link_to_registry', 'evaluations.rescore', 'calls.score'],
   'evaluation_runs.results',
+])
+
+/**
+ * Routes without a project that answer something else than 200: links lead on, no file has the example's name, and
+ * sessions are made and ended for the page alone.
+ */
+export const otherAnswers: ReadonlyMap<string, number> = new Map([
+  ['auth.key', 403],
+  ['auth.logout', 403],
+  ['web.asset', 404],
+  ['web.call_link', 302],
+  ['web.sdk_link', 302],
 ])
 
 /** Routes whose example, about a project without data, names what is not there: 404. */

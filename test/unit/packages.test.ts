@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { missingInstall } from '../../scripts/packages.mjs'
+import { pageInstall } from '../../scripts/page-stamp.mjs'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const read = (path: string) => readFileSync(root + path, 'utf8')
@@ -47,6 +48,18 @@ describe('an install', () => {
     expect(missingInstall(packages, rest, false)).toBeUndefined()
     expect(missingInstall(packages, rest, true)).toEqual(['install', '--no-save', '--include=dev'])
   })
+
+  it('does not take what builds the page for tests and tools', () => {
+    const { names, paths } = pageInstall(packages)
+    expect(names.every((name) => /^[@\w/-]+@\d+\.\d+\.\d+$/.test(name))).toBe(true)
+    expect([...paths].filter((path) => path === 'node_modules/react' || path === 'node_modules/vitest')).toEqual([
+      'node_modules/react',
+    ])
+    const ofPage = Object.fromEntries(entries.filter(([path]) => paths.has(path)))
+    expect(missingInstall(packages, older({ ...running, ...ofPage }), false)).toEqual([
+      ...['install', '--no-save', '--omit=dev'],
+    ])
+  })
 })
 
 /** Names of packages, with their scope; imports of types need nothing at run time. */
@@ -55,8 +68,10 @@ const imports = /^(?:import (?!type )[^']*?|[^'/]*\bimport\()'((?:@[\w-]+\/)?[a-
 it('what the server imports is a dependency, and every dependency is imported by the server', () => {
   const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> }
   const imported = new Set<string>()
+  // What the page imports is bundled before.
   for (const path of globSync(['services/**/*.ts', 'schemas/**/*.ts', 'scripts/paths.ts'], { cwd: root }))
-    for (const [, name = ''] of read(path).matchAll(imports)) if (!name.startsWith('node:')) imported.add(name)
+    if (!path.startsWith('services/web/page/'))
+      for (const [, name = ''] of read(path).matchAll(imports)) if (!name.startsWith('node:')) imported.add(name)
   // The Node that runs it all is a package too.
   expect([...imported, 'node'].sort()).toEqual(Object.keys(dependencies).sort())
 })

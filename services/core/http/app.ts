@@ -14,11 +14,13 @@ import { createHostCheck, type HostCheck } from './host.ts'
 import type { Keys } from './keys.ts'
 import { createByteBudget } from './limits.ts'
 import { openapiDocument } from './openapi.ts'
-import { writeError } from './reply.ts'
-import { type Route, route } from './route.ts'
+import { writeError, writeReply } from './reply.ts'
+import { type Reply, type Route, route } from './route.ts'
 import { type RunDeps, type ServeDeps, serve } from './serve.ts'
+import type { Sessions } from './session.ts'
 import { createHttpServer, type Tls } from './tls.ts'
 import { createTurns } from './turn.ts'
+import { createVia, type Via } from './via.ts'
 
 type HttpConfig = {
   host: string
@@ -32,6 +34,7 @@ type HttpConfig = {
   maxJsonDepth: number
   maxInflightBytes: number
   requestTimeoutMs: number
+  basePath: string
 }
 
 export type AppDeps = {
@@ -46,6 +49,10 @@ export type AppDeps = {
   threads?: ServeDeps['threads']
   /** With it the port speaks TLS only. */
   tls?: Tls | undefined
+  /** Cookies of the page that count beside keys. */
+  sessions?: Pick<Sessions, 'holder'>
+  /** What a browser sees that goes to an unknown path; undefined for everyone else. */
+  notFoundPage?(request: IncomingMessage, via: () => Via): Reply | undefined
 }
 
 export type HttpServer = {
@@ -119,7 +126,8 @@ function tableOf(routes: readonly Route[]): [string, Map<string, Route>][] {
       methods.set(one.method, one)
       table.set(path, methods)
     }
-  const rank = (path: string) => (path.includes('*}') ? 2 : path.includes('{') ? 1 : 0)
+  // Paths that begin with any word, the links that SDKs print, come last: no name of an entity hides an operation.
+  const rank = (path: string) => (path.startsWith('/{') ? 3 : path.includes('*}') ? 2 : path.includes('{') ? 1 : 0)
   return [...table].sort(([a], [b]) => rank(a) - rank(b))
 }
 
@@ -141,7 +149,7 @@ export function createApp(deps: AppDeps): HttpServer {
   const budget = createByteBudget(config.maxInflightBytes, config.maxBodyBytes)
   metrics.bodies(budget.heldBytes)
   const serving: ServeDeps = {
-    authenticate: createAuthenticate(deps.keys, config.otelVendorNamespaces),
+    authenticate: createAuthenticate(deps.keys, config.otelVendorNamespaces, deps.sessions),
     budget,
     turnOf: createTurns(),
     pool: createBufferPool(),
@@ -189,6 +197,7 @@ export function createApp(deps: AppDeps): HttpServer {
       if (found === undefined) return fail(exchange, new Fault(405, { detail: 'Method Not Allowed' }, { Allow: allow }))
       exchange.routeName = found.name
       exchange.faultAs = found.faultAs
+      exchange.via = () => viaOf(request)
       if (isShuttingDown() && !answersAlways.has(found.name))
         return fail(exchange, retryLater(503, 'Server is shutting down'))
       // A peer on an IPv4 address shows as an IPv6 one on a socket that serves both.
@@ -200,7 +209,13 @@ export function createApp(deps: AppDeps): HttpServer {
     }
     router.all(expressPath(path), dispatch)
   }
-  const notFound: RequestHandler = (request) => fail(exchangeOf(request), new Fault(404, { detail: 'Not Found' }))
+  const notFound: RequestHandler = (request) => {
+    const exchange = exchangeOf(request)
+    const page = deps.notFoundPage?.(request, () => viaOf(request))
+    if (page === undefined) return fail(exchange, new Fault(404, { detail: 'Not Found' }))
+    discardRest(request, discardBytes, discardMs)
+    writeReply(exchange, page).catch((error: unknown) => fail(exchange, error))
+  }
   // Express takes a function of four arguments for an error handler.
   const broken: ErrorRequestHandler = (error, request, _response, _next) =>
     fail(exchangeOf(request), error instanceof URIError ? fault(400, 'Malformed path') : error)
@@ -209,6 +224,7 @@ export function createApp(deps: AppDeps): HttpServer {
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing')
   app.set('query parser', false)
   app.set('trust proxy', config.trustProxy.length === 0 ? false : [...config.trustProxy])
+  const viaOf = createVia(app, config)
   app.use(begin, router)
   app.use('/traces', router)
   app.use(notFound, broken)

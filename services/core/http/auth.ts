@@ -2,9 +2,16 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Fault } from './errors.ts'
 import type { KeyHolder, Keys } from './keys.ts'
+import type { Sessions } from './session.ts'
+import type { Via } from './via.ts'
 
-const unauthorized = (): Fault =>
-  new Fault(401, { reason: 'Missing or unknown credentials' }, { 'WWW-Authenticate': 'Basic realm="api"' })
+/** A browser asks its user for a password when it is told of Basic: the page has a sign-in of its own. */
+const unauthorized = (isPage: boolean): Fault =>
+  new Fault(
+    401,
+    { reason: 'Missing or unknown credentials' },
+    isPage ? {} : { 'WWW-Authenticate': 'Basic realm="api"' },
+  )
 
 /** The key of an Authorization header: the password of Basic, the token of Bearer, or a key that stands alone. */
 function keyOfAuthorization(header: string, takesBareKey: boolean): string | undefined {
@@ -17,16 +24,24 @@ function keyOfAuthorization(header: string, takesBareKey: boolean): string | und
   return colon === -1 ? undefined : pair.slice(colon + 1)
 }
 
+/** What decides whether a cookie counts: without it none does. */
+type CameBy = { method: string; via: (() => Via) | undefined }
+
 /** @param takesBareKey gRPC: the metadata `authorization` may be the key itself */
-export type Authenticate = (headers: IncomingHttpHeaders, takesBareKey?: boolean) => KeyHolder
+export type Authenticate = (headers: IncomingHttpHeaders, takesBareKey?: boolean, cameBy?: CameBy) => KeyHolder
 
 /**
- * Reads the key from `Authorization` (Basic or Bearer) or from `<vendor>-api-key`; 401 when none of them is known.
+ * Reads the key from `Authorization` (Basic or Bearer) or from `<vendor>-api-key`, else the session from the page's
+ * cookie; 401 when none of them is known. A cookie does not save a request with a wrong key.
  * @param vendors CALLHOUSE_OTEL_VENDOR_NAMESPACES
  */
-export function createAuthenticate(keys: Pick<Keys, 'find'>, vendors: readonly string[]): Authenticate {
+export function createAuthenticate(
+  keys: Pick<Keys, 'find'>,
+  vendors: readonly string[],
+  sessions?: Pick<Sessions, 'holder'>,
+): Authenticate {
   const headerNames = vendors.map((vendor) => `${vendor}-api-key`)
-  return (headers, takesBareKey = false) => {
+  return (headers, takesBareKey = false, cameBy = undefined) => {
     const fromAuthorization =
       headers.authorization === undefined ? undefined : keyOfAuthorization(headers.authorization, takesBareKey)
     const found = fromAuthorization === undefined ? undefined : keys.find(fromAuthorization)
@@ -36,6 +51,9 @@ export function createAuthenticate(keys: Pick<Keys, 'find'>, vendors: readonly s
       const holder = typeof value === 'string' ? keys.find(value.trim()) : undefined
       if (holder !== undefined) return holder
     }
-    throw unauthorized()
+    const hasKey = headers.authorization !== undefined || headerNames.some((name) => headers[name] !== undefined)
+    const signedIn = hasKey || !cameBy?.via ? undefined : sessions?.holder(headers, cameBy.method, cameBy.via())
+    if (signedIn !== undefined) return signedIn
+    throw unauthorized(headers['x-callhouse-page'] !== undefined)
   }
 }

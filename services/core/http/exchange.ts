@@ -5,6 +5,7 @@ import type { Logger } from '../process/logger.ts'
 import type { HttpMetrics } from '../process/metrics.ts'
 import { ClientGone } from './body.ts'
 import type { Fault } from './errors.ts'
+import type { Via } from './via.ts'
 
 export type Exchange = {
   readonly request: IncomingMessage
@@ -14,6 +15,7 @@ export type Exchange = {
   routeName: string
   /** The route's own form of a fault. */
   faultAs: ((fault: Fault) => Fault) | undefined
+  via: (() => Via) | undefined
   userId: string
   bytesIn: number
   bytesOut: number
@@ -61,6 +63,7 @@ export function beginExchange(
     requestId: typeof given === 'string' && requestIdForm.test(given) ? given : uuidv7(),
     routeName: 'unmatched',
     faultAs: undefined,
+    via: undefined,
     userId: '',
     bytesIn: 0,
     bytesOut: 0,

@@ -19,6 +19,7 @@ export type Requested = {
   /** With the query string. */
   url: string
   clientIp(): string
+  via?: RouteContext['via']
 }
 
 export type Read = Pick<RouteContext, 'input' | 'body'> & { stream?: Readable }
@@ -26,7 +27,7 @@ export type Read = Pick<RouteContext, 'input' | 'body'> & { stream?: Readable }
 /** @param by.signal asked for when the handler looks at it: most of the hot routes never do */
 export function runHandler(
   route: Route,
-  { requestId, headers, params, url, clientIp }: Requested,
+  { requestId, headers, params, url, clientIp, via }: Requested,
   { input, body, stream }: Read,
   by: { holder: KeyHolder; maxJsonDepth: number; mayTakeLong: boolean; signal(): AbortSignal },
 ): Promise<Reply> {
@@ -42,6 +43,7 @@ export function runHandler(
       return asUtf8(typeof value === 'string' ? value : value?.[0])
     },
     clientIp,
+    ...(via && { via }),
     params,
     get query() {
       if (query === undefined) {

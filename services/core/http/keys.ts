@@ -40,6 +40,8 @@ type Entry = Pick<KeyEntry, 'userId' | 'entity' | 'grants' | 'role'>
 
 /** A caller, and whether its key grants a right on any project at all. */
 export type KeyHolder = Caller & {
+  /** Of the key, by which sessions that were made with it name it. */
+  keyId?: string
   holds(right: Right): boolean
   /** What makes a holder in another thread; none = a caller without a key. */
   entry?: Entry
@@ -48,6 +50,8 @@ export type KeyHolder = Caller & {
 export type Keys = {
   /** The holder of a key's text, compared in constant time; undefined when there is none. */
   find(keyText: string): KeyHolder | undefined
+  /** The holder of a key that was found before; undefined once it is revoked. */
+  findId(keyId: string): KeyHolder | undefined
   /** Makes a key and returns its text, which is stored nowhere. */
   create(key: NewKey): { id: string; text: string }
   list(): Omit<KeyEntry, 'sha256'>[]
@@ -64,11 +68,12 @@ export type Keys = {
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-export function holderOf(entry: Entry): KeyHolder {
+export function holderOf(entry: Entry & { id?: string }): KeyHolder {
   const rights = new Set(rightsOf[entry.role])
   const grants = entry.grants === '*' ? undefined : new Set(entry.grants)
   return {
     entry: { userId: entry.userId, entity: entry.entity, grants: entry.grants, role: entry.role },
+    ...(entry.id !== undefined && { keyId: entry.id }),
     userId: entry.userId,
     entity: entry.entity,
     ...(grants?.size === 1 && /^[^/]+\/[^/]+$/.test([...grants][0] as string)
@@ -135,10 +140,10 @@ export function openKeys({
   const fixed: Known[] = configured.map((pair) => {
     const colon = pair.indexOf(':')
     const name = pair.slice(0, colon)
-    return {
-      digest: sha256(pair.slice(colon + 1)),
-      holder: holderOf({ userId: name, entity: name, grants: '*', role: 'admin' }),
-    }
+    const digest = sha256(pair.slice(colon + 1))
+    // Configured keys have no id of their own: another text for the same user is another key.
+    const id = `configured-${digest.toString('hex').slice(0, 32)}`
+    return { digest, holder: holderOf({ id, userId: name, entity: name, grants: '*', role: 'admin' }) }
   })
   const file = openFile(path, told)
   let entries: KeyEntry[] = []
@@ -186,6 +191,10 @@ export function openKeys({
     load()
   }
 
+  const fresh = (): void => {
+    if (now() - lookedAt > 1000) load()
+  }
+
   const search = (digest: Buffer): KeyHolder | undefined => {
     let found: KeyHolder | undefined
     for (const one of known) if (timingSafeEqual(one.digest, digest)) found ??= one.holder
@@ -213,12 +222,16 @@ export function openKeys({
   return {
     find(keyText) {
       if (keyText === '') return undefined
-      if (now() - lookedAt > 1000) load()
+      fresh()
       const digest = sha256(keyText)
       const found = search(digest)
       if (found !== undefined) return found
       load()
       return search(digest)
+    },
+    findId(keyId) {
+      fresh()
+      return known.find(({ holder }) => holder.keyId === keyId)?.holder
     },
     create: (key) => create(key),
     list() {

@@ -38,7 +38,8 @@ function queryParameters({ query }: Route): Json[] {
 
 function operation(route: Route, id: string): Json {
   const json = { 'application/json': { schema: route.response === null ? {} : schemaOf(route.response, 'output') } }
-  const content = route.responseType === undefined ? json : { [route.responseType]: {} }
+  const line = route.line === undefined ? {} : { schema: schemaOf(route.line, 'output') }
+  const content = route.responseType === undefined ? json : { [route.responseType]: line }
   const body = requestBody(route)
   return {
     operationId: id,

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import type { z } from 'zod'
 import type { ProjectId } from '../ids.ts'
 import type { Fault } from './errors.ts'
+import type { Via } from './via.ts'
 
 /**
  * Right that a key must hold for the project of the request. `none` = no authentication at all, `any` = a valid key of
@@ -33,6 +34,8 @@ export type RouteContext<Input = unknown> = {
   caller: Caller
   /** Header by lower-case name, first value. */
   header(name: string): string | undefined
+  /** How the request came to the server: only where the server itself was asked, and not by `invoke`. */
+  via?: () => Via
   /** Address of the peer, or of the first untrusted hop when the peer is a trusted proxy. */
   clientIp(): string
   params: Record<string, string>
@@ -78,8 +81,15 @@ type RouteBody<Schema extends z.ZodType = z.ZodType> =
   /** JSON with or without Content-Type. check 'schema' = parsed by `schema` before the handler; 'handler' = the handler
    *  receives the JSON value as it is and checks it itself; 'bytes' = the handler reads the bytes itself (hot routes),
    *  `input` is undefined and they may not be JSON. For the last two the schema only documents. `times`: how often the
-   *  usual bound such a body may be long. `optional`: no body at all counts as `{}`. */
-  | { type: 'json'; schema: Schema; check: 'schema' | 'handler' | 'bytes'; times?: number; optional?: true }
+   *  usual bound such a body may be long. `maxBytes`: a bound below the usual one. `optional`: no body at all counts as `{}`. */
+  | {
+      type: 'json'
+      schema: Schema
+      check: 'schema' | 'handler' | 'bytes'
+      times?: number
+      maxBytes?: number
+      optional?: true
+    }
   /** Any bytes, inflated and bounded; the handler decodes them (OTLP). */
   | { type: 'raw'; contentTypes: string[] }
   /** The handler reads the stream (multipart). */
@@ -101,6 +111,8 @@ export type Route<Schema extends z.ZodType = z.ZodType> = {
   /** Documents the 200 answer; null = JSON Lines or bytes described by `responseType`. */
   response: z.ZodType | null
   responseType?: string
+  /** Shape of one line of JSON Lines. */
+  line?: z.ZodType
   /** What the route appends to or reads from, for `npm run paths`. */
   topics?: string[]
   tables?: string[]

@@ -89,7 +89,8 @@ async function readRequest(route: Route, exchange: Exchange, lease: ByteLease, d
     exchange.waitsForContinue = false
     return { ...nothing, stream }
   }
-  const maxBytes = deps.maxBodyBytes * ((body.type === 'json' && body.times) || 1)
+  const { times = 1, maxBytes: own = Number.POSITIVE_INFINITY } = body.type === 'json' ? body : {}
+  const maxBytes = Math.min(own, deps.maxBodyBytes * times)
   if (exchange.waitsForContinue && Number(request.headers['content-length'] ?? 0) <= maxBytes) {
     response.writeContinue()
     exchange.waitsForContinue = false
@@ -147,11 +148,11 @@ export async function serve(
   clientIp: () => string,
   deps: ServeDeps,
 ): Promise<void> {
-  const { headers, url = '' } = exchange.request
-  const holder = route.right === 'none' ? anonymous : deps.authenticate(headers)
+  const { headers, url = '', method = '' } = exchange.request
+  const holder = route.right === 'none' ? anonymous : deps.authenticate(headers, false, { method, via: exchange.via })
   exchange.userId = holder.userId
   throwUnlessHeld(route.right, holder.holds)
-  const requested = { requestId: exchange.requestId, headers, params, url, clientIp }
+  const requested = { requestId: exchange.requestId, headers, params, url, clientIp, via: exchange.via }
   const lease = deps.budget.lease(holder)
   let stream: Readable | undefined
   let work: Promise<Reply> | undefined

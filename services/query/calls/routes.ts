@@ -3,6 +3,7 @@ import {
   type CallsQueryRequest,
   callReadRequest,
   callReadResponse,
+  callRecord,
   callsQueryRequest,
 } from '../../../schemas/calls-read.ts'
 import { fault } from '../../core/http/errors.ts'
@@ -175,6 +176,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
       body: { type: 'json', schema: callsQueryRequest, check: 'schema' },
       response: null,
       responseType: 'application/jsonl',
+      line: callRecord,
       tables: [...callQueryTables, 'costs', ...joinedTables, ...referredTables],
       handle: streamQuery,
     }),

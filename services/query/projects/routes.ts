@@ -2,6 +2,8 @@
 import {
   projectStatsRequest,
   projectStatsResponse,
+  projectsQueryRequest,
+  projectsQueryResponse,
   ttlSettingsReadRequest,
   ttlSettingsResponse,
   ttlSettingsUpdateRequest,
@@ -10,6 +12,7 @@ import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
+import { listProjects } from './list.ts'
 import { sizes } from './sizes.ts'
 
 export type ProjectDeps = { store: Pick<Store, 'rows'>; freshness: Freshness }
@@ -50,6 +53,22 @@ export function createProjectRoutes({ store, freshness }: ProjectDeps): Route[] 
           },
           headers,
         }
+      },
+    }),
+    route({
+      name: 'projects.query',
+      method: 'POST',
+      path: '/projects/query',
+      right: 'any',
+      withoutProject: true,
+      summary: 'Projects that the key may read, with their calls and errors of the last day',
+      body: { type: 'json', schema: projectsQueryRequest, check: 'schema' },
+      response: projectsQueryResponse,
+      tables: ['call_counts', 'call_counts_hourly', 'call_stats', 'call_marks', 'objects'],
+      async handle(context) {
+        const { input, caller, signal } = context
+        const headers = await freshness.wait(context, ['calls', 'objects'])
+        return { json: await listProjects(store, input, caller, { signal }), headers }
       },
     }),
     route({

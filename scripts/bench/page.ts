@@ -1,0 +1,164 @@
+// `npm run bench page`: what a reader waits for and downloads, in a Chromium on this machine; fails above docs/web-page.md.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Page } from 'playwright-core'
+import { setup } from '../../test/browser/build.ts'
+import { call, newId, newTrace, type World, worldOf } from '../../test/browser/world.ts'
+import { post } from '../../test/fixtures/child-server.ts'
+import { distFolder } from '../page-stamp.mjs'
+import { startCallhouseServer } from './process.ts'
+
+type Figure = { what: string; value: number; unit: string; must: number }
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] as number
+
+function sizes(): Figure[] {
+  const folder = join(root, distFolder, 'assets')
+  const shell = readFileSync(join(root, distFolder, 'index.html'), 'utf8')
+  const entry = readdirSync(folder).filter((name) => shell.includes(name))
+  const sum = (suffix: string) =>
+    entry
+      .filter((name) => name.endsWith(suffix))
+      .reduce((all, name) => all + statSync(join(folder, `${name}.br`)).size, 0)
+  return [
+    { what: 'entry JS, br', value: sum('.js') / 1000, unit: 'KB', must: 150 },
+    { what: 'CSS of the entry, br', value: sum('.css') / 1000, unit: 'KB', must: 20 },
+  ]
+}
+
+async function timed(page: Page, path: string, ready: string): Promise<number> {
+  const startedMs = performance.now()
+  await page.goto(path, { waitUntil: 'commit' })
+  await page.locator(ready).first().waitFor({ timeout: 60_000 })
+  return performance.now() - startedMs
+}
+
+/** @param calls of the list */
+async function listFigures(world: World, calls: number, times: number): Promise<Figure[]> {
+  const path = `${world.url}/p/${world.project}/calls`
+  const cold: number[] = []
+  const warm: number[] = []
+  let requests = 0
+  let shift = 0
+  let heap = 0
+  for (let round = 0; round < times; round++) {
+    const { page, context } = await world.open()
+    const client = await context.newCDPSession(page)
+    await client.send('Network.clearBrowserCache')
+    await page.goto('about:blank')
+    requests = 0
+    const count = () => requests++
+    page.on('request', count)
+    cold.push(await timed(page, path, '.row .name'))
+    page.off('request', count)
+    await page.goto('about:blank')
+    warm.push(await timed(page, path, '.row .name'))
+    shift = await page.evaluate<number>(`new Promise((done) => {
+      let sum = 0
+      new PerformanceObserver((list) => { for (const { value } of list.getEntries()) sum += value }).observe({ type: 'layout-shift', buffered: true })
+      setTimeout(() => done(sum), 300)
+    })`)
+    await client.send('HeapProfiler.collectGarbage')
+    heap = (await client.send('Runtime.getHeapUsage')).usedSize
+    await context.close()
+  }
+  return [
+    { what: `first rows of ${calls} calls, cold cache`, value: median(cold), unit: 'ms', must: 1_500 },
+    { what: 'first rows, warm cache', value: median(warm), unit: 'ms', must: 800 },
+    { what: 'requests up to the first rows', value: requests, unit: '', must: 6 },
+    { what: 'layout shift', value: shift, unit: '', must: 0.02 },
+    { what: 'heap of the list', value: heap / 1e6, unit: 'MB', must: 40 },
+  ]
+}
+
+async function traceFigures(world: World, spans: number, must: number, times: number): Promise<Figure> {
+  const trace = newTrace()
+  const ids = Array.from({ length: spans }, newId)
+  const at = Date.now() - 600_000
+  await world.send(
+    ids.map((id, n) =>
+      call(world.project, {
+        id,
+        trace,
+        parent: ids[Math.floor((n - 1) / 8)],
+        name: `span ${n % 20}`,
+        startMs: at + n,
+        ms: 500,
+      }),
+    ),
+  )
+  const { page, context } = await world.open()
+  const took: number[] = []
+  for (let round = 0; round < times; round++) {
+    await page.goto('about:blank')
+    const whole = `[role=treegrid][aria-rowcount="${spans + 1}"] .span .label`
+    took.push(await timed(page, `${world.url}/p/${world.project}/traces/${trace}`, whole))
+  }
+  await context.close()
+  return { what: `link to tree and bars, ${spans} spans`, value: median(took), unit: 'ms', must }
+}
+
+async function jsonFigure(world: World, times: number): Promise<Figure> {
+  const id = newId()
+  const list = Array.from({ length: 100_000 }, (_, n) => ({
+    n,
+    text: 'some words of a document that is long '.repeat(2),
+  }))
+  await world.send([call(world.project, { id, trace: newTrace(), name: 'large', inputs: { list } })])
+  const { page, context } = await world.open()
+  const took: number[] = []
+  for (let round = 0; round < times; round++) {
+    await page.goto('about:blank')
+    took.push(await timed(page, `${world.url}/p/${world.project}/calls/${id}`, '.json .node .key'))
+  }
+  await context.close()
+  return { what: 'link to the first lines of 10 MB of JSON', value: median(took), unit: 'ms', must: 2_500 }
+}
+
+/** @param calls roots of the list, besides the spans of the traces */
+export async function benchPage(calls: number, times: number): Promise<void> {
+  setup()
+  const { CALLHOUSE_CHROMIUM: chromium = '/usr/bin/chromium' } = process.env
+  // The server refuses settings that it does not know.
+  delete process.env.CALLHOUSE_CHROMIUM
+  const dataDir = mkdtempSync(join(tmpdir(), 'callhouse-bench-page-'))
+  // The key is that of the tests, whose browser this is.
+  const ports = { CALLHOUSE_OTLP_GRPC_PORT: 'off', CALLHOUSE_OTLP_HTTP_PORT: 'off' }
+  const server = await startCallhouseServer(dataDir, { CALLHOUSE_KEYS: 'tester:test-key', ...ports })
+  const url = `http://127.0.0.1:${server.port}`
+  process.env.CALLHOUSE_CHROMIUM = chromium
+  const world = await worldOf({
+    dataDir,
+    now: () => ({ url }),
+    async send<T>(path: string, body: unknown) {
+      const { status, text } = await post(url, path, body)
+      if (status !== 200) throw new Error(`${path} answered ${status}: ${text.slice(0, 200)}`)
+      return JSON.parse(text) as T
+    },
+    async remove() {
+      await server.stop()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  })
+  const figures = sizes()
+  try {
+    const at = Date.now() - 3_600_000
+    await world.send(Array.from({ length: calls }, (_, n) => call(world.project, { startMs: at + n, ms: n % 900 })))
+    figures.push(...(await listFigures(world, calls, times)))
+    figures.push(await traceFigures(world, 1_000, 800, times))
+    figures.push(await traceFigures(world, 30_000, 1_500, times))
+    figures.push(await jsonFigure(world, times))
+  } finally {
+    await world.close()
+  }
+  for (const { what, value, unit, must } of figures) {
+    const shown = value < 10 ? value.toFixed(2) : String(Math.round(value))
+    process.stdout.write(
+      `${value > must ? 'FAILED' : 'ok    '}  ${what.padEnd(44)} ${shown.padStart(8)} ${unit.padEnd(3)} (must ${must})\n`,
+    )
+  }
+  if (figures.some(({ value, must }) => value > must)) process.exitCode = 1
+}

@@ -1,0 +1,108 @@
+// The built page in memory: its shell and its files, packed once; a new build is seen within a second.
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+type Encoding = 'br' | 'gzip' | undefined
+type Asset = { bytes: Buffer; encoding: Encoding; contentType: string }
+
+export type Assets = {
+  /** The shell for pages below a path; until there is a build, a page that waits for it. */
+  shell(basePath: string): { html: Buffer; etag: string }
+  /** @param acceptEncoding header of the request */
+  file(name: string, acceptEncoding: string | undefined): Asset | undefined
+}
+
+type Packed = { plain: Buffer; br: Buffer | undefined; gzip: Buffer | undefined; contentType: string }
+type Build = { shell: string; files: Map<string, Packed> }
+
+const contentTypes: Record<string, string> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  json: 'application/json',
+}
+const lookEveryMs = 1_000
+
+const escaped = (text: string): string => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`)
+
+const waitingPage = (problem: string | undefined): string => {
+  const head = '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark">'
+  if (problem !== undefined)
+    return `${head}<title>Callhouse</title><h1>The page could not be built</h1><p>The interface works without it. What the build said:</p><pre>${escaped(problem)}</pre>`
+  return `${head}<meta http-equiv="refresh" content="2"><title>Callhouse</title><h1>The page is being built</h1><p>It opens by itself. The interface works already.</p>`
+}
+
+function readBuild(folder: string): Build {
+  const files = new Map<string, Packed>()
+  const assets = join(folder, 'assets')
+  for (const name of readdirSync(assets)) {
+    if (/\.(?:br|gz)$/.test(name)) continue
+    const packed = (suffix: string) => {
+      const path = join(assets, name + suffix)
+      return existsSync(path) ? readFileSync(path) : undefined
+    }
+    const contentType = contentTypes[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
+    files.set(name, { plain: readFileSync(join(assets, name)), br: packed('.br'), gzip: packed('.gz'), contentType })
+  }
+  return { shell: readFileSync(join(folder, 'index.html'), 'utf8'), files }
+}
+
+const accepts = (header: string | undefined, encoding: string): boolean =>
+  (header ?? '').split(',').some((one) => {
+    const [name = '', ...parameters] = one.split(';').map((part) => part.trim().toLowerCase())
+    return name === encoding && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))
+  })
+
+/** @param folder where builds are put whole, by a rename; `<folder>.failed` says why there is none */
+export function openAssets(folder: string, now: () => number = Date.now): Assets {
+  let build: Build | undefined
+  let stamp = ''
+  let lookedAt = Number.NEGATIVE_INFINITY
+  const shells = new Map<string, { html: Buffer; etag: string }>()
+
+  const look = (): Build | undefined => {
+    if (now() - lookedAt < lookEveryMs) return build
+    lookedAt = now()
+    const stat = statSync(join(folder, 'stamp.json'), { throwIfNoEntry: false })
+    const seen = stat === undefined ? '' : `${stat.ino} ${stat.mtimeMs}`
+    // Between two builds there is a moment without a folder: the files of the one before are still in memory.
+    if (seen === '' || seen === stamp) return build
+    try {
+      build = readBuild(folder)
+      stamp = seen
+      shells.clear()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    }
+    return build
+  }
+
+  return {
+    shell(basePath) {
+      const current = look()
+      if (current === undefined) {
+        const failed = `${folder}.failed`
+        const html = Buffer.from(waitingPage(existsSync(failed) ? readFileSync(failed, 'utf8') : undefined))
+        return { html, etag: '' }
+      }
+      let made = shells.get(basePath)
+      if (made === undefined) {
+        const html = Buffer.from(current.shell.replace('<base href="/">', () => `<base href="${basePath}">`))
+        made = { html, etag: `"${createHash('sha256').update(html).digest('base64url').slice(0, 22)}"` }
+        // A trusted proxy names the path: a handful of them at most.
+        if (shells.size > 20) shells.clear()
+        shells.set(basePath, made)
+      }
+      return made
+    },
+    file(name, acceptEncoding) {
+      const packed = look()?.files.get(name)
+      if (packed === undefined) return undefined
+      const { plain, br, gzip, contentType } = packed
+      if (br && accepts(acceptEncoding, 'br')) return { bytes: br, encoding: 'br', contentType }
+      if (gzip && accepts(acceptEncoding, 'gzip')) return { bytes: gzip, encoding: 'gzip', contentType }
+      return { bytes: plain, encoding: undefined, contentType }
+    },
+  }
+}

@@ -1,0 +1,238 @@
+// Written by scripts/web-client.ts from the declared routes; a test makes it anew and compares.
+import type { z } from 'zod'
+import type * as annotationQueues from '../../../../schemas/annotation-queues.ts'
+import type * as callStats from '../../../../schemas/call-stats.ts'
+import type * as callsRead from '../../../../schemas/calls-read.ts'
+import type * as costs from '../../../../schemas/costs.ts'
+import type * as evaluationObjects from '../../../../schemas/evaluation-objects.ts'
+import type * as evaluationRuns from '../../../../schemas/evaluation-runs.ts'
+import type * as feedback from '../../../../schemas/feedback.ts'
+import type * as files from '../../../../schemas/files.ts'
+import type * as images from '../../../../schemas/images.ts'
+import type * as inference from '../../../../schemas/inference.ts'
+import type * as logs from '../../../../schemas/logs.ts'
+import type * as notServed from '../../../../schemas/not-served.ts'
+import type * as objectLabels from '../../../../schemas/object-labels.ts'
+import type * as objects from '../../../../schemas/objects.ts'
+import type * as projects from '../../../../schemas/projects.ts'
+import type * as refs from '../../../../schemas/refs.ts'
+import type * as service from '../../../../schemas/service.ts'
+import type * as session from '../../../../schemas/session.ts'
+import type * as tables from '../../../../schemas/tables.ts'
+import type * as threads from '../../../../schemas/threads.ts'
+import type * as trainingJobs from '../../../../schemas/training-jobs.ts'
+import type * as usage from '../../../../schemas/usage.ts'
+
+/** Types of what each route takes and answers. */
+export type Shapes = {
+  'annotation_queues.create': { in: z.input<typeof annotationQueues.annotationQueueCreateRequest>; out: z.output<typeof annotationQueues.annotationQueueCreateResponse>; line: never }
+  'annotation_queues.delete': { in: undefined; out: z.output<typeof annotationQueues.annotationQueueResponse>; line: never }
+  'annotation_queues.items': { in: z.input<typeof annotationQueues.annotationQueueItemsQueryRequest>; out: z.output<typeof annotationQueues.annotationQueueItemsQueryResponse>; line: never }
+  'annotation_queues.items_add': { in: z.input<typeof annotationQueues.annotationQueueItemsAddRequest>; out: z.output<typeof annotationQueues.annotationQueueItemsAddResponse>; line: never }
+  'annotation_queues.progress': { in: z.input<typeof annotationQueues.annotationQueueProgressRequest>; out: z.output<typeof annotationQueues.annotationQueueProgressResponse>; line: never }
+  'annotation_queues.query': { in: z.input<typeof annotationQueues.annotationQueuesQueryRequest>; out: null; line: never }
+  'annotation_queues.read': { in: undefined; out: z.output<typeof annotationQueues.annotationQueueResponse>; line: never }
+  'annotation_queues.stats': { in: z.input<typeof annotationQueues.annotationQueuesStatsRequest>; out: z.output<typeof annotationQueues.annotationQueuesStatsResponse>; line: never }
+  'annotation_queues.update': { in: z.input<typeof annotationQueues.annotationQueueUpdateRequest>; out: z.output<typeof annotationQueues.annotationQueueResponse>; line: never }
+  'auth.key': { in: z.input<typeof session.keyRequest>; out: z.output<typeof session.sessionResponse>; line: never }
+  'auth.logout': { in: undefined; out: z.output<typeof session.logoutResponse>; line: never }
+  'auth.session': { in: undefined; out: z.output<typeof session.sessionResponse>; line: never }
+  'calls.delete': { in: z.input<typeof callsRead.callsDeleteRequest>; out: z.output<typeof callsRead.callsDeleteResponse>; line: never }
+  'calls.query_stats': { in: z.input<typeof callsRead.callsQueryStatsRequest>; out: z.output<typeof callsRead.callsQueryStatsResponse>; line: never }
+  'calls.read': { in: z.input<typeof callsRead.callReadRequest>; out: z.output<typeof callsRead.callReadResponse>; line: never }
+  'calls.score': { in: z.input<typeof notServed.callsScoreRequest>; out: z.output<typeof notServed.callsScoreResponse>; line: never }
+  'calls.stats': { in: z.input<typeof callStats.callsStatsRequest>; out: z.output<typeof callStats.callsStatsResponse>; line: never }
+  'calls.stream_query': { in: z.input<typeof callsRead.callsQueryRequest>; out: null; line: z.output<typeof callsRead.callRecord> }
+  'calls.usage': { in: z.input<typeof usage.callsUsageRequest>; out: z.output<typeof usage.usageResponse>; line: never }
+  'completions.create': { in: z.input<typeof inference.completionsCreateRequest>; out: z.output<typeof inference.completionsCreateResponse>; line: never }
+  'completions.create_stream': { in: z.input<typeof inference.completionsCreateRequest>; out: null; line: never }
+  'costs.create': { in: z.input<typeof costs.costCreateRequest>; out: z.output<typeof costs.costCreateResponse>; line: never }
+  'costs.purge': { in: z.input<typeof costs.costPurgeRequest>; out: z.output<typeof costs.costPurgeResponse>; line: never }
+  'costs.query': { in: z.input<typeof costs.costQueryRequest>; out: z.output<typeof costs.costQueryResponse>; line: never }
+  'datasets.create': { in: z.input<typeof evaluationObjects.datasetCreateRequest>; out: z.output<typeof evaluationObjects.datasetCreateResponse>; line: never }
+  'datasets.delete': { in: undefined; out: z.output<typeof evaluationObjects.deleteResponse>; line: never }
+  'datasets.list': { in: undefined; out: null; line: never }
+  'datasets.read': { in: undefined; out: z.output<typeof evaluationObjects.datasetRead>; line: never }
+  'evaluation_runs.create': { in: z.input<typeof evaluationRuns.evaluationRunCreateRequest>; out: z.output<typeof evaluationRuns.evaluationRunCreateResponse>; line: never }
+  'evaluation_runs.delete': { in: z.input<typeof evaluationRuns.evaluationRunsDeleteRequest>; out: z.output<typeof evaluationRuns.deletedResponse>; line: never }
+  'evaluation_runs.finish': { in: z.input<typeof evaluationRuns.evaluationRunFinishRequest>; out: z.output<typeof evaluationRuns.finishedResponse>; line: never }
+  'evaluation_runs.list': { in: undefined; out: null; line: never }
+  'evaluation_runs.read': { in: undefined; out: z.output<typeof evaluationRuns.evaluationRunResponse>; line: never }
+  'evaluation_runs.results': { in: z.input<typeof notServed.evalResultsQueryRequest>; out: z.output<typeof notServed.evalResultsQueryResponse>; line: never }
+  'evaluations.create': { in: z.input<typeof evaluationObjects.evaluationCreateRequest>; out: z.output<typeof evaluationObjects.evaluationCreateResponse>; line: never }
+  'evaluations.delete': { in: undefined; out: z.output<typeof evaluationObjects.deleteResponse>; line: never }
+  'evaluations.evaluate_model': { in: z.input<typeof evaluationRuns.evaluateModelRequest>; out: z.output<typeof evaluationRuns.evaluateModelResponse>; line: never }
+  'evaluations.list': { in: undefined; out: null; line: never }
+  'evaluations.read': { in: undefined; out: z.output<typeof evaluationObjects.evaluationRead>; line: never }
+  'evaluations.rescore': { in: z.input<typeof notServed.rescoreRequest>; out: z.output<typeof notServed.rescoreResponse>; line: never }
+  'evaluations.status': { in: z.input<typeof evaluationRuns.evaluationStatusRequest>; out: z.output<typeof evaluationRuns.evaluationStatusResponse>; line: never }
+  'feedback.batch_create': { in: z.input<typeof feedback.feedbackBatchCreateRequest>; out: z.output<typeof feedback.feedbackBatchCreateResponse>; line: never }
+  'feedback.create': { in: z.input<typeof feedback.feedbackCreateRequest>; out: z.output<typeof feedback.feedbackCreateResponse>; line: never }
+  'feedback.purge': { in: z.input<typeof feedback.feedbackPurgeRequest>; out: z.output<typeof feedback.feedbackPurgeResponse>; line: never }
+  'feedback.query': { in: z.input<typeof feedback.feedbackQueryRequest>; out: z.output<typeof feedback.feedbackQueryResponse>; line: never }
+  'feedback.replace': { in: z.input<typeof feedback.feedbackReplaceRequest>; out: z.output<typeof feedback.feedbackCreateResponse>; line: never }
+  'files.content': { in: z.input<typeof files.fileContentRequest>; out: null; line: never }
+  'files.query_stats': { in: z.input<typeof files.filesStatsRequest>; out: z.output<typeof files.filesStatsResponse>; line: never }
+  'files.resolve_url': { in: z.input<typeof notServed.filesResolveUrlRequest>; out: z.output<typeof notServed.filesResolveUrlResponse>; line: never }
+  'images.create': { in: z.input<typeof images.imageCreateRequest>; out: z.output<typeof images.imageCreateResponse>; line: never }
+  'logs.query': { in: z.input<typeof logs.logsQueryRequest>; out: null; line: never }
+  'models.create': { in: z.input<typeof evaluationObjects.modelCreateRequest>; out: z.output<typeof evaluationObjects.modelCreateResponse>; line: never }
+  'models.delete': { in: undefined; out: z.output<typeof evaluationObjects.deleteResponse>; line: never }
+  'models.list': { in: undefined; out: null; line: never }
+  'models.read': { in: undefined; out: z.output<typeof evaluationObjects.modelRead>; line: never }
+  'objects.add_tags': { in: z.input<typeof objectLabels.tagsRequest>; out: z.output<typeof objectLabels.labelsChanged>; line: never }
+  'objects.create': { in: z.input<typeof objects.objCreateRequest>; out: z.output<typeof objects.objCreateResponse>; line: never }
+  'objects.delete': { in: z.input<typeof objects.objDeleteRequest>; out: z.output<typeof objects.objDeleteResponse>; line: never }
+  'objects.link_to_registry': { in: z.input<typeof notServed.linkToRegistryRequest>; out: z.output<typeof notServed.linkToRegistryResponse>; line: never }
+  'objects.list_aliases': { in: undefined; out: z.output<typeof objectLabels.aliasesResponse>; line: never }
+  'objects.list_tags': { in: undefined; out: z.output<typeof objectLabels.tagsResponse>; line: never }
+  'objects.query': { in: z.input<typeof objects.objsQueryRequest>; out: z.output<typeof objects.objsQueryResponse>; line: never }
+  'objects.read': { in: z.input<typeof objects.objReadRequest>; out: z.output<typeof objects.objReadResponse>; line: never }
+  'objects.remove_aliases': { in: z.input<typeof objectLabels.aliasesRemoveRequest>; out: z.output<typeof objectLabels.labelsChanged>; line: never }
+  'objects.remove_tags': { in: z.input<typeof objectLabels.tagsRequest>; out: z.output<typeof objectLabels.labelsChanged>; line: never }
+  'objects.set_aliases': { in: z.input<typeof objectLabels.aliasesSetRequest>; out: z.output<typeof objectLabels.labelsChanged>; line: never }
+  'ops.create': { in: z.input<typeof evaluationObjects.opCreateRequest>; out: z.output<typeof evaluationObjects.datasetCreateResponse>; line: never }
+  'ops.delete': { in: undefined; out: z.output<typeof evaluationObjects.deleteResponse>; line: never }
+  'ops.list': { in: undefined; out: null; line: never }
+  'ops.read': { in: undefined; out: z.output<typeof evaluationObjects.opRead>; line: never }
+  'predictions.create': { in: z.input<typeof evaluationRuns.predictionCreateRequest>; out: z.output<typeof evaluationRuns.predictionCreateResponse>; line: never }
+  'predictions.delete': { in: z.input<typeof evaluationRuns.predictionsDeleteRequest>; out: z.output<typeof evaluationRuns.deletedResponse>; line: never }
+  'predictions.finish': { in: undefined; out: z.output<typeof evaluationRuns.finishedResponse>; line: never }
+  'predictions.list': { in: undefined; out: null; line: never }
+  'predictions.read': { in: undefined; out: z.output<typeof evaluationRuns.predictionResponse>; line: never }
+  'projects.query': { in: z.input<typeof projects.projectsQueryRequest>; out: z.output<typeof projects.projectsQueryResponse>; line: never }
+  'projects.stats': { in: z.input<typeof projects.projectStatsRequest>; out: z.output<typeof projects.projectStatsResponse>; line: never }
+  'projects.ttl_settings_read': { in: z.input<typeof projects.ttlSettingsReadRequest>; out: z.output<typeof projects.ttlSettingsResponse>; line: never }
+  'projects.ttl_settings_update': { in: z.input<typeof projects.ttlSettingsUpdateRequest>; out: z.output<typeof projects.ttlSettingsResponse>; line: never }
+  'refs.read_batch': { in: z.input<typeof refs.refsReadBatchRequest>; out: z.output<typeof refs.refsReadBatchResponse>; line: never }
+  'scorers.create': { in: z.input<typeof evaluationObjects.scorerCreateRequest>; out: z.output<typeof evaluationObjects.scorerCreateResponse>; line: never }
+  'scorers.delete': { in: undefined; out: z.output<typeof evaluationObjects.deleteResponse>; line: never }
+  'scorers.list': { in: undefined; out: null; line: never }
+  'scorers.read': { in: undefined; out: z.output<typeof evaluationObjects.scorerRead>; line: never }
+  'scores.create': { in: z.input<typeof evaluationRuns.scoreCreateRequest>; out: z.output<typeof evaluationRuns.scoreCreateResponse>; line: never }
+  'scores.delete': { in: z.input<typeof evaluationRuns.scoresDeleteRequest>; out: z.output<typeof evaluationRuns.deletedResponse>; line: never }
+  'scores.list': { in: undefined; out: null; line: never }
+  'scores.read': { in: undefined; out: z.output<typeof evaluationRuns.scoreResponse>; line: never }
+  'service.geolocate': { in: undefined; out: z.output<typeof service.geolocateResponse>; line: never }
+  'service.graphql': { in: z.input<typeof service.graphqlRequest>; out: z.output<typeof service.graphqlResponse>; line: never }
+  'service.health': { in: undefined; out: z.output<typeof service.healthResponse>; line: never }
+  'service.info': { in: undefined; out: z.output<typeof service.serverInfoResponse>; line: never }
+  'service.ready': { in: undefined; out: z.output<typeof service.readyResponse>; line: never }
+  'service.version': { in: undefined; out: z.output<typeof service.versionResponse>; line: never }
+  'tables.create': { in: z.input<typeof tables.tableCreateRequest>; out: z.output<typeof tables.tableCreateResponse>; line: never }
+  'tables.create_from_digests': { in: z.input<typeof tables.tableFromDigestsRequest>; out: z.output<typeof tables.tableFromDigestsResponse>; line: never }
+  'tables.query': { in: z.input<typeof tables.tableQueryRequest>; out: z.output<typeof tables.tableQueryResponse>; line: never }
+  'tables.query_stats': { in: z.input<typeof tables.tableStatsRequest>; out: z.output<typeof tables.tableStatsResponse>; line: never }
+  'tables.query_stats_batch': { in: z.input<typeof tables.tableStatsBatchRequest>; out: z.output<typeof tables.tableStatsBatchResponse>; line: never }
+  'tables.update': { in: z.input<typeof tables.tableUpdateRequest>; out: z.output<typeof tables.tableUpdateResponse>; line: never }
+  'threads.stream_query': { in: z.input<typeof threads.threadsQueryRequest>; out: null; line: never }
+  'traces.usage': { in: z.input<typeof usage.traceUsageRequest>; out: z.output<typeof usage.usageResponse>; line: never }
+  'training_jobs.create_sft': { in: z.input<typeof trainingJobs.sftTrainingJobRequest>; out: z.output<typeof trainingJobs.sftTrainingJobResponse>; line: never }
+}
+
+/** Method and path by route. */
+export const routes = {
+  'annotation_queues.create': ['POST', '/annotation_queues'],
+  'annotation_queues.delete': ['DELETE', '/annotation_queues/{queue_id}'],
+  'annotation_queues.items': ['POST', '/annotation_queues/{queue_id}/items/query'],
+  'annotation_queues.items_add': ['POST', '/annotation_queues/{queue_id}/items'],
+  'annotation_queues.progress': ['POST', '/annotation_queues/{queue_id}/items/{item_id}/progress'],
+  'annotation_queues.query': ['POST', '/annotation_queues/query'],
+  'annotation_queues.read': ['GET', '/annotation_queues/{queue_id}'],
+  'annotation_queues.stats': ['POST', '/annotation_queues/stats'],
+  'annotation_queues.update': ['PUT', '/annotation_queues/{queue_id}'],
+  'auth.key': ['POST', '/auth/key'],
+  'auth.logout': ['POST', '/auth/logout'],
+  'auth.session': ['GET', '/auth/session'],
+  'calls.delete': ['POST', '/calls/delete'],
+  'calls.query_stats': ['POST', '/calls/query_stats'],
+  'calls.read': ['POST', '/call/read'],
+  'calls.score': ['POST', '/calls/score'],
+  'calls.stats': ['POST', '/calls/stats'],
+  'calls.stream_query': ['POST', '/calls/stream_query'],
+  'calls.usage': ['POST', '/calls/usage'],
+  'completions.create': ['POST', '/completions/create'],
+  'completions.create_stream': ['POST', '/completions/create_stream'],
+  'costs.create': ['POST', '/cost/create'],
+  'costs.purge': ['POST', '/cost/purge'],
+  'costs.query': ['POST', '/cost/query'],
+  'datasets.create': ['POST', '/v2/{entity}/{project}/datasets'],
+  'datasets.delete': ['DELETE', '/v2/{entity}/{project}/datasets/{object_id}'],
+  'datasets.list': ['GET', '/v2/{entity}/{project}/datasets'],
+  'datasets.read': ['GET', '/v2/{entity}/{project}/datasets/{object_id}/versions/{digest}'],
+  'evaluation_runs.create': ['POST', '/v2/{entity}/{project}/evaluation_runs'],
+  'evaluation_runs.delete': ['DELETE', '/v2/{entity}/{project}/evaluation_runs'],
+  'evaluation_runs.finish': ['POST', '/v2/{entity}/{project}/evaluation_runs/{evaluation_run_id}/finish'],
+  'evaluation_runs.list': ['GET', '/v2/{entity}/{project}/evaluation_runs'],
+  'evaluation_runs.read': ['GET', '/v2/{entity}/{project}/evaluation_runs/{evaluation_run_id}'],
+  'evaluation_runs.results': ['POST', '/v2/{entity}/{project}/eval_results/query'],
+  'evaluations.create': ['POST', '/v2/{entity}/{project}/evaluations'],
+  'evaluations.delete': ['DELETE', '/v2/{entity}/{project}/evaluations/{object_id}'],
+  'evaluations.evaluate_model': ['POST', '/evaluations/evaluate_model'],
+  'evaluations.list': ['GET', '/v2/{entity}/{project}/evaluations'],
+  'evaluations.read': ['GET', '/v2/{entity}/{project}/evaluations/{object_id}/versions/{digest}'],
+  'evaluations.rescore': ['POST', '/evaluations/rescore'],
+  'evaluations.status': ['POST', '/evaluations/status'],
+  'feedback.batch_create': ['POST', '/feedback/batch/create'],
+  'feedback.create': ['POST', '/feedback/create'],
+  'feedback.purge': ['POST', '/feedback/purge'],
+  'feedback.query': ['POST', '/feedback/query'],
+  'feedback.replace': ['POST', '/feedback/replace'],
+  'files.content': ['POST', '/file/content'],
+  'files.query_stats': ['POST', '/files/query_stats'],
+  'files.resolve_url': ['POST', '/files/resolve_url'],
+  'images.create': ['POST', '/image/create'],
+  'logs.query': ['POST', '/logs/query'],
+  'models.create': ['POST', '/v2/{entity}/{project}/models'],
+  'models.delete': ['DELETE', '/v2/{entity}/{project}/models/{object_id}'],
+  'models.list': ['GET', '/v2/{entity}/{project}/models'],
+  'models.read': ['GET', '/v2/{entity}/{project}/models/{object_id}/versions/{digest}'],
+  'objects.add_tags': ['PUT', '/objs/{object_id}/versions/{digest}/tags'],
+  'objects.create': ['POST', '/obj/create'],
+  'objects.delete': ['POST', '/obj/delete'],
+  'objects.link_to_registry': ['POST', '/link_to_registry'],
+  'objects.list_aliases': ['GET', '/aliases'],
+  'objects.list_tags': ['GET', '/tags'],
+  'objects.query': ['POST', '/objs/query'],
+  'objects.read': ['POST', '/obj/read'],
+  'objects.remove_aliases': ['POST', '/objs/{object_id}/aliases/remove'],
+  'objects.remove_tags': ['POST', '/objs/{object_id}/versions/{digest}/tags/remove'],
+  'objects.set_aliases': ['PUT', '/objs/{object_id}/aliases'],
+  'ops.create': ['POST', '/v2/{entity}/{project}/ops'],
+  'ops.delete': ['DELETE', '/v2/{entity}/{project}/ops/{object_id}'],
+  'ops.list': ['GET', '/v2/{entity}/{project}/ops'],
+  'ops.read': ['GET', '/v2/{entity}/{project}/ops/{object_id}/versions/{digest}'],
+  'predictions.create': ['POST', '/v2/{entity}/{project}/predictions'],
+  'predictions.delete': ['DELETE', '/v2/{entity}/{project}/predictions'],
+  'predictions.finish': ['POST', '/v2/{entity}/{project}/predictions/{prediction_id}/finish'],
+  'predictions.list': ['GET', '/v2/{entity}/{project}/predictions'],
+  'predictions.read': ['GET', '/v2/{entity}/{project}/predictions/{prediction_id}'],
+  'projects.query': ['POST', '/projects/query'],
+  'projects.stats': ['POST', '/project/stats'],
+  'projects.ttl_settings_read': ['POST', '/project/ttl_settings/read'],
+  'projects.ttl_settings_update': ['POST', '/project/ttl_settings/update'],
+  'refs.read_batch': ['POST', '/refs/read_batch'],
+  'scorers.create': ['POST', '/v2/{entity}/{project}/scorers'],
+  'scorers.delete': ['DELETE', '/v2/{entity}/{project}/scorers/{object_id}'],
+  'scorers.list': ['GET', '/v2/{entity}/{project}/scorers'],
+  'scorers.read': ['GET', '/v2/{entity}/{project}/scorers/{object_id}/versions/{digest}'],
+  'scores.create': ['POST', '/v2/{entity}/{project}/scores'],
+  'scores.delete': ['DELETE', '/v2/{entity}/{project}/scores'],
+  'scores.list': ['GET', '/v2/{entity}/{project}/scores'],
+  'scores.read': ['GET', '/v2/{entity}/{project}/scores/{score_id}'],
+  'service.geolocate': ['GET', '/geolocate'],
+  'service.graphql': ['POST', '/graphql'],
+  'service.health': ['GET', '/health'],
+  'service.info': ['GET', '/server_info'],
+  'service.ready': ['GET', '/ready'],
+  'service.version': ['GET', '/version'],
+  'tables.create': ['POST', '/table/create'],
+  'tables.create_from_digests': ['POST', '/table/create_from_digests'],
+  'tables.query': ['POST', '/table/query'],
+  'tables.query_stats': ['POST', '/table/query_stats'],
+  'tables.query_stats_batch': ['POST', '/table/query_stats_batch'],
+  'tables.update': ['POST', '/table/update'],
+  'threads.stream_query': ['POST', '/threads/stream_query'],
+  'traces.usage': ['POST', '/trace/usage'],
+  'training_jobs.create_sft': ['POST', '/v1/preview/sft-training-jobs'],
+} as const satisfies Record<keyof Shapes, readonly [method: string, path: string]>

@@ -1,0 +1,62 @@
+// One request to a declared route, from the page or its worker: the session's header, and faults as errors.
+import { routes, type Shapes } from './routes.gen.ts'
+
+export type RouteName = keyof Shapes
+type Params = Record<string, string>
+export type Sending = { params?: Params | undefined; signal?: AbortSignal | undefined; fresh?: 'any' | undefined }
+
+export type FaultValues = { status: number; reason: string; requestId: string; retryAfterS: number; asked: string }
+
+/** What the server refused, or that it could not be reached (status 0). */
+export class ApiFault extends Error {
+  readonly values: FaultValues
+  constructor(values: FaultValues) {
+    super(values.reason)
+    this.values = values
+  }
+}
+
+function reasonOf(text: string, status: number): string {
+  try {
+    const { reason, detail } = JSON.parse(text) as { reason?: unknown; detail?: unknown }
+    if (typeof reason === 'string') return reason
+    const first: unknown = Array.isArray(detail) ? detail[0] : detail
+    if (typeof first === 'string') return first
+    if (typeof first === 'object' && first !== null && 'msg' in first) return String(first.msg)
+  } catch {
+    // A proxy's own page.
+  }
+  return `The server answered ${status}`
+}
+
+/** @param base address that every path is below, with a slash at its end */
+export async function send(base: string, name: RouteName, body: unknown, options: Sending = {}): Promise<Response> {
+  const [method, path] = routes[name]
+  const filled = path.replaceAll(/\{(\w+)\*?\}/g, (_, key: string) => encodeURIComponent(options.params?.[key] ?? ''))
+  const headers: Record<string, string> = { 'X-Callhouse-Page': '1' }
+  if (body !== undefined) headers['Content-Type'] = 'application/json'
+  if (options.fresh !== undefined) headers['X-Callhouse-Freshness'] = options.fresh
+  const asked = `${method} ${path}`
+  let response: Response
+  try {
+    response = await fetch(new URL(filled.slice(1), base), {
+      ...{ method, headers, credentials: 'same-origin' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(options.signal && { signal: options.signal }),
+    })
+  } catch (error) {
+    if (options.signal?.aborted) throw error
+    throw new ApiFault({ status: 0, reason: 'The server cannot be reached', requestId: '', retryAfterS: 0, asked })
+  }
+  if (response.ok) return response
+  throw new ApiFault({
+    status: response.status,
+    reason: reasonOf(await response.text().catch(() => ''), response.status),
+    requestId: response.headers.get('x-request-id') ?? '',
+    retryAfterS: Number(response.headers.get('retry-after') ?? 0),
+    asked,
+  })
+}
+
+/** Milliseconds that the answer may lag behind; 0 when it is whole. */
+export const staleMsOf = (response: Response): number => Number(response.headers.get('x-callhouse-stale') ?? 0)

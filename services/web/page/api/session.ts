@@ -1,0 +1,70 @@
+// Who is signed in, as the server says; signing in and out.
+import { QueryCache, QueryClient, useQuery } from '@tanstack/react-query'
+import { useSyncExternalStore } from 'react'
+import { stopWorker } from '../worker/client.ts'
+import { json } from './client.ts'
+import type { Shapes } from './routes.gen.ts'
+import { ApiFault } from './send.ts'
+
+export type Session = Shapes['auth.session']['out']
+
+/** True once a request was refused because the session has ended: the sign-in opens over the page. */
+let hasEnded = false
+const listeners = new Set<() => void>()
+function setEnded(value: boolean): void {
+  if (hasEnded === value) return
+  hasEnded = value
+  for (const listener of listeners) listener()
+}
+
+const isRefused = (error: unknown): boolean => error instanceof ApiFault && error.values.status === 401
+
+export const queries = new QueryClient({
+  queryCache: new QueryCache({ onError: (error) => isRefused(error) && setEnded(true) }),
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      gcTime: 300_000,
+      refetchOnWindowFocus: false,
+      retry: (failures, error) => failures < 1 && error instanceof ApiFault && [0, 502].includes(error.values.status),
+    },
+  },
+})
+
+export const useHasEnded = (): boolean =>
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => hasEnded,
+  )
+
+const sessionQuery = {
+  queryKey: ['session'],
+  queryFn: ({ signal }: { signal: AbortSignal }) => json('auth.session', undefined, { signal }),
+  staleTime: Number.POSITIVE_INFINITY,
+}
+
+export const useSession = () => useQuery(sessionQuery)
+export const loadSession = (): Promise<Session> => queries.ensureQueryData(sessionQuery)
+
+/** @throws ApiFault: 401 for an unknown key, 409 where no session is made, 429 after too many wrong ones */
+export async function signIn(key: string): Promise<void> {
+  const session = await json('auth.key', { key })
+  queries.setQueryData(sessionQuery.queryKey, session)
+  const wasOpen = hasEnded
+  setEnded(false)
+  if (wasOpen) await queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
+}
+
+/** Nothing of what was read stays in the page. */
+export async function signOut(): Promise<void> {
+  await json('auth.logout', undefined).catch(() => undefined)
+  stopWorker()
+  queries.clear()
+  sessionStorage.clear()
+}
+
+/** Whether the key's role may read at all. */
+export const mayRead = (session: Session | undefined): boolean => session?.role !== 'ingest'

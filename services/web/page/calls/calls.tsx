@@ -1,0 +1,213 @@
+// The list of calls: what the address says, in rows that are read as they come into view.
+import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
+import { type KeyboardEvent, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
+import { count } from '../engine/format.ts'
+import type { Row } from '../engine/rows.ts'
+import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
+import { useKeys } from '../keys.ts'
+import { FaultBox, Stale } from '../parts/fault.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Rows, type RowsHandle } from '../parts/rows.tsx'
+import { useRowHeight, useZone } from '../preferences.ts'
+import { Chips, FilterLine } from './filter-line.tsx'
+import { Nothing } from './nothing.tsx'
+import { RangeMenu } from './range-menu.tsx'
+import { rememberList } from './remembered.ts'
+import { CallRow, GhostRow, Head } from './row.tsx'
+import { type CallsSearch, callsSearch, hasText, listRequest, parsed } from './search.ts'
+import { pageRows, useCalls, useCells } from './use-calls.ts'
+
+const ghostRows = 30
+
+export function Calls() {
+  const { entity, project } = useParams({ from: '/signed-in/p/$entity/$project/calls' })
+  const search = useSearch({ from: '/signed-in/p/$entity/$project/calls' })
+  const router = useRouter()
+  const navigate = useNavigate()
+  const projectId = `${entity}/${project}`
+  const zone = useZone(search.tz)
+  const height = useRowHeight()
+  const [nowS, setNowS] = useState(() => Math.floor(Date.now() / 1000))
+  const [range, setRange] = useState({ from: 0, to: pageRows })
+  const [at, setAt] = useState(0)
+  const rows = useRef<RowsHandle>(null)
+  const query = useMemo(() => parsed(search.q), [search.q])
+  const request = useMemo(
+    () => (query.fault ? undefined : listRequest(projectId, search, query.expression, nowS)),
+    [projectId, search, query, nowS],
+  )
+  const calls = useCalls(request, hasText(query.expression), range)
+  const total = calls.isFirst ? ghostRows : calls.count
+  const sort = search.sort ?? 'started_at:desc'
+
+  const change = (next: CallsSearch) => {
+    setAt(0)
+    setNowS(Math.floor(Date.now() / 1000))
+    void navigate({
+      to: '/p/$entity/$project/calls',
+      params: { entity, project },
+      search: callsSearch({ ...search, ...next }),
+    })
+  }
+  const refresh = () => {
+    setNowS(Math.floor(Date.now() / 1000))
+    calls.refetch()
+  }
+  const onRange = useCallback((from: number, to: number) => {
+    setRange((before) => (before.from === from && before.to === to ? before : { from, to }))
+  }, [])
+
+  const seen = useDeferredValue(range)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows change with the request, its pages and their arrival
+  const visible = useMemo(() => {
+    // Whole blocks, so that a step of one row asks for nothing new.
+    const from = Math.floor(seen.from / 20) * 20
+    const to = Math.ceil(seen.to / 20) * 20
+    const found: Row[] = []
+    for (let index = from; index < to; index++) {
+      const row = calls.rowAt(index)
+      if (row) found.push(row)
+    }
+    return found
+  }, [seen, request, calls.isLoading, calls.count])
+  const cells = useCells(projectId, visible, !calls.isLoading)
+  const longestMs = useMemo(() => {
+    const known = visible.flatMap(({ latencyMs }) => (latencyMs === null ? [] : [latencyMs])).sort((a, b) => a - b)
+    return Math.max(1, known[Math.floor(known.length * 0.95)] ?? known.at(-1) ?? 1)
+  }, [visible])
+
+  const target = (row: Row) => ({
+    to: '/p/$entity/$project/traces/$traceId' as const,
+    params: { entity, project, traceId: row.traceId },
+    search: { ...(row.parentId !== null && { call: row.id }), ...(search.tz && { tz: search.tz }) },
+  })
+  const hrefOf = (row: Row): string => router.buildLocation(target(row)).href
+  const open = (row: Row | undefined) => {
+    if (row === undefined) return
+    rememberList(
+      visible.map(({ traceId }) => traceId),
+      router.state.location.href,
+    )
+    void navigate(target(row))
+  }
+  const onKey = (event: KeyboardEvent): boolean => {
+    if (event.key !== 'Enter' || (event.target as HTMLElement).closest('button')) return false
+    open(calls.rowAt(at))
+    return true
+  }
+  useKeys({
+    newTab: () => {
+      const row = calls.rowAt(at)
+      if (row) window.open(hrefOf(row), '_blank', 'noopener')
+    },
+    copy: () => {
+      const row = calls.rowAt(at)
+      if (row) void navigator.clipboard.writeText(new URL(hrefOf(row), location.href).href)
+    },
+  })
+
+  const body = () => {
+    if (query.fault)
+      return (
+        <div className="center" role="alert" id="filter-fault">
+          <h2>The filter cannot be read</h2>
+          <p className="second">
+            {query.fault.message}, at character {query.fault.at + 1}
+          </p>
+        </div>
+      )
+    if (calls.error && calls.count === 0) return <FaultBox error={calls.error} onRetry={calls.refetch} />
+    if (!calls.isLoading && calls.count === 0)
+      return <Nothing projectId={projectId} search={search} onChange={change} onArrived={refresh} />
+    return (
+      <>
+        {calls.isFirst && (
+          <span className="hidden" role="status">
+            Loading calls
+          </span>
+        )}
+        <Rows
+          handle={rows}
+          label="Calls"
+          count={total}
+          height={height}
+          at={calls.isFirst ? -1 : at}
+          onAt={setAt}
+          onRange={onRange}
+          onKey={onKey}
+          className={calls.isLoading && !calls.isFirst ? 'pale' : ''}
+          headHeight={29}
+          head={<Head sort={sort} onSort={(next) => change({ sort: next })} />}
+          render={(index, isAt) => {
+            const row = calls.rowAt(index)
+            if (row === undefined) return <GhostRow height={height} index={index} />
+            return (
+              <div
+                role="presentation"
+                onDoubleClick={() => open(row)}
+                onClick={(event) => {
+                  const link = (event.target as HTMLElement).closest('a')
+                  if (link === null || event.metaKey || event.ctrlKey || event.shiftKey) return
+                  event.preventDefault()
+                  open(row)
+                }}
+              >
+                <CallRow
+                  {...{ row, index, isAt, zone, longestMs, height }}
+                  cell={cells.get(row.id)}
+                  href={hrefOf(row)}
+                />
+              </div>
+            )
+          }}
+        />
+      </>
+    )
+  }
+
+  return (
+    <Frame
+      title={`Calls of ${projectId}`}
+      crumbs={
+        <ProjectCrumbs entity={entity} project={project}>
+          <span className="sep">/</span>
+          <span className="at">Calls</span>
+        </ProjectCrumbs>
+      }
+    >
+      <h1 className="hidden">Calls of {projectId}</h1>
+      <div className="bar">
+        <div className="seg" role="group" aria-label="Which calls">
+          <button type="button" aria-pressed={search.view !== 'all'} onClick={() => change({ view: undefined })}>
+            Roots
+          </button>
+          <button type="button" aria-pressed={search.view === 'all'} onClick={() => change({ view: 'all' })}>
+            All
+          </button>
+        </div>
+        <FilterLine q={search.q ?? ''} parsed={query} onChange={(q) => change({ q })} />
+        <RangeMenu range={search.range} zone={zone} onChange={(next) => change({ range: next ?? 'all' })} />
+        <button type="button" className="icon line" aria-label="Refresh" title="Refresh" onClick={refresh}>
+          <Icon name="refresh" />
+        </button>
+      </div>
+      <Chips expression={query.expression} onChange={(q) => change({ q })} />
+      <Stale ms={calls.staleMs} />
+      {body()}
+      <footer className="foot" role="status">
+        <span className="num">
+          {!calls.isFirst && calls.count > 0 && (
+            <>
+              {count(Math.min(range.from + 1, calls.count))}–{count(Math.min(range.to, calls.count))} of{' '}
+              {calls.total === undefined ? '…' : calls.isBounded ? '10,000+' : count(calls.total)}
+            </>
+          )}
+        </span>
+        <span className="grow" />
+        <span className="dim">
+          <kbd>j</kbd> <kbd>k</kbd> move · <kbd>Enter</kbd> open · <kbd>?</kbd> keys
+        </span>
+      </footer>
+    </Frame>
+  )
+}

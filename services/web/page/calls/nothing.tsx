@@ -1,0 +1,83 @@
+// A list without rows: the quick start of a new project, or how to widen what matches nothing.
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
+import { json } from '../api/client.ts'
+import { count } from '../engine/format.ts'
+import { Icon } from '../parts/icon.tsx'
+import { QuickStart } from '../projects/quick-start.tsx'
+import { type CallsSearch, hasText, listRequest, parsed } from './search.ts'
+
+type NothingProps = { projectId: string; search: CallsSearch; onChange(search: CallsSearch): void; onArrived(): void }
+
+export function Nothing({ projectId, search, onChange, onArrived }: NothingProps) {
+  const { data: whole } = useQuery({
+    queryKey: ['calls.any', projectId],
+    queryFn: ({ signal }) => json('calls.query_stats', { project_id: projectId, limit: 1 }, { signal }),
+    // While a new project is looked at its first call shows by itself.
+    refetchInterval: (query) => (query.state.data?.count === 0 ? 2_000 : false),
+    staleTime: 0,
+  })
+  const isEmpty = whole?.count === 0
+  const wasEmpty = useRef(false)
+  useEffect(() => {
+    if (isEmpty) wasEmpty.current = true
+    else if (wasEmpty.current && whole) onArrived()
+  }, [isEmpty, whole, onArrived])
+  if (whole === undefined) return <div className="center" />
+  if (isEmpty)
+    return (
+      <div className="scroll">
+        <div className="page">
+          <h1>Nothing here yet</h1>
+          <p className="second" style={{ margin: '4px 0 20px' }}>
+            {projectId} shows its first call as soon as it arrives.
+          </p>
+          <QuickStart project={projectId} />
+        </div>
+      </div>
+    )
+  const wider: [string, CallsSearch][] = []
+  if (search.range !== undefined) wider.push(['all time', { ...search, range: 'all' }])
+  if (search.range !== undefined && search.range !== '7d')
+    wider.unshift(['the last 7 days', { ...search, range: '7d' }])
+  if (search.view !== 'all') wider.push(['all calls, not only roots', { ...search, view: 'all' }])
+  if (search.q) wider.push(['without the filter', { ...search, q: '' }])
+  return (
+    <div className="center">
+      <span className="big">
+        <Icon name="search" />
+      </span>
+      <h2>No calls match</h2>
+      <div className="acts">
+        {wider.map(([name, next]) => (
+          <Wider key={name} name={name} projectId={projectId} search={next} onPick={() => onChange(next)} />
+        ))}
+      </div>
+    </div>
+  )
+}
+
+function Wider({
+  name,
+  projectId,
+  search,
+  onPick,
+}: {
+  name: string
+  projectId: string
+  search: CallsSearch
+  onPick(): void
+}) {
+  const { expression, fault } = parsed(search.q)
+  const { sort_by: _, ...request } = listRequest(projectId, search, expression, Math.floor(Date.now() / 60_000) * 60)
+  const { data } = useQuery({
+    queryKey: ['calls.wider', request],
+    queryFn: ({ signal }) => json('calls.query_stats', { ...request, limit: 10_001 }, { signal }),
+    enabled: fault === undefined && !hasText(expression),
+  })
+  return (
+    <button type="button" className="line" onClick={onPick}>
+      {name} {data && <span className="dim">{data.count > 10_000 ? '10,000+' : count(data.count)}</span>}
+    </button>
+  )
+}

@@ -1,0 +1,85 @@
+// The time range of the page and the zone that its times are in.
+import { type FormEvent, useState } from 'react'
+import { moment } from '../engine/format.ts'
+import { useKeys } from '../keys.ts'
+import { Icon } from '../parts/icon.tsx'
+import { Menu } from '../parts/menu.tsx'
+import { boundsOf, ranges, typedRange } from './search.ts'
+
+const names: Record<string, string> = {
+  '15m': 'last 15 minutes',
+  '1h': 'last hour',
+  '6h': 'last 6 hours',
+  '24h': 'last 24 h',
+  '7d': 'last 7 days',
+  '30d': 'last 30 days',
+}
+
+function rangeName(range: string | undefined, zone: string): string {
+  if (range === undefined) return 'all time'
+  const name = Object.hasOwn(names, range) ? names[range] : undefined
+  if (name !== undefined) return name
+  const { from, to } = boundsOf(range, 0) ?? {}
+  const at = (s: number | undefined) => (s === undefined ? '' : moment(new Date(s * 1000).toISOString(), zone))
+  return `${at(from)} – ${at(to) || 'now'}`
+}
+
+type RangeProps = { range: string | undefined; zone: string; onChange(range: string | undefined): void }
+
+export function RangeMenu({ range, zone, onChange }: RangeProps) {
+  const [typed, setTyped] = useState('')
+  const [isBad, setBad] = useState(false)
+  useKeys({ range: () => document.getElementById('range-menu')?.click() })
+  const submit = (close: () => void) => (event: FormEvent) => {
+    event.preventDefault()
+    const found = typedRange(typed)
+    setBad(found === undefined)
+    if (found === undefined) return
+    onChange(found === 'all' ? undefined : found)
+    setTyped('')
+    close()
+  }
+  return (
+    <Menu
+      id="range-menu"
+      label={`Time range: ${rangeName(range, zone)}, ${zone}`}
+      className="line"
+      button={
+        <>
+          <Icon name="clock" /> {rangeName(range, zone)} <span className="dim">{zone}</span> <Icon name="down" />
+        </>
+      }
+    >
+      {(close) => (
+        <>
+          {[...Object.keys(ranges), undefined].map((one) => (
+            <button
+              key={one ?? 'all'}
+              type="button"
+              className="item"
+              aria-pressed={one === range}
+              onClick={() => {
+                onChange(one)
+                close()
+              }}
+            >
+              {rangeName(one, zone)}
+            </button>
+          ))}
+          <hr />
+          <form onSubmit={submit(close)} style={{ padding: '0 8px 4px', display: 'grid', gap: 4 }}>
+            <input
+              type="text"
+              aria-label="Another range"
+              aria-invalid={isBad}
+              placeholder="yesterday, 2026-01-05 12:00 to 13:00"
+              value={typed}
+              onChange={(event) => setTyped(event.target.value)}
+            />
+            {isBad && <span className="s-error">Not understood</span>}
+          </form>
+        </>
+      )}
+    </Menu>
+  )
+}

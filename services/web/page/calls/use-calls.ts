@@ -1,0 +1,85 @@
+// Pages of a list of calls, as far as they are in view; cells of inputs and output for the rows that are seen.
+import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
+import { useMemo, useRef } from 'react'
+import { baseUrl, json } from '../api/client.ts'
+import type { Row } from '../engine/rows.ts'
+import { ask } from '../worker/client.ts'
+import type { Cell } from '../worker/main.ts'
+import type { ListRequest } from './search.ts'
+
+export const pageRows = 100
+/** Payloads of larger calls are not read for a row; their size is shown instead. */
+const cellBytes = 262_144
+const countBound = 10_001
+
+type Range = { from: number; to: number }
+
+export function useCalls(request: ListRequest | undefined, hasText: boolean, range: Range) {
+  const first = Math.floor(range.from / pageRows)
+  const last = Math.max(first, Math.floor(Math.max(0, range.to - 1) / pageRows))
+  const pages = Array.from({ length: Math.min(4, last - first + 1) }, (_, n) => first + n)
+  const results = useQueries({
+    queries: pages.map((page) => ({
+      queryKey: ['calls', request, page],
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        ask('calls', [baseUrl, { ...request, limit: pageRows, offset: page * pageRows }], { signal }),
+      enabled: request !== undefined,
+    })),
+  })
+  const counted = useQuery({
+    queryKey: ['calls.count', request, hasText],
+    queryFn: ({ signal }) => {
+      const { sort_by: _, ...rest } = request as ListRequest
+      return json('calls.query_stats', { ...rest, ...(hasText && { limit: countBound }) }, { signal })
+    },
+    enabled: request !== undefined && results.some(({ data }) => data !== undefined),
+    placeholderData: keepPreviousData,
+  })
+  const byPage = new Map(pages.map((page, n) => [page, results[n]?.data]))
+  const rowAt = (index: number): Row | undefined => byPage.get(Math.floor(index / pageRows))?.rows[index % pageRows]
+  // Until the count is there, a page that is full may have a next one.
+  const known = Math.max(
+    0,
+    ...pages.map((page) => {
+      const rows = byPage.get(page)?.rows.length
+      return rows === undefined ? 0 : page * pageRows + rows
+    }),
+  )
+  const short = pages.find((page) => (byPage.get(page)?.rows.length ?? pageRows) < pageRows)
+  const ended = short === undefined ? undefined : short * pageRows + (byPage.get(short)?.rows.length ?? 0)
+  const total = counted.isPlaceholderData ? undefined : counted.data?.count
+  const isLoading = request !== undefined && results.some(({ data, error }) => data === undefined && error === null)
+  const count = ended ?? Math.max(total ?? 0, known)
+  // What was shown stays until the first page of another question is there.
+  const before = useRef<{ project: string; rowAt(index: number): Row | undefined; count: number }>(undefined)
+  const isFirst = isLoading && known === 0 && total === undefined
+  const kept = isFirst && before.current?.project === request?.project_id ? before.current : undefined
+  if (!isLoading && request !== undefined) before.current = { project: request.project_id, rowAt, count }
+  return {
+    rowAt: kept?.rowAt ?? rowAt,
+    count: kept?.count ?? count,
+    total,
+    isBounded: hasText && total === countBound,
+    isLoading,
+    isFirst: isFirst && kept === undefined,
+    error: results.find(({ error }) => error !== null)?.error ?? null,
+    staleMs: Math.max(0, ...results.map(({ data }) => data?.staleMs ?? 0)),
+    refetch: () => {
+      for (const { refetch } of results) void refetch()
+      void counted.refetch()
+    },
+  }
+}
+
+export function useCells(project: string, rows: readonly Row[], isOn: boolean): ReadonlyMap<string, Cell> {
+  // By blocks of the list, so that a scroll asks for what is new only.
+  const ids = useMemo(() => rows.filter(({ size }) => (size ?? 0) <= cellBytes).map(({ id }) => id), [rows])
+  const { data } = useQuery({
+    queryKey: ['cells', project, ids],
+    queryFn: ({ signal }) => ask('cells', [baseUrl, project, ids], { signal }),
+    enabled: isOn && ids.length > 0,
+    staleTime: 60_000,
+    placeholderData: keepPreviousData,
+  })
+  return useMemo(() => new Map(Object.entries(data ?? {})), [data])
+}

@@ -1,0 +1,187 @@
+// The one line that filters calls: text to tree, tree to text, and tree to the request that the server understands.
+
+export type Literal = string | number | boolean | null
+export type Operator = ':' | '=' | '>' | '>=' | '<' | '<=' | '~'
+export type Term =
+  | { type: 'cond'; not: boolean; field: string; operator: Operator; values: Literal[] }
+  | { type: 'has'; not: boolean; field: string }
+  | { type: 'is'; not: boolean; what: 'root' | 'running' }
+  | { type: 'word'; not: boolean; text: string }
+  | { type: 'group'; not: boolean; any: Term[][] }
+/** Alternatives of conjunctions. */
+export type Expression = Term[][]
+
+export class QueryFault extends Error {
+  readonly at: number
+  constructor(message: string, at: number) {
+    super(message)
+    this.at = at
+  }
+}
+
+const fieldForm =
+  /^(?:(?:inputs|output|attributes|summary|feedback|scorer)(?:\.[^\s:=<>~()"]+)*|status|op|user|run|thread|turn|trace|id|parent|name|error|started|ended|latency|queue|ref)(?=>=|<=|[:=><~])/
+const maxDepth = 20
+const units: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
+
+type Reader = { text: string; at: number; depth: number }
+
+const space = (reader: Reader): void => {
+  while (/\s/.test(reader.text[reader.at] ?? '')) reader.at++
+}
+
+function quoted(reader: Reader): string {
+  let value = ''
+  const from = reader.at
+  for (reader.at++; reader.at < reader.text.length; reader.at++) {
+    const letter = reader.text[reader.at]
+    if (letter === '"') {
+      reader.at++
+      return value
+    }
+    if (letter === '\\' && reader.at + 1 < reader.text.length) reader.at++
+    value += reader.text[reader.at]
+  }
+  throw new QueryFault('A quote is not closed', from)
+}
+
+function bare(reader: Reader, stop: RegExp): string {
+  const from = reader.at
+  while (reader.at < reader.text.length && !stop.test(reader.text[reader.at] as string)) reader.at++
+  return reader.text.slice(from, reader.at)
+}
+
+function literal(reader: Reader, field: string): Literal {
+  if (reader.text[reader.at] === '"') return quoted(reader)
+  const from = reader.at
+  const text = bare(reader, /[\s(),]/)
+  if (text === '') throw new QueryFault(`A value is missing after ${field}`, from)
+  if (text === 'true' || text === 'false') return text === 'true'
+  if (text === 'null') return null
+  const number = /^(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(ms|s|m|h)?$/i.exec(text)
+  if (number !== null && (number[2] === undefined || field === 'latency')) {
+    const value = Number(number[1])
+    if (number[2] !== undefined) return value * (units[number[2].toLowerCase()] as number)
+    // Digits that a number does not keep stay text.
+    if (field !== 'id' && field !== 'trace' && String(value) === text) return value
+  }
+  return text
+}
+
+function values(reader: Reader, field: string): Literal[] {
+  if (reader.text[reader.at] !== '(') return [literal(reader, field)]
+  const from = reader.at
+  reader.at++
+  const found: Literal[] = []
+  for (;;) {
+    space(reader)
+    found.push(literal(reader, field))
+    space(reader)
+    const letter = reader.text[reader.at]
+    reader.at++
+    if (letter === ')') return found
+    if (letter !== ',') throw new QueryFault('A list is not closed', from)
+  }
+}
+
+function term(reader: Reader): Term {
+  const not = reader.text[reader.at] === '-' && /\S/.test(reader.text[reader.at + 1] ?? '')
+  if (not) reader.at++
+  if (reader.text[reader.at] === '(') {
+    const from = reader.at
+    reader.at++
+    if (++reader.depth > maxDepth) throw new QueryFault('Too many brackets', from)
+    const any = alternatives(reader)
+    reader.depth--
+    space(reader)
+    if (reader.text[reader.at] !== ')') throw new QueryFault('A bracket is not closed', from)
+    reader.at++
+    return { type: 'group', not, any }
+  }
+  if (reader.text[reader.at] === '"') return { type: 'word', not, text: quoted(reader) }
+  const rest = reader.text.slice(reader.at)
+  const special = /^(has|is):([^\s()"]+)/.exec(rest)
+  if (special !== null) {
+    reader.at += special[0].length
+    const [, kind, what = ''] = special
+    if (kind === 'has') return { type: 'has', not, field: what }
+    if (what !== 'root' && what !== 'running')
+      throw new QueryFault('is: takes root or running', reader.at - what.length)
+    return { type: 'is', not, what }
+  }
+  const field = fieldForm.exec(rest)?.[0]
+  if (field !== undefined) {
+    reader.at += field.length
+    const operator = (/^(?:>=|<=|[:=><~])/.exec(reader.text.slice(reader.at)) as RegExpExecArray)[0] as Operator
+    reader.at += operator.length
+    return { type: 'cond', not, field, operator, values: values(reader, field) }
+  }
+  const from = reader.at
+  const text = bare(reader, /[\s()"]/)
+  if (text === '') throw new QueryFault('A term is missing', from)
+  return { type: 'word', not, text }
+}
+
+function alternatives(reader: Reader): Expression {
+  const any: Expression = [[]]
+  for (;;) {
+    space(reader)
+    const rest = reader.text.slice(reader.at)
+    if (rest === '' || rest.startsWith(')'))
+      return any.length === 1 && any[0]?.length === 0 ? [] : checked(any, reader.at)
+    if (/^OR(?=\s|\(|$)/.test(rest)) {
+      if (any.at(-1)?.length === 0) throw new QueryFault('OR stands between two terms', reader.at)
+      reader.at += 2
+      any.push([])
+    } else any.at(-1)?.push(term(reader))
+  }
+}
+
+function checked(any: Expression, at: number): Expression {
+  if (any.at(-1)?.length === 0) throw new QueryFault('OR stands between two terms', at)
+  return any
+}
+
+/** @throws QueryFault with the place of what cannot be read */
+export function parseQuery(text: string): Expression {
+  const reader = { text, at: 0, depth: 0 }
+  const found = alternatives(reader)
+  if (reader.at < text.length) throw new QueryFault('A bracket was never opened', reader.at)
+  return found
+}
+
+const literalText = (value: Literal): string => {
+  if (typeof value !== 'string') return String(value)
+  const isPlain =
+    /^[^\s(),"\\]+$/.test(value) && !/^(?:true|false|null|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?:ms|s|m|h)?)$/i.test(value)
+  return isPlain ? value : `"${value.replace(/["\\]/g, '\\$&')}"`
+}
+
+export function termText(one: Term): string {
+  const sign = one.not ? '-' : ''
+  switch (one.type) {
+    case 'group':
+      return `${sign}(${queryText(one.any)})`
+    case 'has':
+      return `${sign}has:${one.field}`
+    case 'is':
+      return `${sign}is:${one.what}`
+    case 'word': {
+      const isPlain =
+        /^[^\s()"\\-][^\s()"\\]*$/.test(one.text) &&
+        one.text !== 'OR' &&
+        !fieldForm.test(one.text) &&
+        !/^(?:has|is):/.test(one.text)
+      return sign + (isPlain ? one.text : `"${one.text.replace(/["\\]/g, '\\$&')}"`)
+    }
+    case 'cond': {
+      const [first = null] = one.values
+      const list = one.values.length === 1 ? literalText(first) : `(${one.values.map(literalText).join(', ')})`
+      return `${sign}${one.field}${one.operator}${list}`
+    }
+    default:
+      return one satisfies never
+  }
+}
+
+export const queryText = (any: Expression): string => any.map((all) => all.map(termText).join(' ')).join(' OR ')

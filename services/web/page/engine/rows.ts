@@ -1,0 +1,213 @@
+// A call record of the wire, reduced to what a row shows. Runs in the worker: long payloads never reach the page.
+
+export type Status = 'success' | 'error' | 'running' | 'descendant_error'
+
+export type Row = {
+  id: string
+  traceId: string
+  parentId: string | null
+  opName: string
+  name: string
+  kind: SpanKind
+  status: Status
+  startedAt: string
+  startedUs: number
+  endedUs: number | null
+  latencyMs: number | null
+  exception: string | null
+  model: string | null
+  tokensIn: number | null
+  tokensOut: number | null
+  cost: number | null
+  userId: string | null
+  threadId: string | null
+  size: number | null
+}
+
+export const spanKinds = ['agent', 'llm', 'tool', 'retrieval', 'embedding', 'evaluation', 'guardrail', 'other'] as const
+export type SpanKind = (typeof spanKinds)[number]
+
+/** Words of `gen_ai.operation.name`, OpenInference, OpenLLMetry and Weave for one kind. */
+const kindWords: Record<string, SpanKind> = {
+  agent: 'agent',
+  invoke_agent: 'agent',
+  create_agent: 'agent',
+  chain: 'agent',
+  workflow: 'agent',
+  task: 'agent',
+  llm: 'llm',
+  chat: 'llm',
+  completion: 'llm',
+  text_completion: 'llm',
+  generate_content: 'llm',
+  tool: 'tool',
+  execute_tool: 'tool',
+  retriever: 'retrieval',
+  retrieval: 'retrieval',
+  search: 'retrieval',
+  reranker: 'retrieval',
+  embedding: 'embedding',
+  embeddings: 'embedding',
+  evaluator: 'evaluation',
+  evaluation: 'evaluation',
+  scorer: 'evaluation',
+  guardrail: 'guardrail',
+}
+
+type Members = Record<string, unknown>
+const asObject = (value: unknown): Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {}
+const asText = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
+const own = (members: Members, key: string): unknown => (Object.hasOwn(members, key) ? members[key] : undefined)
+const asCount = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) ? value : 0)
+
+const opForm = /^weave:\/\/\/[^/]+\/[^/]+\/op\/([^:]+):/
+
+/** The plain name of an op: of a ref its object's name. */
+export function opNameOf(opName: string): string {
+  const encoded = opForm.exec(opName)?.[1]
+  if (encoded === undefined) return opName
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    return encoded
+  }
+}
+
+const kindPaths = [
+  ['operation_name'],
+  ['weave', 'span', 'kind'],
+  ['weave', 'kind'],
+  ['openinference', 'span', 'kind'],
+  ['traceloop', 'span', 'kind'],
+  ['gen_ai', 'operation', 'name'],
+]
+
+/** A value at a path, whether its keys are nested or joined by dots. */
+function atPath(members: Members, path: readonly string[]): unknown {
+  const flat = own(members, path.join('.'))
+  if (flat !== undefined) return flat
+  let value: unknown = members
+  for (const key of path) value = own(asObject(value), key)
+  return value
+}
+
+/** The semantic conventions begin a span's name with its operation. */
+const operationForm = /^(invoke_agent|create_agent|execute_tool|chat|text_completion|generate_content|embeddings)[ _]/
+
+export function kindOf(attributes: unknown, name: string, model: string | null): SpanKind {
+  const stored = asObject(attributes)
+  const span = asObject(own(asObject(own(stored, 'otel_span')), 'attributes'))
+  for (const members of [stored, span])
+    for (const path of kindPaths) {
+      const word = asText(atPath(members, path))?.toLowerCase()
+      const kind = word === undefined ? undefined : own(kindWords as Members, word)
+      if (kind !== undefined) return kind as SpanKind
+    }
+  const operation = operationForm.exec(name)?.[1]
+  if (operation !== undefined) return kindWords[operation] as SpanKind
+  if (/^Evaluation\.|^evaluate\b/.test(name)) return 'evaluation'
+  return model === null ? 'other' : 'llm'
+}
+
+function usageOf(summary: Members): Pick<Row, 'model' | 'tokensIn' | 'tokensOut' | 'cost'> {
+  const usage = Object.entries(asObject(own(summary, 'usage')))
+  let tokensIn = 0
+  let tokensOut = 0
+  for (const [, one] of usage) {
+    const counts = asObject(one)
+    tokensIn += asCount(own(counts, 'prompt_tokens')) || asCount(own(counts, 'input_tokens'))
+    tokensOut += asCount(own(counts, 'completion_tokens')) || asCount(own(counts, 'output_tokens'))
+  }
+  const costs = Object.values(asObject(own(asObject(own(summary, 'weave')), 'costs'))).map(asObject)
+  const cost = costs.reduce(
+    (sum, one) =>
+      sum +
+      [
+        'prompt_tokens_total_cost',
+        'completion_tokens_total_cost',
+        'cache_read_input_tokens_total_cost',
+        'cache_creation_input_tokens_total_cost',
+      ].reduce((all, key) => all + asCount(own(one, key)), 0),
+    0,
+  )
+  return {
+    model: usage.length === 0 ? null : usage.map(([name]) => name).join(', '),
+    tokensIn: usage.length === 0 ? null : tokensIn,
+    tokensOut: usage.length === 0 ? null : tokensOut,
+    cost: costs.length === 0 ? null : cost,
+  }
+}
+
+/** Microseconds of an ISO time: more than a Date keeps. */
+function microsOf(iso: string): number {
+  const fraction = /\.(\d{1,6})/.exec(iso)?.[1] ?? ''
+  return Math.floor(Date.parse(iso) / 1000) * 1_000_000 + Number(fraction.padEnd(6, '0') || 0)
+}
+
+export function rowOf(record: Members): Row {
+  const opName = String(own(record, 'op_name') ?? '')
+  const summary = asObject(own(record, 'summary'))
+  const weave = asObject(own(summary, 'weave'))
+  const usage = usageOf(summary)
+  const startedAt = String(own(record, 'started_at') ?? '')
+  const endedAt = asText(own(record, 'ended_at'))
+  const startedUs = microsOf(startedAt)
+  const endedUs = endedAt === null ? null : microsOf(endedAt)
+  const name = asText(own(record, 'display_name')) ?? opNameOf(opName)
+  const user = Object.keys(record).find((key) => /^(?:platform|wb)_user_id$/.test(key))
+  return {
+    id: String(own(record, 'id') ?? ''),
+    traceId: String(own(record, 'trace_id') ?? ''),
+    parentId: asText(own(record, 'parent_id')),
+    opName,
+    name: name.slice(0, 2_000),
+    kind: kindOf(own(record, 'attributes'), opNameOf(opName), usage.model),
+    status: (asText(own(weave, 'status')) ?? 'success') as Status,
+    startedAt,
+    startedUs,
+    endedUs,
+    latencyMs: endedUs === null ? null : (endedUs - startedUs) / 1000,
+    exception: asText(own(record, 'exception'))?.slice(0, 2_000) ?? null,
+    ...usage,
+    userId: user === undefined ? null : asText(own(record, user)),
+    threadId: asText(own(record, 'thread_id')),
+    size: typeof record.storage_size_bytes === 'number' ? record.storage_size_bytes : null,
+  }
+}
+
+/** The text of the last message of a conversation, in the forms that SDKs record; undefined when it is none. */
+function lastMessage(value: unknown, depth = 0): string | undefined {
+  if (depth > 4) return undefined
+  if (typeof value === 'string') return value
+  if (Array.isArray(value)) {
+    const last: unknown = value.at(-1)
+    return typeof last === 'object' && last !== null ? lastMessage(last, depth + 1) : undefined
+  }
+  const members = asObject(value)
+  for (const key of ['content', 'parts', 'text']) {
+    const inner = own(members, key)
+    if (inner !== undefined && inner !== null) return lastMessage(inner, depth + 1)
+  }
+  return undefined
+}
+
+const previewOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+
+/** What a cell of inputs or output shows of a value, in one line. */
+export function cellOf(value: unknown, max = 240): string {
+  if (value === null || value === undefined) return ''
+  if (typeof value !== 'object') return String(value).slice(0, max)
+  const entries = Object.entries(value)
+  const first = entries[0]
+  const messages = entries.find(([key, one]) => /messages$/.test(key) && Array.isArray(one))?.[1] ?? value
+  const said = Array.isArray(messages) || Object.hasOwn(value, 'content') ? lastMessage(messages) : undefined
+  if (said !== undefined) return said.slice(0, max)
+  if (entries.length === 1 && first !== undefined && !Array.isArray(value)) return previewOf(first[1]).slice(0, max)
+  if (Array.isArray(value)) return `[${value.length}] ${previewOf(value[0]).slice(0, max)}`
+  return entries
+    .slice(0, 8)
+    .map(([key, one]) => `${key}: ${previewOf(one).slice(0, 60)}`)
+    .join('  ')
+    .slice(0, max)
+}

@@ -1,0 +1,156 @@
+// What stands around every page: the rail, the bar with its crumbs, dialogs that open anywhere.
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useState } from 'react'
+import { signOut, useHasEnded, useSession } from '../api/session.ts'
+import icon from '../icon.svg'
+import { useKeys } from '../keys.ts'
+import { Icon } from '../parts/icon.tsx'
+import { Menu } from '../parts/menu.tsx'
+import { choices, localZone, type Preference, preference, setPreference, usePreference } from '../preferences.ts'
+import { SignInAgain } from '../sign-in/sign-in.tsx'
+import { KeySheet } from './key-sheet.tsx'
+import { Palette } from './palette.tsx'
+
+const labels: Record<Preference, string> = {
+  theme: 'Theme',
+  density: 'Rows',
+  zone: 'Times',
+  wrap: 'Long lines',
+  letterKeys: 'Single-letter keys',
+}
+
+function Choice({ name }: { name: Preference }) {
+  const value = usePreference(name)
+  const shown = (one: string) => (one === 'local' ? localZone : one)
+  return (
+    <fieldset style={{ border: 0, margin: 0, padding: '2px 8px 8px' }}>
+      <legend className="dim">{labels[name]}</legend>
+      <div className="seg">
+        {choices[name].map((one) => (
+          <button key={one} type="button" aria-pressed={one === value} onClick={() => setPreference(name, one)}>
+            {shown(one)}
+          </button>
+        ))}
+      </div>
+    </fieldset>
+  )
+}
+
+const textOf = (node: ReactNode): string =>
+  typeof node === 'string' ? node : Array.isArray(node) ? node.map(textOf).join('') : ''
+
+type FrameProps = { crumbs: ReactNode; title: string; acts?: ReactNode; children: ReactNode }
+
+export function Frame({ crumbs, title, acts, children }: FrameProps) {
+  const { entity, project } = useParams({ strict: false }) as { entity?: string; project?: string }
+  const { data: session } = useSession()
+  const navigate = useNavigate()
+  const [open, setOpen] = useState<'palette' | 'help' | undefined>()
+  const hasEnded = useHasEnded()
+  const isInProject = entity !== undefined && project !== undefined
+  useKeys({
+    palette: () => setOpen('palette'),
+    help: () => setOpen('help'),
+    wrap: () => setPreference('wrap', preference('wrap') === 'on' ? 'off' : 'on'),
+    goCalls: () =>
+      isInProject && void navigate({ to: '/p/$entity/$project/calls', params: { entity, project }, search: {} }),
+  })
+  useEffect(() => {
+    document.title = `${title} · Callhouse`
+  }, [title])
+  const leave = async () => {
+    await signOut()
+    await navigate({ to: '/sign-in' })
+  }
+  return (
+    <div className="frame">
+      <nav className="rail" aria-label="Pages">
+        <Link to="/" className="home" aria-label="Projects" title="Projects" search={{ all: '1' }}>
+          <img src={icon} alt="" />
+        </Link>
+        {isInProject && (
+          <Link
+            to="/p/$entity/$project/calls"
+            params={{ entity, project }}
+            search={{}}
+            activeOptions={{ includeSearch: false }}
+            aria-label="Calls"
+            title="Calls (g c)"
+          >
+            <Icon name="calls" />
+          </Link>
+        )}
+        <span className="space" />
+        <Menu label="Preferences" button={<Icon name="settings" />}>
+          {(close) => (
+            <>
+              <h3>Preferences of this browser</h3>
+              {(Object.keys(choices) as Preference[]).map((name) => (
+                <Choice key={name} name={name} />
+              ))}
+              <hr />
+              <button
+                type="button"
+                className="item"
+                onClick={() => {
+                  close()
+                  setOpen('help')
+                }}
+              >
+                <Icon name="help" /> Keys
+              </button>
+              <button type="button" className="item" onClick={() => void leave()}>
+                <Icon name="leave" /> Sign out {session?.user_id && <span className="dim">{session.user_id}</span>}
+              </button>
+              {session && (
+                <p className="dim" style={{ padding: '4px 8px' }}>
+                  Callhouse {session.server.version}
+                </p>
+              )}
+            </>
+          )}
+        </Menu>
+        <button type="button" aria-label="Keys" title="Keys (?)" onClick={() => setOpen('help')}>
+          <Icon name="help" />
+        </button>
+      </nav>
+      <header className="top">
+        <div className="crumbs">{crumbs}</div>
+        {acts}
+        <button type="button" className="line" title="Go to anything (Ctrl K)" onClick={() => setOpen('palette')}>
+          <Icon name="search" /> <span className="second">Go to</span> <kbd>Ctrl K</kbd>
+        </button>
+      </header>
+      <main className="stage" aria-label={textOf(title)}>
+        {children}
+      </main>
+      {open === 'palette' && <Palette onClose={() => setOpen(undefined)} />}
+      {open === 'help' && <KeySheet onClose={() => setOpen(undefined)} />}
+      {hasEnded && <SignInAgain />}
+    </div>
+  )
+}
+
+/** `entity/project` as crumbs that lead to its calls. */
+export function ProjectCrumbs({
+  entity,
+  project,
+  children,
+}: {
+  entity: string
+  project: string
+  children?: ReactNode
+}) {
+  return (
+    <>
+      <Link to="/" search={{ all: '1' }}>
+        Projects
+      </Link>
+      <span className="sep">/</span>
+      <Link to="/p/$entity/$project/calls" params={{ entity, project }} search={{}}>
+        {entity}/{project}
+      </Link>
+      {children}
+    </>
+  )
+}

@@ -1,0 +1,104 @@
+// Ctrl K: projects, pages, and any id of a call or trace that is pasted.
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { type KeyboardEvent, useState } from 'react'
+import { json } from '../api/client.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { Icon, type IconName } from '../parts/icon.tsx'
+import { T } from '../parts/text.tsx'
+
+type Target = { key: string; label: string; hint: string; icon: IconName; go(): void }
+
+const idForm = /^[0-9a-fA-F-]{16,36}$/
+const refForm = /^weave:\/\/\/([^/]+)\/([^/]+)\/call\/([^/?#]+)$/
+
+export function Palette({ onClose }: { onClose(): void }) {
+  const [text, setText] = useState('')
+  const [at, setAt] = useState(0)
+  const navigate = useNavigate()
+  const { entity, project } = useParams({ strict: false }) as { entity?: string; project?: string }
+  const search = text.trim()
+  const { data } = useQuery({
+    queryKey: ['projects', search],
+    queryFn: ({ signal }) => json('projects.query', { search, limit: 8 }, { signal }),
+    placeholderData: (before) => before,
+  })
+  const ref = refForm.exec(search)
+  const here = entity !== undefined && project !== undefined ? { entity, project } : undefined
+  const targets: Target[] = []
+  const toCall = (params: { entity: string; project: string; id: string }) =>
+    targets.push({
+      ...{ key: `call ${params.id}`, label: params.id, hint: 'call', icon: 'calls' },
+      go: () => void navigate({ to: '/p/$entity/$project/calls/$id', params }),
+    })
+  if (ref) toCall({ entity: ref[1] ?? '', project: ref[2] ?? '', id: ref[3] ?? '' })
+  else if (here && idForm.test(search)) {
+    toCall({ ...here, id: search })
+    targets.push({
+      ...{ key: 'trace', label: search, hint: 'trace', icon: 'agent' },
+      go: () =>
+        void navigate({ to: '/p/$entity/$project/traces/$traceId', params: { ...here, traceId: search }, search: {} }),
+    })
+  } else if (here && search !== '')
+    targets.push({
+      ...{ key: 'search', label: `Calls with “${search}”`, hint: 'filter', icon: 'filter' },
+      go: () => void navigate({ to: '/p/$entity/$project/calls', params: here, search: { q: search } }),
+    })
+  for (const { project_id } of data?.projects ?? []) {
+    const [first = '', second = ''] = project_id.split('/')
+    const params = { entity: first, project: second }
+    targets.push({
+      ...{ key: project_id, label: project_id, hint: 'project', icon: 'other' },
+      go: () => void navigate({ to: '/p/$entity/$project/calls', params, search: {} }),
+    })
+  }
+  const chosen = Math.min(at, targets.length - 1)
+  const pick = (target: Target | undefined) => {
+    if (target === undefined) return
+    onClose()
+    target.go()
+  }
+  const onKey = (event: KeyboardEvent) => {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+    if (step !== 0) {
+      event.preventDefault()
+      setAt(Math.max(0, Math.min(targets.length - 1, chosen + step)))
+    } else if (event.key === 'Enter') pick(targets[chosen])
+  }
+  return (
+    <Dialog title="Go to" onClose={onClose} className="palette">
+      <input
+        type="text"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-activedescendant={targets[chosen] && `palette-${chosen}`}
+        aria-label="A project, an id of a call or trace, or words"
+        placeholder="A project, an id of a call or trace, or words"
+        value={text}
+        onChange={(event) => {
+          setText(event.target.value)
+          setAt(0)
+        }}
+        onKeyDown={onKey}
+      />
+      <div id="palette-list" role="listbox" aria-label="Results">
+        {targets.map((target, place) => (
+          <button
+            key={target.key}
+            id={`palette-${place}`}
+            type="button"
+            role="option"
+            aria-selected={place === chosen}
+            tabIndex={-1}
+            className="item"
+            onClick={() => pick(target)}
+          >
+            <Icon name={target.icon} /> <T text={target.label} /> <span className="dim">{target.hint}</span>
+          </button>
+        ))}
+      </div>
+      {targets.length === 0 && <p className="dim">Nothing by this name</p>}
+    </Dialog>
+  )
+}

@@ -1,0 +1,36 @@
+// The one table of keys: handlers, hints, the sheet `?` and the test that presses each of them come from it.
+
+export const keyTable = {
+  palette: { keys: ['Mod+k'], help: 'Go to anything', scope: 'Everywhere' },
+  help: { keys: ['?'], help: 'This sheet', scope: 'Everywhere' },
+  search: { keys: ['/'], help: 'Search', scope: 'Everywhere' },
+  filter: { keys: ['f'], help: 'Filter', scope: 'Everywhere' },
+  range: { keys: ['t'], help: 'Time range', scope: 'Everywhere' },
+  goCalls: { keys: ['g c'], help: 'Calls', scope: 'Everywhere' },
+  down: { keys: ['j', 'ArrowDown'], help: 'Next row', scope: 'Lists and trees' },
+  up: { keys: ['k', 'ArrowUp'], help: 'Previous row', scope: 'Lists and trees' },
+  first: { keys: ['Home'], help: 'First row', scope: 'Lists and trees' },
+  last: { keys: ['End'], help: 'Last row', scope: 'Lists and trees' },
+  pageDown: { keys: ['PageDown'], help: 'Page down', scope: 'Lists and trees' },
+  pageUp: { keys: ['PageUp'], help: 'Page up', scope: 'Lists and trees' },
+  open: { keys: ['Enter'], help: 'Open', scope: 'Lists and trees' },
+  newTab: { keys: ['o'], help: 'Open in a new tab', scope: 'Lists and trees' },
+  close: { keys: ['ArrowLeft'], help: 'Close, or to the parent', scope: 'Lists and trees' },
+  expand: { keys: ['ArrowRight'], help: 'Open, or to the first child', scope: 'Lists and trees' },
+  next: { keys: ['n'], help: 'Next match', scope: 'Trace' },
+  previous: { keys: ['p'], help: 'Previous match', scope: 'Trace' },
+  nextError: { keys: ['e'], help: 'Next error', scope: 'Trace' },
+  previousError: { keys: ['E'], help: 'Previous error', scope: 'Trace' },
+  critical: { keys: ['c'], help: 'Next on the critical path', scope: 'Trace' },
+  slowest: { keys: ['s'], help: 'Slowest child', scope: 'Trace' },
+  previousTrace: { keys: ['['], help: 'Previous trace of the list', scope: 'Trace' },
+  nextTrace: { keys: [']'], help: 'Next trace of the list', scope: 'Trace' },
+  zoomIn: { keys: ['+'], help: 'Zoom in', scope: 'Trace' },
+  zoomOut: { keys: ['-'], help: 'Zoom out', scope: 'Trace' },
+  zoomAll: { keys: ['0'], help: 'The whole trace', scope: 'Trace' },
+  raw: { keys: ['r'], help: 'The whole record', scope: 'Trace' },
+  wrap: { keys: ['w'], help: 'Wrap long lines', scope: 'Text' },
+  copy: { keys: ['y'], help: 'Copy the value, or the link', scope: 'Everywhere' },
+} as const satisfies Record<string, { keys: readonly string[]; help: string; scope: string }>
+
+export type KeyName = keyof typeof keyTable

@@ -1,0 +1,23 @@
+// Starts the page: the key leaves the address first, then taste, then the router.
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import './app.css'
+import './theme.css'
+import { queries } from './api/session.ts'
+import { applyPreferences } from './preferences.ts'
+import { router } from './router.tsx'
+import { hideKey } from './sign-in/fragment.ts'
+
+hideKey()
+applyPreferences()
+const place = document.getElementById('page')
+if (place)
+  createRoot(place).render(
+    <StrictMode>
+      <QueryClientProvider client={queries}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </StrictMode>,
+  )

@@ -1,0 +1,27 @@
+// A dialog of the browser's own: it keeps the focus inside and gives it back.
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { Icon } from './icon.tsx'
+
+type DialogProps = { title: string; onClose(): void; children: ReactNode; className?: string; acts?: ReactNode }
+
+export function Dialog({ title, onClose, children, className = '', acts }: DialogProps) {
+  const box = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const element = box.current
+    if (element && !element.open) element.showModal()
+    return () => element?.close()
+  }, [])
+  return (
+    <dialog ref={box} className={className} aria-labelledby={id} onClose={onClose} onCancel={onClose}>
+      <header>
+        <h2 id={id}>{title}</h2>
+        {acts}
+        <button type="button" className="icon" aria-label="Close" onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </header>
+      <div>{children}</div>
+    </dialog>
+  )
+}

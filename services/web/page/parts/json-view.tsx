@@ -1,0 +1,354 @@
+// A JSON value of any size as a tree of lines: the worker keeps the bytes, the page asks for the lines in view.
+import { type KeyboardEvent, memo, useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react'
+import { bytes } from '../engine/format.ts'
+import { childAt, lineOfPath, linesOf, type Open, opened, pathOfLine } from '../engine/json-rows.ts'
+import { useKeys } from '../keys.ts'
+import { ask } from '../worker/client.ts'
+import type { NodeRef, NodeRow } from '../worker/documents.ts'
+import { Icon } from './icon.tsx'
+import { Rows, type RowsHandle } from './rows.tsx'
+import { T } from './text.tsx'
+import { TextReader } from './text-reader.tsx'
+
+const sliceRows = 200
+const openBelow = 24
+const openLevels = 5
+const shortBytes = 2_000
+
+const isContainer = ({ kind }: { kind: string }): boolean => kind === 'object' || kind === 'array'
+
+/** What is known of the lines: rows by their container and place, and which document a container lies in. */
+type Store = {
+  root: NodeRef
+  open: Open
+  rows: Map<string, NodeRow>
+  targets: Map<string, NodeRef>
+  asked: Set<string>
+}
+
+const keyOf = (path: readonly number[]): string => path.join('.')
+
+function useJson(root: NodeRef) {
+  const [, redraw] = useReducer((n: number) => n + 1, 0)
+  const store = useRef<Store>(undefined)
+  if (store.current?.root !== root)
+    store.current = { root, open: opened(0), rows: new Map(), targets: new Map([['', root]]), asked: new Set() }
+  const current = store.current
+
+  const load = useCallback(
+    async (path: number[], place: number) => {
+      const target = current.targets.get(keyOf(path))
+      if (target === undefined) return
+      const from = Math.floor(place / sliceRows) * sliceRows
+      const key = `${keyOf(path)}:${from}`
+      if (current.asked.has(key)) return
+      current.asked.add(key)
+      const rows = await ask('slice', [target.doc, target.start, from, from + sliceRows])
+      for (const [n, row] of rows.entries()) current.rows.set(keyOf([...path, from + n]), row)
+      redraw()
+    },
+    [current],
+  )
+  const expand = useCallback(
+    async (path: number[]) => {
+      const row = current.rows.get(keyOf(path))
+      const parent = childAt(current.open, path.slice(0, -1))
+      if (row === undefined || parent === undefined) return
+      const target = row.holdsJson ? await ask('unwrap', [row.doc, row.start, row.end]) : row
+      const count = target.count ?? (await ask('count', [target.doc, target.start]))
+      current.targets.set(keyOf(path), target)
+      parent.children.set(path.at(-1) as number, opened(count))
+      await load(path, 0)
+      redraw()
+    },
+    [current, load],
+  )
+  const collapse = useCallback(
+    (path: number[]) => {
+      childAt(current.open, path.slice(0, -1))?.children.delete(path.at(-1) as number)
+      redraw()
+    },
+    [current],
+  )
+  useEffect(() => {
+    let isLeft = false
+    const begin = async () => {
+      const count = root.count ?? (isContainer(root) ? await ask('count', [root.doc, root.start]) : 0)
+      if (isLeft) return
+      current.open.count = count
+      await load([], 0)
+      // What is short lies open: a few members, some levels deep.
+      const openShort = async (path: number[], members: number) => {
+        for (let place = 0; place < Math.min(members, openBelow); place++) {
+          const way = [...path, place]
+          const row = current.rows.get(keyOf(way))
+          if (!row || !isContainer(row) || !row.count || row.count > openBelow / 2 || row.bytes > shortBytes) continue
+          await expand(way)
+          if (way.length < openLevels) await openShort(way, row.count)
+        }
+      }
+      await openShort([], count)
+      if (!isLeft) redraw()
+    }
+    if (current.open.count === 0) begin().catch(() => undefined)
+    return () => {
+      isLeft = true
+    }
+  }, [root, current, load, expand])
+  return { current, load, expand, collapse }
+}
+
+type JsonProps = { root: NodeRef; label: string; name: string }
+
+export const JsonView = memo(function JsonView({ root, label, name }: JsonProps) {
+  const { current, load, expand, collapse } = useJson(root)
+  const [at, setAt] = useState(0)
+  const [reading, setReading] = useState<NodeRow | undefined>()
+  const [search, setSearch] = useState('')
+  const [hits, setHits] = useState<{ offsets: number[]; isCut: boolean; place: number } | undefined>()
+  const [hit, setHit] = useState('')
+  const rows = useRef<RowsHandle>(null)
+  const count = linesOf(current.open)
+  const pathAt = (line: number) => pathOfLine(current.open, line)
+
+  const rowAt = (line: number): NodeRow | undefined => {
+    const path = pathAt(line)
+    return path && current.rows.get(keyOf(path))
+  }
+  const toggle = (line: number) => {
+    const path = pathAt(line)
+    const row = path && current.rows.get(keyOf(path))
+    if (!path || !row) return
+    if (childAt(current.open, path)) collapse(path)
+    else if (isContainer(row) || row.holdsJson) expand(path).catch(() => undefined)
+    else if (row.kind === 'string') setReading(row)
+  }
+  const copy = (row: NodeRow | undefined) => {
+    const from = row ?? root
+    ask('copy', [from.doc, from.start, from.end]).then(
+      (text) => navigator.clipboard.writeText(text),
+      () => undefined,
+    )
+  }
+  const goTo = async (found: { offsets: number[]; isCut: boolean; place: number }) => {
+    setHits(found)
+    const offset = found.offsets[found.place]
+    if (offset === undefined) return setHit('')
+    const path = await ask('locate', [root.doc, root.start, offset])
+    for (let level = 1; level < path.length; level++) {
+      const way = path.slice(0, level)
+      await load(way.slice(0, -1), way.at(-1) as number)
+      if (!childAt(current.open, way)) await expand(way)
+    }
+    await load(path.slice(0, -1), path.at(-1) ?? 0)
+    const line = lineOfPath(current.open, path)
+    setHit(keyOf(path))
+    setAt(line)
+    requestAnimationFrame(() => rows.current?.reveal(line))
+  }
+  const find = async () => {
+    if (search === '') return setHits(undefined)
+    const found = await ask('find', [root.doc, root.start, root.end, search])
+    await goTo({ ...found, place: 0 })
+  }
+  const step = (by: number) => {
+    if (!hits || hits.offsets.length === 0) return
+    const place = (hits.place + by + hits.offsets.length) % hits.offsets.length
+    goTo({ ...hits, place }).catch(() => undefined)
+  }
+
+  const onKey = (event: KeyboardEvent): boolean => {
+    const path = pathAt(at)
+    if (event.key === 'Enter') toggle(at)
+    else if (event.key === 'ArrowRight') {
+      if (!path || childAt(current.open, path)) return false
+      toggle(at)
+    } else if (event.key === 'ArrowLeft') {
+      if (!path) return false
+      if (childAt(current.open, path)) collapse(path)
+      else if (path.length > 1) setAt(lineOfPath(current.open, path.slice(0, -1)))
+    } else if (event.key === 'y') copy(rowAt(at))
+    else return false
+    return true
+  }
+  const onRange = useCallback(
+    (from: number, to: number) => {
+      for (let line = from; line < to; line += 1) {
+        const path = pathOfLine(current.open, line)
+        if (path && !current.rows.has(keyOf(path)))
+          load(path.slice(0, -1), path.at(-1) as number).catch(() => undefined)
+      }
+    },
+    [current, load],
+  )
+
+  if (!isContainer(root)) return <Single root={root} label={label} onCopy={() => copy(undefined)} />
+  return (
+    <div className="json">
+      {root.end - root.start > 2_000 && (
+        <form
+          className="find"
+          role="search"
+          onSubmit={(event) => {
+            event.preventDefault()
+            find().catch(() => undefined)
+          }}
+        >
+          <input
+            type="search"
+            aria-label={`Find in ${label}`}
+            placeholder={`Find in ${bytes(root.end - root.start)}`}
+            value={search}
+            onChange={(event) => setSearch(event.target.value)}
+          />
+          {hits && (
+            <>
+              <span className="dim num" role="status">
+                {hits.offsets.length === 0
+                  ? 'none'
+                  : `${hits.place + 1} / ${hits.offsets.length}${hits.isCut ? '+' : ''}`}
+              </span>
+              <button type="button" className="icon" aria-label="Previous hit" onClick={() => step(-1)}>
+                <Icon name="up" />
+              </button>
+              <button type="button" className="icon" aria-label="Next hit" onClick={() => step(1)}>
+                <Icon name="down" />
+              </button>
+            </>
+          )}
+        </form>
+      )}
+      {count === 0 ? (
+        <p className="dim" style={{ padding: '2px 12px' }}>
+          {root.kind === 'array' ? '[ ] empty' : '{ } empty'}
+        </p>
+      ) : (
+        <Rows
+          handle={rows}
+          role="tree"
+          fits
+          label={label}
+          count={count}
+          height={22}
+          at={at}
+          onAt={setAt}
+          onRange={onRange}
+          onKey={onKey}
+          render={(line, isAt) => {
+            const path = pathAt(line) ?? []
+            return (
+              <Node
+                row={current.rows.get(keyOf(path))}
+                path={path}
+                isOpen={childAt(current.open, path) !== undefined}
+                isAt={isAt}
+                isHit={hit !== '' && keyOf(path) === hit}
+                onToggle={() => toggle(line)}
+                onRead={setReading}
+              />
+            )
+          }}
+        />
+      )}
+      {reading && <TextReader node={reading} title={reading.key ?? name} onClose={() => setReading(undefined)} />}
+    </div>
+  )
+})
+
+type NodeProps = {
+  row: NodeRow | undefined
+  path: number[]
+  isOpen: boolean
+  isAt: boolean
+  isHit: boolean
+  onToggle(): void
+  onRead(row: NodeRow): void
+}
+
+function Node({ row, path, isOpen, isAt, isHit, onToggle, onRead }: NodeProps) {
+  const style = { paddingLeft: 4 + (path.length - 1) * 14 }
+  const place = path.at(-1) ?? 0
+  if (row === undefined)
+    return (
+      <div className="row node" role="treeitem" aria-selected={isAt} aria-level={path.length} style={style}>
+        <span className="sum">…</span>
+      </div>
+    )
+  const opens = isContainer(row) || row.holdsJson
+  const isLong = row.kind === 'string' && row.bytes > 120
+  return (
+    <div
+      className={`row node${isAt ? ' at' : ''}${isHit ? ' hit' : ''}`}
+      role="treeitem"
+      aria-selected={isAt}
+      aria-level={path.length}
+      aria-expanded={opens ? isOpen : undefined}
+      style={style}
+    >
+      {opens ? (
+        <button
+          type="button"
+          tabIndex={-1}
+          className={`twist${isOpen ? ' open' : ''}`}
+          aria-label={isOpen ? 'Close' : 'Open'}
+          onClick={onToggle}
+        >
+          <Icon name="right" />
+        </button>
+      ) : (
+        <span className="twist" />
+      )}
+      {row.key === null ? (
+        <span className="dim">{place}</span>
+      ) : (
+        <span className="key">
+          <T text={row.key} max={120} />
+        </span>
+      )}
+      <span className="dim">:</span>
+      <Value row={row} />
+      {(isLong || row.holdsJson) && (
+        <button type="button" tabIndex={-1} className="more" onClick={() => onRead(row)}>
+          {row.holdsJson ? 'JSON as text' : `${bytes(row.bytes)} read`}
+        </button>
+      )}
+    </div>
+  )
+}
+
+function Value({ row }: { row: NodeRow }) {
+  if (isContainer(row)) {
+    const size = row.count === null ? bytes(row.bytes) : String(row.count)
+    return <span className="sum">{row.kind === 'array' ? `[ ${size} ]` : `{ ${size} }`}</span>
+  }
+  if (row.kind !== 'string') return <span className={`value v-${row.kind}`}>{row.preview}</span>
+  return (
+    <span className="value v-string">
+      <T text={row.preview.replaceAll('\n', '↵')} max={200} />
+    </span>
+  )
+}
+
+/** A value that is no container: numbers as they are spelled, strings as text. */
+function Single({ root, label, onCopy }: { root: NodeRef; label: string; onCopy(): void }) {
+  useKeys({ copy: onCopy })
+  const [text, setText] = useState<string>()
+  useEffect(() => {
+    ask('lineSlice', [root.doc, root.start, root.end, 0, 400]).then(
+      (lines) => setText(lines.join('\n').slice(0, 65_536)),
+      () => undefined,
+    )
+  }, [root])
+  const shown = useMemo(() => text ?? '', [text])
+  return (
+    <div
+      className="scroll"
+      role="group"
+      aria-label={label}
+      tabIndex={0}
+      style={{ padding: '2px 12px', whiteSpace: 'pre-wrap' }}
+    >
+      {root.kind === 'string' ? <T text={shown} max={65_536} /> : <code className={`v-${root.kind}`}>{shown}</code>}
+    </div>
+  )
+}

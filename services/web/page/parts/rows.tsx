@@ -1,0 +1,155 @@
+// The one windowed list of the page: tables, trees and JSON of any length, rows of one height, the row at hand always there.
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  type Ref,
+  useEffect,
+  useImperativeHandle,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
+
+/** Browsers clamp elements somewhere above 16 million pixels: from here on scroll positions are scaled. */
+const maxPixels = 8_000_000
+const overscan = 8
+
+export type RowsHandle = { reveal(index: number): void; focus(): void; range(): [from: number, to: number] }
+
+type RowsProps = {
+  count: number
+  height: number
+  /** Row at hand; -1 for none. */
+  at: number
+  onAt(index: number): void
+  render(index: number, isAt: boolean): ReactNode
+  onRange?(from: number, to: number): void
+  /** Keys beside those that move. True = handled. */
+  onKey?(event: KeyboardEvent): boolean
+  head?: ReactNode
+  headHeight?: number
+  label: string
+  role?: 'table' | 'treegrid' | 'list' | 'tree'
+  className?: string
+  /** Grows to its lines and no further. */
+  fits?: boolean
+  handle?: Ref<RowsHandle>
+  children?: ReactNode
+}
+
+export function Rows(props: RowsProps) {
+  const {
+    count,
+    height,
+    at,
+    onAt,
+    render,
+    onRange,
+    onKey,
+    head,
+    headHeight = 0,
+    label,
+    role = 'table',
+    className = '',
+  } = props
+  const box = useRef<HTMLDivElement>(null)
+  const [view, setView] = useState({ top: 0, size: 600 })
+  const whole = count * height
+  const pixels = Math.min(whole, maxPixels)
+  const room = Math.max(0, view.size - headHeight)
+  const scale = pixels > room && whole > pixels ? (whole - room) / (pixels - room) : 1
+  const offset = view.top * scale
+  const first = Math.max(0, Math.floor(offset / height) - overscan)
+  const last = Math.min(count, Math.ceil((offset + room) / height) + overscan)
+
+  const look = () => {
+    const element = box.current
+    if (element) setView({ top: element.scrollTop, size: element.clientHeight })
+  }
+  useLayoutEffect(() => {
+    const element = box.current
+    if (!element) return
+    const observer = new ResizeObserver(() => setView({ top: element.scrollTop, size: element.clientHeight }))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+  useEffect(() => onRange?.(first, last), [first, last, onRange])
+
+  const reveal = (index: number) => {
+    const element = box.current
+    if (!element || index < 0) return
+    const top = index * height
+    const now = element.scrollTop * scale
+    if (top < now) element.scrollTop = top / scale
+    else if (top + height > now + room) element.scrollTop = (top + height - room) / scale
+    look()
+  }
+  useImperativeHandle(props.handle, () => ({ reveal, focus: () => box.current?.focus(), range: () => [first, last] }))
+
+  const move = (event: KeyboardEvent) => {
+    if (onKey?.(event)) return event.preventDefault()
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    const page = Math.max(1, Math.floor(room / height) - 1)
+    const steps: Record<string, number> = {
+      ArrowDown: at + 1,
+      j: at + 1,
+      ArrowUp: at - 1,
+      k: at - 1,
+      PageDown: at + page,
+      PageUp: at - page,
+      Home: 0,
+      End: count - 1,
+    }
+    const target = Object.hasOwn(steps, event.key) ? steps[event.key] : undefined
+    if (target === undefined || count === 0) return
+    event.preventDefault()
+    const next = Math.min(count - 1, Math.max(0, target))
+    onAt(next)
+    reveal(next)
+  }
+
+  const indexes = Array.from({ length: Math.max(0, last - first) }, (_, n) => first + n)
+  if (at >= 0 && at < count && (at < first || at >= last)) indexes.push(at)
+  return (
+    <div
+      ref={box}
+      className={`rows ${className}`}
+      role={role}
+      aria-label={label}
+      aria-rowcount={role === 'table' || role === 'treegrid' ? count + (head ? 1 : 0) : undefined}
+      tabIndex={0}
+      style={props.fits ? { flex: `0 1 ${whole + headHeight + 4}px` } : undefined}
+      onScroll={look}
+      onKeyDown={move}
+    >
+      {head}
+      <div
+        role={role === 'table' || role === 'treegrid' ? 'rowgroup' : 'none'}
+        style={{ height: pixels, position: 'relative' }}
+      >
+        {indexes.map((index) => {
+          const y = index * height - offset + view.top
+          return (
+            <Place key={index} y={y} height={height} onPick={() => onAt(index)}>
+              {render(index, index === at)}
+            </Place>
+          )
+        })}
+      </div>
+      {props.children}
+    </div>
+  )
+}
+
+function Place({ y, height, onPick, children }: { y: number; height: number; onPick(): void; children: ReactNode }) {
+  return (
+    <div
+      role="presentation"
+      className="place"
+      style={{ position: 'absolute', left: 0, minWidth: '100%', height, transform: `translateY(${y}px)` }}
+      onClick={onPick}
+    >
+      {children}
+    </div>
+  )
+}

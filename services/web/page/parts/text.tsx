@@ -1,0 +1,25 @@
+// Recorded text in a row or a heading: isolated, cut, and with marks where a character deceives.
+import { memo } from 'react'
+import { piecesOf, plainOf } from '../engine/safe-text.ts'
+
+export const T = memo(function T({ text, max = 300 }: { text: string; max?: number }) {
+  const pieces = piecesOf(text, max)
+  const [only] = pieces
+  const isPlain = pieces.length === 1 && typeof only === 'string'
+  return (
+    <bdi className="t" dir="auto" {...(isPlain && text.length < 40 ? {} : { title: plainOf(text, 1_000) })}>
+      {isPlain
+        ? only
+        : pieces.map((piece, place) =>
+            typeof piece === 'string' ? (
+              piece
+            ) : (
+              // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text never move
+              <span key={place} className="mark" title={piece.code}>
+                {piece.mark}
+              </span>
+            ),
+          )}
+    </bdi>
+  )
+})

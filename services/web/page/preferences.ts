@@ -1,0 +1,76 @@
+// Taste alone, kept in the browser: everything that decides what is on screen is in the address.
+import { useSyncExternalStore } from 'react'
+
+export const choices = {
+  theme: ['system', 'light', 'dark'],
+  density: ['normal', 'compact', 'roomy'],
+  zone: ['local', 'UTC'],
+  wrap: ['on', 'off'],
+  letterKeys: ['on', 'off'],
+} as const
+export type Preference = keyof typeof choices
+type Value<Name extends Preference> = (typeof choices)[Name][number]
+
+const listeners = new Set<() => void>()
+const keyOf = (name: Preference): string => `callhouse.${name}`
+
+export function preference<Name extends Preference>(name: Name): Value<Name> {
+  let stored: string | null = null
+  try {
+    stored = localStorage.getItem(keyOf(name))
+  } catch {
+    // Storage may be closed to the page.
+  }
+  const known: readonly string[] = choices[name]
+  return (stored !== null && known.includes(stored) ? stored : known[0]) as Value<Name>
+}
+
+export function setPreference<Name extends Preference>(name: Name, value: Value<Name>): void {
+  try {
+    localStorage.setItem(keyOf(name), value)
+  } catch {
+    // Then it lasts as long as the page.
+  }
+  applyPreferences()
+  for (const listener of listeners) listener()
+}
+
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+export const usePreference = <Name extends Preference>(name: Name): Value<Name> =>
+  useSyncExternalStore(subscribe, () => preference(name))
+
+const dark = matchMedia('(prefers-color-scheme: dark)')
+
+export function applyPreferences(): void {
+  const theme = preference('theme')
+  const { dataset } = document.documentElement
+  dataset.theme = theme === 'system' ? (dark.matches ? 'dark' : 'light') : theme
+  dataset.density = preference('density')
+}
+
+dark.addEventListener('change', () => {
+  applyPreferences()
+  for (const listener of listeners) listener()
+})
+
+export const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+/** The zone of the page: of the address, else the reader's choice. */
+export function useZone(fromAddress: string | undefined): string {
+  const chosen = usePreference('zone')
+  if (fromAddress !== undefined) {
+    try {
+      new Intl.DateTimeFormat('en', { timeZone: fromAddress })
+      return fromAddress
+    } catch {
+      // An address may say anything.
+    }
+  }
+  return chosen === 'UTC' ? 'UTC' : localZone
+}
+
+const rowHeights = { normal: 28, compact: 24, roomy: 36 } as const
+export const useRowHeight = (): number => rowHeights[usePreference('density')]

@@ -1,0 +1,143 @@
+// The projects that the key may read; one alone opens by itself.
+import { useQuery } from '@tanstack/react-query'
+import { Link, Navigate, useNavigate, useSearch } from '@tanstack/react-router'
+import { type FormEvent, useDeferredValue, useState } from 'react'
+import { json } from '../api/client.ts'
+import { mayRead, useSession } from '../api/session.ts'
+import { age, count } from '../engine/format.ts'
+import { Frame } from '../frame/frame.tsx'
+import { FaultBox } from '../parts/fault.tsx'
+import { T } from '../parts/text.tsx'
+import { QuickStart } from './quick-start.tsx'
+
+export function Projects() {
+  const [text, setText] = useState('')
+  const search = useDeferredValue(text.trim())
+  const { all } = useSearch({ strict: false }) as { all?: string }
+  const { data: session } = useSession()
+  const { data, error, refetch } = useQuery({
+    queryKey: ['projects', search],
+    queryFn: ({ signal }) => json('projects.query', { search, limit: 200 }, { signal }),
+    placeholderData: (before) => before,
+  })
+  const [only] = data?.projects ?? []
+  if (all === undefined && search === '' && data?.total === 1 && only) {
+    const [entity = '', project = ''] = only.project_id.split('/')
+    return <Navigate to="/p/$entity/$project/calls" params={{ entity, project }} search={{}} replace />
+  }
+  const isEmpty = data?.total === 0 && search === ''
+  return (
+    <Frame title="Projects" crumbs={<span className="at">Projects</span>}>
+      {error && !data ? (
+        <FaultBox error={error} onRetry={() => void refetch()} />
+      ) : (
+        <div className="scroll">
+          <div className="page">
+            <h1>Projects</h1>
+            {!mayRead(session) && (
+              <p className="notice" role="status">
+                This key may send calls, not read them: <code>npx callhouse keys create me read</code> makes one that
+                may.
+              </p>
+            )}
+            {!isEmpty && (
+              <p style={{ marginTop: 12 }}>
+                <input
+                  type="search"
+                  aria-label="Search projects"
+                  placeholder="Search projects"
+                  value={text}
+                  onChange={(event) => setText(event.target.value)}
+                />
+              </p>
+            )}
+            {data && data.projects.length > 0 && (
+              <ul className="projects">
+                {data.projects.map((one) => (
+                  <Card key={one.project_id} {...one} />
+                ))}
+              </ul>
+            )}
+            {data && data.total > data.projects.length && (
+              <p className="dim">
+                {count(data.projects.length)} of {count(data.total)}: search for others
+              </p>
+            )}
+            {data && data.total === 0 && search !== '' && (
+              <p className="second" style={{ margin: '16px 0' }}>
+                No project by this name
+              </p>
+            )}
+            {isEmpty && mayRead(session) && (
+              <>
+                <p className="second" style={{ margin: '8px 0 16px' }}>
+                  A project exists as soon as something is sent to it.
+                </p>
+                <QuickStart project={`${session?.entity ?? 'acme'}/demo`} />
+              </>
+            )}
+            <OpenProject />
+          </div>
+        </div>
+      )}
+    </Frame>
+  )
+}
+
+type Entry = { project_id: string; calls: number; calls_24h: number; errors_24h: number; last_call_at: string | null }
+
+function Card({ project_id, calls, calls_24h, errors_24h, last_call_at }: Entry) {
+  const [entity = '', project = ''] = project_id.split('/')
+  return (
+    <li>
+      <Link to="/p/$entity/$project/calls" params={{ entity, project }} search={{}}>
+        <h2>
+          <span className="dim">
+            <T text={entity} />/
+          </span>
+          <T text={project} />
+        </h2>
+        <dl className="figures">
+          <div>
+            <dt>Calls</dt>
+            <dd>{count(calls)}</dd>
+          </div>
+          <div>
+            <dt>Last 24 h</dt>
+            <dd>{count(calls_24h)}</dd>
+          </div>
+          <div>
+            <dt>Errors 24 h</dt>
+            <dd className={errors_24h > 0 ? 's-error' : ''}>{count(errors_24h)}</dd>
+          </div>
+        </dl>
+        <span className="dim">{last_call_at === null ? 'No calls yet' : `Last call ${age(last_call_at)}`}</span>
+      </Link>
+    </li>
+  )
+}
+
+function OpenProject() {
+  const [name, setName] = useState('')
+  const navigate = useNavigate()
+  const parts = /^([^/]+)\/([^/]+)$/.exec(name.trim())
+  const open = (event: FormEvent) => {
+    event.preventDefault()
+    if (parts?.[1] && parts[2])
+      void navigate({ to: '/p/$entity/$project/calls', params: { entity: parts[1], project: parts[2] }, search: {} })
+  }
+  return (
+    <form onSubmit={open} style={{ display: 'flex', gap: 8, marginTop: 24 }}>
+      <input
+        type="text"
+        aria-label="Open a project by its name"
+        placeholder="entity/project"
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <button type="submit" className="line" disabled={parts === null}>
+        Open project
+      </button>
+    </form>
+  )
+}

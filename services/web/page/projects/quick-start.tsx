@@ -1,0 +1,82 @@
+// What sends the first call, for this server and project, in the reader's language.
+import { useState } from 'react'
+import { baseUrl } from '../api/client.ts'
+import { Icon } from '../parts/icon.tsx'
+
+const snippets = (url: string, project: string): Record<string, string> => {
+  const host = url.replace(/\/$/, '')
+  return {
+    Python: `# pip install weave
+import os
+os.environ["WANDB_BASE_URL"] = os.environ["WF_TRACE_SERVER_URL"] = "${host}"
+os.environ["WANDB_API_KEY"] = "<key>"
+
+import weave
+weave.init("${project}")
+
+@weave.op
+def answer(question: str) -> str:
+    return f"You asked: {question}"
+
+answer("Is anybody there?")`,
+    Node: `// npm install weave
+process.env.WANDB_BASE_URL = process.env.WF_TRACE_SERVER_URL = '${host}'
+process.env.WANDB_API_KEY = '<key>'
+
+const weave = await import('weave')
+await weave.init('${project}')
+const answer = weave.op(async function answer(question) {
+  return \`You asked: \${question}\`
+})
+await answer('Is anybody there?')`,
+    OpenTelemetry: `export OTEL_EXPORTER_OTLP_ENDPOINT=${host}
+export OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf
+export OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20<key>,project_id=${project}"`,
+    curl: `curl -X POST ${host}/call/start -H 'authorization: Bearer <key>' -d '{"start":{
+  "project_id": "${project}", "op_name": "hello", "started_at": "'$(date -u +%FT%TZ)'",
+  "attributes": {}, "inputs": {"question": "Is anybody there?"}}}'`,
+    'OpenAI client': `from openai import OpenAI
+client = OpenAI(base_url="${host}/inference/v1", api_key="<key>", project="${project}")
+client.chat.completions.create(model="gpt-4o", messages=[{"role": "user", "content": "Hello"}])`,
+  }
+}
+
+export function QuickStart({ project }: { project: string }) {
+  const all = snippets(baseUrl, project)
+  const [chosen, setChosen] = useState('Python')
+  const [isCopied, setCopied] = useState(false)
+  const text = all[chosen] ?? ''
+  return (
+    <section className="quick" aria-label="Send the first call">
+      <h2>Send the first call</h2>
+      <div className="tabs" role="tablist" aria-label="Languages">
+        {Object.keys(all).map((name) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            aria-selected={name === chosen}
+            onClick={() => {
+              setChosen(name)
+              setCopied(false)
+            }}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      <pre tabIndex={0} role="tabpanel" aria-label={chosen}>
+        {text}
+      </pre>
+      <div className="acts">
+        <button
+          type="button"
+          className="line"
+          onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
+        >
+          <Icon name="copy" /> {isCopied ? 'Copied' : 'Copy'}
+        </button>
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,83 @@
+// Paths of the page, below the base that the server wrote into the shell.
+import { createRootRoute, createRoute, createRouter, Outlet, redirect } from '@tanstack/react-router'
+import { baseUrl } from './api/client.ts'
+import { loadSession } from './api/session.ts'
+import { Calls } from './calls/calls.tsx'
+import { callsSearch } from './calls/search.ts'
+import { NotFound } from './frame/not-found.tsx'
+import { Projects } from './projects/projects.tsx'
+import { SignIn } from './sign-in/sign-in.tsx'
+import { traceSearch } from './traces/search.ts'
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
+
+/** Pages need a session; the way back is in the address of the sign-in. */
+const signedIn = createRoute({
+  getParentRoute: () => root,
+  id: 'signed-in',
+  async beforeLoad({ location }) {
+    const { user_id } = await loadSession()
+    if (user_id === null)
+      throw redirect({ to: '/sign-in', search: location.href === '/' ? {} : { next: location.href }, replace: true })
+  },
+})
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: (search: Record<string, unknown>): { next?: string | undefined } => ({ next: text(search.next) }),
+  component: SignIn,
+})
+const projects = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/',
+  validateSearch: (search: Record<string, unknown>): { all?: string | undefined } => ({ all: text(search.all) }),
+  component: Projects,
+})
+const project = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/p/$entity/$project',
+  beforeLoad({ params }) {
+    throw redirect({ to: '/p/$entity/$project/calls', params, search: {}, replace: true })
+  },
+})
+const calls = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/p/$entity/$project/calls',
+  validateSearch: callsSearch,
+  component: Calls,
+})
+const call = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/p/$entity/$project/calls/$id',
+}).lazy(() => import('./traces/lazy-routes.tsx').then((module) => module.callRoute))
+const trace = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/p/$entity/$project/traces/$traceId',
+  validateSearch: traceSearch,
+}).lazy(() => import('./traces/lazy-routes.tsx').then((module) => module.traceRoute))
+
+const routeTree = root.addChildren([signIn, signedIn.addChildren([projects, project, calls, call, trace])])
+
+export const router = createRouter({
+  routeTree,
+  basepath: new URL(baseUrl).pathname,
+  defaultPreload: 'intent',
+  // Values stay as they are typed: `?q=status:error`.
+  parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
+  stringifySearch: (search) => {
+    const query = new URLSearchParams()
+    for (const [name, value] of Object.entries(search))
+      if (typeof value === 'string' && value !== '') query.set(name, value)
+    const shown = query.toString().replaceAll('%3A', ':').replaceAll('%2C', ',').replaceAll('%2F', '/')
+    return shown === '' ? '' : `?${shown}`
+  },
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

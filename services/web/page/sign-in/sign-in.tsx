@@ -1,0 +1,108 @@
+// Signing in: a key is pasted once, or comes in the fragment of the link that the first start prints.
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type FormEvent, useEffect, useId, useState } from 'react'
+import { ApiFault } from '../api/send.ts'
+import { queries, signIn } from '../api/session.ts'
+import icon from '../icon.svg'
+import { Dialog } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { takeKey } from './fragment.ts'
+
+const told = (error: unknown): string => {
+  if (!(error instanceof ApiFault)) return 'Signing in failed'
+  const { status, reason, retryAfterS } = error.values
+  return status === 429 ? `${reason}; try again in ${retryAfterS} s` : reason
+}
+
+function KeyForm({ onDone, start }: { onDone(): void; start?: string }) {
+  const id = useId()
+  const [key, setKey] = useState(start ?? '')
+  const [fault, setFault] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const send = async (text: string) => {
+    setBusy(true)
+    setFault('')
+    try {
+      await signIn(text)
+      setKey('')
+      onDone()
+    } catch (error) {
+      setFault(told(error))
+    } finally {
+      setBusy(false)
+    }
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, with what the link brought
+  useEffect(() => {
+    if (start) void send(start)
+  }, [])
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (key.trim() === '') setFault('Paste a key')
+    else void send(key.trim())
+  }
+  return (
+    <form onSubmit={submit}>
+      <div className="brand">
+        <img src={icon} alt="" />
+        <div>
+          <h1>Callhouse</h1>
+          <p className="second">Traces of AI programs</p>
+        </div>
+      </div>
+      <label htmlFor={id}>
+        API key
+        <input
+          id={id}
+          type="password"
+          autoComplete="current-password"
+          spellCheck={false}
+          autoFocus
+          value={key}
+          aria-invalid={fault !== ''}
+          aria-describedby={`${id}-told`}
+          onChange={(event) => setKey(event.target.value)}
+        />
+      </label>
+      <div id={`${id}-told`} role="alert" className="alert" hidden={fault === ''}>
+        <Icon name="error" />
+        <span>{fault}</span>
+      </div>
+      <button type="submit" className="first" disabled={isBusy}>
+        {isBusy ? 'Signing in…' : 'Sign in'}
+      </button>
+      <p className="second">
+        The first start prints a key; <code>npx callhouse keys create me</code> makes more.
+      </p>
+    </form>
+  )
+}
+
+const isPagePath = (path: string | undefined): path is string =>
+  path !== undefined && /^\/(?:p\/|settings\/|system$|$)/.test(path) && !/^\/\/|[\\\n\r\t]/.test(path)
+
+export function SignIn() {
+  const navigate = useNavigate()
+  const { next } = useSearch({ strict: false }) as { next?: string }
+  const [start] = useState(takeKey)
+  const done = () => {
+    queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
+    void navigate({ href: isPagePath(next) ? next : '/', replace: true })
+  }
+  return (
+    <main className="sign-in">
+      <KeyForm onDone={done} {...(start && { start })} />
+    </main>
+  )
+}
+
+/** Over the page, when the session ended while it was open: what was typed stays. */
+export function SignInAgain() {
+  return (
+    <Dialog title="You were signed out" onClose={() => location.reload()}>
+      <div className="sign-in">
+        <KeyForm onDone={() => undefined} />
+      </div>
+    </Dialog>
+  )
+}

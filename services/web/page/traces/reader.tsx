@@ -1,0 +1,183 @@
+// One span: what it is, what went in and came out, its attributes, and the record as it is stored.
+import { useQuery } from '@tanstack/react-query'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { statusNames } from '../calls/row.tsx'
+import { bytes, count, duration, moment, money } from '../engine/format.ts'
+import type { Row } from '../engine/rows.ts'
+import type { Tree } from '../engine/tree.ts'
+import { FaultBox } from '../parts/fault.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { T } from '../parts/text.tsx'
+import type { NodeRef } from '../worker/documents.ts'
+import type { TraceSearch } from './search.ts'
+import { openQuery } from './use-trace.ts'
+
+const JsonView = lazy(() => import('../parts/json-view.tsx').then((module) => ({ default: module.JsonView })))
+
+type Tab = 'io' | 'attributes' | 'raw'
+const tabs: [Tab, string][] = [
+  ['io', 'Input / Output'],
+  ['attributes', 'Attributes'],
+  ['raw', 'Raw'],
+]
+
+type ReaderProps = {
+  projectId: string
+  id: string
+  zone: string
+  tab: TraceSearch['tab']
+  onTab(tab: TraceSearch['tab']): void
+  /** The tree that the span stands in, and its place there. */
+  tree: Tree | undefined
+  line: number
+  acts?: ReactNode
+}
+
+export function Reader({ projectId, id, zone, tab, onTab, tree, line, acts }: ReaderProps) {
+  const { data, error, refetch } = useQuery(openQuery(projectId, id))
+  const shown: Tab = tab ?? 'io'
+  if (error)
+    return (
+      <FaultBox
+        error={error instanceof Error && error.message === 'gone' ? new Error('Opened too long ago') : error}
+        onRetry={() => void refetch()}
+      />
+    )
+  if (data === null)
+    return (
+      <div className="center" role="status">
+        <h2>This call is not here</h2>
+        <p className="second">It was deleted, or has not arrived.</p>
+      </div>
+    )
+  return (
+    <>
+      <header>
+        <h2 className="name">
+          {data && <Icon name={data.row.kind} label={data.row.kind} className={`k-${data.row.kind}`} />}
+          <span style={{ flex: 1 }}>{data ? <T text={data.row.name} /> : ' '}</span>
+          {acts}
+        </h2>
+        {data && <Facts row={data.row} tree={tree} line={line} zone={zone} size={data.bytes} />}
+        {data?.row.exception && (
+          <div className="thrown" tabIndex={0} role="group" aria-label="Exception">
+            <T text={data.row.exception} max={20_000} />
+          </div>
+        )}
+      </header>
+      <div className="tabs" role="tablist" aria-label="Parts of the span">
+        {tabs.map(([name, label]) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            aria-selected={name === shown}
+            onClick={() => onTab(name === 'io' ? undefined : name)}
+          >
+            {label}
+          </button>
+        ))}
+      </div>
+      <div className="body" role="tabpanel" aria-label={tabs.find(([name]) => name === shown)?.[1]}>
+        <Suspense fallback={<div className="scroll" />}>
+          {data && shown === 'io' && (
+            <>
+              <Section key={`${id} inputs`} title="Input" node={data.sections.inputs} />
+              <Section key={`${id} output`} title="Output" node={data.sections.output} />
+            </>
+          )}
+          {data && shown === 'attributes' && (
+            <>
+              <Section key={`${id} attributes`} title="Attributes" node={data.sections.attributes} />
+              <Section key={`${id} summary`} title="Summary" node={data.sections.summary} />
+            </>
+          )}
+          {data && shown === 'raw' && <Section key={`${id} raw`} title="Record" node={data.sections.raw} />}
+        </Suspense>
+      </div>
+    </>
+  )
+}
+
+function Section({ title, node }: { title: string; node: NodeRef | undefined }) {
+  const size = node === undefined ? 0 : node.end - node.start
+  return (
+    <section aria-label={title}>
+      <h3>
+        {title} <span className="grow" /> <span className="num">{bytes(size)}</span>
+      </h3>
+      {node && <JsonView root={node} label={title} name={title} />}
+    </section>
+  )
+}
+
+function Facts({
+  row,
+  tree,
+  line,
+  zone,
+  size,
+}: {
+  row: Row
+  tree: Tree | undefined
+  line: number
+  zone: string
+  size: number
+}) {
+  const span = tree?.order[line]
+  const own = span === undefined ? undefined : tree?.own[span]
+  const share = row.latencyMs === null || !tree || tree.endUs === 0 ? undefined : (row.latencyMs * 100_000) / tree.endUs
+  const facts: [string, ReactNode, string?][] = [
+    ['Started', moment(row.startedAt, zone), row.startedAt],
+    ['Took', row.latencyMs === null ? 'running' : duration(row.latencyMs), `${row.latencyMs} ms`],
+  ]
+  if (own !== undefined && tree && (tree.end[line] as number) > line + 1) facts.push(['Own', duration(own / 1000)])
+  if (share !== undefined && share < 99.95) facts.push(['Share', `${share.toPrecision(2)} %`])
+  if (row.model !== null) facts.push(['Model', <T key="model" text={row.model} />])
+  if (row.tokensIn !== null) facts.push(['Tokens', `${count(row.tokensIn)} → ${count(row.tokensOut ?? 0)}`])
+  if (row.cost !== null) facts.push(['Cost', money(row.cost), `$${row.cost}`])
+  if (row.userId !== null) facts.push(['User', <T key="user" text={row.userId} />])
+  if (row.threadId !== null) facts.push(['Thread', <T key="thread" text={row.threadId} max={40} />])
+  facts.push(['Size', bytes(size)])
+  return (
+    <dl className="facts">
+      <div>
+        <dt className="hidden">Status</dt>
+        <dd className={`s-${row.status}`}>
+          <span style={{ display: 'inline-flex', gap: 4, alignItems: 'center' }}>
+            <Icon name={row.status} /> {statusNames[row.status]}
+          </span>
+        </dd>
+      </div>
+      {facts.map(([name, value, title]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd title={title}>{value}</dd>
+        </div>
+      ))}
+      <CopyId id={row.id} />
+    </dl>
+  )
+}
+
+function CopyId({ id }: { id: string }) {
+  const [isCopied, setCopied] = useState(false)
+  return (
+    <div>
+      <dt>Id</dt>
+      <dd>
+        <button
+          type="button"
+          style={{ minHeight: 24, padding: '0 4px' }}
+          title="Copy the id"
+          onClick={() => void navigator.clipboard.writeText(id).then(() => setCopied(true))}
+        >
+          <code>
+            <T text={id} max={12} />
+          </code>
+          <Icon name={isCopied ? 'success' : 'copy'} />
+        </button>
+      </dd>
+    </div>
+  )
+}

@@ -1,0 +1,89 @@
+// One line of the tree: where the span stands, what it is, what it took. Its bar is drawn on the canvas beside.
+import { duration, money, tokens } from '../engine/format.ts'
+import { kindOfSpan, statusOfSpan, type Tree } from '../engine/tree.ts'
+import { Icon } from '../parts/icon.tsx'
+import { T } from '../parts/text.tsx'
+
+type SpanProps = {
+  tree: Tree
+  line: number
+  index: number
+  isAt: boolean
+  isOpen: boolean
+  isMatch: boolean
+  onToggle(): void
+}
+
+const maxGuides = 24
+
+export function SpanRow({ tree, line, index, isAt, isOpen, isMatch, onToggle }: SpanProps) {
+  const { spans, order, depth, end } = tree
+  const span = order[line] as number
+  const level = depth[line] as number
+  const hasChildren = (end[line] as number) > line + 1
+  const kind = kindOfSpan(spans, span)
+  const status = statusOfSpan(spans, span)
+  const took = spans.duration[span] as number
+  const count = (value: number | undefined) => (value === undefined || Number.isNaN(value) ? null : value)
+  const tokensIn = count(spans.tokensIn[span])
+  const cost = count(spans.cost[span])
+  const exception = spans.exceptions[span]
+  return (
+    <div
+      role="row"
+      aria-level={level + 1}
+      aria-rowindex={index + 1}
+      aria-selected={isAt}
+      aria-expanded={hasChildren ? isOpen : undefined}
+      className={`row span${isAt ? ' at' : ''}${status === 'error' ? ' failed' : ''}`}
+    >
+      <div className="cells">
+        <span role="gridcell" className="name">
+          <span className="guides" style={{ width: Math.min(level, maxGuides) * 14 }} />
+          {hasChildren ? (
+            <button
+              type="button"
+              tabIndex={-1}
+              className={`twist${isOpen ? ' open' : ''}`}
+              aria-label={isOpen ? 'Close' : 'Open'}
+              onClick={onToggle}
+            >
+              <Icon name="right" />
+            </button>
+          ) : (
+            <span className="twist" />
+          )}
+          <Icon
+            name={status === 'error' ? 'error' : kind}
+            label={status === 'error' ? `${kind}, error` : kind}
+            className={status === 'error' ? 's-error' : `k-${kind}`}
+          />
+          <span
+            className="label"
+            style={isMatch ? { background: 'color-mix(in srgb, var(--warning) 28%, transparent)' } : {}}
+          >
+            <T text={spans.names[span] as string} max={160} />
+            {exception && (
+              <span className="s-error">
+                {' '}
+                <T text={exception.split('\n', 1)[0] ?? ''} max={80} />
+              </span>
+            )}
+          </span>
+        </span>
+        <span role="gridcell" className="num dim wide">
+          {tokensIn === null ? '' : tokens(tokensIn + (count(spans.tokensOut[span]) ?? 0))}
+        </span>
+        <span role="gridcell" className="num dim wide">
+          {cost === null ? '' : money(cost)}
+        </span>
+        <span role="gridcell" className="num second" title={took < 0 ? 'still running' : `${took} µs`}>
+          {took < 0 ? 'running' : duration(took / 1000)}
+        </span>
+      </div>
+      <div role="gridcell">
+        <span className="hidden">{`starts at ${duration((spans.start[span] as number) / 1000)}`}</span>
+      </div>
+    </div>
+  )
+}

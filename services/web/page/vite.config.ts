@@ -1,0 +1,18 @@
+// How the page is bundled: assets relative to the shell's base, JSX without a plugin, one worker.
+import { defineConfig } from 'vite'
+
+// biome-ignore lint/style/noDefaultExport: vite reads its configuration from the default export
+export default defineConfig({
+  base: './',
+  publicDir: false,
+  define: { 'process.env.NODE_ENV': '"production"' },
+  worker: { format: 'es' },
+  build: {
+    target: 'es2023',
+    emptyOutDir: true,
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    manifest: true,
+    license: { fileName: 'licenses.md' },
+  },
+})

@@ -1,0 +1,154 @@
+// The page's worker: fetches and reduces answers, so that long ones never hold the page up, and keeps JSON as bytes.
+import { eachLine } from '../api/lines.ts'
+import { ApiFault, type FaultValues, type RouteName, send, staleMsOf } from '../api/send.ts'
+import { cellOf, kindOf, opNameOf, type Row, rowOf, type SpanKind } from '../engine/rows.ts'
+import { type Spans, spansOf } from '../engine/tree.ts'
+import * as documents from './documents.ts'
+
+export type Cell = { kind: SpanKind; inputs: string; output: string }
+export type CallsAnswer = { rows: Row[]; staleMs: number }
+export type TraceAnswer = { spans: Spans; staleMs: number; isWhole: boolean }
+export type Opened = { sections: Record<string, documents.NodeRef>; row: Row; bytes: number } | null
+
+type Context = { signal: AbortSignal; part(value: unknown): void }
+
+/** Spans of traces up to this many get their kinds from their attributes. */
+const kindsBelow = 5_000
+
+const lightColumns = [
+  ...['id', 'trace_id', 'parent_id', 'op_name', 'display_name', 'started_at', 'ended_at', 'exception', 'summary'],
+  ...['user_id', 'thread_id'],
+]
+
+async function lines(
+  base: string,
+  name: RouteName,
+  body: unknown,
+  signal: AbortSignal,
+  use: (row: Record<string, unknown>) => void,
+) {
+  const response = await send(base, name, body, { signal })
+  await eachLine(response, use)
+  return staleMsOf(response)
+}
+
+const methods = {
+  async calls({ signal }: Context, base: string, body: Record<string, unknown>): Promise<CallsAnswer> {
+    const rows: Row[] = []
+    const asked = { ...body, columns: lightColumns, include_costs: true, include_storage_size: true }
+    const staleMs = await lines(base, 'calls.stream_query', asked, signal, (record) => rows.push(rowOf(record)))
+    return { rows, staleMs }
+  },
+
+  async cells(
+    { signal }: Context,
+    base: string,
+    project_id: string,
+    call_ids: string[],
+  ): Promise<Record<string, Cell>> {
+    const cells: Record<string, Cell> = {}
+    const body = { project_id, filter: { call_ids }, columns: ['inputs', 'output', 'attributes', 'summary', 'op_name'] }
+    await lines(base, 'calls.stream_query', body, signal, (record) => {
+      const { model, opName } = rowOf(record)
+      const kind = kindOf(record.attributes, opNameOf(opName), model)
+      cells[String(record.id)] = { kind, inputs: cellOf(record.inputs), output: cellOf(record.output) }
+    })
+    return cells
+  },
+
+  async trace({ signal, part }: Context, base: string, project_id: string, traceId: string): Promise<TraceAnswer> {
+    const rows: Row[] = []
+    let shown = 250
+    const filter = { trace_ids: [traceId] }
+    const asked = {
+      project_id,
+      filter,
+      columns: lightColumns,
+      include_costs: true,
+      sort_by: [{ field: 'started_at', direction: 'asc' }],
+    }
+    const staleMs = await lines(base, 'calls.stream_query', asked, signal, (record) => {
+      rows.push(rowOf(record))
+      if (rows.length < shown * 2) return
+      shown = rows.length
+      part({ spans: spansOf(rows), staleMs: 0, isWhole: false } satisfies TraceAnswer)
+    })
+    if (rows.length > 0 && rows.length <= kindsBelow) {
+      if (rows.length > 100) part({ spans: spansOf(rows), staleMs, isWhole: true } satisfies TraceAnswer)
+      const byId = new Map(rows.map((row) => [row.id, row]))
+      await lines(
+        base,
+        'calls.stream_query',
+        { project_id, filter, columns: ['id', 'attributes'] },
+        signal,
+        (record) => {
+          const row = byId.get(String(record.id))
+          if (row !== undefined) row.kind = kindOf(record.attributes, opNameOf(row.opName), row.model)
+        },
+      )
+    }
+    return { spans: spansOf(rows), staleMs, isWhole: true }
+  },
+
+  async open({ signal }: Context, base: string, project_id: string, id: string): Promise<Opened> {
+    const response = await send(base, 'calls.read', { project_id, id, include_costs: true }, { signal })
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    const call = documents.memberRefs(documents.openDocument(bytes)).get('call')
+    if (call === undefined || call.kind !== 'object') return null
+    const members = documents.memberRefs(call)
+    const sections: Record<string, documents.NodeRef> = { raw: call }
+    for (const name of ['inputs', 'output', 'attributes', 'summary']) {
+      const ref = members.get(name)
+      if (ref !== undefined) sections[name] = ref
+    }
+    // Only what is short becomes values.
+    const light: Record<string, unknown> = {}
+    for (const [name, { doc, start, end, kind }] of members) {
+      if (['inputs', 'output'].includes(name) || end - start > 1_000_000) continue
+      const text = documents.copyText(doc, start, end)
+      light[name] = kind === 'string' ? text : (JSON.parse(text) as unknown)
+    }
+    return { sections, row: rowOf(light), bytes: bytes.length }
+  },
+
+  unwrap: async (_: Context, doc: number, start: number, end: number) => documents.unwrap(doc, start, end),
+  count: async (_: Context, doc: number, start: number) => documents.membersCount(doc, start),
+  slice: async (_: Context, ...range: Parameters<typeof documents.slice>) => documents.slice(...range),
+  copy: async (_: Context, ...range: Parameters<typeof documents.copyText>) => documents.copyText(...range),
+  lineCount: async (_: Context, ...range: Parameters<typeof documents.lineCount>) => documents.lineCount(...range),
+  lineSlice: async (_: Context, ...range: Parameters<typeof documents.lineSlice>) => documents.lineSlice(...range),
+  find: (_: Context, ...range: Parameters<typeof documents.find>) => documents.find(...range),
+  locate: async (_: Context, ...range: Parameters<typeof documents.locate>) => documents.locate(...range),
+}
+
+export type Methods = typeof methods
+export type Asked = { id: number; method: keyof Methods; args: unknown[] } | { id: number; abort: true }
+export type Told = { id: number } & (
+  | { part: unknown }
+  | { value: unknown }
+  | { fault: FaultValues }
+  | { error: string }
+)
+
+const running = new Map<number, AbortController>()
+const post = (told: Told): void => self.postMessage(told)
+
+async function run(id: number, method: keyof Methods, args: unknown[]): Promise<void> {
+  const controller = new AbortController()
+  running.set(id, controller)
+  try {
+    const context: Context = { signal: controller.signal, part: (part) => post({ id, part }) }
+    const work = methods[method] as (context: Context, ...rest: unknown[]) => Promise<unknown>
+    post({ id, value: await work(context, ...args) })
+  } catch (error) {
+    if (error instanceof ApiFault) post({ id, fault: error.values })
+    else post({ id, error: error instanceof Error ? error.message : String(error) })
+  } finally {
+    running.delete(id)
+  }
+}
+
+self.addEventListener('message', ({ data }: MessageEvent<Asked>) => {
+  if ('abort' in data) running.get(data.id)?.abort()
+  else void run(data.id, data.method, data.args)
+})

@@ -1,0 +1,18 @@
+// Where the links lead that published SDKs print: the page's own paths for calls, the calls of an op, and projects.
+
+const segment = (text: string): string => encodeURIComponent(text)
+
+/**
+ * @param rest what follows `/weave/` of the link; '' for the project itself
+ * @returns a path below the page's base, without a slash at its beginning
+ */
+export function pagePathOf(entity: string, project: string, rest: string): string {
+  const home = `p/${segment(entity)}/${segment(project)}`
+  const [kind = '', name] = rest.split('/')
+  if (kind === 'calls' || kind === 'traces') return name ? `${home}/calls/${segment(name)}` : `${home}/calls`
+  if (kind === 'ops' && name) return `${home}/calls?view=all&q=op:${segment(name)}`
+  return `${home}/calls`
+}
+
+export const callPathOf = (entity: string, project: string, id: string): string =>
+  `p/${segment(entity)}/${segment(project)}/calls/${segment(id)}`

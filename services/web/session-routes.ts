@@ -1,0 +1,160 @@
+// Signing in to the page by a key, what the page may know of its user and server, and signing out.
+import { keyRequest, logoutResponse, sessionResponse } from '../../schemas/session.ts'
+import { fault, retryLater } from '../core/http/errors.ts'
+import type { KeyHolder, Keys } from '../core/http/keys.ts'
+import { type Route, type RouteContext, route } from '../core/http/route.ts'
+import { type Sessions, throwUnlessPage } from '../core/http/session.ts'
+import type { Via } from '../core/http/via.ts'
+
+export type SessionRouteDeps = {
+  sessions: Sessions
+  keys: Pick<Keys, 'find'>
+  logger: { warn(values: Record<string, unknown>, text: string): void }
+  server: {
+    version: string
+    commit?: string
+    config: {
+      wirePrefix: string
+      feedbackPrefix: string
+      maxBodyBytes: number
+      maxFileBytes: number
+      engineUrl: string | undefined
+      evaluateDispatch: boolean
+      wordIndex: boolean
+    }
+  }
+  now?: () => number
+}
+
+/** A key is a few dozen characters. */
+const maxBodyBytes = 16 * 1024
+const failuresPerMinute = 20
+/** Addresses whose failures are remembered at one time. */
+const maxAddresses = 10_000
+
+type Guesses = { failures: number; sinceMs: number }
+
+function createGuesses(now: () => number) {
+  const byAddress = new Map<string, Guesses>()
+  const current = (address: string): Guesses | undefined => {
+    const found = byAddress.get(address)
+    return found && now() - found.sinceMs < 60_000 ? found : undefined
+  }
+  return {
+    /** @throws Fault 429 when the address has failed too often within a minute */
+    throwIfTooMany(address: string): void {
+      const found = current(address)
+      if (found === undefined || found.failures < failuresPerMinute) return
+      throw retryLater(429, 'Too many wrong keys', Math.ceil((found.sinceMs + 60_000 - now()) / 1000))
+    },
+    add(address: string): void {
+      const found = current(address)
+      if (found !== undefined) found.failures++
+      else {
+        byAddress.delete(address)
+        if (byAddress.size >= maxAddresses) byAddress.delete(byAddress.keys().next().value as string)
+        byAddress.set(address, { failures: 1, sinceMs: now() })
+      }
+    },
+  }
+}
+
+const declared = { right: 'none', withoutProject: true } as const
+
+export function createSessionRoutes({ sessions, keys, logger, server, now = Date.now }: SessionRouteDeps): Route[] {
+  const { version, commit, config } = server
+  const guesses = createGuesses(now)
+  const known = { version, ...(commit !== undefined && { commit }) }
+  const answer = ({ userId, entity, entry }: KeyHolder, expiresMs: number | undefined) => ({
+    user_id: userId,
+    entity,
+    role: entry?.role,
+    grants: entry?.grants,
+    expires_at: expiresMs === undefined ? null : new Date(expiresMs).toISOString(),
+    server: {
+      ...known,
+      wire_prefix: config.wirePrefix,
+      feedback_prefix: config.feedbackPrefix,
+      time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      limits: { max_body_bytes: config.maxBodyBytes, max_file_bytes: config.maxFileBytes },
+      has: {
+        engine: config.engineUrl !== undefined,
+        evaluations: config.evaluateDispatch,
+        word_index: config.wordIndex,
+      },
+    },
+  })
+  const requestOf = (context: RouteContext) => {
+    const headers = Object.fromEntries(
+      ['x-callhouse-page', 'sec-fetch-site', 'origin', 'cookie'].map((name) => [name, context.header(name)]),
+    )
+    if (context.via === undefined) throw fault(400, 'Sessions are made and ended over HTTP only')
+    return { headers, via: context.via() as Via }
+  }
+  const noStore = { 'Cache-Control': 'no-store' }
+
+  return [
+    route({
+      ...declared,
+      name: 'auth.key',
+      method: 'POST',
+      path: '/auth/key',
+      summary: 'Signs in to the web page by a key: sets its cookie',
+      body: { type: 'json', schema: keyRequest, check: 'schema', maxBytes: maxBodyBytes },
+      response: sessionResponse,
+      async handle(context) {
+        const { headers, via } = requestOf(context)
+        throwUnlessPage(headers, 'POST', via)
+        const address = context.clientIp()
+        guesses.throwIfTooMany(address)
+        const holder = keys.find(context.input.key.trim())
+        if (holder === undefined) {
+          guesses.add(address)
+          logger.warn({ request: context.requestId, address }, 'sign-in with an unknown key')
+          throw fault(401, 'This key is not known here')
+        }
+        const refusal = sessions.refusal(via)
+        if (refusal !== undefined) throw fault(409, refusal)
+        const { cookie, session } = sessions.begin(holder, via)
+        return { json: answer(holder, session.expiresMs), headers: { ...noStore, 'Set-Cookie': cookie } }
+      },
+    }),
+    route({
+      ...declared,
+      name: 'auth.session',
+      method: 'GET',
+      path: '/auth/session',
+      summary: 'Who is signed in to the web page, and what the server has; without a session its version only',
+      body: { type: 'none' },
+      response: sessionResponse,
+      async handle(context) {
+        const { headers, via } = requestOf(context)
+        const bearer = /^bearer\s+(\S+)\s*$/i.exec(context.header('authorization') ?? '')?.[1]
+        const byKey = bearer === undefined ? undefined : keys.find(bearer)
+        if (byKey !== undefined) return { json: answer(byKey, undefined), headers: noStore }
+        const session = bearer === undefined ? sessions.find(headers, 'GET', via) : undefined
+        if (session === undefined) return { json: { user_id: null, server: known }, headers: noStore }
+        const cookie = sessions.renew(session, via)
+        return {
+          json: answer(session.holder, session.expiresMs),
+          headers: { ...noStore, ...(cookie && { 'Set-Cookie': cookie }) },
+        }
+      },
+    }),
+    route({
+      ...declared,
+      name: 'auth.logout',
+      method: 'POST',
+      path: '/auth/logout',
+      summary: 'Ends the session of the web page and clears its cookie',
+      body: { type: 'none' },
+      response: logoutResponse,
+      async handle(context) {
+        const { headers, via } = requestOf(context)
+        throwUnlessPage(headers, 'POST', via)
+        const cookie = sessions.end(sessions.find(headers, 'POST', via), via)
+        return { json: {}, headers: { ...noStore, 'Set-Cookie': cookie } }
+      },
+    }),
+  ]
+}

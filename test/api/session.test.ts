@@ -1,0 +1,186 @@
+// Signing in to the page: the cookie, when it counts, how it ends; and the page's own routes as a browser asks for them.
+import { rmSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openEndedSessions } from '../../services/core/http/ended-sessions.ts'
+import { openKeys } from '../../services/core/http/keys.ts'
+import { createSessions } from '../../services/core/http/session.ts'
+import type { Via } from '../../services/core/http/via.ts'
+import { openMasterKey, sealWith } from '../../services/core/master-key.ts'
+import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import { type Answer, json, send } from './http-server.ts'
+
+const page = { 'x-callhouse-page': '1' }
+
+describe('sessions', () => {
+  let server: LiveServer
+  let port: number
+  let origin: string
+  let keys: ReturnType<typeof openKeys>
+  const cookieOf = (answer: Answer) => String(answer.headers['set-cookie']).split(';', 1)[0] as string
+  const signIn = (key: string, headers: Record<string, string> = {}) =>
+    send(port, '/auth/key', {
+      anonymous: true,
+      headers: { ...page, origin, ...headers },
+      body: JSON.stringify({ key }),
+    })
+  const ask = (cookie: string, headers: Record<string, string> = {}, path = '/calls/query_stats') =>
+    send(port, path, {
+      ...{ anonymous: true, headers: { cookie, ...page, origin, ...headers } },
+      body: JSON.stringify({ project_id: 'acme/demo' }),
+    })
+
+  beforeAll(async () => {
+    server = await startLiveServer(['--trust-proxy', '127.0.0.1'])
+    keys = openKeys({ dataDir: server.dataDir, configured: [] })
+    origin = server.now().url
+    port = Number(new URL(origin).port)
+  })
+  afterAll(() => server.remove())
+
+  it('begin with a key and count as that key', async () => {
+    const answer = await signIn('test-key')
+    expect(answer.status).toBe(200)
+    expect(json(answer)).toMatchObject({
+      user_id: 'tester',
+      role: 'admin',
+      grants: '*',
+      server: { wire_prefix: 'platform' },
+    })
+    const [set] = answer.headers['set-cookie'] as string[]
+    expect(set).toMatch(/^callhouse-\d+=[\w-]+; Path=\/; Max-Age=86400; HttpOnly; SameSite=Strict$/)
+    expect((await ask(cookieOf(answer))).status).toBe(200)
+    expect(set).not.toContain('test-key')
+    const session = await send(port, '/auth/session', {
+      anonymous: true,
+      headers: { ...page, cookie: cookieOf(answer) },
+    })
+    expect(json(session)).toMatchObject({ user_id: 'tester', expires_at: expect.stringMatching(/Z$/) })
+  })
+
+  it('count for requests of the page alone', async () => {
+    const cookie = cookieOf(await signIn('test-key'))
+    const statusOf = async (headers: Record<string, string>) => (await ask(cookie, headers)).status
+    expect(await statusOf({ 'x-callhouse-page': '0' })).toBe(403)
+    expect(await statusOf({ 'sec-fetch-site': 'cross-site' })).toBe(403)
+    expect(await statusOf({ 'sec-fetch-site': 'same-origin' })).toBe(200)
+    // On loopback a foreign Origin is refused as ever; one that is listed makes the cookie count as absent.
+    expect(await statusOf({ origin: 'http://elsewhere.example' })).toBe(403)
+    expect(await statusOf({ origin: `https://127.0.0.1:${port}` })).toBe(401)
+    const without = await ask('other=1')
+    expect([without.status, without.headers['www-authenticate']]).toEqual([401, undefined])
+    const silent = await send(port, '/calls/query_stats', { anonymous: true, headers: { cookie, ...page }, body: '{}' })
+    expect(silent.status).toBe(403)
+    const preflight = {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'x-callhouse-page',
+    }
+    const answer = await send(port, '/calls/query_stats', { anonymous: true, method: 'OPTIONS', headers: preflight })
+    expect(String(answer.headers['access-control-allow-headers'])).not.toContain('x-callhouse-page')
+  })
+
+  it('do not save a request with a wrong key', async () => {
+    const cookie = cookieOf(await signIn('test-key'))
+    expect((await ask(cookie, { authorization: 'Bearer wrong' })).status).toBe(401)
+    expect((await ask(cookie, { 'wandb-api-key': 'wrong' })).status).toBe(401)
+  })
+
+  it('end with their key, and when they are signed out, also after a restart', async () => {
+    const made = keys.create({ userId: 'bob', role: 'read', grants: ['acme'] })
+    const cookie = cookieOf(await signIn(made.text))
+    expect((await ask(cookie)).status).toBe(200)
+    expect((await ask(cookie, {}, '/cost/create')).status).toBe(403)
+    keys.revoke(made.id)
+    await expect.poll(async () => (await ask(cookie)).status, { timeout: 5_000 }).toBe(401)
+
+    const second = cookieOf(await signIn('test-key'))
+    const out = await send(port, '/auth/logout', {
+      anonymous: true,
+      method: 'POST',
+      headers: { cookie: second, ...page, origin },
+    })
+    expect(String(out.headers['set-cookie'])).toContain('Max-Age=0')
+    expect((await ask(second)).status).toBe(401)
+    await server.restart()
+    port = Number(new URL(server.now().url).port)
+    // The cookie is named after the port; what it holds is the same.
+    expect(
+      (await ask(second.replace(/^callhouse-\d+/, `callhouse-${port}`), { origin: server.now().url })).status,
+    ).toBe(401)
+    origin = server.now().url
+  })
+
+  it('are made over TLS or on this machine, with the cookie that belongs to the path', async () => {
+    const secure = { 'x-forwarded-proto': 'https', origin: origin.replace('http:', 'https:') }
+    const set = async (headers: Record<string, string>) =>
+      String((await signIn('test-key', headers)).headers['set-cookie'])
+    expect(await set(secure)).toMatch(/^__Host-callhouse=.*; Path=\/;.*; Secure$/)
+    const below = await set({ ...secure, 'x-forwarded-prefix': '/obs/callhouse' })
+    expect(below).toMatch(/^__Secure-callhouse=.*; Path=\/obs\/callhouse\/;.*; Secure$/)
+    expect(await set({ ...secure, 'x-forwarded-prefix': '/../"><script>' })).toContain('Path=/;')
+  })
+
+  it('are not guessed', async () => {
+    const from = { 'x-forwarded-for': '198.51.100.7' }
+    for (let n = 0; n < 20; n++) expect((await signIn(`guess-${n}`, from)).status).toBe(401)
+    const refused = await signIn('test-key', from)
+    expect([refused.status, Number(refused.headers['retry-after']) > 0]).toEqual([429, true])
+    expect((await signIn('test-key')).status).toBe(200)
+    expect(server.lines.join('')).not.toContain('guess-')
+    expect(server.lines.filter((line) => line.includes('unknown key')).length).toBe(20)
+    expect((await signIn('x'.repeat(20_000))).status).toBe(413)
+  })
+
+  it('tell strangers no more than the version', async () => {
+    const answer = await send(port, '/auth/session', { anonymous: true })
+    expect(json(answer)).toEqual({ user_id: null, server: { version: expect.any(String) } })
+    expect(
+      (await send(port, '/auth/key', { anonymous: true, headers: { origin }, body: '{"key":"test-key"}' })).status,
+    ).toBe(403)
+  })
+})
+
+describe('a session', () => {
+  const via: Via = { origin: 'https://a.example', isSecure: true, isLocal: false, port: '443', basePath: '/' }
+  const holder = { userId: 'ann', entity: 'ann', keyId: 'k', holds: () => true, may: () => true }
+  const dataDir = `/tmp/callhouse-session-${process.pid}`
+  afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
+
+  it('ends when it is idle, is sealed anew while it is used, and never outlives its time', () => {
+    let now = Date.parse('2026-01-05T12:00:00Z')
+    const sessions = createSessions({
+      keys: { findId: () => holder },
+      masterKey: () => Buffer.alloc(32, 7),
+      ended: openEndedSessions(dataDir),
+      config: { sessionHours: 2, sessionIdleMinutes: 60 },
+      now: () => now,
+    })
+    const requestOf = (cookie: string) => ({ ...page, cookie: cookie.split(';', 1)[0] as string })
+    let { cookie } = sessions.begin(holder, via)
+    const find = () => sessions.find(requestOf(cookie), 'GET', via)
+    for (let minutes = 0; minutes < 115; minutes += 35) {
+      const session = find()
+      expect(session?.holder.userId).toBe('ann')
+      cookie = (session && sessions.renew(session, via)) ?? cookie
+      now += 35 * 60_000
+    }
+    expect(find()).toBeUndefined()
+    now = Date.parse('2026-01-05T12:00:00Z')
+    const whole = sessions.begin(holder, via).cookie
+    const [name = '', value = ''] = (whole.split(';', 1)[0] as string).split('=')
+    for (const at of [0, 20, value.length - 2]) {
+      const changed = value.slice(0, at) + (value[at] === 'A' ? 'B' : 'A') + value.slice(at + 1)
+      expect(sessions.find({ ...page, cookie: `${name}=${changed}` }, 'GET', via)).toBeUndefined()
+    }
+    expect(sessions.refusal({ ...via, isSecure: false })).toContain('CALLHOUSE_TRUST_PROXY')
+  })
+
+  it('needs a master key where roles are apart, and another one does not open it', () => {
+    const settings = { masterKey: '', masterKeyFile: undefined, dataDir }
+    expect(openMasterKey(settings, { mayMake: false })()).toBeUndefined()
+    const sealed = sealWith(Buffer.alloc(32, 1), 'session').seal('text')
+    expect(sealWith(Buffer.alloc(32, 1), 'session').open(sealed)).toBe('text')
+    expect(sealWith(Buffer.alloc(32, 1), 'other').open(sealed)).toBeUndefined()
+    expect(sealWith(Buffer.alloc(32, 2), 'session').open(sealed)).toBeUndefined()
+  })
+})

@@ -1,0 +1,316 @@
+// The page for everybody: each key of the table, axe in both themes, narrow windows, below another path.
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type KeyName, keyTable } from '../../services/web/page/key-table.ts'
+import { type Filled, startFilled } from './filled.ts'
+import { axeFaults, type Opened, picture } from './world.ts'
+
+let world: Filled
+let home: string
+let trace: string
+let failed: string
+let here: Opened
+let page: Page
+
+beforeAll(async () => {
+  world = await startFilled()
+  ;({ home, trace, failed } = world)
+  here = await world.open()
+  page = here.page
+})
+afterAll(() => world?.close())
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') await picture(page, task.name.replaceAll(/\W+/g, '-'))
+  expect(here.faults.splice(0)).toEqual([])
+})
+
+const go = (path: string) => page.goto(world.url + path)
+
+describe('keys', () => {
+  const at = () => page.locator('.span.at .label').innerText()
+  const press = (key: string) => page.keyboard.press(key)
+
+  it('do what the sheet says, each of them', async () => {
+    const done = new Set<KeyName>()
+    const tries: [KeyName[], () => Promise<unknown>][] = []
+    const mod = 'Control+'
+    await go(home)
+    await page.locator('.row .name', { hasText: 'support_agent' }).waitFor()
+    await page.getByText('of 253').waitFor()
+    const table = page.getByRole('table', { name: 'Calls' })
+    await table.focus()
+    const rowAt = async () => Number(await page.locator('.rows .row.at').getAttribute('aria-rowindex'))
+    tries.push([
+      ['down', 'up'],
+      async () => {
+        for (const [key, row] of [
+          ['j', 3],
+          ['ArrowDown', 4],
+          ['k', 3],
+          ['ArrowUp', 2],
+        ] as const) {
+          await press(key)
+          await expect.poll(rowAt).toBe(row)
+        }
+      },
+    ])
+    tries.push([
+      ['last', 'first', 'pageDown', 'pageUp'],
+      async () => {
+        await press('End')
+        await expect.poll(rowAt).toBe(254)
+        await press('Home')
+        await expect.poll(rowAt).toBe(2)
+        await press('PageDown')
+        await expect.poll(rowAt).toBeGreaterThan(10)
+        await press('PageUp')
+        await expect.poll(rowAt).toBe(2)
+      },
+    ])
+    tries.push([
+      ['search', 'filter'],
+      async () => {
+        for (const key of ['/', 'f']) {
+          await press(key)
+          await expect
+            .poll(() => page.evaluate("document.activeElement?.getAttribute('aria-label')"))
+            .toBe('Filter calls')
+          await press('Escape')
+          await expect.poll(() => page.evaluate('document.activeElement?.tagName')).toBe('BODY')
+        }
+      },
+    ])
+    tries.push([
+      ['range'],
+      async () => {
+        await press('t')
+        await page.getByRole('button', { name: 'last hour' }).waitFor()
+        await press('Escape')
+      },
+    ])
+    tries.push([
+      ['palette'],
+      async () => {
+        await press(`${mod}k`)
+        await page.getByRole('combobox', { name: /A project/ }).fill(failed)
+        await page.getByRole('option', { name: /call/ }).waitFor()
+        await press('Escape')
+      },
+    ])
+    tries.push([
+      ['help'],
+      async () => {
+        await press('?')
+        await page.getByRole('heading', { name: 'Lists and trees' }).waitFor()
+        await press('Escape')
+      },
+    ])
+    tries.push([
+      ['newTab'],
+      async () => {
+        await table.focus()
+        const [tab] = await Promise.all([here.context.waitForEvent('page'), press('o')])
+        await tab.waitForURL(/traces/)
+        await tab.close()
+      },
+    ])
+    tries.push([
+      ['copy'],
+      async () => {
+        await press('y')
+        await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toContain(trace)
+      },
+    ])
+    tries.push([
+      ['open'],
+      async () => {
+        await table.focus()
+        await press('Enter')
+        await page.locator('.span .label', { hasText: 'chat second' }).waitFor()
+      },
+    ])
+    tries.push([
+      ['nextTrace', 'previousTrace'],
+      async () => {
+        await press(']')
+        await page.waitForURL((to) => !to.pathname.endsWith(trace))
+        await press('[')
+        await page.waitForURL((to) => to.pathname.endsWith(trace))
+        await page.locator('.span .label', { hasText: 'chat second' }).waitFor()
+      },
+    ])
+    const spans = page.getByRole('treegrid', { name: 'Spans' })
+    tries.push([
+      ['close', 'expand'],
+      async () => {
+        await spans.focus()
+        await press('Home')
+        await press('ArrowLeft')
+        await expect.poll(() => page.locator('.span .label').count()).toBe(1)
+        await press('ArrowRight')
+        await expect.poll(() => page.locator('.span .label').count()).toBe(5)
+      },
+    ])
+    tries.push([
+      ['nextError', 'previousError'],
+      async () => {
+        await press('e')
+        await expect.poll(at).toContain('fetch')
+        await press('E')
+        await expect.poll(at).toContain('fetch')
+      },
+    ])
+    tries.push([
+      ['critical', 'slowest'],
+      async () => {
+        await spans.focus()
+        await press('Home')
+        await press('c')
+        await expect.poll(at).toContain('chat first')
+        await press('Home')
+        await expect.poll(at).toContain('support_agent')
+        await press('s')
+        await expect.poll(at).toContain('search')
+      },
+    ])
+    tries.push([
+      ['next', 'previous'],
+      async () => {
+        await page.getByLabel('Find in this trace').fill('chat')
+        await expect.poll(() => page.locator('.span .label').count()).toBe(3)
+        await spans.focus()
+        await press('Home')
+        await press('n')
+        await expect.poll(at).toContain('chat first')
+        await press('n')
+        await expect.poll(at).toContain('chat second')
+        await press('p')
+        await expect.poll(at).toContain('chat first')
+      },
+    ])
+    tries.push([
+      ['zoomIn', 'zoomOut', 'zoomAll'],
+      async () => {
+        const zoomed = page.locator('.minimap .window')
+        await press('+')
+        await zoomed.waitFor()
+        await press('-')
+        await zoomed.waitFor({ state: 'detached' })
+        await press('+')
+        await zoomed.waitFor()
+        await press('0')
+        await zoomed.waitFor({ state: 'detached' })
+      },
+    ])
+    tries.push([
+      ['raw', 'wrap'],
+      async () => {
+        await press('r')
+        await page.getByRole('tab', { name: 'Raw', selected: true }).waitFor()
+        await press('w')
+        await expect.poll(() => page.evaluate("localStorage.getItem('callhouse.wrap')")).toBe('off')
+        await press('w')
+      },
+    ])
+    tries.push([
+      ['goCalls'],
+      async () => {
+        await press('g')
+        await press('c')
+        await page.waitForURL((to) => to.pathname === home)
+      },
+    ])
+    for (const [names, attempt] of tries) {
+      await attempt().catch((error: Error) => {
+        throw new Error(`${names.join(', ')}: ${error.message}`)
+      })
+      for (const name of names) done.add(name)
+    }
+    expect([...done].sort()).toEqual(Object.keys(keyTable).sort())
+  })
+})
+
+describe('everybody', () => {
+  it.each(['light', 'dark'] as const)('can use the page in the %s theme: axe finds nothing', async (theme) => {
+    const { page: fresh, context, faults } = await world.open({ theme })
+    const pages: [string, string][] = [
+      ['/?all=1', '.projects h2'],
+      [`${home}?q=name~x&view=all`, '.chips'],
+      [home, '.row .name'],
+      [`/p/acme/browser/traces/${trace}?call=${failed}`, '.thrown'],
+      ['/p/acme/fresh2/calls', '.quick'],
+      ['/nowhere', 'h1'],
+    ]
+    const found: string[] = []
+    for (const [path, selector] of pages) {
+      await fresh.goto(world.url + path)
+      await fresh.locator(selector).first().waitFor()
+      found.push(...(await axeFaults(fresh)).map((line) => `${path}: ${line}`))
+    }
+    await fresh.keyboard.press('?')
+    await fresh.getByRole('heading', { name: 'Keys' }).waitFor()
+    found.push(...(await axeFaults(fresh)))
+    await context.clearCookies()
+    await fresh.goto(`${world.url}/sign-in`)
+    await fresh.getByLabel('API key').waitFor()
+    found.push(...(await axeFaults(fresh)))
+    expect(found).toEqual([])
+    // The unknown path is a 404, of which the browser tells.
+    expect(faults.filter((line) => !line.includes('404'))).toEqual([])
+    await context.close()
+  })
+
+  it('can use it 320 pixels wide without scrolling sideways', async () => {
+    const { page: fresh, context } = await world.open({ width: 320 })
+    for (const path of [
+      '/?all=1',
+      home,
+      `/p/acme/browser/traces/${trace}`,
+      `/p/acme/browser/traces/${trace}?call=${failed}`,
+    ]) {
+      await fresh.goto(world.url + path)
+      await fresh.locator('h1, h2').first().waitFor()
+      const wide = await fresh.evaluate('document.documentElement.scrollWidth - innerWidth')
+      expect([path, wide]).toEqual([path, 0])
+    }
+    await context.close()
+  })
+})
+
+it('works below a path that a proxy strips', async () => {
+  const { hostname, port } = new URL(world.url)
+  const proxy = createServer((incoming, outgoing) => {
+    if (!incoming.url?.startsWith('/obs/callhouse/')) return void outgoing.writeHead(404).end()
+    const path = incoming.url.slice('/obs/callhouse'.length)
+    const headers = { ...incoming.headers, 'x-forwarded-prefix': '/obs/callhouse' }
+    incoming.pipe(
+      request({ hostname, port, path, method: incoming.method, headers }, (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
+        answer.pipe(outgoing)
+      }),
+    )
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  try {
+    const origin = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/obs/callhouse`
+    const { page: fresh, context, faults } = await world.open({ origin })
+    await fresh.goto(`${origin}${home}`)
+    await fresh.locator('.row .name', { hasText: 'support_agent' }).click()
+    await fresh
+      .locator('.row.at')
+      .press('Enter')
+      .catch(() => fresh.keyboard.press('Enter'))
+    await fresh.locator('.span .label', { hasText: 'chat second' }).waitFor()
+    expect(new URL(fresh.url()).pathname).toBe(`/obs/callhouse/p/acme/browser/traces/${trace}`)
+    const cookies = await context.cookies(`${origin}/`)
+    expect(cookies.map(({ path, httpOnly, sameSite }) => [path, httpOnly, sameSite])).toEqual([
+      ['/obs/callhouse/', true, 'Strict'],
+    ])
+    expect(faults).toEqual([])
+    await context.close()
+  } finally {
+    proxy.close()
+  }
+})

@@ -1,0 +1,165 @@
+// Everything that was recorded is hostile: each stored field holds each of these texts, and no page runs, loads or breaks.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { call, newId, newTrace, type Opened, startWorld, type World } from './world.ts'
+
+const texts = [
+  '<script>alert(1)</script>',
+  '"><img src=x onerror=alert(1)>',
+  "';alert(1)//",
+  '<svg/onload=alert(1)><animate onbegin=alert(1)>',
+  '<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=alert(1)&gt;">',
+  '</script></style></textarea></title><iframe src=javascript:alert(1)>',
+  '<a href="jAvAsCrIpT:alert(1)">x</a> [x](javascript:alert(1)) [y](data:text/html;base64,PHNjcmlwdD4=)',
+  '<link rel=stylesheet href=//evil.example/x.css><meta http-equiv=refresh content="0;url=//evil.example">',
+  '![x](https://evil.example/pixel.png) https://evil.example/a <base href=//evil.example>',
+  '{{constructor.constructor("alert(1)")()}} ${alert(1)} <%= alert(1) %>',
+  'user\u202egnp.exe \u2066isolated\u2069 zero\u200bwidth\ufeff',
+  'nul\u0001\u0007\u001b[31m escape',
+  '__proto__',
+  'constructor',
+  `a${'\u0301\u0489'.repeat(20_000)}`,
+  'data:text/html,<script>alert(1)</script>',
+]
+
+let world: World
+let opened: Opened
+const traces: string[] = []
+
+beforeAll(async () => {
+  world = await startWorld()
+  const { project } = world
+  // Four texts to a trace, a root and a child for each.
+  const calls = texts.flatMap((text, n) => {
+    if (n % 4 === 0) traces.push(newTrace())
+    const trace = traces.at(-1) as string
+    const root = newId()
+    const every = { [text]: text, nested: { [text]: [text, { [text]: text }] }, json: JSON.stringify({ [text]: text }) }
+    const usage = { [text.slice(0, 200)]: { prompt_tokens: 1, completion_tokens: 1, requests: 1 } }
+    const name = text.slice(0, 120)
+    const shared = { trace, inputs: every, output: text, attributes: every, exception: text, usage, name }
+    return [
+      { ...call(project, { ...shared, id: root }), display_name: text.slice(0, 900), thread_id: text.slice(0, 100) },
+      { ...call(project, { ...shared, parent: root }), display_name: null },
+    ]
+  })
+  await world.send(calls)
+  opened = await world.open()
+})
+afterAll(() => world?.close())
+
+/** Elements of the page that no data may add to. */
+const allowed = `
+  a article aside bdi body button canvas code datalist dd dialog div dl dt fieldset footer form h1 h2 h3 head header
+  hr html i img input kbd label legend li link main meta nav noscript ol option p path pre script section select small
+  span style svg title ul base`.split(/\s+/)
+
+const strangeElements = `[...document.querySelectorAll('*')]
+  .map((element) => element.localName)
+  .filter((name) => !${JSON.stringify(allowed)}.includes(name))
+  .concat([...document.querySelectorAll('img, a[href], [src], iframe, object, embed')]
+    .map((element) => element.src || element.href || '')
+    .filter((address) => address !== '' && !address.startsWith(location.origin) ))`
+
+describe('recorded text', () => {
+  it('runs nothing, loads nothing and adds nothing, in the list', async () => {
+    const { page, faults } = opened
+    await page.goto(`${world.url}/p/${world.project}/calls?view=all`)
+    await page.locator('.row .name').first().waitFor()
+    await page.locator('.row', { hasText: 'alert(1)' }).first().waitFor()
+    await page.getByRole('table', { name: 'Calls' }).focus()
+    for (let step = 0; step < texts.length * 2; step++) await page.keyboard.press('j')
+    expect(await page.evaluate(strangeElements)).toEqual([])
+    expect(faults).toEqual([])
+    const shown = await page.locator('.rows').innerText()
+    expect(shown).toContain('<script>alert(1)</script>')
+    expect(shown).toContain('RLO')
+    expect(shown).not.toContain('\u202e')
+  })
+
+  it('runs nothing, loads nothing and adds nothing, in any trace and any part of its reader', async () => {
+    const { page, faults } = opened
+    for (const trace of traces) {
+      await page.goto(`${world.url}/p/${world.project}/traces/${trace}`)
+      await page.locator('.json .node').first().waitFor()
+      for (const tab of ['Attributes', 'Raw', 'Input / Output']) {
+        await page.getByRole('tab', { name: tab }).click()
+        await page.getByRole('treegrid', { name: 'Spans' }).focus()
+        await page.keyboard.press(tab === 'Raw' ? 'Home' : 'End')
+        for (let step = 0; step < 8; step++) {
+          await page.keyboard.press(tab === 'Raw' ? 'j' : 'k')
+          await page.locator('.json .node').first().waitFor()
+        }
+        expect([trace, await page.evaluate(strangeElements)]).toEqual([trace, []])
+      }
+      expect([trace, await page.evaluate(strangeElements)]).toEqual([trace, []])
+      expect(await page.title()).toBe('Trace · Callhouse')
+    }
+    expect(faults).toEqual([])
+    expect(await page.evaluate('({}).weave')).toBeUndefined()
+  })
+
+  it('can be copied as it is', async () => {
+    const { page } = opened
+    const [text = ''] = texts.slice(10)
+    await page.goto(`${world.url}/p/${world.project}/traces/${traces[2]}`)
+    await page.locator('.span .label', { hasText: 'RLO' }).first().click()
+    await page.getByRole('heading', { name: /RLO/ }).waitFor()
+    const input = page.getByRole('tree', { name: 'Input' })
+    await input.locator('.node').first().waitFor()
+    await input.focus()
+    await page.keyboard.press('Home')
+    await page.keyboard.press('y')
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(text)
+  })
+
+  it('is harmless in the address too', async () => {
+    const { page, faults } = opened
+    for (const text of texts.filter((_, n) => n % 3 === 0)) {
+      const written = encodeURIComponent(text)
+      await page.goto(
+        `${world.url}/p/${world.project}/calls?q=${written}&sort=${written}&range=${written}&tz=${written}`,
+      )
+      await page.locator('.foot').waitFor()
+      await page.goto(
+        `${world.url}/p/${written.replaceAll('%2F', '')}/x/traces/${written.replaceAll('%2F', '')}?call=${written}&tab=${written}`,
+      )
+      await page.locator('.top').waitFor()
+      expect(await page.evaluate(strangeElements)).toEqual([])
+    }
+    // Names that are no project and ids that are no trace are refused by the server, of which the browser tells.
+    expect(faults.splice(0).filter((line) => !/status of 40[04]/.test(line))).toEqual([])
+  })
+})
+
+describe('another site', () => {
+  it('cannot frame the page, read its cookie, or do anything with it', async () => {
+    const { page, context, faults } = opened
+    const target = `${world.url}/calls/delete`
+    const html = `<!doctype html><iframe src="${world.url}/"></iframe>
+      <form method="post" action="${target}" enctype="text/plain"><input name='{"project_id":"${world.project}","x":"' value='"}'></form>`
+    const site = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(html))
+    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+    const origin = `http://localhost:${(site.address() as AddressInfo).port}`
+    await context.unrouteAll()
+    try {
+      expect(await page.evaluate('document.cookie')).toBe('')
+      await page.goto(origin)
+      expect(await page.frames()[1]?.evaluate('document.querySelector("#page")')).toBeNull()
+      const statuses: number[] = []
+      page.on('response', (response) => response.url() === target && statuses.push(response.status()))
+      await page.evaluate(
+        `fetch('${target}', { method: 'POST', credentials: 'include', mode: 'no-cors', body: '{}' }).catch(() => 0)`,
+      )
+      await page.evaluate('document.forms[0].submit()')
+      await expect.poll(() => statuses.length).toBeGreaterThan(0)
+      expect(statuses.every((status) => status === 401 || status === 403)).toBe(true)
+      const counted = await world.server.send<{ count: number }>('/calls/query_stats', { project_id: world.project })
+      expect(counted.count).toBe(texts.length * 2)
+    } finally {
+      site.close()
+      faults.splice(0)
+    }
+  })
+})

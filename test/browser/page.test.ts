@@ -1,0 +1,213 @@
+// What a reader does: signs in, finds a call, opens its trace, reads it; by mouse, and with the address alone.
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { openKeys } from '../../services/core/http/keys.ts'
+import { type Filled, startFilled } from './filled.ts'
+import { call, newTrace, type Opened, picture } from './world.ts'
+
+let world: Filled
+let home: string
+let trace: string
+let failed: string
+let here: Opened
+let page: Page
+
+beforeAll(async () => {
+  world = await startFilled()
+  ;({ home, trace, failed } = world)
+  here = await world.open()
+  page = here.page
+})
+afterAll(() => world?.close())
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') await picture(page, task.name.replaceAll(/\W+/g, '-'))
+  expect(here.faults.splice(0)).toEqual([])
+})
+
+const go = (path: string) => page.goto(world.url + path)
+const rowNames = () => page.locator('.rows .row .name').allInnerTexts()
+
+describe('signing in', () => {
+  it('takes the key of the link out of the address and the history, and refuses a wrong one', async () => {
+    const { page: fresh, faults, context } = await world.open({ key: '' })
+    await fresh.goto(`${world.url}${home}`)
+    await fresh.getByLabel('API key').fill('wrong')
+    await fresh.keyboard.press('Enter')
+    await fresh.getByRole('alert').getByText('This key is not known here').waitFor()
+    // The browser tells of every 401 itself.
+    expect(faults.splice(0).filter((line) => !line.includes('401'))).toEqual([])
+    await fresh.getByLabel('API key').fill('test-key')
+    await fresh.keyboard.press('Enter')
+    await fresh.getByRole('table', { name: 'Calls' }).waitFor()
+    expect(new URL(fresh.url()).pathname).toBe(home)
+    expect(await fresh.evaluate('document.cookie')).toBe('')
+    expect(await fresh.evaluate<string>('JSON.stringify({ ...localStorage, ...sessionStorage })')).not.toContain(
+      'test-key',
+    )
+    expect(fresh.url()).not.toContain('key')
+    await context.close()
+    expect(faults).toEqual([])
+  })
+
+  it('leads to no other site afterwards', async () => {
+    const { page: fresh, context } = await world.open({ key: '' })
+    for (const next of ['//evil.example/', 'https://evil.example', '/\\evil.example', 'javascript:alert(1)']) {
+      await fresh.goto(`${world.url}/sign-in?next=${encodeURIComponent(next)}`)
+      await fresh.getByLabel('API key').fill('test-key')
+      await fresh.keyboard.press('Enter')
+      await fresh.waitForURL((to) => !to.pathname.includes('sign-in'))
+      expect(new URL(fresh.url()).origin).toBe(world.url)
+    }
+    await context.close()
+  })
+
+  it('is asked for over the page when the session ends, and what was typed stays', async () => {
+    const { page: fresh, context, faults } = await world.open()
+    await fresh.goto(`${world.url}${home}?view=all`)
+    await fresh.getByText('support_agent').first().waitFor()
+    await context.clearCookies()
+    await fresh.getByLabel('Filter calls').fill('status:error')
+    await fresh.keyboard.press('Enter')
+    await fresh.getByRole('heading', { name: 'You were signed out' }).waitFor()
+    await fresh.getByLabel('API key').fill('test-key')
+    await fresh.keyboard.press('Enter')
+    await fresh.locator('.row .name', { hasText: 'fetch' }).waitFor()
+    expect(faults.filter((line) => !line.includes('401'))).toEqual([])
+    await context.close()
+  })
+
+  it('says so where a key may not read', async () => {
+    const keys = openKeys({ dataDir: world.server.dataDir, configured: [] })
+    const { text } = keys.create({ userId: 'sender', role: 'ingest' })
+    const { page: fresh, context } = await world.open({ key: text })
+    await fresh.getByText('This key may send calls, not read them').waitFor()
+    await context.close()
+  })
+})
+
+describe('calls', () => {
+  it('are what the address says, also after a reload and back', async () => {
+    await go(home)
+    await page.getByText('support_agent').first().waitFor()
+    expect((await rowNames()).some((name) => name.includes('fetch'))).toBe(false)
+    await page.getByLabel('Filter calls').fill('status:error')
+    await page.keyboard.press('Enter')
+    await page.getByText('No calls match').waitFor()
+    await page.getByRole('button', { name: /all calls, not only roots/ }).click()
+    await page.locator('.row .name', { hasText: 'fetch' }).waitFor()
+    expect(page.url()).toContain('q=status:error')
+    await page.reload()
+    await page.locator('.row .name', { hasText: 'fetch' }).waitFor()
+    expect(await rowNames()).toHaveLength(1)
+    await page.goBack()
+    await page.getByText('No calls match').waitFor()
+    await page.getByRole('button', { name: 'Remove status:error' }).click()
+    await page.getByText('support_agent').first().waitFor()
+  })
+
+  it('come page by page as they are scrolled to, each counted', async () => {
+    await go(home)
+    await page.getByText('253', { exact: false }).waitFor()
+    const table = page.getByRole('table', { name: 'Calls' })
+    expect(await table.getAttribute('aria-rowcount')).toBe('254')
+    await table.focus()
+    await page.keyboard.press('End')
+    await page.locator('[role=row][aria-rowindex="254"] .name', { hasText: 'many' }).waitFor()
+    expect(await page.locator('.rows .row').count()).toBeLessThan(80)
+    await page.keyboard.press('Home')
+    await page.locator('[role=row][aria-rowindex="2"].at').waitFor()
+  })
+
+  it('are sorted, filtered by latency and words, and a filter that cannot be read is told with its place', async () => {
+    await go(`${home}?q=latency>3s`)
+    await page.locator('.row .name', { hasText: 'support_agent' }).waitFor()
+    expect(await rowNames()).toHaveLength(1)
+    await go(`${home}?sort=latency:desc`)
+    await page.locator('[role=row][aria-rowindex="2"] .name', { hasText: 'support_agent' }).waitFor()
+    await go(`${home}?q=op:(other,%20support_agent)`)
+    await expect.poll(async () => (await rowNames()).length).toBe(2)
+    await go(`${home}?q=inputs.order:8812`)
+    await page.locator('.row .name', { hasText: 'support_agent' }).waitFor()
+    await go(`${home}?q=(`)
+    await page.getByText('A bracket is not closed, at character 1').waitFor()
+    await go(`${home}?range=15m&q=support_agent`)
+    await page.getByText('No calls match').waitFor()
+  })
+
+  it('of a new project show how to begin, and the first one by itself', async () => {
+    await go('/p/acme/fresh/calls')
+    await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor()
+    await page.getByRole('tab', { name: 'curl' }).click()
+    expect(await page.getByRole('tabpanel').innerText()).toContain(`${world.url}/call/start`)
+    await world.server.send('/v2/acme/fresh/calls/complete', { batch: [call('acme/fresh', { name: 'first' })] })
+    await page.locator('.row .name', { hasText: 'first' }).waitFor()
+  })
+
+  it('are told why they cannot be shown, with what to do', async () => {
+    await page.route('**/calls/stream_query', (route) =>
+      route.fulfill({ status: 504, body: '{"reason":"Query took too long"}' }),
+    )
+    await go(`${home}?q=name:x`)
+    await page.getByRole('alert').getByText('Query took too long').waitFor()
+    await page.unroute('**/calls/stream_query')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('No calls match').waitFor()
+    here.faults.splice(0)
+  })
+})
+
+describe('a trace', () => {
+  it('stands as tree and bars; the reader shows what went in and out as it was stored', async () => {
+    await go(`/p/acme/browser/traces/${trace}`)
+    await page.locator('.span .label', { hasText: 'chat second' }).waitFor()
+    expect(await page.locator('.span .label').count()).toBe(5)
+    expect(await page.getByRole('treegrid', { name: 'Spans' }).getAttribute('aria-rowcount')).toBe('6')
+    await page.locator('.json .node', { hasText: '8812' }).waitFor()
+    const painted = `(() => {
+      const canvas = document.querySelector('canvas.bars')
+      return canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some((value) => value > 0)
+    })()`
+    expect(await page.evaluate(painted)).toBe(true)
+    await page.locator('.span', { hasText: 'fetch' }).click()
+    await page.getByRole('group', { name: 'Exception' }).getByText('Error: timeout').waitFor()
+    expect(page.url()).toContain(`call=${failed}`)
+    await page.reload()
+    await page.getByRole('group', { name: 'Exception' }).waitFor()
+  })
+
+  it('is found by a link to one of its calls, as SDKs print it', async () => {
+    await go(`/acme/browser/r/call/${failed}`)
+    await page.getByRole('group', { name: 'Exception' }).waitFor()
+    expect(page.url()).toContain(trace)
+    await go('/acme/browser/r/call/0000000000000001')
+    await page.getByText('This call is not here yet').waitFor()
+  })
+
+  it('opens JSON of many megabytes line by line, searches it, and spells numbers as they were sent', async () => {
+    await go(`/p/acme/browser/calls/${world.bigId}`)
+    const input = page.getByRole('tree', { name: 'Input' })
+    await input.getByText('100000').or(input.getByText('MiB')).first().waitFor()
+    await input.getByRole('button', { name: 'Open' }).first().click()
+    await expect.poll(() => input.locator('.node').count()).toBeGreaterThan(10)
+    expect(await page.locator('.json .node').count()).toBeLessThan(200)
+    await page.getByLabel('Find in Input').fill('"n":99999')
+    await page.keyboard.press('Enter')
+    await page.getByText('none').waitFor()
+    await page.getByLabel('Find in Input').fill('found')
+    await page.keyboard.press('Enter')
+    await page.getByText('1 / 1').waitFor()
+    await input.focus()
+    await page.keyboard.press('Home')
+    await input.getByRole('button', { name: /read/ }).first().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('a long line').first().waitFor()
+    expect(await dialog.locator('.text-line').count()).toBeLessThan(100)
+    await page.keyboard.press('Escape')
+    await page.getByRole('tree', { name: 'Output' }).getByText('12345678901234567890').waitFor()
+  })
+
+  it('says when it is not there', async () => {
+    await go(`/p/acme/browser/traces/${newTrace()}`)
+    await page.getByText('This trace is not here yet').waitFor()
+  })
+})

@@ -1,0 +1,133 @@
+// A server with calls, and a browser that notes whatever a page must not do.
+import { randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import axe from 'axe-core'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+
+export type Opened = {
+  page: Page
+  context: BrowserContext
+  /** Errors, reports of the policy, dialogs and requests to anywhere else, as lines. */
+  faults: string[]
+}
+
+export type World = {
+  server: Served
+  url: string
+  project: string
+  browser: Browser
+  /** A fresh context, signed in by `key` unless that is empty. */
+  open(options?: { key?: string; theme?: 'light' | 'dark'; width?: number; origin?: string }): Promise<Opened>
+  send(calls: object[]): Promise<void>
+  close(): Promise<void>
+}
+
+export const newTrace = (): string => randomBytes(16).toString('hex')
+export const newId = (): string => randomBytes(8).toString('hex')
+
+/** What of a server the world needs, wherever it runs. */
+type Served = Pick<LiveServer, 'send' | 'remove' | 'dataDir'> & { now(): { url: string } }
+
+export const startWorld = async (flags: string[] = []): Promise<World> => worldOf(await startLiveServer(flags))
+
+export async function worldOf(server: Served): Promise<World> {
+  const { url } = server.now()
+  const project = 'acme/browser'
+  const browser = await chromium.launch({
+    executablePath: process.env.CALLHOUSE_CHROMIUM as string,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+  })
+  return {
+    ...{ server, url, project, browser },
+    async open({ key = 'test-key', theme = 'light', width = 1280, origin = url } = {}) {
+      const context = await browser.newContext({
+        ...{ viewport: { width, height: 800 }, colorScheme: theme, timezoneId: 'UTC', locale: 'en-GB' },
+        permissions: ['clipboard-read', 'clipboard-write'],
+      })
+      const faults: string[] = []
+      const policy = 'console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`)'
+      await context.addInitScript(`addEventListener('securitypolicyviolation', (event) => ${policy})`)
+      await context.route(
+        (to) => to.origin !== new URL(origin).origin && !['data:', 'blob:'].includes(to.protocol),
+        (route) => {
+          faults.push(`request to ${route.request().url()}`)
+          return route.abort()
+        },
+      )
+      const page = await context.newPage()
+      page.setDefaultTimeout(15_000)
+      page.on('console', (message) => message.type() === 'error' && faults.push(`console: ${message.text()}`))
+      page.on('pageerror', (error) => faults.push(`error: ${error.message}`))
+      page.on('dialog', (dialog) => {
+        faults.push(`dialog: ${dialog.message()}`)
+        void dialog.dismiss()
+      })
+      if (key !== '') {
+        await page.goto(`${origin}/sign-in#key=${key}`)
+        await page.waitForURL((to) => !to.pathname.endsWith('/sign-in'))
+      }
+      return { page, context, faults }
+    },
+    async send(calls) {
+      const [entity, name] = project.split('/')
+      for (let at = 0; at < calls.length; at += 500)
+        await server.send(`/v2/${entity}/${name}/calls/complete`, { batch: calls.slice(at, at + 500) })
+    },
+    async close() {
+      await browser.close()
+      await server.remove()
+    },
+  }
+}
+
+type CallOptions = {
+  id?: string
+  trace?: string
+  parent?: string | undefined
+  name?: string
+  startMs?: number
+  ms?: number
+  inputs?: unknown
+  output?: unknown
+  attributes?: unknown
+  exception?: string
+  usage?: Record<string, unknown>
+}
+
+/** One finished call of the project. */
+export function call(project: string, options: CallOptions = {}): Record<string, unknown> {
+  const { id = newId(), trace = newTrace(), name = 'answer', startMs = Date.now() - 60_000, ms = 100 } = options
+  return {
+    ...{ project_id: project, id, trace_id: trace, parent_id: options.parent ?? null, op_name: name },
+    ...{ started_at: new Date(startMs).toISOString(), ended_at: new Date(startMs + ms).toISOString() },
+    ...{ inputs: options.inputs ?? { question: 'Why?' }, output: options.output ?? 'Because.' },
+    ...{ attributes: options.attributes ?? {}, summary: options.usage ? { usage: options.usage } : {} },
+    ...(options.exception !== undefined && { exception: options.exception }),
+  }
+}
+
+/** What axe finds wrong of WCAG 2.0 to 2.2, A and AA, as lines. */
+export async function axeFaults(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  return page.evaluate(async () => {
+    type Found = { violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[] }
+    const run = (globalThis as unknown as { axe: { run(options: object): Promise<Found> } }).axe
+    const values = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+    const { violations } = await run.run({ runOnly: { type: 'tag', values } })
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(
+        ({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} (${failureSummary?.split('\n')[1]?.trim()})`,
+      ),
+    )
+  })
+}
+
+/** Kept for failures only. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const folder = join(tmpdir(), 'callhouse-browser')
+  mkdirSync(folder, { recursive: true })
+  await page.screenshot({ path: join(folder, `${name}.png`) }).catch(() => undefined)
+}

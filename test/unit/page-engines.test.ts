@@ -1,0 +1,311 @@
+// The page's engines, which run anywhere: filters as text, JSON by bytes, lines of trees, text that deceives, contrasts.
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { duration, money } from '../../services/web/page/engine/format.ts'
+import {
+  findBytes,
+  kindAt,
+  membersAt,
+  skipSpace,
+  skipValue,
+  stringAt,
+  stringHead,
+  textBetween,
+} from '../../services/web/page/engine/json-index.ts'
+import { lineOfPath, linesOf, type Open, opened, pathOfLine } from '../../services/web/page/engine/json-rows.ts'
+import { requestOf } from '../../services/web/page/engine/query-request.ts'
+import { type Expression, parseQuery, queryText, type Term } from '../../services/web/page/engine/query-text.ts'
+import { cellOf, kindOf, rowOf } from '../../services/web/page/engine/rows.ts'
+import { piecesOf, plainOf } from '../../services/web/page/engine/safe-text.ts'
+import { spansOf, treeOf, visibleLines } from '../../services/web/page/engine/tree.ts'
+import { runs } from '../fixtures/runs.ts'
+
+const numRuns = runs(200, 5_000)
+
+describe('a filter', () => {
+  const value = fc.oneof(fc.string({ maxLength: 12 }), fc.integer(), fc.boolean(), fc.constant(null))
+  const field = fc.constantFrom(
+    'status',
+    'latency',
+    'inputs.k',
+    'output',
+    'attributes.a.b',
+    'feedback.quality',
+    'op',
+    'error',
+  )
+  const leaf: fc.Arbitrary<Term> = fc.oneof(
+    fc.record({
+      ...{ type: fc.constant('cond' as const), not: fc.boolean(), field },
+      operator: fc.constantFrom(':', '=', '>', '>=', '<', '<=', '~'),
+      values: fc.array(value, { minLength: 1, maxLength: 3 }),
+    }),
+    fc.record({ type: fc.constant('is' as const), not: fc.boolean(), what: fc.constantFrom('root', 'running') }),
+    fc.record({ type: fc.constant('has' as const), not: fc.boolean(), field }),
+    fc.record({
+      type: fc.constant('word' as const),
+      not: fc.boolean(),
+      text: fc.string({ minLength: 1, maxLength: 12 }),
+    }),
+  )
+  const group = (inner: fc.Arbitrary<Term>): fc.Arbitrary<Term> =>
+    fc.record({
+      ...{ type: fc.constant('group' as const), not: fc.boolean() },
+      any: fc.array(fc.array(inner, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 }),
+    })
+  const terms = fc.oneof(leaf, group(fc.oneof(leaf, group(leaf))))
+  const expressions: fc.Arbitrary<Expression> = fc.array(fc.array(terms, { minLength: 1, maxLength: 4 }), {
+    maxLength: 3,
+  })
+
+  it('reads back what it writes, whatever the tree', () => {
+    fc.assert(
+      fc.property(expressions, (tree) => {
+        expect(parseQuery(queryText(tree))).toEqual(tree)
+      }),
+      { numRuns },
+    )
+  })
+
+  it('reads any text or says where it cannot, and its own text is stable', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 40, unit: fc.constantFrom(...'ab.:<>=~()"-\\ ,OR1isroot') }), (text) => {
+        let tree: Expression
+        try {
+          tree = parseQuery(text)
+        } catch (error) {
+          expect(error).toMatchObject({ at: expect.any(Number) })
+          return
+        }
+        const once = queryText(tree)
+        expect(queryText(parseQuery(once))).toBe(once)
+      }),
+      { numRuns },
+    )
+  })
+
+  it('becomes the request that indexes serve where it can', () => {
+    const of = (text: string) => requestOf(parseQuery(text), 'a/b')
+    expect(of('is:root op:answer thread:t')).toEqual({
+      filter: { trace_roots_only: true, op_names: ['answer', 'weave:///a/b/op/answer:*'], thread_ids: ['t'] },
+    })
+    expect(of('status:error latency>2s').query).toEqual({
+      $expr: {
+        $and: [
+          { $eq: [{ $getField: 'summary.weave.status' }, { $literal: 'error' }] },
+          { $gt: [{ $getField: 'summary.weave.latency_ms' }, { $literal: 2000 }] },
+        ],
+      },
+    })
+    expect(of('-inputs.k>0.5').query).toEqual({
+      $expr: { $not: [{ $gt: [{ $convert: { input: { $getField: 'inputs.k' }, to: 'double' } }, { $literal: 0.5 }] }] },
+    })
+    expect(of('trace:x OR user:y').filter).toEqual({})
+  })
+})
+
+describe('JSON by bytes', () => {
+  const bytesOf = (text: string) => new TextEncoder().encode(text)
+  /** The value, put together again from what the index finds. */
+  function rebuilt(bytes: Uint8Array, at: number): unknown {
+    const kind = kindAt(bytes, at)
+    if (kind !== 'object' && kind !== 'array') return JSON.parse(textBetween(bytes, at, skipValue(bytes, at)))
+    const { count, keys, starts, ends } = membersAt(bytes, at)
+    const values = Array.from({ length: count }, (_, n) => {
+      expect(skipValue(bytes, starts[n] as number)).toBe(ends[n])
+      return rebuilt(bytes, starts[n] as number)
+    })
+    if (kind === 'array') return values
+    return Object.fromEntries(
+      values.map((value, n) => [stringAt(bytes, keys[n] as number, skipValue(bytes, keys[n] as number)), value]),
+    )
+  }
+
+  it('finds every member where a parser does', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.nat(3), (text, spaces) => {
+        const bytes = bytesOf(`  ${JSON.stringify(JSON.parse(text), null, spaces)} `)
+        expect(rebuilt(bytes, skipSpace(bytes, 0))).toEqual(JSON.parse(text))
+      }),
+      { numRuns },
+    )
+  })
+
+  it('shows the head of a string without reading the rest', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.nat(20), (text, characters) => {
+        const bytes = bytesOf(JSON.stringify(text))
+        const known = Math.max(0, characters - 2)
+        expect(stringHead(bytes, 0, bytes.length, characters).slice(0, known)).toBe(text.slice(0, known))
+      }),
+      { numRuns },
+    )
+  })
+
+  it('takes broken texts without end or crash, and finds texts', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...'{}[]",:1a\\ '), maxLength: 30 }), (text) => {
+        const bytes = bytesOf(text)
+        expect(membersAt(bytes, 0).count).toBeLessThanOrEqual(text.length)
+        expect(skipValue(bytes, 0)).toBeLessThanOrEqual(bytes.length)
+      }),
+      { numRuns },
+    )
+    expect(findBytes(bytesOf('aab aab'), bytesOf('ab'), 0, 7, 9)).toEqual([1, 5])
+  })
+
+  it('knows the lines of an open tree', () => {
+    const above = (inner: fc.Arbitrary<Open>): fc.Arbitrary<Open> =>
+      fc.tuple(fc.nat(6), fc.array(fc.tuple(fc.nat(5), inner), { maxLength: 3 })).map(([count, children]) => {
+        const one = opened(count)
+        for (const [place, child] of children) if (place < count) one.children.set(place, child)
+        return one
+      })
+    const tree = above(above(above(fc.nat(4).map(opened))))
+    const walk = (open: Open, path: number[] = []): number[][] =>
+      Array.from({ length: open.count }, (_, place) => {
+        const child = open.children.get(place)
+        return [[...path, place], ...(child ? walk(child, [...path, place]) : [])]
+      }).flat()
+    fc.assert(
+      fc.property(tree, (open) => {
+        const paths = walk(open)
+        expect(linesOf(open)).toBe(paths.length)
+        for (const [line, path] of paths.entries()) {
+          expect(pathOfLine(open, line)).toEqual(path)
+          expect(lineOfPath(open, path)).toBe(line)
+        }
+        expect(pathOfLine(open, paths.length)).toBeUndefined()
+      }),
+      { numRuns },
+    )
+  })
+})
+
+describe('a trace', () => {
+  const record = (id: string, parent: string | null, from: number, ms: number, more: object = {}) => ({
+    ...{ id, trace_id: 't', parent_id: parent, op_name: id, summary: { weave: { status: 'success' } } },
+    started_at: new Date(1_700_000_000_000 + from).toISOString(),
+    ended_at: new Date(1_700_000_000_000 + from + ms).toISOString(),
+    ...more,
+  })
+  const treeOfRecords = (records: object[]) =>
+    treeOf(spansOf(records.map((one) => rowOf(one as Record<string, unknown>))))
+
+  it('keeps each span once, below its parent, whatever the parents are', () => {
+    const spans = fc.array(fc.tuple(fc.nat(14), fc.nat(100), fc.nat(50)), { minLength: 1, maxLength: 15 })
+    fc.assert(
+      fc.property(spans, (list) => {
+        const records = list.map(([parent, from, ms], n) =>
+          record(`s${n}`, parent === n ? null : `s${parent}`, from, ms),
+        )
+        const tree = treeOfRecords(records)
+        expect([...tree.order].sort((a, b) => a - b)).toEqual(list.map((_, n) => n))
+        for (const [line, span] of tree.order.entries()) {
+          expect(tree.lineOf[span]).toBe(line)
+          expect(tree.end[line]).toBeGreaterThan(line)
+          expect(tree.own[span]).toBeGreaterThanOrEqual(0)
+          if (line > 0) expect(tree.depth[line]).toBeLessThanOrEqual((tree.depth[line - 1] as number) + 1)
+        }
+      }),
+      { numRuns },
+    )
+  })
+
+  it('has a critical path, own times, and shows matches with what is above them', () => {
+    const tree = treeOfRecords([
+      record('root', null, 0, 100),
+      record('first', 'root', 0, 40),
+      record('beside', 'root', 0, 30),
+      record('last', 'root', 40, 60),
+      record('inner', 'last', 50, 50),
+    ])
+    const named = (marks: ArrayLike<number>) => tree.spans.names.filter((_, span) => marks[span] === 1)
+    expect(named(tree.critical)).toEqual(['root', 'first', 'last', 'inner'])
+    expect(tree.own[tree.spans.names.indexOf('last')]).toBe(10_000)
+    expect(tree.own[0]).toBe(0)
+    const view = { collapsed: new Uint8Array(5), query: 'inner', onlyCritical: false, kind: '' as const, minShare: 0 }
+    const shown = [...visibleLines(tree, view)].map((line) => tree.spans.names[tree.order[line] as number])
+    expect(shown).toEqual(['root', 'last', 'inner'])
+    const closed = Uint8Array.from(tree.order, (_, line) => Number(line === 0))
+    expect([...visibleLines(tree, { ...view, query: '', collapsed: closed })]).toEqual([0])
+  })
+
+  it('is laid out for 100,000 spans', () => {
+    const rows = Array.from({ length: 100_000 }, (_, n) =>
+      rowOf(record(`s${n}`, n === 0 ? null : `s${Math.floor((n - 1) / 8)}`, n, 5)),
+    )
+    const tree = treeOf(spansOf(rows))
+    expect(tree.end[0]).toBe(100_000)
+  })
+
+  it('takes kinds from what instrumentation records, and no prototype for a value', () => {
+    expect(kindOf({ 'gen_ai.operation.name': 'execute_tool' }, 'x', null)).toBe('tool')
+    expect(kindOf({ openinference: { span: { kind: 'RETRIEVER' } } }, 'x', null)).toBe('retrieval')
+    expect(kindOf({ operation_name: 'constructor' }, 'x', null)).toBe('other')
+    expect(kindOf({}, 'chat gpt', null)).toBe('llm')
+    const hostile = JSON.parse(
+      '{"__proto__":{"weave":{"status":"error"}},"op_name":"a","started_at":"2026-01-01T00:00:00Z"}',
+    )
+    expect(rowOf(hostile).status).toBe('success')
+    expect(cellOf({ 'gen_ai.input.messages': [{ role: 'user', parts: [{ type: 'text', content: 'Hi' }] }] })).toBe('Hi')
+  })
+})
+
+describe('text', () => {
+  it('shows marks where a character deceives, and is otherwise what it was', () => {
+    expect(plainOf('a\u202eb\u0000\u200b')).toBe('a[RLO]b[NUL][ZWSP]')
+    expect(plainOf('👩‍💻 é\tx')).toBe('👩‍💻 é\tx')
+    expect(plainOf(`a${'\u0301'.repeat(200)}b`)).toBe(`a${'\u0301'.repeat(8)}b`)
+    expect(plainOf('\ud800')).toBe('[U+D800]')
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 50 }), (line) => {
+        expect(
+          piecesOf(line, 1_000).every((piece) => typeof piece !== 'string' || !/[\u202a-\u202e]/.test(piece)),
+        ).toBe(true)
+      }),
+      { numRuns },
+    )
+  })
+
+  it('rounds no money to nothing and keeps three digits of times', () => {
+    expect([money(0.0000123), money(0), money(1.2345)]).toEqual(['$0.0000123', '$0', '$1.23'])
+    expect([duration(0.812), duration(1240), duration(75_000)]).toEqual(['812 µs', '1.24 s', '75.0 s'])
+  })
+})
+
+it('has colours that can be read: 4.5 to 1 for texts and kinds, 3 to 1 for controls, on every ground, in both themes', () => {
+  const css = readFileSync(new URL('../../services/web/page/theme.css', import.meta.url), 'utf8')
+  const [light = '', dark = ''] = css.split(':root[data-theme="dark"]')
+  const tokensOf = (text: string) =>
+    new Map([...text.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(([, name = '', colour = '']) => [name, colour]))
+  const channel = (value: number) => (value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+  const luminance = (colour: string) => {
+    const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => channel(Number.parseInt(colour.slice(at, at + 2), 16) / 255))
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+  }
+  const contrast = (a: string, b: string) => {
+    const [low = 0, high = 0] = [luminance(a), luminance(b)].sort((x, y) => x - y)
+    return (high + 0.05) / (low + 0.05)
+  }
+  const texts = ['text', 'text-2', 'text-3', 'accent', 'danger', 'warning', 'success']
+  const kinds = ['agent', 'llm', 'tool', 'retrieval', 'embedding', 'evaluation', 'guardrail', 'other']
+  const weak: string[] = []
+  for (const [theme, tokens] of [
+    ['light', tokensOf(light)],
+    ['dark', tokensOf(dark)],
+  ] as const) {
+    expect(tokens.size).toBeGreaterThan(20)
+    for (const ground of ['bg', 'surface', 'raised', 'selection'])
+      for (const [names, least] of [
+        [[...texts, ...kinds], 4.5],
+        [['control'], 3],
+      ] as const)
+        for (const name of names) {
+          const found = contrast(tokens.get(name) as string, tokens.get(ground) as string)
+          if (found < least) weak.push(`${theme} ${name} on ${ground}: ${found.toFixed(2)}`)
+        }
+  }
+  expect(weak).toEqual([])
+})
