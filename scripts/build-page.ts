@@ -45,6 +45,8 @@ async function build(): Promise<void> {
   const digest = sourceDigest(root)
   if (digest === undefined) return say('there are no sources of the page here')
   installMissing()
+  // Whatever starts the build, tests included: otherwise React's development build is mixed in.
+  process.env.NODE_ENV = 'production'
   const { build: bundle } = await import('vite')
   rmSync(fresh, { recursive: true, force: true })
   await bundle({
