@@ -4,8 +4,8 @@ import { totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { parseBucketUrl } from '../core/blobs/bucket-url.ts'
-import { isMasterKey } from '../core/master-key.ts'
 import { type FlagTypes, parseArguments } from '../core/process/arguments.ts'
+import { isMasterKey } from '../core/process/master-key.ts'
 import {
   type About,
   about,

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { z } from 'zod'
-import { type Seal, sealWith } from '../master-key.ts'
+import { type Seal, sealWith } from '../process/master-key.ts'
 import type { EndedSessions } from './ended-sessions.ts'
 import { fault } from './errors.ts'
 import type { KeyHolder, Keys } from './keys.ts'
