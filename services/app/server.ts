@@ -1,6 +1,5 @@
 // One server process, whatever its role: opens the engines, redoes what was unapplied, listens, and ends in order.
 import { mkdir } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import { keepWordIndex } from '../content/word-index.ts'
 import { createClock } from '../core/clock/clock.ts'
 import { followClock } from '../core/clock/follow.ts'
@@ -32,7 +31,7 @@ import { createOtelGrpcMethods } from '../ingest/otel/grpc.ts'
 import { refuseUnfinished, refuseUnfinishedDatabase } from '../operations/backup/unfinished.ts'
 import { ageOfPrices, observePrices, staleAfterDays, stalePricesText } from '../query/costs/price-age.ts'
 import { openGeoRanges } from '../query/service/geolocate.ts'
-import { openAssets } from '../web/assets.ts'
+import { builtPage, openAssets } from '../web/assets.ts'
 import { createNotFoundPage } from '../web/routes.ts'
 import { watchApplied } from '../worker/applied/watch.ts'
 import { createWorkerMetrics } from '../worker/metrics.ts'
@@ -206,7 +205,7 @@ export async function startCallhouse(
     const ports = { log, store, blobs, freshness, logger, lock: createKeyedLock(), slots }
     const masterKey = openMasterKey(config, { mayMake: !hasSharedLog(config) })
     const sessions = createSessions({ keys, masterKey, ended: openEndedSessions(dataDir), config })
-    const assets = config.page ? openAssets(fileURLToPath(new URL('web/dist', import.meta.url))) : undefined
+    const assets = config.page ? openAssets(builtPage) : undefined
     const web = assets && { assets, sessions, keys, server: { version, config } }
     const routeDeps = { ...ports, config, providers: providers.current, split, clock, service, ...(web && { web }) }
     const routes = routesOf(role, routeDeps)

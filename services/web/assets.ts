@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 type Encoding = 'br' | 'gzip' | undefined
 type Asset = { bytes: Buffer; encoding: Encoding; contentType: string }
@@ -53,6 +54,9 @@ const accepts = (header: string | undefined, encoding: string): boolean =>
     const [name = '', ...parameters] = one.split(';').map((part) => part.trim().toLowerCase())
     return name === encoding && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))
   })
+
+/** Where `scripts/build-page.ts` puts its builds. */
+export const builtPage = fileURLToPath(new URL('dist', import.meta.url))
 
 /** @param folder where builds are put whole, by a rename; `<folder>.failed` says why there is none */
 export function openAssets(folder: string, now: () => number = Date.now): Assets {
