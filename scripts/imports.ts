@@ -44,9 +44,18 @@ export const rooms: readonly Room[] = [
   { folder: 'services/operations', rooms: [...shared, 'services/worker'], packages: ['zod'] },
   { folder: 'services/web/page/vite.config.ts', rooms: [], packages: ['vite'] },
   { folder: 'services/web/page/engine', rooms: [], packages: [], isInBrowser: true },
+  // Types of the declared routes; zod itself would be half of the page.
+  { folder: 'services/web/page/api/routes.gen.ts', rooms: ['schemas'], packages: ['zod'], isInBrowser: true },
+  // The quick start shows a program that imports weave.
+  {
+    folder: 'services/web/page/projects/quick-start.tsx',
+    rooms: ['services/web/page'],
+    packages: ['react', 'weave'],
+    isInBrowser: true,
+  },
   {
     folder: 'services/web/page',
-    rooms: ['schemas'],
+    rooms: [],
     packages: ['@tanstack/react-query', '@tanstack/react-router', 'react', 'react-dom'],
     isInBrowser: true,
   },
