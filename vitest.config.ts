@@ -66,7 +66,9 @@ function browserProject() {
   }
   const env = { CALLHOUSE_CHROMIUM: chromium }
   const include = ['test/browser/*.test.ts']
-  return [{ test: { name: 'browser', include, env, globalSetup: ['test/browser/build.ts'], ...limits } }]
+  // What is waited for comes by itself; on a busy machine not within the second that is usual.
+  const expect = { poll: { timeout: 15_000 } }
+  return [{ test: { name: 'browser', include, env, expect, globalSetup: ['test/browser/build.ts'], ...limits } }]
 }
 
 const tiers = {
