@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { missingInstall } from './packages.mjs'
+import { missingInstall, onDisk } from './packages.mjs'
 import { needsBuild } from './page-stamp.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -40,7 +40,7 @@ const forRunning = ['start', 'callhouse', 'paths', 'page:build']
 
 const packagesOf = (path) => JSON.parse(readFileSync(path, 'utf8')).packages
 const noted = join(modules, '.package-lock.json')
-const present = existsSync(noted) && existsSync(node) ? packagesOf(noted) : undefined
+const present = existsSync(noted) && existsSync(node) ? onDisk(packagesOf(noted), root) : undefined
 const needsAll = !forRunning.includes(name)
 const install = missingInstall(packagesOf(join(root, 'package-lock.json')), present, needsAll)
 if (install) {

@@ -1,4 +1,6 @@
 // Which install a command still needs, by what npm noted of its last one. Plain JavaScript, for any Node from 18 on.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { pageInstall } from './page-stamp.mjs'
 
 /** npm marks what only tests and tools need; what is also an optional part of something else may be there or not. */
@@ -7,6 +9,10 @@ const isForRunning = ({ dev, devOptional }) => !dev && !devOptional
 /** Packages of other platforms are not installed, and optional in the lock file. */
 const isThere = (present, [path, { version, optional, extraneous }]) =>
   present[path] ? present[path].version === version : optional === true || extraneous === true
+
+/** Of what npm noted, what lies below `root`: a note may be another folder's, or older than what was removed since. */
+export const onDisk = (noted, root) =>
+  Object.fromEntries(Object.entries(noted).filter(([path]) => existsSync(join(root, path))))
 
 /**
  * @param wanted `packages` of package-lock.json

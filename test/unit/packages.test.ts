@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { missingInstall } from '../../scripts/packages.mjs'
+import { missingInstall, onDisk } from '../../scripts/packages.mjs'
 import { pageInstall } from '../../scripts/page-stamp.mjs'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -47,6 +47,14 @@ describe('an install', () => {
     const { [path]: _, ...rest } = everything
     expect(missingInstall(packages, rest, false)).toBeUndefined()
     expect(missingInstall(packages, rest, true)).toEqual(['install', '--no-save', '--include=dev'])
+  })
+
+  it('brings back what npm noted and is not there', () => {
+    const path = 'node_modules/was-removed'
+    const noted = { ...everything, [path]: { version: '1.0.0' } }
+    expect(missingInstall(noted, noted, true)).toBeUndefined()
+    expect(missingInstall(noted, onDisk(noted, root), true)).toEqual(['install', '--no-save', '--include=dev'])
+    expect(onDisk(noted, root)['node_modules/vitest']).toBeDefined()
   })
 
   it('does not take what builds the page for tests and tools', () => {
