@@ -296,7 +296,7 @@ test('while batches are applied, a project beside another one has at most an eig
   vi.useFakeTimers({ toFake: ['performance'] })
   onTestFinished(() => void vi.useRealTimers())
   const mebibyte = 2 ** 20
-  const log = await openLog(await temporaryFolder(), { maxUnappliedBytes: 160 * mebibyte })
+  const log = await openLog(await temporaryFolder(), { maxUnappliedBytes: 56 * mebibyte })
   const append = (project: string, id: string) => {
     const record = recordOf([id], { text: 'y'.repeat(mebibyte) })
     return log.append('calls', [{ ...record, projects: new Map([[project, record.rows.length]]) }])
@@ -305,7 +305,7 @@ test('while batches are applied, a project beside another one has at most an eig
   await applyRows(log, 'calls', 1)
   let count = 0
   while (await append('loud/one', `loud-${count}`).then(Boolean, () => false)) count++
-  expect(count).toBe(19)
+  expect(count).toBe(6)
   // So the next row of the quiet project has little before it, and nobody is told that the log is full.
   await append('quiet/one', 'second')
   expect(log.health().status).toBe('ok')

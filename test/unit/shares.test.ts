@@ -44,7 +44,7 @@ describe('a key', () => {
     let nowMs = 0
     let isAlwaysShared = true
     const shares = createShares<string>({
-      ...{ boundBytes: 800, leastBytes: 10, mostBytes: 100, recentMs: 60, now: () => nowMs },
+      ...{ boundBytes: 800, leastBytes: 10, mostBytes: () => 100, recentMs: 60, now: () => nowMs },
       isAlwaysShared: () => isAlwaysShared,
     })
     take(shares, 'b', 1)
@@ -83,7 +83,7 @@ it('the bound holds, and whoever has next to nothing is refused only when it is 
   const step = fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd'), bytes: fc.integer({ min: 1, max: 120 }) })
   fc.assert(
     fc.property(fc.array(fc.tuple(step, fc.boolean()), { maxLength: 200 }), (steps) => {
-      const shares = createShares<string>({ boundBytes: 1_000, leastBytes: 100, mostBytes: 400 })
+      const shares = createShares<string>({ boundBytes: 1_000, leastBytes: 100, mostBytes: () => 400 })
       const held = new Map<string, number>()
       for (const [{ key, bytes }, isTaken] of steps) {
         const mine = held.get(key) ?? 0

@@ -2,6 +2,7 @@
 
 import { type Fault, retryLater } from '../../http/errors.ts'
 import { requiredFreeBytes } from '../../process/free-space.ts'
+import { createApplyPace } from './apply-pace.ts'
 import type { LogFs } from './disk.ts'
 import { createUnapplied, mib, type ProjectBytes } from './unapplied.ts'
 
@@ -10,8 +11,10 @@ export type Admission = {
   enter(bytes: number, projects: ProjectBytes): void
   /** Counts in what was unapplied when the log was opened. */
   restore(bytes: number): void
-  /** Counts bytes out: they are applied, or they were refused later. */
+  /** Counts bytes out that were refused later, or are counted in anew. */
   leave(bytes: number, projects: ProjectBytes): void
+  /** Counts bytes out that are applied. */
+  applied(bytes: number, projects: ProjectBytes): void
   /** Called before each write: looks at the disk again when the last look is a second old. */
   checkDisk(): Promise<Fault | null>
   /** The next check looks at the disk (after a write found it full). */
@@ -22,8 +25,10 @@ export type Admission = {
 }
 
 const checkEveryMs = 1000
-/** After the last batch: batches are being applied. */
-const applyingMs = 2000
+/** So long after the last batch, or the first bytes that wait, batches are taken to be applied. */
+const applyingMs = 10_000
+/** Rows may wait so long for those of another project: half of the time in which a quiet project's have to be readable. */
+const othersWaitMs = 1000
 
 export function createAdmission(options: {
   fs: LogFs
@@ -32,11 +37,14 @@ export function createAdmission(options: {
   minFreeBytes: number
 }): Admission {
   const { fs, dir, maxUnappliedBytes, minFreeBytes } = options
-  let appliedAt = Number.NEGATIVE_INFINITY
+  let movedAt = Number.NEGATIVE_INFINITY
+  const pace = createApplyPace()
   const unapplied = createUnapplied({
     maxBytes: maxUnappliedBytes,
-    isApplying: () => performance.now() - appliedAt < applyingMs,
+    isApplying: () => performance.now() - movedAt < applyingMs,
+    appliedBytes: () => pace.bytesIn(othersWaitMs),
   })
+
   let checkedAt = Number.NEGATIVE_INFINITY
   let checking: Promise<void> | null = null
   let low: string | null = null
@@ -54,12 +62,15 @@ export function createAdmission(options: {
       if (low !== null && isFresh()) throw retryLater(503, low)
       const refusal = unapplied.refusal(bytes, projects)
       if (refusal !== null) throw refusal
+      if (unapplied.totalBytes() === 0) movedAt = performance.now()
       unapplied.take(bytes, projects)
     },
     restore: (bytes) => unapplied.take(bytes, new Map()),
-    leave(bytes, projects) {
+    leave: unapplied.give,
+    applied(bytes, projects) {
       unapplied.give(bytes, projects)
-      appliedAt = performance.now()
+      movedAt = performance.now()
+      pace.applied(bytes, unapplied.totalBytes() > 0)
     },
     async checkDisk() {
       if (!isFresh()) {

@@ -126,7 +126,7 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
       hurryEveryMs,
       enginePath: enginePath.of,
       onApplied(segment) {
-        admission.leave(segment.sizeBytes, segment.projects)
+        admission.applied(segment.sizeBytes, segment.projects)
         if (segment.archive === null)
           retention.add({ path: segment.file, first: segment.first, sizeBytes: segment.sizeBytes })
       },

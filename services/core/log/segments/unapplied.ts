@@ -21,6 +21,10 @@ export type Unapplied = {
 
 /** What a project may always have, as long as the bound allows it. */
 const leastBytes = 16 * 2 ** 20
+/** The same where the pace is measured: of less than that much of the time is what each batch costs. */
+const leastMeasuredBytes = 4 * 2 ** 20
+/** What it has beside others before the pace is known. */
+const unmeasuredBytes = 8 * 2 ** 20
 /** A project that wrote in this time counts as one that waits: its next write comes soon. */
 const recentMs = 60_000
 
@@ -40,11 +44,18 @@ export function bytesByProject(records: readonly RecordInput[]): ProjectBytes {
 /**
  * @param options.isApplying whether batches are applied at this moment; then a project beside others has at most an
  * eighth at any time, so that their rows do not wait for more than that. When nothing is applied they wait anyway.
+ * @param options.appliedBytes how many are applied in the time that the others may wait, undefined while that is not
+ * known: what a project has beside them at most, if that is less than the eighth
  */
-export function createUnapplied(options: { maxBytes: number; isApplying(): boolean }): Unapplied {
-  const { maxBytes, isApplying } = options
+export function createUnapplied(options: {
+  maxBytes: number
+  isApplying(): boolean
+  appliedBytes?(): number | undefined
+}): Unapplied {
+  const { maxBytes, isApplying, appliedBytes } = options
+  const mostBytes = appliedBytes ? () => Math.min(maxBytes / 8, appliedBytes() ?? unmeasuredBytes) : () => maxBytes / 8
   const shares = createShares<string>({
-    ...{ boundBytes: maxBytes, leastBytes, mostBytes: maxBytes / 8, recentMs },
+    ...{ boundBytes: maxBytes, leastBytes: appliedBytes ? leastMeasuredBytes : leastBytes, mostBytes, recentMs },
     isAlwaysShared: isApplying,
   })
   let reason: string | null = null

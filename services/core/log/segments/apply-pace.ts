@@ -1,0 +1,39 @@
+// How long bytes of the log take to be applied, known from batches that follow on one another.
+
+export type ApplyPace = {
+  /** @param isMore whether more was waiting when they were applied, so that the next batch began at once */
+  applied(bytes: number, isMore: boolean): void
+  /** Bytes that are applied in so many milliseconds; undefined before a batch followed on another one. */
+  bytesIn(ms: number): number | undefined
+}
+
+/** What is reported within the first is one, and what takes longer than the second waited for something else. */
+const [leastMs, mostMs] = [5, 20_000]
+/** Of smaller batches most of the time is spent on what every batch costs. */
+const leastBytes = 2 ** 20
+/** Weight of the newest batch. */
+const newest = 0.3
+
+export function createApplyPace(): ApplyPace {
+  /** The mean of times, not of speeds: a batch that took long weighs more, as it does for whoever waits behind it. */
+  let msPerByte: number | undefined
+  let sinceMs = Number.NEGATIVE_INFINITY
+  let bytesSince = 0
+  let wasMore = false
+  return {
+    applied(bytes, isMore) {
+      const nowMs = performance.now()
+      const tookMs = nowMs - sinceMs
+      bytesSince += bytes
+      if (tookMs < leastMs) return
+      if (wasMore && tookMs < mostMs && bytesSince >= leastBytes) {
+        const found = tookMs / bytesSince
+        msPerByte = msPerByte === undefined ? found : msPerByte * (1 - newest) + found * newest
+      }
+      sinceMs = nowMs
+      bytesSince = 0
+      wasMore = isMore
+    },
+    bytesIn: (ms) => (msPerByte === undefined ? undefined : ms / msPerByte),
+  }
+}

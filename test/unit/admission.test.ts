@@ -1,0 +1,72 @@
+// How much of a project may wait beside others follows from how fast the machine applies.
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { type Admission, createAdmission } from '../../services/core/log/segments/admission.ts'
+
+const mib = 2 ** 20
+const of = (project: string, size: number) => new Map([[project, size * mib]])
+let admission: Admission
+beforeEach(() => {
+  vi.useFakeTimers()
+  waiting = 0
+  const fs = { space: async () => ({ freeBytes: 1e15, totalBytes: 1e15 }) } as never
+  admission = createAdmission({ fs, dir: '/', maxUnappliedBytes: 512 * mib, minFreeBytes: 0 })
+})
+afterEach(() => void vi.useRealTimers())
+
+const isTaken = (project: string, size = 1): boolean => {
+  try {
+    admission.enter(size * mib, of(project, size))
+    return true
+  } catch {
+    return false
+  }
+}
+/** Mebibytes of a busy project that wait when it has written until it was refused. */
+let waiting = 0
+function fill(): number {
+  while (isTaken('busy')) waiting++
+  return waiting
+}
+/** Mebibytes of a busy project that wait beside a quiet one, where a batch of some MiB takes so long. */
+function roomAfter(batches: number, batchMs: number, size = 8): number {
+  fill()
+  for (let batch = 0; batch < batches; batch++) {
+    vi.advanceTimersByTime(batchMs)
+    const applied = Math.min(size, waiting)
+    admission.applied(applied * mib, of('busy', applied))
+    waiting -= applied
+    fill()
+  }
+  return waiting
+}
+
+it.each([
+  ['an eighth of the bound where that is applied in a second', 50, 64],
+  ['what is applied in a second', 250, 32],
+  ['4 MiB however slow it is', 8_000, 4],
+])('%s', (_, batchMs, room) => {
+  isTaken('quiet')
+  expect(roomAfter(60, batchMs)).toBe(room)
+})
+
+it('follows when the machine gets slower, and 8 MiB before it is known', () => {
+  isTaken('quiet')
+  expect(roomAfter(0, 0)).toBe(8)
+  expect(roomAfter(60, 250)).toBe(32)
+  expect(roomAfter(4, 2_000)).toBeLessThanOrEqual(8)
+})
+
+it('also while one batch takes long; half of the bound when nothing is applied any more', () => {
+  isTaken('quiet')
+  expect(roomAfter(60, 250)).toBe(32)
+  vi.advanceTimersByTime(9_000)
+  expect(fill()).toBe(32)
+  vi.advanceTimersByTime(2_000)
+  expect(fill()).toBeGreaterThan(200)
+})
+
+it('takes one append that is larger than that of a project that has nothing waiting', () => {
+  isTaken('quiet')
+  expect(roomAfter(60, 8_000)).toBe(4)
+  expect([isTaken('large', 30), isTaken('large')]).toEqual([true, false])
+})
