@@ -16,8 +16,8 @@ WITH
         FROM callhouse.calls
         WHERE (project_id, started_at, id) IN
         (
-            SELECT project_id, started_at, id FROM callhouse.calls_by_id
-            WHERE (project_id, id) IN (SELECT project_id, id FROM callhouse.calls_touched)
+            SELECT project_id, started_at, key FROM callhouse.call_keys
+            WHERE kind = 'id' AND (project_id, key) IN (SELECT project_id, id FROM callhouse.calls_touched)
         )
         UNION ALL
         SELECT

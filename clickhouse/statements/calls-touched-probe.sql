@@ -10,8 +10,8 @@ FROM
     SELECT toUInt8(1) FROM callhouse.calls_batch GROUP BY project_id, id HAVING uniqExact(started_at) > 1 LIMIT 1
     UNION ALL
     SELECT toUInt8(if(uniqExact(started_at) > 1, 1, 0) + if(count() > uniqExact(started_at), 2, 0))
-    FROM callhouse.calls_by_id
-    WHERE {look_up:UInt8} = 1 AND (project_id, id) IN (SELECT project_id, id FROM callhouse.calls_batch)
-    GROUP BY project_id, id, if(length(id) = 16, trace_id, '')
+    FROM callhouse.call_keys
+    WHERE {look_up:UInt8} = 1 AND kind = 'id' AND (project_id, key) IN (SELECT project_id, id FROM callhouse.calls_batch)
+    GROUP BY project_id, key
     HAVING count() > 1
 )

@@ -15,10 +15,10 @@ FROM
     FROM callhouse.calls FINAL
     WHERE (project_id, started_at, id) IN
         (
-            SELECT project_id, started_at, id FROM callhouse.calls_by_trace
-            WHERE (project_id, trace_id) IN (SELECT project_id, trace_id FROM due)
-                AND (project_id, trace_id, id) IN (SELECT project_id, trace_id, span_id FROM due)
+            SELECT project_id, started_at, key FROM callhouse.call_keys
+            WHERE kind = 'id' AND (project_id, key) IN (SELECT project_id, span_id FROM due)
         )
+        AND (project_id, trace_id, id) IN (SELECT project_id, trace_id, span_id FROM due)
         AND moved = 0 AND delete_ver = 0 AND end_ver = start_ver
 ) AS stored
 INNER JOIN

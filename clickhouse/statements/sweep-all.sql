@@ -4,14 +4,15 @@ SELECT DISTINCT project_id, id
 FROM callhouse.calls FINAL
 WHERE moved = 0 AND (project_id, started_at, id) IN
 (
-    SELECT project_id, started_at, id
-    FROM callhouse.calls_by_id
-    WHERE (project_id, id) IN
+    SELECT project_id, started_at, key
+    FROM callhouse.call_keys
+    WHERE kind = 'id' AND (project_id, key) IN
     (
-        SELECT project_id, id
-        FROM callhouse.calls_by_id
-        GROUP BY project_id, id, if(length(id) = 16, trace_id, '')
-        HAVING uniqExact(started_at) > 1
+        SELECT project_id, key
+        FROM callhouse.call_keys
+        WHERE kind = 'id'
+        GROUP BY project_id, key
+        HAVING min(started_at) < max(started_at)
         SETTINGS optimize_aggregation_in_order = 1
     )
 )

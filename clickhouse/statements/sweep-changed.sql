@@ -10,22 +10,17 @@ SELECT DISTINCT project_id, id
 FROM callhouse.calls FINAL
 WHERE moved = 0 AND (project_id, started_at, id) IN
 (
-    SELECT project_id, started_at, id
-    FROM callhouse.calls_by_id
-    WHERE (project_id, id) IN
+    SELECT project_id, arrayJoin(groupUniqArray(started_at)), key
+    FROM callhouse.call_keys
+    WHERE kind = 'id' AND (project_id, key) IN
     (
         SELECT project_id, id
-        FROM callhouse.calls_by_id
-        WHERE (project_id, id) IN
-        (
-            SELECT project_id, id
-            FROM callhouse.calls
-            WHERE started_at >= (SELECT min(minute) FROM due) AND started_at < (SELECT max(minute) + INTERVAL 1 MINUTE FROM due)
-                AND (project_id, toStartOfMinute(started_at)) IN (SELECT project_id, minute FROM due)
-        )
-        GROUP BY project_id, id, if(length(id) = 16, trace_id, '')
-        HAVING uniqExact(started_at) > 1
+        FROM callhouse.calls
+        WHERE started_at >= (SELECT min(minute) FROM due) AND started_at < (SELECT max(minute) + INTERVAL 1 MINUTE FROM due)
+            AND (project_id, toStartOfMinute(started_at)) IN (SELECT project_id, minute FROM due)
     )
+    GROUP BY project_id, key
+    HAVING min(started_at) < max(started_at)
 )
 GROUP BY project_id, id, if(length(id) = 16, trace_id, '')
 HAVING uniqExact(started_at) > 1

@@ -47,15 +47,7 @@ if (mode === 'worker') {
   await store.close()
   const engine = openRawEngine(folder)
   await engine.run('SYSTEM DROP MARK CACHE')
-  for (const table of [
-    'calls',
-    'payloads',
-    'call_patches',
-    'calls_by_id',
-    'calls_by_trace',
-    'calls_by_parent',
-    'turns',
-  ])
+  for (const table of ['calls', 'payloads', 'call_patches', 'call_keys', 'turns'])
     await engine.run(
       `ALTER TABLE callhouse.${table} MODIFY SETTING fsync_after_insert = 0, fsync_part_directory = 0, min_rows_to_fsync_after_merge = 0`,
     )

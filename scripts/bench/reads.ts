@@ -89,15 +89,7 @@ SETTINGS max_partitions_per_insert_block = 0`,
   await fillParts(store)
   process.stderr.write(`statistics: ${(await deriveStats(store)).toFixed(1)} us of CPU per call\n`)
   process.stderr.write(`leaves: ${(await deriveLeaves(store)).toFixed(1)} us of CPU per payload\n`)
-  for (const table of [
-    'calls',
-    'payloads',
-    'payload_leaves',
-    'calls_by_id',
-    'calls_by_trace',
-    'calls_by_parent',
-    'turns',
-  ])
+  for (const table of ['calls', 'payloads', 'payload_leaves', 'call_keys', 'turns'])
     await store.command({ name: 'bench.optimize', params: {}, sql: `OPTIMIZE TABLE callhouse.${table} FINAL` })
 }
 
@@ -151,11 +143,13 @@ const withPayloads = async (store: Store, rows: { id: string; started_at: string
     ),
   )
 
-const byKeys = (from: string, params: Record<string, unknown>) => (store: Store) =>
+const byKeys = (column: string, value: string) => (store: Store) =>
   store.rows<{ id: string; started_at: string }>(
     q(
-      `SELECT ${light} FROM callhouse.calls FINAL WHERE project_id = {project:String} AND started_at IN (SELECT started_at ${from}) AND (started_at, id) IN (SELECT started_at, id ${from}) AND ${live} ORDER BY started_at, id ${final}`,
-      params,
+      `SELECT ${light} FROM callhouse.calls FINAL WHERE project_id = {project:String} AND started_at IN (SELECT started_at
+        FROM callhouse.call_keys WHERE project_id = {project:String} AND kind = '${column}' AND key = {value:String})
+      AND ${column} = {value:String} AND ${live} ORDER BY started_at, id ${final}`,
+      { value },
     ),
   )
 
@@ -190,8 +184,6 @@ async function cases(store: Store): Promise<ReadCase[]> {
   const columns = ['parent_id', 'display_name', 'ended_at', 'exception', 'thread_id']
   const sort_by = [{ field: 'started_at', direction: 'desc' }]
   const list = '/calls/stream_query'
-  const one = (column: string, table: string) =>
-    `FROM callhouse.${table} WHERE project_id = {project:String} AND ${column} = {value:String}`
   return [
     {
       name: 'latest 50 roots, light columns',
@@ -249,7 +241,7 @@ async function cases(store: Store): Promise<ReadCase[]> {
       usual: usualPage(project, `any(trace_id) = '${trace_id}'`),
       path: list,
       body: { filter: { trace_ids: [trace_id] } },
-      sql: async (s) => withPayloads(s, await byKeys(one('trace_id', 'calls_by_trace'), { value: trace_id })(s)),
+      sql: async (s) => withPayloads(s, await byKeys('trace_id', trace_id)(s)),
     },
     {
       name: 'call by id',
@@ -257,7 +249,7 @@ async function cases(store: Store): Promise<ReadCase[]> {
       usual: usualPage(project, '1', `id = '${id}'`),
       path: '/call/read',
       body: { id },
-      sql: async (s) => withPayloads(s, await byKeys(one('id', 'calls_by_id'), { value: id })(s)),
+      sql: async (s) => withPayloads(s, await byKeys('id', id)(s)),
     },
     {
       name: 'children',
@@ -265,7 +257,7 @@ async function cases(store: Store): Promise<ReadCase[]> {
       usual: grouped(project, anyLight, `any(parent_id) = '${parent_id}'`, 'start DESC'),
       path: list,
       body: { filter: { parent_ids: [parent_id] }, columns },
-      sql: byKeys(one('parent_id', 'calls_by_parent'), { value: parent_id }),
+      sql: byKeys('parent_id', parent_id),
     },
     {
       name: 'status error and latency > 10 s',

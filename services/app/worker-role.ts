@@ -94,6 +94,8 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
       const dropped = await dropOldLogs(store, config.logsDays)
       if (dropped.length > 0) logger.info({ dropped }, 'old log records removed')
       await merges.run()
+      // What waits for older processes to end.
+      await store.migrate()
     },
     onError: (error) => logger.warn({ error: String(error) }, 'clean-up failed'),
   })

@@ -38,7 +38,7 @@ describe('what a walk shows', () => {
   it('shows from where a reader’s tables are filled', () => {
     const text = described('calls.stream_query')
     expect(text).toContain('callsQueryRequest (schemas/calls-read.ts)')
-    expect(text).toContain('calls_by_parent <- view calls_to_by_parent')
+    expect(text).toContain('call_keys <- view calls_to_keys')
     expect(text).toContain('calls <- view calls_in_to_calls, clickhouse/statements/calls-apply-fold.sql')
   })
 

@@ -137,7 +137,7 @@ const command = (sql: string): Promise<void> => server.now().store.command({ nam
 const sources: [string, string[]][] = (
   [
     ['the log', ['calls', 'object_events', 'payloads', 'call_patches', 'objects', 'costs', 'training_jobs'], 2],
-    ['the calls', ['calls_by_id', 'turns', 'calls_by_trace', 'calls_by_parent', 'calls_deleted'], 2],
+    ['the calls', ['call_keys', 'turns', 'calls_deleted'], 2],
     ['marks', ['call_counts', 'payload_leaves', 'call_stats'], 2],
   ] as const
 ).map(([from, tables, few]) => [from, tables.slice(0, usesKafka ? few : runs(few + 1, tables.length))])
@@ -166,7 +166,7 @@ it.each(sources)('made anew from %s when the old ones are lost', async (_from, t
   expect(await leftovers()).toEqual([])
 })
 
-it.each(usesKafka ? ['calls'] : ['calls', 'calls_by_trace', 'call_counts'])('%s, while writes go on', async (table) => {
+it.each(usesKafka ? ['calls'] : ['calls', 'call_keys', 'call_counts'])('%s, while writes go on', async (table) => {
   let isDone = false
   const writing = (async () => {
     do await write(10)

@@ -86,6 +86,7 @@ describe('migrations', () => {
           },
         },
         files,
+        true,
       )
       await expect(killed).rejects.toThrow('killed')
       await store.migrate()

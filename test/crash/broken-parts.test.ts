@@ -79,7 +79,7 @@ const told = (text: string) =>
 
 it.each([
   ['calls', ['calls', 'call_patches']],
-  ['copies', ['payloads', 'calls_by_id', 'calls_by_trace', 'turns', 'call_counts', 'objects', 'object_events']],
+  ['copies', ['payloads', 'call_keys', 'turns', 'call_counts', 'objects', 'object_events']],
 ])('%s', async (_name, tables) => {
   const before = await everything()
   const folders = await Promise.all(tables.map(breakTable))

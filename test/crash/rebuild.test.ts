@@ -44,7 +44,7 @@ const command = (...args: string[]) =>
 
 it.each([
   ['calls', 2 * perBatch],
-  ['calls_by_trace', 4 * perBatch],
+  ['call_keys', 4 * perBatch],
 ])('%s', { timeout: 300_000 }, async (table, least) => {
   const first = await startChildServer(dir)
   for (let n = 0; n < 3 && table === 'calls'; n++)

@@ -113,16 +113,7 @@ it('gives the same calls and the same export', async () => {
   await apply(shuffled(Array.from({ length: calls }, (_, n) => partsOf(n)).flat()).map(lineOf))
   const [before, lines] = [await shown(), await exported()]
   expect(before.length).toBeGreaterThan(calls / 2)
-  for (const table of [
-    'calls',
-    'payloads',
-    'call_patches',
-    'calls_by_id',
-    'calls_by_trace',
-    'calls_by_parent',
-    'calls_deleted',
-    'turns',
-  ])
+  for (const table of ['calls', 'payloads', 'call_patches', 'call_keys', 'calls_deleted', 'turns'])
     await store.command({ name: 'test.truncate', sql: `TRUNCATE TABLE callhouse.${table}`, params: {} })
   expect(await shown()).toEqual([])
   await apply(shuffled(lines))

@@ -77,9 +77,9 @@ SELECT annotator, toString(state), toString(clock) FROM callhouse.annotation_que
 -- calls to be added (annotation-queues.calls)
 SELECT c.id, toUnixTimestamp64Micro(c.started_at), toUnixTimestamp64Micro(c.ended_at), c.op_name,
       c.trace_id
-    FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.calls_by_id WHERE project_id = {v0:String} AND (id IN {v1:Array(String)})) AND c.delete_ver = 0 AND c.moved = 0 AND c.id IN {v1:Array(String)})
+    FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.call_keys WHERE project_id = {v0:String} AND (kind = {v1:String} AND key IN ({v2:Array(String)}))) AND c.delete_ver = 0 AND c.moved = 0 AND c.id IN {v2:Array(String)})
     ORDER BY c.version DESC LIMIT 1 BY c.id SETTINGS output_format_json_quote_64bit_integers = 0
--- {"v0":"ent/proj","v1":["a","b"]}
+-- {"v0":"ent/proj","v1":"id","v2":["a","b"]}
 
 -- calls that are there (annotation-queues.queued)
 SELECT DISTINCT call_id FROM callhouse.annotation_queue_items WHERE project_id = {v0:String} AND (queue_id = {v1:String} AND call_id IN ({v2:Array(String)})

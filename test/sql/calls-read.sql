@@ -11,10 +11,10 @@ toUnixTimestamp64Micro(c.ended_at), c.exception, c.error_count, c.end_ver > 0, t
 ORDER BY c.started_at DESC, c.id DESC LIMIT {v5:UInt64} OFFSET {v6:UInt64} SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- a trace
--- {"v0":"ent/proj","v1":["t"],"v2":50}
+-- {"v0":"ent/proj","v1":"trace_id","v2":["t"],"v3":50}
 SELECT c.id, c.trace_id, c.op_name, toUnixTimestamp64Micro(c.started_at), c.display_name,
-toUnixTimestamp64Micro(c.ended_at), c.exception, c.error_count, c.end_ver > 0, toUnixTimestamp64Micro(c.output_at), c.start_bytes + c.end_bytes, c.parent_id, '', '', '', '', '', '' FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.calls_by_trace WHERE project_id = {v0:String} AND (trace_id IN {v1:Array(String)})) AND c.delete_ver = 0 AND c.moved = 0 AND ((c.trace_id IN ({v1:Array(String)}))))
-ORDER BY c.started_at DESC, c.id DESC LIMIT {v2:UInt64} SETTINGS output_format_json_quote_64bit_integers = 0
+toUnixTimestamp64Micro(c.ended_at), c.exception, c.error_count, c.end_ver > 0, toUnixTimestamp64Micro(c.output_at), c.start_bytes + c.end_bytes, c.parent_id, '', '', '', '', '', '' FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.call_keys WHERE project_id = {v0:String} AND (kind = {v1:String} AND key IN ({v2:Array(String)}))) AND c.delete_ver = 0 AND c.moved = 0 AND ((c.trace_id IN ({v2:Array(String)}))))
+ORDER BY c.started_at DESC, c.id DESC LIMIT {v3:UInt64} SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- an input of an operation
 -- {"v0":"ent/proj","v1":1000000,"v2":2000000,"v3":["op"],"v4":"a","v5":"x","v6":50}
@@ -142,13 +142,13 @@ SELECT toUnixTimestamp64Micro(at), id, part, clock, inputs, output FROM callhous
 SELECT toUnixTimestamp64Micro(at), id, part, clock, inputs FROM callhouse.payloads WHERE project_id = {v0:String} AND (at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND id IN {v3:Array(String)} AND part != 'end')
 
 -- payloads at the start of a call
--- {"v0":"ent/proj","v1":["a"]}
-SELECT toUnixTimestamp64Micro(at), id, part, clock, inputs, output FROM callhouse.payloads WHERE project_id = {v0:String} AND (at IN (SELECT started_at FROM callhouse.calls_by_id WHERE project_id = {v0:String} AND (id IN {v1:Array(String)})) AND id IN {v1:Array(String)})
+-- {"v0":"ent/proj","v1":"id","v2":["a"]}
+SELECT toUnixTimestamp64Micro(at), id, part, clock, inputs, output FROM callhouse.payloads WHERE project_id = {v0:String} AND (at IN (SELECT started_at FROM callhouse.call_keys WHERE project_id = {v0:String} AND (kind = {v1:String} AND key IN ({v2:Array(String)}))) AND id IN {v2:Array(String)})
 
 -- trace sizes
--- {"v0":"ent/proj","v1":["t"]}
+-- {"v0":"ent/proj","v1":"trace_id","v2":["t"]}
 SELECT trace_id, toString(bytes)
-FROM (SELECT c.trace_id AS trace_id, sum(c.start_bytes + c.end_bytes) AS bytes FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.calls_by_trace WHERE project_id = {v0:String} AND (trace_id IN {v1:Array(String)})) AND c.delete_ver = 0 AND c.moved = 0 AND c.trace_id IN {v1:Array(String)}) GROUP BY c.trace_id)
+FROM (SELECT c.trace_id AS trace_id, sum(c.start_bytes + c.end_bytes) AS bytes FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.call_keys WHERE project_id = {v0:String} AND (kind = {v1:String} AND key IN ({v2:Array(String)}))) AND c.delete_ver = 0 AND c.moved = 0 AND c.trace_id IN {v2:Array(String)}) GROUP BY c.trace_id)
 
 -- total size
 -- {"v0":"ent/proj","v1":10}
@@ -277,25 +277,24 @@ SELECT uniqExact(sipHash64(id, started_at, thread_id)) != uniqExact(sipHash64(id
 FROM callhouse.turns WHERE project_id = {v0:String} AND (started_at > fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND started_at IN (SELECT started_at FROM callhouse.turns WHERE project_id = {v0:String} AND (thread_id IN {v3:Array(String)} AND started_at > fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC'))))
 
 -- calls to delete
--- {"v0":"ent/proj","v1":["a"]}
+-- {"v0":"ent/proj","v1":"id","v2":["a"]}
 SELECT c.id, c.trace_id, toString(toUnixTimestamp64Micro(c.started_at)), toString(c.delete_ver)
-FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.calls_by_id WHERE project_id = {v0:String} AND (id IN {v1:Array(String)})) AND c.id IN {v1:Array(String)} AND c.moved = 0)
+FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.call_keys WHERE project_id = {v0:String} AND (kind = {v1:String} AND key IN ({v2:Array(String)}))) AND c.id IN {v2:Array(String)} AND c.moved = 0)
 
 -- where a portion of their traces ends
--- {"v0":"ent/proj","v1":["t","u"],"v2":1000000,"v3":"t","v4":2000000,"v5":"2000000","v6":"b","v7":4999}
-SELECT trace_id, toString(toUnixTimestamp64Micro(started_at)), id
-FROM callhouse.calls_by_trace WHERE project_id = {v0:String} AND (trace_id IN ({v1:Array(String)}) AND started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND (trace_id != {v3:String} OR started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (trace_id, started_at, id) > ({v3:String}, fromUnixTimestamp64Micro({v5:Int64}, 'UTC'), {v6:String}))
-ORDER BY trace_id, started_at, id LIMIT 1 OFFSET {v7:UInt64}
+-- {"v0":"ent/proj","v1":["t","u"],"v2":1000000,"v3":"t","v4":2000000,"v5":4999}
+SELECT key, toString(toUnixTimestamp64Micro(started_at)) FROM callhouse.call_keys WHERE project_id = {v0:String} AND (kind = 'trace_id' AND key IN ({v1:Array(String)}) AND started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND key >= {v3:String} AND (key > {v3:String} OR started_at > fromUnixTimestamp64Micro({v4:Int64}, 'UTC')))
+ORDER BY key, started_at LIMIT 1 OFFSET {v5:UInt64}
 
 -- a portion of their traces
--- {"v0":"ent/proj","v1":["t","u"],"v2":1000000,"v3":"t","v4":2000000,"v5":"2000000","v6":"b","v7":"u","v8":3000000,"v9":"3000000","v10":"c"}
+-- {"v0":"ent/proj","v1":["t","u"],"v2":1000000,"v3":"t","v4":2000000,"v5":"u","v6":3000000}
 SELECT c.id, c.parent_id, toString(c.delete_ver)
-FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.calls_by_trace WHERE project_id = {v0:String} AND (trace_id IN ({v1:Array(String)}) AND started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND (trace_id != {v3:String} OR started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (trace_id, started_at, id) > ({v3:String}, fromUnixTimestamp64Micro({v5:Int64}, 'UTC'), {v6:String}) AND (trace_id != {v7:String} OR started_at <= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (trace_id, started_at, id) <= ({v7:String}, fromUnixTimestamp64Micro({v9:Int64}, 'UTC'), {v10:String}))) AND c.trace_id IN ({v1:Array(String)}) AND c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND (c.trace_id != {v3:String} OR c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.trace_id, c.started_at, c.id) > ({v3:String}, fromUnixTimestamp64Micro({v5:Int64}, 'UTC'), {v6:String}) AND (c.trace_id != {v7:String} OR c.started_at <= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.trace_id, c.started_at, c.id) <= ({v7:String}, fromUnixTimestamp64Micro({v9:Int64}, 'UTC'), {v10:String}) AND c.moved = 0)
+FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.call_keys WHERE project_id = {v0:String} AND (kind = 'trace_id' AND key IN ({v1:Array(String)}) AND started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND key >= {v3:String} AND (key > {v3:String} OR started_at > fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND key <= {v5:String} AND (key < {v5:String} OR started_at <= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')))) AND c.trace_id IN ({v1:Array(String)}) AND c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.trace_id >= {v3:String} AND (c.trace_id > {v3:String} OR c.started_at > fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND c.trace_id <= {v5:String} AND (c.trace_id < {v5:String} OR c.started_at <= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND c.moved = 0)
 
 -- the last portion of their traces
 -- {"v0":"ent/proj","v1":["t","u"],"v2":1000000}
 SELECT c.id, c.parent_id, toString(c.delete_ver)
-FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.calls_by_trace WHERE project_id = {v0:String} AND (trace_id IN ({v1:Array(String)}) AND started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC'))) AND c.trace_id IN ({v1:Array(String)}) AND c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.moved = 0)
+FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.call_keys WHERE project_id = {v0:String} AND (kind = 'trace_id' AND key IN ({v1:Array(String)}) AND started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC'))) AND c.trace_id IN ({v1:Array(String)}) AND c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.moved = 0)
 
 -- those deleted meanwhile
 -- {"v0":"ent/proj","v1":["a"],"v2":"7"}

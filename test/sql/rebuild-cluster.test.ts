@@ -15,8 +15,8 @@ afterAll(() => remove())
 
 const views = [
   { name: 'calls_in_to_calls', target: 'calls', source: 'calls_in', select: 'SELECT id FROM callhouse.calls_in' },
-  { name: 'calls_to_by_id', target: 'calls_by_id', source: 'calls', select: 'SELECT id FROM callhouse.calls' },
-  { name: 'calls_to_by_trace', target: 'calls_by_trace', source: 'calls', select: 'SELECT id FROM callhouse.calls' },
+  { name: 'calls_to_keys', target: 'call_keys', source: 'calls', select: 'SELECT id FROM callhouse.calls' },
+  { name: 'calls_to_turns', target: 'turns', source: 'calls', select: 'SELECT id FROM callhouse.calls' },
 ]
 
 /** Every statement of a rebuild that is no insert, in order; `left` are tables of an earlier one. */
@@ -35,7 +35,7 @@ async function statementsOf(server: SharedServer): Promise<string[]> {
   }
   const state = createStateTable(recording, server)
   await state.claim()
-  const plan = { tables: ['calls', 'payloads'], helpers: ['calls_by_id'], scratch: ['calls_batch'], sinks: ['turns'] }
+  const plan = { tables: ['calls', 'payloads'], helpers: ['call_keys'], scratch: ['calls_batch'], sinks: ['turns'] }
   const shadow = createShadow(recording, { ...plan, topic: topics.calls }, server)
   await shadow.create(views)
   await shadow.mirror('calls')

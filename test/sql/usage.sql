@@ -1,8 +1,8 @@
 -- traces of calls (usage.traces)
--- {"v0":"ent/proj","v1":["a","b"]}
+-- {"v0":"ent/proj","v1":"id","v2":["a","b"]}
 SELECT DISTINCT trace FROM
       (SELECT argMax(c.trace_id, c.version) AS trace
-      FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.calls_by_id WHERE project_id = {v0:String} AND (id IN {v1:Array(String)})) AND c.delete_ver = 0 AND c.moved = 0 AND c.id IN {v1:Array(String)}) GROUP BY c.id)
+      FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.call_keys WHERE project_id = {v0:String} AND (kind = {v1:String} AND key IN ({v2:Array(String)}))) AND c.delete_ver = 0 AND c.moved = 0 AND c.id IN {v2:Array(String)}) GROUP BY c.id)
 
 -- calls per bucket (call-stats.calls)
 -- {"v0":0.95,"v1":1,"v2":300000000,"v3":"ent/proj","v4":1000000,"v5":2000000,"v6":"op:"}

@@ -8,7 +8,7 @@ import type { Query, QueryOptions, Store } from './store.ts'
  * - `rollup`: counters and statistics of minutes and hours, with what those do not cover
  * - `text`: a text index over documents
  * - `side columns`: values that were taken out of documents
- * - `index`: a thin copy (by id, by trace, by parent, turns, feedback of a call)
+ * - `index`: a table of keys (of calls, turns, feedback of a call)
  * - `keys`: single rows by their keys
  * - `window`: calls or documents of a range of time
  * - `scan`: all calls or documents of a project
@@ -21,7 +21,7 @@ const paths: readonly (readonly [path: ReadPath, fits: RegExp])[] = [
   ['rollup', /\bcallhouse\.call_(stats|counts)/],
   ['text', /\bhas(All|Any)Tokens\(/],
   ['side columns', /\bcallhouse\.payload_(leaves|chunks)\b/],
-  ['index', /\bcallhouse\.(calls_by_\w+|turns|feedback_by_ref)\b/],
+  ['index', /\bcallhouse\.(call_keys|turns|feedback_by_ref)\b/],
   ['table', /^(?![\s\S]*\bcallhouse\.(calls|payloads)\b)/],
   ['keys', /\b(started_at|at) IN \(SELECT fromUnixTimestamp64Micro\(/],
   ['window', /\b(started_at|at) (>=|<) fromUnixTimestamp64Micro\(/],

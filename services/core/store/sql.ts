@@ -84,9 +84,7 @@ export function render(fragment: Sql): { sql: string; params: Record<string, unk
 type ProjectTable =
   | 'calls'
   | 'payloads'
-  | 'calls_by_id'
-  | 'calls_by_trace'
-  | 'calls_by_parent'
+  | 'call_keys'
   | 'calls_deleted'
   | 'turns'
   | 'call_counts'

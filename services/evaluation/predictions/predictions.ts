@@ -214,7 +214,7 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; kn
       body: { type: 'json', schema: predictionsDeleteRequest, check: 'schema', optional: true },
       response: deletedResponse,
       topics: ['calls'],
-      tables: ['calls', 'calls_by_id', 'calls_by_trace'],
+      tables: ['calls', 'call_keys'],
       handle: deleteNamed(deps, 'prediction_ids'),
     }),
     route({
@@ -237,7 +237,7 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; kn
       body: { type: 'none' },
       response: finishedResponse,
       topics: ['calls'],
-      tables: [...callTables, 'calls_by_parent'],
+      tables: [...callTables],
       async handle(context) {
         const projectId = projectOf(context)
         const id = context.params.prediction_id as string

@@ -29,7 +29,7 @@ export function idsToDelete(query: URLSearchParams, name: string, fromBody: stri
 export const bodyText = ({ body }: Pick<RouteContext, 'body'>): string => body.bytes.toString().replace(/^\ufeff/, '')
 
 /** What a call is read from by its id. */
-export const callTables = ['calls', 'calls_by_id', 'payloads']
+export const callTables = ['calls', 'call_keys', 'payloads']
 
 /** What the lists are read from. */
 export const listTables = [...callTables, ...['payload_leaves', 'call_marks', 'call_counts_hourly', 'rollups']]

@@ -189,7 +189,7 @@ export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Calls;
       body: { type: 'json', schema: evaluationRunsDeleteRequest, check: 'schema', optional: true },
       response: deletedResponse,
       topics: ['calls'],
-      tables: ['calls', 'calls_by_id', 'calls_by_trace'],
+      tables: ['calls', 'call_keys'],
       handle: deleteNamed(deps, 'evaluation_run_ids'),
     }),
     route({
@@ -212,7 +212,7 @@ export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Calls;
       body: { type: 'json', schema: evaluationRunFinishRequest, check: 'schema', optional: true },
       response: finishedResponse,
       topics: ['calls'],
-      tables: [...callTables, 'calls_by_parent'],
+      tables: [...callTables],
       async handle(context) {
         const projectId = projectOf(context)
         const id = context.params.evaluation_run_id as string

@@ -140,7 +140,7 @@ export function createScoreRoutes(deps: EvaluationDeps & { calls: Calls; known: 
       body: { type: 'json', schema: scoresDeleteRequest, check: 'schema', optional: true },
       response: deletedResponse,
       topics: ['calls'],
-      tables: ['calls', 'calls_by_id', 'calls_by_trace'],
+      tables: ['calls', 'call_keys'],
       handle: deleteNamed(deps, 'score_ids'),
     }),
     route({

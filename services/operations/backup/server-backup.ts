@@ -34,6 +34,7 @@ const order = [
     'call_stats',
   ],
   ...[
+    'call_keys',
     'calls_by_id',
     'calls_by_trace',
     'calls_by_parent',

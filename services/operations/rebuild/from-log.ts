@@ -12,7 +12,7 @@ import { createShadow, type ShadowPlan, shadowDatabaseOf } from './shadow-tables
 
 const topicPlans: Partial<Record<string, Omit<ShadowPlan, 'tables' | 'topic'>>> = {
   calls: {
-    helpers: ['calls_by_id'],
+    helpers: ['call_keys'],
     scratch: ['calls_batch', 'calls_touched', 'calls_folded'],
     sinks: ['turns', 'call_marks', 'call_unswept'],
   },

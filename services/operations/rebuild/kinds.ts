@@ -35,20 +35,6 @@ async function eachWindow(
   }
 }
 
-/** Rows whose trace changed while they were copied: the table keeps what came last. */
-const lateTraces = (
-  shadowDatabase: string,
-  { fromUs: from, beforeUs: before }: { fromUs: number; beforeUs: number },
-) => ({
-  name: 'rebuild.late-traces',
-  sql: `INSERT INTO ${shadowDatabase}.calls_by_id SELECT project_id, id, started_at, trace_id FROM callhouse.calls FINAL
-    WHERE toUnixTimestamp64Micro(started_at) >= {from:Int64} AND toUnixTimestamp64Micro(started_at) < {before:Int64}
-      AND (project_id, id, started_at, trace_id) NOT IN
-        (SELECT project_id, id, started_at, trace_id FROM ${shadowDatabase}.calls_by_id FINAL
-          WHERE toUnixTimestamp64Micro(started_at) >= {from:Int64} AND toUnixTimestamp64Micro(started_at) < {before:Int64})`,
-  params: { from, before },
-})
-
 function fromCalls({ store, server }: KindDeps, table: string, select: string): Kind {
   const shadow = createShadow(store, { tables: [table] }, server)
   const shadowDatabase = shadowDatabaseOf(server)
@@ -60,10 +46,9 @@ function fromCalls({ store, server }: KindDeps, table: string, select: string): 
     },
     // In order with the batches of this process: some of these tables keep what came last.
     fill: (task) =>
-      eachWindow(store, task, async (window) => {
-        await store.command(copyOfCalls(`${shadowDatabase}.${table}`, select, window, server?.database))
-        if (server && table === 'calls_by_id') await store.command(lateTraces(shadowDatabase, window))
-      }),
+      eachWindow(store, task, (window) =>
+        store.command(copyOfCalls(`${shadowDatabase}.${table}`, select, window, server?.database)),
+      ),
     finish: (_, exchange) => exchange(),
     after: async () => {},
   }

@@ -126,8 +126,8 @@ const patches: Source = {
     const rows = `SELECT * FROM callhouse.call_patches FINAL WHERE kind != 'start' AND ${range}`
     const shown = `SELECT project_id, id, end_ver FROM callhouse.calls FINAL
       WHERE moved = 0 AND ${scope} AND (project_id, started_at, id) IN
-      (SELECT project_id, started_at, id FROM callhouse.calls_by_id
-        WHERE ${scope} AND (project_id, id) IN (SELECT project_id, id FROM (${rows}) WHERE kind = 'end'))`
+      (SELECT project_id, started_at, key FROM callhouse.call_keys
+        WHERE ${scope} AND kind = 'id' AND (project_id, key) IN (SELECT project_id, id FROM (${rows}) WHERE kind = 'end'))`
     return `SELECT multiIf(
       c.kind = 'name', ${callLine('name', { clock: 'c.clock', named: '1', display_name: 'c.display_name' })},
       c.kind = 'delete', ${callLine('delete', { clock: 'c.clock' })},

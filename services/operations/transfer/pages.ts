@@ -145,8 +145,9 @@ export function createPages(store: Pick<Store, 'rows' | 'bytes'>, project: strin
           params: { p: some[0]?.project_id, q: some.at(-1)?.project_id },
         }
         const range = both(projects, {
-          sql: `id IN {ids:Array(String)} AND (project_id, started_at, id) IN
-            (SELECT project_id, started_at, id FROM callhouse.calls_by_id WHERE ${projects.sql} AND id IN {ids:Array(String)})`,
+          sql: `(project_id, started_at, id) IN
+            (SELECT project_id, started_at, key FROM callhouse.call_keys
+              WHERE ${projects.sql} AND kind = 'id' AND key IN {ids:Array(String)})`,
           params: { ids: some.map(({ id }) => id) },
         })
         yield await linesOf(source, range, projects)

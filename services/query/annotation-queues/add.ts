@@ -22,7 +22,7 @@ type CallRow = [id: string, startedUs: number, endedUs: number, opName: string, 
 export const queueableQuery = (projectId: ProjectId, ids: string[]): Query =>
   projectQuery('annotation-queues.calls', projectId, (project) => {
     const values = param('Array(String)', ids)
-    const index = { table: 'calls_by_id', column: sql`id`, values: ids } as const
+    const index = { column: 'id', values: ids } as const
     const scope: Scope = { projectId, range: everything, index, keys: null }
     const where = allOf([...scopeConditions(project, scope), sql`c.id IN ${values}`])
     return sql`SELECT c.id, toUnixTimestamp64Micro(c.started_at), toUnixTimestamp64Micro(c.ended_at), c.op_name,
@@ -55,7 +55,7 @@ export function createItemsAddRoute({ store, log, clock, freshness, lock }: Anno
     body: { type: 'json', schema: annotationQueueItemsAddRequest, check: 'schema' },
     response: annotationQueueItemsAddResponse,
     topics: ['annotation_queues'],
-    tables: ['annotation_queues', 'annotation_queue_items', 'calls', 'calls_by_id', 'calls_deleted'],
+    tables: ['annotation_queues', 'annotation_queue_items', 'calls', 'call_keys', 'calls_deleted'],
     async handle(context) {
       const { input, params, caller, signal } = context
       const queueId = params.queue_id as string

@@ -169,17 +169,7 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
       summary: 'Calls and their usage over time, in buckets',
       body: { type: 'json', schema: callsStatsRequest, check: 'schema' },
       response: callsStatsResponse,
-      tables: [
-        'calls',
-        'calls_by_id',
-        'calls_by_trace',
-        'calls_by_parent',
-        'payloads',
-        'call_marks',
-        'call_stats',
-        'rollups',
-        'costs',
-      ],
+      tables: ['calls', 'call_keys', 'payloads', 'call_marks', 'call_stats', 'rollups', 'costs'],
       handle: stats,
     }),
   ]

@@ -37,7 +37,7 @@ export function createCallDeleteRoutes(deps: CallDeleteDeps): Route[] {
       body: { type: 'json', schema: callsDeleteRequest, check: 'schema' },
       response: callsDeleteResponse,
       topics: ['calls'],
-      tables: ['calls', 'calls_by_id', 'calls_by_trace', 'calls_deleted'],
+      tables: ['calls', 'call_keys', 'calls_deleted'],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)

@@ -1,6 +1,6 @@
 // Which calls lie below some calls, in their traces: found portion by portion, however many they are.
 import type { ProjectId } from '../../core/ids.ts'
-import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import { type ProjectScope, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
 import { allOf, everything, type Index, instant, type Scope, timeConditions } from './access/scope.ts'
 
@@ -8,52 +8,45 @@ import { allOf, everything, type Index, instant, type Scope, timeConditions } fr
 type Found = [id: string, parentId: string, deleteVer: string]
 type Requested = [id: string, traceId: string, startedUs: string, deleteVer: string]
 
-/** Place of a call in the order of the traces. */
-type Place = readonly [traceId: string, startedUs: string, id: string]
+/** Place in the order of the keys: calls of one trace that begin at the same time are not told apart. */
+type Place = readonly [traceId: string, startedUs: string]
 /** Calls of some traces from a time on, after one place and up to another. */
 type Range = { traceIds: readonly string[]; fromUs: number; after: Place | null; upTo: Place | null }
 
-const placeSql = ([traceId, startedUs, id]: Place): Sql =>
-  sql`(${param('String', traceId)}, fromUnixTimestamp64Micro(${param('Int64', startedUs)}, 'UTC'), ${param('String', id)})`
-
-/** Conditions on a table that has the three columns, so that its order can be used. */
-function rangeConditions({ traceIds, fromUs, after, upTo }: Range, of: (column: string) => Sql): Sql[] {
-  const [trace, started, id] = [of('trace_id'), of('started_at'), of('id')]
-  const among = traceIds.filter((one) => (after === null || one >= after[0]) && (upTo === null || one <= upTo[0]))
-  const conditions = [sql`${trace} IN (${param('Array(String)', among)})`, sql`${started} >= ${instant(fromUs)}`]
-  if (after !== null)
-    conditions.push(
-      sql`(${trace} != ${param('String', after[0])} OR ${started} >= ${instant(Number(after[1]))})`,
-      sql`(${trace}, ${started}, ${id}) > ${placeSql(after)}`,
-    )
-  if (upTo !== null)
-    conditions.push(
-      sql`(${trace} != ${param('String', upTo[0])} OR ${started} <= ${instant(Number(upTo[1]))})`,
-      sql`(${trace}, ${started}, ${id}) <= ${placeSql(upTo)}`,
-    )
+/** Conditions on a trace and a time, so that the order of the keys can be used. */
+function rangeConditions({ traceIds, fromUs, after, upTo }: Range, trace: Sql, started: Sql): Sql[] {
+  const conditions = [sql`${trace} IN (${param('Array(String)', traceIds)})`, sql`${started} >= ${instant(fromUs)}`]
+  if (after !== null) {
+    const first = param('String', after[0])
+    conditions.push(sql`${trace} >= ${first}`, sql`(${trace} > ${first} OR ${started} > ${instant(Number(after[1]))})`)
+  }
+  if (upTo !== null) {
+    const last = param('String', upTo[0])
+    conditions.push(sql`${trace} <= ${last}`, sql`(${trace} < ${last} OR ${started} <= ${instant(Number(upTo[1]))})`)
+  }
   return conditions
 }
 
-const columns: Record<string, Sql> = { trace_id: sql`trace_id`, started_at: sql`started_at`, id: sql`id` }
-const bare = (column: string): Sql => columns[column] as Sql
-const ofCall = (column: string): Sql => sql`c.${bare(column)}`
+const traceKeys = (project: ProjectScope, range: Range): Sql =>
+  project.from('call_keys', {
+    where: allOf([sql`kind = 'trace_id'`, ...rangeConditions(range, sql`key`, sql`started_at`)]),
+  })
 
 /** The place at which a portion ends; none when it is the last one. */
 export const boundaryQuery = (projectId: ProjectId, range: Range, calls: number): Query =>
-  projectQuery('calls.delete-boundary', projectId, (project) => {
-    const where = allOf(rangeConditions(range, bare))
-    return sql`SELECT trace_id, toString(toUnixTimestamp64Micro(started_at)), id
-      ${project.from('calls_by_trace', { where })}
-      ORDER BY trace_id, started_at, id LIMIT 1 OFFSET ${param('UInt64', calls - 1)}`
-  })
+  projectQuery(
+    'calls.delete-boundary',
+    projectId,
+    (project) => sql`SELECT key, toString(toUnixTimestamp64Micro(started_at)) ${traceKeys(project, range)}
+      ORDER BY key, started_at LIMIT 1 OFFSET ${param('UInt64', calls - 1)}`,
+  )
 
 /** The calls of a portion, deleted ones too: what lies below them may not be. */
 export const portionQuery = (projectId: ProjectId, range: Range): Query =>
   projectQuery('calls.delete-portion', projectId, (project) => {
-    const times = project.from('calls_by_trace', { where: allOf(rangeConditions(range, bare)) })
     const where = [
-      sql`c.started_at IN (SELECT started_at ${times})`,
-      ...rangeConditions(range, ofCall),
+      sql`c.started_at IN (SELECT started_at ${traceKeys(project, range)})`,
+      ...rangeConditions(range, sql`c.trace_id`, sql`c.started_at`),
       sql`c.moved = 0`,
     ]
     return sql`SELECT c.id, c.parent_id, toString(c.delete_ver)
@@ -63,7 +56,7 @@ export const portionQuery = (projectId: ProjectId, range: Range): Query =>
 /** The calls of some ids, deleted ones too. */
 export const requestedQuery = (projectId: ProjectId, ids: string[]): Query =>
   projectQuery('calls.delete-requested', projectId, (project) => {
-    const index: Index = { table: 'calls_by_id', column: sql`id`, values: ids }
+    const index: Index = { column: 'id', values: ids }
     const scope: Scope = { projectId, range: everything, index, keys: null }
     const where = [...timeConditions(project, sql`c.started_at`, scope), sql`c.id IN ${param('Array(String)', ids)}`]
     return sql`SELECT c.id, c.trace_id, toString(toUnixTimestamp64Micro(c.started_at)), toString(c.delete_ver)

@@ -6,7 +6,7 @@ import type { ProjectId } from '../../core/ids.ts'
 import { rowBinary } from '../../core/store/row-binary.ts'
 import { identifier, join, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
-import { allOf, entries, type Index, instants, rangeConditions } from './access/scope.ts'
+import { allOf, everything, type Index, instants, rangeConditions, timeConditions } from './access/scope.ts'
 import { type Side, sideOf } from './conditions/conditions.ts'
 import type { Document } from './conditions/types.ts'
 import { type LightRow, place } from './header.ts'
@@ -71,7 +71,7 @@ const partOf = (documents: readonly PayloadColumn[]): Sql =>
 export const partsAtStartQuery = (projectId: ProjectId, index: Index, documents: readonly PayloadColumn[]): Query =>
   projectQuery('calls.payloads', projectId, (project) => {
     const conditions = [
-      sql`at IN (SELECT started_at ${entries(project, index)})`,
+      ...timeConditions(project, sql`at`, { projectId, range: everything, index, keys: null }),
       sql`id IN ${param('Array(String)', index.values)}`,
     ]
     return sql`${partOf(documents)} ${project.from('payloads', { where: allOf(conditions) })}`

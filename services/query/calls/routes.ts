@@ -132,7 +132,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
       summary: 'One call by id',
       body: { type: 'json', schema: callReadRequest, check: 'schema' },
       response: callReadResponse,
-      tables: ['calls', 'calls_by_id', 'calls_by_trace', 'payloads', 'costs'],
+      tables: ['calls', 'call_keys', 'payloads', 'costs'],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)

@@ -14,7 +14,7 @@ const sizes = (calls: Sql): Sql =>
 
 export const traceSizesQuery = (projectId: ProjectId, traceIds: string[]): Query =>
   projectQuery('calls.trace-sizes', projectId, (project) => {
-    const index = { table: 'calls_by_trace', column: sql`trace_id`, values: traceIds } as const
+    const index = { column: 'trace_id', values: traceIds } as const
     const where = [
       ...scopeConditions(project, { projectId, range: everything, index, keys: null }),
       sql`c.trace_id IN ${param('Array(String)', traceIds)}`,

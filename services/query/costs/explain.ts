@@ -167,7 +167,9 @@ export function createCostExplainer(deps: { store: Pick<Store, 'bytes' | 'rows'>
   const { store, prices } = deps
 
   async function projectOf(callId: string, options: QueryOptions): Promise<ProjectId> {
-    const of = sql`FROM callhouse.calls_by_id WHERE id = ${param('String', callId)}`
+    const id = param('String', callId)
+    const of = sql`FROM callhouse.calls WHERE id = ${id} AND (project_id, started_at) IN
+      (SELECT project_id, started_at FROM callhouse.call_keys WHERE kind = 'id' AND key = ${id})`
     const query = systemQuery(
       'costs.project-of-call',
       sql`SELECT DISTINCT project_id ${of} ORDER BY project_id LIMIT 10`,

@@ -99,7 +99,7 @@ export async function loadCalls(
 /** The trace of each call; of several calls with one span id the one that was written last. */
 export const tracesOfQuery = (projectId: ProjectId, ids: string[]): Query =>
   projectQuery('usage.traces', projectId, (project) => {
-    const index = { table: 'calls_by_id', column: sql`id`, values: ids } as const
+    const index = { column: 'id', values: ids } as const
     const where = [
       ...scopeConditions(project, { projectId, range: everything, index, keys: null }),
       sql`c.id IN ${param('Array(String)', ids)}`,

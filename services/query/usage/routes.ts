@@ -91,7 +91,7 @@ export function createUsageRoutes(deps: UsageDeps): Route[] {
       summary: 'Usage of some calls, each with its descendants',
       body: { type: 'json', schema: callsUsageRequest, check: 'schema' },
       response: usageResponse,
-      tables: ['calls', 'calls_by_id', 'calls_by_trace', 'payloads', 'costs'],
+      tables: ['calls', 'call_keys', 'payloads', 'costs'],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)

@@ -246,7 +246,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
       )
     },
     async migrate() {
-      const result = await applyMigrations(store, options.migrationsDir ?? defaultMigrations)
+      const result = await applyMigrations(store, options.migrationsDir ?? defaultMigrations, true)
       if (result.applied.length > 0) logger.info(result, 'migrations applied')
       return result
     },

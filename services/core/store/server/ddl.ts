@@ -11,6 +11,7 @@ export type ServerShape = {
 
 const create = /^CREATE (?:TABLE|MATERIALIZED VIEW|VIEW) IF NOT EXISTS callhouse\.(\w+)/
 const alter = /^ALTER TABLE callhouse\.(\w+)/
+const drop = /^DROP (?:TABLE|VIEW) IF EXISTS callhouse\.(\w+)/
 /** In code, not in texts and comments. */
 const inCode = (sql: string, change: (text: string) => string): string =>
   sqlSpans(sql)
@@ -25,7 +26,7 @@ const code = (sql: string): string =>
 const engine = /\bENGINE = (\w*MergeTree)\b(?:\(([^()]*)\))?/
 
 /** The table or view that a statement makes or changes. */
-const targetOf = (sql: string): string | undefined => (create.exec(sql) ?? alter.exec(sql))?.[1]
+const targetOf = (sql: string): string | undefined => (create.exec(sql) ?? alter.exec(sql) ?? drop.exec(sql))?.[1]
 
 /** Whether the statement belongs to each worker's own tables rather than to the installation. */
 const isForScratch = (sql: string): boolean => {
@@ -55,6 +56,14 @@ const clusterRules: readonly Rule[] = [
     ],
   },
   { fits: (sql) => alter.test(sql), to: (sql, cluster) => [onCluster(sql, cluster)] },
+  {
+    fits: (sql) => /^DROP TABLE/.test(sql),
+    to: (sql, cluster) => [
+      onCluster(`DROP TABLE IF EXISTS callhouse.${everyShard(targetOf(sql) as string)}`, cluster),
+      onCluster(sql, cluster),
+    ],
+  },
+  { fits: (sql) => drop.test(sql), to: (sql, cluster) => [onCluster(sql, cluster)] },
   { fits: () => true, to: (sql) => [sql] },
 ]
 
@@ -68,7 +77,7 @@ const replicated = (sql: string): string =>
   )
 
 const onCluster = (sql: string, cluster: string): string => {
-  const pattern = create.test(sql) ? create : alter
+  const pattern = [create, alter, drop].find((one) => one.test(sql)) as RegExp
   return sql.replace(pattern, (head) => `${head} ON CLUSTER ${cluster}`)
 }
 

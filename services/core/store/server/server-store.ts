@@ -319,7 +319,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
       )
     },
     async migrate() {
-      const result = await applyMigrations({ command: define, rows: store.rows }, migrationsDir)
+      const result = await applyMigrations({ command: define, rows: store.rows }, migrationsDir, false)
       if (result.applied.length > 0) logger.info(result, 'migrations applied')
       return result
     },

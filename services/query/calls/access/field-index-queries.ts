@@ -16,7 +16,7 @@ import type { Query } from '../../../core/store/store.ts'
 import type { Side } from '../conditions/conditions.ts'
 import type { Direction } from './counts.ts'
 import type { LeafPath, LeafTests } from './field-index-tests.ts'
-import { allOf, instants, type Range } from './scope.ts'
+import { allOf, instants, type Range, timesOf } from './scope.ts'
 
 const words = { asc: sql`ASC`, desc: sql`DESC` } as const
 
@@ -152,9 +152,8 @@ export function endsQuery(projectId: ProjectId, places: readonly EndPlaces[], li
       .flatMap((place) => place(project))
       .map((place) => sql`SELECT id ${project.from('payloads', { where: sql`part = 'end' AND ${place}` })}`)
     isEmpty = ids.length === 0
-    const where = isEmpty ? sql`0` : sql`id IN (${join(ids, ' UNION ALL ')})`
-    return sql`SELECT DISTINCT toUnixTimestamp64Micro(started_at) ${project.from('calls_by_id', { where })}
-    LIMIT ${param('UInt64', limit)}`
+    const times = timesOf(project, 'id', isEmpty ? sql`''` : join(ids, ' UNION ALL '))
+    return sql`SELECT DISTINCT toUnixTimestamp64Micro(started_at) FROM (${times}) LIMIT ${param('UInt64', limit)}`
   })
   return isEmpty ? null : query
 }
@@ -225,7 +224,7 @@ export const tiedQuery = (
     const { direction, limit } = ask
     const times = sql`SELECT fromUnixTimestamp64Micro(us, 'UTC') FROM (${sameValues(project, path, ask)})`
     return sql`SELECT DISTINCT toString(toUnixTimestamp64Micro(started_at)), id
-    ${project.from('calls_by_id', { where: sql`started_at IN (${times})` })}
+    ${project.from('calls', { where: sql`started_at IN (${times})` })}
     ORDER BY id ${words[direction]} LIMIT ${param('UInt64', limit)}`
   })
 

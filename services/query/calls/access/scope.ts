@@ -1,4 +1,4 @@
-// Which calls a statement looks at: a range of start times, the entries of an index, or single keys.
+// Which calls a statement looks at: a range of start times, the calls that have some key, or single rows.
 import type { ProjectId } from '../../../core/ids.ts'
 import { join, type ProjectScope, param, type Sql, sql } from '../../../core/store/sql.ts'
 import type { IndexFacts } from '../conditions/types.ts'
@@ -9,10 +9,8 @@ export type Range = { fromUs: number | null; beforeUs: number | null }
 /** Where a call lies in the table. */
 export type Key = { startedUs: number; id: string }
 
-type IndexTable = 'calls_by_id' | 'calls_by_trace' | 'calls_by_parent'
-
-/** Entries of a thin copy: a superset of the calls, so the condition itself is checked again on the light row. */
-export type Index = { table: IndexTable; column: Sql; values: string[] }
+/** Calls by values of a column: the table of keys says when they start, and the condition is checked again there. */
+export type Index = { column: 'id' | 'trace_id' | 'parent_id'; values: readonly string[] }
 
 export type Scope = {
   projectId: ProjectId
@@ -36,9 +34,9 @@ export const allOf = (conditions: readonly Sql[]): Sql => (conditions.length ===
 
 /** The best index that the facts allow: by id, by trace, by parent. */
 export function indexOf(facts: IndexFacts): Index | null {
-  if (facts.ids) return { table: 'calls_by_id', column: sql`id`, values: facts.ids }
-  if (facts.traceIds) return { table: 'calls_by_trace', column: sql`trace_id`, values: facts.traceIds }
-  if (facts.parentIds) return { table: 'calls_by_parent', column: sql`parent_id`, values: facts.parentIds }
+  if (facts.ids) return { column: 'id', values: facts.ids }
+  if (facts.traceIds) return { column: 'trace_id', values: facts.traceIds }
+  if (facts.parentIds) return { column: 'parent_id', values: facts.parentIds }
   return null
 }
 
@@ -49,14 +47,19 @@ export function rangeConditions(column: Sql, { fromUs, beforeUs }: Range): Sql[]
   return conditions
 }
 
-/** Rows of a thin copy that an index points at. */
-export const entries = (project: ProjectScope, { table, column, values }: Index): Sql =>
-  project.from(table, { where: sql`${column} IN ${param('Array(String)', values)}` })
+/** Start times of the calls that have one of the keys, which are an array or a subquery. */
+export const timesOf = (project: ProjectScope, column: Index['column'], keys: Sql): Sql =>
+  sql`SELECT started_at ${project.from('call_keys', {
+    where: sql`kind = ${param('String', column)} AND key IN (${keys})`,
+  })}`
 
 /** The start times of a scope as conditions on a time column: what the primary key can use. */
 export function timeConditions(project: ProjectScope, column: Sql, { range, index, keys, times }: Scope): Sql[] {
   const conditions = rangeConditions(column, range)
-  if (index) conditions.push(sql`${column} IN (SELECT started_at ${entries(project, index)})`)
+  if (index) {
+    const times = timesOf(project, index.column, param('Array(String)', index.values))
+    conditions.push(sql`${column} IN (${times})`)
+  }
   if (keys) conditions.push(sql`${column} IN ${instants(keys.map((key) => key.startedUs))}`)
   if (times) conditions.push(sql`${column} IN ${instants(times)}`)
   return conditions

@@ -4,7 +4,7 @@ import { queueTexts } from '../../annotation-queues/call-texts.ts'
 import { feedbackTexts } from '../../feedback/call-texts.ts'
 import { jsonString } from '../../language/json-sql.ts'
 import type { Sources } from '../../language/types.ts'
-import { allOf, entries, rangeConditions, type Scope } from '../access/scope.ts'
+import { allOf, type Scope, timeConditions } from '../access/scope.ts'
 import { isFeedback, isRef } from './joins.ts'
 import type { CompiledCondition, Joins, RefField, Virtual } from './types.ts'
 
@@ -14,11 +14,10 @@ export type Behind = ReadonlyMap<RefField['name'], { refs: string[]; documents: 
 export type VirtualTexts = { joins: Joins; behind: Behind }
 
 /** Ids of the calls of a scope as a subquery, a superset; null = all of the project. */
-function idsOf(project: ProjectScope, { range, index, keys }: Scope): Sql | null {
+function idsOf(project: ProjectScope, { projectId, range, index, keys }: Scope): Sql | null {
   const ids = keys?.map((key) => key.id)
   if (ids) return sql`(SELECT arrayJoin(${param('Array(String)', ids)}) AS id)`
-  if (index) return sql`(SELECT id ${entries(project, index)})`
-  const where = rangeConditions(sql`started_at`, range)
+  const where = timeConditions(project, sql`started_at`, { projectId, range, index, keys })
   return where.length === 0 ? null : sql`(SELECT id ${project.from('calls', { where: allOf(where) })})`
 }
 

@@ -4,7 +4,7 @@ import type { CompiledCallsQuery } from './types.ts'
 
 /** Tables that answer a query on calls alone. */
 export const callQueryTables = [
-  ...['calls', 'calls_by_id', 'calls_by_trace', 'calls_by_parent', 'payloads', 'payload_leaves'],
+  ...['calls', 'call_keys', 'payloads', 'payload_leaves'],
   ...['call_marks', 'rollups', 'call_counts_hourly'],
 ]
 /** Tables of feedback and of queues. */

@@ -67,7 +67,7 @@ export async function wayIn(reader: CallReader): Promise<Scope | null> {
   const ids = index ? null : await givenCalls(reader)
   if (ids === null) return { projectId, range, index, keys: null }
   if (ids.length === 0) return null
-  return { projectId, range, index: { table: 'calls_by_id', column: sql`id`, values: ids }, keys: null }
+  return { projectId, range, index: { column: 'id', values: ids }, keys: null }
 }
 
 const documentsOf = ({ document, over }: JsonField): Document[] =>
