@@ -1,6 +1,6 @@
 // Reads that look into payloads: our routes against SQL of the usual shape (parts grouped at read time, JSONExtract).
 import type { Store } from '../../services/core/store/store.ts'
-import { createLeaves } from '../../services/worker/field-index/field-index.ts'
+import { createFieldIndex } from '../../services/worker/field-index/field-index.ts'
 import { createRollups } from '../../services/worker/rollups/rollups.ts'
 import type { ReadCase } from './reads-case.ts'
 
@@ -56,7 +56,7 @@ export async function fillParts(store: Store): Promise<void> {
 
 /** Derives the leaves of everything; returns microseconds of CPU per payload. */
 export async function deriveLeaves(store: Store): Promise<number> {
-  const leaves = createLeaves({ store })
+  const leaves = createFieldIndex({ store })
   const rollups = createRollups({
     store,
     committed: async () => [{ topic: 'calls', partition: 0, offset: 1 }],

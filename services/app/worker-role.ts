@@ -17,7 +17,7 @@ import { backupOf } from '../operations/backup/backup.ts'
 import { createRebuilds, type Rebuilds } from '../operations/rebuild/rebuild.ts'
 import { createStateFile, createStateTable } from '../operations/rebuild/state.ts'
 import { createRepair, type Repair } from '../operations/repair/repair.ts'
-import { createMoveTasks } from '../operations/tasks.ts'
+import { createTasks } from '../operations/tasks.ts'
 import { loadDefaultPrices } from '../query/costs/default-prices.ts'
 import { createCostExplainer } from '../query/costs/explain.ts'
 import { createPrices } from '../query/costs/prices.ts'
@@ -25,7 +25,7 @@ import type { AppliedWatch } from '../worker/applied/watch.ts'
 import { lookupRows } from '../worker/calls/merge-fragments.ts'
 import { dropOldLogs } from '../worker/cleanup/log-retention.ts'
 import { createMerges } from '../worker/cleanup/merges.ts'
-import { createSweeps } from '../worker/cleanup/schedule.ts'
+import { scheduleCleanup } from '../worker/cleanup/schedule.ts'
 import { type DeadLetters, openDeadLetters } from '../worker/dead-letters/dead-letters.ts'
 import { createTableDeadLetters } from '../worker/dead-letters/dead-letters-table.ts'
 import { Held } from '../worker/held.ts'
@@ -87,10 +87,10 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => undefined)
   const merges = createMerges({ store, budget: { run: (piece) => worker.budget.run(piece) } })
-  const sweeps = createSweeps({
-    sweep: () => worker.sweepChanged(),
+  const sweeps = scheduleCleanup({
+    sweep: () => worker.deduplicateChanged(),
     async hourly() {
-      if (!log.leads('calls')) return
+      if (!log.ownsLeaderPartition('calls')) return
       const dropped = await dropOldLogs(store, config.logsDays)
       if (dropped.length > 0) logger.info({ dropped }, 'old log records removed')
       await merges.run()
@@ -118,37 +118,37 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
       },
     },
     verify: applied.verify,
-    joined,
+    projectsWithLogRecords: joined,
     store,
     progress,
     deadLetters,
     inFlight: hasEmbeddedStore(config) ? createInFlight(dataDir, await packageVersion()) : noInFlight,
     // beside the engine of this process
     probe: probeInChild({ memoryCapBytes: Math.floor(Math.min(2 ** 32, config.memoryCapBytes) / 2) }),
-    records: recordsOnce(config, logger),
+    keptRecords: recordsOnce(config, logger),
     onBatch(report) {
-      metrics.batch(report)
+      metrics.onBatch(report)
       logger.info(report, 'batch')
       deps.onApplied?.(report.topic)
-      if (report.topic === 'calls' && report.rows > lookupRows) sweeps.touch()
-      if (report.topic === 'logs' || (report.topic === 'calls' && joined().length > 0)) joiner?.touch()
+      if (report.topic === 'calls' && report.rows > lookupRows) sweeps.onLargeBatch()
+      if (report.topic === 'logs' || (report.topic === 'calls' && joined().length > 0)) joiner?.onApplied()
     },
     onRetry(topic, error, retryMs) {
-      metrics.retry(topic)
+      metrics.onRetry(topic)
       if (error instanceof Held)
         logger.error({ topic, error: error.message, detail: error.detail, retryMs }, 'rows are not applied')
       else logger.warn({ topic, error: error.message, retryMs }, 'store refused, trying again')
     },
     onFatal: failed.reject,
   })
-  metrics.rollups(() => [...worker.rollups.lag(), ...worker.leafRollups.lag()])
+  metrics.watchRollupLag(() => [...worker.rollups.lag(), ...worker.fieldIndexRollups.lag()])
   open.push({ name: 'worker', limitMs: 60_000, close: () => worker.stop() })
   if (!hasSharedLog(config)) await Promise.race([worker.caughtUp(), failed.promise])
   if (config.otelLogsAsIo) {
     joiner = createJoiner({
       ...{ store, log, mapping: createEventMapping(config) },
       onJoined(counts) {
-        metrics.joined(counts)
+        metrics.onJoined(counts)
         logger.info(counts, 'log records joined')
       },
       onError: (error) => logger.warn({ error: error.message }, 'log records are not joined, trying again'),
@@ -177,8 +177,8 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   if (hasSharedLog(config)) {
     // The batches of other workers leave marks too.
     const looking = setInterval(() => {
-      worker.rollups.touch()
-      worker.leafRollups.touch()
+      worker.rollups.onDirty()
+      worker.fieldIndexRollups.onDirty()
     }, lookMs)
     open.push({ name: 'rollups', limitMs: 1_000, close: () => clearInterval(looking) })
   }
@@ -200,7 +200,7 @@ function moving(deps: ApplyingDeps, worker: Worker, rebuilds: Rebuilds | undefin
   const isOneMachine = !hasSharedLog(config) && hasEmbeddedStore(config)
   const isRebuilding = async () =>
     rebuilds?.status()?.phase === 'working' || ((await rebuilds?.unfinished()) ?? null) !== null
-  const tasks = createMoveTasks((status) => {
+  const tasks = createTasks((status) => {
     if (status.phase === 'done') logger.info(status, 'task ended')
     else logger.warn(status, 'task not ended')
   })

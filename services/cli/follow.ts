@@ -1,10 +1,10 @@
 // Long tasks of a server: begins one and shows its progress until it ends.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RebuildStatus } from '../operations/rebuild/rebuild.ts'
-import type { MoveStatus } from '../operations/tasks.ts'
+import type { TaskStatus } from '../operations/tasks.ts'
 import type { Ask } from './ask.ts'
 
-type Status = MoveStatus | RebuildStatus
+type Status = TaskStatus | RebuildStatus
 
 /** Short tasks are over soon, long ones need no line every moment. */
 const firstMs = 50
@@ -16,8 +16,8 @@ function lineOf(status: Status): string {
     const { of, doing } = status
     return `${task}: ${phase}${doing ? `, ${doing}` : ''}, ${rows}${of > 0 ? ` of ${of}` : ''} rows`
   }
-  const { part, rowsPerSecond, at } = status
-  return `${task}: ${phase}, ${Math.floor(part * 100)} %, ${rows} rows, ${rowsPerSecond} rows/s${at ? `, at ${at}` : ''}`
+  const { progress, rowsPerSecond, at } = status
+  return `${task}: ${phase}, ${Math.floor(progress * 100)} %, ${rows} rows, ${rowsPerSecond} rows/s${at ? `, at ${at}` : ''}`
 }
 
 /**

@@ -3,7 +3,7 @@
 import type { Config } from '../app/config.ts'
 import { rebuildCommands } from '../app/control/rebuild.ts'
 import { matchEngines, openLog, openRecords, openStore, sharedServerOf } from '../app/drivers.ts'
-import { createQueue } from '../core/concurrency/serial-queue.ts'
+import { createSerialQueue } from '../core/concurrency/serial-queue.ts'
 import type { Log } from '../core/log/log.ts'
 import { createLogger } from '../core/process/logger.ts'
 import type { Store } from '../core/store/store.ts'
@@ -12,7 +12,7 @@ import { createRebuilds } from '../operations/rebuild/rebuild.ts'
 import type { SharedServer } from '../operations/rebuild/shadow-tables.ts'
 import { createStateTable } from '../operations/rebuild/state.ts'
 import { createCallMaterializer, type NextPosition } from '../worker/calls/merge-fragments.ts'
-import { createSweep } from '../worker/cleanup/deduplicate.ts'
+import { createDeduplication } from '../worker/cleanup/deduplicate.ts'
 import { createTableDeadLetters } from '../worker/dead-letters/dead-letters-table.ts'
 import { createPortions } from '../worker/split/portions.ts'
 import { isPatch } from '../worker/split/segment-rows.ts'
@@ -22,10 +22,10 @@ const stopSignals = ['SIGINT', 'SIGTERM'] as const
 
 /** What workers do elsewhere: here nothing but the rebuild itself uses the store. */
 function createOwnWorker(store: Store, log: Pick<Log, 'committed'>): RebuildingWorker {
-  const queue = createQueue()
+  const queue = createSerialQueue()
   const calls = createCallMaterializer(store)
   const apply = createPortions({ store, deadLetters: createTableDeadLetters(store), queue })
-  const alone = { alone: <T>(job: () => Promise<T>) => job() }
+  const alone = { exclusive: <T>(job: () => Promise<T>) => job() }
   const next: NextPosition = async () => {
     const committed = await log.committed('calls')
     return { partition: 0, offset: (committed.find(({ partition }) => partition === 0)?.offset ?? 0) + 1 }
@@ -33,12 +33,12 @@ function createOwnWorker(store: Store, log: Pick<Log, 'committed'>): RebuildingW
   return {
     ...alone,
     rollups: alone,
-    leafRollups: alone,
-    sweep: () => createSweep({ store, calls, queue, committed: async () => [], next }).all(),
+    fieldIndexRollups: alone,
+    deduplicateAll: () => createDeduplication({ store, calls, queue, committed: async () => [], next }).all(),
     async reapply(topic, rows) {
       const { offset } = await next()
       const materializer =
-        topic === 'calls' ? calls.again(next) : { topic, before: async () => {}, after: async () => {} }
+        topic === 'calls' ? calls.reapplied(next) : { topic, beforeInsert: async () => {}, afterInsert: async () => {} }
       const batch = {
         ...{ topic, partition: 0, firstOffset: offset, lastOffset: offset, records: [], oldestMs: Date.now() },
         ...{ rowCount: rows.length, source: { bytes: [] } },

@@ -6,7 +6,7 @@ import { moveCommands } from '../app/control/transfer.ts'
 import { matchEngines, openLog, openStore } from '../app/drivers.ts'
 import type { Log } from '../core/log/log.ts'
 import { createLogger } from '../core/process/logger.ts'
-import { createMoveTasks } from '../operations/tasks.ts'
+import { createTasks } from '../operations/tasks.ts'
 import { createTableDeadLetters } from '../worker/dead-letters/dead-letters-table.ts'
 import { type Ask, isShared, withServer } from './ask.ts'
 import { print } from './command.ts'
@@ -17,7 +17,7 @@ async function withEngines<T>(config: Config, work: (ask: Ask) => Promise<T>): P
   const { log: logger } = createLogger({ level: 'error' })
   const store = await openStore(config, logger, { statement() {} })
   let log: Log | undefined
-  const tasks = createMoveTasks(() => undefined)
+  const tasks = createTasks(() => undefined)
   try {
     await store.migrate()
     log = await openLog(config, 'query', logger)

@@ -2,7 +2,7 @@
 
 import { canonicalDigest, createTableDigest } from '../content/digest.ts'
 import type { Clock } from '../core/clock/clock.ts'
-import { createLine, eachInSlices } from '../core/concurrency/slices.ts'
+import { createLine, forEachYielding } from '../core/concurrency/slices.ts'
 import { tooLarge } from '../core/http/errors.ts'
 import type { ProjectId } from '../core/ids.ts'
 import { canonicalJson, oneLine } from '../core/json/canonical.ts'
@@ -67,17 +67,17 @@ function createLines() {
 
 async function make({ projectId, texts, list, clock }: NewTable): Promise<MadeTable> {
   const rows: TableRow[] = []
-  await eachInSlices(texts, (text) => rows.push(tableRow(text)))
+  await forEachYielding(texts, (text) => rows.push(tableRow(text)))
   const rowDigests = list(rows)
   const sha = createTableDigest()
-  await eachInSlices(chunksOf(rowDigests), (chunk) => sha.update(chunk))
+  await forEachYielding(chunksOf(rowDigests), (chunk) => sha.update(chunk))
   const digest = sha.digest()
 
   const project = `{"project_id":${quoted(projectId)},"kind":`
   const version = clock.next()
   const { put, end } = createLines()
   const written = new Set<string>()
-  await eachInSlices(rows, (row) => {
+  await forEachYielding(rows, (row) => {
     if (written.has(row.digest)) return
     written.add(row.digest)
     const head = `${project}"row","digest":"${row.digest}","clock":${version},"size_bytes":${row.sizeBytes}`
@@ -86,7 +86,7 @@ async function make({ projectId, texts, list, clock }: NewTable): Promise<MadeTa
   const head = `${project}"list","digest":"${digest}","clock":${version}`
   if (rowDigests.length === 0) put(`${head}}\n`)
   let index = 0
-  await eachInSlices(chunksOf(rowDigests), (chunk) => {
+  await forEachYielding(chunksOf(rowDigests), (chunk) => {
     const place = `${index === 0 ? '' : `,"chunk_index":${index}`},"row_count":${rowDigests.length}`
     put(`${head}${place},"row_digests":[${chunk.map(quoted).join(',')}]}\n`)
     index++

@@ -1,6 +1,6 @@
 // Long tasks of one installation, one at a time: begun, looked at, and stopped with the process.
 
-export type MoveStatus = {
+export type TaskStatus = {
   /** `export /folder` */
   task: string
   phase: 'working' | 'done' | 'failed'
@@ -14,7 +14,7 @@ export type MoveStatus = {
   reason?: string
 }
 
-export type MoveTask = {
+export type Task = {
   signal: AbortSignal
   advanced(rows: number): void
   expects(rows: number): void
@@ -23,25 +23,25 @@ export type MoveTask = {
   notes(): string[]
 }
 
-export type MoveTasks = {
+export type Tasks = {
   /** @throws Error while another one runs */
-  begin(name: string, work: (task: MoveTask) => Promise<void>): MoveStatus
-  status(): MoveStatus | null
+  begin(name: string, work: (task: Task) => Promise<void>): TaskStatus
+  status(): TaskStatus | null
   stop(): Promise<void>
 }
 
-export function createMoveTasks(onEnd: (status: MoveStatus) => void): MoveTasks {
+export function createTasks(onEnd: (status: TaskStatus) => void): Tasks {
   const stopping = new AbortController()
-  let current: MoveStatus | null = null
+  let current: TaskStatus | null = null
   let running: Promise<void> | undefined
 
   return {
     begin(name, work) {
       if (running) throw new Error(`${current?.task} is running; there is one such task at a time`)
       if (stopping.signal.aborted) throw new Error('the server is shutting down')
-      const status: MoveStatus = { task: name, phase: 'working', rows: 0, of: 0, doing: '', notes: [] }
+      const status: TaskStatus = { task: name, phase: 'working', rows: 0, of: 0, doing: '', notes: [] }
       current = status
-      const task: MoveTask = {
+      const task: Task = {
         signal: stopping.signal,
         advanced(rows) {
           status.rows += rows

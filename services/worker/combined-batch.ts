@@ -1,41 +1,41 @@
 // Batches of several partitions applied as one: each insert and fold has a price of its own, however few the rows.
 import type { Batch } from '../core/log/log.ts'
 
-export type JoinedBatch = Batch & {
+export type CombinedBatch = Batch & {
   /** The batches that it is made of, one per partition. */
-  parts: Batch[]
+  members: Batch[]
 }
 
 /** The batches that were delivered. */
-export const partsOf = <One extends Pick<Batch, 'partition' | 'lastOffset'>>(
-  batch: One | JoinedBatch,
-): (One | Batch)[] => ('parts' in batch ? batch.parts : [batch])
+export const membersOf = <One extends Pick<Batch, 'partition' | 'lastOffset'>>(
+  batch: One | CombinedBatch,
+): (One | Batch)[] => ('members' in batch ? batch.members : [batch])
 
 /**
  * The rows of all of them, under the position of the first. Marks carry the positions of all: a partition may go to
  * another worker meanwhile, and be covered there before the rows of the others are marked.
  */
-export function joined(first: Batch, others: Batch[]): Batch | JoinedBatch {
+export function combined(first: Batch, others: Batch[]): Batch | CombinedBatch {
   if (others.length === 0) return first
-  const parts = [first, ...others]
-  const sum = (of: (part: Batch) => number): number => parts.reduce((total, part) => total + of(part), 0)
+  const members = [first, ...others]
+  const sum = (of: (member: Batch) => number): number => members.reduce((total, member) => total + of(member), 0)
   return {
     ...first,
-    records: parts.flatMap(({ records }) => records),
+    records: members.flatMap(({ records }) => records),
     rowCount: sum(({ rowCount }) => rowCount),
     patchCount: sum(({ patchCount }) => patchCount),
-    source: { bytes: parts.flatMap(({ source }) => ('bytes' in source ? source.bytes : [])) },
-    oldestMs: Math.min(...parts.map(({ oldestMs }) => oldestMs)),
-    parts,
-  } satisfies JoinedBatch
+    source: { bytes: members.flatMap(({ source }) => ('bytes' in source ? source.bytes : [])) },
+    oldestMs: Math.min(...members.map(({ oldestMs }) => oldestMs)),
+    members,
+  } satisfies CombinedBatch
 }
 
 const afterProject = Buffer.from(',"id":')
 /** A row of calls begins with its kind, its project and its id; a longer beginning is none of ours. */
-const maxHeadBytes = 4_096
+const maxPrefixBytes = 4_096
 
 /** Which partitions the rows of each project came from, for the statements that mark. */
-export type Marked = {
+export type DirtyPositions = {
   partitions: number[]
   positions: number[]
   /** Places of partitions, from 1 on; the first set is all of them. */
@@ -46,7 +46,7 @@ export type Marked = {
 }
 
 /** At these positions for every project. */
-export const markedAt = (at: Pick<Batch, 'partition' | 'lastOffset'>[]): Marked => ({
+export const dirtyAt = (at: Pick<Batch, 'partition' | 'lastOffset'>[]): DirtyPositions => ({
   partitions: at.map(({ partition }) => partition),
   positions: at.map(({ lastOffset }) => lastOffset),
   sets: [at.map((_, i) => i + 1)],
@@ -55,12 +55,12 @@ export const markedAt = (at: Pick<Batch, 'partition' | 'lastOffset'>[]): Marked 
 })
 
 /** A batch of calls: each project only for the partitions that hold rows of it, where the rows tell. */
-export function markedBy(batch: Pick<Batch, 'partition' | 'lastOffset'> | JoinedBatch): Marked {
-  const marked = markedAt(partsOf(batch))
-  if (!('parts' in batch)) return marked
+export function dirtyPositionsOf(batch: Pick<Batch, 'partition' | 'lastOffset'> | CombinedBatch): DirtyPositions {
+  const marked = dirtyAt(membersOf(batch))
+  if (!('members' in batch)) return marked
   const { sets, projects, set_of } = marked
   const known = new Map<string, number>([[String(sets[0]), 1]])
-  for (const [project, places] of placesOfProjects(batch) ?? []) {
+  for (const [project, places] of memberNumbersByProject(batch) ?? []) {
     const key = String(places)
     const set = known.get(key) ?? sets.push(places)
     known.set(key, set)
@@ -70,11 +70,11 @@ export function markedBy(batch: Pick<Batch, 'partition' | 'lastOffset'> | Joined
   return marked
 }
 
-/** Places of the parts that hold rows of a project, in their order; null when rows do not begin as those of calls do. */
-function placesOfProjects({ parts }: JoinedBatch): Map<string, number[]> | null {
+/** Places of the members that hold rows of a project, in their order; null when rows do not begin as those of calls do. */
+function memberNumbersByProject({ members }: CombinedBatch): Map<string, number[]> | null {
   const found = new Map<string, number[]>()
-  for (const [i, { source }] of parts.entries()) {
-    const heads = 'bytes' in source ? headsOf(source.bytes) : null
+  for (const [i, { source }] of members.entries()) {
+    const heads = 'bytes' in source ? rowPrefixesOf(source.bytes) : null
     const projects = heads && new Set(Array.from(heads, projectOf))
     if (!projects || projects.has(null)) return null
     for (const project of projects as Set<string>) {
@@ -87,12 +87,12 @@ function placesOfProjects({ parts }: JoinedBatch): Map<string, number[]> | null 
 }
 
 /** What stands before the ids of rows, each text once. */
-function headsOf(records: readonly Buffer[]): Set<string> | null {
+function rowPrefixesOf(records: readonly Buffer[]): Set<string> | null {
   const heads = new Set<string>()
   for (const rows of records)
     for (let at = 0; at < rows.length; ) {
       const end = rows.indexOf(afterProject, at)
-      if (end === -1 || end - at > maxHeadBytes) return null
+      if (end === -1 || end - at > maxPrefixBytes) return null
       heads.add(rows.toString('utf8', at, end))
       const newline = rows.indexOf(10, end)
       at = newline === -1 ? rows.length : newline + 1

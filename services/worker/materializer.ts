@@ -5,6 +5,6 @@ import type { TopicName } from '../core/log/topics.ts'
 /** Steps around the insert of a batch. Every step may run again for the same batch and must then change nothing. */
 export type Materializer = {
   topic: TopicName
-  before(batch: Batch): Promise<void>
-  after(batch: Batch): Promise<void>
+  beforeInsert(batch: Batch): Promise<void>
+  afterInsert(batch: Batch): Promise<void>
 }

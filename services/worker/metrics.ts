@@ -4,12 +4,12 @@ import type { TopicName } from '../core/log/topics.ts'
 import type { BatchReport } from './run.ts'
 
 export type WorkerMetrics = {
-  batch(report: BatchReport): void
-  retry(topic: TopicName): void
+  onBatch(report: BatchReport): void
+  onRetry(topic: TopicName): void
   /** Log records became part of so many calls, and so much feedback. */
-  joined(counts: { calls: number; feedback: number }): void
+  onJoined(counts: { calls: number; feedback: number }): void
   /** Shows how far the tables that are recomputed lag behind the rows. */
-  rollups(lags: () => { name: string; lagMs: number }[]): void
+  watchRollupLag(lags: () => { name: string; lagMs: number }[]): void
 }
 
 export function createWorkerMetrics(registry: Registry): WorkerMetrics {
@@ -53,17 +53,17 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     registers,
   })
   return {
-    batch(report) {
+    onBatch(report) {
       rows.labels(report.topic).inc(report.rows)
       if (report.deadLetters > 0) dead.labels(report.topic).inc(report.deadLetters)
       took.labels(report.topic).observe(report.tookMs / 1000)
       visible.labels(report.topic).observe(report.lagMs / 1000)
     },
-    joined(counts) {
+    onJoined(counts) {
       for (const [kind, count] of Object.entries(counts)) joins.labels(kind).inc(count)
     },
-    retry: (topic) => retries.labels(topic).inc(),
-    rollups(lags) {
+    onRetry: (topic) => retries.labels(topic).inc(),
+    watchRollupLag(lags) {
       new Gauge({
         name: 'callhouse_rollup_lag_seconds',
         help: 'Age of the oldest change that a recomputed table does not hold; reads compute what it lacks',

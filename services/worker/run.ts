@@ -1,26 +1,26 @@
 // The worker: takes batches from the log, applies them to the store, and moves the position last.
 
 import { pause } from '../core/concurrency/pause.ts'
-import { createQueue } from '../core/concurrency/serial-queue.ts'
+import { createSerialQueue } from '../core/concurrency/serial-queue.ts'
 import type { Batch, Log } from '../core/log/log.ts'
 import type { Progress } from '../core/log/progress.ts'
 import { type TopicName, topics } from '../core/log/topics.ts'
 import { type Store, StoreError } from '../core/store/store.ts'
 import { type CallMaterializer, createCallMaterializer, type NextPosition } from './calls/merge-fragments.ts'
 import { type Budget, createBudget } from './cleanup/budget.ts'
-import { createSweep } from './cleanup/deduplicate.ts'
-import { joined, partsOf } from './combined-batch.ts'
+import { createDeduplication } from './cleanup/deduplicate.ts'
+import { combined, membersOf } from './combined-batch.ts'
 import type { DeadLetters } from './dead-letters/dead-letters.ts'
-import { createLeaves } from './field-index/field-index.ts'
+import { createFieldIndex } from './field-index/field-index.ts'
 import { Held } from './held.ts'
 import type { Materializer } from './materializer.ts'
 import { createRollups, type Rollups } from './rollups/rollups.ts'
-import { createControl, type KeptRecords } from './split/control.ts'
-import { createGuarded } from './split/crash-apply.ts'
+import { createControlInsert, type KeptRecords } from './split/control.ts'
+import { createCrashGuard } from './split/crash-apply.ts'
 import { withoutCrashingRows } from './split/crash-bisect.ts'
 import type { CrashProbe } from './split/crash-probe.ts'
 import type { InFlight } from './split/in-flight.ts'
-import type { MonthRange } from './split/months.ts'
+import type { TimeRange } from './split/months.ts'
 import { createPortions, portionOf } from './split/portions.ts'
 import { type SegmentRow, withoutHeader } from './split/segment-rows.ts'
 import type { Views } from './views.ts'
@@ -45,13 +45,13 @@ export type WorkerDeps = {
   inFlight: InFlight
   probe?: CrashProbe
   /** What the log still holds: rows that went in before tell bad rows from tables that take nothing. */
-  records?: KeptRecords
+  keptRecords?: KeptRecords
   /** Whether the views that fill the tables are there, asked after each batch; absent: never asked. */
   views?: Views
   /** Whether the tables are still those of the log, asked after an outage and before counters. @throws Error when not */
   verify?(): Promise<void>
   /** Projects whose spans have log records that become part of them. */
-  joined?: () => readonly string[]
+  projectsWithLogRecords?: () => readonly string[]
   onBatch?(report: BatchReport): void
   /** An outage: the batch will be tried again after `retryMs`. */
   onRetry?(topic: TopicName, error: Error, retryMs: number): void
@@ -65,29 +65,29 @@ export type Worker = {
   status(): { status: 'ok' | 'degraded' | 'down'; reason?: string }
   rollups: Rollups
   /** Keeps the leaves of payloads. */
-  leafRollups: Rollups
+  fieldIndexRollups: Rollups
   /** Of all work in the background. */
   budget: Budget
   /** Runs a job between two batches. */
-  alone<T>(job: () => Promise<T>): Promise<T>
+  exclusive<T>(job: () => Promise<T>): Promise<T>
   /** Folds calls that large batches brought under two start times; part of the hourly housekeeping. */
-  sweepChanged(): Promise<number>
+  deduplicateChanged(): Promise<number>
   /** The same for everything that is stored. */
-  sweep(): Promise<number>
+  deduplicateAll(): Promise<number>
   /** Applies rows that were applied before once more, between two batches: what is there already stays as it is. */
   reapply(topic: TopicName, rows: SegmentRow[]): Promise<void>
   /** Makes the counters of a range due again. */
-  recount(range: MonthRange): Promise<void>
+  recount(range: TimeRange): Promise<void>
   /** Finishes the batch, the recompute and the sweep at hand, and stops. */
   stop(): Promise<void>
 }
 
 /** File system errors that pass; others mean that the log or the data folder is damaged. */
-const passing = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM', 'EBUSY'])
+const transientCodes = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM', 'EBUSY'])
 const isOutage = (error: unknown): error is Error =>
   error instanceof StoreError ||
   error instanceof Held ||
-  (error instanceof Error && passing.has((error as NodeJS.ErrnoException).code ?? ''))
+  (error instanceof Error && transientCodes.has((error as NodeJS.ErrnoException).code ?? ''))
 
 /** Refusals of a statement, one after the other, after which the worker counts as down. */
 const refusalsBeforeStuck = 6
@@ -121,7 +121,7 @@ function reasonOf(error: Error): string {
 }
 
 /** Batches of several partitions are applied together up to about this size. */
-const joinedBytes = 16 * 2 ** 20
+const combinedBytes = 16 * 2 ** 20
 const sizeOf = ({ records }: Batch): number => records.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
 
 /** So long after a batch more are taken to come. */
@@ -134,9 +134,13 @@ const crashesBeforeBisect = 2
 export function startWorker(deps: WorkerDeps): Worker {
   const { log, store, progress, deadLetters, inFlight, views } = deps
   const stopping = new AbortController()
-  const queue = createQueue()
-  const calls: CallMaterializer = createCallMaterializer(store, deps.joined)
-  const plain = (topic: TopicName): Materializer => ({ topic, before: async () => {}, after: async () => {} })
+  const queue = createSerialQueue()
+  const calls: CallMaterializer = createCallMaterializer(store, deps.projectsWithLogRecords)
+  const plain = (topic: TopicName): Materializer => ({
+    topic,
+    beforeInsert: async () => {},
+    afterInsert: async () => {},
+  })
   const plainTopics: TopicName[] = [
     'objects',
     'files',
@@ -154,7 +158,7 @@ export function startWorker(deps: WorkerDeps): Worker {
   const keeping = {
     store,
     verify: deps.verify,
-    committed: async () => (log.leads('calls') ? progress.readable(await log.committed('calls')) : []),
+    committed: async () => (log.ownsLeaderPartition('calls') ? progress.readable(await log.committed('calls')) : []),
   }
   let lastBatchMs = 0
   const budget = createBudget(() => Date.now() - lastBatchMs < busyMs, stopping.signal)
@@ -163,8 +167,8 @@ export function startWorker(deps: WorkerDeps): Worker {
     onError: (error) => deps.onRetry?.('calls', error, 0),
   })
 
-  const leaves = createLeaves({ store, budget })
-  const leafRollups = createRollups({
+  const leaves = createFieldIndex({ store, budget })
+  const fieldIndexRollups = createRollups({
     ...keeping,
     onError: (error) => void (stopping.signal.aborted || deps.onRetry?.('calls', error, 0)),
     table: [leaves.rollup],
@@ -172,14 +176,14 @@ export function startWorker(deps: WorkerDeps): Worker {
   })
   const touch = (): void => {
     lastBatchMs = Date.now()
-    rollups.touch()
-    leafRollups.touch()
+    rollups.onDirty()
+    fieldIndexRollups.onDirty()
   }
 
-  const { records } = deps
+  const { keptRecords: records } = deps
   const applyRows = createPortions({
     ...{ store, deadLetters, queue },
-    ...(records && { control: createControl({ store, deadLetters, records }) }),
+    ...(records && { control: createControlInsert({ store, deadLetters, records }) }),
   })
   /** @param sound rows that do not crash the engine, in groups, when others may; absent: all of the batch */
   const apply = async (
@@ -189,8 +193,8 @@ export function startWorker(deps: WorkerDeps): Worker {
   ): Promise<number> => {
     if (!sound) return applyRows(materializer, batch, undefined)
     const { topic } = batch
-    const guarded = createGuarded({
-      steps: inFlight.steps(partsOf(batch)[0] as Batch),
+    const guarded = createCrashGuard({
+      steps: inFlight.steps(membersOf(batch)[0] as Batch),
       apply: (rows) => applyRows(materializer, portionOf(batch, rows), rows),
       giveUp: ({ partition, offset, rowIndex, text }) =>
         deadLetters.add({
@@ -207,7 +211,7 @@ export function startWorker(deps: WorkerDeps): Worker {
   const stuck = Promise.withResolvers<void>()
 
   /** Repeats a step until it is done: nothing that was accepted is given up. Undefined when the worker was stopped. */
-  const untilDone = async <T>(topic: TopicName, step: () => Promise<T>): Promise<T | undefined> => {
+  const retryUntilDone = async <T>(topic: TopicName, step: () => Promise<T>): Promise<T | undefined> => {
     for (let refusals = 0, holds = 0, retryMs = 50; ; retryMs = Math.min(retryMs * 2, 5_000)) {
       try {
         if (failing.has(topic)) await deps.verify?.()
@@ -233,16 +237,16 @@ export function startWorker(deps: WorkerDeps): Worker {
   }
 
   /** Applies a batch and moves the position; returns the number of dead letters, undefined when it was stopped. */
-  const settle = async (materializer: Materializer, batch: Batch): Promise<number | undefined> => {
+  const commitBatch = async (materializer: Materializer, batch: Batch): Promise<number | undefined> => {
     const { topic } = batch
-    const parts = partsOf(batch)
-    const crashes = await untilDone(topic, async () => Math.max(...parts.map(inFlight.begin)))
+    const members = membersOf(batch)
+    const crashes = await retryUntilDone(topic, async () => Math.max(...members.map(inFlight.begin)))
     if (crashes === undefined) return undefined
     let sound: SegmentRow[][] | undefined
-    const dead = await untilDone(topic, async () => {
+    const dead = await retryUntilDone(topic, async () => {
       if (crashes >= crashesBeforeBisect)
         sound ??= await withoutCrashingRows(batch, {
-          ...{ deadLetters, findings: inFlight.findings(parts[0] as Batch), signal: stopping.signal },
+          ...{ deadLetters, findings: inFlight.findings(members[0] as Batch), signal: stopping.signal },
           ...(deps.probe && { probe: deps.probe }),
         })
       if (views?.isGone(topic)) await views.check(topic)
@@ -252,12 +256,12 @@ export function startWorker(deps: WorkerDeps): Worker {
     })
     const isDone =
       dead !== undefined &&
-      (await untilDone(topic, async () => {
-        const commits = parts.map(({ partition, lastOffset: offset }) => log.commit({ topic, partition, offset }))
+      (await retryUntilDone(topic, async () => {
+        const commits = members.map(({ partition, lastOffset: offset }) => log.commit({ topic, partition, offset }))
         for (const commit of await Promise.allSettled(commits)) if (commit.status === 'rejected') throw commit.reason
         return true
       }))
-    for (const part of parts) (isDone ? inFlight.end : inFlight.leave)(part)
+    for (const member of members) (isDone ? inFlight.end : inFlight.leave)(member)
     return isDone ? dead : undefined
   }
 
@@ -266,18 +270,19 @@ export function startWorker(deps: WorkerDeps): Worker {
 
   const consume = async (materializer: Materializer): Promise<void> => {
     for await (const first of log.consume(materializer.topic, stopping.signal)) {
-      const batch = joined(first, log.more(materializer.topic, joinedBytes - sizeOf(first)))
+      const batch = combined(first, log.takeMore(materializer.topic, combinedBytes - sizeOf(first)))
       if (batch.topic === 'calls')
-        for (const { partition, lastOffset } of partsOf(batch)) if (partition === 0) taken = Math.max(taken, lastOffset)
+        for (const { partition, lastOffset } of membersOf(batch))
+          if (partition === 0) taken = Math.max(taken, lastOffset)
       const unknown = batch.records.find((record) => record.version !== topics[batch.topic].version)
       if (unknown)
         throw new Error(
           `Record ${batch.topic}=${unknown.offset} has row version ${unknown.version}; this build knows ${topics[batch.topic].version}. Upgrade before starting.`,
         )
       const beganMs = Date.now()
-      const dead = await settle(materializer, batch)
+      const dead = await commitBatch(materializer, batch)
       if (dead === undefined) return
-      for (const { topic, partition, lastOffset: offset } of partsOf(batch))
+      for (const { topic, partition, lastOffset: offset } of membersOf(batch))
         progress.applied({ topic, partition, offset })
       if (batch.topic === 'calls') touch()
       deps.onBatch?.({
@@ -314,19 +319,19 @@ export function startWorker(deps: WorkerDeps): Worker {
   }
   const next: NextPosition = () => nextOf('calls')
 
-  const sweep = createSweep({
+  const sweep = createDeduplication({
     ...{ store, calls, queue, budget },
-    committed: async () => (log.leads('calls') ? log.committed('calls') : []),
+    committed: async () => (log.ownsLeaderPartition('calls') ? log.committed('calls') : []),
     next,
   })
 
   return {
     rollups,
-    leafRollups,
+    fieldIndexRollups: fieldIndexRollups,
     budget,
-    alone: queue.run,
+    exclusive: queue.run,
     async reapply(topic, rows) {
-      const materializer = topic === 'calls' ? calls.again(next) : plain(topic)
+      const materializer = topic === 'calls' ? calls.reapplied(next) : plain(topic)
       const { partition, offset } = await nextOf(topic)
       await applyRows(
         materializer,
@@ -339,13 +344,13 @@ export function startWorker(deps: WorkerDeps): Worker {
       touch()
     },
     async recount(range) {
-      await queue.run(async () => calls.recount(await next(), range))
+      await queue.run(async () => calls.markRangeDirty(await next(), range))
       touch()
     },
     async caughtUp() {
       await ready
       const ends = (await Promise.all(materializers.map(({ topic }) => log.end(topic)))).flat()
-      for (const { topic } of materializers) log.hurry(topic)
+      for (const { topic } of materializers) log.flush(topic)
       await Promise.race([progress.reach(ends, 2 ** 31 - 1, stopping.signal), stuck.promise])
     },
     status() {
@@ -355,12 +360,12 @@ export function startWorker(deps: WorkerDeps): Worker {
       const reason = views?.problem()
       return reason === undefined ? { status: 'ok' } : { status: 'down', reason }
     },
-    sweepChanged: sweep.changed,
-    sweep: sweep.all,
+    deduplicateChanged: sweep.changed,
+    deduplicateAll: sweep.all,
     async stop() {
       stopping.abort()
       leaves.stop()
-      await Promise.all([rollups.stop(), leafRollups.stop(), sweep.stop()])
+      await Promise.all([rollups.stop(), fieldIndexRollups.stop(), sweep.stop()])
       await running
       await queue.close()
     },

@@ -27,7 +27,7 @@ async function append(id: string): Promise<void> {
   }
   const rows = Buffer.from(`${JSON.stringify(row)}\n`)
   await server.now().log.append('calls', [{ rows, rowCount: 1, patchCount: 0, clock: 9n, key: project }])
-  server.now().log.hurry('calls')
+  server.now().log.flush('calls')
 }
 const views = async (): Promise<string> => {
   const loaded = loadConfig({ env: {}, argv: [] })

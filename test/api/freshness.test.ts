@@ -151,14 +151,14 @@ describe('a read', () => {
 
     // By now the oldest unapplied record is older than the bound: no further read waits, or hurries the log.
     const { log } = server.now()
-    const hurry = log.hurry
+    const hurry = log.flush
     let hurried = 0
-    log.hurry = (topic) => {
+    log.flush = (topic) => {
       hurried++
       hurry(topic)
     }
     const given = await read(late.id)
-    log.hurry = hurry
+    log.flush = hurry
     expect({ ...given, hurried }).toEqual({ isThere: false, stale: expect.stringMatching(/^\d{3,}$/), hurried: 0 })
 
     const { text } = await post(server.now().url, '/calls/query_stats', { project_id: project })

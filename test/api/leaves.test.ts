@@ -1,6 +1,6 @@
 // Leaves of payloads: derived once, also over a crash and for old rows; followed by deletes, moves and long orders.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createLeaves } from '../../services/worker/field-index/field-index.ts'
+import { createFieldIndex } from '../../services/worker/field-index/field-index.ts'
 import { baseUs, type CallWorld, complete, createCallWorld, end, rename, start } from '../fixtures/call-world.ts'
 import { createRandom } from '../fixtures/random.ts'
 
@@ -35,7 +35,7 @@ describe('deriving', () => {
     )
     await world.apply(calls)
     const { store } = world
-    const failing = createLeaves({
+    const failing = createFieldIndex({
       store: {
         ...store,
         command: (query, options) =>
@@ -163,7 +163,7 @@ describe('an order in which thousands share the first value', () => {
       ['output.word', 'asc', 4, 2],
     ]
     const before = await Promise.all(asked.map((one) => page(...one)))
-    const leaves = createLeaves({ store: world.store })
+    const leaves = createFieldIndex({ store: world.store })
     await leaves.rollup.derive({ partitions: [0], covered: [0], upto: [1_000_000], least: 0 })
     await world.store.command({
       name: 'test',

@@ -1,7 +1,7 @@
 // Log records of generative AI become part of calls, whichever of record and span comes first; those of agents are calls.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createEventMapping } from '../../services/ingest/otel/join.ts'
-import { createJoiner, mostEvents } from '../../services/worker/logs/joiner.ts'
+import { createJoiner, maxEvents } from '../../services/worker/logs/joiner.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan, flag, integer, text } from '../fixtures/otel.ts'
 import { runs } from '../fixtures/runs.ts'
@@ -261,14 +261,14 @@ describe('a join', () => {
   })
 
   it('takes the first thousand events of a span; the others stay logs', async () => {
-    const messages = Array.from({ length: runs(mostEvents + 200, 50_000) }, (_, n) =>
+    const messages = Array.from({ length: runs(maxEvents + 200, 50_000) }, (_, n) =>
       record(1, 'gen_ai.user.message', { timeUnixNano: ns(n), attributes: [integer('n', n)] }),
     )
     await sendLogs('join/flood', ...messages)
     await sendSpans('join/flood', span(1))
-    const call = await joined('join/flood', 1, mostEvents)
+    const call = await joined('join/flood', 1, maxEvents)
     const events = call.inputs['gen_ai.events'] as { n: number }[]
-    expect(events.map(({ n }) => n)).toEqual(Array.from({ length: mostEvents }, (_, n) => n))
+    expect(events.map(({ n }) => n)).toEqual(Array.from({ length: maxEvents }, (_, n) => n))
   })
 })
 

@@ -8,8 +8,8 @@ import { retryLater } from '../../services/core/http/errors.ts'
 import type { Position, RecordInput } from '../../services/core/log/log.ts'
 import type { TopicName } from '../../services/core/log/topics.ts'
 import { askServer } from '../../services/core/process/control-socket.ts'
-import { createMoveTasks, type MoveStatus } from '../../services/operations/tasks.ts'
-import { linesOf } from '../../services/operations/transfer/archive.ts'
+import { createTasks, type TaskStatus } from '../../services/operations/tasks.ts'
+import { readLines } from '../../services/operations/transfer/archive.ts'
 import { importFrom } from '../../services/operations/transfer/import.ts'
 import type { DeadLetter, DeadLetterSummary } from '../../services/worker/dead-letters/dead-letters.ts'
 import { type ChildServer, post, startChildServer } from '../fixtures/child-server.ts'
@@ -165,7 +165,7 @@ it('holds nothing of other projects when it is about one', async () => {
   await run(source.dataDir, 'move.export', one, other)
   for (const name of (await readdir(one)).filter((entry) => entry.endsWith('.zst'))) {
     const lines: string[] = []
-    for await (const line of linesOf(join(one, name))) lines.push(line.toString())
+    for await (const line of readLines(join(one, name))) lines.push(line.toString())
     expect(projectsIn(lines)).toEqual(new Set([other]))
   }
   expect((await readdir(one)).length).toBeGreaterThan(10)
@@ -179,7 +179,7 @@ function fakeLog(partitions: number, refuse: (appends: number) => Error | null) 
     taken,
     partitions: () => partitions,
     limits: { recordBytes: 4096 },
-    hurry() {},
+    flush() {},
     committed: async () => [],
     async append(topic: TopicName, records: RecordInput[]): Promise<Position> {
       const error = refuse(++appends)
@@ -195,13 +195,13 @@ const noBlobs = {
 }
 async function importInto(log: ReturnType<typeof fakeLog>, stateFile: string) {
   const clocks: bigint[] = []
-  const tasks = createMoveTasks(() => {})
+  const tasks = createTasks(() => {})
   const deadLetters = { add: async () => {} }
   const onClock = (clock: bigint) => void clocks.push(clock)
   const deps = { log, blobs: noBlobs, deadLetters, stateFile, waits: false, onClock }
   tasks.begin('import', (task) => importFrom(deps, join(folder, 'all'), task))
   await vi.waitUntil(() => tasks.status()?.phase !== 'working', { timeout: 60_000, interval: 10 })
-  return { ...(tasks.status() as MoveStatus), clocks }
+  return { ...(tasks.status() as TaskStatus), clocks }
 }
 
 it('waits for a log that is full, keeps the parts of a call together, and goes on after it was broken off', async () => {

@@ -148,7 +148,7 @@ beforeAll(async () => {
   await answers()
   await refreshed()
   // Leaves change no answer, and deriving them rests for seconds while batches come.
-  await server.now().worker?.leafRollups.refresh()
+  await server.now().worker?.fieldIndexRollups.refresh()
 })
 afterAll(() => server.remove())
 

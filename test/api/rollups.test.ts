@@ -4,7 +4,7 @@ import type { Batch, Position } from '../../services/core/log/log.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import { countProject, createCountMemory } from '../../services/query/calls/access/counts.ts'
 import { createCallMaterializer } from '../../services/worker/calls/merge-fragments.ts'
-import { joined } from '../../services/worker/combined-batch.ts'
+import { combined } from '../../services/worker/combined-batch.ts'
 import { createRollups } from '../../services/worker/rollups/rollups.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
@@ -120,11 +120,11 @@ const finished = (partition: number, lastOffset: number, projects: string[]): Ba
 it('marks a project of a joined batch for the partitions that its rows came from', async () => {
   const calls = createCallMaterializer(store)
   const odd = 'odd/"q\\ü,"id":'
-  const whole = joined(finished(0, 901, ['many/one', odd]), [
+  const whole = combined(finished(0, 901, ['many/one', odd]), [
     finished(2, 41, ['many/both']),
     finished(5, 7, [odd, 'many/both']),
   ])
-  await calls.before(whole)
+  await calls.beforeInsert(whole)
   const minute = 30_600_000
   await store.command({
     name: 'test',
@@ -133,7 +133,7 @@ it('marks a project of a joined batch for the partitions that its rows came from
     params: { odd },
   })
   // More rows than are looked up: the minutes are noted for the sweep too.
-  await calls.after({ ...whole, rowCount: 3_000 })
+  await calls.afterInsert({ ...whole, rowCount: 3_000 })
   for (const table of ['call_marks', 'call_unswept'])
     expect(
       await store.rows({
@@ -168,8 +168,8 @@ it('marks a joined batch whose rows do not tell their projects for every partiti
     ...{ topic: 'calls', partition, firstOffset: lastOffset, lastOffset, records: [], oldestMs: 0 },
     ...{ rowCount: 1, patchCount: 0, source: { bytes: [] } },
   })
-  const whole = joined(batch(0, 900), [batch(2, 40)])
-  await calls.before(whole)
+  const whole = combined(batch(0, 900), [batch(2, 40)])
+  await calls.beforeInsert(whole)
   const minute = 30_500_000
   await store.command({
     name: 'test',
@@ -177,7 +177,7 @@ it('marks a joined batch whose rows do not tell their projects for every partiti
       SELECT 'complete', '${projectId}', 'joined', 1, ${minute * 60_000_000}, ${minute * 60_000_000}, 't'`,
     params: {},
   })
-  await calls.after(whole)
+  await calls.afterInsert(whole)
   const marks = await store.rows({
     name: 'test',
     sql: `SELECT DISTINCT partition, toUInt32(position) AS position FROM callhouse.call_marks

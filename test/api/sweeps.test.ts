@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { lookupRows } from '../../services/worker/calls/merge-fragments.ts'
 import { createMerges } from '../../services/worker/cleanup/merges.ts'
-import { createSweeps } from '../../services/worker/cleanup/schedule.ts'
+import { scheduleCleanup } from '../../services/worker/cleanup/schedule.ts'
 import type { Worker } from '../../services/worker/run.ts'
 import { post } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
@@ -109,7 +109,7 @@ describe('counters beside work that is no batch', () => {
     ])
     await commit.came
     const fold = held(store, 'command', ({ name }: { name: string }) => name === 'calls-apply-fold')
-    const swept = (worker as Worker).sweep()
+    const swept = (worker as Worker).deduplicateAll()
     await fold.came
     commit.release()
     const last = await end()
@@ -124,7 +124,7 @@ describe('counters beside work that is no batch', () => {
     const { store, worker } = server.now()
     const before = await count()
     const queue = Promise.withResolvers<void>()
-    const waiting = worker?.alone(() => queue.promise)
+    const waiting = worker?.exclusive(() => queue.promise)
     await append(row(idOf(90_000), us, 5), 1)
     await new Promise((resolve) => setTimeout(resolve, 300))
     const text = row(idOf(90_001), us, 6)
@@ -149,7 +149,7 @@ it('comes once for many large batches, and again when more came meanwhile', asyn
     const began: number[] = []
     const errors: unknown[] = []
     let hours = 0
-    const sweeps = createSweeps({
+    const sweeps = scheduleCleanup({
       async sweep() {
         began.push(Date.now())
         await new Promise((resolve) => setTimeout(resolve, 100))
@@ -159,11 +159,11 @@ it('comes once for many large batches, and again when more came meanwhile', asyn
       onError: (error) => void errors.push(error),
     })
     const startMs = Date.now()
-    sweeps.touch()
-    sweeps.touch()
+    sweeps.onLargeBatch()
+    sweeps.onLargeBatch()
     await vi.advanceTimersByTimeAsync(1_050)
-    sweeps.touch()
-    sweeps.touch()
+    sweeps.onLargeBatch()
+    sweeps.onLargeBatch()
     await vi.advanceTimersByTimeAsync(20_000)
     expect(began.map((ms) => ms - startMs)).toEqual([1_000, 2_100])
     expect(errors).toHaveLength(1)
@@ -201,7 +201,7 @@ describe('beside many other calls', () => {
   it('a sweep reads what large batches brought, and finds one of it under two start times', async () => {
     const worker = server.now().worker as Worker
     await insert(0, many, '2026-02-01 00:00:00', 1_000)
-    await worker.sweepChanged()
+    await worker.deduplicateChanged()
     // A large batch: its minutes are marked, its calls were not looked up.
     await insert(many - 1, 200, '2026-03-01 00:00:00', 2_000)
     const [at] = await server.now().log.committed('calls')
@@ -215,14 +215,14 @@ describe('beside many other calls', () => {
     expect(await visible()).toEqual([{ n: many + 200 }])
     // What else reads in the background would count too.
     await worker.rollups.refresh()
-    await worker.leafRollups.refresh()
+    await worker.fieldIndexRollups.refresh()
     const before = await rowsRead()
-    expect(await worker.sweepChanged()).toBe(1)
+    expect(await worker.deduplicateChanged()).toBe(1)
     // A few granules of some tables, the fold included; all ids are sixty thousand.
     expect((await rowsRead()) - before).toBeLessThan(many / 2)
     expect(await visible()).toEqual([{ n: many + 199 }])
     const again = await rowsRead()
-    expect(await worker.sweepChanged()).toBe(0)
+    expect(await worker.deduplicateChanged()).toBe(0)
     expect((await rowsRead()) - again).toBeLessThan(1_000)
   })
 

@@ -8,7 +8,7 @@ import { createClock } from '../../services/core/clock/clock.ts'
 import type { ProjectId } from '../../services/core/ids.ts'
 import { askServer } from '../../services/core/process/control-socket.ts'
 import { type TrainingJobCreated, trainingJobRecord } from '../../services/events/training-jobs.ts'
-import { linesOf } from '../../services/operations/transfer/archive.ts'
+import { readLines } from '../../services/operations/transfer/archive.ts'
 import { requestKeyOf } from '../../services/training/idempotency.ts'
 import { createTrainingRoutes } from '../../services/training/routes.ts'
 import { basicAuth, post } from '../fixtures/child-server.ts'
@@ -234,7 +234,7 @@ describe('what is stored', () => {
       expect(before.length).toBeGreaterThan(8)
       await run('move.export', join(folder, 'out'))
       const lines: unknown[] = []
-      for await (const line of linesOf(join(folder, 'out', 'training_jobs-000001.jsonl.zst')))
+      for await (const line of readLines(join(folder, 'out', 'training_jobs-000001.jsonl.zst')))
         lines.push(JSON.parse(line.toString()))
       expect(lines).toHaveLength(before.length)
       expect(lines).toContainEqual(

@@ -113,7 +113,7 @@ describe('a store that refuses', () => {
       rows: async () => [],
       command: async () => {},
     }
-    const log: Pick<Log, 'consume' | 'commit' | 'committed' | 'end' | 'hurry' | 'leads' | 'more'> = {
+    const log: Pick<Log, 'consume' | 'commit' | 'committed' | 'end' | 'flush' | 'ownsLeaderPartition' | 'takeMore'> = {
       async *consume(topic) {
         if (topic === 'objects') yield { ...batchOf(lines), firstOffset: 1 + applied.length }
       },
@@ -123,9 +123,9 @@ describe('a store that refuses', () => {
       },
       committed: async () => [],
       end: async () => [],
-      hurry: () => {},
-      more: () => [],
-      leads: () => true,
+      flush: () => {},
+      takeMore: () => [],
+      ownsLeaderPartition: () => true,
     }
     const worker = startWorker({
       log: log as Log,
@@ -136,7 +136,7 @@ describe('a store that refuses', () => {
         list: async () => [],
       } as unknown as DeadLetters,
       inFlight: noInFlight,
-      records: async function* () {
+      keptRecords: async function* () {
         yield* applied
       },
       // Not those of what is kept about calls.

@@ -4,7 +4,7 @@ import type { TopicIdentity } from '../../services/core/log/log.ts'
 import { createProgress } from '../../services/core/log/progress.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import { register } from '../../services/worker/applied/adopt.ts'
-import { type Compared, compare } from '../../services/worker/applied/compare.ts'
+import { type ComparedState, compare } from '../../services/worker/applied/compare.ts'
 import { type Applied, readApplied, writeApplied } from '../../services/worker/applied/table.ts'
 import { watchApplied } from '../../services/worker/applied/watch.ts'
 import { createTestStore } from '../fixtures/store.ts'
@@ -23,7 +23,7 @@ describe('a log and what the tables remember', () => {
     identity: TopicIdentity,
     committed: number,
     applied: Applied,
-    tables: Compared['tables'] = { areEmpty: false, covered: none },
+    tables: ComparedState['tables'] = { areEmpty: false, covered: none },
   ) => {
     const { mismatch, fresh, missing } = compare({
       ...{ identities: [identity], committed: [calls(committed)], applied, tables },

@@ -74,12 +74,12 @@ describe('more', () => {
     const first = (await batches.next()).value as Batch
     const others: Batch[] = []
     await vi.waitFor(() => {
-      others.push(...log.more('calls', 2 ** 20))
+      others.push(...log.takeMore('calls', 2 ** 20))
       expect(others).toHaveLength(3)
     }, 60_000)
     // Nothing is given twice, and nothing of a partition whose batch is under way.
     await log.append('calls', [recordOf(['later'], { key: '0' })])
-    expect(log.more('calls', 2 ** 20)).toEqual([])
+    expect(log.takeMore('calls', 2 ** 20)).toEqual([])
     const all = [first, ...others]
     expect((await Promise.all(all.map(idsOf))).flat().sort()).toEqual(keys.map((key) => `a:${key}`))
     await Promise.all(
@@ -91,10 +91,10 @@ describe('more', () => {
     const next = (await batches.next()).value as Batch
     const one: Batch[] = []
     await vi.waitFor(() => {
-      one.push(...log.more('calls', 1))
+      one.push(...log.takeMore('calls', 1))
       expect(one.length).toBeGreaterThan(0)
     }, 60_000)
-    expect(log.more('calls', 0)).toEqual([])
+    expect(log.takeMore('calls', 0)).toEqual([])
     expect(one[0]?.partition).not.toBe(next.partition)
     await batches.return?.()
   })
@@ -150,7 +150,7 @@ describe('the group of workers', () => {
     let joined = 0
     firstLog.onJoined?.(() => void joined++)
     const first = worker(firstLog)
-    await toAll(edge, 'alone')
+    await toAll(edge, 'exclusive')
     await vi.waitFor(() => expect(first.ids).toHaveLength(4), 60_000)
     const joinedAlone = joined
     expect(joinedAlone).toBeGreaterThan(0)
@@ -164,7 +164,7 @@ describe('the group of workers', () => {
     expect(joined).toBeGreaterThan(joinedAlone)
     await first.stop()
     await toAll(edge, 'last')
-    const expected = ['alone', 'last', ...Array.from({ length: round }, (_, n) => `both${n}`)]
+    const expected = ['exclusive', 'last', ...Array.from({ length: round }, (_, n) => `both${n}`)]
     const wanted = expected.flatMap((name) => keys.map((key) => `${name}:${key}`)).sort()
     // The first one still holds its partitions; they go over when it leaves the group.
     expect(second.partitions.size).toBe(2)

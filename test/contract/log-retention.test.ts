@@ -207,7 +207,7 @@ test('a segment size of applied records is archived by itself when the log is qu
   const apply = async (id: string): Promise<void> => {
     const applied = applyRows(log, 'calls', 1)
     await log.append('calls', [recordOf([id])])
-    log.hurry('calls')
+    log.flush('calls')
     vi.advanceTimersByTime(1)
     await applied
   }

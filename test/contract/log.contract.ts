@@ -114,7 +114,7 @@ export function logContract(name: string, createDriver: () => Promise<LogDriver>
       const batches = log.consume('calls', never())[Symbol.asyncIterator]()
       const first = await batches.next()
       await log.append('calls', [recordOf(['b'])])
-      log.hurry('calls')
+      log.flush('calls')
       let isEarly = true
       const next = batches.next().then((result) => ({ result, isEarly }))
       await log.append('objects', [recordOf(['other'])])
@@ -200,7 +200,7 @@ export function logContract(name: string, createDriver: () => Promise<LogDriver>
       const log = await opened({ sealAfterMs: 3_600_000 })
       const delivered = applyRows(log, 'calls', 1)
       await log.append('calls', [recordOf(['a'])])
-      log.hurry('calls')
+      log.flush('calls')
       expect((await delivered).ids).toEqual(['a'])
     })
 

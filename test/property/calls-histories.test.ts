@@ -386,7 +386,7 @@ describe('histories of calls through HTTP', () => {
   })
 
   it('answers the same after the sweep and another restart', async () => {
-    await server.now().worker?.sweep()
+    await server.now().worker?.deduplicateAll()
     await server.restart()
     for (const project of projects) {
       expect(linesKeys(await query(project, { columns: ['id'] }))).toEqual(keysOf(model.shown(project)))

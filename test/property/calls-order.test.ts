@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createQueue } from '../../services/core/concurrency/serial-queue.ts'
+import { createSerialQueue } from '../../services/core/concurrency/serial-queue.ts'
 import type { Batch } from '../../services/core/log/log.ts'
 import { topics } from '../../services/core/log/topics.ts'
 import { createEmbeddedStore } from '../../services/core/store/chdb/chdb-store.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import { createCallMaterializer } from '../../services/worker/calls/merge-fragments.ts'
-import { createSweep } from '../../services/worker/cleanup/deduplicate.ts'
+import { createDeduplication } from '../../services/worker/cleanup/deduplicate.ts'
 import { createRandom, type Random } from '../fixtures/random.ts'
 import { limitMs, runs } from '../fixtures/runs.ts'
 
@@ -180,20 +180,20 @@ describe('rows of a call, in any order of arrival', () => {
         oldestMs: 0,
       }
       const crashAfter = round < 30 && random.chance(0.3) ? random.below(3) : 3
-      await materializer.before(batch)
+      await materializer.beforeInsert(batch)
       if (crashAfter > 0) {
         const { rowsRead } = await store.insert(topics.calls, { file })
         expect(rowsRead).toBe(rows.length)
         await merge()
       }
-      if (crashAfter > 1) await materializer.after(batch)
+      if (crashAfter > 1) await materializer.afterInsert(batch)
       await merge()
       if (crashAfter < 3) materializer = createCallMaterializer(store)
       else for (const { history, to } of slices) history.applied = to
     }
     if (sweep)
-      await createSweep({
-        ...{ store, calls: materializer, queue: createQueue(), committed: async () => [] },
+      await createDeduplication({
+        ...{ store, calls: materializer, queue: createSerialQueue(), committed: async () => [] },
         next: async () => ({ partition: 0, offset: 1 }),
       }).all()
     const got = await store.rows<Row>({ name: 'visible', sql: visible, params: { project } })

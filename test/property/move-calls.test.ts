@@ -1,6 +1,6 @@
 // Any history of calls, written out as rows of the log and applied again in any order and grouping, gives the same calls.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createQueue } from '../../services/core/concurrency/serial-queue.ts'
+import { createSerialQueue } from '../../services/core/concurrency/serial-queue.ts'
 import { topics } from '../../services/core/log/topics.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import type { CallPart } from '../../services/events/calls.ts'
@@ -8,7 +8,7 @@ import { createCallWriter } from '../../services/events/calls-writer.ts'
 import { sources } from '../../services/operations/transfer/exported-tables.ts'
 import { createPages } from '../../services/operations/transfer/pages.ts'
 import { createCallMaterializer } from '../../services/worker/calls/merge-fragments.ts'
-import { createSweep } from '../../services/worker/cleanup/deduplicate.ts'
+import { createDeduplication } from '../../services/worker/cleanup/deduplicate.ts'
 import { baseUs, complete, end, rename, start } from '../fixtures/call-world.ts'
 import { createRandom } from '../fixtures/random.ts'
 import { createTestStore } from '../fixtures/store.ts'
@@ -77,13 +77,13 @@ async function apply(lines: readonly Buffer[]): Promise<void> {
     const some = lines.slice(at, at + 1 + random.below(400))
     const patchCount = some.filter((line) => !line.includes('"kind":"complete"')).length
     const batch = { partition: 0, rowCount: some.length, patchCount, lastOffset: ++applied }
-    await materializer.before(batch as never)
+    await materializer.beforeInsert(batch as never)
     expect(await store.insert(topics.calls, { bytes: some })).toEqual({ rowsRead: some.length })
-    await materializer.after(batch)
+    await materializer.afterInsert(batch)
     at += some.length
   }
-  await createSweep({
-    ...{ store, calls: materializer, queue: createQueue(), committed: async () => [] },
+  await createDeduplication({
+    ...{ store, calls: materializer, queue: createSerialQueue(), committed: async () => [] },
     next: async () => ({ partition: 0, offset: ++applied }),
   }).all()
 }
@@ -93,7 +93,7 @@ async function exported(): Promise<Buffer[]> {
   const lines: string[] = []
   for (const source of sources.filter(({ topic }) => topic === 'calls'))
     for await (const chunk of pages.chunks(source)) {
-      expect(chunk.lacking).toBe(0)
+      expect(chunk.withoutPayload).toBe(0)
       lines.push(...chunk.lines.toString().split('\n').filter(Boolean))
     }
   return [...new Set(lines)].sort().map((line) => Buffer.from(`${line}\n`))

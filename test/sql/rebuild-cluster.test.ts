@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { topics } from '../../services/core/log/topics.ts'
 import type { Query, Store } from '../../services/core/store/store.ts'
-import { createShadow, type SharedServer } from '../../services/operations/rebuild/shadow-tables.ts'
+import { createShadowTables, type SharedServer } from '../../services/operations/rebuild/shadow-tables.ts'
 import { createStateTable } from '../../services/operations/rebuild/state.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
@@ -36,10 +36,10 @@ async function statementsOf(server: SharedServer): Promise<string[]> {
   const state = createStateTable(recording, server)
   await state.claim()
   const plan = { tables: ['calls', 'payloads'], helpers: ['call_keys'], scratch: ['calls_batch'], sinks: ['turns'] }
-  const shadow = createShadow(recording, { ...plan, topic: topics.calls }, server)
+  const shadow = createShadowTables(recording, { ...plan, topic: topics.calls }, server)
   await shadow.create(views)
   await shadow.mirror('calls')
-  await shadow.settled(new AbortController().signal)
+  await shadow.awaitOlderInserts(new AbortController().signal)
   await shadow.exchange()
   await shadow.drop()
   await state.clear()

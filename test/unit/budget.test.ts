@@ -20,10 +20,10 @@ async function share(isBusy: boolean): Promise<{ share: number; runs: number[] }
   const budget = createBudget(() => isBusy, stopping.signal)
   let isOver = false
   let tookMs = 0
-  const running = { hurried: 0, others: 0 }
+  const running = { urgent: 0, others: 0 }
   const runs = [0, 0, 0]
-  const work = async (n: number, ms: number, isHurried: boolean): Promise<void> => {
-    const kind = isHurried ? 'hurried' : 'others'
+  const work = async (n: number, ms: number, isUrgent: boolean): Promise<void> => {
+    const kind = isUrgent ? 'urgent' : 'others'
     while (!isOver)
       await budget.run(
         async () => {
@@ -33,7 +33,7 @@ async function share(isBusy: boolean): Promise<{ share: number; runs: number[] }
           tookMs += ms
           runs[n] = (runs[n] as number) + 1
         },
-        { isHurried },
+        { isUrgent },
       )
   }
   const all = [work(0, 100, true), work(1, 200, false), work(2, 50, false)]
@@ -63,15 +63,15 @@ it('lets what is in a hurry go first, and goes on after a failure', async () => 
     await after(10)
     if (name === 'first') throw new Error('no')
   }
-  const first = budget.run(piece('first'), { isHurried: true })
+  const first = budget.run(piece('first'), { isUrgent: true })
   first.catch(() => undefined)
   const others = [budget.run(piece('slow')), budget.run(piece('slow'))]
   await vi.advanceTimersByTimeAsync(50)
-  const hurried = budget.run(piece('hurried'), { isHurried: true })
+  const urgent = budget.run(piece('urgent'), { isUrgent: true })
   await vi.advanceTimersByTimeAsync(5_000)
-  await Promise.all([...others, hurried])
+  await Promise.all([...others, urgent])
   await expect(first).rejects.toThrow('no')
-  expect(order).toEqual(['first', 'hurried', 'slow', 'slow'])
+  expect(order).toEqual(['first', 'urgent', 'slow', 'slow'])
 })
 
 it('lets what is in a hurry run beside a long piece, with rests of its own', async () => {
@@ -80,9 +80,9 @@ it('lets what is in a hurry run beside a long piece, with rests of its own', asy
   await vi.advanceTimersByTimeAsync(2_000)
   let isOver = false
   let runs = 0
-  const hurried = (async () => {
+  const urgent = (async () => {
     while (!isOver) {
-      await budget.run(() => after(100), { isHurried: true })
+      await budget.run(() => after(100), { isUrgent: true })
       runs++
     }
   })()
@@ -91,15 +91,15 @@ it('lets what is in a hurry run beside a long piece, with rests of its own', asy
   expect(runs).toBeLessThan(12)
   isOver = true
   await vi.advanceTimersByTimeAsync(60_000)
-  await Promise.all([long, hurried])
+  await Promise.all([long, urgent])
 })
 
 it('rests no more once the process ends', async () => {
   vi.useRealTimers()
   const ending = new AbortController()
   const budget = createBudget(() => true, ending.signal)
-  await budget.run(() => sleep(50), { isHurried: true })
-  const waiting = budget.run(async () => 'done', { isHurried: true })
+  await budget.run(() => sleep(50), { isUrgent: true })
+  const waiting = budget.run(async () => 'done', { isUrgent: true })
   ending.abort()
   const beganMs = Date.now()
   expect(await waiting).toBe('done')

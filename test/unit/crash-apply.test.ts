@@ -43,14 +43,14 @@ async function starts(ends: (ids: string[]) => boolean, refuses = (_: string[]) 
       rows: async () => [],
       command: async () => {},
     }
-    const log: Pick<Log, 'consume' | 'commit' | 'committed' | 'more' | 'leads'> = {
+    const log: Pick<Log, 'consume' | 'commit' | 'committed' | 'takeMore' | 'ownsLeaderPartition'> = {
       async *consume(topic) {
         if (topic === 'objects') yield batch
       },
       commit: async (_: Position) => outcome.resolve('committed'),
       committed: async () => [],
-      more: () => [],
-      leads: () => false,
+      takeMore: () => [],
+      ownsLeaderPartition: () => false,
     }
     const worker = startWorker({
       ...{ log: log as Log, store: store as Store, inFlight: createInFlight(dir) },

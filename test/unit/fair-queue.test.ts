@@ -11,7 +11,7 @@ function watched(queue: FairQueue<string>) {
   return {
     begun,
     ask(key: string | undefined, name: string, request?: object): () => void {
-      return queue.ask(
+      return queue.request(
         key,
         (leave) => {
           begun.push(name)
@@ -67,9 +67,9 @@ describe('turns', () => {
       count++
       leave()
       leave()
-      if (count < 100) queue.ask('a', again)
+      if (count < 100) queue.request('a', again)
     }
-    queue.ask('a', again)
+    queue.request('a', again)
     expect([count, queue.waiting(), queue.keys()]).toEqual([100, 0, 0])
   })
 })
@@ -197,7 +197,7 @@ it('keeps its rules in any history of asking, leaving and taking back', () => {
         if (one.is === 'ask') {
           const asked: One = { key: one.key, n, passedBy: new Map() }
           waiting.push(asked)
-          asked.takeBack = queue.ask(one.key, (leave) => {
+          asked.takeBack = queue.request(one.key, (leave) => {
             asked.leave = leave
             begins(asked)
           })

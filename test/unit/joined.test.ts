@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { Batch, Log, Position } from '../../services/core/log/log.ts'
 import type { Progress } from '../../services/core/log/progress.ts'
 import { type Store, StoreError } from '../../services/core/store/store.ts'
-import { joined, partsOf } from '../../services/worker/combined-batch.ts'
+import { combined, membersOf } from '../../services/worker/combined-batch.ts'
 import type { DeadLetter, DeadLetters } from '../../services/worker/dead-letters/dead-letters.ts'
 import { startWorker } from '../../services/worker/run.ts'
 import { noInFlight } from '../../services/worker/split/in-flight.ts'
@@ -26,16 +26,16 @@ const parts = [batchOf(3), batchOf(0), batchOf(7)] as const
 
 it('is one batch with the rows of all', async () => {
   const [first, ...others] = parts
-  const batch = joined(first, [...others])
+  const batch = combined(first, [...others])
   expect(batch).toMatchObject({ partition: 3, lastOffset: 12, rowCount: 12, patchCount: 3, oldestMs: 93 })
-  expect(partsOf(batch)).toEqual(parts)
+  expect(membersOf(batch)).toEqual(parts)
   const places = (await segmentRows(batch)).map(
     ({ partition, offset, rowIndex, text }) => `${partition}/${offset}/${rowIndex} ${JSON.parse(`${text}`).id}`,
   )
   expect(places).toEqual(
     [3, 0, 7].flatMap((p) => [`${p}/11/0 ${p}-0`, `${p}/11/1 ${p}-1`, `${p}/12/0 ${p}-2`, `${p}/12/1 ${p}-3`]),
   )
-  expect(joined(first, [])).toBe(first)
+  expect(combined(first, [])).toBe(first)
 })
 
 /** A worker that finds these batches; the first commits of these partitions fail. */
@@ -52,7 +52,7 @@ function start(insert: (lines: string[]) => void, failing: number[] = []) {
       if (topic === 'objects') yield first
       if (topic === 'objects') stopped.resolve()
     },
-    more: (topic, bytes) => (topic === 'objects' && bytes > 1_000 ? [...others] : []),
+    takeMore: (topic, bytes) => (topic === 'objects' && bytes > 1_000 ? [...others] : []),
     async commit(position) {
       const at = failing.indexOf(position.partition)
       if (at !== -1) {
@@ -62,7 +62,7 @@ function start(insert: (lines: string[]) => void, failing: number[] = []) {
       commits.push(position)
     },
     committed: async () => [],
-    leads: () => false,
+    ownsLeaderPartition: () => false,
   }
   const store: Partial<Store> = {
     async insert(_topic, source) {

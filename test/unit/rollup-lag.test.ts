@@ -23,9 +23,9 @@ const lags = () => rollups.lag().map(({ name, lagMs }) => `${name} ${lagMs}`)
 it('grows from the first change, and ends with a recompute', async () => {
   start()
   expect(lags()).toEqual(['call_counts 0', 'call_stats 0'])
-  rollups.touch()
+  rollups.onDirty()
   await vi.advanceTimersByTimeAsync(1_000)
-  rollups.touch()
+  rollups.onDirty()
   await vi.advanceTimersByTimeAsync(500)
   expect(lags()).toEqual(['call_counts 1500', 'call_stats 1500'])
   await rollups.refresh()
@@ -35,11 +35,11 @@ it('grows from the first change, and ends with a recompute', async () => {
 
 it('of changes that come while it recomputes begins with that recompute', async () => {
   start()
-  rollups.touch()
+  rollups.onDirty()
   let isTouched = false
   during = async () => {
     await vi.advanceTimersByTimeAsync(10)
-    if (!isTouched) rollups.touch()
+    if (!isTouched) rollups.onDirty()
     isTouched = true
   }
   await rollups.refresh()
@@ -53,14 +53,14 @@ it('of changes that come while it recomputes begins with that recompute', async 
 it('goes on growing while recomputing fails, and is nothing where another worker recomputes', async () => {
   start()
   during = () => Promise.reject(new Error('outage'))
-  rollups.touch()
+  rollups.onDirty()
   await vi.advanceTimersByTimeAsync(1_000)
   await expect(rollups.refresh()).rejects.toThrow('outage')
   expect(lags()).toEqual(['call_counts 1000', 'call_stats 1000'])
   await rollups.stop()
 
   start(() => [])
-  rollups.touch()
+  rollups.onDirty()
   await vi.advanceTimersByTimeAsync(1_000)
   await rollups.refresh()
   expect(lags()).toEqual(['call_counts 0', 'call_stats 0'])

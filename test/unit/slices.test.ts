@@ -1,6 +1,6 @@
 // Long work gives others their turn, and works of one line follow each other.
 import { describe, expect, it } from 'vitest'
-import { createLine, eachInSlices } from '../../services/core/concurrency/slices.ts'
+import { createLine, forEachYielding } from '../../services/core/concurrency/slices.ts'
 
 const spin = (ms: number): void => {
   for (const from = performance.now(); performance.now() - from < ms; );
@@ -14,7 +14,7 @@ describe('slices', () => {
       setImmediate(() => seen.push(`after ${item}`))
       spin(12)
     }
-    await eachInSlices(['a', 'b', 'c'], visit)
+    await forEachYielding(['a', 'b', 'c'], visit)
     expect(seen).toEqual(['a', 'after a', 'b', 'after b', 'c', 'after c'])
   })
 
@@ -22,8 +22,8 @@ describe('slices', () => {
     const visit = (item: number) => {
       if (item === 2) throw new Error('two')
     }
-    await expect(eachInSlices([1, 2, 3], visit)).rejects.toThrow('two')
-    await eachInSlices([], visit)
+    await expect(forEachYielding([1, 2, 3], visit)).rejects.toThrow('two')
+    await forEachYielding([], visit)
   })
 })
 

@@ -5,7 +5,7 @@ import { parseProjectId } from '../../core/ids.ts'
 import type { Log } from '../../core/log/log.ts'
 import type { ControlHandler } from '../../core/process/control-socket.ts'
 import type { Store } from '../../core/store/store.ts'
-import type { MoveTask, MoveTasks } from '../../operations/tasks.ts'
+import type { Task, Tasks } from '../../operations/tasks.ts'
 import { exportTo } from '../../operations/transfer/export.ts'
 import { importFrom } from '../../operations/transfer/import.ts'
 import type { DeadLetters } from '../../worker/dead-letters/dead-letters.ts'
@@ -17,12 +17,12 @@ type MoveDeps = {
   log: Log
   blobs: Blobs
   deadLetters: DeadLetters
-  tasks: MoveTasks
+  tasks: Tasks
   onClock(clock: bigint): void
   /** Whether this process applies what it imports. */
   applies: boolean
   /** Absent where the tables are not files of this machine. */
-  backup?: ((folder: string, task: MoveTask) => Promise<void>) | undefined
+  backup?: ((folder: string, task: Task) => Promise<void>) | undefined
 }
 
 export const moveCommands =

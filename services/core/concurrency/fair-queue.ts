@@ -10,7 +10,7 @@ export type FairQueue<Key> = {
    * @returns takes it back as long as it waits
    * @throws what `refused` makes, when too many of the key wait
    */
-  ask(key: Key | undefined, begin: Begin, request?: object): () => void
+  request(key: Key | undefined, begin: Begin, request?: object): () => void
   waiting(): number
   /** Keys that wait or have a place. */
   keys(): number
@@ -27,7 +27,7 @@ type Options = {
 }
 
 /** What is known of a key while it has a place or waits for one. */
-type Line = {
+type KeyQueue = {
   running: number
   waiting: number
   /** Requests that wait, with the number of their parts that do. */
@@ -35,20 +35,20 @@ type Line = {
   first: Waiting | undefined
   last: Waiting | undefined
   /** Its neighbours in the circle of lines that wait. */
-  before: Line
-  after: Line
+  before: KeyQueue
+  after: KeyQueue
 }
 
 type Waiting = { begin(): void; request: object; before: Waiting | undefined; after: Waiting | undefined }
 
-function newLine(): Line {
-  const line = { running: 0, waiting: 0, requests: new Map(), first: undefined, last: undefined } as unknown as Line
+function newKeyQueue(): KeyQueue {
+  const line = { running: 0, waiting: 0, requests: new Map(), first: undefined, last: undefined } as unknown as KeyQueue
   line.before = line
   line.after = line
   return line
 }
 
-function add(line: Line, one: Waiting): void {
+function add(line: KeyQueue, one: Waiting): void {
   one.before = line.last
   if (line.last === undefined) line.first = one
   else line.last.after = one
@@ -57,7 +57,7 @@ function add(line: Line, one: Waiting): void {
   line.requests.set(one.request, (line.requests.get(one.request) ?? 0) + 1)
 }
 
-function remove(line: Line, { request, before, after }: Waiting): void {
+function remove(line: KeyQueue, { request, before, after }: Waiting): void {
   if (before === undefined) line.first = after
   else before.after = after
   if (after === undefined) line.last = before
@@ -76,15 +76,15 @@ function remove(line: Line, { request, before, after }: Waiting): void {
 export function createFairQueue<Key>(options: Options): FairQueue<Key> {
   const { places, maxWaitingPerKey = Number.POSITIVE_INFINITY, maxWaiting = Number.POSITIVE_INFINITY } = options
   const half = Math.ceil(places / 2)
-  const lines = new Map<Key, Line>()
+  const lines = new Map<Key, KeyQueue>()
   const letIn = new WeakSet<object>()
   /** Between the line that had its turn last and the one whose turn is next. */
-  const circle = newLine()
+  const circle = newKeyQueue()
   let linesWaiting = 0
   let waiting = 0
   let free = places
 
-  function enterCircle(line: Line): void {
+  function enterCircle(line: KeyQueue): void {
     line.before = circle.before
     line.after = circle
     circle.before.after = line
@@ -92,20 +92,20 @@ export function createFairQueue<Key>(options: Options): FairQueue<Key> {
     linesWaiting++
   }
 
-  function leaveCircle(line: Line): void {
+  function leaveCircle(line: KeyQueue): void {
     line.before.after = line.after
     line.after.before = line.before
     linesWaiting--
   }
 
-  const mayGo = ({ running }: Line, areOthersWaiting: boolean): boolean =>
+  const mayGo = ({ running }: KeyQueue, areOthersWaiting: boolean): boolean =>
     running === 0 ? free > 0 : free > 1 && (running < half || !areOthersWaiting)
 
-  function forget(key: Key | undefined, line: Line): void {
+  function forget(key: Key | undefined, line: KeyQueue): void {
     if (key !== undefined && line.running + line.waiting === 0) lines.delete(key)
   }
 
-  function start(key: Key | undefined, line: Line, begin: Begin): void {
+  function start(key: Key | undefined, line: KeyQueue, begin: Begin): void {
     free--
     line.running++
     let hasLeft = false
@@ -135,13 +135,13 @@ export function createFairQueue<Key>(options: Options): FairQueue<Key> {
     }
   }
 
-  function take(line: Line, one: Waiting): void {
+  function take(line: KeyQueue, one: Waiting): void {
     remove(line, one)
     waiting--
     if (line.waiting === 0) leaveCircle(line)
   }
 
-  function throwUnlessRoom(line: Line, isLetIn: boolean): void {
+  function throwUnlessRoom(line: KeyQueue, isLetIn: boolean): void {
     const share = Math.max(1, Math.floor(maxWaiting / (linesWaiting + (line.waiting === 0 ? 1 : 0))))
     const isRoom = isLetIn
       ? line.waiting < Math.max(maxWaitingPerKey, share)
@@ -150,8 +150,8 @@ export function createFairQueue<Key>(options: Options): FairQueue<Key> {
   }
 
   return {
-    ask(key, begin, request) {
-      const line = (key === undefined ? undefined : lines.get(key)) ?? newLine()
+    request(key, begin, request) {
+      const line = (key === undefined ? undefined : lines.get(key)) ?? newKeyQueue()
       const isNext = line.waiting === 0 && mayGo(line, linesWaiting > 0)
       if (!isNext) throwUnlessRoom(line, request !== undefined && letIn.has(request))
       if (request !== undefined) letIn.add(request)
@@ -205,7 +205,7 @@ export function placeIn<Key>(
       signal?.removeEventListener('abort', onAbort)
       resolve(leave)
     }
-    const takeBack = queue.ask(key, begin, request)
+    const takeBack = queue.request(key, begin, request)
     if (isWaiting) signal?.addEventListener('abort', onAbort, { once: true })
   })
 }

@@ -1,13 +1,13 @@
 // Runs jobs one after the other, in the order in which they were given.
 
-export type Queue = {
+export type SerialQueue = {
   /** Rejects after `close`. */
   run<T>(job: () => Promise<T>): Promise<T>
   /** Takes no more jobs; resolves when those at hand are done. */
   close(): Promise<void>
 }
 
-export function createQueue(): Queue {
+export function createSerialQueue(): SerialQueue {
   let last: Promise<unknown> = Promise.resolve()
   let closed = false
   return {

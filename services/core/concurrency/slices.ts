@@ -2,14 +2,14 @@
 import { setImmediate } from 'node:timers/promises'
 
 /** Work goes on for so long before others have their turn. */
-const sliceMs = 10
+const maxHoldMs = 10
 
 /** Visits every item, and lets others have their turn in between. */
-export async function eachInSlices<Item>(items: Iterable<Item>, visit: (item: Item) => void): Promise<void> {
+export async function forEachYielding<Item>(items: Iterable<Item>, visit: (item: Item) => void): Promise<void> {
   let begunMs = performance.now()
   for (const item of items) {
     visit(item)
-    if (performance.now() - begunMs < sliceMs) continue
+    if (performance.now() - begunMs < maxHoldMs) continue
     await setImmediate()
     begunMs = performance.now()
   }

@@ -1,6 +1,6 @@
 // The OpenAPI 3.1 document, generated from the declared routes.
 import { z } from 'zod'
-import { eachInSlices } from '../concurrency/slices.ts'
+import { forEachYielding } from '../concurrency/slices.ts'
 import type { Route } from './route.ts'
 
 type Json = Record<string, unknown>
@@ -87,7 +87,7 @@ const components = {
 /** The document of the routes under their first path and under each alias; others have their turn while it is made. */
 export async function openapiDocument(routes: readonly Route[], version: string): Promise<Json> {
   const paths: Record<string, Json> = {}
-  await eachInSlices(routes, (route) => {
+  await forEachYielding(routes, (route) => {
     for (const [index, path] of [route.path, ...(route.aliases ?? [])].entries()) {
       const shown = path.replaceAll('*}', '}')
       paths[shown] ??= {}

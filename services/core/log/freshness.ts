@@ -61,7 +61,7 @@ export function createFreshness(deps: {
     if (missing.length === 0) return 'current'
     const lagMs = log.health().lagMs
     if (!asked && lagMs > boundMs) return stale(lagMs)
-    for (const topic of new Set(missing.map((p) => p.topic))) log.hurry(topic)
+    for (const topic of new Set(missing.map((p) => p.topic))) log.flush(topic)
     if (await progress.reach(missing, boundMs, signal)) return 'waited'
     return stale(Math.max(1, log.health().lagMs))
   }

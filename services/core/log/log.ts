@@ -112,7 +112,7 @@ export type Log = {
    * What waits in other partitions of the topic, to be applied together with the batch that `consume` delivered last:
    * about `bytes` of it at most, one batch of each partition that has none under way. Each is committed on its own.
    */
-  more(topic: TopicName, bytes: number): Batch[]
+  takeMore(topic: TopicName, bytes: number): Batch[]
   /** Makes the position durable: everything up to it is applied and will not be delivered again. */
   commit(position: Position): Promise<void>
   /** Last committed position of each partition. */
@@ -134,12 +134,12 @@ export type Log = {
   /** The tables are known to hold everything up to these positions: only that may be removed by age. */
   remembered(positions: readonly Position[]): void
   /** A reader waits: seal what is there now, so that the next batch comes at once. */
-  hurry(topic: TopicName): void
+  flush(topic: TopicName): void
   /**
    * Whether this process applies partition 0 of the topic: of several workers one keeps the rollups and the hourly
    * housekeeping. For a moment it may be two, or none.
    */
-  leads(topic: TopicName): boolean
+  ownsLeaderPartition(topic: TopicName): boolean
   /** Partitions of a topic; rows of calls are split by them (`createCallWriter`). */
   partitions(topic: TopicName): number
   /** A record above this costs more: rows of calls are split before it, and a single row goes to blob storage first. */

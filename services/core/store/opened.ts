@@ -8,7 +8,7 @@ import type { Query, QueryOptions, Store } from './store.ts'
 export type OpenedStore = Pick<Store, 'rows' | 'bytes'>
 
 /** Answers of JSON that become values within some 25 ms, with what is done with them. */
-const mostHere = 1024 * 1024
+const maxAnswerBytes = 1024 * 1024
 
 /** By which a thread that begins anew knows the answer to its query. */
 export const answerKey = ({ sql, params }: Query, format: string): string =>
@@ -23,7 +23,7 @@ export function openedOnly(store: Pick<Store, 'bytes'>): OpenedStore {
     throwUnlessOpened(query)
     const answer = await store.bytes(query, format, options)
     // What comes in other formats never becomes values.
-    if (answer.length > mostHere && format.startsWith('JSON'))
+    if (answer.length > maxAnswerBytes && format.startsWith('JSON'))
       moveWork({ key: answerKey(query, format), bytes: answer })
     return answer
   }

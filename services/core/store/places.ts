@@ -7,7 +7,7 @@ const maxWaitingPerProject = 32
 /** Statements that may wait, an equal share for each project that has some. */
 const maxWaiting = 2_000
 
-export const createPlaces = (pool: string, connections: number): FairQueue<string> =>
+export const createConnectionQueue = (pool: string, connections: number): FairQueue<string> =>
   createFairQueue({
     places: connections,
     maxWaitingPerKey: maxWaitingPerProject,

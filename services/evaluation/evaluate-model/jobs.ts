@@ -11,7 +11,7 @@ import { type EvaluateDeps, evaluateModel } from './evaluate-model.ts'
 
 export type JobDeps = EvaluateDeps & {
   store: Pick<Store, 'rows'>
-  log: Pick<Log, 'append' | 'leads'>
+  log: Pick<Log, 'append' | 'ownsLeaderPartition'>
   clock: Clock
   logger: Pick<Logger, 'info' | 'warn'>
 }
@@ -68,7 +68,7 @@ export function startEvaluationJobs(deps: JobDeps): EvaluationJobs {
   }
 
   async function runBeside(job: EvaluationJob): Promise<void> {
-    if (signal.aborted || !log.leads('evaluation_jobs')) return
+    if (signal.aborted || !log.ownsLeaderPartition('evaluation_jobs')) return
     const shared = rowsOf.get(job.projectId) ?? { rows: createFairQueue<string>({ places: mostRows + 1 }), jobs: 0 }
     shared.jobs++
     rowsOf.set(job.projectId, shared)
@@ -84,7 +84,7 @@ export function startEvaluationJobs(deps: JobDeps): EvaluationJobs {
 
   function take(job: EvaluationJob): void {
     let isWaiting = true
-    const takeBack = jobs.ask(job.projectId, (leave) => {
+    const takeBack = jobs.request(job.projectId, (leave) => {
       isWaiting = false
       const work = runBeside(job).finally(() => {
         running.delete(work)
@@ -123,7 +123,7 @@ export function startEvaluationJobs(deps: JobDeps): EvaluationJobs {
     while (isDue && !signal.aborted) {
       isDue = false
       // Another worker runs them.
-      if (!log.leads('evaluation_jobs')) return takeBackAll()
+      if (!log.ownsLeaderPartition('evaluation_jobs')) return takeBackAll()
       await look().catch((error: unknown) => {
         if (!signal.aborted) logger.warn({ error: String(error).slice(0, 500) }, 'evaluation jobs cannot be read')
       })
@@ -135,7 +135,7 @@ export function startEvaluationJobs(deps: JobDeps): EvaluationJobs {
     if (looking !== undefined || signal.aborted) return
     looking = work().finally(() => {
       looking = undefined
-      if (isDue && !signal.aborted && log.leads('evaluation_jobs')) touch()
+      if (isDue && !signal.aborted && log.ownsLeaderPartition('evaluation_jobs')) touch()
     })
   }
 

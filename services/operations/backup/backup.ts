@@ -12,8 +12,8 @@ import { type TopicName, topics } from '../../core/log/topics.ts'
 import { packageVersion } from '../../core/process/version.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Worker } from '../../worker/run.ts'
-import type { MoveTask } from '../tasks.ts'
-import { makeEmpty } from '../transfer/export.ts'
+import type { Task } from '../tasks.ts'
+import { makeEmptyFolder } from '../transfer/export.ts'
 import {
   type BackupFile,
   copyFile,
@@ -30,7 +30,7 @@ type BackupDeps = {
   dataDir: string
   store: Pick<Store, 'rows' | 'command'>
   log: Pick<Log, 'committed'>
-  worker: Pick<Worker, 'alone'>
+  worker: Pick<Worker, 'exclusive'>
   /** A rebuild exchanges tables and keeps half-filled ones. */
   isRebuilding(): Promise<boolean>
   /** Where large files lie if not in the data folder. */
@@ -57,13 +57,13 @@ const frozenOf = (dataDir: string): string => join(dataDir, 'clickhouse/shadow',
 type Table = { name: string; uuid: string }
 
 /** What an earlier process froze and did not copy takes space as soon as the tables merge: it goes first. */
-export function backupOf(deps: BackupDeps): (folder: string, task: MoveTask) => Promise<void> {
+export function backupOf(deps: BackupDeps): (folder: string, task: Task) => Promise<void> {
   rmSync(frozenOf(deps.dataDir), { recursive: true, force: true })
   return (folder, task) => backupTo(deps, folder, task)
 }
 
 /** @throws Error with a line for the operator */
-async function backupTo(deps: BackupDeps, folder: string, task: MoveTask): Promise<void> {
+async function backupTo(deps: BackupDeps, folder: string, task: Task): Promise<void> {
   const { dataDir, store, log, worker } = deps
   const engineDir = join(dataDir, 'clickhouse')
   const shadow = frozenOf(dataDir)
@@ -71,7 +71,7 @@ async function backupTo(deps: BackupDeps, folder: string, task: MoveTask): Promi
   const begunAt = new Date().toISOString()
   if (await deps.isRebuilding()) throw new Error('a table is being rebuilt, or its rebuild is unfinished: end it first')
   if (!relative(dataDir, folder).startsWith('..')) throw new Error('the backup must not lie in the data folder')
-  await makeEmpty(folder)
+  await makeEmptyFolder(folder)
   await mkdir(data, { mode: 0o750 })
   await rm(shadow, { recursive: true, force: true })
 
@@ -150,7 +150,7 @@ async function backupTo(deps: BackupDeps, folder: string, task: MoveTask): Promi
 
   try {
     task.doing('freezes the tables')
-    const { positions, frozen, links, earlier } = await worker.alone(freeze)
+    const { positions, frozen, links, earlier } = await worker.exclusive(freeze)
     task.doing('copies')
     // Retention may take the older segments away meanwhile: what is left must be without gaps.
     for (const [topic, files] of earlier)

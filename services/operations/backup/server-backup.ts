@@ -3,11 +3,11 @@ import type { KafkaGroup } from '../../core/log/kafka/group.ts'
 import type { TopicSurvey } from '../../core/log/kafka/survey.ts'
 import { packageVersion } from '../../core/process/version.ts'
 import { shadowDatabaseOf } from '../rebuild/shadow-tables.ts'
-import { makeEmpty } from '../transfer/export.ts'
+import { makeEmptyFolder } from '../transfer/export.ts'
 import { parseDestination } from './destination.ts'
 import { eachOf } from './folder.ts'
 import { type ServerManifest, writeServerManifest } from './server-manifest.ts'
-import { LeftRunning, runOnServer, type ServerWork, toldOf } from './server-work.ts'
+import { LeftRunning, operatorError, runOnServer, type ServerWork } from './server-work.ts'
 
 type ServerBackupDeps = ServerWork & {
   database: string
@@ -135,13 +135,13 @@ export async function backupServer(deps: ServerBackupDeps, folder: string, to: s
       throw new Error('a table is being rebuilt, or its rebuild is unfinished: end it first')
   }
 
-  await makeEmpty(folder)
+  await makeEmptyFolder(folder)
   await refuseRebuilds()
   const begunAt = new Date().toISOString()
   try {
     await takeOver()
   } catch (error) {
-    throw toldOf(error, destination)
+    throw operatorError(error, destination)
   }
   try {
     const all = await tablesOf(deps, database)
@@ -151,7 +151,7 @@ export async function backupServer(deps: ServerBackupDeps, folder: string, to: s
     print(`backup ${folder}: holds ${tables.length} tables fast`)
     const noted = await positions()
     const counts = await hold(tables).catch((error: unknown) => {
-      throw toldOf(error, destination)
+      throw operatorError(error, destination)
     })
     await refuseRebuilds()
     if (JSON.stringify(await tablesOf(deps, database)) !== JSON.stringify(all))

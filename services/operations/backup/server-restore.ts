@@ -9,7 +9,7 @@ import { type Destination, parseDestination } from './destination.ts'
 import { eachOf } from './folder.ts'
 import { engineVersion, rowsOf, tablesOf } from './server-backup.ts'
 import { readServerManifest, type ServerManifest } from './server-manifest.ts'
-import { runOnServer, type ServerWork, toldOf } from './server-work.ts'
+import { operatorError, runOnServer, type ServerWork } from './server-work.ts'
 import { unfinishedTable } from './unfinished.ts'
 
 type ServerRestoreDeps = ServerWork & {
@@ -63,7 +63,7 @@ export async function restoreServer(deps: ServerRestoreDeps, folder: string, fro
   const destination: Destination = parseDestination(from === '' ? manifest.destination : from)
   const run = (sql: string) =>
     store.command({ name: 'restore.prepare', sql, params: {} }, aside).catch((error: unknown) => {
-      throw toldOf(error, destination)
+      throw operatorError(error, destination)
     })
 
   const [here, engine] = [await packageVersion(), await engineVersion(deps)]

@@ -14,11 +14,11 @@ export type ServerWork = {
 
 const aside = { background: true }
 const firstMs = 20
-const mostMs = 1_000
+const maxWaitMs = 1_000
 /** How long an end is waited for. */
 const patienceMs = 5_000
 /** How often progress is told. */
-const tellMs = 10_000
+const progressEveryMs = 10_000
 
 const accessDenied = 497
 /** Names as in system.errors. */
@@ -39,7 +39,7 @@ const plain = (message: string): string =>
     .slice(0, 1_000)
 
 /** An error of the server as a line for the operator. */
-export function toldOf(error: unknown, { shown }: Destination): Error {
+export function operatorError(error: unknown, { shown }: Destination): Error {
   const text = error instanceof Error ? error.message : String(error)
   const code = error instanceof StoreError && error.code ? error.code : Number(/Code: (\d+)/.exec(text)?.[1] ?? 0)
   if (code === accessDenied)
@@ -92,7 +92,7 @@ export async function runOnServer(
   let toldAt = performance.now()
   try {
     await store.command({ name: isBackup ? 'backup.begin' : 'restore.begin', sql: begin, params: {} }, aside)
-    for (let waitMs = firstMs; ; waitMs = Math.min(mostMs, waitMs * 2)) {
+    for (let waitMs = firstMs; ; waitMs = Math.min(maxWaitMs, waitMs * 2)) {
       const found = await look()
       if (found === undefined) throw new Error('it was restarted, or forgot what it was doing')
       if (/^(BACKUP_CREATED|RESTORED)$/.test(found.status)) return
@@ -102,7 +102,7 @@ export async function runOnServer(
         await end()
       }
       if (endedAt !== undefined && performance.now() - endedAt > patienceMs) break
-      if (performance.now() - toldAt > tellMs) {
+      if (performance.now() - toldAt > progressEveryMs) {
         toldAt = performance.now()
         const mib = (bytes: number) => Math.round(bytes / 2 ** 20)
         print(isBackup ? `${mib(found.size)} MiB so far` : `${mib(found.done)} of ${mib(found.size)} MiB`)
@@ -111,7 +111,7 @@ export async function runOnServer(
     }
   } catch (error) {
     if (signal.aborted) throw new Error('ended before it was done')
-    throw toldOf(error, destination)
+    throw operatorError(error, destination)
   }
   throw new LeftRunning(
     'ended before it was done; the ClickHouse server ends its work when the file under way is copied',

@@ -1,14 +1,14 @@
 // Makes a table anew from the log: kept records are applied as by a second worker.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createQueue } from '../../core/concurrency/serial-queue.ts'
+import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Batch, Position } from '../../core/log/log.ts'
 import { type TopicName, topics } from '../../core/log/topics.ts'
 import { createCallMaterializer } from '../../worker/calls/merge-fragments.ts'
 import { createPortions } from '../../worker/split/portions.ts'
 import { isPatch } from '../../worker/split/segment-rows.ts'
-import type { Kind, KindDeps, Task } from './kind.ts'
-import { keptRows } from './replay-reader.ts'
-import { createShadow, type ShadowPlan, shadowDatabaseOf } from './shadow-tables.ts'
+import type { KindDeps, RebuildKind, RebuildTask } from './kind.ts'
+import { replayBatches } from './replay-reader.ts'
+import { createShadowTables, type ShadowPlan, shadowDatabaseOf } from './shadow-tables.ts'
 
 const topicPlans: Partial<Record<string, Omit<ShadowPlan, 'tables' | 'topic'>>> = {
   calls: {
@@ -27,18 +27,20 @@ const patienceMs = 10_000
 
 const sum = (numbers: number[]): number => numbers.reduce((all, one) => all + one, 0)
 
-export function fromLog(deps: KindDeps, table: string, topic: TopicName): Kind {
+export function fromLog(deps: KindDeps, table: string, topic: TopicName): RebuildKind {
   const { store, log, worker, server } = deps
   const shadowDatabase = shadowDatabaseOf(server)
-  const shadow = createShadow(store, { tables: [table], topic: topics[topic], ...topicPlans[table] }, server)
+  const shadow = createShadowTables(store, { tables: [table], topic: topics[topic], ...topicPlans[table] }, server)
   let refused = 0
   const apply = createPortions({
     store: shadow.store,
     deadLetters: { add: async () => void refused++ },
-    queue: createQueue(),
+    queue: createSerialQueue(),
   })
   const materializer =
-    table === 'calls' ? createCallMaterializer(shadow.store) : { topic, before: async () => {}, after: async () => {} }
+    table === 'calls'
+      ? createCallMaterializer(shadow.store)
+      : { topic, beforeInsert: async () => {}, afterInsert: async () => {} }
   const byPartition = (positions: Position[]): number[] => {
     const offsets: number[] = []
     for (const { partition, offset } of positions) offsets[partition] = offset
@@ -49,7 +51,7 @@ export function fromLog(deps: KindDeps, table: string, topic: TopicName): Kind {
    * Ends of the log, once the tables in use have them too: the fold takes the patches of a call from them, and would
    * miss those that only the shadow has seen.
    */
-  const appliedEnds = async (task: Task): Promise<number[]> => {
+  const appliedEnds = async (task: RebuildTask): Promise<number[]> => {
     const wanted = await ends()
     for (const beganMs = Date.now(); ; await sleep(server ? 100 : 20, undefined, { signal: task.signal })) {
       const committed = byPartition(await log.committed(topic))
@@ -59,7 +61,7 @@ export function fromLog(deps: KindDeps, table: string, topic: TopicName): Kind {
   }
 
   /** Rows of the old table, a month of a project at a time; their versions tell which ones count. */
-  const takeOver = async (task: Task): Promise<void> => {
+  const takeOver = async (task: RebuildTask): Promise<void> => {
     const pieces = await store.rows<{ partition: string; project: string; n: number }>({
       name: 'rebuild.pieces',
       sql: `SELECT _partition_id AS partition, project_id AS project, toFloat64(count()) AS n FROM callhouse.${table}
@@ -79,14 +81,14 @@ export function fromLog(deps: KindDeps, table: string, topic: TopicName): Kind {
         aside,
       )
       const tookMs = performance.now() - beganMs
-      await task.advanced({ cursor: task.cursor, rows: Number(n), tookMs, done, of: pieces.length })
+      await task.onProgress({ cursor: task.cursor, rows: Number(n), tookMs, done, of: pieces.length })
     }
   }
 
-  const applyUpTo = async (task: Task, to: number[]): Promise<void> => {
+  const applyUpTo = async (task: RebuildTask, to: number[]): Promise<void> => {
     for (const [partition, end] of to.entries()) {
       const records = deps.records(topic, partition, (task.cursor[partition] ?? 0) + 1, end)
-      for await (const { rows, lastOffset, oldestMs } of keptRows(topic, partition, records)) {
+      for await (const { rows, lastOffset, oldestMs } of replayBatches(topic, partition, records)) {
         task.signal.throwIfAborted()
         const beganMs = performance.now()
         const batch: Batch = {
@@ -96,13 +98,13 @@ export function fromLog(deps: KindDeps, table: string, topic: TopicName): Kind {
         await apply(materializer, batch, rows)
         const tookMs = performance.now() - beganMs
         const cursor = to.map((_, one) => (one === partition ? lastOffset : (task.cursor[one] ?? 0)))
-        await task.advanced({ cursor, rows: rows.length, tookMs, done: sum(cursor), of: sum(to) })
+        await task.onProgress({ cursor, rows: rows.length, tookMs, done: sum(cursor), of: sum(to) })
       }
     }
   }
 
   /** When the oldest kept record came that is still to be applied, and whether others were before it. */
-  const firstKept = async (task: Task, to: number[]) => {
+  const firstKept = async (task: RebuildTask, to: number[]) => {
     let isCut = false
     let atMs = 0
     for (const [partition, end] of to.entries()) {
@@ -133,18 +135,18 @@ export function fromLog(deps: KindDeps, table: string, topic: TopicName): Kind {
    * Other processes apply batches meanwhile. What they write to the old table is mirrored to the new one from before
    * the last pass on, so that no read misses a row. A call that was folded with a row of the old table is folded again.
    */
-  const finishBesideOthers = async (task: Task, exchange: () => Promise<void>): Promise<void> => {
-    task.rush()
+  const finishBesideOthers = async (task: RebuildTask, exchange: () => Promise<void>): Promise<void> => {
+    task.unthrottle()
     await shadow.mirror(table)
-    await shadow.settled(task.signal)
+    await shadow.awaitOlderInserts(task.signal)
     const before = await ends().then((to) => to.map((_, partition) => task.cursor[partition] ?? 0))
     await applyUpTo(task, await ends())
     await exchange()
-    await shadow.settled(task.signal)
+    await shadow.awaitOlderInserts(task.signal)
     const committed = byPartition(await log.committed(topic))
     for (const [partition, from] of before.entries()) {
       const records = deps.records(topic, partition, from + 1, committed[partition] ?? 0)
-      for await (const { rows } of keptRows(topic, partition, records)) await worker.reapply(topic, rows)
+      for await (const { rows } of replayBatches(topic, partition, records)) await worker.reapply(topic, rows)
     }
   }
 
@@ -161,7 +163,7 @@ export function fromLog(deps: KindDeps, table: string, topic: TopicName): Kind {
         const to = await appliedEnds(task)
         await applyUpTo(task, to)
         if (sum(await ends()) - sum(to) < fewRecords) break
-        task.hurry()
+        task.raiseRate()
       }
       // Counted in this order the new one has at least what the old one had.
       const before = await countOf('callhouse')
@@ -176,14 +178,14 @@ export function fromLog(deps: KindDeps, table: string, topic: TopicName): Kind {
     finish: (task, exchange) =>
       server
         ? finishBesideOthers(task, exchange)
-        : worker.alone(async () => {
-            task.rush()
+        : worker.exclusive(async () => {
+            task.unthrottle()
             // What the tables in use have not got yet is applied to the new ones afterwards.
             await applyUpTo(task, await ends())
             await exchange()
           }),
     async after() {
-      if (table === 'calls') await worker.sweep()
+      if (table === 'calls') await worker.deduplicateAll()
     },
   }
 }

@@ -5,7 +5,7 @@ import type { TopicName } from '../../core/log/topics.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Rollups } from '../../worker/rollups/rollups.ts'
 import type { Worker } from '../../worker/run.ts'
-import type { Shadow, SharedServer } from './shadow-tables.ts'
+import type { ShadowTables, SharedServer } from './shadow-tables.ts'
 
 export type KindDeps = {
   store: Store
@@ -18,36 +18,36 @@ export type KindDeps = {
 }
 
 /** What of the worker a rebuild needs; where it is alone in its process, nothing has to wait for it. */
-export type RebuildingWorker = Pick<Worker, 'alone' | 'sweep' | 'reapply'> & {
-  rollups: Pick<Rollups, 'alone'>
-  leafRollups: Pick<Rollups, 'alone'>
+export type RebuildingWorker = Pick<Worker, 'exclusive' | 'deduplicateAll' | 'reapply'> & {
+  rollups: Pick<Rollups, 'exclusive'>
+  fieldIndexRollups: Pick<Rollups, 'exclusive'>
 }
 
 /** What one rebuild tells and keeps while it works. */
-export type Task = {
+export type RebuildTask = {
   /**
    * How far it got: by partition the last record of the log, or the time (us) before which everything is done. Kept
    * over a kill; empty at the beginning.
    */
   cursor: number[]
   /** A portion is done and durable; rests. */
-  advanced(portion: { cursor: number[]; rows: number; tookMs: number; done: number; of: number }): Promise<void>
+  onProgress(portion: { cursor: number[]; rows: number; tookMs: number; done: number; of: number }): Promise<void>
   note(text: string): void
   /** Later passes are faster: what comes in meanwhile must not outrun them. */
-  hurry(): void
+  raiseRate(): void
   /** Rests no more: others wait. */
-  rush(): void
+  unthrottle(): void
   signal: AbortSignal
 }
 
-export type Kind = {
-  shadow: Shadow
+export type RebuildKind = {
+  shadow: ShadowTables
   /** Steps after the tables were made, once. */
   begin(signal: AbortSignal): Promise<void>
   /** Fills the shadow as far as it can while everything goes on. */
-  fill(task: Task): Promise<void>
+  fill(task: RebuildTask): Promise<void>
   /** Fills in the rest and calls `exchange` while nothing writes to the tables. */
-  finish(task: Task, exchange: (options?: { background: boolean }) => Promise<void>): Promise<void>
+  finish(task: RebuildTask, exchange: (options?: { background: boolean }) => Promise<void>): Promise<void>
   /** Steps after the exchange. */
   after(): Promise<void>
 }

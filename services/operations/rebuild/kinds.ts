@@ -2,14 +2,14 @@
 import type { Position } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
 import { createCallMaterializer } from '../../worker/calls/merge-fragments.ts'
-import { createLeaves } from '../../worker/field-index/field-index.ts'
-import { hoursOf } from '../../worker/rollups/hours.ts'
+import { createFieldIndex } from '../../worker/field-index/field-index.ts'
+import { readHourRanges } from '../../worker/rollups/hours.ts'
 import { type Rollup, rollupTable } from '../../worker/rollups/rollups.ts'
 import { statement } from '../../worker/statements.ts'
 import { fromLog } from './from-log.ts'
-import type { Kind, KindDeps, Task } from './kind.ts'
-import { copyOfCalls, type Origin } from './lineage.ts'
-import { createShadow, shadowDatabaseOf } from './shadow-tables.ts'
+import type { KindDeps, RebuildKind, RebuildTask } from './kind.ts'
+import { copyOfCalls, type Lineage } from './lineage.ts'
+import { createShadowTables, shadowDatabaseOf } from './shadow-tables.ts'
 
 const hourUs = 3_600_000_000
 const aside = { background: true }
@@ -18,10 +18,10 @@ const ownPartition = 2 ** 32 - 1
 
 async function eachWindow(
   store: Store,
-  task: Task,
-  work: (window: { fromUs: number; beforeUs: number }) => Promise<void>,
+  task: RebuildTask,
+  work: (window: { fromUs: number; beforeExclusiveUs: number }) => Promise<void>,
 ): Promise<void> {
-  const windows = await hoursOf(store, task.cursor[0] ?? 0)
+  const windows = await readHourRanges(store, task.cursor[0] ?? 0)
   const of = windows.reduce((sum, { rows }) => sum + rows, 0)
   let done = 0
   for (const window of windows) {
@@ -29,20 +29,20 @@ async function eachWindow(
     const beganMs = performance.now()
     await work(window)
     done += window.rows
-    await task.advanced({
-      ...{ cursor: [window.beforeUs], rows: window.rows, tookMs: performance.now() - beganMs, done, of },
+    await task.onProgress({
+      ...{ cursor: [window.beforeExclusiveUs], rows: window.rows, tookMs: performance.now() - beganMs, done, of },
     })
   }
 }
 
-function fromCalls({ store, server }: KindDeps, table: string, select: string): Kind {
-  const shadow = createShadow(store, { tables: [table] }, server)
+function fromCalls({ store, server }: KindDeps, table: string, select: string): RebuildKind {
+  const shadow = createShadowTables(store, { tables: [table] }, server)
   const shadowDatabase = shadowDatabaseOf(server)
   return {
     shadow,
     async begin(signal) {
       await shadow.mirror(table)
-      await shadow.settled(signal)
+      await shadow.awaitOlderInserts(signal)
     },
     // In order with the batches of this process: some of these tables keep what came last.
     fill: (task) =>
@@ -72,20 +72,20 @@ const straddlingLeaves = (shadowDatabase: string, sinceUs: number) => ({
 /** Numbers of groups are the time at which they were written, in us; clocks of processes differ. */
 const straddlingUs = 600_000_000
 
-function fromMarks({ store, log, worker, server }: KindDeps, name: string): Kind {
+function fromMarks({ store, log, worker, server }: KindDeps, name: string): RebuildKind {
   const plan = { tables: rollupTables[name] as string[], helpers: ['call_marks'] }
-  const shadow = createShadow(store, plan, server)
+  const shadow = createShadowTables(store, plan, server)
   const isLeaves = name === 'payload_leaves'
-  const keeper = isLeaves ? worker.leafRollups : worker.rollups
+  const keeper = isLeaves ? worker.fieldIndexRollups : worker.rollups
   const marker = createCallMaterializer(shadow.store)
   let covered = new Map<number, number>()
 
   const recompute = async (
-    task: Task,
+    task: RebuildTask,
     due: { partition: number; covered: number; upto: number }[],
     through: Store = shadow.store,
   ): Promise<void> => {
-    const leaves = isLeaves ? createLeaves({ store: through }) : undefined
+    const leaves = isLeaves ? createFieldIndex({ store: through }) : undefined
     const rollup = (leaves?.rollup ?? rollupTable.find((one) => one.name === name)) as Rollup
     const range = {
       partitions: due.map(({ partition }) => partition),
@@ -105,7 +105,7 @@ function fromMarks({ store, log, worker, server }: KindDeps, name: string): Kind
   }
 
   /** What was marked since the rebuild began, also by batches that are not committed yet. */
-  const catchUp = async (task: Task, through?: Store): Promise<void> => {
+  const catchUp = async (task: RebuildTask, through?: Store): Promise<void> => {
     const committed: Position[] = await log.committed('calls')
     const due = committed.map(({ partition, offset }) => ({
       partition,
@@ -120,25 +120,25 @@ function fromMarks({ store, log, worker, server }: KindDeps, name: string): Kind
     shadow,
     async begin(signal) {
       await shadow.mirror('call_marks')
-      await shadow.settled(signal)
+      await shadow.awaitOlderInserts(signal)
     },
     async fill(task) {
-      await eachWindow(store, task, async ({ fromUs, beforeUs }) => {
+      await eachWindow(store, task, async ({ fromUs, beforeExclusiveUs }) => {
         // Hours since 1970 as positions: they grow, and are the same when a portion is done again.
         const position = Math.max(1, fromUs / hourUs)
-        await marker.recount({ partition: ownPartition, offset: position }, { fromUs, beforeUs })
+        await marker.markRangeDirty({ partition: ownPartition, offset: position }, { fromUs, beforeExclusiveUs })
         await recompute(task, [{ partition: ownPartition, covered: position - 1, upto: position }])
       })
       await catchUp(task)
     },
     finish: (task, exchange) =>
-      keeper.alone(async () => {
+      keeper.exclusive(async () => {
         await catchUp(task)
         const before = covered
         await exchange(aside)
         if (!server) return
         // Another process may have counted into the old table since.
-        await shadow.settled(task.signal)
+        await shadow.awaitOlderInserts(task.signal)
         const since = Date.now() * 1_000 - straddlingUs
         if (isLeaves) await store.command(straddlingLeaves(shadowDatabaseOf(server), since), aside)
         covered = before
@@ -149,7 +149,7 @@ function fromMarks({ store, log, worker, server }: KindDeps, name: string): Kind
 }
 
 /** How a table is made anew; throws when it is not. */
-export function kindOf(deps: KindDeps, table: string, origin: Origin): Kind {
+export function kindOf(deps: KindDeps, table: string, origin: Lineage): RebuildKind {
   if (origin?.from === 'log') return fromLog(deps, table, origin.topic)
   if (origin?.from === 'calls') return fromCalls(deps, table, origin.select)
   const group = Object.entries(rollupTables).find(([, tables]) => tables.includes(table))
@@ -157,5 +157,5 @@ export function kindOf(deps: KindDeps, table: string, origin: Origin): Kind {
   throw new Error(`${table} cannot be rebuilt: nothing else holds its rows`)
 }
 
-export const isRebuildable = (table: string, origin: Origin): boolean =>
+export const isRebuildable = (table: string, origin: Lineage): boolean =>
   origin?.from === 'log' || origin?.from === 'calls' || Object.values(rollupTables).flat().includes(table)

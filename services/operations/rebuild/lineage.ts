@@ -2,9 +2,9 @@
 
 import { type TopicName, topics } from '../../core/log/topics.ts'
 import type { Query, Store } from '../../core/store/store.ts'
-import type { MonthRange } from '../../worker/split/months.ts'
+import type { TimeRange } from '../../worker/split/months.ts'
 
-export type Origin = { from: 'log'; topic: TopicName } | { from: 'calls'; select: string } | { from: 'marks' } | null
+export type Lineage = { from: 'log'; topic: TopicName } | { from: 'calls'; select: string } | { from: 'marks' } | null
 
 /** A view of the installation: rows that arrive in `source` go to `target`. */
 export type View = { name: string; target: string; source: string; select: string }
@@ -13,10 +13,10 @@ export type View = { name: string; target: string; source: string; select: strin
  * The views say which table is filled from where.
  * @param database name of the installation's database; the views are told in the program's names
  */
-export async function readOrigins(
+export async function readLineage(
   store: Pick<Store, 'rows'>,
   database = 'callhouse',
-): Promise<{ views: View[]; of(table: string): Origin }> {
+): Promise<{ views: View[]; of(table: string): Lineage }> {
   const found = await store.rows<View>({
     name: 'origins.views',
     sql: `SELECT name, extract(create_table_query, concat(' TO ', {database:String}, '\\\\.(\\\\w+)')) AS target,
@@ -46,11 +46,11 @@ export async function readOrigins(
 export const copyOfCalls = (
   target: string,
   select: string,
-  { fromUs, beforeUs }: MonthRange,
+  { fromUs, beforeExclusiveUs }: TimeRange,
   database = 'callhouse',
 ): Query => ({
   name: 'calls-copy',
   sql: `INSERT INTO ${target} ${select} SETTINGS final = 1, additional_table_filters =
-    {'${database}.calls': 'toUnixTimestamp64Micro(started_at) >= ${fromUs} AND toUnixTimestamp64Micro(started_at) < ${beforeUs}'}`,
+    {'${database}.calls': 'toUnixTimestamp64Micro(started_at) >= ${fromUs} AND toUnixTimestamp64Micro(started_at) < ${beforeExclusiveUs}'}`,
   params: {},
 })

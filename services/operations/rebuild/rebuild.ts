@@ -2,17 +2,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Position } from '../../core/log/log.ts'
 import { formatPositions } from '../../core/log/positions.ts'
-import type { Kind, KindDeps, Task } from './kind.ts'
+import type { KindDeps, RebuildKind, RebuildTask } from './kind.ts'
 import { isRebuildable, kindOf } from './kinds.ts'
-import { readOrigins } from './lineage.ts'
-import { keptRows } from './replay-reader.ts'
+import { readLineage } from './lineage.ts'
+import { replayBatches } from './replay-reader.ts'
 import type { RebuildState, StateKeeper } from './state.ts'
 
 export type RebuildStatus = {
   task: string
   phase: 'working' | 'exchanging' | 'done' | 'stopped' | 'failed'
   /** How much of what there was at the beginning of the current step, from 0 to 1. */
-  part: number
+  progress: number
   /** Rows that were applied, copied or counted. */
   rows: number
   rowsPerSecond: number
@@ -68,7 +68,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
       try {
         await work()
         status.phase = 'done'
-        status.part = 1
+        status.progress = 1
       } catch (error) {
         status.phase = stopping.signal.aborted ? 'stopped' : 'failed'
         status.reason = error instanceof Error ? error.message : String(error)
@@ -100,22 +100,22 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
     }
   }
 
-  const taskOf = (status: RebuildStatus, state: RebuildState, rowsPerSecond: number): Task => {
+  const taskOf = (status: RebuildStatus, state: RebuildState, rowsPerSecond: number): RebuildTask => {
     const { hurry, rush, rest } = pacer(status, rowsPerSecond)
-    const task: Task = {
+    const task: RebuildTask = {
       cursor: [...state.cursor],
-      hurry,
-      rush,
+      raiseRate: hurry,
+      unthrottle: rush,
       signal: stopping.signal,
       note(text) {
         if (!state.notes.includes(text)) state.notes.push(text)
       },
-      async advanced({ cursor, rows, tookMs, done, of }) {
+      async onProgress({ cursor, rows, tookMs, done, of }) {
         task.cursor = cursor
         state.cursor = [...cursor]
         state.rows += rows
         status.rows = state.rows
-        status.part = of > 0 ? done / of : 1
+        status.progress = of > 0 ? done / of : 1
         await keeper.save(state)
         await rest(rows, tookMs)
       },
@@ -142,7 +142,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
   }
 
   /** Ends what an earlier process began to exchange; makes the tables when there are none. */
-  async function prepare(kind: Kind, state: RebuildState): Promise<'filled' | 'to fill'> {
+  async function prepare(kind: RebuildKind, state: RebuildState): Promise<'filled' | 'to fill'> {
     const { shadow } = kind
     if (state.made) {
       const used = await shadow.inUse(state.made)
@@ -155,7 +155,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
     // First of all, so that tables without a state are never left behind.
     delete state.made
     await keeper.save(state)
-    const { views } = await readOrigins(store, database)
+    const { views } = await readLineage(store, database)
     const made = await shadow.create(views)
     await kind.begin(stopping.signal)
     state.made = made
@@ -163,7 +163,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
     return 'to fill'
   }
 
-  async function run(kind: Kind, status: RebuildStatus, state: RebuildState, rowsPerSecond: number) {
+  async function run(kind: RebuildKind, status: RebuildStatus, state: RebuildState, rowsPerSecond: number) {
     const { shadow } = kind
     if ((await prepare(kind, state)) === 'to fill') {
       const task = taskOf(status, state, rowsPerSecond)
@@ -191,7 +191,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
   }
 
   const tables = async (): Promise<string[]> => {
-    const origins = await readOrigins(store, database)
+    const origins = await readLineage(store, database)
     const rows = await store.rows<{ name: string }>({
       name: 'rebuild.tables',
       sql: `SELECT name FROM system.tables WHERE database = {database:String} AND endsWith(engine, 'MergeTree') ORDER BY name`,
@@ -208,7 +208,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
       if (!known.includes(table))
         throw new Error(`There is no table ${JSON.stringify(table)} that can be rebuilt; one of ${known.join(', ')}`)
       await keeper.claim()
-      const { kept, kind, log } = await ready(table).catch(async (error) => {
+      const { kept, kind, log } = await resume(table).catch(async (error) => {
         await keeper.release()
         throw error
       })
@@ -216,7 +216,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
       refuseSecond()
       const { notes, rows, startedAt } = state
       const isResumed = kept !== undefined
-      const status = { task: `rebuild ${table}`, part: 0, rowsPerSecond: 0, rows, notes, startedAt, isResumed }
+      const status = { task: `rebuild ${table}`, progress: 0, rowsPerSecond: 0, rows, notes, startedAt, isResumed }
       return begin(
         { ...status, phase: 'working' },
         async () => run(kind, current as RebuildStatus, state, rowsPerSecond),
@@ -226,13 +226,13 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
     replay(from, rowsPerSecond = defaultRowsPerSecond) {
       refuseSecond()
       const status: RebuildStatus = {
-        ...{ task: 'replay', phase: 'working', part: 0, rows: 0, rowsPerSecond: 0, notes: [], isResumed: false },
+        ...{ task: 'replay', phase: 'working', progress: 0, rows: 0, rowsPerSecond: 0, notes: [], isResumed: false },
         startedAt: new Date().toISOString(),
       }
       const { rest } = pacer(status, rowsPerSecond)
       return begin(status, async () => {
         for (const position of from) await replayPartition(position, status, rest)
-        if (from.some(({ topic }) => topic === 'calls') && status.rows > 0) await worker.sweep()
+        if (from.some(({ topic }) => topic === 'calls') && status.rows > 0) await worker.deduplicateAll()
       })
     },
     status: () => current,
@@ -243,7 +243,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
       await keeper.claim()
       const kept = await keeper.load()
       if (!kept) throw new Error('no rebuild is unfinished')
-      const origins = await readOrigins(store, database)
+      const origins = await readLineage(store, database)
       await kindOf(deps, kept.table, origins.of(kept.table)).shadow.drop()
       await keeper.clear()
       return kept.table
@@ -254,7 +254,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
     },
   }
 
-  async function ready(table: string): Promise<{ kept: RebuildState | undefined; kind: Kind; log: string }> {
+  async function resume(table: string): Promise<{ kept: RebuildState | undefined; kind: RebuildKind; log: string }> {
     const log = (await deps.log.identity()).find(({ topic }) => topic === 'calls')?.id ?? ''
     const kept = await keeper.load()
     if (kept && kept.table !== table)
@@ -267,7 +267,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
       )
     // An older release kept a number.
     if (kept) kept.cursor = [kept.cursor].flat()
-    const origins = await readOrigins(store, database)
+    const origins = await readLineage(store, database)
     return { kept, kind: kindOf(deps, table, origins.of(table)), log }
   }
 
@@ -284,7 +284,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
     const name = formatPositions([found]).replace(/=.*/, '')
     let isFirst = true
     const records = deps.records(topic, partition, first, end)
-    for await (const { rows, firstOffset, lastOffset, oldestMs } of keptRows(topic, partition, records)) {
+    for await (const { rows, firstOffset, lastOffset, oldestMs } of replayBatches(topic, partition, records)) {
       stopping.signal.throwIfAborted()
       if (isFirst && firstOffset > first)
         status.notes.push(`${name}: the log begins at ${firstOffset} (${new Date(oldestMs).toISOString()})`)
@@ -293,7 +293,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
       await worker.reapply(topic, rows)
       status.rows += rows.length
       status.at = formatPositions([{ topic, partition, offset: lastOffset }])
-      status.part = (lastOffset - first + 1) / (end - first + 1)
+      status.progress = (lastOffset - first + 1) / (end - first + 1)
       await rest(rows.length, performance.now() - beganMs)
     }
     if (isFirst && end >= first) status.notes.push(`${name}: the log holds nothing from ${first} on`)

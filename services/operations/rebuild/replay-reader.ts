@@ -4,23 +4,23 @@ import type { TopicName } from '../../core/log/topics.ts'
 import { lookupRows } from '../../worker/calls/merge-fragments.ts'
 import { rowsOfRecord, type SegmentRow } from '../../worker/split/segment-rows.ts'
 
-export type KeptRows = { rows: SegmentRow[]; lastOffset: number; oldestMs: number; firstOffset: number }
+export type ReplayBatch = { rows: SegmentRow[]; lastOffset: number; oldestMs: number; firstOffset: number }
 
-const portionBytes = 8 * 2 ** 20
-const portionRows = 20_000
+const batchBytes = 8 * 2 ** 20
+const batchRows = 20_000
 
 /** Whole records, in order; of calls so few rows that other start times are looked up for each portion. */
-export async function* keptRows(
+export async function* replayBatches(
   topic: TopicName,
   partition: number,
   records: AsyncIterable<StoredRecord>,
-): AsyncGenerator<KeptRows> {
-  const most = topic === 'calls' ? lookupRows : portionRows
-  let portion: KeptRows | undefined
+): AsyncGenerator<ReplayBatch> {
+  const most = topic === 'calls' ? lookupRows : batchRows
+  let portion: ReplayBatch | undefined
   let bytes = 0
   for await (const record of records) {
     const { offset, rowCount } = record.header
-    if (portion && (portion.rows.length + rowCount > most || bytes + record.rows.length > portionBytes)) {
+    if (portion && (portion.rows.length + rowCount > most || bytes + record.rows.length > batchBytes)) {
       yield portion
       portion = undefined
     }

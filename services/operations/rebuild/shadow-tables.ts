@@ -34,7 +34,7 @@ export type ShadowPlan = {
   topic?: Topic
 }
 
-export type Shadow = {
+export type ShadowTables = {
   tables: readonly string[]
   /** The store with the shadow's tables in place of those in use. */
   store: Store
@@ -46,7 +46,7 @@ export type Shadow = {
    * Resolves when no insert of any process is under way that began before: such a one knows nothing of a mirror or an
    * exchange that was made meanwhile. At once where only this process inserts, in order.
    */
-  settled(signal: AbortSignal): Promise<void>
+  awaitOlderInserts(signal: AbortSignal): Promise<void>
   /** Which of the tables made by `create` are in use by now. */
   inUse(made: Record<string, string>): Promise<string[]>
   /** Whether the tables in use still have the columns, order and settings of those that were made. */
@@ -59,7 +59,7 @@ export type Shadow = {
 const run = (name: string, sql: string): Query => ({ name: `rebuild.${name}`, sql, params: {} })
 const landingOf = (topic: Topic): string => `rebuild_${topic.landing}`
 
-export function createShadow(store: Store, plan: ShadowPlan, server?: SharedServer): Shadow {
+export function createShadowTables(store: Store, plan: ShadowPlan, server?: SharedServer): ShadowTables {
   const { tables, helpers = [], sinks = [], topic } = plan
   const own = new Set([...tables, ...helpers, ...sinks, ...(server ? [] : (plan.scratch ?? []))])
   const database = server?.database ?? 'callhouse'
@@ -174,7 +174,7 @@ export function createShadow(store: Store, plan: ShadowPlan, server?: SharedServ
           AS SELECT * FROM callhouse.${table}`,
         ),
       ),
-    async settled(signal) {
+    async awaitOlderInserts(signal) {
       if (!server) return
       const first = await inserting()
       for (let now = first; first.size > 0 && !first.isDisjointFrom(now); now = await inserting())

@@ -79,7 +79,7 @@ export function createStateTable(store: Pick<Store, 'rows' | 'command'>, server:
 
   const run = (name: string, sql: string, params: Record<string, unknown> = {}) =>
     store.command({ name: `rebuild.${name}`, sql, params }, aside)
-  const tell = (of: string, sign: keyof typeof signs, state = '') =>
+  const writeSign = (of: string, sign: keyof typeof signs, state = '') =>
     run('state', `INSERT INTO ${table} (owner, sign, state) SELECT {owner:String}, {sign:UInt8}, {state:String}`, {
       ...{ owner: of, sign: signs[sign], state },
     })
@@ -115,8 +115,8 @@ export function createStateTable(store: Pick<Store, 'rows' | 'command'>, server:
         `CREATE TABLE IF NOT EXISTS ${table}${onCluster(server)}
           (at DateTime64(6) DEFAULT now64(6), owner String, sign UInt8, state String) ENGINE = ${engine} ORDER BY at`,
       )
-      await tell(owner, 'works')
-      beating = setInterval(() => void tell(owner, 'works').catch(() => undefined), beatMs)
+      await writeSign(owner, 'works')
+      beating = setInterval(() => void writeSign(owner, 'works').catch(() => undefined), beatMs)
       beating.unref()
       for (let sign = await before(), sinceMs = Date.now(); sign !== undefined; ) {
         await sleep(200)
@@ -125,13 +125,13 @@ export function createStateTable(store: Pick<Store, 'rows' | 'command'>, server:
         else if (next !== sign) {
           await this.release()
           throw new Error('another process works at a rebuild; there is one at a time')
-        } else if (Date.now() - sinceMs > goneMs) await tell(sign.split(' ')[0] as string, 'buried')
+        } else if (Date.now() - sinceMs > goneMs) await writeSign(sign.split(' ')[0] as string, 'buried')
         sign = next
       }
     },
     async release() {
       clearInterval(beating)
-      await tell(owner, 'ended').catch(() => undefined)
+      await writeSign(owner, 'ended').catch(() => undefined)
     },
     async load() {
       if (!(await exists())) return undefined
@@ -141,7 +141,7 @@ export function createStateTable(store: Pick<Store, 'rows' | 'command'>, server:
     },
     async save(state) {
       await refuseBuried()
-      await tell(owner, 'works', JSON.stringify(state))
+      await writeSign(owner, 'works', JSON.stringify(state))
     },
     async clear() {
       clearInterval(beating)

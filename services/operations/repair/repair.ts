@@ -3,9 +3,9 @@ import type { StoredRecord } from '../../core/log/segments/read.ts'
 import type { TopicName } from '../../core/log/topics.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Worker } from '../../worker/run.ts'
-import { type MonthRange, monthRange, timeUsOf } from '../../worker/split/months.ts'
+import { monthRange, type TimeRange, timeUsOf } from '../../worker/split/months.ts'
 import { rowsOfRecord, type SegmentRow } from '../../worker/split/segment-rows.ts'
-import { copyOfCalls, readOrigins } from '../rebuild/lineage.ts'
+import { copyOfCalls, readLineage } from '../rebuild/lineage.ts'
 
 /** A part that the engine set aside. */
 type BrokenPart = { table: string; name: string; partition: string }
@@ -30,7 +30,7 @@ export type Repair = {
 
 export type RepairDeps = {
   store: Pick<Store, 'rows' | 'command'>
-  worker: Pick<Worker, 'reapply' | 'recount' | 'sweep'>
+  worker: Pick<Worker, 'reapply' | 'recount' | 'deduplicateAll'>
   /** Records of a topic that the log still holds, up to its end at the moment of the call. */
   records(topic: TopicName): AsyncIterable<StoredRecord>
   onRepaired(report: RepairReport): void
@@ -39,7 +39,7 @@ export type RepairDeps = {
 }
 
 /** Rows that are applied at once. */
-const portionBytes = 8 * 2 ** 20
+const batchBytes = 8 * 2 ** 20
 
 const dayUs = 86_400_000_000
 
@@ -59,7 +59,7 @@ export function createRepair(deps: RepairDeps): Repair {
     })
 
   /** Applies the rows of the log again that may have lain in the ranges; tells when the oldest record came. */
-  async function fromLog(topic: TopicName, ranges: MonthRange[]): Promise<{ rows: number; oldestMs: number | null }> {
+  async function fromLog(topic: TopicName, ranges: TimeRange[]): Promise<{ rows: number; oldestMs: number | null }> {
     let waiting: SegmentRow[] = []
     let bytes = 0
     let rows = 0
@@ -76,11 +76,15 @@ export function createRepair(deps: RepairDeps): Repair {
       oldestMs ??= record.header.offset === 1 ? 0 : record.appendedMs
       for (const row of rowsOfRecord(record)) {
         const us = timeUsOf(row)
-        if (topic === 'calls' && us !== null && !ranges.some(({ fromUs, beforeUs }) => us >= fromUs && us < beforeUs))
+        if (
+          topic === 'calls' &&
+          us !== null &&
+          !ranges.some(({ fromUs, beforeExclusiveUs }) => us >= fromUs && us < beforeExclusiveUs)
+        )
           continue
         waiting.push(row)
         bytes += row.text.length
-        if (bytes >= portionBytes) await apply()
+        if (bytes >= batchBytes) await apply()
       }
     }
     await apply()
@@ -88,7 +92,7 @@ export function createRepair(deps: RepairDeps): Repair {
   }
 
   /** Rows of a month cannot have been accepted before it began, but for a clock that runs ahead. */
-  const missingBefore = (oldestMs: number | null, ranges: MonthRange[]): string | null => {
+  const missingBefore = (oldestMs: number | null, ranges: TimeRange[]): string | null => {
     if (oldestMs === 0) return null
     const fromUs = Math.min(...ranges.map((range) => range.fromUs))
     const isWhole = oldestMs !== null && fromUs - dayUs >= oldestMs * 1000
@@ -127,7 +131,7 @@ export function createRepair(deps: RepairDeps): Repair {
   async function repair(): Promise<void> {
     const parts = (await broken()).filter((part) => !hopeless.has(keyOf(part)))
     if (parts.length === 0 || isStopped) return
-    const { of: originOf } = await readOrigins(store)
+    const { of: originOf } = await readLineage(store)
     const byTopic = Map.groupBy(parts, ({ table }) => {
       const origin = originOf(table)
       return origin?.from === 'log' ? origin.topic : undefined
@@ -138,7 +142,7 @@ export function createRepair(deps: RepairDeps): Repair {
       await settle(lost, async () => {
         const { rows, oldestMs } = await fromLog(topic, ranges)
         // A row that had moved to another start time is hidden again.
-        if (topic === 'calls' && rows > 0) await worker.sweep()
+        if (topic === 'calls' && rows > 0) await worker.deduplicateAll()
         return { rows, missingBefore: missingBefore(oldestMs, ranges) }
       })
     }

@@ -23,7 +23,7 @@ const fileSchema = z.object({
   sizeBytes: z.int().min(0),
   sha256: z.string(),
 })
-export type CarrierFile = z.output<typeof fileSchema>
+export type ArchiveFile = z.output<typeof fileSchema>
 
 const bodySchema = z.object({
   format: z.literal('callhouse export', { error: 'is no manifest of an export' }),
@@ -56,8 +56,8 @@ export async function readExport(folder: string): Promise<Manifest> {
 }
 
 /** Writes lines into files of one kind, `<name>-000001.jsonl.zst` and so on. */
-export function createLineFiles(folder: string, name: string, about: Pick<CarrierFile, 'topic' | 'contents'>) {
-  const done: CarrierFile[] = []
+export function createArchiveWriter(folder: string, name: string, about: Pick<ArchiveFile, 'topic' | 'contents'>) {
+  const done: ArchiveFile[] = []
   let current: Awaited<ReturnType<typeof begin>> | undefined
 
   async function begin() {
@@ -69,7 +69,7 @@ export function createLineFiles(folder: string, name: string, about: Pick<Carrie
     written.catch(() => undefined)
     return { file, compressor, written, bytes: 0 }
   }
-  async function writeOut(compressor: AsyncIterable<Buffer>, handle: FileHandle, file: CarrierFile): Promise<void> {
+  async function writeOut(compressor: AsyncIterable<Buffer>, handle: FileHandle, file: ArchiveFile): Promise<void> {
     const hash = createHash('sha256')
     try {
       for await (const bytes of compressor) {
@@ -108,7 +108,7 @@ export function createLineFiles(folder: string, name: string, about: Pick<Carrie
       current.bytes += lines.length
       if (current.bytes >= fileBytes) await end()
     },
-    async end(): Promise<CarrierFile[]> {
+    async end(): Promise<ArchiveFile[]> {
       await end()
       return done
     },
@@ -122,7 +122,7 @@ export function createLineFiles(folder: string, name: string, about: Pick<Carrie
 }
 
 /** The lines of a file, each without its end. */
-export async function* linesOf(path: string): AsyncGenerator<Buffer> {
+export async function* readLines(path: string): AsyncGenerator<Buffer> {
   let rest: Buffer[] = []
   const source = createReadStream(path)
   const plain = source.pipe(createZstdDecompress())
@@ -160,7 +160,7 @@ export const withBlob = (line: Buffer, location: string): Buffer =>
   Buffer.from(line.toString('utf8').replace(blobPath, () => `,"blob":${JSON.stringify(location)}}`))
 
 /** @throws Error with a line for the operator when anything differs from what the manifest says */
-export async function checkFile(folder: string, file: CarrierFile, signal: AbortSignal): Promise<void> {
+export async function checkFile(folder: string, file: ArchiveFile, signal: AbortSignal): Promise<void> {
   const path = join(folder, file.path)
   const found = await stat(path).catch(() => null)
   if (found === null) throw new Error(`${path} is missing`)
@@ -168,7 +168,7 @@ export async function checkFile(folder: string, file: CarrierFile, signal: Abort
   if (found.size !== file.sizeBytes) throw wrong(`it has ${found.size} bytes instead of ${file.sizeBytes}`)
   if ((await sha256Of(createReadStream(path))) !== file.sha256) throw wrong('its digest differs')
   let rows = 0
-  for await (const line of linesOf(path)) {
+  for await (const line of readLines(path)) {
     signal.throwIfAborted()
     rows++
     if (file.contents !== 'blobs') continue

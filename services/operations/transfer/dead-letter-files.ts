@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { type TopicName, topics } from '../../core/log/topics.ts'
 import type { DeadLetters } from '../../worker/dead-letters/dead-letters.ts'
-import type { MoveTask } from '../tasks.ts'
-import { type CarrierFile, createLineFiles, linesOf } from './archive.ts'
+import type { Task } from '../tasks.ts'
+import { type ArchiveFile, createArchiveWriter, readLines } from './archive.ts'
 
 const lineSchema = z.object({ reason: z.string(), at: z.string(), row: z.string() })
 
@@ -19,15 +19,15 @@ function isOf(project: string, row: string): boolean {
 }
 
 /** Writes those that were not replayed, a file per topic. What is replayed is in the log. */
-export async function exportLetters(
+export async function exportDeadLetters(
   letters: Pick<DeadLetters, 'list' | 'show'>,
   { folder, project }: { folder: string; project: string | null },
-  task: MoveTask,
-): Promise<CarrierFile[]> {
-  const files: CarrierFile[] = []
+  task: Task,
+): Promise<ArchiveFile[]> {
+  const files: ArchiveFile[] = []
   const waiting = (await letters.list()).filter(({ replayedAt }) => replayedAt === undefined)
   for (const topic of Object.keys(topics) as TopicName[]) {
-    const out = createLineFiles(folder, `dead_letters_${topic}`, { topic, contents: 'dead letters' })
+    const out = createArchiveWriter(folder, `dead_letters_${topic}`, { topic, contents: 'dead letters' })
     try {
       for (const { id } of waiting.filter((one) => one.topic === topic)) {
         task.signal.throwIfAborted()
@@ -49,13 +49,13 @@ export async function exportLetters(
  * Their places are those of another log. Position 0 exists in none, and a number that follows from the row makes the
  * same letter of one that is imported twice.
  */
-export async function importLetters(
+export async function importDeadLetters(
   letters: Pick<DeadLetters, 'add'>,
   folder: string,
-  { path, topic }: CarrierFile,
-  task: MoveTask,
+  { path, topic }: ArchiveFile,
+  task: Task,
 ): Promise<void> {
-  for await (const line of linesOf(join(folder, path))) {
+  for await (const line of readLines(join(folder, path))) {
     task.signal.throwIfAborted()
     const { reason, at, row } = lineSchema.parse(JSON.parse(line.toString('utf8')))
     const rowIndex = createHash('sha256').update(row).digest().readUInt32BE()

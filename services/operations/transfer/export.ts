@@ -11,16 +11,16 @@ import { closeToOthers } from '../../core/process/private-folder.ts'
 import { packageVersion } from '../../core/process/version.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { DeadLetters } from '../../worker/dead-letters/dead-letters.ts'
-import { readOrigins } from '../rebuild/lineage.ts'
-import type { MoveTask } from '../tasks.ts'
-import { type CarrierFile, createLineFiles, writeExport } from './archive.ts'
-import { exportLetters } from './dead-letter-files.ts'
+import { readLineage } from '../rebuild/lineage.ts'
+import type { Task } from '../tasks.ts'
+import { type ArchiveFile, createArchiveWriter, writeExport } from './archive.ts'
+import { exportDeadLetters } from './dead-letter-files.ts'
 import { blobFiles, followingTables, type Source, sources } from './exported-tables.ts'
 import { type Chunk, createPages } from './pages.ts'
 
 export type ExportDeps = {
   store: Pick<Store, 'rows' | 'bytes'>
-  log: Pick<Log, 'end' | 'committed' | 'hurry'>
+  log: Pick<Log, 'end' | 'committed' | 'flush'>
   blobs: Pick<Blobs, 'read' | 'stat'>
   deadLetters: Pick<DeadLetters, 'list' | 'show'>
 }
@@ -35,7 +35,7 @@ async function caughtUp(log: ExportDeps['log'], signal: AbortSignal): Promise<vo
   const beganMs = Date.now()
   for (const topic of topicNames) {
     const end = await log.end(topic)
-    log.hurry(topic)
+    log.flush(topic)
     for (;;) {
       const applied = await log.committed(topic)
       const isBehind = end.some(
@@ -52,7 +52,7 @@ async function caughtUp(log: ExportDeps['log'], signal: AbortSignal): Promise<vo
 /** @throws Error when a table of the installation is filled from the log and no source knows it */
 async function checkSources(store: ExportDeps['store']): Promise<void> {
   const known = new Set([...sources.map(({ table }) => table), ...followingTables])
-  const { views, of } = await readOrigins(store)
+  const { views, of } = await readLineage(store)
   const unknown = views.find(
     ({ target }) => of(target)?.from === 'log' && !known.has(target) && !/^(landed|calls_batch)$/.test(target),
   )
@@ -60,7 +60,7 @@ async function checkSources(store: ExportDeps['store']): Promise<void> {
 }
 
 /** An empty folder that only this user can enter, made when it is not there. */
-export async function makeEmpty(folder: string): Promise<void> {
+export async function makeEmptyFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   if ((await readdir(folder)).length > 0) throw new Error(`${folder} is not empty`)
   await closeToOthers(folder, 'user')
@@ -68,7 +68,7 @@ export async function makeEmpty(folder: string): Promise<void> {
 }
 
 /** Copies a content to its place, which is named by its digest; resolves to the place. */
-async function carry(content: AsyncIterable<Buffer>, folder: string): Promise<{ path: string; sizeBytes: number }> {
+async function copyBlob(content: AsyncIterable<Buffer>, folder: string): Promise<{ path: string; sizeBytes: number }> {
   const temporary = join(folder, `${randomUUID()}.tmp`)
   const handle = await open(temporary, 'wx', 0o640)
   const hash = createHash('sha256')
@@ -99,26 +99,26 @@ const location = /,"blob":("(?:[^"\\]|\\.)*")\}\n?$/
 export async function exportTo(
   deps: ExportDeps,
   { folder, project }: { folder: string; project: string | null },
-  task: MoveTask,
+  task: Task,
 ): Promise<void> {
   const { store, log, blobs } = deps
-  await makeEmpty(folder)
+  await makeEmptyFolder(folder)
   await checkSources(store)
   const exportedAt = new Date()
   const clock = (BigInt(exportedAt.getTime()) * 1000n - skewUs) << 10n
   await caughtUp(log, task.signal)
   const pages = createPages(store, project, task.signal)
-  const files: CarrierFile[] = []
+  const files: ArchiveFile[] = []
   const carried = { count: 0, sizeBytes: 0 }
-  let lacking = 0
+  let withoutPayload = 0
 
   async function write(source: Source): Promise<void> {
-    const out = createLineFiles(folder, source.table, { topic: source.topic, contents: 'rows' })
+    const out = createArchiveWriter(folder, source.table, { topic: source.topic, contents: 'rows' })
     try {
       const add = async (chunks: AsyncIterable<Chunk>): Promise<void> => {
         for await (const chunk of chunks) {
           await out.add(chunk.lines)
-          lacking += chunk.lacking
+          withoutPayload += chunk.withoutPayload
           task.advanced(chunk.rows)
         }
       }
@@ -131,7 +131,7 @@ export async function exportTo(
   }
 
   async function writeBlobs(): Promise<void> {
-    const out = createLineFiles(folder, 'blob_files', { topic: 'files', contents: 'blobs' })
+    const out = createArchiveWriter(folder, 'blob_files', { topic: 'files', contents: 'blobs' })
     try {
       for await (const chunk of pages.chunks(blobFiles))
         for (const line of chunk.lines.toString('utf8').split('\n').filter(Boolean)) {
@@ -141,7 +141,7 @@ export async function exportTo(
             task.note(`a file has no content at ${from}: its row is left out`)
             continue
           }
-          const { path, sizeBytes } = await carry(blobs.read(from), folder)
+          const { path, sizeBytes } = await copyBlob(blobs.read(from), folder)
           await out.add(Buffer.from(`${line.replace(location, () => `,"blob":"${path}"}`)}\n`))
           carried.count++
           carried.sizeBytes += sizeBytes
@@ -155,8 +155,8 @@ export async function exportTo(
 
   for (const source of sources) await write(source)
   await writeBlobs()
-  files.push(...(await exportLetters(deps.deadLetters, { folder, project }, task)))
-  if (lacking > 0) task.note(`${lacking} rows of calls have no payload: they are exported without`)
+  files.push(...(await exportDeadLetters(deps.deadLetters, { folder, project }, task)))
+  if (withoutPayload > 0) task.note(`${withoutPayload} rows of calls have no payload: they are exported without`)
   await writeExport(folder, {
     format: 'callhouse export',
     version: 1,

@@ -1,6 +1,6 @@
 // Where the lines of an export come from: per table the keys to page by, and the SELECT that turns a range of rows into lines.
 import { type TopicName, topics } from '../../core/log/topics.ts'
-import { lineOf } from './row-sql.ts'
+import { rowSql } from './row-sql.ts'
 
 /** A column of the key: how it is read as text, and how such a text is compared with it. */
 type KeyColumn = { column: string; read: string; type: string; bound?: (parameter: string) => string }
@@ -59,7 +59,7 @@ const of = (alias: string, columns: readonly string[]): Record<string, string> =
   Object.fromEntries(columns.map((name) => [name, `${alias}.${name}`]))
 
 const callLine = (kind: string, cells: Record<string, string>): string =>
-  lineOf(topics.calls, { kind: word(kind), ...of('c', ['project_id', 'id']), ...cells })
+  rowSql(topics.calls, { kind: word(kind), ...of('c', ['project_id', 'id']), ...cells })
 
 /** The row of payloads that `side` was read from, whole: its raw span may stand on its other texts. */
 const completeLine = (side: string, clock: string, startedAt: string): string =>
@@ -153,7 +153,7 @@ const objects: Source = {
   table: 'objects',
   keys: [text('object_id'), choice('kind'), text('digest')],
   bytes: 'length(val) + 1000',
-  lines: (range, scope) => `SELECT ${lineOf(topics.objects, {
+  lines: (range, scope) => `SELECT ${rowSql(topics.objects, {
     ...of('o', ['project_id', 'object_id', 'kind', 'digest']),
     clock: 'event.1',
     event: 'event.2',
@@ -179,7 +179,7 @@ const objects: Source = {
 /** A table whose rows are the rows of its topic but for some names. */
 const plain = (source: Omit<Source, 'lines'> & { cells: Record<string, string> }): Source => ({
   ...source,
-  lines: (range) => `SELECT ${lineOf(topics[source.topic], source.cells)} AS line
+  lines: (range) => `SELECT ${rowSql(topics[source.topic], source.cells)} AS line
     FROM (SELECT * FROM callhouse.${source.table} FINAL WHERE ${range})${source.only ? ` WHERE ${source.only}` : ''}`,
 })
 

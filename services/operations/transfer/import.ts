@@ -10,12 +10,12 @@ import type { Log, Position, RecordInput } from '../../core/log/log.ts'
 import type { TopicName } from '../../core/log/topics.ts'
 import { partitionOf } from '../../events/calls-writer.ts'
 import type { DeadLetters } from '../../worker/dead-letters/dead-letters.ts'
-import type { MoveTask } from '../tasks.ts'
-import { blobOf, type CarrierFile, checkFile, linesOf, type Manifest, readExport, withBlob } from './archive.ts'
-import { importLetters } from './dead-letter-files.ts'
+import type { Task } from '../tasks.ts'
+import { type ArchiveFile, blobOf, checkFile, type Manifest, readExport, readLines, withBlob } from './archive.ts'
+import { importDeadLetters } from './dead-letter-files.ts'
 
 export type ImportDeps = {
-  log: Pick<Log, 'append' | 'committed' | 'hurry' | 'partitions' | 'limits'>
+  log: Pick<Log, 'append' | 'committed' | 'flush' | 'partitions' | 'limits'>
   blobs: Pick<Blobs, 'upload'>
   deadLetters: Pick<DeadLetters, 'add'>
   /** Says how far an import got that was broken off. */
@@ -65,7 +65,7 @@ const stateOf = async (path: string): Promise<{ sha256: string; done: string[] }
  * Nothing is written before everything was read and found whole. May be repeated: rows that are there stay.
  * @throws Error with a line for the operator
  */
-export async function importFrom(deps: ImportDeps, folder: string, task: MoveTask): Promise<void> {
+export async function importFrom(deps: ImportDeps, folder: string, task: Task): Promise<void> {
   const { log, blobs } = deps
   const { signal } = task
   const manifest = await readExport(folder)
@@ -103,7 +103,7 @@ export async function importFrom(deps: ImportDeps, folder: string, task: MoveTas
       } catch (error) {
         if (!(error instanceof Fault) || (error.status !== 429 && error.status !== 503)) throw error
         task.doing(`waits: ${error.message}`)
-        log.hurry(topic)
+        log.flush(topic)
         await sleep(Math.min(5, Number(error.headers['Retry-After'] ?? 1)) * 200, undefined, { signal })
       }
     }
@@ -142,10 +142,10 @@ export async function importFrom(deps: ImportDeps, folder: string, task: MoveTas
     }
   }
 
-  async function importFile({ path, topic, contents }: CarrierFile): Promise<void> {
+  async function importFile({ path, topic, contents }: ArchiveFile): Promise<void> {
     const byKey = new Map<string, Pending>()
     const partitions = log.partitions(topic)
-    for await (const line of linesOf(join(folder, path))) {
+    for await (const line of readLines(join(folder, path))) {
       signal.throwIfAborted()
       const { project, id, clock } = headOf(line)
       // Everything about one call goes to one partition.
@@ -179,7 +179,7 @@ export async function importFrom(deps: ImportDeps, folder: string, task: MoveTas
       task.advanced(file.rows)
       continue
     }
-    if (file.contents === 'dead letters') await importLetters(deps.deadLetters, folder, file, task)
+    if (file.contents === 'dead letters') await importDeadLetters(deps.deadLetters, folder, file, task)
     else await importFile(file)
     await remember(file.path)
   }
@@ -187,7 +187,7 @@ export async function importFrom(deps: ImportDeps, folder: string, task: MoveTas
     task.doing('waits for the tables')
     for (const { topic, partition, offset } of appended.values())
       while (!(await log.committed(topic)).some((one) => one.partition === partition && one.offset >= offset)) {
-        log.hurry(topic)
+        log.flush(topic)
         await sleep(50, undefined, { signal })
       }
   }

@@ -9,13 +9,13 @@ const keysAtOnce = 20_000
 const chunkRows = 5_000
 const chunkBytes = 8 * 2 ** 20
 /** Calls whose payloads may be large, and of which nothing but the id is known. */
-const movedAtOnce = 100
+const supersededAtOnce = 100
 const timeoutMs = 600_000
 
 /** The key of a row as texts, the project first. */
 type Key = string[]
 type Condition = { sql: string; params: Record<string, unknown> }
-export type Chunk = { lines: Buffer; rows: number; lacking: number }
+export type Chunk = { lines: Buffer; rows: number; withoutPayload: number }
 
 const columnsOf = (source: Source) => [{ column: 'project_id', read: 'project_id', type: 'String' }, ...source.keys]
 
@@ -44,22 +44,22 @@ const both = (...parts: (Condition | null)[]): Condition => {
 }
 
 /** Line ends, and how many lines begin with the sign of a missing half, which is taken off. */
-function countLines(bytes: Buffer): { lines: Buffer; rows: number; lacking: number } {
+function countLines(bytes: Buffer): { lines: Buffer; rows: number; withoutPayload: number } {
   let rows = 0
-  let lacking = 0
+  let withoutPayload = 0
   for (let at = 0; at < bytes.length; rows++) {
-    if (bytes[at] === 0x21) lacking++
+    if (bytes[at] === 0x21) withoutPayload++
     const end = bytes.indexOf(10, at)
     at = end === -1 ? bytes.length : end + 1
   }
-  if (lacking === 0) return { lines: bytes, rows, lacking }
+  if (withoutPayload === 0) return { lines: bytes, rows, withoutPayload }
   const kept: Buffer[] = []
   for (let at = 0; at < bytes.length; ) {
     const end = bytes.indexOf(10, at) + 1 || bytes.length
     kept.push(bytes.subarray(bytes[at] === 0x21 ? at + 1 : at, end))
     at = end
   }
-  return { lines: Buffer.concat(kept), rows, lacking }
+  return { lines: Buffer.concat(kept), rows, withoutPayload }
 }
 
 /** Views do not commit together: what lacks its other half now has it a moment later. */
@@ -82,7 +82,7 @@ export function createPages(store: Pick<Store, 'rows' | 'bytes'>, project: strin
     }
     for (let attempt = 1; ; attempt++) {
       const chunk = countLines(await store.bytes(query, 'TSVRaw', options))
-      if (chunk.lacking === 0 || attempt === attempts) return chunk
+      if (chunk.withoutPayload === 0 || attempt === attempts) return chunk
       await sleep(againMs * attempt, undefined, { signal })
     }
   }
@@ -137,9 +137,9 @@ export function createPages(store: Pick<Store, 'rows' | 'bytes'>, project: strin
         },
         options,
       )
-      for (let at = 0; at < found.length; at += movedAtOnce) {
+      for (let at = 0; at < found.length; at += supersededAtOnce) {
         signal.throwIfAborted()
-        const some = found.slice(at, at + movedAtOnce)
+        const some = found.slice(at, at + supersededAtOnce)
         const projects = {
           sql: 'project_id >= {p:String} AND project_id <= {q:String}',
           params: { p: some[0]?.project_id, q: some.at(-1)?.project_id },

@@ -22,7 +22,7 @@ function cellOf(name: string, type: string, cell: string): { isDefault: string; 
 }
 
 /** The line, without its end. The topic's first column must be among the cells. */
-export function lineOf(topic: Topic, cells: Cells): string {
+export function rowSql(topic: Topic, cells: Cells): string {
   const parts: string[] = []
   for (const [name, type] of topic.columns) {
     const cell = cells[name]

@@ -26,7 +26,7 @@ export type Comparison = {
   missing: Omit<MissingRange, 'beforeMs'>[]
 }
 
-export type Compared = {
+export type ComparedState = {
   identities: readonly TopicIdentity[]
   /** Read before the identities, as were the tables: positions of other processes go on meanwhile. */
   committed: readonly Position[]
@@ -48,7 +48,7 @@ const shorter = (topic: TopicName, partition: number, position: number, end: num
     `the log of ${nameOf(topic, partition)} ends at ${end}, and the tables hold what it held up to ${position}: ${choices}`,
   )
 
-export function compare({ identities, committed, applied, tables }: Compared): Comparison {
+export function compare({ identities, committed, applied, tables }: ComparedState): Comparison {
   const fresh: AppliedRow[] = []
   const missing: Comparison['missing'] = []
   let mismatch: LogMismatch | undefined

@@ -3,7 +3,7 @@ import type { Log, Position } from '../../core/log/log.ts'
 import { type TopicName, topics } from '../../core/log/topics.ts'
 import type { Store } from '../../core/store/store.ts'
 import { adopt, lowerCover, recountAll, register } from './adopt.ts'
-import { type Compared, compare, LogMismatch } from './compare.ts'
+import { type ComparedState, compare, LogMismatch } from './compare.ts'
 import { type Applied, type AppliedRow, acknowledgeMissing, readApplied, writeApplied, writeMissing } from './table.ts'
 
 type MatchDeps = {
@@ -23,7 +23,7 @@ type MatchDeps = {
 /** Tables that hold rows before anything was accepted, or that follow from others. */
 const notFilled = ['migrations', 'applied_positions', 'missing_records', 'rollups', 'call_marks', 'call_unswept']
 
-async function tablesOf({ store, database }: Pick<MatchDeps, 'store' | 'database'>): Promise<Compared['tables']> {
+async function tablesOf({ store, database }: Pick<MatchDeps, 'store' | 'database'>): Promise<ComparedState['tables']> {
   const filled = await store.rows({
     name: 'applied.filled',
     sql: `SELECT name FROM system.tables WHERE database = {database:String} AND endsWith(engine, 'MergeTree')

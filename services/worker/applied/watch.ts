@@ -10,9 +10,9 @@ import { type Applied, type AppliedRow, missingText, readApplied, writeApplied, 
 /** Applied positions are written so often while batches come: what a kill leaves unwritten is applied again. */
 const writeMs = 1_000
 /** How often tables and log that others can change are looked at. */
-const lookMs = 5_000
+const checkMs = 5_000
 /** And while readers wait for what the tables hold. */
-const soonMs = 500
+const checkSoonMs = 500
 
 /** A second look before tables count as lost. */
 const againMs = 500
@@ -176,7 +176,7 @@ export async function watchApplied(deps: {
     log.remembered([...positions.values()])
   }
 
-  const inTurn = (step: () => Promise<unknown>): Promise<void> => {
+  const inOrder = (step: () => Promise<unknown>): Promise<void> => {
     const done = running.then(step).then(() => undefined)
     running = done.catch(() => undefined)
     return done
@@ -185,7 +185,7 @@ export async function watchApplied(deps: {
     if (timer || isStopped) return
     timer = setTimeout(() => {
       timer = undefined
-      inTurn(write)
+      inOrder(write)
         .catch((error: unknown) => void (mismatch ?? deps.onError(error as Error)))
         .finally(() => waiting.size > 0 && schedule())
     }, writeMs)
@@ -195,15 +195,15 @@ export async function watchApplied(deps: {
   const lookLater = (): void => {
     if (!looks || isStopped || mismatch) return
     looking = setTimeout(
-      () => void inTurn(() => answered(lookAtBoth)).then(lookLater, () => undefined),
-      progress.isHeldBack() ? soonMs : lookMs,
+      () => void inOrder(() => answered(lookAtBoth)).then(lookLater, () => undefined),
+      progress.isHeldBack() ? checkSoonMs : checkMs,
     )
     looking.unref()
   }
   lookLater()
   if (looks)
     log.onJoined?.(() => {
-      if (!isStopped && !mismatch) void inTurn(() => answered(lookAtBoth)).catch(() => undefined)
+      if (!isStopped && !mismatch) void inOrder(() => answered(lookAtBoth)).catch(() => undefined)
     })
 
   return {
@@ -215,14 +215,14 @@ export async function watchApplied(deps: {
       schedule()
     },
     // What nobody else can reach stays as it is.
-    verify: () => (looks ? inTurn(() => answered(lookAtTables)) : Promise.resolve()),
+    verify: () => (looks ? inOrder(() => answered(lookAtTables)) : Promise.resolve()),
     missing: () => missing,
     failed: failed.promise,
     async stop() {
       isStopped = true
       clearTimeout(looking)
       clearTimeout(timer)
-      await inTurn(write).catch((error: unknown) => void (mismatch ?? deps.onError(error as Error)))
+      await inOrder(write).catch((error: unknown) => void (mismatch ?? deps.onError(error as Error)))
     },
   }
 }

@@ -3,9 +3,9 @@
 import type { Batch, Position } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
 import { joinedEventNames } from '../../events/gen-ai-events.ts'
-import { type Marked, markedAt, markedBy } from '../combined-batch.ts'
+import { type DirtyPositions, dirtyAt, dirtyPositionsOf } from '../combined-batch.ts'
 import type { Materializer } from '../materializer.ts'
-import { type MonthRange, monthsAtOnce, touchesTooManyMonths } from '../split/months.ts'
+import { monthsAtOnce, type TimeRange, touchesTooManyMonths } from '../split/months.ts'
 import { statement } from '../statements.ts'
 
 /** Above this many finished rows the look for other start times is left to the sweep: it costs a read per id. */
@@ -27,13 +27,13 @@ type At = Pick<Position, 'partition' | 'offset'>
 export type NextPosition = () => Promise<At>
 
 export type CallMaterializer = Materializer & {
-  after(batch: AppliedBatch): Promise<void>
+  afterInsert(batch: AppliedBatch): Promise<void>
   /** For rows that were applied before, as they are applied once more. */
-  again(next: NextPosition): Materializer
+  reapplied(next: NextPosition): Materializer
   /** Folds calls that arrived whole under two start times in large segments. */
-  foldNamed(next: NextPosition, calls: readonly { project_id: string; id: string }[]): Promise<void>
+  mergeNamed(next: NextPosition, calls: readonly { project_id: string; id: string }[]): Promise<void>
   /** Makes every count and copy of a range due again. */
-  recount(position: At, range: MonthRange): Promise<void>
+  markRangeDirty(position: At, range: TimeRange): Promise<void>
 }
 
 /** @param joined projects whose spans have log records that become part of them; none when absent */
@@ -49,14 +49,14 @@ export function createCallMaterializer(store: Store, joined: () => readonly stri
   }
 
   /** Joins the touched calls into `calls_folded`, and hides turns that they were. */
-  const fold = async (): Promise<void> => {
+  const mergeAffected = async (): Promise<void> => {
     filled.add('calls_folded')
     await store.command(statement('calls-fold'))
     await store.command(statement('calls-fold-turns'))
   }
 
   /** Copies what was folded into the table: at once, or a few months at a time when it lies in many. */
-  const applyFold = async (): Promise<void> => {
+  const insertMerged = async (): Promise<void> => {
     const copy = (from: number, before: number) => store.command(statement('calls-apply-fold', { from, before }))
     try {
       await copy(-maxUs, maxUs)
@@ -74,18 +74,18 @@ export function createCallMaterializer(store: Store, joined: () => readonly stri
   }
 
   /** For segments without patches: usually nothing else has to be done, and one statement says so. */
-  const probe = async (lookUp: boolean): Promise<{ hasPartsElsewhere: boolean; wasStored: boolean }> => {
+  const probeAffected = async (lookUp: boolean): Promise<{ hasPartsElsewhere: boolean; wasStored: boolean }> => {
     const [row] = await store.rows<{ found: number }>(statement('calls-touched-probe', { look_up: lookUp ? 1 : 0 }))
     const found = Number(row?.found)
     return { hasPartsElsewhere: (found & 1) !== 0, wasStored: (found & 2) !== 0 }
   }
 
-  const markFor = (marked: Marked, name: 'call-marks' | 'call-unswept' = 'call-marks'): Promise<void> =>
+  const markDirty = (marked: DirtyPositions, name: 'call-marks' | 'call-unswept' = 'call-marks'): Promise<void> =>
     store.command(statement(name, marked))
 
-  const markNext = async (next: NextPosition): Promise<Marked> => {
+  const dirtyAtNext = async (next: NextPosition): Promise<DirtyPositions> => {
     const { partition, offset: lastOffset } = await next()
-    return markedAt([{ partition, lastOffset }])
+    return dirtyAt([{ partition, lastOffset }])
   }
 
   const before = async (): Promise<void> => {
@@ -95,22 +95,22 @@ export function createCallMaterializer(store: Store, joined: () => readonly stri
   }
 
   /** @param marked where the marks go, asked whenever some are written */
-  const finish = async (batch: AppliedBatch, marked: () => Promise<Marked>): Promise<void> => {
+  const finish = async (batch: AppliedBatch, marked: () => Promise<DirtyPositions>): Promise<void> => {
     const lookUp = batch.rowCount > batch.patchCount && batch.rowCount <= lookupRows
-    const mark = async () => markFor(await marked())
-    if (batch.rowCount > batch.patchCount && !lookUp) await markFor(await marked(), 'call-unswept')
+    const mark = async () => markDirty(await marked())
+    if (batch.rowCount > batch.patchCount && !lookUp) await markDirty(await marked(), 'call-unswept')
     const hasPatches = batch.patchCount > 0
     // The marks of a segment without patches are complete unless something has to be folded, which is seldom.
     const [{ hasPartsElsewhere, wasStored }] = hasPatches
       ? [{ hasPartsElsewhere: true, wasStored: lookUp }]
-      : await Promise.all([probe(lookUp), mark()])
+      : await Promise.all([probeAffected(lookUp), mark()])
     if (wasStored) await store.command(statement('calls-turns-again'))
     if (hasPartsElsewhere) {
       filled.add('calls_touched')
       await store.command(statement('calls-touched'))
       if (lookUp) await store.command(statement('calls-touched-again'))
-      await fold()
-      await applyFold()
+      await mergeAffected()
+      await insertMerged()
       await mark()
     }
     const projects = joined()
@@ -119,25 +119,29 @@ export function createCallMaterializer(store: Store, joined: () => readonly stri
 
   return {
     topic: 'calls',
-    before,
-    after(batch) {
-      const marked = markedBy(batch)
+    beforeInsert: before,
+    afterInsert(batch) {
+      const marked = dirtyPositionsOf(batch)
       return finish(batch, async () => marked)
     },
-    again: (next) => ({ topic: 'calls', before, after: (batch) => finish(batch, () => markNext(next)) }),
-    async foldNamed(next, calls) {
+    reapplied: (next) => ({
+      topic: 'calls',
+      beforeInsert: before,
+      afterInsert: (batch) => finish(batch, () => dirtyAtNext(next)),
+    }),
+    async mergeNamed(next, calls) {
       await empty()
       filled.add('calls_touched')
       const [projects, ids] = [calls.map((call) => call.project_id), calls.map(({ id }) => id)]
       await store.command(statement('calls-touched-named', { projects, ids }))
-      await fold()
+      await mergeAffected()
       // Marks first: no later sweep would find rows that were stored without their marks. And again: where others apply
       // the log too, the first ones may be covered by now.
-      await markFor(await markNext(next))
-      await applyFold()
-      await markFor(await markNext(next))
+      await markDirty(await dirtyAtNext(next))
+      await insertMerged()
+      await markDirty(await dirtyAtNext(next))
     },
-    recount: ({ partition, offset }, { fromUs: from, beforeUs: before }) =>
+    markRangeDirty: ({ partition, offset }, { fromUs: from, beforeExclusiveUs: before }) =>
       store.command(statement('call-marks-again', { partition, position: offset, from, before })),
   }
 }

@@ -7,7 +7,7 @@ export type Budget = {
    * longer the longer it took. Those in a hurry go first, but not twice in a row while others wait, and do not wait for
    * the end of one that is not. A piece must not wait for another one.
    */
-  run<T>(piece: () => Promise<T>, options?: { isHurried?: boolean }): Promise<T>
+  run<T>(piece: () => Promise<T>, options?: { isUrgent?: boolean }): Promise<T>
 }
 
 /** Where nothing else goes on beside the work. */
@@ -24,11 +24,11 @@ const lookMs = 1_000
 
 /** @param isBusy whether batches come */
 export function createBudget(isBusy: () => boolean, signal: AbortSignal): Budget {
-  const lines = { hurried: [] as (() => void)[], others: [] as (() => void)[] }
-  const running = { hurried: false, others: false }
+  const lines = { urgent: [] as (() => void)[], others: [] as (() => void)[] }
+  const running = { urgent: false, others: false }
   let restUntil = 0
   let isResting = false
-  let wasHurried = false
+  let wasUrgent = false
 
   const next = (): void => {
     const restMs = signal.aborted ? 0 : restUntil - performance.now()
@@ -41,11 +41,11 @@ export function createBudget(isBusy: () => boolean, signal: AbortSignal): Budget
       })
       return
     }
-    const mayHurry = lines.hurried.length > 0 && !running.hurried
-    const mayOther = lines.others.length > 0 && !running.hurried && !running.others
-    if (!mayHurry && !mayOther) return
-    wasHurried = mayHurry && !(mayOther && wasHurried)
-    const kind = wasHurried ? 'hurried' : 'others'
+    const mayRunUrgent = lines.urgent.length > 0 && !running.urgent
+    const mayRunOther = lines.others.length > 0 && !running.urgent && !running.others
+    if (!mayRunUrgent && !mayRunOther) return
+    wasUrgent = mayRunUrgent && !(mayRunOther && wasUrgent)
+    const kind = wasUrgent ? 'urgent' : 'others'
     running[kind] = true
     lines[kind].shift()?.()
   }
@@ -58,9 +58,9 @@ export function createBudget(isBusy: () => boolean, signal: AbortSignal): Budget
   }
 
   return {
-    async run(piece, { isHurried = false } = {}) {
-      if (!isHurried) await quiet()
-      const kind = isHurried ? 'hurried' : 'others'
+    async run(piece, { isUrgent = false } = {}) {
+      if (!isUrgent) await quiet()
+      const kind = isUrgent ? 'urgent' : 'others'
       await new Promise<void>((resolve) => {
         lines[kind].push(resolve)
         next()

@@ -1,17 +1,17 @@
 // The sweep: calls that came whole under two start times in batches too large to look each one up, found beside the
 // batches and folded between them, a few at a time.
 
-import type { Queue } from '../../core/concurrency/serial-queue.ts'
+import type { SerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Position } from '../../core/log/log.ts'
 import type { Query, Store } from '../../core/store/store.ts'
 import type { CallMaterializer, NextPosition } from '../calls/merge-fragments.ts'
-import { createRollups, type Rollup, sweepRollup } from '../rollups/rollups.ts'
+import { createRollups, deduplicationRollup, type Rollup } from '../rollups/rollups.ts'
 import { statement } from '../statements.ts'
 import { type Budget, unlimited } from './budget.ts'
 
-type Doubled = { project_id: string; id: string }
+type DuplicatedCall = { project_id: string; id: string }
 
-export type Sweep = {
+export type Deduplication = {
   /** Looks at what large batches brought since the last time. Returns how many calls were folded. */
   changed(): Promise<number>
   /** Looks at everything that is stored. */
@@ -30,46 +30,50 @@ const maxRounds = 100
 /**
  * @param deps.committed applied positions of the topic calls; none where another worker sweeps
  */
-export function createSweep(deps: {
+export function createDeduplication(deps: {
   store: Store
-  calls: Pick<CallMaterializer, 'foldNamed'>
-  queue: Queue
+  calls: Pick<CallMaterializer, 'mergeNamed'>
+  queue: SerialQueue
   committed(): Promise<Position[]>
   next: NextPosition
   budget?: Budget
-}): Sweep {
+}): Deduplication {
   const { store, calls, queue, budget = unlimited } = deps
   const stopping = new AbortController()
   const beside = { pool: 'background', timeoutMs: 600_000, signal: stopping.signal } as const
   let folded = 0
 
-  const foldFound = async (query: Query): Promise<void> => {
+  const mergeFound = async (query: Query): Promise<void> => {
     for (let round = 0; round < maxRounds; round++) {
-      const found = await budget.run(() => store.rows<Doubled>(query, beside))
+      const found = await budget.run(() => store.rows<DuplicatedCall>(query, beside))
       for (let i = 0; i < found.length; i += maxPerTurn) {
         const some = found.slice(i, i + maxPerTurn)
-        await queue.run(() => calls.foldNamed(deps.next, some))
+        await queue.run(() => calls.mergeNamed(deps.next, some))
         folded += some.length
       }
       if (found.length < maxFound) return
     }
   }
-  const everything = () => foldFound(statement('sweep-all', { limit: maxFound }))
+  const everything = () => mergeFound(statement('sweep-all', { limit: maxFound }))
 
   const rollup: Rollup = {
-    name: sweepRollup,
+    name: deduplicationRollup,
     statements: [],
-    marksAll: null,
+    markAllStatement: null,
     async derive(range) {
       // Nothing is known to be swept in an installation that has none of these marks yet.
       if (range.least === -1) return everything()
       const [row] = await budget.run(() => store.rows<{ n: number }>(statement('sweep-due', range), beside))
       const n = Number(row?.n ?? 0)
       if (n > maxLookedUp) await everything()
-      else if (n > 0) await foldFound(statement('sweep-changed', { ...range, limit: maxFound }))
+      else if (n > 0) await mergeFound(statement('sweep-changed', { ...range, limit: maxFound }))
     },
   }
-  const { refresh, alone, stop } = createRollups({
+  const {
+    refresh,
+    exclusive: alone,
+    stop,
+  } = createRollups({
     ...{ store, committed: deps.committed, table: [rollup], isSlow: true },
     onError() {},
   })

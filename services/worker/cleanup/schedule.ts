@@ -1,8 +1,8 @@
 // When the clean-up runs: every hour, and for calls under two start times soon after batches too large to look at once.
 
-export type Sweeps = {
+export type CleanupSchedule = {
   /** A batch came whose calls were not looked up one by one. */
-  touch(): void
+  onLargeBatch(): void
   stop(): void
 }
 
@@ -10,12 +10,12 @@ const hourMs = 3_600_000
 /** More large batches are likely to follow the first one. */
 const soonMs = 1_000
 
-export function createSweeps(deps: {
+export function scheduleCleanup(deps: {
   sweep(): Promise<unknown>
   /** What else is due every hour. */
   hourly?(): Promise<unknown>
   onError(error: unknown): void
-}): Sweeps {
+}): CleanupSchedule {
   let soon: NodeJS.Timeout | undefined
   let isTouched = false
   let running: Promise<void> | undefined
@@ -42,7 +42,7 @@ export function createSweeps(deps: {
   hourly.unref()
 
   return {
-    touch() {
+    onLargeBatch() {
       isTouched = true
       schedule()
     },

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { createQueue } from '../../core/concurrency/serial-queue.ts'
+import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import { uuidv7 } from '../../core/ids.ts'
 import type { TopicName } from '../../core/log/topics.ts'
 
@@ -26,7 +26,7 @@ export type DeadLetterSummary = Omit<DeadLetter, 'row'> & { sizeBytes: number }
 
 export type DeadLetters = {
   /** Durable before it resolves; the same row of the same record is kept once. */
-  add(letter: Omit<DeadLetter, 'id' | 'at'>): Promise<void>
+  add(deadLetter: Omit<DeadLetter, 'id' | 'at'>): Promise<void>
   list(): Promise<DeadLetterSummary[]>
   show(id: string): Promise<DeadLetter | undefined>
   markReplayed(id: string): Promise<void>
@@ -71,7 +71,7 @@ export async function openDeadLetters(dir: string): Promise<DeadLetters> {
   }
   for await (const line of lines()) remember(line)
 
-  const queue = createQueue()
+  const queue = createSerialQueue()
   const write = (line: Line): Promise<void> =>
     queue.run(async () => {
       await file.appendFile(`\n${oneLine(line)}\n`)

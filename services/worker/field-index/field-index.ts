@@ -1,17 +1,17 @@
 // Derives the leaves of payloads in the background, for the spans of time that were marked; see ADR 0011.
 import { setImmediate } from 'node:timers/promises'
-import { leavesRollup } from '../../content/field-paths.ts'
+import { fieldIndexRollup } from '../../content/field-paths.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type Budget, unlimited } from '../cleanup/budget.ts'
 import type { Rollup } from '../rollups/rollups.ts'
 import { statement } from '../statements.ts'
-import { createLeafGroups, type LeafGroups, type PayloadKey } from './groups.ts'
+import { createFieldValueGroups, type FieldValueGroups, type PayloadKey } from './groups.ts'
 import { type PayloadRow, payloadRows } from './rows.ts'
-import { type Leaf, leavesOf } from './scan.ts'
+import { type FieldValue, fieldValuesOf } from './scan.ts'
 
 /** Rows that are read at once, and rows that are walked without giving way to requests. */
-const portionRows = 1_000
-const stepRows = 50
+const pageRows = 1_000
+const rowsBetweenYields = 50
 /** First window of a span: what has leaves already is looked up for the whole window, so it should not be large. */
 const windowUs = 3_600_000_000
 /** Leaves that are written at once: few large groups are read faster than many small ones. */
@@ -22,7 +22,7 @@ const aside = { background: true }
 
 const parts = ['both', 'start', 'end'] as const
 
-export type Leaves = {
+export type FieldIndex = {
   /** Derives what the marks in the range lack. What one run wrote the next one passes over. */
   rollup: Rollup & Required<Pick<Rollup, 'derive'>>
   stop(): void
@@ -30,10 +30,10 @@ export type Leaves = {
 
 type Span = { project_id: string; from_us: string; before_us: string }
 
-function leavesOfRow(row: PayloadRow, part: PayloadKey['part']): Leaf[] {
-  const documents: Leaf[][] = []
+function fieldValuesOfRow(row: PayloadRow, part: PayloadKey['part']): FieldValue[] {
+  const documents: FieldValue[][] = []
   const add = (root: 'attributes' | 'inputs' | 'output' | 'summary') =>
-    documents.push(row.isLeftOut ? [{ path: root, kind: 'opaque' }] : leavesOf(row[root], root))
+    documents.push(row.isLeftOut ? [{ path: root, kind: 'opaque' }] : fieldValuesOf(row[root], root))
   if (part !== 'end') {
     add('attributes')
     add('inputs')
@@ -46,12 +46,12 @@ function leavesOfRow(row: PayloadRow, part: PayloadKey['part']): Leaf[] {
 }
 
 /** @param deps.budget of each portion of rows */
-export function createLeaves(deps: { store: Store; budget?: Budget }): Leaves {
+export function createFieldIndex(deps: { store: Store; budget?: Budget }): FieldIndex {
   const { store, budget = unlimited } = deps
   let isStopping = false
   let lastChunk = 0
 
-  const write = async (groups: LeafGroups): Promise<void> => {
+  const write = async (groups: FieldValueGroups): Promise<void> => {
     if (groups.bytes() === 0) return
     // Numbers of groups differ between runs of the process.
     lastChunk = Math.max(lastChunk, Date.now() * 1_000)
@@ -62,43 +62,43 @@ export function createLeaves(deps: { store: Store; budget?: Budget }): Leaves {
   }
 
   /** Adds the rows of an answer; returns their number and the last one. */
-  const gather = async (projectId: string, answer: Buffer, groups: LeafGroups) => {
+  const gather = async (projectId: string, answer: Buffer, groups: FieldValueGroups) => {
     let count = 0
     let last: PayloadRow | undefined
     for (const row of payloadRows(answer)) {
       const part = parts[row.side] ?? 'both'
-      groups.add({ projectId, part, us: row.us, clock: row.clock }, leavesOfRow(row, part))
+      groups.add({ projectId, part, us: row.us, clock: row.clock }, fieldValuesOfRow(row, part))
       last = row
-      if (++count % stepRows === 0) await setImmediate()
+      if (++count % rowsBetweenYields === 0) await setImmediate()
     }
     return { count, last }
   }
 
-  const walk = async (span: Span, groups: LeafGroups): Promise<void> => {
+  const walk = async (span: Span, groups: FieldValueGroups): Promise<void> => {
     const end = Number(span.before_us)
     let size = windowUs
     let after = { us: Number(span.from_us), id: '', side: -1 }
     while (after.us < end && !isStopping) {
       const before = Math.min(end, after.us + size)
       const { us, id, side } = after
-      const params = { project: span.project_id, from: us, before, id, side, bytes: payloadBytes, limit: portionRows }
+      const params = { project: span.project_id, from: us, before, id, side, bytes: payloadBytes, limit: pageRows }
       const { count, last } = await budget.run(async () => {
         const answer = await store.bytes(statement('leaves-rows', params), 'RowBinary', { pool: 'background' })
         const found = await gather(span.project_id, answer, groups)
         if (groups.bytes() >= writtenBytes) await write(groups)
         return found
       })
-      if (last && count === portionRows) after = last
+      if (last && count === pageRows) after = last
       else {
         after = { us: before, id: '', side: -1 }
-        if (count < portionRows / 4) size *= 2
+        if (count < pageRows / 4) size *= 2
       }
     }
   }
 
   const derive = async (range: Record<string, unknown>): Promise<void> => {
     const spans = await store.rows<Span>(statement('leaves-due', range), { pool: 'background' })
-    const groups = createLeafGroups()
+    const groups = createFieldValueGroups()
     for (const span of spans) {
       await walk(span, groups)
       if (isStopping) break
@@ -109,9 +109,9 @@ export function createLeaves(deps: { store: Store; budget?: Budget }): Leaves {
 
   return {
     rollup: {
-      name: leavesRollup,
+      name: fieldIndexRollup,
       statements: [],
-      marksAll: 'payload-marks-all',
+      markAllStatement: 'payload-marks-all',
       derive,
     },
     stop() {

@@ -1,11 +1,11 @@
 // Gathers the leaves of payload rows into groups: one per project, part and hour, each path of it one row of columns.
 import { doubleText } from '../../core/json/number-text.ts'
-import type { Leaf } from './scan.ts'
+import type { FieldValue } from './scan.ts'
 
 /** What identifies a payload row. Times in microseconds. */
 export type PayloadKey = { projectId: string; part: 'both' | 'start' | 'end'; us: number; clock: bigint }
 
-type Column = { path: string; kind: Leaf['kind']; at: number[]; values: string[] }
+type Column = { path: string; kind: FieldValue['kind']; at: number[]; values: string[] }
 type Group = {
   projectId: string
   part: PayloadKey['part']
@@ -16,10 +16,10 @@ type Group = {
 
 const hourUs = 3_600_000_000
 
-export type LeafGroups = {
+export type FieldValueGroups = {
   /** About how many bytes `take` will return. */
   bytes(): number
-  add(key: PayloadKey, leaves: readonly Leaf[]): void
+  add(key: PayloadKey, leaves: readonly FieldValue[]): void
   /** JSON lines for the two tables; the groups are empty afterwards. `chunk` is the number of the first group. */
   take(chunk: number): { leaves: string; chunks: string; count: number }
 }
@@ -37,11 +37,11 @@ function bounds(at: readonly number[]): string {
   return `"least":${least},"most":${most}`
 }
 
-export function createLeafGroups(): LeafGroups {
+export function createFieldValueGroups(): FieldValueGroups {
   let groups = new Map<string, Group>()
   let bytes = 0
 
-  const textOfValue = (leaf: Leaf): string =>
+  const textOfValue = (leaf: FieldValue): string =>
     leaf.kind === 'number' ? doubleText(leaf.num) : 'str' in leaf ? JSON.stringify(leaf.str) : ''
 
   return {

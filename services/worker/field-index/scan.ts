@@ -1,16 +1,16 @@
 // Walks a JSON document in bytes and reports its short leaf values; what it leaves out is reported as such.
-import { childPath, maxLeafBytes, maxPathBytes } from '../../content/field-paths.ts'
+import { childPath, maxFieldValueBytes, maxPathBytes } from '../../content/field-paths.ts'
 import { doubleText, numberForm, stringToDouble } from '../../core/json/number-text.ts'
 
 /** What a reader may know of a path without reading the document; the kinds are those of the table payload_leaves. */
-export type Leaf =
+export type FieldValue =
   | { path: string; kind: 'number'; num: number }
   | { path: string; kind: 'text' | 'numeral'; str: string }
   | { path: string; kind: 'long' | 'hollow' | 'opaque' }
 
 /** Objects below this many others, and documents with more leaves, are left out. */
 const maxDepth = 6
-const maxLeaves = 64
+const maxFieldValues = 64
 /** Looked at byte by byte, before the search for the closing quote goes to native code. */
 const nearBytes = 40
 
@@ -93,13 +93,13 @@ const mayBeNumber = (text: string): boolean => {
   return (c >= 48 && c <= 57) || c === 43 || c === 45 || c === 46
 }
 
-function ofNumber(path: string, form: string): Leaf {
+function ofNumber(path: string, form: string): FieldValue {
   const num = Number(form)
   if (doubleText(num) === form) return { path, kind: 'number', num }
   return { path, kind: Number.isFinite(num) ? 'numeral' : 'text', str: form }
 }
 
-function ofText(path: string, str: string): Leaf {
+function ofText(path: string, str: string): FieldValue {
   if (!mayBeNumber(str)) return { path, kind: 'text', str }
   const num = stringToDouble(str)
   if (num === null) return { path, kind: 'text', str }
@@ -110,11 +110,11 @@ function ofText(path: string, str: string): Leaf {
  * Leaves of one document, whose own path is `root`; none for null and for a document that is not there. The text is
  * valid JSON, as the edge checks it.
  */
-export function leavesOf(document: Buffer, root: string): Leaf[] {
+export function fieldValuesOf(document: Buffer, root: string): FieldValue[] {
   const b = document as Bytes
-  const leaves: Leaf[] = []
-  const keep = (leaf: Leaf): void => {
-    if (leaves.length >= maxLeaves) throw tooMany
+  const leaves: FieldValue[] = []
+  const keep = (leaf: FieldValue): void => {
+    if (leaves.length >= maxFieldValues) throw tooMany
     leaves.push(leaf)
   }
 
@@ -128,14 +128,14 @@ export function leavesOf(document: Buffer, root: string): Leaf[] {
     }
     if (c === 34) {
       const end = stringEnd(b, at)
-      const text = end - at - 2 > maxLeafBytes ? null : textOf(b, at, end)
+      const text = end - at - 2 > maxFieldValueBytes ? null : textOf(b, at, end)
       keep(text === null ? { path, kind: 'long' } : ofText(path, text))
       return end
     }
     const end = wordEnd(b, at)
     if (c === 110) return end
     const token = b.latin1Slice(at, end)
-    if (token.length > maxLeafBytes) keep({ path, kind: 'long' })
+    if (token.length > maxFieldValueBytes) keep({ path, kind: 'long' })
     else keep(c === 116 || c === 102 ? { path, kind: 'text', str: token } : ofNumber(path, numberForm(token)))
     return end
   }
@@ -153,7 +153,7 @@ export function leavesOf(document: Buffer, root: string): Leaf[] {
     while (b[i] === 34) {
       const keyEnd = stringEnd(b, i)
       const key = keyEnd - i > maxPathBytes ? null : textOf(b, i, keyEnd)
-      if (key === null || keys.length > 4 * maxLeaves || isIn(keys, key)) return leaveOut()
+      if (key === null || keys.length > 4 * maxFieldValues || isIn(keys, key)) return leaveOut()
       keys.push(key)
       const child = childPath(path, key)
       if (child.length > maxPathBytes) return leaveOut()

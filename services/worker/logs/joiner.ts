@@ -13,7 +13,7 @@ import { statement } from '../statements.ts'
 
 export type Joiner = {
   /** Rows of calls or logs are in the tables: some of them may be due. */
-  touch(): void
+  onApplied(): void
   /** Projects with records that may be joined: only their calls are looked at when they come. */
   projects(): readonly string[]
   /** Joins everything that arrived in the last seconds; resolves once it is in the log. */
@@ -22,18 +22,18 @@ export type Joiner = {
 }
 
 /** Events of one span that are joined; more of them stay logs. */
-export const mostEvents = 1_000
+export const maxEvents = 1_000
 const daySeconds = 86_400
 /** What arrived while a look was under way is seen by the next one. */
 const overlapSeconds = 5
 /** Both halves of a pair may have been under way at the same time, in two workers: looked for again so often, so far back. */
-const sweepEveryMs = 10_000
-const sweepSeconds = 120
+const longLookEveryMs = 10_000
+const longLookSeconds = 120
 /** Spans that are read at once, and their bytes. */
-const mostSpans = 1_000
-const mostBytes = 16 * 2 ** 20
+const maxSpans = 1_000
+const maxBytes = 16 * 2 ** 20
 /** Rows of a look; the rest comes with the next one. */
-const mostDue = 2_000
+const maxDue = 2_000
 /** A response is looked for among the calls that began so long before its evaluation, and so long after it. */
 const [beforeUs, afterUs] = [3_600_000_000, 300_000_000]
 /** The system's own: nobody sent this feedback. */
@@ -174,7 +174,7 @@ export function createJoiner(deps: {
         background,
       ),
       store.rows<StoredRecord & { project_id: string; trace_id: string; span_id: string }>(
-        statement('log-joins-events', { ...ids, traces: due.map((one) => one.trace_id), events, most: mostEvents }),
+        statement('log-joins-events', { ...ids, traces: due.map((one) => one.trace_id), events, most: maxEvents }),
         background,
       ),
     ])
@@ -231,12 +231,12 @@ export function createJoiner(deps: {
   const joinSpans = async (seconds: number): Promise<number> => {
     let count = 0
     for (;;) {
-      const query = statement('log-joins-due', { seconds, events, most: mostEvents, limit: mostDue })
+      const query = statement('log-joins-due', { seconds, events, most: maxEvents, limit: maxDue })
       const due = await store.rows<Due>(query, background)
       let portion: Due[] = []
       let bytes = 0
       for (const one of due) {
-        if (portion.length > 0 && (portion.length === mostSpans || bytes + Number(one.bytes) > mostBytes)) {
+        if (portion.length > 0 && (portion.length === maxSpans || bytes + Number(one.bytes) > maxBytes)) {
           count += await joinAll(portion)
           portion = []
           bytes = 0
@@ -245,7 +245,7 @@ export function createJoiner(deps: {
         bytes += Number(one.bytes)
       }
       if (portion.length > 0) count += await joinAll(portion)
-      if (due.length < mostDue || stopping.signal.aborted) return count
+      if (due.length < maxDue || stopping.signal.aborted) return count
     }
   }
 
@@ -270,7 +270,7 @@ export function createJoiner(deps: {
 
   const joinEvaluations = async (seconds: number): Promise<number> => {
     const rows = await store.rows<Evaluation>(
-      statement('log-joins-evaluations', { seconds, limit: mostDue }),
+      statement('log-joins-evaluations', { seconds, limit: maxDue }),
       background,
     )
     const found = rows.flatMap((row) => {
@@ -350,24 +350,24 @@ export function createJoiner(deps: {
       try {
         await look(seconds)
         lookedMs = beganMs
-        if (seconds >= sweepSeconds) sweptMs = beganMs
+        if (seconds >= longLookSeconds) sweptMs = beganMs
         // A look takes at most half of the time.
         await pause(Date.now() - beganMs, signal)
       } catch (error) {
         if (signal.aborted) return
         deps.onError(error as Error)
-        await pause(sweepEveryMs, signal)
+        await pause(longLookEveryMs, signal)
       }
-      await Promise.race([wake.promise, pause(Math.max(0, sweptMs + sweepEveryMs - Date.now()), signal)])
+      await Promise.race([wake.promise, pause(Math.max(0, sweptMs + longLookEveryMs - Date.now()), signal)])
       wake = Promise.withResolvers()
       const since = Math.ceil((Date.now() - lookedMs) / 1_000) + overlapSeconds
-      seconds = Date.now() - sweptMs >= sweepEveryMs ? Math.max(sweepSeconds, since) : since
+      seconds = Date.now() - sweptMs >= longLookEveryMs ? Math.max(longLookSeconds, since) : since
     }
   }
   const looping = loop()
 
   return {
-    touch: () => wake.resolve(),
+    onApplied: () => wake.resolve(),
     projects: () => [...projects],
     look,
     async stop() {

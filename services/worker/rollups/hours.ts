@@ -2,14 +2,14 @@
 import type { Store } from '../../core/store/store.ts'
 
 /** [from, before) in microseconds, and how many rows begin in it. */
-export type Hours = { fromUs: number; beforeUs: number; rows: number }
+export type HourRange = { fromUs: number; beforeExclusiveUs: number; rows: number }
 
 /** Rows of calls that are copied or counted at once; an hour is never split. */
 const windowRows = 50_000
 const hourUs = 3_600_000_000
 
 /** Hours that hold calls or payloads of ends that came alone, the first from `fromUs` on. */
-export async function hoursOf(store: Store, fromUs: number): Promise<Hours[]> {
+export async function readHourRanges(store: Store, fromUs: number): Promise<HourRange[]> {
   const hours = await store.rows<{ us: number; n: number }>(
     {
       name: 'rebuild.hours',
@@ -20,13 +20,13 @@ export async function hoursOf(store: Store, fromUs: number): Promise<Hours[]> {
     },
     { pool: 'background', timeoutMs: 600_000 },
   )
-  const windows: Hours[] = []
+  const windows: HourRange[] = []
   for (const { us, n } of hours) {
     const last = windows.at(-1)
     if (last && last.rows + Number(n) <= windowRows) {
       last.rows += Number(n)
-      last.beforeUs = Number(us) + hourUs
-    } else windows.push({ fromUs: Number(us), beforeUs: Number(us) + hourUs, rows: Number(n) })
+      last.beforeExclusiveUs = Number(us) + hourUs
+    } else windows.push({ fromUs: Number(us), beforeExclusiveUs: Number(us) + hourUs, rows: Number(n) })
   }
   return windows
 }

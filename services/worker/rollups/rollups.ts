@@ -1,10 +1,10 @@
 // Keeps the rollups of calls: recomputed for the minutes that were marked, never incremented.
-import { leavesRollup } from '../../content/field-paths.ts'
+import { fieldIndexRollup } from '../../content/field-paths.ts'
 import type { Position } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type Budget, unlimited } from '../cleanup/budget.ts'
 import { statement } from '../statements.ts'
-import { type Hours, hoursOf } from './hours.ts'
+import { type HourRange, readHourRanges } from './hours.ts'
 
 /**
  * A rollup: statements (files of clickhouse/statements) that recompute what lies in the marked minutes, run in order.
@@ -18,7 +18,7 @@ export type Rollup = {
    * Statement that marks all minutes for an installation that has not got the rollup yet, null = none; without it
    * everything is counted hour by hour, between the recomputes of what comes in meanwhile.
    */
-  marksAll?: string | null
+  markAllStatement?: string | null
   /** Covered once every row has the columns of today: until then all are counted again in the same way. */
   layout?: string
   /** Further work on what is due, after the statements, with the same parameters. */
@@ -26,7 +26,7 @@ export type Rollup = {
 }
 
 /** Name of a rollup: how far calls were looked for under two start times. */
-export const sweepRollup = 'call_sweep'
+export const deduplicationRollup = 'call_sweep'
 
 export const rollupTable: readonly Rollup[] = [
   { name: 'call_counts', statements: ['call-counts', 'call-counts-hourly'] },
@@ -35,13 +35,13 @@ export const rollupTable: readonly Rollup[] = [
 
 export type Rollups = {
   /** Tells that marks were written; a recompute follows when it is due. */
-  touch(): void
+  onDirty(): void
   /** Age of the oldest marks that may not be recomputed yet, by table. */
   lag(): { name: string; lagMs: number }[]
   /** Recomputes everything that is marked up to the committed positions, now. */
   refresh(): Promise<void>
   /** Runs a job while nothing is recomputed. */
-  alone<T>(job: () => Promise<T>): Promise<T>
+  exclusive<T>(job: () => Promise<T>): Promise<T>
   stop(): Promise<void>
 }
 
@@ -51,7 +51,7 @@ const slowMs = 15_000
 /** Beside the batches: rows that come meanwhile have marks beyond what is covered. */
 const aside = { background: true }
 /** Marks of this many log positions stay in one partition of the table, dropped when all of them are covered. */
-const marksPerPart = 1_000_000
+const positionsPerPartition = 1_000_000
 
 /** Marks of the first count are its own: no log has so many partitions, and every position is past theirs. */
 const ownPartition = 2 ** 32 - 2
@@ -62,7 +62,7 @@ type Covered = { offsets: Map<number, number>; revision: number }
  * What a rollup covers: the position of each partition of the log. `first` is the count of everything that is stored,
  * hour by hour: it covers what was committed when it began; null = done.
  */
-type State = Covered & { first: { windows: Hours[]; upto: Position[] } | 'due' | null }
+type State = Covered & { first: { windows: HourRange[]; upto: Position[] } | 'due' | null }
 
 /** @param deps.committed applied positions of the topic calls, of all its partitions */
 export function createRollups(deps: {
@@ -121,7 +121,7 @@ export function createRollups(deps: {
       range.revision = Math.max(Date.now() * 1_000, state.revision + 1)
       for (const file of rollup.statements) await store.command(statement(file, range), aside)
     }
-    if (rollup.statements.length > 0) await within.run(recompute, { isHurried: !isSlow })
+    if (rollup.statements.length > 0) await within.run(recompute, { isUrgent: !isSlow })
     else range.revision = Math.max(Date.now() * 1_000, state.revision + 1)
     await rollup.derive?.(range)
     state.revision = range.revision
@@ -140,12 +140,12 @@ export function createRollups(deps: {
 
   /** The next hours of the first count, or its end. */
   const countFirst = async (rollup: Rollup, state: State, committed: Position[], within: Budget): Promise<void> => {
-    if (state.first === 'due') state.first = { windows: await hoursOf(store, 0), upto: committed }
+    if (state.first === 'due') state.first = { windows: await readHourRanges(store, 0), upto: committed }
     const { windows, upto } = state.first as Exclude<State['first'], 'due' | null>
     const [window] = windows
     if (window) {
       const partition = ownPartition - windows.length
-      const { fromUs: from, beforeUs: before } = window
+      const { fromUs: from, beforeExclusiveUs: before } = window
       await store.command(statement('call-marks-again', { partition, position: 0, from, before }), aside)
       await count(rollup, state, [{ partition, covered: -1, offset: 0 }], within)
       windows.shift()
@@ -156,7 +156,7 @@ export function createRollups(deps: {
     state.first = null
   }
 
-  const loaded = async ({ name, marksAll, layout }: Rollup): Promise<State> => {
+  const loaded = async ({ name, markAllStatement: marksAll, layout }: Rollup): Promise<State> => {
     // Each time: another process that starts may have lowered it, as its tables lacked what was covered.
     const covered = await load(name)
     const known = states.get(name)
@@ -192,13 +192,13 @@ export function createRollups(deps: {
   }
 
   /** Marks that every rollup covers are not needed any more. */
-  const dropMarks = async (committed: Position[]): Promise<void> => {
+  const dropCoveredBuckets = async (committed: Position[]): Promise<void> => {
     const covers = table.map(({ name }) => states.get(name))
     const leastOf = (all: (Covered | undefined)[]) =>
       Math.min(...committed.flatMap(({ partition }) => all.map((one) => one?.offsets.get(partition) ?? 0)))
-    if (Math.floor(leastOf(covers) / marksPerPart) <= dropped) return
-    const least = leastOf([...covers, await load(leavesRollup), await load(sweepRollup)])
-    for (; dropped < Math.floor(least / marksPerPart); dropped++)
+    if (Math.floor(leastOf(covers) / positionsPerPartition) <= dropped) return
+    const least = leastOf([...covers, await load(fieldIndexRollup), await load(deduplicationRollup)])
+    for (; dropped < Math.floor(least / positionsPerPartition); dropped++)
       for (const table of ['call_marks', 'call_unswept'])
         await store.command(
           { name: 'rollups.drop-marks', sql: `ALTER TABLE callhouse.${table} DROP PARTITION ${dropped}`, params: {} },
@@ -222,7 +222,7 @@ export function createRollups(deps: {
       if (touchedMs > beganMs) lacking.set(rollup.name, beganMs)
       else if (states.get(rollup.name)?.offsets.size) lacking.delete(rollup.name)
     }
-    if (isDone && !isSlow) await dropMarks(committed)
+    if (isDone && !isSlow) await dropCoveredBuckets(committed)
     return isDone
   }
 
@@ -245,7 +245,7 @@ export function createRollups(deps: {
   }
 
   return {
-    touch() {
+    onDirty() {
       touchedMs = Date.now()
       for (const { name } of table) if (!lacking.has(name)) lacking.set(name, touchedMs)
       schedule(isSlow ? slowMs : quietMs)
@@ -258,7 +258,7 @@ export function createRollups(deps: {
         await refresh(unlimited)
       } while (isFirstCount)
     },
-    alone(job) {
+    exclusive(job) {
       const done = running.catch(() => false).then(job)
       running = done.then(() => false)
       running.catch(() => undefined)

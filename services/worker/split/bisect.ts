@@ -9,9 +9,9 @@ import { type SegmentRow, withoutHeader } from './segment-rows.ts'
 const newline = Buffer.from('\n')
 
 /** More refused rows of one batch are a fault of the tables or of the edge, which someone has to mend, */
-const maxDeadRows = 100
+const maxRefusedRows = 100
 /** unless rows that were applied before still go in: then this part of the batch. Each costs a statement or two. */
-const maxDeadShare = 0.5
+const maxRefusedShare = 0.5
 /** So many refusals and nothing that is taken say that the tables take nothing. */
 const enoughRefusals = 10
 
@@ -42,7 +42,7 @@ const isOfRow = (reason: string): boolean => rowOf(reason) !== undefined
  * @returns number of dead letters
  * @throws Held when it is not the rows that are at fault; no row is a dead letter then
  */
-export async function insertAround(
+export async function insertWithoutRefused(
   topicName: TopicName,
   all: SegmentRow[],
   deps: {
@@ -72,7 +72,7 @@ export async function insertAround(
     const isSuspect = !isProven && refused.some((one) => !one.isOfRow)
     if (known === 'refused' || (isSuspect && (refused.length >= enoughRefusals || refused.length === all.length)))
       throw new Held(`the database refuses every row${told}; a view or an upgrade may be unfinished; rows wait`, reason)
-    const most = Math.max(maxDeadRows, known === 'taken' ? Math.floor(all.length * maxDeadShare) : 0)
+    const most = Math.max(maxRefusedRows, known === 'taken' ? Math.floor(all.length * maxRefusedShare) : 0)
     if (refused.length > most)
       throw new Held(`the database refuses more than ${most} rows of one batch${told}; rows wait`, reason)
   }

@@ -3,13 +3,13 @@ import type { Batch } from '../../core/log/log.ts'
 import type { StoredRecord } from '../../core/log/segments/read.ts'
 import { type TopicName, topics } from '../../core/log/topics.ts'
 import type { Store } from '../../core/store/store.ts'
-import { partsOf } from '../combined-batch.ts'
+import { membersOf } from '../combined-batch.ts'
 import type { DeadLetters } from '../dead-letters/dead-letters.ts'
 import { isDataError } from './bisect.ts'
 import { rowsOfRecord, type SegmentRow } from './segment-rows.ts'
 
 /** `unknown` = no earlier row is at hand. */
-export type Control = (batch: Batch) => Promise<'taken' | 'refused' | 'unknown'>
+export type ControlInsert = (batch: Batch) => Promise<'taken' | 'refused' | 'unknown'>
 
 /** Records that the log still holds, of one partition. */
 export type KeptRecords = (
@@ -28,11 +28,11 @@ const kind = /"kind":"(\w+)"/
  * Inserts a row of each kind that the records before the batch begin with: they are applied, and applying them again
  * changes nothing. Rows that became dead letters are left out.
  */
-export function createControl(deps: {
+export function createControlInsert(deps: {
   store: Pick<Store, 'insert'>
   deadLetters: Pick<DeadLetters, 'list'>
   records: KeptRecords
-}): Control {
+}): ControlInsert {
   const { store, deadLetters, records } = deps
 
   const rowsBefore = async ({ topic, partition, firstOffset }: Batch): Promise<SegmentRow[]> => {
@@ -50,7 +50,7 @@ export function createControl(deps: {
 
   return async (batch) => {
     let verdict: 'taken' | 'unknown' = 'unknown'
-    for (const part of partsOf(batch)) {
+    for (const part of membersOf(batch)) {
       // A log that cannot be read says nothing about the rows.
       for (const { text } of part.firstOffset > 1 ? await rowsBefore(part as Batch).catch(() => []) : []) {
         const { rowsRead } = await store

@@ -17,7 +17,7 @@ const step = /^(begun|done)-(\d+)$/
  * @param deps.steps kept over a restart, by digest of the rows
  * @param deps.giveUp keeps a row as a dead letter
  */
-export function createGuarded(deps: {
+export function createCrashGuard(deps: {
   steps: Findings
   apply(rows: SegmentRow[]): Promise<number>
   giveUp(row: SegmentRow): Promise<void>

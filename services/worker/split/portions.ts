@@ -1,13 +1,13 @@
 // Applies a batch at once or, when that is too much for the store, in portions: any boundaries give the same answer.
 
-import type { Queue } from '../../core/concurrency/serial-queue.ts'
+import type { SerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Batch } from '../../core/log/log.ts'
 import { topics } from '../../core/log/topics.ts'
 import { type Store, StoreError } from '../../core/store/store.ts'
 import type { DeadLetters } from '../dead-letters/dead-letters.ts'
 import type { Materializer } from '../materializer.ts'
-import { insertAround, isDataError } from './bisect.ts'
-import type { Control } from './control.ts'
+import { insertWithoutRefused, isDataError } from './bisect.ts'
+import type { ControlInsert } from './control.ts'
 import { byMonths, touchesTooManyMonths } from './months.ts'
 import { isPatch, type SegmentRow, segmentRows } from './segment-rows.ts'
 
@@ -38,9 +38,9 @@ export const portionOf = (batch: Batch, rows: SegmentRow[]): Batch => ({
 export function createPortions(deps: {
   store: Pick<Store, 'insert'>
   deadLetters: Pick<DeadLetters, 'add'>
-  queue: Queue
+  queue: SerialQueue
   /** Whether it is the tables that are at fault; absent: never asked. */
-  control?: Control
+  control?: ControlInsert
 }) {
   const { store, deadLetters, queue, control } = deps
 
@@ -53,16 +53,16 @@ export function createPortions(deps: {
         if (!isDataError(error)) throw error
       }
     }
-    return insertAround(batch.topic, rows ?? (await segmentRows(batch)), {
+    return insertWithoutRefused(batch.topic, rows ?? (await segmentRows(batch)), {
       ...{ store, deadLetters },
       ...(control && { control: () => control(batch) }),
     })
   }
 
   const once = async (materializer: Materializer, batch: Batch, rows: SegmentRow[] | undefined): Promise<number> => {
-    await materializer.before(batch)
+    await materializer.beforeInsert(batch)
     const dead = await insert(batch, rows)
-    await materializer.after(batch)
+    await materializer.afterInsert(batch)
     return dead
   }
 

@@ -28,7 +28,12 @@ try {
   try {
     const { rowsRead } = await store.insert(topics[topic as TopicName], { file: file as string })
     if (topic === 'calls')
-      await createCallMaterializer(store).after({ partition: 0, rowCount: rowsRead, patchCount: 0, lastOffset: 1 })
+      await createCallMaterializer(store).afterInsert({
+        partition: 0,
+        rowCount: rowsRead,
+        patchCount: 0,
+        lastOffset: 1,
+      })
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     if (error.kind === 'memory' || error.kind === 'timeout') process.exitCode = tooMuchExitCode

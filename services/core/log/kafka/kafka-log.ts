@@ -193,9 +193,9 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
     onJoined: (callback) => void onJoined.push(callback),
     // The brokers remove by age whatever was applied.
     remembered() {},
-    more: (topic, bytes) => consumer?.more(topic, bytes) ?? [],
-    hurry: (topic) => consumer?.hurry(topic),
-    leads: (topic) => consumer?.owns(topic, 0) ?? false,
+    takeMore: (topic, bytes) => consumer?.more(topic, bytes) ?? [],
+    flush: (topic) => consumer?.hurry(topic),
+    ownsLeaderPartition: (topic) => consumer?.owns(topic, 0) ?? false,
     partitions: (topic) => partitions.get(topic) as number,
     limits: { recordBytes },
     lastClock: () => lastClock,

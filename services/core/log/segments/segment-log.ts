@@ -233,9 +233,9 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
     remembered(positions) {
       for (const { topic, offset } of positions) remembered.set(topic, offset)
     },
-    more: () => [],
-    hurry: (topic) => of(topic).delivery.hurry(),
-    leads: () => true,
+    takeMore: () => [],
+    flush: (topic) => of(topic).delivery.hurry(),
+    ownsLeaderPartition: () => true,
     partitions: () => 1,
     limits: { recordBytes: Number.POSITIVE_INFINITY },
     lastClock: () => lastClock,

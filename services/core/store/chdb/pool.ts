@@ -1,6 +1,6 @@
 // Connections to the embedded engine: each runs one statement at a time, and one that failed is never used again.
 import type { Session } from 'chdb'
-import { createPlaces } from '../places.ts'
+import { createConnectionQueue } from '../places.ts'
 import { StoreError } from '../store.ts'
 
 export type EngineResult = { bytes(): Uint8Array; rowsRead: number }
@@ -31,7 +31,7 @@ const killEveryMs = 100
 /** @param open opens one connection with the settings of this pool */
 export function createPool(options: { name: string; size: number; open: () => Session }): Pool {
   const { name, size, open } = options
-  const places = createPlaces(name, size)
+  const places = createConnectionQueue(name, size)
   const idle: Session[] = []
   const running = new Set<Promise<unknown>>()
   let closed = false
@@ -127,7 +127,7 @@ export function createPool(options: { name: string; size: number; open: () => Se
       }
       job.signal?.addEventListener('abort', onAbort, { once: true })
       try {
-        takeBack = places.ask(job.projectId, begin, job.signal)
+        takeBack = places.request(job.projectId, begin, job.signal)
       } catch (error) {
         fail(error)
       }

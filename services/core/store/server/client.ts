@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import { type FairQueue, placeIn } from '../../concurrency/fair-queue.ts'
 import { quote } from '../chdb/literals.ts'
-import { createPlaces } from '../places.ts'
+import { createConnectionQueue } from '../places.ts'
 import type { Settings } from '../statement.ts'
 import { StoreError } from '../store.ts'
 
@@ -95,7 +95,7 @@ export function createServerClient(options: {
     log: { level: ClickHouseLogLevel.OFF },
   })
   const lines = Object.fromEntries(
-    Object.entries(connections).map(([name, size]) => [name, createPlaces(name, size)]),
+    Object.entries(connections).map(([name, size]) => [name, createConnectionQueue(name, size)]),
   ) as Record<PoolName, FairQueue<string>>
   const running = new Set<Promise<unknown>>()
   const ended = new AbortController()

@@ -1,7 +1,7 @@
 // The one tree of migrations in the form that a server or a cluster wants: pure functions from statement to statements.
 
 import { splitStatements, sqlSpans } from '../sql-text.ts'
-import { everyShard, isScratch, renamed, stageOf } from './names.ts'
+import { allShards, isScratch, renamed, stageOf } from './names.ts'
 
 export type ServerShape = {
   database: string
@@ -52,14 +52,14 @@ const clusterRules: readonly Rule[] = [
     fits: (sql) => alter.test(sql) && !(targetOf(sql) as string).endsWith('_in') && columnActions(sql).length > 0,
     to: (sql, cluster) => [
       onCluster(sql, cluster),
-      `ALTER TABLE callhouse.${everyShard(targetOf(sql) as string)} ON CLUSTER ${cluster} ${columnActions(sql).join(', ')}`,
+      `ALTER TABLE callhouse.${allShards(targetOf(sql) as string)} ON CLUSTER ${cluster} ${columnActions(sql).join(', ')}`,
     ],
   },
   { fits: (sql) => alter.test(sql), to: (sql, cluster) => [onCluster(sql, cluster)] },
   {
     fits: (sql) => /^DROP TABLE/.test(sql),
     to: (sql, cluster) => [
-      onCluster(`DROP TABLE IF EXISTS callhouse.${everyShard(targetOf(sql) as string)}`, cluster),
+      onCluster(`DROP TABLE IF EXISTS callhouse.${allShards(targetOf(sql) as string)}`, cluster),
       onCluster(sql, cluster),
     ],
   },
@@ -82,7 +82,7 @@ const onCluster = (sql: string, cluster: string): string => {
 }
 
 const distributed = (table: string, cluster: string): string =>
-  `CREATE TABLE IF NOT EXISTS callhouse.${everyShard(table)} ON CLUSTER ${cluster} AS callhouse.${table}\n` +
+  `CREATE TABLE IF NOT EXISTS callhouse.${allShards(table)} ON CLUSTER ${cluster} AS callhouse.${table}\n` +
   `ENGINE = Distributed(${cluster}, currentDatabase(), ${table})`
 
 /** The parts of an ALTER that change columns, for the table that only passes reads on. */

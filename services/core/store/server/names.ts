@@ -19,7 +19,7 @@ const ownNames: readonly string[] = [...scratch, ...Object.values(topics).map((t
 export const isScratch = (table: string): boolean => scratch.includes(table)
 
 /** Tables in a cluster that read all shards. */
-export const everyShard = (table: string): string => `${table}_all`
+export const allShards = (table: string): string => `${table}_all`
 
 /**
  * What the scratch tables of one process end with. Random, because a worker that hangs may still be there when the
@@ -74,7 +74,7 @@ export function createServerNames(options: {
     reading: (sql) =>
       spread.size === 0 || usesScratch(sql)
         ? renamed(sql, own)
-        : renamed(sql, (table) => `${database}.${spread.has(table) ? everyShard(table) : table}`),
+        : renamed(sql, (table) => `${database}.${spread.has(table) ? allShards(table) : table}`),
     usesScratch,
   }
 }

@@ -1,6 +1,6 @@
 // The statements on leaves: times of payload rows that may meet conditions or come first in an order.
 
-import { leavesRollup } from '../../../content/field-paths.ts'
+import { fieldIndexRollup } from '../../../content/field-paths.ts'
 import type { ProjectId } from '../../../core/ids.ts'
 import {
   identifier,
@@ -168,7 +168,7 @@ export const dirtyCallsQuery = (projectId: ProjectId, minutes: readonly number[]
 export const coveredQuery = (projectId: ProjectId): Query =>
   systemQuery(
     'calls.leaf-covered',
-    sql`SELECT partition, toString(max(position)) FROM callhouse.rollups WHERE name = ${param('String', leavesRollup)} GROUP BY partition`,
+    sql`SELECT partition, toString(max(position)) FROM callhouse.rollups WHERE name = ${param('String', fieldIndexRollup)} GROUP BY partition`,
     projectId,
   )
 
