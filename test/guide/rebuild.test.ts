@@ -1,0 +1,5 @@
+// The chapter "A rebuild" of docs/guide.md, run as it stands.
+import { it } from 'vitest'
+import { runChapter } from './chapter.ts'
+
+it("the guide's chapter 'A rebuild' prints what it says", () => runChapter('A rebuild'))

@@ -1,0 +1,5 @@
+// The chapter "A write" of docs/guide.md, run as it stands.
+import { it } from 'vitest'
+import { runChapter } from './chapter.ts'
+
+it("the guide's chapter 'A write' prints what it says", () => runChapter('A write'))
