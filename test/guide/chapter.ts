@@ -15,7 +15,7 @@ const separator = '--- end of block ---'
 type Block = { commands: string; expected: string | undefined }
 
 /** The blocks of a chapter, those that hold for all chapters first. @throws when there is no such chapter */
-export function blocksOf(guide: string, title: string): { setup: string; blocks: Block[] } {
+function blocksOf(guide: string, title: string): { setup: string; blocks: Block[] } {
   const sections = guide.split(/^## /m)
   const chapter = sections.find((section) => section.startsWith(`${title}\n`))
   if (chapter === undefined) throw new Error(`The guide has no chapter ${title}`)
@@ -32,7 +32,7 @@ export function blocksOf(guide: string, title: string): { setup: string; blocks:
 }
 
 /** A text in which `…` stands for anything, also for some lines, as a pattern. */
-export const patternOf = (expected: string): RegExp =>
+const patternOf = (expected: string): RegExp =>
   new RegExp(
     `^${expected
       .trim()
