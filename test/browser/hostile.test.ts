@@ -60,7 +60,8 @@ const strangeElements = `[...document.querySelectorAll('*')]
   .filter((name) => !${JSON.stringify(allowed)}.includes(name))
   .concat([...document.querySelectorAll('img, a[href], [src], iframe, object, embed')]
     .map((element) => element.src || element.href || '')
-    .filter((address) => address !== '' && !address.startsWith(location.origin) ))`
+    .filter((address) => address !== '' && !address.startsWith(location.origin))
+    .filter((address) => address !== document.querySelector('link[rel=icon]').href))`
 
 describe('recorded text', () => {
   it('runs nothing, loads nothing and adds nothing, in the list', async () => {

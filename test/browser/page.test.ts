@@ -49,6 +49,15 @@ describe('signing in', () => {
     expect(faults).toEqual([])
   })
 
+  it('takes the key of a link that is opened while the sign-in is shown', async () => {
+    const { page: fresh, context } = await world.open({ key: '' })
+    await fresh.goto(`${world.url}/sign-in`)
+    await fresh.getByLabel('API key').waitFor()
+    await fresh.goto(`${world.url}/sign-in#key=test-key`)
+    await fresh.waitForURL((to) => !to.pathname.includes('sign-in') && to.hash === '')
+    await context.close()
+  })
+
   it('leads to no other site afterwards', async () => {
     const { page: fresh, context } = await world.open({ key: '' })
     for (const next of ['//evil.example/', 'https://evil.example', '/\\evil.example', 'javascript:alert(1)']) {
@@ -103,6 +112,22 @@ describe('calls', () => {
     await page.getByText('No calls match').waitFor()
     await page.getByRole('button', { name: 'Remove status:error' }).click()
     await page.getByText('support_agent').first().waitFor()
+  })
+
+  it.each([
+    ['the list', () => home, '**/calls/stream_query', '.row .name'],
+    ['a trace', () => `/p/acme/browser/traces/${trace}`, '**/calls/stream_query', '.span .label'],
+  ])('%s is asked for before it is known who is signed in', async (_, path, asked, shown) => {
+    const { page: fresh, context, faults } = await world.open()
+    const request = fresh.waitForRequest(asked)
+    await fresh.route('**/auth/session', async (route) => {
+      await request
+      return route.continue()
+    })
+    await fresh.goto(world.url + path())
+    await fresh.locator(shown).first().waitFor()
+    expect(faults).toEqual([])
+    await context.close()
   })
 
   it('come page by page as they are scrolled to, each counted', async () => {

@@ -109,20 +109,22 @@ export function call(project: string, options: CallOptions = {}): Record<string,
   }
 }
 
-/** What axe finds wrong of WCAG 2.0 to 2.2, A and AA, as lines. */
-export async function axeFaults(page: Page): Promise<string[]> {
+/** What axe finds wrong of WCAG 2.0 to 2.2, A and AA, as lines; of its contrasts alone where the rest was looked at. */
+export async function axeFaults(page: Page, contrastOnly = false): Promise<string[]> {
   await page.evaluate(axe.source)
-  return page.evaluate(async () => {
+  return page.evaluate(async (onlyContrast) => {
     type Found = { violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[] }
     const run = (globalThis as unknown as { axe: { run(options: object): Promise<Found> } }).axe
     const values = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
-    const { violations } = await run.run({ runOnly: { type: 'tag', values } })
+    const all = { type: 'tag', values }
+    const contrast = { type: 'rule', values: ['color-contrast'] }
+    const { violations } = await run.run({ runOnly: onlyContrast ? contrast : all })
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(
         ({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} (${failureSummary?.split('\n')[1]?.trim()})`,
       ),
     )
-  })
+  }, contrastOnly)
 }
 
 /** Kept for failures only. */

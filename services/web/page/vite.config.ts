@@ -10,7 +10,7 @@ export default defineConfig({
   build: {
     target: 'es2023',
     emptyOutDir: true,
-    assetsInlineLimit: 0,
+    assetsInlineLimit: (file) => file.endsWith('.svg'),
     modulePreload: { polyfill: false },
     manifest: true,
     license: { fileName: 'licenses.md' },

@@ -17,7 +17,29 @@ function setEnded(value: boolean): void {
   for (const listener of listeners) listener()
 }
 
-const isRefused = (error: unknown): boolean => error instanceof ApiFault && error.values.status === 401
+/** What is asked before it is known who is signed in may be refused: then the sign-in comes by itself. */
+const isRefused = (error: unknown): boolean =>
+  error instanceof ApiFault &&
+  error.values.status === 401 &&
+  Boolean(queries.getQueryData<Session>(['session'])?.user_id)
+
+const signedInMark = 'callhouse-signed-in'
+/** Whether this browser was signed in when the page was left; the session itself is not readable here. */
+export const wasSignedIn = (): boolean => {
+  try {
+    return localStorage.getItem(signedInMark) === '1'
+  } catch {
+    return false
+  }
+}
+function noteSignedIn(is: boolean): void {
+  try {
+    if (is) localStorage.setItem(signedInMark, '1')
+    else localStorage.removeItem(signedInMark)
+  } catch {
+    // A browser that keeps nothing asks one after another.
+  }
+}
 
 export const queries = new QueryClient({
   queryCache: new QueryCache({ onError: (error) => isRefused(error) && setEnded(true) }),
@@ -42,7 +64,11 @@ export const useHasEnded = (): boolean =>
 
 const sessionQuery = {
   queryKey: ['session'],
-  queryFn: ({ signal }: { signal: AbortSignal }) => json('auth.session', undefined, { signal }),
+  async queryFn({ signal }: { signal: AbortSignal }) {
+    const session = await json('auth.session', undefined, { signal })
+    noteSignedIn(session.user_id !== null)
+    return session
+  },
   staleTime: Number.POSITIVE_INFINITY,
 }
 
@@ -52,6 +78,7 @@ export const loadSession = (): Promise<Session> => queries.ensureQueryData(sessi
 /** @throws ApiFault: 401 for an unknown key, 409 where no session is made, 429 after too many wrong ones */
 export async function signIn(key: string): Promise<void> {
   const session = await json('auth.key', { key })
+  noteSignedIn(true)
   queries.setQueryData(sessionQuery.queryKey, session)
   const wasOpen = hasEnded
   setEnded(false)
@@ -60,6 +87,7 @@ export async function signIn(key: string): Promise<void> {
 
 /** Nothing of what was read stays in the page. */
 export async function signOut(): Promise<void> {
+  noteSignedIn(false)
   await json('auth.logout', undefined).catch(() => undefined)
   stopWorker()
   queries.clear()

@@ -9,6 +9,7 @@ import { FaultBox, Stale } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Rows, type RowsHandle } from '../parts/rows.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
+import { openedS } from '../read-ahead.ts'
 import { Chips, FilterLine } from './filter-line.tsx'
 import { Nothing } from './nothing.tsx'
 import { RangeMenu } from './range-menu.tsx'
@@ -27,7 +28,7 @@ export function Calls() {
   const projectId = `${entity}/${project}`
   const zone = useZone(search.tz)
   const height = useRowHeight()
-  const [nowS, setNowS] = useState(() => Math.floor(Date.now() / 1000))
+  const [nowS, setNowS] = useState(openedS)
   const [range, setRange] = useState({ from: 0, to: pageRows })
   const [at, setAt] = useState(0)
   const rows = useRef<RowsHandle>(null)

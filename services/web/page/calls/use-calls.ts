@@ -14,17 +14,18 @@ const countBound = 10_001
 
 type Range = { from: number; to: number }
 
+export const pageQuery = (request: ListRequest | undefined, page: number) => ({
+  queryKey: ['calls', request, page],
+  queryFn: ({ signal }: { signal: AbortSignal }) =>
+    ask('calls', [baseUrl, { ...request, limit: pageRows, offset: page * pageRows }], { signal }),
+})
+
 export function useCalls(request: ListRequest | undefined, hasText: boolean, range: Range) {
   const first = Math.floor(range.from / pageRows)
   const last = Math.max(first, Math.floor(Math.max(0, range.to - 1) / pageRows))
   const pages = Array.from({ length: Math.min(4, last - first + 1) }, (_, n) => first + n)
   const results = useQueries({
-    queries: pages.map((page) => ({
-      queryKey: ['calls', request, page],
-      queryFn: ({ signal }: { signal: AbortSignal }) =>
-        ask('calls', [baseUrl, { ...request, limit: pageRows, offset: page * pageRows }], { signal }),
-      enabled: request !== undefined,
-    })),
+    queries: pages.map((page) => ({ ...pageQuery(request, page), enabled: request !== undefined })),
   })
   const counted = useQuery({
     queryKey: ['calls.count', request, hasText],

@@ -6,7 +6,7 @@ import { queries, signIn } from '../api/session.ts'
 import icon from '../icon.svg'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { takeKey } from './fragment.ts'
+import { hideKey, takeKey } from './fragment.ts'
 
 const told = (error: unknown): string => {
   if (!(error instanceof ApiFault)) return 'Signing in failed'
@@ -84,14 +84,23 @@ const isPagePath = (path: string | undefined): path is string =>
 export function SignIn() {
   const navigate = useNavigate()
   const { next } = useSearch({ strict: false }) as { next?: string }
-  const [start] = useState(takeKey)
+  const [start, setStart] = useState(takeKey)
+  // A link that is opened while this page is in the tab changes the fragment only.
+  useEffect(() => {
+    const take = () => {
+      hideKey()
+      setStart((before) => takeKey() ?? before)
+    }
+    addEventListener('hashchange', take)
+    return () => removeEventListener('hashchange', take)
+  }, [])
   const done = () => {
     queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
     void navigate({ href: isPagePath(next) ? next : '/', replace: true })
   }
   return (
     <main className="sign-in">
-      <KeyForm onDone={done} {...(start && { start })} />
+      <KeyForm key={start} onDone={done} {...(start && { start })} />
     </main>
   )
 }

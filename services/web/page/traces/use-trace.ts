@@ -4,7 +4,7 @@ import { useMemo } from 'react'
 import { baseUrl } from '../api/client.ts'
 import { type Tree, treeOf } from '../engine/tree.ts'
 import { ask } from '../worker/client.ts'
-import type { TraceAnswer } from '../worker/main.ts'
+import { traceQuery } from './trace-query.ts'
 
 const againMs = 5_000
 const watchedMs = 600_000
@@ -13,21 +13,10 @@ export type Trace = { tree: Tree; nowUs: number; staleMs: number; isWhole: boole
 
 export function useTrace(projectId: string, traceId: string) {
   const client = useQueryClient()
-  const queryKey = useMemo(() => ['trace', projectId, traceId], [projectId, traceId])
   // biome-ignore lint/correctness/useExhaustiveDependencies: the time is that of the trace
   const openedMs = useMemo(() => Date.now(), [traceId])
   const query = useQuery({
-    queryKey,
-    queryFn: ({ signal }) =>
-      ask('trace', [baseUrl, projectId, traceId], {
-        signal,
-        // What has come already is shown, unless more is shown already.
-        part: (answer: TraceAnswer) =>
-          client.setQueryData(queryKey, (before: TraceAnswer | undefined) =>
-            before?.isWhole && before.spans.count >= answer.spans.count ? before : answer,
-          ),
-      }),
-    staleTime: 60_000,
+    ...traceQuery(client, projectId, traceId),
     refetchInterval: ({ state }) => {
       const spans = state.data?.spans
       const runs = spans?.duration.some((length) => length < 0) ?? false

@@ -27,6 +27,9 @@ const waiting = new Map<number, Waiting>()
 let last = 0
 let worker: Worker | undefined
 
+/** Its code is fetched while the page has other things to do. */
+export const startWorker = (): void => void started()
+
 function started(): Worker {
   if (worker !== undefined) return worker
   worker = new Worker(policy.createScriptURL(allowed), { type: 'module' })

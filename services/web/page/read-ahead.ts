@@ -1,0 +1,50 @@
+// What the first page shows is asked for at once, beside the question who is signed in and before React has begun.
+import { baseUrl } from './api/client.ts'
+import { loadSession, queries, wasSignedIn } from './api/session.ts'
+import { callsSearch, listRequest, parsed } from './calls/search.ts'
+import { pageQuery } from './calls/use-calls.ts'
+import { traceQuery } from './traces/trace-query.ts'
+import { startWorker } from './worker/client.ts'
+
+let askedS: number | undefined
+
+/** Now, in seconds; of the read ahead for the page that opens by it, so that both ask the same. */
+export function openedS(): number {
+  const taken = askedS ?? Math.floor(Date.now() / 1000)
+  askedS = undefined
+  return taken
+}
+
+/** @param path below the base, as `p/acme/demo/calls` */
+function ask(path: string, search: Record<string, string>): void {
+  const [first, entity, project, page, id] = path.split('/').map(decodeURIComponent)
+  if (first !== 'p' || !entity || !project) return
+  const projectId = `${entity}/${project}`
+  if (page === 'calls' && id === undefined) {
+    const found = callsSearch(search)
+    const { expression, fault } = parsed(found.q)
+    if (fault) return
+    askedS = Math.floor(Date.now() / 1000)
+    void queries.prefetchQuery(pageQuery(listRequest(projectId, found, expression, askedS), 0))
+  }
+  if (page === 'traces' && id) {
+    void import('./traces/lazy-routes.tsx')
+    void queries.prefetchQuery(traceQuery(queries, projectId, id))
+  }
+}
+
+export function readAhead(): void {
+  if (!wasSignedIn()) return
+  startWorker()
+  // Who waits for it is told what went wrong.
+  loadSession().catch(() => undefined)
+  try {
+    ask(
+      location.pathname.slice(new URL(baseUrl).pathname.length),
+      Object.fromEntries(new URLSearchParams(location.search)),
+    )
+  } catch (error) {
+    // An address that cannot be decoded has a page that says so.
+    if (!(error instanceof URIError)) throw error
+  }
+}
