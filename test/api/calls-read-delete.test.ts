@@ -140,6 +140,20 @@ describe('a call with very many descendants', () => {
       expect(await removed([1_000, 2_000])).toBe(0)
     })
 
+    it('goes with more calls of one time than a portion has, and with what lies behind them', async () => {
+      const [root, many] = [8_000, 17]
+      const at = (n: number, parent: number | null, later = 0) =>
+        call(root + n, parent === null ? null : root + parent, 8, { startedUs: baseUs + root * 1e6 + later })
+      await world.apply([
+        at(0, null),
+        ...Array.from({ length: many }, (_, n) => at(1 + n, n)),
+        ...Array.from({ length: 4 }, (_, n) => at(101 + n, many - n, 1 + n)),
+        at(201, null),
+      ])
+      expect(await removed([root])).toBe(1 + many + 4)
+      expect(await visible(8)).toEqual([root + 201])
+    })
+
     it('is finished by a delete that is repeated after the process ended in between', async () => {
       for (const [n, after] of [3, 2, 5].slice(0, runs(1, 3)).entries()) {
         const from = 3_000 + n * 1_000
