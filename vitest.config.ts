@@ -1,9 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, delimiter, join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { memoryFolder } from './test/fixtures/memory-folder.ts'
 
 // Test processes inherit it: a busy engine connection occupies a thread, and killing its query needs another one.
 process.env.UV_THREADPOOL_SIZE ??= '24'
+
+const inMemory = process.env.TMPDIR === undefined && memoryFolder()
+if (inMemory) process.env.TMPDIR = inMemory
 
 const limits = { testTimeout: 120_000, hookTimeout: 240_000 }
 
