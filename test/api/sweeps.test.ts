@@ -1,4 +1,6 @@
 // Two finished calls of one id under two start times, in segments too large to be looked at row by row: one is left, soon.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { lookupRows } from '../../services/worker/calls/merge-fragments.ts'
 import { createMerges } from '../../services/worker/cleanup/merges.ts'
@@ -126,7 +128,9 @@ describe('counters beside work that is no batch', () => {
     const queue = Promise.withResolvers<void>()
     const waiting = worker?.exclusive(() => queue.promise)
     await append(row(idOf(90_000), us, 5), 1)
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    // Noted before the batch takes its place in the queue, at once after which it has it.
+    const noted = join(server.dataDir, 'in-flight-calls-0.json')
+    await vi.waitFor(() => expect(existsSync(noted)).toBe(true), { timeout: 20_000, interval: 5 })
     const text = row(idOf(90_001), us, 6)
     const again = worker?.reapply('calls', [{ partition: 0, offset: 1, rowIndex: 0, text }])
     let inserts = 0
