@@ -1,6 +1,7 @@
 // Wire contract of the routes about a project as a whole.
 import { z } from 'zod'
 import { bool, intFrom, optional, text, withDefault } from './coerce.ts'
+import { list } from './collections.ts'
 
 const included = withDefault(bool(), true)
 
@@ -28,7 +29,7 @@ export const ttlSettingsResponse = z.object({ retention_days: z.int().nullable()
 export const projectsQueryRequest = z.object({
   search: optional(text()),
   sort_by: optional(
-    z.array(
+    list(
       z.object({
         field: z.enum(['project_id', 'calls', 'calls_24h', 'errors_24h', 'first_call_at', 'last_call_at']),
         direction: z.enum(['asc', 'desc']),
