@@ -14,7 +14,7 @@ import { ageOfPrices, staleAfterDays, stalePricesText } from '../query/costs/pri
 import { missingText, readApplied } from '../worker/applied/table.ts'
 import { declaredViews, missingViews } from '../worker/views.ts'
 import type { Config } from './config.ts'
-import { databaseOf, hasEmbeddedStore, reachOf } from './drivers.ts'
+import { databaseOf, hasEmbeddedStore, hasSharedLog, reachOf } from './drivers.ts'
 
 type Verdict = 'ok' | 'warn' | 'fail'
 export type Finding = { check: string; verdict: Verdict; says: string }
@@ -143,6 +143,13 @@ function settings(config: Config): Finding[] {
   ]
 }
 
+/** Only where it is said that something is missing: most installations make their master key themselves. */
+function signIn(config: Config): Finding[] {
+  const { page, masterKey, masterKeyFile } = config
+  if (!page || !hasSharedLog(config) || masterKey !== '' || masterKeyFile !== undefined) return []
+  return [warn('web page', 'nobody can sign in: where the log is Kafka, give every role the same CALLHOUSE_MASTER_KEY')]
+}
+
 function tls({ tlsCert: certFile, tlsKey: keyFile }: Config): Finding[] {
   if (certFile === undefined && keyFile === undefined) return []
   if (certFile === undefined || keyFile === undefined)
@@ -189,6 +196,7 @@ export const examineMachine = async (config: Config, nowMs = Date.now()): Promis
   memory(config),
   ...(await folder(config)),
   ...settings(config),
+  ...signIn(config),
   ...tls(config),
   providers(config),
   prices(nowMs),

@@ -86,6 +86,15 @@ it('finds settings that lose or refuse what is written', async () => {
   })
 })
 
+it('finds that nobody can sign in to the page where roles share a log and no master key', async () => {
+  const kafka = ['--kafka-brokers', 'localhost:9092']
+  const found = async (...flags: string[]) => verdicts(await examineMachine(configOf(...flags)))['web page']
+  expect(await found(...kafka)).toBe('warn')
+  expect(await found(...kafka, '--master-key', Buffer.alloc(32, 7).toString('base64'))).toBeUndefined()
+  expect(await found(...kafka, '--page', 'false')).toBeUndefined()
+  expect(await found()).toBeUndefined()
+})
+
 it('finds a data folder that others can enter', async () => {
   const accessOf = async () => (await examineMachine(configOf())).find(({ check }) => check === 'access')
   await mkdir(join(dir, 'log'), { mode: 0o700 })

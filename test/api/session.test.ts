@@ -1,5 +1,5 @@
 // Signing in to the page: the cookie, when it counts, how it ends; and the page's own routes as a browser asks for them.
-import { rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openEndedSessions } from '../../services/core/http/ended-sessions.ts'
 import { openKeys } from '../../services/core/http/keys.ts'
@@ -144,6 +144,7 @@ describe('a session', () => {
   const via: Via = { origin: 'https://a.example', isSecure: true, isLocal: false, port: '443', basePath: '/' }
   const holder = { userId: 'ann', entity: 'ann', keyId: 'k', holds: () => true, may: () => true }
   const dataDir = `/tmp/callhouse-session-${process.pid}`
+  beforeAll(() => mkdirSync(dataDir))
   afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
 
   it('ends when it is idle, is sealed anew while it is used, and never outlives its time', () => {
@@ -173,6 +174,18 @@ describe('a session', () => {
       expect(sessions.find({ ...page, cookie: `${name}=${changed}` }, 'GET', via)).toBeUndefined()
     }
     expect(sessions.refusal({ ...via, isSecure: false })).toContain('CALLHOUSE_TRUST_PROXY')
+  })
+
+  it('that was ended by one process is ended for the others on its folder, and after a restart', () => {
+    const [one, other] = [openEndedSessions(dataDir), openEndedSessions(dataDir)]
+    expect([one.has('a'), other.has('a'), other.has('b')]).toEqual([false, false, false])
+    const untilMs = Date.now() + 60_000
+    one.add('a', untilMs)
+    expect(other.has('a')).toBe(true)
+    other.add('b', untilMs)
+    expect([one.has('a'), one.has('b')]).toEqual([true, true])
+    const restarted = openEndedSessions(dataDir)
+    expect([restarted.has('a'), restarted.has('b'), restarted.has('c')]).toEqual([true, true, false])
   })
 
   it('needs a master key where roles are apart, and another one does not open it', () => {

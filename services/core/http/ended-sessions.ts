@@ -1,7 +1,9 @@
-// Sessions that were signed out before their time, in a file of the data folder: a restart does not open them again.
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+// Sessions that were signed out before their time, in a file of the data folder: neither a restart nor another process
+// on the folder opens them again.
+import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { type WatchedFile, watchFile } from '../process/watched-file.ts'
 
 const fileSchema = z.record(z.string(), z.number())
 
@@ -13,26 +15,20 @@ export type EndedSessions = {
 
 export function openEndedSessions(dataDir: string, now: () => number = Date.now): EndedSessions {
   const path = join(dataDir, 'ended-sessions.json')
-  let ended: Map<string, number> | undefined
-  const read = (): Map<string, number> => {
-    try {
-      return new Map(Object.entries(fileSchema.parse(JSON.parse(readFileSync(path, 'utf8')))))
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map()
-      throw error
-    }
-  }
+  /** What was ended here stays so, whatever another process writes at the same moment. */
+  const own = new Map<string, number>()
+  let file: WatchedFile<Map<string, number>> | undefined
   const all = (): Map<string, number> => {
-    ended ??= read()
-    return ended
+    file ??= watchFile({ path, schema: fileSchema, absent: {}, use: (content) => new Map(Object.entries(content)) })
+    return file.current()
   }
   return {
-    has: (sid) => all().has(sid),
+    has: (sid) => own.has(sid) || all().has(sid),
     add(sid, untilMs) {
-      const kept = [...all()].filter(([, until]) => until > now())
-      ended = new Map([...kept, [sid, untilMs]])
-      const fresh = `${path}.new`
-      writeFileSync(fresh, JSON.stringify(Object.fromEntries(ended)), { mode: 0o600, flush: true })
+      own.set(sid, untilMs)
+      const kept = [...all(), ...own].filter(([, until]) => until > now())
+      const fresh = `${path}.${process.pid}`
+      writeFileSync(fresh, JSON.stringify(Object.fromEntries(kept)), { mode: 0o600, flush: true })
       renameSync(fresh, path)
     },
   }
