@@ -240,6 +240,12 @@ describe('a trace', () => {
     expect(tree.end[0]).toBe(100_000)
   })
 
+  it('keeps the microseconds of times, whatever stands before and after them', () => {
+    const times = ['05T12:00:00.123456Z', '05T12:00:00Z', '05T12:00:01.5Z', '05T12:00:00.000001Z', '06T00:00:00.1Z']
+    const micros = times.map((time) => rowOf({ started_at: `2026-01-${time}` }).startedUs - 1_767_614_400_000_000)
+    expect(micros).toEqual([123_456, 0, 1_500_000, 1, 43_200_100_000])
+  })
+
   it('takes kinds from what instrumentation records, and no prototype for a value', () => {
     expect(kindOf({ 'gen_ai.operation.name': 'execute_tool' }, 'x', null)).toBe('tool')
     expect(kindOf({ openinference: { span: { kind: 'RETRIEVER' } } }, 'x', null)).toBe('retrieval')

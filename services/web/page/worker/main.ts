@@ -58,7 +58,8 @@ const methods = {
 
   async trace({ signal, part }: Context, base: string, project_id: string, traceId: string): Promise<TraceAnswer> {
     const rows: Row[] = []
-    let shown = 250
+    // Each part is a tree of its own for the page: a few of them show that something comes.
+    let shown = 125
     const filter = { trace_ids: [traceId] }
     const asked = {
       project_id,
@@ -69,7 +70,7 @@ const methods = {
     }
     const staleMs = await lines(base, 'calls.stream_query', asked, signal, (record) => {
       rows.push(rowOf(record))
-      if (rows.length < shown * 2) return
+      if (rows.length < shown * 8) return
       shown = rows.length
       part({ spans: spansOf(rows), staleMs: 0, isWhole: false } satisfies TraceAnswer)
     })
