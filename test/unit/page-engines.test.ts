@@ -68,6 +68,11 @@ describe('a filter', () => {
     )
   })
 
+  it('keeps a value that begins with an equals sign apart from the operator before it', () => {
+    const tree: Expression = [[{ type: 'cond', not: false, field: 'status', operator: '<', values: ['=a'] }]]
+    expect(parseQuery(queryText(tree))).toEqual(tree)
+  })
+
   it('reads any text or says where it cannot, and its own text is stable', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 40, unit: fc.constantFrom(...'ab.:<>=~()"-\\ ,OR1isroot') }), (text) => {

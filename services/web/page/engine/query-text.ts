@@ -152,8 +152,10 @@ export function parseQuery(text: string): Expression {
 
 const literalText = (value: Literal): string => {
   if (typeof value !== 'string') return String(value)
+  // An equals sign at the beginning would belong to a `<` or `>` before it.
   const isPlain =
-    /^[^\s(),"\\]+$/.test(value) && !/^(?:true|false|null|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?:ms|s|m|h)?)$/i.test(value)
+    /^[^\s(),"\\=][^\s(),"\\]*$/.test(value) &&
+    !/^(?:true|false|null|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?:ms|s|m|h)?)$/i.test(value)
   return isPlain ? value : `"${value.replace(/["\\]/g, '\\$&')}"`
 }
 
