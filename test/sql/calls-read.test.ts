@@ -9,13 +9,14 @@ import {
   marksQuery,
   totalQuery,
 } from '../../services/query/calls/access/counts.ts'
+import { givenQuery } from '../../services/query/calls/access/pre-filtered-ids.ts'
 import { everything, indexOf, type Scope } from '../../services/query/calls/access/scope.ts'
 import { edgeQuery } from '../../services/query/calls/access/windows.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
 import { conditionsOf } from '../../services/query/calls/conditions/conditions.ts'
 import type { Behind } from '../../services/query/calls/conditions/derived-fields.ts'
 import { anyOddQuery, oddCallsQuery, oddPartsQuery } from '../../services/query/calls/conditions/non-native-json.ts'
-import { givenQuery, refsQuery } from '../../services/query/calls/conditions/prepare.ts'
+import { refsQuery } from '../../services/query/calls/conditions/refine.ts'
 import {
   boundaryQuery,
   deletedSinceQuery,

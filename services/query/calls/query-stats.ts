@@ -5,7 +5,7 @@ import { type Route, route } from '../../core/http/route.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { CountMemory } from './access/counts.ts'
-import { countCalls, sizeOfCalls } from './access/plan.ts'
+import { countCalls, sizeOfCalls } from './access/read-calls.ts'
 import { compileCallsQuery } from './conditions/compile-query.ts'
 import { callQueryTables, joinedTables, referredTables, topicsOfQuery } from './conditions/joined-tables.ts'
 

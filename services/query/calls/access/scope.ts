@@ -21,6 +21,11 @@ export type Scope = {
   times?: readonly number[]
 }
 
+export const rangeOf = ({ startedFrom, startedBefore }: IndexFacts): Range => ({
+  fromUs: startedFrom,
+  beforeUs: startedBefore,
+})
+
 export const everything: Range = { fromUs: null, beforeUs: null }
 
 /** A time in microseconds as a value of the engine. */

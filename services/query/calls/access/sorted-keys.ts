@@ -1,36 +1,24 @@
-// Keys of a sorted answer, kept as the bytes that the engine sent: an export of millions stays small.
-import { rowBinary } from '../../../core/store/row-binary.ts'
-import type { Key } from './scope.ts'
+// Other orders than that of time: the keys of the whole answer first, over the one scope that another path leads to.
+import { keysQuery } from '../page.ts'
+import type { AccessPathOf } from './access-path.ts'
+import { decodeKeys } from './decode-keys.ts'
 
-export type Keys = { next(count: number): Key[] }
-
-/** Reads rows (Int64, String) one portion at a time. */
-export function decodeKeys(answer: Buffer): Keys {
-  const read = rowBinary(answer)
-  return {
-    next(count) {
-      const keys: Key[] = []
-      while (keys.length < count && !read.isAtEnd()) keys.push({ startedUs: read.int64(), id: read.text() })
-      return keys
-    },
+export const sortedKeys =
+  (pathOf: AccessPathOf): AccessPathOf =>
+  (search) => {
+    const { reader, refine, limit, offset, rows } = search
+    const path = pathOf(search)
+    return {
+      name: `sorted keys of ${path.name}`,
+      estimate: path.estimate,
+      async *candidates(progress) {
+        for await (const candidates of path.candidates(progress)) {
+          const refined = 'scope' in candidates ? await refine(candidates.scope) : null
+          if (refined === null) continue
+          const query = keysQuery(refined.scope, refined.conditions, reader.query.sort, { limit, offset })
+          const all = decodeKeys(await reader.store.bytes(query, 'RowBinary', reader.options))
+          for (let keys = all.next(rows); keys.length > 0; keys = all.next(rows)) yield { keys }
+        }
+      },
+    }
   }
-}
-
-/** Keys that are known already. */
-export function listed(all: readonly Key[]): Keys {
-  let i = 0
-  return {
-    next(count) {
-      i += count
-      return all.slice(i - count, i)
-    },
-  }
-}
-
-/** Reads rows of one Int64: times in microseconds. */
-export function decodeTimes(answer: Buffer): number[] {
-  const read = rowBinary(answer)
-  const times: number[] = []
-  while (!read.isAtEnd()) times.push(read.int64())
-  return times
-}

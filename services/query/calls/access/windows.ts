@@ -1,4 +1,4 @@
-// Windows of time that a list walks through, chosen before any call is read.
+// Windows of time that a search walks through, chosen by the counters before any call is read.
 import type { ProjectId } from '../../../core/ids.ts'
 import { param, projectQuery, sql } from '../../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../../core/store/store.ts'
@@ -6,10 +6,10 @@ import { compactRows } from '../header.ts'
 import { type Counter, type CountMemory, type Direction, type Group, liveHours, readGroups } from './counts.ts'
 import { allOf, type Range, rangeConditions } from './scope.ts'
 
-/** A part of the time axis; the windows of a walk meet without gap or overlap, whatever the counters say. */
+/** A part of the time axis. The windows of a walk meet without gap or overlap, whatever the counters say. */
 type Window = { range: Range; calls: number }
 
-export type Windows = {
+type Windows = {
   /** The next window, with about `target` calls; null = the walk is at its end. */
   next(target: number): Promise<Window | null>
   /** Calls that the first window lies behind: known from the counters, so they need not be read. */

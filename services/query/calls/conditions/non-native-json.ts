@@ -29,7 +29,7 @@ export const anyOddQuery = (projectId: ProjectId, range: Scope['range']): Query 
     return sql`SELECT 1 ${project.from('payloads', { where: allOf([sql`odd = 1`, ...lower]) })} LIMIT 1 SETTINGS max_threads = 1`
   })
 
-export async function anyOdd({ store, options }: Source, scope: Scope): Promise<boolean> {
+export async function anyOdd({ store, options }: Source, scope: Pick<Scope, 'projectId' | 'range'>): Promise<boolean> {
   const answer = await store.bytes(anyOddQuery(scope.projectId, scope.range), 'JSONCompactEachRow', options)
   return answer.length > 0
 }

@@ -3,10 +3,13 @@ import { type ProjectScope, param, projectQuery, type Sql, sql } from '../../../
 import type { Query } from '../../../core/store/store.ts'
 import { jsonExists, jsonString } from '../../language/json-sql.ts'
 import { type CallConditions, callConditions, joined, light, sideOf } from '../conditions/conditions.ts'
-import type { Narrowed } from '../conditions/prepare.ts'
+
 import type { CompiledSort } from '../conditions/types.ts'
 import { compactRows } from '../header.ts'
 import type { CallReader } from '../reader.ts'
+import type { AccessPathOf, CallSearch } from './access-path.ts'
+import { decodeTimes } from './decode-keys.ts'
+import { mostTimes, readDirtyMinutes, readUntold } from './field-index.ts'
 import {
   type EndPlaces,
   endsAt,
@@ -18,9 +21,7 @@ import {
   unknownQuery,
 } from './field-index-queries.ts'
 import { leafPath } from './field-index-tests.ts'
-import { mostTimes, readDirtyMinutes, readUntold } from './field-index-times.ts'
 import type { Key, Scope } from './scope.ts'
-import { decodeTimes } from './sorted-keys.ts'
 
 /** A value with the time of its payload row, and whether that is an end that came alone. */
 type Valued = [us: string, value: string | number, isEnd: 0 | 1]
@@ -61,21 +62,33 @@ const checkedQuery = (scope: Scope, conditions: CallConditions, sort: CompiledSo
     FROM ${joined(project, scope, where, sort, conditions.virtual)} AS c ORDER BY ${order}`
   })
 
+/** The access path of the first calls in the order of a field. */
+export const fieldOrder: AccessPathOf = (search) => {
+  let keys: Key[] | null = null
+  return {
+    name: 'field order',
+    async estimate() {
+      keys = await firstKeys(search)
+      return keys === null ? null : keys.length
+    },
+    async *candidates() {
+      for (let at = 0; keys !== null && at < keys.length; at += search.rows)
+        yield { keys: keys.slice(at, at + search.rows) }
+    },
+  }
+}
+
 /**
- * Keys of the first calls of an order, `offset` of them left out; null when leaves do not lead to them. What they
- * cannot tell (values left out, calls without leaves yet) is looked at in any case.
+ * Keys of the first calls of an order, `offset` of them left out; null when the field index does not lead to them. What
+ * it cannot tell (values left out, calls without leaves yet) is looked at in any case.
  */
-export async function firstByLeaves(
-  reader: CallReader,
-  scope: Scope,
-  page: { limit: number | null; offset: number },
-  prepare: (scope: Scope) => Promise<Narrowed>,
-): Promise<Key[] | null> {
+async function firstKeys({ reader, range, refine, limit, offset }: CallSearch): Promise<Key[] | null> {
   const { query, store, projectId, options } = reader
+  const scope: Scope = { projectId, range, index: null, keys: null }
   const field = query.sort.byField
-  const wanted = (page.limit ?? Number.POSITIVE_INFINITY) + page.offset
+  const wanted = (limit ?? Number.POSITIVE_INFINITY) + offset
   const place = field && leafPath(field.json)
-  if (!field || !place || scope.index || scope.keys || scope.times || wanted > mostRows) return null
+  if (!field || !place || wanted > mostRows) return null
   const minutes = await readDirtyMinutes(reader)
   if (minutes === null) return null
   const isEnd = sideOf(field.json.document as Parameters<typeof sideOf>[0]) === 'end'
@@ -91,17 +104,17 @@ export async function firstByLeaves(
     const found = await firstTimes(reader, scope, field, { path: place.path, isEnd, parts, target })
     if (found === null) return null
     const times = [...new Set([...found.times, ...untold, ...unknown])]
-    const prepared = await prepare({ ...scope, times })
-    if (prepared === null) continue
+    const refined = await refine({ ...scope, times })
+    if (refined === null) continue
     const answer = await store.bytes(
-      checkedQuery(prepared.scope, prepared.conditions, query.sort, found.bound),
+      checkedQuery(refined.scope, refined.conditions, query.sort, found.bound),
       'JSONCompactEachRow',
       options,
     )
     const rows = compactRows<[string, string, number]>(answer)
     const known = rows.findLastIndex(([, , isWithin]) => isWithin === 1) + 1
     if (known < wanted) continue
-    return rows.slice(page.offset, wanted).map(([us, id]) => ({ startedUs: Number(us), id }))
+    return rows.slice(offset, wanted).map(([us, id]) => ({ startedUs: Number(us), id }))
   }
   return null
 }

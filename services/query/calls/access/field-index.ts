@@ -1,12 +1,14 @@
-// Finds calls by leaves instead of by scanning payloads: start times of all calls that may match, for the planner to check.
+// The access path by the field index: start times of all calls whose field values may meet the conditions, for payloads to decide.
 
 import { treeElements } from '../../language/weight.ts'
 import { conditionsOf, type Side } from '../conditions/conditions.ts'
 import type { CompiledCondition } from '../conditions/types.ts'
 import { compactRows } from '../header.ts'
 import type { CallReader } from '../reader.ts'
+import { type AccessPathOf, type CallSearch, type Candidates, type Progress, pageRows } from './access-path.ts'
 import type { Direction } from './counts.ts'
 import { pastPositions } from './counts.ts'
+import { decodeTimes } from './decode-keys.ts'
 import {
   candidatesQuery,
   coveredQuery,
@@ -20,7 +22,7 @@ import {
 } from './field-index-queries.ts'
 import { type LeafTests, leafTests } from './field-index-tests.ts'
 import type { Range, Scope } from './scope.ts'
-import { decodeTimes } from './sorted-keys.ts'
+import { windowsIn } from './time-windows.ts'
 
 /** Start times that a statement can take; with more, scanning is as good. */
 export const mostTimes = 4_000
@@ -62,16 +64,18 @@ const fewTimes = 64
 const growth = 4
 /** The newest part of a range in which candidates are looked for first: few of many are usually wanted. */
 const firstSpanUs = 86_400 * 1_000_000
+/** Calls that the index leads to, for each that matches; with more, payloads are scanned. */
+const candidatesPerHit = 200
 /** Candidates may lie thinner further back. */
 const margin = 2
 
-type LeafWay = {
+type FieldIndex = {
   /** From this time on too many calls have no leaves yet: there candidates are not complete. */
   scanFromUs: number | null
   /** Start times of the calls in a range that may match, from one end on, and where they stop; null = at its other end. */
   candidates(range: Range, direction: Direction, limit: number): Promise<{ times: number[]; endUs: number | null }>
   /** The same, for few of many: the newest ones are looked for where they probably are. */
-  newest(range: Range, direction: Direction, limit: number): ReturnType<LeafWay['candidates']>
+  newest(range: Range, direction: Direction, limit: number): ReturnType<FieldIndex['candidates']>
 }
 
 /** Conditions that candidates are looked for by, and elements of their SQL: what is left out is met by payloads. */
@@ -93,9 +97,8 @@ function testsOf(conditions: readonly CompiledCondition[]): LeafTests[] {
   return chosen
 }
 
-/** The way to the calls of a query over the leaves of one side of their payloads; null when there is none. */
-async function leafWay(reader: CallReader, scope: Scope): Promise<LeafWay | null> {
-  if (scope.index || scope.keys) return null
+/** The field index as far as it can tell of the conditions of a query, on one side of the payloads; null when it cannot. */
+async function openFieldIndex(reader: CallReader): Promise<FieldIndex | null> {
   const conditions = conditionsOf(reader.query)
   const tests = { start: testsOf(conditions.start), end: testsOf(conditions.end) }
   const side: Side = tests.start.length >= tests.end.length ? 'start' : 'end'
@@ -140,46 +143,101 @@ async function leafWay(reader: CallReader, scope: Scope): Promise<LeafWay | null
   }
 }
 
-/** A scope with the start times of all calls that may match, if they are few; else the scope itself. */
-export async function narrowed(reader: CallReader, scope: Scope): Promise<Scope> {
-  const way = await leafWay(reader, scope)
-  if (way?.scanFromUs) return scope
-  const found = await way?.candidates(scope.range, 'desc', mostTimes)
-  return found && found.endUs === null ? { ...scope, times: found.times } : scope
+/** A scope with the start times of all calls that may match, if the field index tells them and they are few. */
+export async function withFieldTimes(reader: CallReader, scope: Scope): Promise<Scope> {
+  const times = await allTimes(reader, scope.range)
+  return times === null ? scope : { ...scope, times }
 }
 
-/** Windows of time with the start times of the calls in them that may match; null when leaves do not lead to them. */
-export async function leafWalk(
-  reader: CallReader,
-  scope: Scope,
-  { direction, least }: { direction: Direction; least: number },
-) {
-  const way = await leafWay(reader, scope)
-  if (way === null) return null
-  const { fromUs, beforeUs } = scope.range
-  const cutUs = Math.min(
-    Math.max(way.scanFromUs ?? Number.POSITIVE_INFINITY, fromUs ?? 0),
-    beforeUs ?? Number.POSITIVE_INFINITY,
-  )
-  const isCut = way.scanFromUs !== null && cutUs !== beforeUs
-  let range: Range | null = isCut ? { fromUs, beforeUs: cutUs } : scope.range
-  let limit = Math.min(mostTimes, Math.max(fewTimes, Math.ceil(1.25 * least))) / growth
+/** Start times of all calls in a range that may match; null when the field index cannot tell, or they are many. */
+async function allTimes(reader: CallReader, range: Range): Promise<number[] | null> {
+  const index = await openFieldIndex(reader)
+  if (index === null || index.scanFromUs !== null) return null
+  const { times, endUs } = await index.candidates(range, 'desc', mostTimes)
+  return endUs === null ? times : null
+}
+
+/** The access path of one statement over all calls that may match, if they are few. */
+export const fieldIndexTimes: AccessPathOf = ({ reader, range }) => {
+  let times: number[] | null = null
   return {
-    skipped: 0,
-    target: 0,
-    /** The newer part of the range, in which payloads are to be scanned; null = none. */
-    scan: isCut ? { fromUs: cutUs, beforeUs } : null,
-    /** What was not walked yet; null = nothing. */
-    rest: () => range,
-    async next() {
-      if (range === null) return null
-      limit = Math.min(mostTimes, limit * growth)
-      const { times, endUs }: Awaited<ReturnType<LeafWay['candidates']>> = await way.newest(range, direction, limit)
-      const window: Range =
-        endUs === null ? range : direction === 'desc' ? { ...range, fromUs: endUs } : { ...range, beforeUs: endUs + 1 }
-      if (endUs === null) range = null
-      else range = direction === 'desc' ? { ...range, beforeUs: endUs } : { ...range, fromUs: endUs + 1 }
-      return { range: window, calls: Number.POSITIVE_INFINITY, times }
+    name: 'field index',
+    async estimate() {
+      times = await allTimes(reader, range)
+      return times === null ? null : times.length
+    },
+    async *candidates() {
+      if (!times?.length) return
+      const scope = { projectId: reader.projectId, range, index: null, keys: null, times }
+      yield { scope, calls: Number.POSITIVE_INFINITY }
     },
   }
+}
+
+/** The access path of pages in the order of time: a range at a time, with the start times of calls that may match. */
+export const fieldIndex: AccessPathOf = (search) => {
+  let index: FieldIndex | null = null
+  return {
+    name: 'field index',
+    async estimate() {
+      index = await openFieldIndex(search.reader)
+      return index && Number.POSITIVE_INFINITY
+    },
+    async *candidates(progress) {
+      if (index === null) return
+      const { covered, recent } = splitAt(search.range, index.scanFromUs)
+      const scan = recent && windowsIn(search, progress, { range: recent, offset: 0 })
+      if (scan && search.order.startedAt === 'desc') yield* scan
+      yield* coveredCandidates(search, progress, index, covered)
+      if (scan && search.order.startedAt === 'asc') yield* scan
+    },
+  }
+}
+
+/** The part of a range that the index covers, and the newer one that is to be scanned; null = none. */
+function splitAt(range: Range, scanFromUs: number | null): { covered: Range; recent: Range | null } {
+  const { fromUs, beforeUs } = range
+  if (scanFromUs === null) return { covered: range, recent: null }
+  const cutUs = Math.min(Math.max(scanFromUs, fromUs ?? 0), beforeUs ?? Number.POSITIVE_INFINITY)
+  if (cutUs === beforeUs) return { covered: range, recent: null }
+  return { covered: { fromUs, beforeUs: cutUs }, recent: { fromUs: cutUs, beforeUs } }
+}
+
+async function* coveredCandidates(
+  search: CallSearch,
+  progress: Progress,
+  index: FieldIndex,
+  covered: Range,
+): AsyncGenerator<Candidates> {
+  const { projectId } = search.reader
+  const direction = search.order.startedAt
+  const wanted = (search.limit ?? pageRows) + search.offset
+  let limit = Math.min(mostTimes, Math.max(fewTimes, Math.ceil(1.25 * wanted)))
+  for (let range = covered; ; limit = Math.min(mostTimes, limit * growth)) {
+    const { times, endUs } = await index.newest(range, direction, limit)
+    const [near, rest] = cut(range, endUs, direction)
+    const scope = { projectId, range: near, index: null, keys: null, times }
+    if (times.length > 0) yield { scope, calls: Number.POSITIVE_INFINITY }
+    if (rest === null) return
+    if (times.length > candidatesPerHit * (progress.hits + 1)) {
+      // Most candidates do not match: then their neighbours are read as fast as they are.
+      yield* windowsIn(search, progress, { range: rest, offset: 0, isLarge: true })
+      return
+    }
+    range = rest
+  }
+}
+
+/** The part of a range up to a time, and what lies beyond it; null = nothing. */
+function cut(range: Range, endUs: number | null, direction: Direction): [near: Range, rest: Range | null] {
+  if (endUs === null) return [range, null]
+  return direction === 'desc'
+    ? [
+        { ...range, fromUs: endUs },
+        { ...range, beforeUs: endUs },
+      ]
+    : [
+        { ...range, beforeUs: endUs + 1 },
+        { ...range, fromUs: endUs + 1 },
+      ]
 }

@@ -1,74 +1,30 @@
-// Prepares the conditions of a call query for parts of a scope: fewer calls first, odd documents, what stands behind refs.
+// Refines the conditions of a call query for the candidates of an access path: fewer calls first, non-native JSON, what stands behind refs.
 import { fault } from '../../../core/http/errors.ts'
 import { join, param, projectQuery, sql } from '../../../core/store/sql.ts'
 import type { Query } from '../../../core/store/store.ts'
-import { feedbackRows } from '../../feedback/call-texts.ts'
 import { jsonString } from '../../language/json-sql.ts'
 import type { JsonField } from '../../language/types.ts'
-import { everything, indexOf, type Scope } from '../access/scope.ts'
-import { decodeKeys } from '../access/sorted-keys.ts'
+import { decodeKeys } from '../access/decode-keys.ts'
+import { rangeOf, type Scope } from '../access/scope.ts'
 import { compactRows } from '../header.ts'
 import { lightKeysQuery } from '../page.ts'
 import type { CallReader } from '../reader.ts'
 import { type CallConditions, callConditions, conditionsOf, joined, light, readsPayloads } from './conditions.ts'
-import { givenIds, holdsWithout } from './derived-fields.ts'
-import { isFeedback, isRef } from './joins.ts'
+import { isRef } from './joins.ts'
 import { anyOdd, findOdd } from './non-native-json.ts'
 import { createRefTexts, type RefPlace, type RefTexts } from './refs-behind.ts'
 import type { CompiledCondition, Document } from './types.ts'
 
-/** A scope and the conditions on its calls; null = no call can match. */
-export type Narrowed = { scope: Scope; conditions: CallConditions } | null
+/** A scope and the conditions on its calls, complete for one statement. */
+export type Refined = { scope: Scope; conditions: CallConditions }
+
+/** Narrows a scope to few calls where that is cheap, and completes its conditions; null = no call can match. */
+export type Refine = (scope: Scope) => Promise<Refined | null>
 
 /** So few calls that meet the light conditions are looked up one by one: their neighbours' payloads stay unread. */
 const fewKeys = 1_000
-/** Calls with matching feedback are looked up by id if there are not more, out of not too much feedback. */
-const fewGiven = 10_000
-const fewFeedbackRows = 50_000
 /** Distinct refs of one statement. */
 const mostRefs = 50_000
-
-export const givenQuery = (scope: Scope, joins: CallReader['query']['joins'], conditions: CompiledCondition[]): Query =>
-  projectQuery(
-    'calls.given',
-    scope.projectId,
-    (project) => sql`${givenIds(project, scope, joins, conditions)} LIMIT ${param('UInt64', fewGiven + 1)}`,
-  )
-
-/** Ids of the calls that feedback or queues leave for a query; null when they leave many or say nothing. */
-async function givenCalls(reader: CallReader): Promise<string[] | null> {
-  const { store, projectId, query, options } = reader
-  const { given } = conditionsOf(query)
-  const telling = given.filter((condition) => !holdsWithout(condition))
-  const ofQueues = telling.filter(({ joins }) => joins.has('queues'))
-  const conditions = ofQueues.length > 0 ? ofQueues : telling
-  if (conditions.length === 0) return null
-  const read = async <Row>(statement: Query) =>
-    compactRows<Row>(await store.bytes(statement, 'JSONCompactEachRow', options))
-  if (ofQueues.length === 0) {
-    const names = new Set(conditions.flatMap(({ joins }) => [...joins].filter(isFeedback)))
-    const fields = query.joins.feedback.filter(({ name }) => names.has(name))
-    const count = projectQuery('calls.feedback-rows', projectId, (project) => feedbackRows(project, fields))
-    const [rows] = await read<[string]>(count)
-    if (Number(rows?.[0]) > fewFeedbackRows) return null
-  }
-  const scope = { projectId, range: everything, index: null, keys: null }
-  const ids = await read<[string]>(givenQuery(scope, query.joins, conditions))
-  return ids.length > fewGiven ? null : ids.map(([id]) => id)
-}
-
-/** Where a query looks for its calls; null = no call can match. */
-export async function wayIn(reader: CallReader): Promise<Scope | null> {
-  const { projectId, query } = reader
-  const { facts } = query
-  if (facts.nothing) return null
-  const range = { fromUs: facts.startedFrom, beforeUs: facts.startedBefore }
-  const index = indexOf(facts)
-  const ids = index ? null : await givenCalls(reader)
-  if (ids === null) return { projectId, range, index, keys: null }
-  if (ids.length === 0) return null
-  return { projectId, range, index: { column: 'id', values: ids }, keys: null }
-}
 
 const documentsOf = ({ document, over }: JsonField): Document[] =>
   (over ? [document, over.document] : [document]) as Document[]
@@ -100,35 +56,36 @@ function withoutRefs(conditions: CallConditions, isOdd: boolean): CallConditions
 }
 
 /**
- * @param whole what the parts are parts of
- * @param sorts whether an order by virtual texts follows
+ * Refines the scopes of one query.
+ * @param isSorted whether keys are read in an order that may read derived fields
  */
-export async function preparing(
-  reader: CallReader,
-  whole: Scope,
-  sorts = false,
-): Promise<(scope: Scope) => Promise<Narrowed>> {
+export function createRefine(reader: CallReader, isSorted: boolean): Refine {
   const { store, projectId, query, options } = reader
   const conditions = { ...conditionsOf(query), words: reader.words ?? false }
-  const sortRefs = sorts && [...query.sort.joins].some(isRef)
+  const sortRefs = isSorted && [...query.sort.joins].some(isRef)
   if (!readsPayloads(conditions) && !sortRefs) return async (scope) => ({ scope, conditions })
-  const hasOdd = await anyOdd(reader, whole)
   const refs = createRefTexts({ store, projectId, options }, query.joins.refs)
+  let hasOdd: boolean | null = null
 
-  return async (part) => {
-    let scope = part
-    if (conditions.light.length + conditions.given.length > 0) {
-      const keyed = lightKeysQuery(part, conditions, fewKeys + 1)
-      const keys = decodeKeys(await store.bytes(keyed, 'RowBinary', options)).next(fewKeys + 1)
-      if (keys.length === 0) return null
-      if (keys.length <= fewKeys) scope = { ...part, index: null, keys }
-    }
+  return async (candidates) => {
+    hasOdd ??= await anyOdd(reader, { projectId, range: rangeOf(query.facts) })
+    const scope = await fewer(reader, candidates, conditions)
+    if (scope === null) return null
     let known = conditions
     if (conditions.mixed.some(readsRefs) || sortRefs)
       known = await withRefs(reader, scope, known, withoutRefs(known, hasOdd), refs)
     if (!hasOdd) return { scope, conditions: known }
     return { scope, conditions: { ...known, odd: await findOdd(reader, scope, known, refs) } }
   }
+}
+
+/** The scope as single keys if few calls meet the conditions that read no payload; null when none does. */
+async function fewer(reader: CallReader, scope: Scope, conditions: CallConditions): Promise<Scope | null> {
+  if (conditions.light.length + conditions.given.length === 0) return scope
+  const query = lightKeysQuery(scope, conditions, fewKeys + 1)
+  const keys = decodeKeys(await reader.store.bytes(query, 'RowBinary', reader.options)).next(fewKeys + 1)
+  if (keys.length === 0) return null
+  return keys.length <= fewKeys ? { ...scope, index: null, keys } : scope
 }
 
 /** Conditions that know what is behind the refs of the calls that meet others. */
