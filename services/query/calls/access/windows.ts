@@ -44,115 +44,117 @@ export const edgeQuery = (
     ORDER BY started_at ${direction === 'desc' ? sql`ASC` : sql`DESC`} LIMIT 1 SETTINGS max_threads = 1`
   })
 
-export async function createWindows(
-  source: Source,
-  walk: { range: Range; direction: Direction; counter: Counter; size: number; offset: number; isCounted: boolean },
-): Promise<Windows> {
+type Walk = { range: Range; direction: Direction; counter: Counter; size: number; offset: number; isCounted: boolean }
+
+/** Groups of a walk and how many of them were taken. */
+type Groups = { all: Group[]; taken: number }
+
+/** Takes groups until they hold enough calls; edge null = there are no more. */
+function take(groups: Groups, target: number): { edgeUs: number | null; calls: number } {
+  let calls = 0
+  while (groups.taken < groups.all.length) {
+    const group = groups.all[groups.taken++] as Group
+    calls += group.calls
+    if (groups.taken < groups.all.length && calls >= target) return { edgeUs: group.edgeUs, calls }
+  }
+  return { edgeUs: null, calls }
+}
+
+/** The groups that end before an offset, and where they end. */
+function skip(groups: Groups, offset: number): { skipped: number; edgeUs: number | null } {
+  let skipped = 0
+  let edgeUs: number | null = null
+  for (const group of groups.all) {
+    if (skipped + group.calls > offset) break
+    skipped += group.calls
+    edgeUs = group.edgeUs
+    groups.taken++
+  }
+  return { skipped, edgeUs }
+}
+
+/** The range between two edges of a walk; null = its end. */
+const between = ({ range, direction }: Walk, from: number | null, to: number | null): Range =>
+  direction === 'desc'
+    ? { fromUs: to ?? range.fromUs, beforeUs: from ?? range.beforeUs }
+    : { fromUs: from ?? range.fromUs, beforeUs: to ?? range.beforeUs }
+
+const isInside = ({ range, direction }: Walk, us: number): boolean =>
+  direction === 'desc' ? range.fromUs === null || us > range.fromUs : range.beforeUs === null || us < range.beforeUs
+
+/** Cuts a large window behind its first calls: that part, and the other one. */
+async function cut(source: Source, walk: Walk, window: Window, target: number): Promise<[Window, Window | null]> {
+  const calls = Math.ceil(target)
+  if (window.calls < Math.max(windowIsLarge, 4 * calls)) return [window, null]
+  const { direction, counter } = walk
+  const { range } = window
+  const us = await readEdge(source, { range, direction, counter, calls })
+  if (us === null) return [window, null]
+  const isDescending = direction === 'desc'
+  const near = isDescending ? { ...range, fromUs: us } : { ...range, beforeUs: us + 1 }
+  const far = isDescending ? { ...range, beforeUs: us } : { ...range, fromUs: us + 1 }
+  return [
+    { range: near, calls },
+    { range: far, calls: window.calls - calls },
+  ]
+}
+
+export async function createWindows(source: Source, walk: Walk): Promise<Windows> {
   const { store, projectId, options, memory } = source
   const { range, direction, counter } = walk
   const isOpen = range.fromUs === null && range.beforeUs === null
   const isDeep = walk.isCounted && isOpen && walk.offset > readThrough
   const live = isDeep ? await liveHours(store, projectId, options) : null
   const size = isDeep ? deepSize : walk.size
-  const hours = { per: 'hour', counter, direction, size, range, live } as const
-  const groups = await readGroups(store, projectId, hours, options, memory)
-
-  let skipped = 0
-  let index = 0
-  /** Boundary at which the last window ended. */
-  let edgeUs: number | null = null
-  let minutes: { groups: Group[]; index: number } | null = null
+  const perHour = { per: 'hour', counter, direction, size, range, live } as const
+  const hours: Groups = { all: await readGroups(store, projectId, perHour, options, memory), taken: 0 }
+  let minutes: Groups | null = null
+  /** The other part of a window that was cut. */
+  let rest: Window | null = null
   let isDone = false
-
-  if (isDeep) {
-    for (; index < groups.length; index++) {
-      const group = groups[index] as Group
-      if (skipped + group.calls > walk.offset) break
-      skipped += group.calls
-      edgeUs = group.edgeUs
-    }
-  }
-
-  const between = (from: number | null, to: number | null): Range =>
-    direction === 'desc'
-      ? { fromUs: to ?? range.fromUs, beforeUs: from ?? range.beforeUs }
-      : { fromUs: from ?? range.fromUs, beforeUs: to ?? range.beforeUs }
-
-  const isInside = (us: number): boolean =>
-    direction === 'desc' ? range.fromUs === null || us > range.fromUs : range.beforeUs === null || us < range.beforeUs
+  const { skipped, edgeUs } = isDeep ? skip(hours, walk.offset) : { skipped: 0, edgeUs: null }
+  /** Boundary at which the last window ended. */
+  let lastEdgeUs = edgeUs
 
   /** The window up to an edge; behind the last group it is open. */
-  function close(edge: number | null, calls: number): Window {
-    const end = edge !== null && isInside(edge) ? edge : null
-    const window = { range: between(edgeUs, end), calls }
+  function close({ edgeUs, calls }: { edgeUs: number | null; calls: number }): Window {
+    const end = edgeUs !== null && isInside(walk, edgeUs) ? edgeUs : null
+    const window = { range: between(walk, lastEdgeUs, end), calls }
     if (end === null) isDone = true
-    else edgeUs = end
+    else lastEdgeUs = end
     return window
   }
 
-  let rest: Window | null = null
-
-  /** Cuts a large window behind its first calls; the other part comes next. */
-  async function cut(window: Window, target: number): Promise<Window> {
-    const calls = Math.ceil(target)
-    if (window.calls < Math.max(windowIsLarge, 4 * calls)) return window
-    const { range } = window
-    const us = await readEdge(source, { range, direction, counter, calls })
-    if (us === null) return window
-    const [near, far] =
-      direction === 'desc'
-        ? [
-            { ...range, fromUs: us },
-            { ...range, beforeUs: us },
-          ]
-        : [
-            { ...range, beforeUs: us + 1 },
-            { ...range, fromUs: us + 1 },
-          ]
-    rest = { range: far, calls: window.calls - calls }
-    return { range: near, calls }
-  }
-
-  async function next(target: number): Promise<Window | null> {
-    const window = rest ?? (await nextOfGroups(target))
-    rest = null
-    return window && cut(window, target)
+  /** The minutes of the next hour if it is too large for one window. */
+  async function minutesOfLargeHour(target: number): Promise<Groups | null> {
+    const hour = hours.all[hours.taken]
+    if (hour === undefined || hour.calls <= Math.max(hourIsLarge, 4 * target)) return null
+    const within = between(walk, lastEdgeUs, hour.edgeUs)
+    const perMinute = { per: 'minute', counter, direction, size: target, range: within, live: null } as const
+    const all = await readGroups(store, projectId, perMinute, options, memory)
+    return all.length < 2 ? null : { all, taken: 0 }
   }
 
   async function nextOfGroups(target: number): Promise<Window | null> {
     if (isDone) return null
-    if (minutes === null) {
-      const group = groups[index]
-      if (group && group.calls > Math.max(hourIsLarge, 4 * target)) {
-        const within = between(edgeUs, group.edgeUs)
-        const fine = { per: 'minute', counter, direction, size: target, range: within, live: null } as const
-        minutes = { groups: await readGroups(store, projectId, fine, options, memory), index: 0 }
-        if (minutes.groups.length < 2) minutes = null
-      }
-    }
-    if (minutes !== null) {
-      let calls = 0
-      while (minutes.index < minutes.groups.length - 1) {
-        const group = minutes.groups[minutes.index++] as Group
-        calls += group.calls
-        if (calls >= target) return close(group.edgeUs, calls)
-      }
-      calls += minutes.groups[minutes.index]?.calls ?? 0
-      minutes = null
-      const group = groups[index++] as Group
-      return close(index < groups.length ? group.edgeUs : null, calls)
-    }
-    let calls = 0
-    while (index < groups.length) {
-      const group = groups[index++] as Group
-      calls += group.calls
-      const isLast = index >= groups.length
-      if (calls >= target || isLast) return close(isLast ? null : group.edgeUs, calls)
-    }
-    return close(null, calls)
+    minutes ??= await minutesOfLargeHour(target)
+    if (minutes === null) return close(take(hours, target))
+    const taken = take(minutes, target)
+    if (taken.edgeUs !== null) return close(taken)
+    minutes = null
+    return close({ edgeUs: take(hours, 0).edgeUs, calls: taken.calls })
   }
 
-  return { next, skipped }
+  return {
+    skipped,
+    async next(target) {
+      const whole = rest ?? (await nextOfGroups(target))
+      if (whole === null) return null
+      const [window, other] = await cut(source, walk, whole, target)
+      rest = other
+      return window
+    },
+  }
 }
 
 async function readEdge(

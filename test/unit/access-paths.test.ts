@@ -1,0 +1,97 @@
+// Which access path a query of calls takes, and what is read to find that out.
+import { expect, it } from 'vitest'
+import type { ProjectId } from '../../services/core/ids.ts'
+import type { Query } from '../../services/core/store/store.ts'
+import type { Candidates } from '../../services/query/calls/access/access-path.ts'
+import { chooseAccessPath } from '../../services/query/calls/access/choose.ts'
+import { createCountMemory } from '../../services/query/calls/access/counts.ts'
+import { everything, rangeOf } from '../../services/query/calls/access/scope.ts'
+import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
+
+const projectId = 'ent/proj' as ProjectId
+const eq = (name: string, value: unknown) => ({ $expr: { $eq: [{ $getField: name }, { $literal: value }] } })
+
+/** Rows of (Int64), as the engine sends them. */
+function times(...us: number[]): Buffer {
+  const bytes = Buffer.alloc(8 * us.length)
+  for (const [n, one] of us.entries()) bytes.writeBigInt64LE(BigInt(one), 8 * n)
+  return bytes
+}
+
+type Answers = Record<string, Buffer | string>
+
+async function choose(use: Parameters<typeof chooseAccessPath>[1], request: object, answers: Answers = {}) {
+  const reads: string[] = []
+  const query = compileCallsQuery({ projectId, prefix: 'platform', aliases: true, ...request })
+  const store = {
+    async bytes({ name }: Query) {
+      reads.push(name)
+      return Buffer.from(answers[name] ?? '')
+    },
+    rows: () => expect.unreachable(),
+  }
+  const search = {
+    reader: { store, projectId, query, options: {}, memory: createCountMemory() },
+    range: rangeOf(query.facts),
+    refine: () => expect.unreachable(),
+    order: { startedAt: 'desc', id: 'desc' },
+    ...{ limit: 50, offset: 0, rows: 2_000 },
+  } as const
+  const path = await chooseAccessPath(search, use)
+  async function candidates(): Promise<Candidates[]> {
+    const found: Candidates[] = []
+    for await (const one of path.candidates({ hits: 0 })) found.push(one)
+    return found
+  }
+  return { name: path.name, estimate: await path.estimate(), reads, candidates }
+}
+
+/** Answers of an installation whose field index covers everything. */
+const covered: Answers = { 'calls.leaf-covered': '[0,"7"]\n' }
+
+it.each([
+  ['a condition that nothing meets', 'byTime', { filter: { call_ids: ['a'] }, query: eq('id', 'b') }, 'no calls'],
+  ['ids', 'byTime', { filter: { call_ids: ['a', 'b'], trace_ids: ['t'] } }, 'keys'],
+  ['a trace, counted', 'counted', { filter: { trace_ids: ['t'] } }, 'keys'],
+  ['no condition', 'byTime', {}, 'time windows'],
+  ['an operation, counted', 'counted', { filter: { op_names: ['x'] } }, 'whole range'],
+  ['ids in another order', 'sorted', { filter: { call_ids: ['a'] } }, 'sorted keys of keys'],
+  ['another order', 'sorted', { sort_by: [{ field: 'op_name', direction: 'asc' }] }, 'sorted keys of whole range'],
+] as const)('%s: a path is chosen without reading', async (_, use, request, name) => {
+  const path = await choose(use, request)
+  expect({ name: path.name, reads: path.reads }).toEqual({ name, reads: [] })
+})
+
+it('a field of a payload leads over the field index once that covers the calls, and over windows of time before', async () => {
+  const request = { query: eq('inputs.a', 5) }
+  expect(await choose('byTime', request)).toMatchObject({ name: 'time windows' })
+  const path = await choose('byTime', request, { ...covered, 'calls.leaf-candidates': times(5, 3) })
+  expect(path.name).toBe('field index')
+  expect(await path.candidates()).toEqual([
+    { scope: { projectId, range: everything, index: null, keys: null, times: [5, 3] }, calls: Infinity },
+  ])
+})
+
+it('candidates of the field index are few for one statement, else everything is scanned', async () => {
+  const request = { query: eq('inputs.a', 5) }
+  const few = await choose('whole', request, { ...covered, 'calls.leaf-candidates': times(5, 3) })
+  expect(few).toMatchObject({ name: 'field index', estimate: 2 })
+  const all = Array.from({ length: 4_000 }, (_, n) => n)
+  const many = await choose('whole', request, { ...covered, 'calls.leaf-candidates': times(...all) })
+  expect(many).toMatchObject({ name: 'whole range', estimate: Infinity })
+})
+
+it('feedback that a condition requires leads to ids, unless there is too much of it', async () => {
+  const request = { query: eq('feedback.[x].payload.n', 5) }
+  const found = { 'calls.feedback-rows': '["3"]\n', 'calls.given': '["a"]\n["b"]\n' }
+  const path = await choose('byTime', request, found)
+  expect(path).toMatchObject({ name: 'pre-filtered ids', estimate: 2 })
+  expect(await path.candidates()).toMatchObject([{ scope: { index: { column: 'id', values: ['a', 'b'] } } }])
+  const none = await choose('byTime', request, { ...found, 'calls.given': '' })
+  expect(none).toMatchObject({ name: 'pre-filtered ids', estimate: 0 })
+  expect(await none.candidates()).toEqual([])
+  expect(await choose('byTime', request, { 'calls.feedback-rows': '["50001"]\n' })).toMatchObject({
+    name: 'time windows',
+    reads: ['calls.feedback-rows'],
+  })
+})
