@@ -1,11 +1,10 @@
-// A project with a trace of every kind of span, a long list, and a call of many megabytes.
+// A project with a trace of every kind of span, a long list, and a call that may have many megabytes.
 import { call, newId, newTrace, startWorld, type World } from './world.ts'
 
 export type Filled = World & { home: string; trace: string; root: string; failed: string; bigId: string }
 
-const long = 'a long line '.repeat(1_000_000)
-
-export async function startFilled(): Promise<Filled> {
+/** @param withBig whether the call of many megabytes is there: it takes seconds */
+export async function startFilled({ withBig = false } = {}): Promise<Filled> {
   const world = await startWorld(['--trust-proxy', '127.0.0.1'])
   const { project } = world
   const [trace, root, failed, second, bigId] = [newTrace(), newId(), newId(), newTrace(), newId()]
@@ -23,7 +22,11 @@ export async function startFilled(): Promise<Filled> {
     ...Array.from({ length: 250 }, (_, n) => call(project, { name: 'many', startMs: at - 10_000 - n, ms: n })),
     call(project, {
       ...{ id: bigId, trace: newTrace(), name: 'big', startMs: at - 5_000 },
-      inputs: { text: long, list: Array.from({ length: 100_000 }, (_, n) => ({ n })), inner: '{"deep":{"found":1.0}}' },
+      inputs: {
+        ...(withBig && { text: 'a long line '.repeat(1_000_000) }),
+        list: Array.from({ length: withBig ? 100_000 : 1 }, (_, n) => ({ n })),
+        inner: '{"deep":{"found":1.0}}',
+      },
       output: [12345678901234567890n, 1].map(String),
     }),
   ])

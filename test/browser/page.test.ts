@@ -13,7 +13,7 @@ let here: Opened
 let page: Page
 
 beforeAll(async () => {
-  world = await startFilled()
+  world = await startFilled({ withBig: true })
   ;({ home, trace, failed } = world)
   here = await world.open()
   page = here.page
