@@ -3,6 +3,7 @@ import type { Admin } from 'kafkajs'
 import { createKafkaClient, type KafkaLogOptions } from './client.ts'
 import type { Claim, ClaimLog } from './edge-lease.ts'
 import { createRawCluster, type RawCluster, type RawMessage } from './internals.ts'
+import { mayPassForNewTopic } from './new-topics.ts'
 
 const hourMs = 3_600_000
 /** Longest wait for the topic when it is new. */
@@ -102,7 +103,6 @@ export async function openKafkaClaims(options: KafkaLogOptions): Promise<ClaimLo
     return claims
   }
 
-  const retriable = (error: unknown) => (error as { retriable?: unknown }).retriable === true
   let isReady = false
   return {
     async append(claim) {
@@ -112,8 +112,8 @@ export async function openKafkaClaims(options: KafkaLogOptions): Promise<ClaimLo
           isReady = true
           return appended
         } catch (error) {
-          // A new topic takes a moment until it has a leader. Later ones are tried again by whoever keeps the lease.
-          if (isReady || performance.now() > giveUpAt || !retriable(error)) throw error
+          // Later ones are tried again by whoever keeps the lease.
+          if (isReady || performance.now() > giveUpAt || !mayPassForNewTopic(error)) throw error
           await new Promise((resolve) => setTimeout(resolve, 50))
         }
       }

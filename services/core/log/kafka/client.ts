@@ -4,6 +4,7 @@ import type { LogLogger } from '../segments/writer.ts'
 import { type TopicName, topics } from '../topics.ts'
 import { prepareKafkajs } from './internals.ts'
 import type { LargeRecords } from './large-records.ts'
+import { mayPassForNewTopic } from './new-topics.ts'
 
 export type KafkaLogOptions = {
   brokers: string[]
@@ -116,8 +117,7 @@ export async function prepareTopics(client: KafkaClient, options: KafkaLogOption
       try {
         return await factsOf(admin, client)
       } catch (error) {
-        // A new topic takes a moment until the brokers know it, and longer until it has a leader.
-        if (performance.now() > giveUpAt || !(error as { retriable?: unknown }).retriable) throw error
+        if (performance.now() > giveUpAt || !mayPassForNewTopic(error)) throw error
         await new Promise((resolve) => setTimeout(resolve, 50))
       }
     }
