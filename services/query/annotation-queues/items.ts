@@ -85,21 +85,31 @@ const state = sql`if(shown = '', 'unstarted', shown) AS state`
 const rowColumns = sql`id, q.call_id, started_us, ended_us, op_name, trace_id, display_fields, added_us, added_by,
       ${state}, p.annotator, position`
 
-/** @param what the items, or their calls, bytes and positions */
-function pageQuery({ projectId, queueId }: Queue, page: ItemsPage, what: 'items' | 'keys'): Query {
+/** What a page shows of its items: the items, or their calls, bytes and positions. Both are ordered alike. */
+const shows = {
+  items: { columns, rowColumns, order: (order: Sql) => order, settings: asFewNumbers },
+  keys: {
+    ...{ columns: sizeColumns, rowColumns: sql`q.call_id, size, position, ${state}` },
+    ...{ order: (order: Sql) => sql`${order}, size`, settings: asNumbers },
+  },
+}
+
+const whereAll = (conditions: readonly Sql[]): Sql => (conditions.length > 0 ? sql`WHERE ${allOf(conditions)}` : sql``)
+
+function pageQuery({ projectId, queueId }: Queue, page: ItemsPage, what: keyof typeof shows): Query {
+  const shown = shows[what]
   return projectQuery(`annotation-queues.${what}`, projectId, (project) => {
     const queue = param('String', queueId)
     const states = page.filter.annotation_states ?? []
     const found = equalities(page.filter)
     // Positions count the whole queue, so they are given before anything is filtered.
-    const order = what === 'items' ? page.order : sql`${page.order}, size`
+    const order = shown.order(page.order)
     const position = page.includePosition ? sql`row_number() OVER (ORDER BY ${order})` : sql`0`
     const from = liveItems(project, sql`queue_id = ${queue}`, { alias: 'i', final: true })
-    const items = sql`SELECT ${what === 'items' ? columns : sizeColumns}, ${position} AS position ${from}`
+    const items = sql`SELECT ${shown.columns}, ${position} AS position ${from}`
     const bounds = sql`LIMIT ${param('UInt64', page.limit ?? Number.MAX_SAFE_INTEGER)} OFFSET ${param('UInt64', page.offset)}`
-    const where = found.length > 0 ? sql`WHERE ${allOf(found)}` : sql``
     // Without a condition on the state only the progress of the page is looked at.
-    const listed = sql`SELECT * FROM (${items}) AS q ${where} ORDER BY ${order} ${bounds}`
+    const listed = sql`SELECT * FROM (${items}) AS q ${whereAll(found)} ORDER BY ${order} ${bounds}`
     const isPaged = states.length === 0 && page.limit !== null
     const ofCalls = isPaged
       ? sql`queue_id = ${queue} AND call_id IN (SELECT call_id FROM (${listed}))`
@@ -107,14 +117,13 @@ function pageQuery({ projectId, queueId }: Queue, page: ItemsPage, what: 'items'
     const progress = project.from('annotation_queue_progress', { final: true, where: ofCalls })
     const conditions = isPaged ? [] : found
     if (states.length > 0) conditions.push(sql`state IN (${param('Array(String)', states)})`)
-    const shown = what === 'items' ? rowColumns : sql`q.call_id, size, position, ${state}`
-    return sql`SELECT ${shown}
+    return sql`SELECT ${shown.rowColumns}
     FROM (${isPaged ? listed : items}) AS q
     LEFT JOIN (${statesOf(progress)}) AS p ON p.call_id = q.call_id
-    ${conditions.length > 0 ? sql`WHERE ${allOf(conditions)}` : sql``}
+    ${whereAll(conditions)}
     ORDER BY ${order}
     ${isPaged ? sql`` : bounds}
-    ${what === 'items' ? asFewNumbers : asNumbers}`
+    ${shown.settings}`
   })
 }
 

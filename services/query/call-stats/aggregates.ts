@@ -42,6 +42,38 @@ const aggregations: Record<Aggregation, { of(value: Sql): Sql; empty: 0 | null }
 
 const mostAggregates = 500
 
+function aggregateOf(metric: string, of: MetricSql, name: Aggregation): Aggregate {
+  const { of: sqlOf, empty } = aggregations[name]
+  return {
+    ...{ key: `${name}_${metric}`, sql: sqlOf(of.value), merged: of.merged[name] ?? null },
+    ...{ column: of.columns?.[name] ?? '', isPercentile: false, empty },
+  }
+}
+
+/** Each aggregate function would keep all values for itself: there is one list for all percentiles of a metric. */
+const percentilesOf = (metric: string): Sql => identifier(`percentiles_of_${metric}`)
+
+/** A percentile by its place in the list of its metric; `list` says how the list is made, or its name. */
+function percentileOf(key: string, of: MetricSql, list: { values: Sql; merged: Sql }, at: Sql): Aggregate {
+  const none = of.mergedPercentiles?.none
+  return {
+    ...{ key, sql: sql`if(count(${of.value}) = 0, NULL, ${list.values}[${at}])` },
+    merged: none ? sql`if(${none}, NULL, ${list.merged}[${at}])` : null,
+    ...{ column: '', isPercentile: true, empty: null },
+  }
+}
+
+/** Lists of percentiles (0..100) get their names where they are used first. */
+function madeList(metric: string, { value, mergedPercentiles }: MetricSql, percentiles: readonly number[]) {
+  const levels = join(
+    percentiles.map((percentile) => param('Float64', percentile / 100)),
+    ', ',
+  )
+  const name = percentilesOf(metric)
+  const values = sql`(quantilesExactInclusive(${levels})(${value}) AS ${name})`
+  return { values, merged: mergedPercentiles ? sql`(${mergedPercentiles.of(levels)} AS ${name})` : name }
+}
+
 /**
  * Aggregates in the order in which they are asked for, each key once.
  * @throws Fault 400 for a percentile outside 0..100
@@ -50,20 +82,9 @@ export function aggregatesOf(metrics: readonly MetricSpec[], known: Readonly<Rec
   const found = new Map<string, Aggregate>()
   const levelsOf = new Map<string, number[]>()
   for (const { metric, aggregations: asked, percentiles } of metrics) {
-    const { value, merged, columns = {}, mergedPercentiles } = known[metric] as MetricSql
+    const of = known[metric] as MetricSql
     const names = asked.length + percentiles.length === 0 ? (['sum'] as const) : asked
-    for (const name of names) {
-      const { of, empty } = aggregations[name]
-      const key = `${name}_${metric}`
-      found.set(key, {
-        key,
-        sql: of(value),
-        merged: merged[name] ?? null,
-        column: columns[name] ?? '',
-        isPercentile: false,
-        empty,
-      })
-    }
+    for (const name of names) found.set(`${name}_${metric}`, aggregateOf(metric, of, name))
     const levels = levelsOf.get(metric) ?? []
     for (const percentile of percentiles) {
       if (!(percentile >= 0 && percentile <= 100))
@@ -73,33 +94,14 @@ export function aggregatesOf(metrics: readonly MetricSpec[], known: Readonly<Rec
       if (found.size >= mostAggregates) throw fault(400, `At most ${mostAggregates} values per bucket can be asked for`)
       levels.push(percentile)
       levelsOf.set(metric, levels)
-      // Each aggregate function would keep all values for itself: there is one for all percentiles of a metric.
-      const list = identifier(`percentiles_of_${metric}`)
-      const at = param('UInt32', levels.length)
-      const none = mergedPercentiles?.none
-      found.set(key, {
-        key,
-        sql: sql`if(count(${value}) = 0, NULL, ${list}[${at}])`,
-        merged: none ? sql`if(${none}, NULL, ${list}[${at}])` : null,
-        column: '',
-        isPercentile: true,
-        empty: null,
-      })
+      const list = percentilesOf(metric)
+      found.set(key, percentileOf(key, of, { values: list, merged: list }, param('UInt32', levels.length)))
     }
   }
   for (const [metric, percentiles] of levelsOf) {
-    const { value, mergedPercentiles } = known[metric] as MetricSql
-    const levels = join(
-      percentiles.map((percentile) => param('Float64', percentile / 100)),
-      ', ',
-    )
-    const list = identifier(`percentiles_of_${metric}`)
-    // The list gets its name where it is used first.
-    const first = found.get(`p${percentiles[0]}_${metric}`) as Aggregate
-    const one = param('UInt32', 1)
-    first.sql = sql`if(count(${value}) = 0, NULL, (quantilesExactInclusive(${levels})(${value}) AS ${list})[${one}])`
-    if (mergedPercentiles)
-      first.merged = sql`if(${mergedPercentiles.none}, NULL, (${mergedPercentiles.of(levels)} AS ${list})[${one}])`
+    const of = known[metric] as MetricSql
+    const key = `p${percentiles[0]}_${metric}`
+    found.set(key, percentileOf(key, of, madeList(metric, of, percentiles), param('UInt32', 1)))
   }
   return [...found.values()]
 }

@@ -39,6 +39,10 @@ const mostValues = 2_000_000
 const rowsOf = (aggregates: readonly Aggregate[]): number =>
   Math.min(mostRows, Math.floor(mostValues / (aggregates.length + 1)))
 
+/** Buckets that an answer may have for what is asked of it. */
+const bucketsFor = (metrics: readonly object[], aggregates: readonly Aggregate[]): number =>
+  metrics.length > 0 ? rowsOf(aggregates) : Number.POSITIVE_INFINITY
+
 const tooManyValues = () =>
   fault(
     400,
@@ -79,6 +83,30 @@ function lineOf(head: Line, aggregates: readonly Aggregate[], values: readonly V
   return line
 }
 
+/** Rows of usage by bucket and model. */
+function byBucket(rows: readonly UsageRow[]): Map<number, Map<string, Row>> {
+  const found = new Map<number, Map<string, Row>>()
+  for (const [bucket, model, ...row] of rows) {
+    const rowsOfBucket = found.get(bucket)
+    if (rowsOfBucket) rowsOfBucket.set(model, row)
+    else found.set(bucket, new Map([[model, row]]))
+  }
+  return found
+}
+
+/** A line for each bucket and model, made when it is written. */
+function* linesOf(
+  buckets: readonly number[],
+  models: readonly string[],
+  written: (bucket: number) => string,
+  line: (bucket: number, timestamp: string, model: string) => Line,
+): Generator<Line> {
+  for (const bucket of models.length > 0 ? buckets : []) {
+    const timestamp = written(bucket)
+    for (const model of models) yield line(bucket, timestamp, model)
+  }
+}
+
 export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
   const { store, freshness, prices, wirePrefix, wireAliases } = deps
   const names = { prefix: wirePrefix, aliases: wireAliases }
@@ -98,16 +126,15 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
     const starts = bucketsOf(startUs, endUs, granularity)
     const most = rowsOf(readOfUsage)
     // Every bucket has a row, and one for each model once there is one.
-    if ((usage.length > 0 && starts.length > most) || (calls.length > 0 && starts.length > rowsOf(ofCalls)))
-      throw tooManyValues()
+    if (starts.length > Math.min(bucketsFor(usage, readOfUsage), bucketsFor(calls, ofCalls))) throw tooManyValues()
     const rootsOnly = filter?.trace_roots_only === true
     const query = compileCallsQuery({ filter, projectId, ...names })
     const usageQuery = rootsOnly
       ? compileCallsQuery({ filter: { ...filter, trace_roots_only: false }, projectId, ...names })
       : query
     const headers = await freshness.wait(context, withCosts ? ['calls', 'costs'] : ['calls'])
-    const read = async <Row>(statement: Query): Promise<Row[]> =>
-      compactRows<Row>(await store.bytes(statement, 'JSONCompactEachRow', { signal }))
+    const read = async <Row>(statement?: Query): Promise<Row[]> =>
+      statement ? compactRows<Row>(await store.bytes(statement, 'JSONCompactEachRow', { signal })) : []
     const plan =
       usage.length + calls.length > 0
         ? await planSeries(
@@ -117,33 +144,23 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
         : null
     const exactTotals = tellsNullFromZero(usage, 'total_tokens')
     const [usageRows, callRows, book] = await Promise.all([
-      plan === null || usage.length === 0 || usageQuery.facts.nothing
-        ? []
-        : read<UsageRow>(plan.usage(readOfUsage, { exactTotals, most: most + 1 })),
-      plan === null || calls.length === 0 || query.facts.nothing ? [] : read<CallRow>(plan.calls(ofCalls)),
+      usage.length > 0 && !usageQuery.facts.nothing
+        ? read<UsageRow>(plan?.usage(readOfUsage, { exactTotals, most: most + 1 }))
+        : [],
+      calls.length > 0 && !query.facts.nothing ? read<CallRow>(plan?.calls(ofCalls)) : [],
       withCosts ? prices.of(projectId, { signal }) : null,
     ])
 
     const models = [...new Set(usageRows.map(([, model]) => model))].sort()
     if (starts.length * models.length > most) throw tooManyValues()
     const callsAt = new Map(callRows.map(([bucket, ...row]) => [bucket, row]))
-    const usageAt = new Map<number, Map<string, Row>>()
-    for (const [bucket, model, ...row] of usageRows) {
-      const known = usageAt.get(bucket)
-      if (known) known.set(model, row)
-      else usageAt.set(bucket, new Map([[model, row]]))
-    }
+    const usageAt = byBucket(usageRows)
     const none = { usage: emptyRow(readOfUsage), calls: emptyRow(ofCalls) }
-    function* usageLines(): Generator<Line> {
-      for (const bucket of models.length > 0 ? starts : []) {
-        const timestamp = written(bucket)
-        for (const model of models) {
-          const [count, ...values] = usageAt.get(bucket)?.get(model) ?? none.usage
-          const line = lineOf({ timestamp, model }, ofUsage, values, count)
-          if (book) Object.assign(line, costsOfSums(usage, book, { model, sums: values.slice(ofUsage.length) }))
-          yield line
-        }
-      }
+    const usageLine = (bucket: number, timestamp: string, model: string): Line => {
+      const [count, ...values] = usageAt.get(bucket)?.get(model) ?? none.usage
+      const line = lineOf({ timestamp, model }, ofUsage, values, count)
+      if (book) Object.assign(line, costsOfSums(usage, book, { model, sums: values.slice(ofUsage.length) }))
+      return line
     }
     function* callLines(): Generator<Line> {
       for (const bucket of calls.length > 0 ? starts : []) {
@@ -157,7 +174,10 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
       granularity: usage.length + calls.length === 0 ? 0 : granularity,
       timezone: input.timezone,
     }
-    return textReply(seriesTexts(head, { usage_buckets: usageLines(), call_buckets: callLines() }), headers)
+    return textReply(
+      seriesTexts(head, { usage_buckets: linesOf(starts, models, written, usageLine), call_buckets: callLines() }),
+      headers,
+    )
   }
 
   return [

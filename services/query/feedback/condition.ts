@@ -32,33 +32,50 @@ function isTextColumn(node: unknown, fields: Fields): string | null {
   return field.is === 'column' && field.column.kind === 'string' ? name : null
 }
 
+/** @throws Fault 400 when the first operand is a text column and one of the others a number or boolean */
+function checkComparable(operand: unknown, others: readonly unknown[], fields: Fields): void {
+  const name = isTextColumn(operand, fields)
+  if (name !== null && others.some(isNumberLiteral))
+    throw fault(400, `Field ${name.slice(0, 200)} is a text and cannot equal a number`)
+}
+
+/** @throws Fault 400 when the substring is a number or boolean, or a map is searched */
+function checkContains({ input, substr }: Record<string, unknown>): void {
+  if (isNumberLiteral(substr)) throw fault(400, 'The substr of $contains must be a text')
+  const [inner, name] = operatorOf(input)
+  if (inner === '$getField' && typeof name === 'string' && isMap(name))
+    throw fault(400, `Field ${name} is a map and cannot be searched`)
+}
+
+/** Checks one operation. Its operands, which are to be checked next. */
+function checkOperation(operator: Operator, argument: unknown, fields: Fields): unknown[] {
+  if (Array.isArray(argument)) {
+    const [first, second] = argument
+    if (operator === '$in') {
+      checkComparable(first, second as unknown[], fields)
+      return [first, ...(second as unknown[])]
+    }
+    if (comparisons.has(operator)) {
+      checkComparable(first, [second], fields)
+      checkComparable(second, [first], fields)
+    }
+    return argument
+  }
+  if (!isObject(argument)) return []
+  if (operator === '$contains') {
+    checkContains(argument)
+    return [argument.input, argument.substr]
+  }
+  return [operator === '$convert' ? argument.input : argument]
+}
+
 /** @throws Fault 400 where a text column meets a number or boolean, or a substring is none, or a map is searched */
 export function checkTypes(root: unknown, fields: Fields): void {
   const pending = [root]
-  const never = (name: string) => fault(400, `Field ${name.slice(0, 200)} is a text and cannot equal a number`)
   while (pending.length > 0) {
-    const node = pending.pop()
-    const [operator, argument] = operatorOf(node)
-    if (operator === null) continue
-    if (comparisons.has(operator) && Array.isArray(argument)) {
-      for (const [one, other] of [argument, [...argument].reverse()]) {
-        const name = isTextColumn(one, fields)
-        if (name !== null && isNumberLiteral(other)) throw never(name)
-      }
-      pending.push(...argument)
-    } else if (operator === '$in' && Array.isArray(argument)) {
-      const name = isTextColumn(argument[0], fields)
-      const list = argument[1] as unknown[]
-      if (name !== null && list.some(isNumberLiteral)) throw never(name)
-      pending.push(argument[0], ...list)
-    } else if (operator === '$contains' && isObject(argument)) {
-      if (isNumberLiteral(argument.substr)) throw fault(400, 'The substr of $contains must be a text')
-      const [inner, name] = operatorOf(argument.input)
-      if (inner === '$getField' && typeof name === 'string' && isMap(name))
-        throw fault(400, `Field ${name} is a map and cannot be searched`)
-      pending.push(argument.input, argument.substr)
-    } else if (Array.isArray(argument)) for (const item of argument) pending.push(item)
-    else if (isObject(argument)) pending.push(operator === '$convert' ? argument.input : argument)
+    const [operator, argument] = operatorOf(pending.pop())
+    // One by one: a list may be longer than a call takes arguments.
+    if (operator !== null) for (const operand of checkOperation(operator, argument, fields)) pending.push(operand)
   }
 }
 

@@ -70,27 +70,34 @@ export function rollUp(
   const parents = parentsOf(calls)
   if (ownOnly) takeOutChildren(calls, parents)
   if (costsOf) for (const { usage, startedUs } of calls) if (usage) addCosts(usage, startedUs, costsOf)
-  const waiting = new Uint32Array(calls.length)
+  for (const [n, at] of bottomUp(parents)) passUp(calls[n] as UsageCall, calls[at] as UsageCall, isKept, budget)
+}
+
+/** Calls with their parents, each after all of its children; calls of a cycle do not come. */
+function* bottomUp(parents: Int32Array): Generator<[call: number, parent: number]> {
+  const waiting = new Uint32Array(parents.length)
   for (const parent of parents) if (parent >= 0) waiting[parent] = (waiting[parent] as number) + 1
-  const leaves: number[] = []
-  for (const [n, children] of waiting.entries()) if (children === 0) leaves.push(n)
-  for (let n = leaves.pop(); n !== undefined; n = leaves.pop()) {
-    const at = parents[n] as number
-    const parent = calls[at]
-    if (parent === undefined) continue
-    const call = calls[n] as UsageCall
-    if (call.usage) {
-      const isMoved = !isKept(call)
-      if (parent.usage === null && isMoved) parent.usage = call.usage
-      else {
-        parent.usage ??= new Map()
-        budget.add(addUsage(parent.usage, call.usage))
-        if (isMoved) budget.add(-call.usage.size)
-      }
-      if (isMoved) call.usage = null
-    }
-    const left = (waiting[at] as number) - 1
-    waiting[at] = left
-    if (left === 0) leaves.push(at)
+  const ready: number[] = []
+  for (const [n, children] of waiting.entries()) if (children === 0) ready.push(n)
+  for (let n = ready.pop(); n !== undefined; n = ready.pop()) {
+    const parent = parents[n] as number
+    if (parent < 0) continue
+    yield [n, parent]
+    const left = (waiting[parent] as number) - 1
+    waiting[parent] = left
+    if (left === 0) ready.push(parent)
   }
+}
+
+/** Adds the usage of a call to its parent's, and takes it from a call that is not shown. */
+function passUp(call: UsageCall, parent: UsageCall, isKept: (call: UsageCall) => boolean, budget: Budget): void {
+  if (!call.usage) return
+  const isMoved = !isKept(call)
+  if (parent.usage === null && isMoved) parent.usage = call.usage
+  else {
+    parent.usage ??= new Map()
+    budget.add(addUsage(parent.usage, call.usage))
+    if (isMoved) budget.add(-call.usage.size)
+  }
+  if (isMoved) call.usage = null
 }
