@@ -9,14 +9,14 @@ export function portions<T>(
   all: readonly T[],
   sizeOf: (one: T) => number,
   most = 5_000,
-  mostSize = portionBytes,
+  maxSize = portionBytes,
 ): T[][] {
   const found: T[][] = []
   let portion: T[] = []
   let total = 0
   for (const one of all) {
     const size = sizeOf(one)
-    if (portion.length > 0 && (total + size > mostSize || portion.length >= most)) {
+    if (portion.length > 0 && (total + size > maxSize || portion.length >= most)) {
       found.push(portion)
       portion = []
       total = 0

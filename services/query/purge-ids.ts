@@ -26,7 +26,7 @@ function textOf(node: unknown): string {
 
 const idOf = (node: unknown): string => textOf(pair(only(node, '$eq'))[1])
 
-const mostIds = 10_000
+const maxIds = 10_000
 
 /** Distinct ids that the expression names. @throws Fault 400 for any other form */
 export function purgedIds(expression: Record<string, unknown>): string[] {
@@ -41,6 +41,6 @@ export function purgedIds(expression: Record<string, unknown>): string[] {
     ids = list.map(textOf)
   } else ids = [idOf(expression)]
   const distinct = [...new Set(ids)]
-  if (distinct.length > mostIds) throw fault(400, `A purge names at most ${mostIds} ids`)
+  if (distinct.length > maxIds) throw fault(400, `A purge names at most ${maxIds} ids`)
   return distinct
 }

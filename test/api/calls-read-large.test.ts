@@ -1,7 +1,7 @@
 // Lists that are longer than a page and offsets that the counters skip, on 60,000 calls of which one hour is crowded.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { LightRow } from '../../services/query/calls/header.ts'
-import { portions } from '../../services/query/calls/stream.ts'
+import type { CallHeader } from '../../services/query/calls/header.ts'
+import { batchesOf } from '../../services/query/calls/stream.ts'
 import { baseUs, type CallWorld, complete, createCallWorld } from '../fixtures/call-world.ts'
 
 const big = 'ent/big'
@@ -168,8 +168,9 @@ describe('a minute of 60,000 calls', () => {
 
 describe('portions', () => {
   it('are bounded by rows and by bytes, and one large call goes alone', () => {
-    const row = (bytes: number): LightRow => ['', '', '', 0, '', 0, '', 0, 1, 0, bytes, '', '', '', '', '', '', '']
-    const sizes = (rows: LightRow[], most: number) => [...portions(rows, () => most)].map((portion) => portion.length)
+    const row = (bytes: number): CallHeader => ['', '', '', 0, '', 0, '', 0, 1, 0, bytes, '', '', '', '', '', '', '']
+    const sizes = (rows: CallHeader[], most: number) =>
+      [...batchesOf(rows, () => most)].map((portion) => portion.length)
     expect(sizes(Array(7).fill(row(10)), 3)).toEqual([3, 3, 1])
     const mib = 2 ** 20
     expect(sizes([row(mib), row(30 * mib), row(mib), row(6 * mib), row(2 * mib)], 100)).toEqual([1, 1, 2, 1])

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Batch, Position } from '../../services/core/log/log.ts'
 import type { Store } from '../../services/core/store/store.ts'
-import { countProject, createCountMemory } from '../../services/query/calls/access/counts.ts'
+import { countProject, createCountCache } from '../../services/query/calls/access/counts.ts'
 import { createCallMaterializer } from '../../services/worker/calls/merge-fragments.ts'
 import { combined } from '../../services/worker/combined-batch.ts'
 import { createRollups } from '../../services/worker/rollups/rollups.ts'
@@ -10,7 +10,7 @@ import { createTestStore } from '../fixtures/store.ts'
 
 const projectId = 'team/parts' as never
 const committed: Position[] = [0, 1, 2].map((partition) => ({ topic: 'calls', partition, offset: 0 }))
-const memory = createCountMemory()
+const memory = createCountCache()
 let store: Store
 let remove: () => Promise<void>
 let next = 0

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expandedPaths } from '../../services/query/calls/conditions/expanded.ts'
 import { callFields } from '../../services/query/calls/conditions/fields.ts'
-import { joinedFields } from '../../services/query/calls/conditions/joins.ts'
+import { derivedFieldFactory } from '../../services/query/calls/conditions/joins.ts'
 import { compileSort } from '../../services/query/calls/conditions/sort.ts'
 import { compileCondition } from '../../services/query/language/compile.ts'
 import { evaluateCondition } from '../../services/query/language/evaluate.ts'
@@ -17,9 +17,9 @@ beforeAll(async () => {
 })
 afterAll(() => engine.close())
 
-const joined = joinedFields('wandb')
+const joined = derivedFieldFactory('wandb')
 const expand = expandedPaths(['summary', 'summary.b'])
-const fields = callFields({ prefix: 'platform', aliases: true }, { joined, expand })
+const fields = callFields({ prefix: 'platform', aliases: true }, { derived, expand })
 /** Texts from elsewhere are called in the order in which fields are met: these come first. */
 const [typed, many, any, whole, below] = [
   'feedback.[x].payload',

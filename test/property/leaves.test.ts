@@ -136,7 +136,7 @@ function expected(request: object, page: { limit: number; offset: number }): str
     ...{ id, started_at: startedUs, inputs, output: hasEnd ? output : '', attributes: '{}', summary: '' },
     end_ver: hasEnd ? 1 : 0,
   }))
-  const found = rows.filter((row) => [...query.light, ...query.payload].every((one) => one.evaluate(row)))
+  const found = rows.filter((row) => [...query.header, ...query.payload].every((one) => one.evaluate(row)))
   found.sort((a, b) => query.sort.compare(a, b))
   return found.slice(page.offset, page.offset + page.limit).map((row) => String(row.id))
 }

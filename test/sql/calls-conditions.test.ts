@@ -65,7 +65,7 @@ const requests: Record<string, object> = {
 describe('SQL text', () => {
   it('is as checked in', async () => {
     const text = Object.entries(requests).map(([name, request]) => {
-      const { light, payload, sort } = compile(request)
+      const { header: light, payload, sort } = compile(request)
       const part = (title: string, list: readonly { sql(): Parameters<typeof render>[0] }[]) =>
         list.map((condition) => `${title}: ${render(condition.sql()).sql}\n`).join('')
       const order = sort.orderBy()
@@ -78,7 +78,11 @@ describe('SQL text', () => {
   it('holds no value of the request', () => {
     const hostile = ["' OR 1=1 --", '\\', '"; DROP TABLE calls', '{v0:String}', '*/ x /*', '`id`']
     for (const value of hostile) {
-      const { light, payload, sort } = compile({
+      const {
+        header: light,
+        payload,
+        sort,
+      } = compile({
         ...expr(
           eq(`inputs.${value}`, value),
           { $in: [field('op_name'), [{ $literal: value }]] },
@@ -186,7 +190,11 @@ describe('facts', () => {
 
   it('split light conjuncts from payload conjuncts', () => {
     const mixed = { $or: [eq('inputs.a', 1), eq('op_name', 'x')] }
-    const { light, payload, needs } = compile({
+    const {
+      header: light,
+      payload,
+      needs,
+    } = compile({
       ...expr(eq('id', 'a'), mixed, eq('output.b', 2)),
       filter: { call_ids: ['a'] },
     })
@@ -254,7 +262,7 @@ describe('filter', () => {
     [{ op_names: [`${foo}:*`], trace_roots_only: true }, ['foo1']],
   ]
   it.each(cases)('%j', async (filter, expected) => {
-    const { light } = compile({ filter })
+    const { header: light } = compile({ filter })
     expect(rows.filter((row) => light.every((c) => c.evaluate(asRow(row)))).map((row) => row.id)).toEqual(expected)
     const answers = await engine.values(
       rows,

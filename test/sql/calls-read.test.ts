@@ -9,13 +9,17 @@ import {
   marksQuery,
   totalQuery,
 } from '../../services/query/calls/access/counts.ts'
-import { givenQuery } from '../../services/query/calls/access/pre-filtered-ids.ts'
+import { preFilteredIdsQuery } from '../../services/query/calls/access/pre-filtered-ids.ts'
 import { everything, indexOf, type Scope } from '../../services/query/calls/access/scope.ts'
 import { edgeQuery } from '../../services/query/calls/access/windows.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
 import { conditionsOf } from '../../services/query/calls/conditions/conditions.ts'
 import type { Behind } from '../../services/query/calls/conditions/derived-fields.ts'
-import { anyOddQuery, oddCallsQuery, oddPartsQuery } from '../../services/query/calls/conditions/non-native-json.ts'
+import {
+  anyNonNativeQuery,
+  nonNativeCallsQuery,
+  nonNativePartsQuery,
+} from '../../services/query/calls/conditions/non-native-json.ts'
 import { refsQuery } from '../../services/query/calls/conditions/refine.ts'
 import {
   boundaryQuery,
@@ -23,8 +27,8 @@ import {
   portionQuery,
   requestedQuery,
 } from '../../services/query/calls/descendants.ts'
-import { type LightRow, lightSelect } from '../../services/query/calls/header.ts'
-import { countQuery, keysQuery, lightKeysQuery, pageQuery, rowsQuery } from '../../services/query/calls/page.ts'
+import { type CallHeader, headerSelect } from '../../services/query/calls/header.ts'
+import { countQuery, headerKeysQuery, keysQuery, pageQuery, rowsQuery } from '../../services/query/calls/page.ts'
 import { partsAtStartQuery, payloadQuery } from '../../services/query/calls/payloads.ts'
 import { totalSizeQuery, traceSizesQuery } from '../../services/query/calls/trace-sizes.ts'
 import {
@@ -46,10 +50,10 @@ const traces = {
   upTo: ['u', '3000000'] as const,
 }
 const window = { fromUs: 1_000_000, beforeUs: 2_000_000 }
-const select = lightSelect(new Set(['parent_id']), true)
+const select = headerSelect(new Set(['parent_id']), true)
 const newest = { select, order: { startedAt: 'desc', id: 'desc' }, after: null, limit: 50, offset: 0 } as const
-const row = (id: string, startedUs: number, outputUs: number): LightRow =>
-  [id, 'trace', 'op', startedUs, '', 0, '', 0, 1, outputUs, 9, '', '', '', '', '', '', ''] as const satisfies LightRow
+const row = (id: string, startedUs: number, outputUs: number): CallHeader =>
+  [id, 'trace', 'op', startedUs, '', 0, '', 0, 1, outputUs, 9, '', '', '', '', '', '', ''] as const satisfies CallHeader
 
 const roots = compile({ filter: { trace_roots_only: true } })
 const trace = compile({ filter: { trace_ids: ['t'] } })
@@ -64,7 +68,7 @@ const through = compile({
   expand_columns: ['inputs.m'],
 })
 const behind: Behind = new Map([['ref_0', { refs: ['weave:///e/p/object/m:1'], documents: ['"x"'] }]])
-const throughRefs = { ...conditionsOf(through), virtual: { joins: through.joins, behind } }
+const throughRefs = { ...conditionsOf(through), virtual: { joins: through.derivedFields, behind } }
 const noted = compile({
   query: {
     $expr: { $and: [eq('feedback.[wandb.note.1].payload.note', 'x'), { $not: [eq('feedback.[*].payload', 'y')] }] },
@@ -94,8 +98,8 @@ const queries: Record<string, Query> = {
   'an input of an operation': pageQuery('calls.page', scope({ range: window }), conditionsOf(input), newest),
   'an output that running calls match too': countQuery(scope({ range: window }), conditionsOf(output), null),
   'an input or an output': countQuery(scope({ range: window }), conditionsOf(mixed), 10),
-  'a column or an input, with odd documents': countQuery(scope(), { ...conditionsOf(column), odd }, null),
-  'an input, with odd documents': countQuery(scope(), { ...conditionsOf(input), odd }, null),
+  'a column or an input, with odd documents': countQuery(scope(), { ...conditionsOf(column), nonNative: odd }, null),
+  'an input, with odd documents': countQuery(scope(), { ...conditionsOf(input), nonNative: odd }, null),
   'behind a ref, or in feedback': countQuery(scope({ range: window }), throughRefs, null),
   'sorted by what is behind a ref': keysQuery(scope(), throughRefs, through.sort, { limit: 10, offset: 0 }),
   'refs of calls': refsQuery(scope({ range: window }), conditionsOf(roots), [
@@ -103,12 +107,12 @@ const queries: Record<string, Query> = {
     { ref: { document: 'output', path: [] } },
   ]),
   'with feedback': countQuery(scope({ range: window }), conditionsOf(noted), null),
-  'calls with feedback': givenQuery(scope(), noted.joins, conditionsOf(noted).given.slice(0, 1)),
+  'calls with feedback': preFilteredIdsQuery(scope(), noted.derivedFields, conditionsOf(noted).preFilters.slice(0, 1)),
   'in a queue, one of the calls': countQuery(scope({ keys: [{ startedUs: 1, id: 'a' }] }), conditionsOf(queued), null),
-  'odd parts': oddPartsQuery(scope({ range: window }), conditionsOf(input), 'start'),
-  'odd calls': oddCallsQuery(scope({ range: window }), conditionsOf(column)),
-  'any odd document': anyOddQuery(projectId, window),
-  'few light keys': lightKeysQuery(scope({ range: window }), conditionsOf(input), 1_001),
+  'odd parts': nonNativePartsQuery(scope({ range: window }), conditionsOf(input), 'start'),
+  'odd calls': nonNativeCallsQuery(scope({ range: window }), conditionsOf(column)),
+  'any odd document': anyNonNativeQuery(projectId, window),
+  'few light keys': headerKeysQuery(scope({ range: window }), conditionsOf(input), 1_001),
   'sorted by an output': keysQuery(scope(), conditionsOf(roots), sorted.sort, { limit: null, offset: 0 }),
   'rows by key': rowsQuery(projectId, [{ startedUs: 1, id: 'a' }], select),
   'payloads, scattered': payloadQuery(projectId, [row('a', 1, 2)], ['inputs', 'output'], 'scattered'),

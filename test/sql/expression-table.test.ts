@@ -15,7 +15,7 @@ const compile = (request: object): CompiledCallsQuery =>
 
 /** Ids of the rows that match, by the engine and by JS; they must agree. */
 async function matches(rows: readonly Call[], $expr: unknown): Promise<string[]> {
-  const { light, payload } = compile({ query: { $expr } })
+  const { header: light, payload } = compile({ query: { $expr } })
   const conditions = [...light, ...payload]
   const js = rows.filter((row) => conditions.every((c) => c.evaluate(asRow(row)))).map((row) => String(row.id))
   const values = await engine.values(

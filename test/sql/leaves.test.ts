@@ -11,16 +11,16 @@ import {
   endsThatMatch,
   firstValuesQuery,
   tiedQuery,
-  unknownQuery,
+  withoutOrderQuery,
 } from '../../services/query/calls/access/field-index-queries.ts'
-import { type LeafTests, leafTests } from '../../services/query/calls/access/field-index-tests.ts'
+import { type FieldTests, fieldTests } from '../../services/query/calls/access/field-index-tests.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
 
 const project = parseProjectId('e/p')
 const field = (name: string) => ({ $getField: name })
 const compare = (op: string, name: string, value: unknown) => ({ [op]: [field(name), { $literal: value }] })
-const testsOf = ($expr: object): (LeafTests | null)[] =>
-  compileCallsQuery({ projectId: 'e/p', prefix: 'platform', aliases: true, query: { $expr } }).payload.map(leafTests)
+const testsOf = ($expr: object): (FieldTests | null)[] =>
+  compileCallsQuery({ projectId: 'e/p', prefix: 'platform', aliases: true, query: { $expr } }).payload.map(fieldTests)
 const known = (...list: object[]) => testsOf({ $and: list }).filter((tests) => tests !== null)
 
 const range = { fromUs: 1_000_000, beforeUs: 9_000_000 }
@@ -46,7 +46,7 @@ const queries: Record<string, Query | null> = {
   'first of one value': tiedQuery(project, place.path, {
     ...{ kind: 'text', value: 'x', parts, range: open, direction: 'desc', limit: 9 },
   }),
-  'values of no order': unknownQuery(project, place, parts, range, 9),
+  'values of no order': withoutOrderQuery(project, place, parts, range, 9),
 }
 
 describe('SQL of leaves', () => {

@@ -4,7 +4,7 @@ import type { ProjectId } from '../../services/core/ids.ts'
 import type { Query } from '../../services/core/store/store.ts'
 import type { Candidates } from '../../services/query/calls/access/access-path.ts'
 import { chooseAccessPath } from '../../services/query/calls/access/choose.ts'
-import { createCountMemory } from '../../services/query/calls/access/counts.ts'
+import { createCountCache } from '../../services/query/calls/access/counts.ts'
 import { everything, rangeOf } from '../../services/query/calls/access/scope.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
 
@@ -31,7 +31,7 @@ async function choose(use: Parameters<typeof chooseAccessPath>[1], request: obje
     rows: () => expect.unreachable(),
   }
   const search = {
-    reader: { store, projectId, query, options: {}, memory: createCountMemory() },
+    reader: { store, projectId, query, options: {}, cache: createCountCache() },
     range: rangeOf(query.facts),
     refine: () => expect.unreachable(),
     order: { startedAt: 'desc', id: 'desc' },

@@ -41,7 +41,7 @@ export const queuedQuery = (projectId: ProjectId, queueId: string, callIds: read
   })
 
 /** Bytes that the items of one request may take, as events. */
-const mostBytes = 32 * 2 ** 20
+const maxBytes = 32 * 2 ** 20
 /** Of an item beside its display fields; call ids and op names are shorter than this together. */
 const itemBytes = 512
 
@@ -62,7 +62,7 @@ export function createItemsAddRoute({ store, log, clock, freshness, lock }: Anno
       const projectId = context.project(input.project_id)
       const callIds = [...new Set(input.call_ids)]
       const displayBytes = Buffer.byteLength(JSON.stringify(input.display_fields))
-      if (callIds.length * (itemBytes + displayBytes) > mostBytes && callIds.length > 1) throw tooLarge()
+      if (callIds.length * (itemBytes + displayBytes) > maxBytes && callIds.length > 1) throw tooLarge()
       // Whoever adds the same calls at the same moment must see them as duplicates.
       return lock.run(`queue\n${projectId}\n${queueId}`, async () => {
         const headers = await freshness.wait(context, ['calls', 'annotation_queues'])

@@ -183,11 +183,11 @@ export const shownItem = ({ projectId, queueId }: Queue, row: ItemRow): Annotati
 }
 
 /** Entries of a list that one statement takes. */
-const mostValues = 1_000
+const maxValues = 1_000
 
 const portionsOf = (values: readonly string[]): string[][] =>
-  Array.from({ length: Math.ceil(values.length / mostValues) }, (_, n) =>
-    values.slice(n * mostValues, (n + 1) * mostValues),
+  Array.from({ length: Math.ceil(values.length / maxValues) }, (_, n) =>
+    values.slice(n * maxValues, (n + 1) * maxValues),
   )
 
 /** Reads a long list of values portion by portion. */

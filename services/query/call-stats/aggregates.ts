@@ -40,7 +40,7 @@ const aggregations: Record<Aggregation, { of(value: Sql): Sql; empty: 0 | null }
   count_false: { of: (value) => sql`countIf(${value} = 0)`, empty: 0 },
 }
 
-const mostAggregates = 500
+const maxAggregates = 500
 
 function aggregateOf(metric: string, of: MetricSql, name: Aggregation): Aggregate {
   const { of: sqlOf, empty } = aggregations[name]
@@ -91,7 +91,7 @@ export function aggregatesOf(metrics: readonly MetricSpec[], known: Readonly<Rec
         throw fault(400, `Percentiles are numbers from 0 to 100, not ${percentile}`)
       const key = `p${percentile}_${metric}`
       if (found.has(key)) continue
-      if (found.size >= mostAggregates) throw fault(400, `At most ${mostAggregates} values per bucket can be asked for`)
+      if (found.size >= maxAggregates) throw fault(400, `At most ${maxAggregates} values per bucket can be asked for`)
       levels.push(percentile)
       levelsOf.set(metric, levels)
       const list = percentilesOf(metric)

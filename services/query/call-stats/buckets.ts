@@ -3,9 +3,9 @@ import { fault } from '../../core/http/errors.ts'
 
 const hour = 3600
 const day = 24 * hour
-const mostBuckets = 10_000
+const maxBuckets = 10_000
 /** Longer buckets than this hold everything, and their microseconds would not be exact. */
-const mostSeconds = 9e9
+const maxSeconds = 9e9
 
 const automatic: readonly (readonly [upTo: number, granularity: number])[] = [
   [2 * hour, 300],
@@ -18,9 +18,9 @@ const automatic: readonly (readonly [upTo: number, granularity: number])[] = [
 /** Seconds per bucket: as asked for, or by the span; never so few that there are more than 10,000 buckets. */
 export function granularityOf(spanSeconds: number, asked: number | undefined): number {
   const wanted = asked ?? automatic.find(([upTo]) => spanSeconds <= upTo)?.[1] ?? day
-  const granularity = Math.min(wanted, mostSeconds)
-  return spanSeconds / granularity > mostBuckets
-    ? Math.max(granularity, Math.floor(spanSeconds / mostBuckets) + 1)
+  const granularity = Math.min(wanted, maxSeconds)
+  return spanSeconds / granularity > maxBuckets
+    ? Math.max(granularity, Math.floor(spanSeconds / maxBuckets) + 1)
     : granularity
 }
 

@@ -3,7 +3,7 @@ import type { ProjectId } from '../../core/ids.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import type { CompiledCallsQuery } from '../calls/conditions/types.ts'
 import type { Aggregate } from './aggregates.ts'
-import { readIsBilled, readSplit, rolledCallsQuery, rolledUsageQuery, type StatsMemory } from './rollup.ts'
+import { readIsBilled, readSplit, rolledCallsQuery, rolledUsageQuery, type StatsCache } from './rollup.ts'
 import { callSeriesQuery, seriesOf, usageSeriesQuery } from './series.ts'
 
 export type SeriesPlan = {
@@ -13,7 +13,7 @@ export type SeriesPlan = {
 }
 
 export async function planSeries(
-  source: { store: Pick<Store, 'bytes'>; projectId: ProjectId; options: QueryOptions; memory: StatsMemory },
+  source: { store: Pick<Store, 'bytes'>; projectId: ProjectId; options: QueryOptions; cache: StatsCache },
   asked: {
     query: CompiledCallsQuery
     /** The same without `trace_roots_only`, which means something else for usage. */

@@ -16,7 +16,7 @@ type Span = { fromUs: number; beforeUs: number }
 export type Split = { whole: Span[]; live: Span[] }
 
 /** Each costs a condition in every statement: more of them are joined with what lies between. */
-const mostRanges = 12
+const maxRanges = 12
 
 const [minuteUs, hourUs] = [60e6, 3600e6]
 const isNotEmpty = (span: Span): boolean => span.fromUs < span.beforeUs
@@ -44,7 +44,7 @@ export function splitTime(startUs: number, endUs: number, dirty: readonly number
       else joined.push({ ...span })
     }
     live = joined
-    if (live.length <= mostRanges) break
+    if (live.length <= maxRanges) break
   }
   const whole = live.slice(1).map((span, n) => ({ fromUs: (live[n] as Span).beforeUs, beforeUs: span.fromUs }))
   return { whole: whole.filter(isNotEmpty), live: live.filter(isNotEmpty) }
@@ -56,16 +56,16 @@ const seconds = (us: number): Sql => sql`toDateTime(${param('Int64', us / 1e6)},
  * What a process remembers: positions that the rollup has passed, lower bounds, and whether all of its rows have what
  * costs are made of.
  */
-export type StatsMemory = { covered: Covered; isBilled: boolean }
+export type StatsCache = { covered: Covered; isBilled: boolean }
 
-export const createStatsMemory = (): StatsMemory => ({ covered: [], isBilled: false })
+export const createStatsCache = (): StatsCache => ({ covered: [], isBilled: false })
 
-type Source = { store: Pick<Store, 'bytes'>; projectId: ProjectId; options: QueryOptions; memory: StatsMemory }
+type Source = { store: Pick<Store, 'bytes'>; projectId: ProjectId; options: QueryOptions; cache: StatsCache }
 
 /** Rows from before these columns are counted again in the background: costs are made from the calls until then. */
-export async function readIsBilled({ store, projectId, options, memory }: Source): Promise<boolean> {
-  memory.isBilled ||= (await readCovered(store, projectId, 'call_stats_billed', options)).length > 0
-  return memory.isBilled
+export async function readIsBilled({ store, projectId, options, cache }: Source): Promise<boolean> {
+  cache.isBilled ||= (await readCovered(store, projectId, 'call_stats_billed', options)).length > 0
+  return cache.isBilled
 }
 
 /** Minutes with marks past these positions. */
@@ -81,7 +81,7 @@ const dirtyStatsQuery = (projectId: ProjectId, { fromUs, beforeUs }: Span, cover
  * is not dirty now is covered by every later read of it.
  */
 export async function readSplit(source: Source, time: { startUs: number; endUs: number }): Promise<Split | null> {
-  const { store, projectId, options, memory } = source
+  const { store, projectId, options, cache } = source
   const { startUs, endUs } = time
   // Calls begin after 1999; the minutes of the rollup have times of 32 bits.
   if (startUs < 0 || endUs > 4e15) return null
@@ -89,14 +89,14 @@ export async function readSplit(source: Source, time: { startUs: number; endUs: 
     const query = dirtyStatsQuery(projectId, { fromUs: startUs, beforeUs: endUs }, covered)
     return compactRows<[number]>(await store.bytes(query, 'JSONCompactEachRow', options)).map(([at]) => at)
   }
-  const known = memory.covered
+  const known = cache.covered
   // What was covered before stays covered: usually nothing has been marked since.
   const [now, marked] = await Promise.all([
     readCovered(store, projectId, 'call_stats', options),
     known.length > 0 ? dirty(known) : null,
   ])
   if (now.length === 0) return null
-  memory.covered = now
+  cache.covered = now
   const minutes = marked !== null && (marked.length === 0 || isEqual(known, now)) ? marked : await dirty(now)
   const split = splitTime(startUs, endUs, minutes)
   return split.whole.length === 0 ? null : split

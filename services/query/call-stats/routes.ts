@@ -15,7 +15,7 @@ import { bucketsOf, granularityOf, zonedTimes } from './buckets.ts'
 import { costsOfSums, isCost, tokenMetrics, tokenSums } from './costs.ts'
 import { callMetrics, usageMetrics } from './metrics.ts'
 import { planSeries } from './plan.ts'
-import { createStatsMemory } from './rollup.ts'
+import { createStatsCache } from './rollup.ts'
 
 export type CallStatsDeps = {
   store: Pick<Store, 'bytes'>
@@ -30,14 +30,14 @@ type Row = [count: number, ...values: Value[]]
 type CallRow = [bucket: number, ...row: Row]
 type UsageRow = [bucket: number, model: string, ...row: Row]
 
-const mostSpanUs = 31 * 86_400 * 1e6
+const maxSpanUs = 31 * 86_400 * 1e6
 /** Most rows of one list of an answer, buckets times models, and most values of all of them. */
-const mostRows = 200_000
-const mostValues = 2_000_000
+const maxRows = 200_000
+const maxValues = 2_000_000
 
 /** Rows that an answer may have when each has the aggregates and their number of data points. */
 const rowsOf = (aggregates: readonly Aggregate[]): number =>
-  Math.min(mostRows, Math.floor(mostValues / (aggregates.length + 1)))
+  Math.min(maxRows, Math.floor(maxValues / (aggregates.length + 1)))
 
 /** Buckets that an answer may have for what is asked of it. */
 const bucketsFor = (metrics: readonly object[], aggregates: readonly Aggregate[]): number =>
@@ -46,17 +46,17 @@ const bucketsFor = (metrics: readonly object[], aggregates: readonly Aggregate[]
 const tooManyValues = () =>
   fault(
     400,
-    `More than ${mostRows} rows or ${mostValues} values: ask for a greater granularity, a shorter time or fewer aggregates`,
+    `More than ${maxRows} rows or ${maxValues} values: ask for a greater granularity, a shorter time or fewer aggregates`,
   )
 
 /** The years that the engine's times have. */
-const [leastUs, mostUs] = [Date.UTC(1900, 0, 1) * 1000, Date.UTC(2299, 0, 1) * 1000]
+const [leastUs, maxUs] = [Date.UTC(1900, 0, 1) * 1000, Date.UTC(2299, 0, 1) * 1000]
 
 function timeOf(name: 'start' | 'end', value: string | number): number {
   const us = parseTimestamp(value)
   const refuse = (msg: string) => invalid({ loc: ['body', name], msg, type: 'datetime_type' })
   if (us === null) throw refuse('Input should be a valid datetime')
-  if (us < leastUs || us > mostUs) throw refuse('Input should be a datetime between 1900 and 2299')
+  if (us < leastUs || us > maxUs) throw refuse('Input should be a datetime between 1900 and 2299')
   return us
 }
 
@@ -66,7 +66,7 @@ function timesOf(input: CallsStatsRequest): { startUs: number; endUs: number; gr
   const endUs = input.end === undefined ? Date.now() * 1000 : timeOf('end', input.end)
   const refuse = (msg: string) => invalid({ loc: ['body'], msg: `Value error, ${msg}`, type: 'value_error' })
   if (endUs < startUs) throw refuse('CallStatsReq end must be after start')
-  if (endUs - startUs > mostSpanUs) throw refuse('CallStatsReq date range cannot exceed 31 days')
+  if (endUs - startUs > maxSpanUs) throw refuse('CallStatsReq date range cannot exceed 31 days')
   return {
     startUs,
     endUs,
@@ -110,7 +110,7 @@ function* linesOf(
 export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
   const { store, freshness, prices, wirePrefix, wireAliases } = deps
   const names = { prefix: wirePrefix, aliases: wireAliases }
-  const memory = createStatsMemory()
+  const cache = createStatsCache()
 
   async function stats(context: RouteContext<CallsStatsRequest>): Promise<Reply> {
     const { input, signal } = context
@@ -138,7 +138,7 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
     const plan =
       usage.length + calls.length > 0
         ? await planSeries(
-            { store, projectId, options: { signal }, memory },
+            { store, projectId, options: { signal }, cache },
             { query, usageQuery, rootsOnly, withCosts, time },
           )
         : null

@@ -3,7 +3,7 @@
 const prefixed = ['user_id', 'run_id', 'run_step', 'run_step_end']
 
 /** Top-level neutral names; null = all. Unknown names stay and show nothing. */
-export function columnsOf(
+export function requestedColumns(
   columns: readonly string[] | undefined,
   names: { wirePrefix: string; wireAliases: boolean },
 ): ReadonlySet<string> | null {

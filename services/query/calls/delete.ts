@@ -21,7 +21,7 @@ export type CallDeleteDeps = {
   bounds?: WalkBounds
 }
 
-const mostIds = 1_000
+const maxIds = 1_000
 /** Each of them as long as a read waits. */
 const maxWaits = 10
 
@@ -41,7 +41,7 @@ export function createCallDeleteRoutes(deps: CallDeleteDeps): Route[] {
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
-        if (input.call_ids.length > mostIds) throw tooLarge()
+        if (input.call_ids.length > maxIds) throw tooLarge()
         const ids = [...new Set(input.call_ids)]
         if (ids.length === 0) return { json: { num_deleted: 0 } }
         const headers = await freshness.wait(context, ['calls'])

@@ -1,4 +1,4 @@
-// What was given to calls that are deleted: hidden with them.
+// Calls that are deleted, among some: their feedback and queue items are hidden with them.
 import { type ProjectScope, type Sql, sql } from '../../core/store/sql.ts'
 
 /**

@@ -1,4 +1,4 @@
-// Which calls lie below some calls, in their traces: found portion by portion, however many they are.
+// Which calls lie below some calls, in their traces: found batch by batch, however many they are.
 import type { ProjectId } from '../../core/ids.ts'
 import { type ProjectScope, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
@@ -32,7 +32,7 @@ const traceKeys = (project: ProjectScope, range: Range): Sql =>
     where: allOf([sql`kind = 'trace_id'`, ...rangeConditions(range, sql`key`, sql`started_at`)]),
   })
 
-/** The place at which a portion ends; none when it is the last one. */
+/** The place at which a batch ends; none when it is the last one. */
 export const boundaryQuery = (projectId: ProjectId, range: Range, calls: number): Query =>
   projectQuery(
     'calls.delete-boundary',
@@ -41,7 +41,7 @@ export const boundaryQuery = (projectId: ProjectId, range: Range, calls: number)
       ORDER BY key, started_at LIMIT 1 OFFSET ${param('UInt64', calls - 1)}`,
   )
 
-/** The calls of a portion, deleted ones too: what lies below them may not be. */
+/** The calls of a batch, deleted ones too: what lies below them may not be. */
 export const portionQuery = (projectId: ProjectId, range: Range): Query =>
   projectQuery('calls.delete-portion', projectId, (project) => {
     const where = [
@@ -88,19 +88,19 @@ export function withDescendants(
   return reached
 }
 
-/** Descendants may begin this much before the call that was asked for: clocks of two machines. */
+/** Descendants may begin this much before the call that was requested: clocks of two machines. */
 const leewayUs = 1_000_000
 
 export type WalkBounds = {
   /** Calls that are read at once. */
   portion: number
-  /** Ids that are held: above it what was reached is told from the tables, by the deletes of this walk. */
+  /** Ids that are held: above it what was reached is read from the tables, by the deletes of this walk. */
   held: number
 }
 export const usualBounds: WalkBounds = { portion: 5_000, held: 500_000 }
 
 /**
- * Deletes calls and everything below them in their traces, portion by portion. Walks through deleted calls too, so a
+ * Deletes calls and everything below them in their traces, batch by batch. Walks through deleted calls too, so a
  * walk that broke off is finished by the next one. Ids of no call do nothing.
  * @param deps.read rows of a query
  * @param deps.append deletes of some calls, durable when it resolves
@@ -150,7 +150,7 @@ export async function deleteWithDescendants(
     hasForgotten = true
   }
 
-  /** The calls of a portion that lie below those that were reached, and are not among them yet. */
+  /** The calls of a batch that lie below those that were reached, and are not among them yet. */
   const newAmong = async (calls: readonly Found[]): Promise<Found[]> => {
     const isReached = ([id, , deleteVer]: Found) => reached.has(id) || (hasForgotten && BigInt(deleteVer) >= beganClock)
     const unknown = hasForgotten

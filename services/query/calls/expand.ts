@@ -12,7 +12,7 @@ import type { Payload } from './payloads.ts'
 
 /** Refs resolved at once, and characters of values that are kept for the calls that follow. */
 const atOnce = 500
-const mostRemembered = 2 ** 25
+const maxRemembered = 2 ** 25
 
 export type Expansion = {
   /**
@@ -118,7 +118,7 @@ export function createExpansion(
   return {
     async resolve(payloads, isFirst) {
       done.clear()
-      if (remembered > mostRemembered) {
+      if (remembered > maxRemembered) {
         values.clear()
         remembered = 0
       }

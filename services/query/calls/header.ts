@@ -1,8 +1,8 @@
-// The light part of a call: which columns of the table `calls` a page reads, and how a result row is told apart.
+// The call header: which columns of the table `calls` a page reads, and how its rows are read.
 import { join, type Sql, sql } from '../../core/store/sql.ts'
 
-/** One row of a light page, in the order of `lightSelect`; times in microseconds, '' = null, endedUs 0 = running. */
-export type LightRow = [
+/** One row of a page of call headers, in the order of `headerSelect`; times in microseconds, '' = null, endedUs 0 = running. */
+export type CallHeader = [
   id: string,
   traceId: string,
   opName: string,
@@ -23,10 +23,10 @@ export type LightRow = [
   runStepEnd: string,
 ]
 
-/** Places in a light row that are read by number. */
-export const place = { id: 0, traceId: 1, startedUs: 3, hasEnd: 8, outputUs: 9, bytes: 10, parentId: 11 } as const
+/** Indexes of the columns of a call header that are read by number. */
+export const columnIndex = { id: 0, traceId: 1, startedUs: 3, hasEnd: 8, outputUs: 9, bytes: 10, parentId: 11 } as const
 
-/** Light columns that are read only when they are asked for, by their neutral wire name. */
+/** Columns of the header that are read only when they are requested, by their neutral wire name. */
 const optional: readonly (readonly [name: string, sql: Sql])[] = [
   ['parent_id', sql`c.parent_id`],
   ['thread_id', sql`c.thread_id`],
@@ -41,18 +41,18 @@ const always = sql`c.id, c.trace_id, c.op_name, toUnixTimestamp64Micro(c.started
   toUnixTimestamp64Micro(c.ended_at), c.exception, c.error_count, c.end_ver > 0`
 
 /** Where the payloads lie and how large they are. */
-const payloadPlace = sql`toUnixTimestamp64Micro(c.output_at), c.start_bytes + c.end_bytes`
+const payloadLocation = sql`toUnixTimestamp64Micro(c.output_at), c.start_bytes + c.end_bytes`
 
 /**
- * Select list of a light row. Every column costs a file: those that were not asked for are read as '' and 0.
- * `asked` null = all.
+ * Select list of a call header. Every column costs a file: those that are not requested are read as '' and 0.
+ * `requested` null = all.
  */
-export const lightSelect = (asked: ReadonlySet<string> | null, needsPayload: boolean): Sql =>
+export const headerSelect = (requested: ReadonlySet<string> | null, needsPayload: boolean): Sql =>
   join(
     [
       always,
-      needsPayload ? payloadPlace : sql`0, 0`,
-      ...optional.map(([name, column]) => (asked === null || asked.has(name) ? column : sql`''`)),
+      needsPayload ? payloadLocation : sql`0, 0`,
+      ...optional.map(([name, column]) => (requested === null || requested.has(name) ? column : sql`''`)),
     ],
     ', ',
   )
@@ -60,7 +60,7 @@ export const lightSelect = (asked: ReadonlySet<string> | null, needsPayload: boo
 /** Times and sizes as numbers: none of them exceeds 2^53. */
 export const asNumbers = sql`SETTINGS output_format_json_quote_64bit_integers = 0`
 
-/** The same, and no result above 32 MiB: for lists that come in portions then. */
+/** The same, and no result above 32 MiB: for lists that come in batches then. */
 export const asFewNumbers = sql`${asNumbers}, max_result_bytes = 33554432`
 
 /** Rows of a JSONCompactEachRow answer. */

@@ -1,10 +1,16 @@
-// The statements that read light rows: one page of a window, keys in any order, rows by key, and a count.
+// The statements that read call headers: one page of a window, keys in any order, rows by key, and a count.
 import type { ProjectId } from '../../core/ids.ts'
 import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
 import type { Direction } from './access/counts.ts'
 import { allOf, instant, type Key, type Scope, scopeConditions } from './access/scope.ts'
-import { type CallConditions, callConditions, cheapConditions, joined, light } from './conditions/conditions.ts'
+import {
+  type CallConditions,
+  callConditions,
+  cheapConditions,
+  ofHeader,
+  withDocumentsAndDerived,
+} from './conditions/conditions.ts'
 import type { CompiledSort } from './conditions/types.ts'
 import { asNumbers } from './header.ts'
 
@@ -27,7 +33,7 @@ function after(key: Key, order: TimeOrder): Sql {
 }
 
 /** The range of a scope from a key on. */
-function narrowed(scope: Scope, key: Key | null, order: TimeOrder): Scope {
+function rangeFrom(scope: Scope, key: Key | null, order: TimeOrder): Scope {
   if (key === null) return scope
   const range =
     order.startedAt === 'desc'
@@ -41,7 +47,7 @@ const limited = (limit: number | null, offset: number): Sql =>
     ? sql``
     : sql`LIMIT ${limit === null ? param('UInt64', 2 ** 53 - 1) : param('UInt64', limit)}${offset > 0 ? sql` OFFSET ${param('UInt64', offset)}` : sql``}`
 
-/** A page of light rows in the order of time, or in another order of light columns. */
+/** A page of call headers in the order of time, or in another order of columns of the call header. */
 export const pageQuery = (
   name: string,
   scope: Scope,
@@ -50,7 +56,7 @@ export const pageQuery = (
 ): Query =>
   projectQuery(name, scope.projectId, (project) => {
     const byTime = 'startedAt' in page.order ? page.order : null
-    const within = byTime ? narrowed(scope, page.after, byTime) : scope
+    const within = byTime ? rangeFrom(scope, page.after, byTime) : scope
     const where = callConditions(project, within, conditions)
     if (byTime && page.after) where.push(after(page.after, byTime))
     const order = byTime ? timeOrder(byTime) : (page.order as Sql)
@@ -77,15 +83,15 @@ export const keysQuery = (
   projectQuery('calls.sorted-keys', scope.projectId, (project) => {
     const where = callConditions(project, scope, conditions)
     const from =
-      sort.needs.size + sort.joins.size === 0
+      sort.needs.size + sort.derived.size === 0
         ? project.from('calls', { alias: 'c', final: true, where: allOf(where) })
-        : sql`FROM ${joined(project, scope, where, sort, conditions.virtual)} AS c`
-    const order = sort.orderBy(light) ?? timeOrder({ startedAt: 'asc', id: 'asc' })
+        : sql`FROM ${withDocumentsAndDerived(project, scope, where, sort, conditions.derived)} AS c`
+    const order = sort.orderBy(ofHeader) ?? timeOrder({ startedAt: 'asc', id: 'asc' })
     return sql`SELECT toUnixTimestamp64Micro(c.started_at), c.id ${from} ORDER BY ${order} ${limited(page.limit, page.offset)}`
   })
 
 /** Keys of the calls that meet the conditions which read no payload, as RowBinary, at most `limit`. */
-export const lightKeysQuery = (scope: Scope, conditions: CallConditions, limit: number): Query =>
+export const headerKeysQuery = (scope: Scope, conditions: CallConditions, limit: number): Query =>
   projectQuery('calls.light-keys', scope.projectId, (project) => {
     const where = allOf(cheapConditions(project, scope, conditions))
     return sql`SELECT toUnixTimestamp64Micro(c.started_at), c.id

@@ -1,4 +1,4 @@
-// Payload texts of the calls of a page: read as raw bytes, the newest part of each side, in portions bounded by bytes.
+// Payload texts of the calls of a page: read as raw bytes, the newest part of each side, in batches bounded by bytes.
 
 import { hasMarks, spliced } from '../../content/span-dump.ts'
 import { retryLater } from '../../core/http/errors.ts'
@@ -9,7 +9,7 @@ import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { allOf, everything, type Index, instants, rangeConditions, timeConditions } from './access/scope.ts'
 import { type Side, sideOf } from './conditions/conditions.ts'
 import type { Document } from './conditions/types.ts'
-import { type LightRow, place } from './header.ts'
+import { type CallHeader, columnIndex } from './header.ts'
 
 /** What is read of a payload: its documents, and what follows from them for a bill (costs/billed.ts), as texts. */
 export type PayloadColumn = Document | 'billed_usage' | 'counts_cached'
@@ -35,7 +35,7 @@ const fewRows = 64
 
 export const payloadQuery = (
   projectId: ProjectId,
-  rows: readonly LightRow[],
+  rows: readonly CallHeader[],
   documents: readonly PayloadColumn[],
   spread: Spread,
 ): Query =>
@@ -43,8 +43,8 @@ export const payloadQuery = (
     const sides = new Set(documents.map(sideOfColumn))
     const times = new Set<number>()
     for (const row of rows) {
-      if (sides.has('start')) times.add(row[place.startedUs])
-      if (sides.has('end') && row[place.hasEnd]) times.add(row[place.outputUs])
+      if (sides.has('start')) times.add(row[columnIndex.startedUs])
+      if (sides.has('end') && row[columnIndex.hasEnd]) times.add(row[columnIndex.outputUs])
     }
     const list = [...times]
     const id = sql`id`
@@ -54,14 +54,14 @@ export const payloadQuery = (
         : sql`at IN ${instants(list)}`,
       sql`${id} IN ${param(
         'Array(String)',
-        rows.map((row) => row[place.id]),
+        rows.map((row) => row[columnIndex.id]),
       )}`,
     ]
     if (sides.size === 1) conditions.push(sides.has('start') ? sql`part != 'end'` : sql`part != 'start'`)
-    return sql`${partOf(documents)} ${project.from('payloads', { where: allOf(conditions) })}`
+    return sql`${selectOf(documents)} ${project.from('payloads', { where: allOf(conditions) })}`
   })
 
-const partOf = (documents: readonly PayloadColumn[]): Sql =>
+const selectOf = (documents: readonly PayloadColumn[]): Sql =>
   sql`SELECT toUnixTimestamp64Micro(at), id, part, clock, ${join(
     documents.map((column) => derived[column]?.text ?? identifier(column)),
     ', ',
@@ -74,10 +74,10 @@ export const partsAtStartQuery = (projectId: ProjectId, index: Index, documents:
       ...timeConditions(project, sql`at`, { projectId, range: everything, index, keys: null }),
       sql`id IN ${param('Array(String)', index.values)}`,
     ]
-    return sql`${partOf(documents)} ${project.from('payloads', { where: allOf(conditions) })}`
+    return sql`${selectOf(documents)} ${project.from('payloads', { where: allOf(conditions) })}`
   })
 
-/** Parts that were read before the light rows were known, for `readPayloads`. */
+/** Parts that were read before the call headers were known, for `readPayloads`. */
 export type EarlyParts = Buffer
 
 /** Reads what `readPayloads` will most probably need, beside the look for the rows of these ids. */
@@ -101,7 +101,7 @@ function bounds(times: readonly number[]) {
 
 type Part = { clock: bigint; texts: Buffer[] }
 
-/** Newest part of each side, by place: start parts by started_at, end parts by where the light row says. */
+/** Newest part of each side, by place: start parts by started_at, end parts by where the call header says. */
 type Found = { start: Map<string, Part>; end: Map<string, Part> }
 
 const keyOf = (us: number, id: string): string => `${us} ${id}`
@@ -134,12 +134,12 @@ const sharing: readonly Document[] = ['attributes', 'inputs', 'output']
 /**
  * The documents of the rows, in the order of the rows; '' where a call has none.
  * @param early parts of the same documents: what they hold is not read again
- * @throws Fault 503 when a part that the light row tells of is not there
+ * @throws Fault 503 when a part that the call header tells of is not there
  */
 export async function readPayloads(
   store: Pick<Store, 'bytes'>,
   projectId: ProjectId,
-  rows: readonly LightRow[],
+  rows: readonly CallHeader[],
   documents: readonly PayloadColumn[],
   spread: Spread,
   options: QueryOptions,
@@ -148,14 +148,14 @@ export async function readPayloads(
   if (documents.length === 0 || rows.length === 0) return rows.map(() => ({}))
   const found: Found = { start: new Map(), end: new Map() }
   const sides = new Set(documents.map(sideOfColumn))
-  const read = async (wanted: readonly LightRow[]) => {
+  const read = async (wanted: readonly CallHeader[]) => {
     const query = payloadQuery(projectId, wanted, documents, spread)
     decode(await store.bytes(query, 'RowBinary', options), documents.length, found)
   }
-  const startOf = (row: LightRow) => found.start.get(keyOf(row[place.startedUs], row[place.id]))
-  const endOf = (row: LightRow) => found.end.get(keyOf(row[place.outputUs], row[place.id]))
-  const isMissing = (row: LightRow): boolean =>
-    (sides.has('start') && !startOf(row)) || (sides.has('end') && row[place.hasEnd] === 1 && !endOf(row))
+  const startOf = (row: CallHeader) => found.start.get(keyOf(row[columnIndex.startedUs], row[columnIndex.id]))
+  const endOf = (row: CallHeader) => found.end.get(keyOf(row[columnIndex.outputUs], row[columnIndex.id]))
+  const isMissing = (row: CallHeader): boolean =>
+    (sides.has('start') && !startOf(row)) || (sides.has('end') && row[columnIndex.hasEnd] === 1 && !endOf(row))
 
   if (early) decode(early, documents.length, found)
   const wanted = early ? rows.filter(isMissing) : rows
@@ -165,10 +165,10 @@ export async function readPayloads(
     await new Promise((resolve) => setTimeout(resolve, againAfterMs))
     await read(missing)
     const first = missing.find(isMissing)
-    if (first) throw retryLater(503, `The payload of call ${first[place.id]} is not readable yet`)
+    if (first) throw retryLater(503, `The payload of call ${first[columnIndex.id]} is not readable yet`)
   }
   const spanAt = documents.indexOf('otel_dump')
-  const isCut = (row: LightRow): boolean => spanAt !== -1 && hasMarks(startOf(row)?.texts[spanAt] ?? nothing)
+  const isCut = (row: CallHeader): boolean => spanAt !== -1 && hasMarks(startOf(row)?.texts[spanAt] ?? nothing)
   const cut = rows.filter(isCut)
   if (cut.length > 0 && !sharing.every((document) => documents.includes(document))) {
     // Few ask for a raw span without the rest of its call: the rest is read for these alone.
@@ -180,7 +180,7 @@ export async function readPayloads(
   }
   return rows.map((row) => {
     const start = startOf(row)
-    const end = row[place.hasEnd] === 1 ? endOf(row) : undefined
+    const end = row[columnIndex.hasEnd] === 1 ? endOf(row) : undefined
     const payload: Payload = {}
     for (const [n, document] of documents.entries()) {
       let text = (sideOfColumn(document) === 'start' ? start : end)?.texts[n]

@@ -4,7 +4,7 @@ import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
-import type { CountMemory } from './access/counts.ts'
+import type { CountCache } from './access/counts.ts'
 import { countCalls, sizeOfCalls } from './access/read-calls.ts'
 import { compileCallsQuery } from './conditions/compile-query.ts'
 import { callQueryTables, joinedTables, referredTables, topicsOfQuery } from './conditions/joined-tables.ts'
@@ -17,11 +17,11 @@ export type QueryStatsDeps = {
   /** Whether payloads have an index of words. */
   words?: boolean
   feedbackPrefix: string
-  memory: CountMemory
+  cache: CountCache
 }
 
 export function createQueryStatsRoutes(deps: QueryStatsDeps): Route[] {
-  const { store, freshness, wirePrefix, wireAliases, feedbackPrefix, memory } = deps
+  const { store, freshness, wirePrefix, wireAliases, feedbackPrefix, cache } = deps
   return [
     route({
       name: 'calls.query_stats',
@@ -41,7 +41,7 @@ export function createQueryStatsRoutes(deps: QueryStatsDeps): Route[] {
         const names = { prefix: wirePrefix, aliases: wireAliases, feedbackPrefix }
         const query = compileCallsQuery({ filter, query: expression, expand_columns, projectId, ...names })
         const headers = await freshness.wait(context, topicsOfQuery(query))
-        const reader = { store, projectId, query, options: { signal }, memory, words: deps.words }
+        const reader = { store, projectId, query, options: { signal }, cache, words: deps.words }
         const [count, bytes] = await Promise.all([
           countCalls(reader, limit),
           input.include_total_storage_size ? sizeOfCalls(reader, limit) : null,

@@ -1,9 +1,9 @@
 // Who reads calls: one compiled query of one project with its store, and the pages that it is answered by.
 import type { ProjectId } from '../../core/ids.ts'
 import type { QueryOptions, Store } from '../../core/store/store.ts'
-import type { CountMemory } from './access/counts.ts'
+import type { CountCache } from './access/counts.ts'
 import type { CompiledCallsQuery } from './conditions/types.ts'
-import type { LightRow } from './header.ts'
+import type { CallHeader } from './header.ts'
 import type { Spread } from './payloads.ts'
 
 export type CallReader = {
@@ -11,10 +11,10 @@ export type CallReader = {
   projectId: ProjectId
   query: CompiledCallsQuery
   options: QueryOptions
-  memory: CountMemory
+  cache: CountCache
   /** Whether payloads have an index of words. */
   words?: boolean | undefined
 }
 
 /** Light rows in the order of the answer. */
-export type Page = { rows: LightRow[]; spread: Spread }
+export type Page = { rows: CallHeader[]; spread: Spread }

@@ -1,8 +1,8 @@
-// Writes call records: light fields as JSON, payload texts as the bytes that are stored.
+// Writes call records: columns of the header as JSON, payload texts as the bytes that are stored.
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import type { CostsOfCall } from '../costs/call-costs.ts'
 import type { Document } from './conditions/types.ts'
-import { type LightRow, place } from './header.ts'
+import { type CallHeader, columnIndex } from './header.ts'
 import { mayHoldKey, membersOf, membersText } from './json-members.ts'
 import type { Payload } from './payloads.ts'
 
@@ -14,11 +14,11 @@ export type RecordShape = {
   storageSize: boolean
   /** With the user's name, which is the user id: keys are made out to names. */
   usernames: boolean
-  /** Sizes of whole traces by trace id; null = not asked for. */
+  /** Sizes of whole traces by trace id; null = not requested. */
   totalSizes: ReadonlyMap<string, number> | null
-  /** Costs by model, in place of what the client stored there; null = not asked for. */
+  /** Costs by model, in place of what the client stored there; null = not requested. */
   costs: CostsOfCall | null
-  /** JSON arrays of feedback by call id; null = not asked for. */
+  /** JSON arrays of feedback by call id; null = not requested. */
   feedback: ReadonlyMap<string, string> | null
 }
 
@@ -35,7 +35,7 @@ function statusOf(hasEnd: 0 | 1, exception: string, errorCount: number): string 
 
 /** Members of `summary.weave` that are derived on every read. */
 const derived: ReadonlySet<string> = new Set(['status', 'trace_name', 'latency_ms', 'display_name'])
-/** Members that are the server's when they were asked for. */
+/** Members that are the server's when they are requested. */
 const derivedAlso = {
   costs: new Set([...derived, 'costs']),
   feedback: new Set([...derived, 'feedback']),
@@ -44,7 +44,7 @@ const derivedAlso = {
 const weaveKey: ReadonlySet<string> = new Set(['weave'])
 const spanKey: ReadonlySet<string> = new Set(['otel_span'])
 
-function weaveMembers(row: LightRow): string {
+function weaveMembers(row: CallHeader): string {
   const [, , opName, startedUs, displayName, endedUs, exception, errorCount, hasEnd] = row
   const status = `"status":"${statusOf(hasEnd, exception, errorCount)}"`
   const latency = hasEnd ? `,"latency_ms":${Math.floor((endedUs - startedUs) / 1000)}` : ''
@@ -75,11 +75,11 @@ function replacedBy({ costs, feedback }: RecordShape): ReadonlySet<string> {
 }
 
 /** The summary: as stored, with `weave` derived from the row. */
-function writeSummary(shape: RecordShape, row: LightRow, payload: Payload, out: Piece[]): void {
+function writeSummary(shape: RecordShape, row: CallHeader, payload: Payload, out: Piece[]): void {
   const stored = payload.summary
   const { costs: costsOf, feedback: feedbackOf } = shape
-  const costs = costsOf ? costsOf(payload, row[place.startedUs]) : null
-  const feedback = feedbackOf && (feedbackOf.get(row[place.id]) ?? '[]')
+  const costs = costsOf ? costsOf(payload, row[columnIndex.startedUs]) : null
+  const feedback = feedbackOf && (feedbackOf.get(row[columnIndex.id]) ?? '[]')
   const own =
     weaveMembers(row) +
     (costs === null ? '' : `,"costs":${costs}`) +
@@ -118,7 +118,7 @@ function writeAttributes(stored: Buffer | undefined, span: Buffer | undefined, o
 }
 
 /** One record: pieces of a JSON object, to be written one after the other. */
-export function writeRecord(shape: RecordShape, row: LightRow, payload: Payload, out: Piece[]): void {
+export function writeRecord(shape: RecordShape, row: CallHeader, payload: Payload, out: Piece[]): void {
   const { columns, prefix } = shape
   const shows = (name: string): boolean => columns === null || columns.has(name)
   const [id, traceId, opName, startedUs, displayName, endedUs, exception, , hasEnd, , bytes] = row
@@ -147,7 +147,7 @@ export function writeRecord(shape: RecordShape, row: LightRow, payload: Payload,
 }
 
 /** Documents that have to be read for the columns of a record. */
-export function documentsOf(columns: ReadonlySet<string> | null): Document[] {
+export function documentsForColumns(columns: ReadonlySet<string> | null): Document[] {
   const shows = (name: string): boolean => columns === null || columns.has(name)
   const documents: Document[] = []
   if (shows('attributes')) documents.push('attributes', 'otel_dump')
@@ -156,7 +156,7 @@ export function documentsOf(columns: ReadonlySet<string> | null): Document[] {
 }
 
 /** JSON Lines of some calls in one buffer. */
-export function writeLines(shape: RecordShape, rows: readonly LightRow[], payloads: readonly Payload[]): Buffer {
+export function writeLines(shape: RecordShape, rows: readonly CallHeader[], payloads: readonly Payload[]): Buffer {
   const pieces: Piece[] = []
   for (const [n, row] of rows.entries()) {
     writeRecord(shape, row, payloads[n] as Payload, pieces)

@@ -14,18 +14,18 @@ import type { Store } from '../../core/store/store.ts'
 import { billedColumns } from '../costs/billed.ts'
 import { costsOfCalls } from '../costs/call-costs.ts'
 import type { Prices } from '../costs/prices.ts'
-import { createCountMemory } from './access/counts.ts'
+import { createCountCache } from './access/counts.ts'
 import { readCall, readPages } from './access/read-calls.ts'
 import { indexOf } from './access/scope.ts'
-import { columnsOf } from './columns.ts'
+import { requestedColumns } from './columns.ts'
 import { compileCallsQuery } from './conditions/compile-query.ts'
 import { callQueryTables, joinedTables, referredTables, topicsOfQuery } from './conditions/joined-tables.ts'
 import type { CompiledCallsQuery } from './conditions/types.ts'
 import { createExpansion } from './expand.ts'
-import { lightSelect } from './header.ts'
+import { headerSelect } from './header.ts'
 import { readPartsAtStart, readPayloads } from './payloads.ts'
 import { createQueryStatsRoutes } from './query-stats.ts'
-import { concat, documentsOf, type RecordShape, writeRecord } from './record.ts'
+import { concat, documentsForColumns, type RecordShape, writeRecord } from './record.ts'
 import { linesOf, started } from './stream.ts'
 import { readTraceSizes } from './trace-sizes.ts'
 
@@ -38,7 +38,7 @@ export type CallReadDeps = {
   /** Whether payloads have an index of words. */
   words?: boolean
   feedbackPrefix: string
-  /** Told of refs to nothing that were met when it was too late for a fault. */
+  /** Called with refs to nothing that were met when it was too late for a fault. */
   onMissingRefs(projectId: string, digests: string[]): void
 }
 
@@ -48,7 +48,7 @@ const listRows = 2_000
 /** What an answer is made of, and must not be older than. */
 function topicsOf(
   input: { include_costs: boolean; include_feedback?: boolean },
-  query: Pick<CompiledCallsQuery, 'joins'>,
+  query: Pick<CompiledCallsQuery, 'derivedFields'>,
   showsExpanded: boolean,
 ): TopicName[] {
   const topics = new Set<TopicName>(topicsOfQuery(query))
@@ -77,7 +77,7 @@ export function nonNegative(name: 'limit' | 'offset', value: number | null | und
 export function createCallReadRoutes(deps: CallReadDeps): Route[] {
   const { store, freshness, prices, wirePrefix, wireAliases, feedbackPrefix, onMissingRefs } = deps
   const names = { prefix: wirePrefix, aliases: wireAliases, feedbackPrefix }
-  const memory = createCountMemory()
+  const cache = createCountCache()
 
   async function streamQuery(context: RouteContext<CallsQueryRequest>): Promise<Reply> {
     const { input, signal } = context
@@ -90,15 +90,15 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
     })
     // Costs stand in the summary and are made from it.
     const withSummary = input.include_costs && input.columns?.length ? [...input.columns, 'summary'] : input.columns
-    const columns = columnsOf(withSummary, deps)
+    const columns = requestedColumns(withSummary, deps)
     const showsExpanded = expanded.length > 0 && input.return_expanded_column_values !== false
     const headers = await freshness.wait(context, topicsOf(input, query, showsExpanded))
     const isLong = (limit === null || limit > listRows) && indexOf(query.facts) === null
     const options = { pool: isLong ? 'export' : 'interactive', signal } as const
-    const documents = [...documentsOf(columns), ...(input.include_costs ? billedColumns : [])]
+    const documents = [...documentsForColumns(columns), ...(input.include_costs ? billedColumns : [])]
     const roots = input.include_total_storage_size && columns ? new Set([...columns, 'parent_id']) : columns
-    const select = lightSelect(roots, documents.length > 0 || input.include_storage_size)
-    const pages = readPages({ store, projectId, query, options, memory, words: deps.words }, { select, limit, offset })
+    const select = headerSelect(roots, documents.length > 0 || input.include_storage_size)
+    const pages = readPages({ store, projectId, query, options, cache, words: deps.words }, { select, limit, offset })
     const shape: RecordShape = {
       projectId,
       prefix: wirePrefix,
@@ -139,10 +139,10 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
         const query = compileCallsQuery({ filter: { call_ids: [input.id] }, projectId, ...names })
         const headers = await freshness.wait(context, topicsOf(input, query, false))
         const options = { signal }
-        const documents = [...documentsOf(null), ...(input.include_costs ? billedColumns : [])]
+        const documents = [...documentsForColumns(null), ...(input.include_costs ? billedColumns : [])]
         const index = indexOf(query.facts)
         const [row, early] = await Promise.all([
-          readCall({ store, projectId, query, options, memory }, lightSelect(null, true)),
+          readCall({ store, projectId, query, options, cache }, headerSelect(null, true)),
           index && readPartsAtStart(store, projectId, index, documents, options),
         ])
         if (row === null) return { json: { call: null }, headers }
@@ -180,6 +180,6 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
       tables: [...callQueryTables, 'costs', ...joinedTables, ...referredTables],
       handle: streamQuery,
     }),
-    ...createQueryStatsRoutes({ ...deps, memory }),
+    ...createQueryStatsRoutes({ ...deps, cache }),
   ]
 }

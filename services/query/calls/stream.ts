@@ -1,21 +1,21 @@
-// Turns light pages into JSON Lines: payloads are read in portions that are small at first and bounded by bytes.
+// Turns pages of call headers into JSON Lines: payloads are read in batches that are small at first and bounded by bytes.
 
 import type { ProjectId } from '../../core/ids.ts'
 import type { QueryOptions, Store } from '../../core/store/store.ts'
 import { readFeedbackOfCalls } from '../feedback/of-calls.ts'
 import { isTooLarge } from '../list-rows.ts'
 import type { Expansion } from './expand.ts'
-import { type LightRow, place } from './header.ts'
+import { type CallHeader, columnIndex } from './header.ts'
 import { type Payload, type PayloadColumn, readPayloads, type Spread } from './payloads.ts'
 import type { Page } from './reader.ts'
 import { type RecordShape, writeLines } from './record.ts'
 import { readTraceSizes } from './trace-sizes.ts'
 
-/** Rows of the first portion of an export, so that its first line comes early; each portion may have four times more. */
+/** Rows of the first batch of an export, so that its first line comes early; each batch may have four times more. */
 const firstRows = 50
-const mostRows = 2_000
-/** Payload bytes of one portion, as stored; a single larger call goes alone. */
-const portionBytes = 8 * 2 ** 20
+const maxRows = 2_000
+/** Payload bytes of one batch, as stored; a single larger call goes alone. */
+const batchBytes = 8 * 2 ** 20
 
 export type Lines = {
   store: Pick<Store, 'bytes'>
@@ -27,23 +27,23 @@ export type Lines = {
   feedback: boolean
   /** Puts values in the places of refs; null = refs stay. */
   expansion: Expansion | null
-  /** Long answers begin with a small portion. */
+  /** Long answers begin with a small batch. */
   isLong: boolean
   options: QueryOptions
 }
 
-const idOf = (row: LightRow): string => row[place.id]
+const idOf = (row: CallHeader): string => row[columnIndex.id]
 
-/** Cuts rows into portions that are read at once. */
-export function* portions(rows: readonly LightRow[], mostRowsOf: () => number): Generator<LightRow[]> {
+/** Cuts rows into batches that are read at once. */
+export function* batchesOf(rows: readonly CallHeader[], maxRowsOf: () => number): Generator<CallHeader[]> {
   let start = 0
   while (start < rows.length) {
-    const most = mostRowsOf()
+    const most = maxRowsOf()
     let end = start
     let bytes = 0
     while (end < rows.length && end - start < most) {
-      bytes += (rows[end] as LightRow)[place.bytes]
-      if (bytes > portionBytes && end > start) break
+      bytes += (rows[end] as CallHeader)[columnIndex.bytes]
+      if (bytes > batchBytes && end > start) break
       end++
     }
     yield rows.slice(start, end)
@@ -51,12 +51,12 @@ export function* portions(rows: readonly LightRow[], mostRowsOf: () => number): 
   }
 }
 
-type Portion = { shape: RecordShape; rows: readonly LightRow[]; payloads: readonly Payload[] }
-type Reading = { rows: readonly LightRow[]; spread: Spread; portion: Promise<Portion> }
+type Batch = { shape: RecordShape; rows: readonly CallHeader[]; payloads: readonly Payload[] }
+type Reading = { rows: readonly CallHeader[]; spread: Spread; batch: Promise<Batch> }
 
-/** Lines of a portion; expanded payloads may be much larger than stored ones, so they go out in pieces. */
+/** Lines of a batch; expanded payloads may be much larger than stored ones, so they go out in pieces. */
 async function* written(
-  { shape, rows, payloads }: Portion,
+  { shape, rows, payloads }: Batch,
   expansion: Expansion | null,
   isFirst: boolean,
 ): AsyncGenerator<Buffer> {
@@ -72,7 +72,7 @@ async function* written(
     const expanded = expansion.expanded(payload)
     piece.push(expanded)
     for (const text of Object.values(expanded)) bytes += text.length
-    if (bytes < portionBytes && n < payloads.length - 1) continue
+    if (bytes < batchBytes && n < payloads.length - 1) continue
     yield writeLines(shape, rows.slice(from, n + 1), piece)
     from = n + 1
     bytes = 0
@@ -80,16 +80,16 @@ async function* written(
   }
 }
 
-/** One chunk of whole lines per portion; the next portion is read while the last one is written out. */
+/** One chunk of whole lines per batch; the next batch is read while the last one is written out. */
 export async function* linesOf(pages: AsyncIterable<Page>, lines: Lines): AsyncGenerator<Buffer> {
   const { store, projectId, documents, shape, expansion, options } = lines
   let isFirst = true
-  let most = (lines.isLong ? firstRows : mostRows) / 4
+  let most = (lines.isLong ? firstRows : maxRows) / 4
   const grow = () => {
-    most = Math.min(mostRows, most * 4)
+    most = Math.min(maxRows, most * 4)
     return Math.ceil(most)
   }
-  const chunk = async (rows: readonly LightRow[], spread: Spread): Promise<Portion> => {
+  const chunk = async (rows: readonly CallHeader[], spread: Spread): Promise<Batch> => {
     const [payloads, totalSizes, feedback] = await Promise.all([
       readPayloads(store, projectId, rows, documents, spread, options),
       lines.totalSize ? readTraceSizes({ store, options }, projectId, rows) : null,
@@ -97,15 +97,15 @@ export async function* linesOf(pages: AsyncIterable<Page>, lines: Lines): AsyncG
     ])
     return { shape: { ...shape, totalSizes, feedback }, rows, payloads }
   }
-  const begin = (rows: readonly LightRow[], spread: Spread): Reading => {
-    const portion = chunk(rows, spread)
+  const begin = (rows: readonly CallHeader[], spread: Spread): Reading => {
+    const batch = chunk(rows, spread)
     // It is awaited in its turn; until then a failure must not count as unhandled.
-    portion.catch(() => {})
-    return { rows, spread, portion }
+    batch.catch(() => {})
+    return { rows, spread, batch }
   }
-  /** What was given to calls is not among the bytes of a portion: one that has too much of it is read in halves. */
-  async function* write({ rows, spread, portion }: Reading): AsyncGenerator<Buffer> {
-    const read = await portion.catch((error: unknown) => {
+  /** What was given to calls is not among the bytes of a batch: one that has too much of it is read in halves. */
+  async function* write({ rows, spread, batch }: Reading): AsyncGenerator<Buffer> {
+    const read = await batch.catch((error: unknown) => {
       if (lines.feedback && rows.length > 1 && isTooLarge(error)) return null
       throw error
     })
@@ -121,9 +121,9 @@ export async function* linesOf(pages: AsyncIterable<Page>, lines: Lines): AsyncG
   let pending: Reading | null = null
   try {
     for await (const { rows, spread } of pages) {
-      for (const portion of portions(rows, documents.length === 0 ? () => mostRows : grow)) {
+      for (const batch of batchesOf(rows, documents.length === 0 ? () => maxRows : grow)) {
         const ready = pending
-        pending = begin(portion, spread)
+        pending = begin(batch, spread)
         if (ready) yield* write(ready)
       }
     }
@@ -131,7 +131,7 @@ export async function* linesOf(pages: AsyncIterable<Page>, lines: Lines): AsyncG
     pending = null
     if (last) yield* write(last)
   } finally {
-    await pending?.portion.catch(() => {})
+    await pending?.batch.catch(() => {})
   }
 }
 

@@ -4,11 +4,11 @@ import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { allOf, everything, type Scope, scopeConditions } from './access/scope.ts'
 import { type CallConditions, callConditions } from './conditions/conditions.ts'
-import { compactRows, type LightRow, place } from './header.ts'
+import { type CallHeader, columnIndex, compactRows } from './header.ts'
 
 type Source = { store: Pick<Store, 'bytes'>; options: QueryOptions }
 
-/** Bytes per trace. The light rows say which trace a call belongs to: a start that came again may have moved it. */
+/** Bytes per trace. The call headers say which trace a call belongs to: a start that came again may have moved it. */
 const sizes = (calls: Sql): Sql =>
   sql`SELECT c.trace_id AS trace_id, sum(c.start_bytes + c.end_bytes) AS bytes ${calls} GROUP BY c.trace_id`
 
@@ -27,11 +27,11 @@ export const traceSizesQuery = (projectId: ProjectId, traceIds: string[]): Query
 export async function readTraceSizes(
   source: Source,
   projectId: ProjectId,
-  rows: readonly LightRow[],
+  rows: readonly CallHeader[],
 ): Promise<Map<string, number>> {
-  const roots = rows.filter((row) => row[place.parentId] === '')
+  const roots = rows.filter((row) => row[columnIndex.parentId] === '')
   if (roots.length === 0) return new Map()
-  const query = traceSizesQuery(projectId, [...new Set(roots.map((row) => row[place.traceId]))])
+  const query = traceSizesQuery(projectId, [...new Set(roots.map((row) => row[columnIndex.traceId]))])
   const answer = await source.store.bytes(query, 'JSONCompactEachRow', source.options)
   return new Map(compactRows<[string, string]>(answer).map(([id, bytes]) => [id, Number(bytes)]))
 }

@@ -4,10 +4,10 @@ import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { type ProjectId, parseProjectId } from '../../core/ids.ts'
 import { param, sql, systemQuery } from '../../core/store/sql.ts'
 import type { QueryOptions, Store } from '../../core/store/store.ts'
-import { createCountMemory } from '../calls/access/counts.ts'
+import { createCountCache } from '../calls/access/counts.ts'
 import { readCall } from '../calls/access/read-calls.ts'
 import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
-import { lightSelect, place } from '../calls/header.ts'
+import { columnIndex, headerSelect } from '../calls/header.ts'
 import { readPayloads } from '../calls/payloads.ts'
 import { type Billed, billedColumns, billedOf, nothingBilled } from './billed.ts'
 import { isObject, tokensOf, type Usage, usageOf } from './call-costs.ts'
@@ -60,11 +60,11 @@ export type ExplainedCost = {
   total: number
 }
 
-const sourceOf = ({ level, file }: Price): PriceSource =>
+const priceSourceOf = ({ level, file }: Price): PriceSource =>
   level === 'project' ? 'project' : file === 'operator' ? 'operator file' : 'shipped table'
 
 const priceShown = (price: Price, startedUs: number): ExplainedPrice => ({
-  source: sourceOf(price),
+  source: priceSourceOf(price),
   id: price.id ?? null,
   provider_id: price.providerId,
   effective_date: formatTimestamp(price.effectiveUs),
@@ -187,15 +187,15 @@ export function createCostExplainer(deps: { store: Pick<Store, 'bytes' | 'rows'>
       const projectId = named === null ? await projectOf(callId, options) : parseProjectId(named)
       const names = { prefix: 'platform', aliases: false } as const
       const query = compileCallsQuery({ filter: { call_ids: [callId] }, projectId, ...names })
-      const reader = { store, projectId, query, options, memory: createCountMemory() }
-      const row = await readCall(reader, lightSelect(null, true))
+      const reader = { store, projectId, query, options, cache: createCountCache() }
+      const row = await readCall(reader, headerSelect(null, true))
       if (row === null) throw new Error(`There is no call ${callId} in ${projectId}`)
       const [[payload = {}], book] = await Promise.all([
         readPayloads(store, projectId, [row], ['summary', ...billedColumns], 'scattered', options),
         prices.of(projectId, options),
       ])
       const usage = payload.summary ? usageOf(payload.summary) : null
-      const startedUs = row[place.startedUs]
+      const startedUs = row[columnIndex.startedUs]
       const { counts_cached: counted, ...uncounted } = payload
       const billed = billedOf(uncounted)
       const billOf = (model: string): Bill => ({

@@ -1,9 +1,9 @@
 // The columns of prices: which names a cost query may use, and what each one means.
 import { fault } from '../../core/http/errors.ts'
 import { type Sql, sql } from '../../core/store/sql.ts'
-import type { Column, Field, Fields, Sources } from '../language/types.ts'
+import type { Column, ColumnSql, Field, Fields } from '../language/types.ts'
 
-function column(name: string, kind: Column['kind'], as: (of: Sources) => Sql = (of) => of(name)): Column {
+function column(name: string, kind: Column['kind'], as: (of: ColumnSql) => Sql = (of) => of(name)): Column {
   const read = (): never => {
     throw new Error('prices are compared by the engine')
   }

@@ -3,11 +3,11 @@ import type { ProjectId } from '../../core/ids.ts'
 import { identifier, join, type ProjectScope, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { FeedbackField } from '../calls/conditions/types.ts'
 import { jsonString } from '../language/json-sql.ts'
-import { sources } from './fields.ts'
+import { feedbackColumn } from './fields.ts'
 
 /** A value of one row as text, '' when it has none. */
 function valueSql({ column, path }: FeedbackField): Sql {
-  if (column === 'payload') return jsonString({ document: 'payload', path }, sources)
+  if (column === 'payload') return jsonString({ document: 'payload', path }, feedbackColumn)
   return sql`ifNull(${identifier(`f.${column}`)}, '')`
 }
 
@@ -18,7 +18,7 @@ function textSql(field: FeedbackField): Sql {
   if (field.pick === 'oldest') {
     const text =
       field.column === 'payload'
-        ? sources('payload')
+        ? feedbackColumn('payload')
         : sql`if(isNull(${identifier(`f.${field.column}`)}), 'null', toJSONString(${valueSql(field)}))`
     return sql`argMinIf(${text}, ${age}, ${ofType})`
   }

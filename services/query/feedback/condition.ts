@@ -6,7 +6,7 @@ import { deletedAmong } from '../calls/deleted.ts'
 import { compileCondition } from '../language/compile.ts'
 import { type Operator, operators, parseQuery } from '../language/parse.ts'
 import type { Condition, Fields } from '../language/types.ts'
-import { feedbackFields, isMap, sources, type WireNames } from './fields.ts'
+import { feedbackColumn, feedbackFields, isMap, type WireNames } from './fields.ts'
 
 const comparisons = new Set<string>(['$eq', '$gt', '$gte', '$lt', '$lte'])
 
@@ -135,7 +135,7 @@ export function feedbackCondition(
   checkTypes((query as { $expr?: unknown; expr_?: unknown }).$expr ?? (query as { expr_?: unknown }).expr_, fields)
   const conjuncts = condition.is === 'and' ? condition.of : [condition]
   const refs = conjuncts.map((conjunct) => allowed(conjunct, 'weave_ref')).find((found) => found !== null)
-  const where = compileCondition(condition, sources)
+  const where = compileCondition(condition, feedbackColumn)
   return (project) => {
     const rows = sql`${live(project, refs ?? undefined)} AND ${where}`
     return refs ? sql`${givenTo(project, refs)} AND ${rows}` : rows

@@ -2,7 +2,7 @@
 import { fault } from '../../core/http/errors.ts'
 import { identifier, param, sql } from '../../core/store/sql.ts'
 import { jsonPath, splitPath } from '../language/path.ts'
-import type { Column, Field, Fields, Sources } from '../language/types.ts'
+import type { Column, ColumnSql, Field, Fields } from '../language/types.ts'
 
 /** How the wire spells the user's field. */
 export type WireNames = { prefix: string; aliases: boolean }
@@ -43,7 +43,7 @@ const numberMaps = new Set(['scorer_tag_confidences', 'scorer_ratings', 'scorer_
 export const isMap = (name: string): boolean => textMaps.has(name) || numberMaps.has(name)
 
 /** Columns of the table under the alias `f`; payloads in the form that the engine can read. */
-export const sources: Sources = (column) =>
+export const feedbackColumn: ColumnSql = (column) =>
   column === 'payload' ? sql`if(f.readable_payload = '', f.payload, f.readable_payload)` : identifier(`f.${column}`)
 
 const notEvaluated = (): never => {

@@ -8,7 +8,7 @@ import { compileValue } from '../language/compile.ts'
 import { jsonExists } from '../language/json-sql.ts'
 import { checkWeight, maxBesideConditions, type Weighed } from '../language/weight.ts'
 import { distinctTerms } from '../sort-terms.ts'
-import { columnNames, feedbackField, sources, type WireNames } from './fields.ts'
+import { columnNames, feedbackColumn, feedbackField, type WireNames } from './fields.ts'
 
 /** A member of the answer's rows. */
 export type Member = {
@@ -33,17 +33,17 @@ const weighed = (fields: readonly FeedbackField[], times: number): Weighed[] =>
 
 function memberOf(asked: string, names: WireNames, field = feedbackField(asked, names)): Member {
   if (field.is === 'payload') return { key: keyOf(asked), sql: sql`f.payload`, text: String }
-  if (field.is === 'list') return { key: keyOf(asked), sql: sources(field.list.column), text: json }
-  if (field.is === 'json') return { key: keyOf(asked), sql: compileValue(field, sources), text: json }
+  if (field.is === 'list') return { key: keyOf(asked), sql: feedbackColumn(field.list.column), text: json }
+  if (field.is === 'json') return { key: keyOf(asked), sql: compileValue(field, feedbackColumn), text: json }
   const { column } = field
   const name = column.name === 'user_id' ? `${names.prefix}_user_id` : asked
   if (column.kind === 'datetime')
     return {
       key: keyOf(name),
-      sql: sql`toUnixTimestamp64Micro(${column.sql(sources)})`,
+      sql: sql`toUnixTimestamp64Micro(${column.sql(feedbackColumn)})`,
       text: (us) => json(formatTimestamp(Number(us))),
     }
-  return { key: keyOf(name), sql: column.sql(sources), text: json }
+  return { key: keyOf(name), sql: column.sql(feedbackColumn), text: json }
 }
 
 /**
@@ -84,10 +84,10 @@ export const oldestFirst = sql`f.created_at, f.id`
 
 function termSql({ field: name, direction }: SortTerm, field: FeedbackField): Sql {
   const word = words[direction]
-  if (field.is === 'column') return sql`${field.column.sql(sources)} ${word} NULLS LAST`
+  if (field.is === 'column') return sql`${field.column.sql(feedbackColumn)} ${word} NULLS LAST`
   if (field.is !== 'json') throw fault(400, `Field ${name} is not allowed for sorting`)
-  const number = compileValue({ is: 'cast', to: 'double', of: field }, sources)
-  return sql`${jsonExists(field.json, sources)} DESC, ${number} ${word} NULLS LAST, ${compileValue(field, sources)} ${word}`
+  const number = compileValue({ is: 'cast', to: 'double', of: field }, feedbackColumn)
+  return sql`${jsonExists(field.json, feedbackColumn)} DESC, ${number} ${word} NULLS LAST, ${compileValue(field, feedbackColumn)} ${word}`
 }
 
 /** Terms of ORDER BY; nulls come last in both directions. @throws Fault 400 for fields that cannot be sorted by, or too many */

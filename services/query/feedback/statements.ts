@@ -18,7 +18,7 @@ export const countQuery = (projectId: ProjectId, where: Where): Query =>
 const within = ({ limit, offset }: Bounds): Sql =>
   sql`LIMIT ${param('UInt64', limit ?? Number.MAX_SAFE_INTEGER)} OFFSET ${param('UInt64', offset)}`
 
-const columnsOf = (members: readonly Member[]): Sql =>
+const selectedColumns = (members: readonly Member[]): Sql =>
   join(
     members.map((member) => member.sql),
     ', ',
@@ -31,7 +31,7 @@ export const pageQuery = (
 ): Query =>
   projectQuery('feedback.page', projectId, (project) => {
     const from = project.from('feedback', { alias: 'f', final: true, where: where(project) })
-    return sql`SELECT ${columnsOf(page.members)} ${from}
+    return sql`SELECT ${selectedColumns(page.members)} ${from}
     ORDER BY ${page.order} ${within(page)} ${asFewNumbers}`
   })
 
@@ -48,7 +48,7 @@ export const keysQuery = (projectId: ProjectId, where: Where, page: Bounds & { o
 export const itemsQuery = (projectId: ProjectId, ids: readonly string[], members: readonly Member[]): Query =>
   projectQuery('feedback.items', projectId, (project) => {
     const where = sql`f.id IN (${param('Array(String)', ids)}) AND f.purged = 0`
-    return sql`SELECT ${columnsOf(members)}, f.id ${project.from('feedback', { alias: 'f', final: true, where })}
+    return sql`SELECT ${selectedColumns(members)}, f.id ${project.from('feedback', { alias: 'f', final: true, where })}
     ${asNumbers}`
   })
 

@@ -1,7 +1,7 @@
 // Turns a typed tree into SQL. Each case has its twin in `evaluate.ts`.
 import { join, param, type Sql, sql } from '../../core/store/sql.ts'
 import { jsonExists, jsonString, mayContain } from './json-sql.ts'
-import type { CompareOp, Condition, Kind, Sources, Value } from './types.ts'
+import type { ColumnSql, CompareOp, Condition, Kind, Value } from './types.ts'
 import { isCondition, kindOf } from './typing.ts'
 import { fewPrefixes, prefixesAtOnce } from './weight.ts'
 
@@ -46,7 +46,7 @@ function castSql(to: 'string' | 'int' | 'double' | 'bool', from: Kind, of: Sql):
   }
 }
 
-function inSql(node: Extract<Condition, { is: 'in' }>, of: Sources): Sql {
+function inSql(node: Extract<Condition, { is: 'in' }>, of: ColumnSql): Sql {
   if (node.values.length === 0) return sql`false`
   const left = compileValue(node.left, of)
   switch (node.kind) {
@@ -63,7 +63,7 @@ function inSql(node: Extract<Condition, { is: 'in' }>, of: Sources): Sql {
   }
 }
 
-function memberSql(node: Extract<Condition, { is: 'member' }>, of: Sources): Sql {
+function memberSql(node: Extract<Condition, { is: 'member' }>, of: ColumnSql): Sql {
   const list = of(node.list.column)
   const value = compileValue(node.value, of)
   if (node.fold) return sql`arrayExists(ref -> ifNull(lowerUTF8(ref) = lowerUTF8(${value}), false), ${list})`
@@ -71,7 +71,7 @@ function memberSql(node: Extract<Condition, { is: 'member' }>, of: Sources): Sql
   return sql`arrayExists(ref -> ifNull(ref = ${value}, false), ${list})`
 }
 
-function amongSql({ document, how, value, fold }: Extract<Condition, { is: 'among' }>, of: Sources): Sql {
+function amongSql({ document, how, value, fold }: Extract<Condition, { is: 'among' }>, of: ColumnSql): Sql {
   const wanted = compileValue(value, of)
   const position = fold ? sql`positionCaseInsensitiveUTF8` : sql`position`
   const holds = how === 'equal' ? sql`item = ${wanted}` : sql`${position}(item, ${wanted}) > 0`
@@ -91,14 +91,14 @@ function startsWithSql(input: Sql, prefixes: readonly string[]): Sql {
   return tests.length === 1 ? (tests[0] as Sql) : sql`(${join(tests, ' OR ')})`
 }
 
-function anyOfSql({ list, values, prefixes }: Extract<Condition, { is: 'anyOf' }>, of: Sources): Sql {
+function anyOfSql({ list, values, prefixes }: Extract<Condition, { is: 'anyOf' }>, of: ColumnSql): Sql {
   const tests: Sql[] = []
   if (values.length > 0) tests.push(sql`hasAny(${of(list.column)}, ${param('Array(String)', values)})`)
   if (prefixes.length > 0) tests.push(sql`arrayExists(ref -> ${startsWithSql(sql`ref`, prefixes)}, ${of(list.column)})`)
   return tests.length === 0 ? sql`false` : sql`(${join(tests, ' OR ')})`
 }
 
-function containsSql({ input, substr, fold }: Extract<Condition, { is: 'contains' }>, of: Sources): Sql {
+function containsSql({ input, substr, fold }: Extract<Condition, { is: 'contains' }>, of: ColumnSql): Sql {
   const find = fold ? sql`positionCaseInsensitiveUTF8` : sql`position`
   const found = sql`(${find}(${compileValue(input, of)}, ${compileValue(substr, of)}) > 0)`
   // A field behind a ref may be NULL, which the test could not tell.
@@ -108,7 +108,7 @@ function containsSql({ input, substr, fold }: Extract<Condition, { is: 'contains
 }
 
 /** Boolean expression, Nullable where the condition can be NULL. */
-export function compileCondition(node: Condition, of: Sources): Sql {
+export function compileCondition(node: Condition, of: ColumnSql): Sql {
   switch (node.is) {
     case 'and':
     case 'or': {
@@ -149,7 +149,7 @@ export function compileCondition(node: Condition, of: Sources): Sql {
 }
 
 /** Expression for a value; Nullable where it can be NULL. */
-export function compileValue(node: Value, of: Sources): Sql {
+export function compileValue(node: Value, of: ColumnSql): Sql {
   // As a bare operand a NOT would be moved outside the comparison by the engine: not(a) = 5 became not(a = 5).
   if (isCondition(node)) return sql`toUInt8(${compileCondition(node, of)})`
   switch (node.is) {

@@ -1,6 +1,6 @@
 // Reads one value out of a JSON text in SQL: its string form, whether it is there, with indexes that may also be keys.
 import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
-import type { JsonField, Segment, Sources } from './types.ts'
+import type { ColumnSql, JsonField, Segment } from './types.ts'
 
 /** Engine functions of (text, path...): string form, raw JSON text ('' for what is missing), type ('Null' for that). */
 type Extract = 'JSONExtractString' | 'JSONExtractRaw' | 'JSONType'
@@ -32,17 +32,17 @@ function extract(name: Extract, text: Sql, path: readonly Segment[], level = 0):
   return sql`if(${isArray}, ${item}, ${call(name, text, [...before, asKey(segment), ...after])})`
 }
 
-function read(name: Extract, { document, path, over }: JsonField, of: Sources): Sql {
+function read(name: Extract, { document, path, over }: JsonField, of: ColumnSql): Sql {
   const value = extract(name, of(document), path)
   if (over === undefined) return value
   return sql`if(${of(over.document)} != '', ${extract(name, of(over.document), over.path)}, ${value})`
 }
 
 /** String form of a JSON value; '' when missing or null. */
-export const jsonString = (json: JsonField, of: Sources): Sql => read('JSONExtractString', json, of)
+export const jsonString = (json: JsonField, of: ColumnSql): Sql => read('JSONExtractString', json, of)
 
 /** True when the value is present and not JSON null. */
-export const jsonExists = (json: JsonField, of: Sources): Sql => sql`${read('JSONType', json, of)} != 'Null'`
+export const jsonExists = (json: JsonField, of: ColumnSql): Sql => sql`${read('JSONType', json, of)} != 'Null'`
 
 /** Text that can only lie inside one string or word of a minified document, never across tokens or in a number. */
 function liesInsideOneToken(text: string): boolean {
@@ -56,7 +56,7 @@ function liesInsideOneToken(text: string): boolean {
  * Cheap test of the stored text that every match of a substring passes: the text itself occurs, or an escape that may
  * spell it. Null when there is no such test. Building the text form of a whole document costs ten times as much.
  */
-export function mayContain({ document, over }: JsonField, text: string, fold: boolean, of: Sources): Sql | null {
+export function mayContain({ document, over }: JsonField, text: string, fold: boolean, of: ColumnSql): Sql | null {
   if (over !== undefined || !liesInsideOneToken(text)) return null
   const search = identifier(fold ? 'multiSearchAnyCaseInsensitiveUTF8' : 'multiSearchAny')
   return sql`${search}(${of(document)}, [${param('String', text)}, '\\\\u', '\\\\/'])`

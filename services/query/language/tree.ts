@@ -29,16 +29,16 @@ export function children(node: Value): readonly Value[] {
 }
 
 /** Documents that a field is read from, those that lead to its own included. */
-function documentsOf({ document, over, ref }: JsonField): string[] {
+function documentsOfField({ document, over, ref }: JsonField): string[] {
   const own = over ? [document, over.document] : [document]
-  return ref ? [...own, ...documentsOf(ref)] : own
+  return ref ? [...own, ...documentsOfField(ref)] : own
 }
 
-function readsOf(node: Value): readonly string[] {
+function columnsOfNode(node: Value): readonly string[] {
   switch (node.is) {
     case 'json':
     case 'exists':
-      return documentsOf(node.json)
+      return documentsOfField(node.json)
     case 'among':
       return [node.document]
     case 'column':
@@ -56,7 +56,7 @@ function readsOf(node: Value): readonly string[] {
 export function columnsOf(root: Value): Set<string> {
   const found = new Set<string>()
   const visit = (node: Value): void => {
-    for (const column of readsOf(node)) found.add(column)
+    for (const column of columnsOfNode(node)) found.add(column)
     for (const child of children(node)) visit(child)
   }
   visit(root)

@@ -2,7 +2,7 @@
 import type { Sql } from '../../core/store/sql.ts'
 
 /** Which SQL stands for a physical column or document, e.g. `c.op_name`, `p.inputs`. */
-export type Sources = (column: string) => Sql
+export type ColumnSql = (column: string) => Sql
 
 /** What a row holds: times are microseconds (bigint or number), documents are JSON texts, '' = none. */
 export type Row = { readonly [column: string]: string | number | bigint | readonly string[] }
@@ -19,9 +19,9 @@ export type Column = {
   nullable: boolean
   /** Physical columns behind it. */
   reads: readonly string[]
-  sql(of: Sources): Sql
+  sql(of: ColumnSql): Sql
   /** Shorter SQL for the test for NULL. */
-  isNull?(of: Sources): Sql
+  isNull?(of: ColumnSql): Sql
   read(row: Row): string | number | bigint | null
 }
 

@@ -18,7 +18,7 @@ export type ObjectDeleteDeps = {
   freshness: Freshness
 }
 
-const mostEntries = 100
+const maxEntries = 100
 
 /** The version that an entry names, of those that live; the one that was created first when an op has the same number. */
 function named(entry: string, live: readonly ListedVersion[]): ListedVersion | undefined {
@@ -57,7 +57,7 @@ export function createObjectDeleteRoutes({ store, log, clock, freshness }: Objec
         const { object_id: objectId } = input
         const projectId = context.project(input.project_id)
         const entries = input.digests ?? []
-        if (entries.length > mostEntries) throw fault(400, `More than ${mostEntries} versions in one request`)
+        if (entries.length > maxEntries) throw fault(400, `More than ${maxEntries} versions in one request`)
         const headers = await freshness.wait(context, ['objects'])
         // Which versions there are, and which of them is the latest, would be guessed.
         throwIfStale(headers)

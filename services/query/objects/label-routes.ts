@@ -27,7 +27,7 @@ export type LabelDeps = {
   freshness: Freshness
 }
 
-const mostLabels = 1_000
+const maxLabels = 1_000
 const tagForm = /^[\p{L}\p{N}_-]+(?: [\p{L}\p{N}_-]+)*$/u
 
 /** @throws Fault 400 */
@@ -59,7 +59,7 @@ export function createObjectLabelRoutes({ store, log, clock, freshness }: LabelD
   ) {
     const projectId = context.project(sent.project)
     const { kind, labels, version, isSet } = sent
-    if (labels.length > mostLabels) throw fault(400, `More than ${mostLabels} labels in one request`)
+    if (labels.length > maxLabels) throw fault(400, `More than ${maxLabels} labels in one request`)
     if (kind === 'tag') checkTags(labels)
     else checkAliases(labels)
     const objectId = context.params.object_id as string

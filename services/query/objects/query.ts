@@ -120,7 +120,7 @@ const valuesQuery = (projectId: ProjectId, listed: readonly ListedVersion[]): Qu
   })
 
 /** A value that is read and written within some 25 ms. */
-const mostHere = 1024 * 1024
+const maxHere = 1024 * 1024
 
 type ValueRow = Pick<ListedVersion, 'object_id' | 'kind' | 'digest'> & { val: string }
 
@@ -189,8 +189,7 @@ export function createObjectListRoutes({ store, freshness, config }: ObjectListD
         async function* texts(): AsyncGenerator<string> {
           for await (const listed of inSlices(read, { limit, offset })) {
             // Found out before the answer begins: values of later portions may be large.
-            const isLong =
-              input.metadata_only !== true && listed.some(({ size_bytes }) => Number(size_bytes) > mostHere)
+            const isLong = input.metadata_only !== true && listed.some(({ size_bytes }) => Number(size_bytes) > maxHere)
             if (isLong && isFirst && !context.mayTakeLong) throw new TooLongHere()
             isFirst = false
             yield* versionTexts(store, listed, asked)

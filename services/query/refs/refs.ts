@@ -17,9 +17,9 @@ export type Resolved =
 export type Place = { is: 'place'; target: Target; steps: RefStep[]; sizeBytes: number }
 
 /** Refs that one path may lead through; beyond it, the answer is null. */
-const mostHops = 32
+const maxHops = 32
 /** Characters of targets that are kept for refs that come back to them. */
-const mostKept = 16 * 1024 * 1024
+const maxKept = 16 * 1024 * 1024
 
 /** Targets that were read, by project and key, as long as they are not much. */
 export type Kept = {
@@ -33,7 +33,7 @@ export function createKept(): Kept {
   return {
     find: (projectId, key) => nodes.get(`${projectId}\n${key}`),
     keep(projectId, key, node) {
-      if (size + node.text.length > mostKept) return
+      if (size + node.text.length > maxKept) return
       size += node.text.length
       nodes.set(`${projectId}\n${key}`, node)
     },
@@ -41,7 +41,7 @@ export function createKept(): Kept {
 }
 
 /** Characters of values that are put together at once; whoever needs more asks for places. */
-const mostTexts = 256 * 1024 * 1024
+const maxTexts = 256 * 1024 * 1024
 
 const nothing: Resolved = { is: 'value', text: 'null' }
 const invalid = (reason: string): Resolved => ({ is: 'invalid', reason })
@@ -76,7 +76,7 @@ function followText(walk: Walk, text: string, project: string): Resolved | undef
   if (ref !== null && `${ref.entity}/${ref.project}` !== project) return nothing
   if (ref === null || (ref.kind !== 'object' && ref.kind !== 'op' && ref.kind !== 'table'))
     return step.edge === 'id' ? invalid('id is for rows of a table only') : nothing
-  if (++walk.hops > mostHops) return nothing
+  if (++walk.hops > maxHops) return nothing
   if (ref.kind === 'table') {
     if (step.edge !== 'id') return invalid(`A table is followed by id, not by ${step.edge}`)
     walk.steps = walk.steps.slice(1)
@@ -215,7 +215,7 @@ export async function resolveRefs(source: RefSource, refs: readonly ObjectRef[])
   let total = 0
   await follow(source, refs, { kept: createKept(), needsTexts: true }, (index, result, text) => {
     total += text?.length ?? 0
-    if (total > mostTexts) throw fault(502, 'The values behind the refs are too large to be read at once')
+    if (total > maxTexts) throw fault(502, 'The values behind the refs are too large to be read at once')
     results[index] = result.is === 'place' ? { is: 'value', text: text as string } : result
   })
   return results

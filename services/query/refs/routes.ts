@@ -14,7 +14,7 @@ export type RefReadDeps = {
   freshness: Freshness
 }
 
-const mostRefs = 1_000
+const maxRefs = 1_000
 
 /** @throws Fault 400 for what is no ref, or one that cannot be read */
 function readable(text: string): ObjectRef {
@@ -78,7 +78,7 @@ export function createRefReadRoutes({ store, freshness }: RefReadDeps): Route[] 
       tables: ['objects', 'object_events', 'table_lists', 'table_rows'],
       async handle(context) {
         const { input, signal } = context
-        if (input.refs.length > mostRefs) throw fault(400, `More than ${mostRefs} refs in one request`)
+        if (input.refs.length > maxRefs) throw fault(400, `More than ${maxRefs} refs in one request`)
         const refs = input.refs.map(readable)
         if (refs.length === 0) return { json: { vals: [] } }
         const places = new Map<string, number[]>()

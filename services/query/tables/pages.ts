@@ -6,17 +6,17 @@ import { listChunkRows } from '../../events/tables.ts'
 import { placesOf, rowsAt, rowTexts, type TableSource, tableCounts } from './read.ts'
 
 /** Most rows of a page; more is read window by window. */
-export const mostPageRows = 1_000
+export const maxPageRows = 1_000
 
 /** Bytes of a window of a long read, and its most rows: what is in memory at one time, twice. */
 const windowBytes = 24 * 1024 * 1024
-const mostWindowRows = 200_000
+const maxWindowRows = 200_000
 /** A window is at most so many times as long as the one before: rows may become larger. */
 const growth = 8
 
 /** Read-ahead pages of one table, and of all tables together. */
-const mostAheadBytes = 4 * 1024 * 1024
-const mostKeptBytes = 32 * 1024 * 1024
+const maxAheadBytes = 4 * 1024 * 1024
+const maxKeptBytes = 32 * 1024 * 1024
 
 type Ahead = { from: number; texts: string[]; isLast: boolean; sizeBytes: number }
 
@@ -58,15 +58,15 @@ export function createReadAhead(): ReadAhead {
       const last = kept.get(key)
       if (last === undefined) return listChunkRows
       const rowBytes = Math.max(1, last.sizeBytes / Math.max(1, last.texts.length))
-      return Math.max(listChunkRows, Math.min(last.texts.length * growth, Math.floor(mostAheadBytes / 2 / rowBytes)))
+      return Math.max(listChunkRows, Math.min(last.texts.length * growth, Math.floor(maxAheadBytes / 2 / rowBytes)))
     },
     keep(key, ahead) {
       forget(key)
-      if (ahead.sizeBytes > mostAheadBytes) return
+      if (ahead.sizeBytes > maxAheadBytes) return
       kept.set(key, ahead)
       total += ahead.sizeBytes
       for (const oldest of kept.keys()) {
-        if (total <= mostKeptBytes) return
+        if (total <= maxKeptBytes) return
         forget(oldest)
       }
     },
@@ -84,7 +84,7 @@ async function pageTexts(source: TableSource, digest: string, from: number, to: 
       for (const text of rowTexts(rows)) {
         texts.push(text)
         sizeBytes += text.length
-        if (sizeBytes > mostAheadBytes) return null
+        if (sizeBytes > maxAheadBytes) return null
       }
   }
   return texts.length === placed ? { from, texts, isLast: placed < to - from, sizeBytes } : null
@@ -163,7 +163,7 @@ export async function* windows(
   to: number,
 ): AsyncGenerator<string | Buffer> {
   const end = Math.min(to, (await tableCounts(source, [digest])).get(digest) ?? 0)
-  const head = Math.min(end, from + mostPageRows)
+  const head = Math.min(end, from + maxPageRows)
   let sentBytes = 0
   for await (const places of placesOf(source, digest, from, head))
     for await (const rows of rowsAt(source, places)) {
@@ -172,11 +172,11 @@ export async function* windows(
       if (text !== '') yield text
     }
   let at = head
-  let rows = mostPageRows
-  let rowBytes = sentBytes / mostPageRows
+  let rows = maxPageRows
+  let rowBytes = sentBytes / maxPageRows
   const next = () => {
     const fitting = Math.floor(windowBytes / Math.max(rowBytes, 1))
-    const wanted = Math.min(rows * growth, mostWindowRows, fitting, end - at)
+    const wanted = Math.min(rows * growth, maxWindowRows, fitting, end - at)
     const reading = readWindow(source, digest, at, Math.max(1, wanted))
     reading.catch(() => undefined)
     return reading

@@ -16,7 +16,7 @@ export type TableSource = { store: Pick<Store, 'rows'>; projectId: ProjectId; op
 const chunksAtOnce = 10
 const digestsAtOnce = 10_000
 /** Rows that are read without looking at their sizes first. */
-const mostFewRows = 2_000
+const maxFewRows = 2_000
 /** Chunks whose rows are joined with their sizes in one statement. */
 const sizedChunks = 100
 
@@ -206,7 +206,7 @@ async function* groupAt(source: TableSource, places: readonly Place[]): AsyncGen
   const { store, projectId, options } = source
   const read = (some: readonly Place[], settings?: Sql) =>
     store.rows<ValueRow>(valuesQuery(projectId, distinct(some), settings), options)
-  const few = places.length <= mostFewRows ? await unlessTooLarge(read(places, ifSmall)) : null
+  const few = places.length <= maxFewRows ? await unlessTooLarge(read(places, ifSmall)) : null
   if (few !== null) {
     // One row may stand at many places.
     yield* portions(withValues(places, few), ({ val }) => val.length)

@@ -12,7 +12,7 @@ import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
 import { nonNegative } from '../calls/routes.ts'
 import { listReply } from '../json-parts.ts'
-import { createReadAhead, mostPageRows, page, windows } from './pages.ts'
+import { createReadAhead, maxPageRows, page, windows } from './pages.ts'
 import {
   type Place,
   placesOf,
@@ -56,7 +56,7 @@ export function createTableReadRoutes({ store, freshness }: TableReadDeps): Rout
         const terms = sortTerms(input.sort_by ?? [])
         const headers = await freshness.wait(context, ['tables'])
         const isSorted = terms.length > 0
-        const pool = isSorted || limit > mostPageRows ? 'export' : 'interactive'
+        const pool = isSorted || limit > maxPageRows ? 'export' : 'interactive'
         const source = { store, projectId, options: { signal, pool } as const }
         if (limit === 0) return { json: { rows: [] }, headers }
         const filtered = wanted.length > 0 ? [await placesWith(source, digest, wanted)] : null
@@ -68,7 +68,7 @@ export function createTableReadRoutes({ store, freshness }: TableReadDeps): Rout
         }
         const end = offset + limit
         const pieces =
-          limit > mostPageRows ? windows(source, digest, offset, end) : page(source, ahead, digest, offset, end)
+          limit > maxPageRows ? windows(source, digest, offset, end) : page(source, ahead, digest, offset, end)
         return listReply('rows', pieces, headers)
       },
     }),

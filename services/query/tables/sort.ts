@@ -52,7 +52,7 @@ function compareKeys(a: Key, b: Key, isDescending: boolean): number {
 }
 
 /** Keys that are sorted within some 25 ms. */
-const mostHere = 20_000
+const maxHere = 20_000
 
 /**
  * The places of the stored rows in the asked order; only the keys of all rows are in memory at once.
@@ -67,7 +67,7 @@ export async function sortedPlaces(
   const keyed: { place: Place; keys: Key[] }[] = []
   for await (const group of places)
     for await (const rows of rowsAt(source, group)) {
-      if (!mayTakeLong && keyed.length + rows.length > mostHere) throw new TooLongHere()
+      if (!mayTakeLong && keyed.length + rows.length > maxHere) throw new TooLongHere()
       for (const { index, digest, val } of rows)
         keyed.push({ place: { index, digest }, keys: terms.map(({ path }) => keyAt(val, path)) })
     }

@@ -29,7 +29,7 @@ const sentRows = (body: string): string[] =>
   })
 
 /** Rows of a table that is made anew within some 25 ms. */
-const mostHere = 20_000
+const maxHere = 20_000
 
 const blockRows = 2000
 
@@ -113,7 +113,7 @@ export function createTableUpdateRoutes({ store, log, clock, freshness }: TableU
         const texts = sentRows(text)
         const headers = await freshness.wait(context, ['tables'])
         const throwIfLong = (rows: number) => {
-          if (rows > mostHere && !context.mayTakeLong) throw new TooLongHere()
+          if (rows > maxHere && !context.mayTakeLong) throw new TooLongHere()
         }
         const base = await wholeList({ store, projectId, options: { signal } }, input.base_digest, throwIfLong)
         if (base === null && Object.keys(headers).length > 0) throw retryLater(503, 'The table may not be readable yet')

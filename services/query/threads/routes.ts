@@ -162,21 +162,21 @@ async function find(read: Read, page: ThreadsPage): Promise<ThreadRow[]> {
 }
 
 /** Longer pages are not worth two looks. */
-const mostLatest = 1_000
+const maxLatest = 1_000
 /** Many threads of one time: all of them are looked at. */
-const mostCandidates = 20_000
+const maxCandidates = 20_000
 
 /** Whether a page of the threads that were updated last is asked for: most lists are. */
 const isLatest = ({ limit, offset }: ThreadsPage, { sort_by }: ThreadsQueryRequest): boolean =>
   limit !== null &&
-  limit + offset <= mostLatest &&
+  limit + offset <= maxLatest &&
   (!sort_by?.length ||
     (sort_by.length === 1 && sort_by[0]?.field === 'last_updated' && sort_by[0].direction === 'desc'))
 
 /** The latest threads: candidates by their bounds, and as many of them as are certainly later than all others. */
 async function findLatest(read: Read, page: ThreadsPage): Promise<ThreadRow[]> {
   const wanted = page.offset + (page.limit as number)
-  for (let count = wanted + 10; count <= mostCandidates; count *= 8) {
+  for (let count = wanted + 10; count <= maxCandidates; count *= 8) {
     const bounds = compactRows<[thread: string, bound: string]>(await read(latestThreadsQuery(page, count + 1)))
     const others = bounds[count]
     const threadIds = bounds.slice(0, count).map(([thread]) => thread)

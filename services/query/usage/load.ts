@@ -5,7 +5,7 @@ import { param, projectQuery, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
 import { readPages } from '../calls/access/read-calls.ts'
 import { allOf, everything, scopeConditions } from '../calls/access/scope.ts'
-import { compactRows, type LightRow } from '../calls/header.ts'
+import { type CallHeader, compactRows } from '../calls/header.ts'
 import { readPayloads } from '../calls/payloads.ts'
 import type { CallReader, Page } from '../calls/reader.ts'
 import { type Billed, billedColumns, billedOf } from '../costs/billed.ts'
@@ -13,11 +13,11 @@ import { type UsageColumns, usageOf } from './entries.ts'
 import type { Budget, UsageCall } from './rollup.ts'
 
 /** Most calls of one answer, whatever limit is asked for. */
-const mostCalls = 100_000
+const maxCalls = 100_000
 /** Calls that are read at once. */
 const statementRows = 20_000
 /** Most (call, model) pairs that are held at once: a chain of calls with a model each has as many as its square. */
-const mostEntries = 400_000
+const maxEntries = 400_000
 
 /** Select list of a usage row; what pages and payloads look for stands where a light row has it. */
 const usageSelect = sql`c.id, c.trace_id, c.parent_id, toUnixTimestamp64Micro(c.started_at), toString(c.version), 0, '', 0,
@@ -49,7 +49,7 @@ async function billedOfRows(reader: CallReader, { rows, spread }: Page): Promise
   const found = new Map<UsageRow, ReadonlyMap<string, Billed>>()
   for (let from = 0; from < withUsage.length; from += payloadRows) {
     const some = withUsage.slice(from, from + payloadRows)
-    const asked = some as unknown as LightRow[]
+    const asked = some as unknown as CallHeader[]
     const payloads = await readPayloads(store, projectId, asked, billedColumns, spread, options)
     for (const [n, payload] of payloads.entries()) found.set(some[n] as UsageRow, billedOf(payload))
   }
@@ -61,14 +61,14 @@ export function createBudget(): Budget {
   return {
     add(entries) {
       held += entries
-      if (held > mostEntries) throw fault(400, `Usage of more than ${mostEntries} calls and models: select fewer calls`)
+      if (held > maxEntries) throw fault(400, `Usage of more than ${maxEntries} calls and models: select fewer calls`)
     },
   }
 }
 
 /**
  * The matching calls in the order of start time and id, at most `limit`.
- * @throws Fault 400 when more would have to be held than `mostCalls`
+ * @throws Fault 400 when more would have to be held than `maxCalls`
  */
 export async function loadCalls(
   reader: CallReader,
@@ -82,9 +82,9 @@ export async function loadCalls(
     if (known === undefined) models.set(model, model)
     return known ?? model
   }
-  const page = { select: usageSelect, limit: Math.min(limit, mostCalls + 1), offset: 0, rows: statementRows }
+  const page = { select: usageSelect, limit: Math.min(limit, maxCalls + 1), offset: 0, rows: statementRows }
   for await (const read of readPages(reader, page)) {
-    if (calls.length + read.rows.length > mostCalls) throw fault(400, `More than ${mostCalls} calls: lower the limit`)
+    if (calls.length + read.rows.length > maxCalls) throw fault(400, `More than ${maxCalls} calls: lower the limit`)
     const billed = withCosts ? await billedOfRows(reader, read) : null
     for (const [n, row] of (read.rows as unknown as UsageRow[]).entries()) {
       const [id, traceId, parentId, startedUs, version, , , , hasEnd, , names, ...counts] = row

@@ -5,7 +5,7 @@ import { type Route, route } from '../../core/http/route.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
 import type { TopicName } from '../../core/log/topics.ts'
 import type { Store } from '../../core/store/store.ts'
-import { createCountMemory } from '../calls/access/counts.ts'
+import { createCountCache } from '../calls/access/counts.ts'
 import { indexOf } from '../calls/access/scope.ts'
 import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
 import { callQueryTables, joinedTables, topicsOfQuery } from '../calls/conditions/joined-tables.ts'
@@ -28,7 +28,7 @@ export type UsageDeps = {
   usageOwnOnly: boolean
 }
 
-const mostIds = 1000
+const maxIds = 1000
 /** Without an index longer lists are read on the connections of exports. */
 const listRows = 2_000
 const byStart = [
@@ -66,7 +66,7 @@ function newestById(calls: readonly UsageCall[], into: Map<string, UsageCall | n
 export function createUsageRoutes(deps: UsageDeps): Route[] {
   const { store, freshness, prices, wirePrefix, wireAliases, feedbackPrefix, usageOwnOnly: ownOnly } = deps
   const names = { prefix: wirePrefix, aliases: wireAliases, feedbackPrefix }
-  const memory = createCountMemory()
+  const cache = createCountCache()
 
   async function load(
     reader: CallReader,
@@ -96,11 +96,11 @@ export function createUsageRoutes(deps: UsageDeps): Route[] {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
         const limit = nonNegative('limit', input.limit) as number
-        if (input.call_ids.length > mostIds)
-          throw fault(400, `call_ids takes at most ${mostIds} values, got ${input.call_ids.length}`)
+        if (input.call_ids.length > maxIds)
+          throw fault(400, `call_ids takes at most ${maxIds} values, got ${input.call_ids.length}`)
         const asked = new Map<string, UsageCall | null>(input.call_ids.map((id) => [id, null]))
         const headers = await freshness.wait(context, topicsOf(input))
-        const source = { store, projectId, options: { signal }, memory }
+        const source = { store, projectId, options: { signal }, cache }
         const traceIds = asked.size === 0 || limit === 0 ? [] : await readTraces(source, [...asked.keys()])
         if (traceIds.length === 0) return textReply(answerTexts(asked, []), headers)
         const query = compileCallsQuery({ filter: { trace_ids: traceIds }, sort_by: byStart, projectId, ...names })
@@ -134,7 +134,7 @@ export function createUsageRoutes(deps: UsageDeps): Route[] {
         const isLong = limit > listRows && indexOf(query.facts) === null
         const options = { pool: isLong ? 'export' : 'interactive', signal } as const
         const calls = await load(
-          { store, projectId, query, options, memory },
+          { store, projectId, query, options, cache },
           { limit, withCosts: input.include_costs, isKept: () => true },
         )
         const found = new Map<string, UsageCall | null>()

@@ -22,16 +22,16 @@ const maxGroups = 2_000
 export type Covered = { partition: number; position: string }[]
 
 /**
- * What the routes of one process remember of the counters. `covered` are positions that the rollup has passed: lower
+ * Cache of the counters, one per process. `covered` are positions that the rollup has passed: lower
  * bounds, so that the minutes with marks beyond it are a superset of the dirty ones; whether they still are is asked
  * with each use. Groups and edges may be old: they
  * only size the windows of a walk, and the windows meet whatever their size.
  */
-export type CountMemory = { covered: Covered; groups: Recent<Group[]>; edges: Recent<number> }
+export type CountCache = { covered: Covered; groups: Recent<Group[]>; edges: Recent<number> }
 
 const sizesKeepMs = 3_000
 
-export const createCountMemory = (): CountMemory => ({
+export const createCountCache = (): CountCache => ({
   covered: [],
   groups: createRecent(1_000, sizesKeepMs),
   edges: createRecent(1_000, sizesKeepMs),
@@ -88,7 +88,7 @@ export async function readGroups(
   projectId: ProjectId,
   options: Parameters<typeof groupsQuery>[1],
   queryOptions: QueryOptions,
-  memory: CountMemory,
+  cache: CountCache,
 ): Promise<Group[]> {
   const { per, counter, direction, size, range, live } = options
   const { fromUs, beforeUs } = range
@@ -97,10 +97,10 @@ export async function readGroups(
   const isWhole = [fromUs, beforeUs].every((us) => us === null || us % hourUs === 0)
   const isKept = live === null && (per === 'hour' ? isOpen : isWhole && !isOpen)
   const key = `${per} ${counter} ${direction} ${size} ${fromUs} ${beforeUs} ${projectId}`
-  const known = isKept ? memory.groups.get(key) : undefined
+  const known = isKept ? cache.groups.get(key) : undefined
   if (known) return known
   const groups = await fetchGroups(store, projectId, options, queryOptions)
-  if (isKept) memory.groups.set(key, groups)
+  if (isKept) cache.groups.set(key, groups)
   return groups
 }
 
@@ -267,16 +267,16 @@ export async function countProject(
   projectId: ProjectId,
   counter: Counter,
   options: QueryOptions,
-  memory: CountMemory,
+  cache: CountCache,
 ): Promise<number> {
   // Without a mark beyond a position that was covered before these statements began, the counters are exact.
   const [marks, total] = await Promise.all([
-    store.bytes(marksQuery(projectId, memory.covered), 'JSONCompactEachRow', options),
+    store.bytes(marksQuery(projectId, cache.covered), 'JSONCompactEachRow', options),
     readTotal(store, totalQuery(projectId, []), options),
   ])
   if (onlyRow<[number]>(marks)[0] === 0) return total[counter]
   // Whichever of two readers sets it last sets a lower bound.
-  memory.covered = await readCovered(store, projectId, 'call_counts', options)
+  cache.covered = await readCovered(store, projectId, 'call_counts', options)
   const minutes = await readDirty(store, projectId, options)
   const [live, rest] = await Promise.all([
     minutes.length === 0 ? null : readLiveHours(store, projectId, minutes, options),

@@ -1,4 +1,4 @@
-// What a list of conjuncts says about columns that have an index: the planner picks its way in from these.
+// What a list of conjuncts says about columns that have an index: access paths are chosen by these.
 import type { Condition, Value } from '../../language/types.ts'
 import type { IndexFacts } from '../conditions/types.ts'
 

@@ -1,4 +1,4 @@
-// The statements on leaves: times of payload rows that may meet conditions or come first in an order.
+// The statements on the field index: times of payload rows that may meet conditions or come first in an order.
 
 import { fieldIndexRollup } from '../../../content/field-paths.ts'
 import type { ProjectId } from '../../../core/ids.ts'
@@ -15,7 +15,7 @@ import {
 import type { Query } from '../../../core/store/store.ts'
 import type { Side } from '../conditions/conditions.ts'
 import type { Direction } from './counts.ts'
-import type { LeafPath, LeafTests } from './field-index-tests.ts'
+import type { FieldPath, FieldTests } from './field-index-tests.ts'
 import { allOf, instants, type Range, timesOf } from './scope.ts'
 
 const words = { asc: sql`ASC`, desc: sql`DESC` } as const
@@ -40,8 +40,8 @@ function exactly({ fromUs, beforeUs }: Range, us: Sql): Sql[] {
   return conditions
 }
 
-/** Leaves that say nothing about the field: its value is left out, or is an object, or lies in what is left out. */
-const unknownAt = ({ path, around }: LeafPath): Sql => {
+/** Entries that say nothing about the field: its value is left out, or is an object, or lies in what is left out. */
+const notIndexedAt = ({ path, around }: FieldPath): Sql => {
   const own = param('String', path)
   const tests = [
     sql`path = ${own} AND kind IN ('long', 'hollow', 'opaque')`,
@@ -54,12 +54,12 @@ const unknownAt = ({ path, around }: LeafPath): Sql => {
   )})`
 }
 
-/** Leaves whose place in the order of values is not known. */
-const unordered = (place: LeafPath): Sql =>
-  sql`(${unknownAt(place)} OR (path = ${param('String', place.path)} AND kind = 'numeral'))`
+/** Entries whose place in the order of values is not known. */
+const withoutOrder = (place: FieldPath): Sql =>
+  sql`(${notIndexedAt(place)} OR (path = ${param('String', place.path)} AND kind = 'numeral'))`
 
 /** Rows (chunk, ats): times of payload rows for which one of the tests may hold. */
-function hits(project: ProjectScope, tests: LeafTests, within: Sql[], label: Sql): Sql {
+function hits(project: ProjectScope, tests: FieldTests, within: Sql[], label: Sql): Sql {
   const rows = tests.flatMap((test) => {
     const from = (where: Sql[]) => project.from('payload_leaves', { where: allOf([...where, ...within]) })
     const path = sql`path = ${param('String', test.path)}`
@@ -68,14 +68,14 @@ function hits(project: ProjectScope, tests: LeafTests, within: Sql[], label: Sql
     return [
       sql`SELECT ${label} AS part_of, chunk, ${matching(identifier('n'), sql`num`, test.number)} AS ats ${from([path, sql`kind = 'number'`])}`,
       sql`SELECT ${label} AS part_of, chunk, ${matching(identifier('s'), sql`str`, test.text)} AS ats ${from([path, sql`kind IN ('text', 'numeral')`])}`,
-      sql`SELECT ${label} AS part_of, chunk, at AS ats ${from([unknownAt(test)])}`,
+      sql`SELECT ${label} AS part_of, chunk, at AS ats ${from([notIndexedAt(test)])}`,
     ]
   })
   return join(rows, ' UNION ALL ')
 }
 
 /** Times of payload rows for which one test of each list may hold. */
-function allHits(project: ProjectScope, conditions: readonly LeafTests[], within: Sql[]): Sql {
+function allHits(project: ProjectScope, conditions: readonly FieldTests[], within: Sql[]): Sql {
   const [first = []] = conditions
   if (conditions.length === 1) return sql`SELECT arrayJoin(ats) AS us FROM (${hits(project, first, within, sql`0`)})`
   const labels = conditions.map((_, n) => sql`${param('UInt8', n)}`)
@@ -84,27 +84,27 @@ function allHits(project: ProjectScope, conditions: readonly LeafTests[], within
   return sql`SELECT arrayJoin(arrayIntersect(${join(lists, ', ')})) AS us FROM (${join(rows, ' UNION ALL ')}) GROUP BY chunk`
 }
 
-const partsOf: Record<Side, Sql> = { start: sql`part IN ('both', 'start')`, end: sql`part = 'both'` }
+const partsOfSide: Record<Side, Sql> = { start: sql`part IN ('both', 'start')`, end: sql`part = 'both'` }
 
 /** Start times of calls that may match, from one end of a range on; calls that start together stay together. */
 export const candidatesQuery = (
   projectId: ProjectId,
-  conditions: readonly LeafTests[],
+  conditions: readonly FieldTests[],
   ask: { side: Side; range: Range; direction: Direction; limit: number },
 ): Query =>
   projectQuery('calls.leaf-candidates', projectId, (project) => {
     const { side, range, direction, limit } = ask
-    const found = allHits(project, conditions, [partsOf[side], ...inRange(range)])
+    const found = allHits(project, conditions, [partsOfSide[side], ...inRange(range)])
     return sql`SELECT us FROM (${found}) WHERE ${allOf(exactly(range, sql`us`))}
     ORDER BY us ${words[direction]} LIMIT ${param('UInt64', limit)} WITH TIES`
   })
 
-/** The least of many numbers. */
-export const leastOf = (numbers: readonly number[]): number =>
+/** The smallest of many numbers. */
+export const minOf = (numbers: readonly number[]): number =>
   numbers.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY)
 
 const minutesSql = (column: Sql, minutes: readonly number[]): Sql =>
-  sql`toUnixTimestamp(toStartOfMinute(${column})) IN ${param('Array(Int64)', minutes)} AND ${column} >= toDateTime(${param('Int64', leastOf(minutes))}, 'UTC')`
+  sql`toUnixTimestamp(toStartOfMinute(${column})) IN ${param('Array(Int64)', minutes)} AND ${column} >= toDateTime(${param('Int64', minOf(minutes))}, 'UTC')`
 
 /** Where payload rows of ends that came alone are to be found. */
 export type EndPlaces = (project: ProjectScope) => Sql[]
@@ -113,21 +113,21 @@ const atTimes = (query: Sql): Sql => sql`at IN (SELECT fromUnixTimestamp64Micro(
 
 /** Ends for which one test of each list may hold. */
 export const endsThatMatch =
-  (conditions: readonly LeafTests[]): EndPlaces =>
+  (conditions: readonly FieldTests[]): EndPlaces =>
   (project) => [atTimes(allHits(project, conditions, [sql`part = 'end'`]))]
 
-/** Ends in minutes whose payloads may lack leaves. */
+/** Ends in minutes whose payloads the field index may not cover yet. */
 export const endsInMinutes =
   (minutes: readonly number[]): EndPlaces =>
   () =>
     minutes.length === 0 ? [] : [minutesSql(sql`at`, minutes)]
 
 /** Ends whose value at a path is known to no order. */
-export const endsUnknown =
-  (place: LeafPath): EndPlaces =>
+export const endsWithoutOrder =
+  (place: FieldPath): EndPlaces =>
   (project) => [
     atTimes(
-      sql`SELECT arrayJoin(at) AS us ${project.from('payload_leaves', { where: sql`${unordered(place)} AND part = 'end'` })}`,
+      sql`SELECT arrayJoin(at) AS us ${project.from('payload_leaves', { where: sql`${withoutOrder(place)} AND part = 'end'` })}`,
     ),
   ]
 
@@ -158,7 +158,7 @@ export function endsQuery(projectId: ProjectId, places: readonly EndPlaces[], li
   return isEmpty ? null : query
 }
 
-/** Start times of calls in minutes whose payloads may lack leaves, at most `limit`. */
+/** Start times of calls in minutes whose payloads the field index may not cover yet, at most `limit`. */
 export const dirtyCallsQuery = (projectId: ProjectId, minutes: readonly number[], limit: number): Query =>
   projectQuery('calls.leaf-dirty', projectId, (project) => {
     const where = minutesSql(sql`started_at`, minutes)
@@ -172,7 +172,7 @@ export const coveredQuery = (projectId: ProjectId): Query =>
     projectId,
   )
 
-/** Minutes with marks that leaves do not cover, at most `limit`. */
+/** Minutes that changed since the field index covered them, at most `limit`. */
 export const dirtyMinutesQuery = (projectId: ProjectId, past: Sql, limit: number): Query =>
   projectQuery(
     'calls.leaf-marks',
@@ -181,10 +181,10 @@ export const dirtyMinutesQuery = (projectId: ProjectId, past: Sql, limit: number
     LIMIT ${param('UInt64', limit)} SETTINGS max_threads = 1`,
   )
 
-type Known = { kind: 'number' | 'text'; parts: Sql; range: Range }
+type OrderedValues = { kind: 'number' | 'text'; parts: Sql; range: Range }
 
 /** Rows (a, v): times and values at a path whose place in the order of values is known. */
-function knownValues(project: ProjectScope, path: string, { kind, parts, range }: Known): Sql {
+function orderedValues(project: ProjectScope, path: string, { kind, parts, range }: OrderedValues): Sql {
   const where = allOf([
     sql`path = ${param('String', path)}`,
     kind === 'number' ? sql`kind = 'number'` : sql`kind = 'text'`,
@@ -195,9 +195,9 @@ function knownValues(project: ProjectScope, path: string, { kind, parts, range }
 }
 
 /** Times of payload rows with one value at a path. */
-function sameValues(project: ProjectScope, path: string, ask: Known & { value: string | number }): Sql {
+function sameValues(project: ProjectScope, path: string, ask: OrderedValues & { value: string | number }): Sql {
   const same = sql`x = ${param(ask.kind === 'number' ? 'Float64' : 'String', ask.value)}`
-  return sql`SELECT us FROM (SELECT arrayJoin(arrayFilter((t, x) -> ${same}, a, v)) AS us FROM (${knownValues(project, path, ask)}))
+  return sql`SELECT us FROM (SELECT arrayJoin(arrayFilter((t, x) -> ${same}, a, v)) AS us FROM (${orderedValues(project, path, ask)}))
     WHERE ${allOf(exactly(ask.range, sql`us`))}`
 }
 
@@ -205,12 +205,12 @@ function sameValues(project: ProjectScope, path: string, ask: Known & { value: s
 export const firstValuesQuery = (
   projectId: ProjectId,
   path: string,
-  ask: Known & { direction: Direction; most: number },
+  ask: OrderedValues & { direction: Direction; most: number },
 ): Query =>
   projectQuery(
     'calls.leaf-first',
     projectId,
-    (project) => sql`SELECT us, value, is_end FROM (${knownValues(project, path, ask)}) ARRAY JOIN a AS us, v AS value
+    (project) => sql`SELECT us, value, is_end FROM (${orderedValues(project, path, ask)}) ARRAY JOIN a AS us, v AS value
     WHERE is_end OR (${allOf(exactly(ask.range, sql`us`))}) ORDER BY value ${words[ask.direction]} LIMIT ${param('UInt64', ask.most)}`,
   )
 
@@ -218,7 +218,7 @@ export const firstValuesQuery = (
 export const tiedQuery = (
   projectId: ProjectId,
   path: string,
-  ask: Known & { value: string | number; direction: Direction; limit: number },
+  ask: OrderedValues & { value: string | number; direction: Direction; limit: number },
 ): Query =>
   projectQuery('calls.leaf-tied', projectId, (project) => {
     const { direction, limit } = ask
@@ -229,9 +229,15 @@ export const tiedQuery = (
   })
 
 /** Times of payload rows whose value at a path is known to no order, at most `limit`. */
-export const unknownQuery = (projectId: ProjectId, place: LeafPath, parts: Sql, range: Range, limit: number): Query =>
+export const withoutOrderQuery = (
+  projectId: ProjectId,
+  place: FieldPath,
+  parts: Sql,
+  range: Range,
+  limit: number,
+): Query =>
   projectQuery('calls.leaf-unknown', projectId, (project) => {
-    const where = allOf([unordered(place), parts, ...inRange(range)])
+    const where = allOf([withoutOrder(place), parts, ...inRange(range)])
     return sql`SELECT us FROM (SELECT arrayJoin(at) AS us ${project.from('payload_leaves', { where })})
     WHERE ${allOf(exactly(range, sql`us`))} LIMIT ${param('UInt64', limit)}`
   })

@@ -1,4 +1,4 @@
-// Which conditions can be tried on leaves (short values of payloads, kept as columns), and how: see ADR 0011.
+// Which conditions can be tried on the field index (short values of payloads, kept as columns), and how: see ADR 0011.
 import { childPath } from '../../../content/field-paths.ts'
 import { doubleText, stringToDouble } from '../../../core/json/number-text.ts'
 import { identifier, type Sql, sql } from '../../../core/store/sql.ts'
@@ -9,20 +9,20 @@ import type { Column, Condition, JsonField, Value } from '../../language/types.t
 import { isCondition } from '../../language/typing.ts'
 import type { CompiledCondition } from '../conditions/types.ts'
 
-/** Where the values of a field may lie among the leaves. */
-export type LeafPath = {
+/** Where the values of a field may lie in the field index. */
+export type FieldPath = {
   path: string
   /** Paths of what the value lies in. */
   around: string[]
 }
 
-/** A condition on one field, for leaves: `number` of `n`, `text` of `s`. Calls without the field do not meet it. */
-type LeafTest = LeafPath & { number: Sql; text: Sql }
+/** A condition on one field, as the field index tests it: `number` of `n`, `text` of `s`. Calls without the field do not meet it. */
+type FieldTest = FieldPath & { number: Sql; text: Sql }
 
 /** A condition that holds only where one of these does. */
-export type LeafTests = LeafTest[]
+export type FieldTests = FieldTest[]
 
-export function leafPath({ document, path, over, ref }: JsonField): LeafPath | null {
+export function fieldPath({ document, path, over, ref }: JsonField): FieldPath | null {
   if (over !== undefined || ref !== undefined) return null
   const around: string[] = []
   let at = document
@@ -77,10 +77,10 @@ const numberOf = (text: unknown): number[] => {
 const doubles = (values: readonly number[]): Condition =>
   values.length === 0 ? constant(false) : { is: 'in', left: numberCasts.double, kind: 'double', values: [...values] }
 
-/** The condition with the field's leaf in place of the field. */
-function onLeaf(node: Condition, form: Form): Condition {
+/** The condition with the indexed value of the field in place of the field. */
+function onFieldValue(node: Condition, form: Form): Condition {
   const value = (of: Value): Value => {
-    if (isCondition(of)) return onLeaf(of, form)
+    if (isCondition(of)) return onFieldValue(of, form)
     if (of.is === 'json') return textForm[form]
     if (of.is === 'cast') {
       if (form === 'number' && of.of.is === 'json' && (of.to === 'double' || of.to === 'int')) return numberCasts[of.to]
@@ -91,9 +91,9 @@ function onLeaf(node: Condition, form: Form): Condition {
   switch (node.is) {
     case 'and':
     case 'or':
-      return { is: node.is, of: node.of.map((operand) => onLeaf(operand, form)) }
+      return { is: node.is, of: node.of.map((operand) => onFieldValue(operand, form)) }
     case 'not':
-      return { is: 'not', of: onLeaf(node.of, form) }
+      return { is: 'not', of: onFieldValue(node.of, form) }
     case 'compare':
       if (form === 'number' && node.op === 'eq' && node.left.is === 'json' && node.right.is === 'literal')
         return doubles(numberOf(node.right.value))
@@ -122,12 +122,12 @@ function onLeaf(node: Condition, form: Form): Condition {
 const none = () => identifier('none')
 
 /** Tests of which one holds wherever the condition does; null when there are none. */
-function testsOf(condition: Condition): LeafTests | null {
+function testsOf(condition: Condition): FieldTests | null {
   const field = onlyField(condition)
   if (field !== null) {
-    const place = leafPath(field)
+    const place = fieldPath(field)
     if (place === null || evaluateCondition(condition, {}) === true) return null
-    const compiled = (form: Form) => compileCondition(onLeaf(condition, form), none)
+    const compiled = (form: Form) => compileCondition(onFieldValue(condition, form), none)
     return [{ ...place, number: compiled('number'), text: compiled('text') }]
   }
   if (condition.is === 'or') {
@@ -143,10 +143,10 @@ function testsOf(condition: Condition): LeafTests | null {
 }
 
 /** Most tests of one condition: each is a statement part of its own. */
-const mostTests = 20
+const maxTests = 20
 
-export function leafTests({ tree, columns, joins }: CompiledCondition): LeafTests | null {
-  if (columns.size > 0 || joins.size > 0) return null
+export function fieldTests({ tree, columns, derived }: CompiledCondition): FieldTests | null {
+  if (columns.size > 0 || derived.size > 0) return null
   const tests = testsOf(tree)
-  return tests !== null && tests.length <= mostTests ? tests : null
+  return tests !== null && tests.length <= maxTests ? tests : null
 }

@@ -18,45 +18,45 @@ import {
   endsInMinutes,
   endsQuery,
   endsThatMatch,
-  leastOf,
+  minOf,
 } from './field-index-queries.ts'
-import { type LeafTests, leafTests } from './field-index-tests.ts'
+import { type FieldTests, fieldTests } from './field-index-tests.ts'
 import type { Range, Scope } from './scope.ts'
 import { windowsIn } from './time-windows.ts'
 
 /** Start times that a statement can take; with more, scanning is as good. */
-export const mostTimes = 4_000
+export const maxTimes = 4_000
 
-/** With more minutes whose payloads may lack leaves, scanning is as good. */
-const mostMinutes = 10_000
+/** With more minutes whose payloads the field index may not cover yet, scanning is as good. */
+const maxMinutes = 10_000
 
-/** Minutes (in seconds) whose payloads may lack leaves; null while they are many, or leaves are new to the installation. */
+/** Minutes (in seconds) whose payloads the field index may not cover yet; null while they are many, or the field index is new to the installation. */
 export async function readDirtyMinutes({ store, projectId, options }: CallReader): Promise<number[] | null> {
   const answer = await store.bytes(coveredQuery(projectId), 'JSONCompactEachRow', options)
   const covered = compactRows<[number, string]>(answer)
   if (covered.length === 0) return null
-  // Read before the leaves: a minute that is not named has all of them by then.
+  // Read before the field index: it covers a minute that is not named by then.
   const past = pastPositions(covered.map(([partition, position]) => ({ partition, position })))
-  const dirty = await store.bytes(dirtyMinutesQuery(projectId, past, mostMinutes + 1), 'JSONCompactEachRow', options)
+  const dirty = await store.bytes(dirtyMinutesQuery(projectId, past, maxMinutes + 1), 'JSONCompactEachRow', options)
   const minutes = compactRows<[number]>(dirty).map(([minute]) => minute)
-  return minutes.length > mostMinutes ? null : minutes
+  return minutes.length > maxMinutes ? null : minutes
 }
 
 /** Start times of calls in dirty minutes and of some calls whose ends came alone; null when they are too many. */
-export async function readUntold(
+export async function readNotIndexed(
   { store, projectId, options }: CallReader,
   minutes: readonly number[],
   ends: readonly EndPlaces[],
 ): Promise<number[] | null> {
   const queries = [
-    minutes.length > 0 ? dirtyCallsQuery(projectId, minutes, mostTimes + 1) : null,
-    endsQuery(projectId, ends, mostTimes + 1),
+    minutes.length > 0 ? dirtyCallsQuery(projectId, minutes, maxTimes + 1) : null,
+    endsQuery(projectId, ends, maxTimes + 1),
   ]
   const times: number[] = []
   for (const query of queries)
-    if (query !== null && times.length <= mostTimes)
+    if (query !== null && times.length <= maxTimes)
       times.push(...decodeTimes(await store.bytes(query, 'RowBinary', options)))
-  return times.length > mostTimes ? null : times
+  return times.length > maxTimes ? null : times
 }
 
 /** Candidates of a first window, and how much larger each next one is. */
@@ -70,7 +70,7 @@ const candidatesPerHit = 200
 const margin = 2
 
 type FieldIndex = {
-  /** From this time on too many calls have no leaves yet: there candidates are not complete. */
+  /** From this time on too many calls are not indexed yet: there candidates are not complete. */
   scanFromUs: number | null
   /** Start times of the calls in a range that may match, from one end on, and where they stop; null = at its other end. */
   candidates(range: Range, direction: Direction, limit: number): Promise<{ times: number[]; endUs: number | null }>
@@ -79,18 +79,18 @@ type FieldIndex = {
 }
 
 /** Conditions that candidates are looked for by, and elements of their SQL: what is left out is met by payloads. */
-const mostConditions = 8
-const mostElements = 6_000
+const maxConditions = 8
+const maxElements = 6_000
 
-function testsOf(conditions: readonly CompiledCondition[]): LeafTests[] {
-  const chosen: LeafTests[] = []
+function testsOf(conditions: readonly CompiledCondition[]): FieldTests[] {
+  const chosen: FieldTests[] = []
   let elements = 0
   for (const condition of conditions) {
-    if (chosen.length === mostConditions) break
-    const tests = leafTests(condition)
+    if (chosen.length === maxConditions) break
+    const tests = fieldTests(condition)
     if (tests === null) continue
     const own = treeElements(condition.tree)
-    if (elements + own > mostElements) continue
+    if (elements + own > maxElements) continue
     elements += own
     chosen.push(tests)
   }
@@ -107,9 +107,9 @@ async function openFieldIndex(reader: CallReader): Promise<FieldIndex | null> {
   const minutes = await readDirtyMinutes(reader)
   if (minutes === null) return null
   const ends = side === 'end' ? [endsThatMatch(own), endsInMinutes(minutes)] : []
-  const all = await readUntold(reader, minutes, ends)
-  const untold = all ?? (minutes.length > 0 ? await readUntold(reader, [], ends) : null)
-  if (untold === null) return null
+  const all = await readNotIndexed(reader, minutes, ends)
+  const notIndexed = all ?? (minutes.length > 0 ? await readNotIndexed(reader, [], ends) : null)
+  if (notIndexed === null) return null
   const { store, projectId, options } = reader
   const read = async (range: Range, direction: Direction, limit: number): Promise<number[]> => {
     const query = candidatesQuery(projectId, own, { side, range, direction, limit })
@@ -122,10 +122,10 @@ async function openFieldIndex(reader: CallReader): Promise<FieldIndex | null> {
       (range.fromUs === null || us >= range.fromUs) &&
       (range.beforeUs === null || us < range.beforeUs) &&
       (endUs === null || (direction === 'desc' ? us >= endUs : us <= endUs))
-    return { times: [...new Set([...found, ...untold.filter(inside)])], endUs }
+    return { times: [...new Set([...found, ...notIndexed.filter(inside)])], endUs }
   }
   return {
-    scanFromUs: all === null ? leastOf(minutes) * 1_000_000 : null,
+    scanFromUs: all === null ? minOf(minutes) * 1_000_000 : null,
     async candidates(range, direction, limit) {
       return inOrder(await read(range, direction, limit), range, direction, limit)
     },
@@ -153,7 +153,7 @@ export async function withFieldTimes(reader: CallReader, scope: Scope): Promise<
 async function allTimes(reader: CallReader, range: Range): Promise<number[] | null> {
   const index = await openFieldIndex(reader)
   if (index === null || index.scanFromUs !== null) return null
-  const { times, endUs } = await index.candidates(range, 'desc', mostTimes)
+  const { times, endUs } = await index.candidates(range, 'desc', maxTimes)
   return endUs === null ? times : null
 }
 
@@ -212,8 +212,8 @@ async function* coveredCandidates(
   const { projectId } = search.reader
   const direction = search.order.startedAt
   const wanted = (search.limit ?? pageRows) + search.offset
-  let limit = Math.min(mostTimes, Math.max(fewTimes, Math.ceil(1.25 * wanted)))
-  for (let range = covered; ; limit = Math.min(mostTimes, limit * growth)) {
+  let limit = Math.min(maxTimes, Math.max(fewTimes, Math.ceil(1.25 * wanted)))
+  for (let range = covered; ; limit = Math.min(maxTimes, limit * growth)) {
     const { times, endUs } = await index.newest(range, direction, limit)
     const [near, rest] = cut(range, endUs, direction)
     const scope = { projectId, range: near, index: null, keys: null, times }

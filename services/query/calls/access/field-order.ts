@@ -1,26 +1,32 @@
-// The first calls in the order of one JSON field, found by leaves: the values are looked up again in the payloads.
+// The first calls in the order of one JSON field, found by the field index: the values are looked up again in the payloads.
 import { type ProjectScope, param, projectQuery, type Sql, sql } from '../../../core/store/sql.ts'
 import type { Query } from '../../../core/store/store.ts'
 import { jsonExists, jsonString } from '../../language/json-sql.ts'
-import { type CallConditions, callConditions, joined, light, sideOf } from '../conditions/conditions.ts'
+import {
+  type CallConditions,
+  callConditions,
+  ofHeader,
+  sideOf,
+  withDocumentsAndDerived,
+} from '../conditions/conditions.ts'
 
 import type { CompiledSort } from '../conditions/types.ts'
 import { compactRows } from '../header.ts'
 import type { CallReader } from '../reader.ts'
 import type { AccessPathOf, CallSearch } from './access-path.ts'
 import { decodeTimes } from './decode-keys.ts'
-import { mostTimes, readDirtyMinutes, readUntold } from './field-index.ts'
+import { maxTimes, readDirtyMinutes, readNotIndexed } from './field-index.ts'
 import {
   type EndPlaces,
   endsAt,
   endsInMinutes,
-  endsUnknown,
   endsWith,
+  endsWithoutOrder,
   firstValuesQuery,
   tiedQuery,
-  unknownQuery,
+  withoutOrderQuery,
 } from './field-index-queries.ts'
-import { leafPath } from './field-index-tests.ts'
+import { fieldPath } from './field-index-tests.ts'
 import type { Key, Scope } from './scope.ts'
 
 /** A value with the time of its payload row, and whether that is an end that came alone. */
@@ -30,36 +36,36 @@ type FieldOrder = NonNullable<CompiledSort['byField']>
 /** How far the order is known: calls up to this value, and among those with this value up to this id. */
 type Bound = { kind: 'number' | 'text'; value: string | number; id: string | null }
 
-/** Longest part of an order that is taken from leaves. */
-const mostRows = 1_000
+/** Longest part of an order that is taken from the field index. */
+const maxRows = 1_000
 /** Further rows, because calls may be deleted, moved or written anew. */
 const spare = 14
 /** Calls beyond those that share the last value; of more, the first by id are looked for. */
-const mostTies = 100
+const maxTies = 100
 /** Values that are read at once: usually they hold all calls that share the last one. */
 const values = 2_000
 
 const isBefore = { asc: sql`<`, desc: sql`>` } as const
 
 function within({ json, direction, idDirection }: FieldOrder, { kind, value, id }: Bound): Sql {
-  const text = jsonString(json, light)
+  const text = jsonString(json, ofHeader)
   const number = sql`ifNotFinite(toFloat64OrNull(${text}), NULL)`
   const first = kind === 'number' ? number : text
   const last = param(kind === 'number' ? 'Float64' : 'String', value)
   const tie = id === null ? sql`1` : sql`c.id ${isBefore[idDirection]}= ${param('String', id)}`
-  const upto = sql`(${first} ${isBefore[direction]} ${last} OR (${first} = ${last} AND ${tie}))`
-  const numbersCome = kind === 'number' ? upto : sql`(${number} IS NOT NULL OR ${upto})`
-  return sql`ifNull(${jsonExists(json, light)} AND ${numbersCome}, 0)`
+  const upTo = sql`(${first} ${isBefore[direction]} ${last} OR (${first} = ${last} AND ${tie}))`
+  const numbersCome = kind === 'number' ? upTo : sql`(${number} IS NOT NULL OR ${upTo})`
+  return sql`ifNull(${jsonExists(json, ofHeader)} AND ${numbersCome}, 0)`
 }
 
 /** Keys of calls in their order, and whether each lies within the bound. */
 const checkedQuery = (scope: Scope, conditions: CallConditions, sort: CompiledSort, bound: Bound): Query =>
   projectQuery('calls.leaf-order', scope.projectId, (project: ProjectScope) => {
     const where = callConditions(project, scope, conditions)
-    const order = sort.orderBy(light) ?? sql`c.id`
+    const order = sort.orderBy(ofHeader) ?? sql`c.id`
     const field = sort.byField as FieldOrder
     return sql`SELECT toUnixTimestamp64Micro(c.started_at), c.id, toUInt8(${within(field, bound)})
-    FROM ${joined(project, scope, where, sort, conditions.virtual)} AS c ORDER BY ${order}`
+    FROM ${withDocumentsAndDerived(project, scope, where, sort, conditions.derived)} AS c ORDER BY ${order}`
   })
 
 /** The access path of the first calls in the order of a field. */
@@ -80,30 +86,30 @@ export const fieldOrder: AccessPathOf = (search) => {
 
 /**
  * Keys of the first calls of an order, `offset` of them left out; null when the field index does not lead to them. What
- * it cannot tell (values left out, calls without leaves yet) is looked at in any case.
+ * it cannot tell (values left out, calls that are not indexed yet) is looked at in any case.
  */
 async function firstKeys({ reader, range, refine, limit, offset }: CallSearch): Promise<Key[] | null> {
   const { query, store, projectId, options } = reader
   const scope: Scope = { projectId, range, index: null, keys: null }
   const field = query.sort.byField
   const wanted = (limit ?? Number.POSITIVE_INFINITY) + offset
-  const place = field && leafPath(field.json)
-  if (!field || !place || wanted > mostRows) return null
+  const place = field && fieldPath(field.json)
+  if (!field || !place || wanted > maxRows) return null
   const minutes = await readDirtyMinutes(reader)
   if (minutes === null) return null
   const isEnd = sideOf(field.json.document as Parameters<typeof sideOf>[0]) === 'end'
   const parts = isEnd ? sql`part = 'both'` : sql`part IN ('both', 'start')`
   const read = async (statement: Query) => decodeTimes(await store.bytes(statement, 'RowBinary', options))
-  const [untold, unknown] = await Promise.all([
-    readUntold(reader, minutes, isEnd ? [endsInMinutes(minutes), endsUnknown(place)] : []),
-    read(unknownQuery(projectId, place, parts, scope.range, mostTimes + 1)),
+  const [notIndexed, unknown] = await Promise.all([
+    readNotIndexed(reader, minutes, isEnd ? [endsInMinutes(minutes), endsWithoutOrder(place)] : []),
+    read(withoutOrderQuery(projectId, place, parts, scope.range, maxTimes + 1)),
   ])
-  if (untold === null || untold.length + unknown.length > mostTimes) return null
+  if (notIndexed === null || notIndexed.length + unknown.length > maxTimes) return null
 
-  for (let target = wanted + spare; target <= 4 * mostRows; target *= 8) {
+  for (let target = wanted + spare; target <= 4 * maxRows; target *= 8) {
     const found = await firstTimes(reader, scope, field, { path: place.path, isEnd, parts, target })
     if (found === null) return null
-    const times = [...new Set([...found.times, ...untold, ...unknown])]
+    const times = [...new Set([...found.times, ...notIndexed, ...unknown])]
     const refined = await refine({ ...scope, times })
     if (refined === null) continue
     const answer = await store.bytes(
@@ -143,7 +149,7 @@ async function firstTimes(
       continue
     }
     const last = rows.findLastIndex((row) => row[1] === value) + 1
-    const isWhole = (rows.length < most || last < rows.length) && last <= left + mostTies
+    const isWhole = (rows.length < most || last < rows.length) && last <= left + maxTies
     first.push(...rows.slice(0, isWhole ? last : 0))
     if (isWhole) return withStarts(reader, first, [], { kind, value, id: null })
     // So many calls share the value that their ids decide.
@@ -169,6 +175,6 @@ async function firstTimes(
 /** The times with those of ends that came alone replaced by the start times of their calls; null when they are too many. */
 async function withStarts(reader: CallReader, rows: readonly Valued[], ends: EndPlaces[], bound: Bound) {
   const timesOf = (isEnd: 0 | 1) => rows.filter((row) => row[2] === isEnd).map(([us]) => Number(us))
-  const starts = await readUntold(reader, [], [endsAt(timesOf(1)), ...ends])
+  const starts = await readNotIndexed(reader, [], [endsAt(timesOf(1)), ...ends])
   return starts && { times: [...timesOf(0), ...starts], bound }
 }

@@ -3,7 +3,7 @@ import { param, projectQuery, sql } from '../../../core/store/sql.ts'
 import type { Query } from '../../../core/store/store.ts'
 import { feedbackRows } from '../../feedback/call-texts.ts'
 import { conditionsOf } from '../conditions/conditions.ts'
-import { givenIds, holdsWithout } from '../conditions/derived-fields.ts'
+import { holdsWithout, preFilteredIdsSql } from '../conditions/derived-fields.ts'
 import { isFeedback } from '../conditions/joins.ts'
 import type { CompiledCondition } from '../conditions/types.ts'
 import { compactRows } from '../header.ts'
@@ -15,31 +15,35 @@ import { everything, type Scope } from './scope.ts'
 const maxIds = 10_000
 const maxFeedbackRows = 50_000
 
-export const givenQuery = (scope: Scope, joins: CallReader['query']['joins'], conditions: CompiledCondition[]): Query =>
+export const preFilteredIdsQuery = (
+  scope: Scope,
+  fields: CallReader['query']['derivedFields'],
+  conditions: CompiledCondition[],
+): Query =>
   projectQuery(
     'calls.given',
     scope.projectId,
-    (project) => sql`${givenIds(project, scope, joins, conditions)} LIMIT ${param('UInt64', maxIds + 1)}`,
+    (project) => sql`${preFilteredIdsSql(project, scope, fields, conditions)} LIMIT ${param('UInt64', maxIds + 1)}`,
   )
 
 /** Ids of the calls that the conditions on feedback or on queues leave; null when they leave many, or there are none. */
 async function readIds({ store, projectId, query, options }: CallReader): Promise<string[] | null> {
-  const { given } = conditionsOf(query)
-  const requiring = given.filter((condition) => !holdsWithout(condition))
-  const ofQueues = requiring.filter(({ joins }) => joins.has('queues'))
+  const { preFilters } = conditionsOf(query)
+  const requiring = preFilters.filter((condition) => !holdsWithout(condition))
+  const ofQueues = requiring.filter(({ derived }) => derived.has('queues'))
   const conditions = ofQueues.length > 0 ? ofQueues : requiring
   if (conditions.length === 0) return null
   const read = async <Row>(statement: Query) =>
     compactRows<Row>(await store.bytes(statement, 'JSONCompactEachRow', options))
   if (ofQueues.length === 0) {
-    const names = new Set(conditions.flatMap(({ joins }) => [...joins].filter(isFeedback)))
-    const fields = query.joins.feedback.filter(({ name }) => names.has(name))
+    const names = new Set(conditions.flatMap(({ derived }) => [...derived].filter(isFeedback)))
+    const fields = query.derivedFields.feedback.filter(({ name }) => names.has(name))
     const count = projectQuery('calls.feedback-rows', projectId, (project) => feedbackRows(project, fields))
     const [rows] = await read<[string]>(count)
     if (Number(rows?.[0]) > maxFeedbackRows) return null
   }
   const scope = { projectId, range: everything, index: null, keys: null }
-  const ids = await read<[string]>(givenQuery(scope, query.joins, conditions))
+  const ids = await read<[string]>(preFilteredIdsQuery(scope, query.derivedFields, conditions))
   return ids.length > maxIds ? null : ids.map(([id]) => id)
 }
 

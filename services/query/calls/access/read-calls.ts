@@ -3,7 +3,7 @@ import type { Sql } from '../../../core/store/sql.ts'
 import type { Query } from '../../../core/store/store.ts'
 import { conditionsOf } from '../conditions/conditions.ts'
 import { createRefine, type Refined } from '../conditions/refine.ts'
-import { compactRows, type LightRow, onlyRow, place } from '../header.ts'
+import { type CallHeader, columnIndex, compactRows, onlyRow } from '../header.ts'
 import { countQuery, newestVersion, pageQuery, rowsQuery } from '../page.ts'
 import type { CallReader, Page } from '../reader.ts'
 import { totalSizeQuery } from '../trace-sizes.ts'
@@ -15,8 +15,8 @@ import { indexOf, type Key, rangeOf } from './scope.ts'
 /** A page taken from up to this many times more calls is read as a range. */
 const denseRatio = 20
 
-async function readRows(reader: CallReader, query: Query): Promise<LightRow[]> {
-  return compactRows<LightRow>(await reader.store.bytes(query, 'JSONCompactEachRow', reader.options))
+async function readRows(reader: CallReader, query: Query): Promise<CallHeader[]> {
+  return compactRows<CallHeader>(await reader.store.bytes(query, 'JSONCompactEachRow', reader.options))
 }
 
 async function readCount(reader: CallReader, query: Query): Promise<number> {
@@ -48,8 +48,8 @@ async function* pagesWithin(
 ): AsyncGenerator<Page> {
   for (let after: Key | null = null; ; ) {
     const limit = Math.min(reading.left, maxRows)
-    const asked = { select: page.select, order, after, limit, offset: reading.skip }
-    const rows = await readRows(reader, pageQuery('calls.page', scope, conditions, asked))
+    const options = { select: page.select, order, after, limit, offset: reading.skip }
+    const rows = await readRows(reader, pageQuery('calls.page', scope, conditions, options))
     const last = rows.at(-1)
     if (last === undefined) {
       // Only an offset that lies behind this scope needs to know how many calls of it match.
@@ -62,15 +62,15 @@ async function* pagesWithin(
     reading.left -= rows.length
     yield { rows, spread: page.calls <= denseRatio * rows.length ? 'dense' : 'scattered' }
     if (reading.left === 0 || rows.length < limit) return
-    after = { startedUs: last[place.startedUs], id: last[place.id] }
+    after = { startedUs: last[columnIndex.startedUs], id: last[columnIndex.id] }
   }
 }
 
 /** The rows of some keys, in their order; calls that are gone by now are left out. */
-async function rowsByKey(reader: CallReader, keys: readonly Key[], select: Sql): Promise<LightRow[]> {
-  const found = new Map<string, LightRow>()
+async function rowsByKey(reader: CallReader, keys: readonly Key[], select: Sql): Promise<CallHeader[]> {
+  const found = new Map<string, CallHeader>()
   for (const row of await readRows(reader, rowsQuery(reader.projectId, keys, select)))
-    found.set(`${row[place.startedUs]} ${row[place.id]}`, row)
+    found.set(`${row[columnIndex.startedUs]} ${row[columnIndex.id]}`, row)
   return keys.map(({ startedUs, id }) => found.get(`${startedUs} ${id}`)).filter((row) => row !== undefined)
 }
 
@@ -104,7 +104,7 @@ export async function* readPages(reader: CallReader, page: Wanted & { select: Sq
 export async function countCalls(reader: CallReader, limit: number | null): Promise<number> {
   const { facts } = reader.query
   if (!facts.nothing && facts.counted && facts.startedFrom === null && facts.startedBefore === null) {
-    const all = await countProject(reader.store, reader.projectId, facts.counted, reader.options, reader.memory)
+    const all = await countProject(reader.store, reader.projectId, facts.counted, reader.options, reader.cache)
     return limit === null ? all : Math.min(all, limit)
   }
   return addUp(reader, 'counted', limit, countQuery)
@@ -134,7 +134,7 @@ async function addUp(
 }
 
 /** The call that a query by id finds: of several calls with one span id the one that was written last. */
-export async function readCall(reader: CallReader, select: Sql): Promise<LightRow | null> {
+export async function readCall(reader: CallReader, select: Sql): Promise<CallHeader | null> {
   const { projectId, query } = reader
   if (query.facts.nothing) return null
   const scope = { projectId, range: rangeOf(query.facts), index: indexOf(query.facts), keys: null }

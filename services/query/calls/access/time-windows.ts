@@ -10,7 +10,7 @@ const largestWindow = 1_000_000
 /** Calls of one window whose refs are resolved. */
 export const largestWindowOfRefs = 50_000
 
-export const readsRefs = ({ query }: CallReader): boolean => query.joins.refs.length > 0
+export const readsRefs = ({ query }: CallReader): boolean => query.derivedFields.refs.length > 0
 
 /** Windows grow while they yield little, and shrink to about one page of hits. */
 function nextTarget(calls: number, hits: number, min: number): number {

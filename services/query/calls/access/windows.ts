@@ -3,7 +3,7 @@ import type { ProjectId } from '../../../core/ids.ts'
 import { param, projectQuery, sql } from '../../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../../core/store/store.ts'
 import { compactRows } from '../header.ts'
-import { type Counter, type CountMemory, type Direction, type Group, liveHours, readGroups } from './counts.ts'
+import { type CountCache, type Counter, type Direction, type Group, liveHours, readGroups } from './counts.ts'
 import { allOf, type Range, rangeConditions } from './scope.ts'
 
 /** A part of the time axis. The windows of a walk meet without gap or overlap, whatever the counters say. */
@@ -25,7 +25,7 @@ const windowIsLarge = 50_000
 /** Calls of a group that a deep page begins in. */
 const deepSize = 2_000
 
-type Source = { store: Pick<Store, 'bytes'>; projectId: ProjectId; options: QueryOptions; memory: CountMemory }
+type Source = { store: Pick<Store, 'bytes'>; projectId: ProjectId; options: QueryOptions; cache: CountCache }
 
 /** The start time of the last of the first calls of a range; stored twice, a call counts twice. */
 export const edgeQuery = (
@@ -100,14 +100,14 @@ async function cut(source: Source, walk: Walk, window: Window, target: number): 
 }
 
 export async function createWindows(source: Source, walk: Walk): Promise<Windows> {
-  const { store, projectId, options, memory } = source
+  const { store, projectId, options, cache } = source
   const { range, direction, counter } = walk
   const isOpen = range.fromUs === null && range.beforeUs === null
   const isDeep = walk.isCounted && isOpen && walk.offset > readThrough
   const live = isDeep ? await liveHours(store, projectId, options) : null
   const size = isDeep ? deepSize : walk.size
   const perHour = { per: 'hour', counter, direction, size, range, live } as const
-  const hours: Groups = { all: await readGroups(store, projectId, perHour, options, memory), taken: 0 }
+  const hours: Groups = { all: await readGroups(store, projectId, perHour, options, cache), taken: 0 }
   let minutes: Groups | null = null
   /** The other part of a window that was cut. */
   let rest: Window | null = null
@@ -131,7 +131,7 @@ export async function createWindows(source: Source, walk: Walk): Promise<Windows
     if (hour === undefined || hour.calls <= Math.max(hourIsLarge, 4 * target)) return null
     const within = between(walk, lastEdgeUs, hour.edgeUs)
     const perMinute = { per: 'minute', counter, direction, size: target, range: within, live: null } as const
-    const all = await readGroups(store, projectId, perMinute, options, memory)
+    const all = await readGroups(store, projectId, perMinute, options, cache)
     return all.length < 2 ? null : { all, taken: 0 }
   }
 
@@ -158,14 +158,14 @@ export async function createWindows(source: Source, walk: Walk): Promise<Windows
 }
 
 async function readEdge(
-  { store, projectId, options, memory }: Source,
+  { store, projectId, options, cache }: Source,
   wanted: Parameters<typeof edgeQuery>[1],
 ): Promise<number | null> {
   const { range, direction, counter, calls } = wanted
   const key = `${counter} ${direction} ${calls} ${range.fromUs} ${range.beforeUs} ${projectId}`
-  const known = memory.edges.get(key)
+  const known = cache.edges.get(key)
   if (known) return known
   const [row] = compactRows<[string]>(await store.bytes(edgeQuery(projectId, wanted), 'JSONCompactEachRow', options))
-  if (row) memory.edges.set(key, Number(row[0]))
+  if (row) cache.edges.set(key, Number(row[0]))
   return row ? Number(row[0]) : null
 }

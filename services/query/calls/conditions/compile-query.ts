@@ -1,34 +1,34 @@
-// Compiles what a call query asks for (filter, query, sort_by) into conjuncts, index facts and an order.
+// Compiles what a call query requests (filter, query, sort_by) into conjuncts, index facts and an order.
 import type { CallsFilter, SortTerm } from '../../../../schemas/query.ts'
 import { identifier } from '../../../core/store/sql.ts'
 import { compileCondition } from '../../language/compile.ts'
 import { evaluateCondition } from '../../language/evaluate.ts'
 import { parseQuery } from '../../language/parse.ts'
 import { columnsOf } from '../../language/tree.ts'
-import type { Condition, Sources } from '../../language/types.ts'
+import type { ColumnSql, Condition } from '../../language/types.ts'
 import { checkWeight } from '../../language/weight.ts'
 import { factsOf } from '../access/facts.ts'
 import { conditionsOf, copiesFor, mixedReads } from './conditions.ts'
 import { expandedPaths } from './expanded.ts'
-import { callFields, isDocument, readsOf, type WireNames } from './fields.ts'
+import { callFields, isDocument, readsBySource, type WireNames } from './fields.ts'
 import { filterConditions } from './filter.ts'
-import { joinedFields } from './joins.ts'
+import { derivedFieldFactory } from './joins.ts'
 import { compileSort } from './sort.ts'
 import type { CompiledCallsQuery, CompiledCondition, Document } from './types.ts'
 
-/** Sources for a light row under one alias and its documents under another. */
-const callSources =
-  (light = 'c', payload = 'p'): Sources =>
+/** The SQL of columns of a call header under one alias, of documents under another. */
+const columnSqlWith =
+  (header = 'c', payload = 'p'): ColumnSql =>
   (column) =>
-    identifier(`${isDocument(column) ? payload : light}.${column}`)
+    identifier(`${isDocument(column) ? payload : header}.${column}`)
 
-const defaultSources = callSources()
+const defaultColumnSql = columnSqlWith()
 
 function compiled(condition: Condition): CompiledCondition {
   return {
-    ...readsOf([...columnsOf(condition)]),
+    ...readsBySource([...columnsOf(condition)]),
     tree: condition,
-    sql: (of = defaultSources) => compileCondition(condition, of),
+    sql: (of = defaultColumnSql) => compileCondition(condition, of),
     evaluate: (row) => evaluateCondition(condition, row) === true,
   }
 }
@@ -37,7 +37,7 @@ const conjunctsOf = (condition: Condition | null): Condition[] =>
   condition === null ? [] : condition.is === 'and' ? condition.of : [condition]
 
 /**
- * Everything the planner needs to know about a call query. Pure: all faults of the request come from here, before any
+ * A call query, compiled. Pure: all faults of the request come from here, before any
  * row is read.
  * @throws Fault 400 or 422, as the query language says
  */
@@ -56,31 +56,31 @@ export function compileCallsQuery(request: {
   expand_columns?: readonly string[] | null | undefined
 }): CompiledCallsQuery {
   const names: WireNames = { prefix: request.prefix, aliases: request.aliases }
-  const joined = joinedFields(request.feedbackPrefix ?? 'wandb')
-  const fields = callFields(names, { joined, expand: expandedPaths(request.expand_columns) })
+  const derived = derivedFieldFactory(request.feedbackPrefix ?? 'wandb')
+  const fields = callFields(names, { derived, expand: expandedPaths(request.expand_columns) })
   const conjuncts = [
     ...filterConditions(request.filter, request.projectId, names),
     ...conjunctsOf(parseQuery(request.query, fields)),
   ]
   const conditions = conjuncts.filter((condition) => condition.is !== 'constant' || condition.value !== true)
   const all = conditions.map(compiled)
-  const isLight = ({ needs, joins }: CompiledCondition): boolean => needs.size === 0 && joins.size === 0
-  const light = all.filter(isLight)
-  const payload = all.filter((condition) => !isLight(condition))
-  const { joins } = joined
-  const sort = compileSort(request.sort_by, fields, defaultSources)
-  const conditionsBySide = conditionsOf({ light, payload, joins })
+  const isHeader = ({ needs, derived }: CompiledCondition): boolean => needs.size === 0 && derived.size === 0
+  const header = all.filter(isHeader)
+  const payload = all.filter((condition) => !isHeader(condition))
+  const { fields: derivedFields } = derived
+  const sort = compileSort(request.sort_by, fields, defaultColumnSql)
+  const conditionsBySide = conditionsOf({ header, payload, derivedFields })
   const ofMixed = conditionsBySide.mixed.length > 0 ? copiesFor(mixedReads(conditionsBySide)) : 0
   const ofSort = copiesFor(sort)
   checkWeight([
-    ...light.map(({ tree }) => ({ of: tree, times: ofSort * (1 + ofMixed) })),
+    ...header.map(({ tree }) => ({ of: tree, times: ofSort * (1 + ofMixed) })),
     ...payload.map(({ tree }) => ({ of: tree, times: ofSort })),
     ...sort.fields.map((field) => ({ of: field, times: 3 })),
   ])
   return {
-    light,
+    header,
     payload,
-    joins,
+    derivedFields,
     needs: new Set<Document>(payload.flatMap((condition) => [...condition.needs])),
     facts: factsOf(conditions),
     sort,

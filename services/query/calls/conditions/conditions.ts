@@ -1,13 +1,13 @@
-// The conditions of a call query as SQL: light ones on the row, payload ones as a look into the payload table.
+// The conditions of a call query as SQL: those on columns in the row of the call, payload ones as a look into the payload table.
 
 import { isIndexed, mayHoldText } from '../../../content/word-index.ts'
 import { identifier, join, type ProjectScope, param, type Sql, sql } from '../../../core/store/sql.ts'
-import type { Sources } from '../../language/types.ts'
+import type { ColumnSql } from '../../language/types.ts'
 import { allOf, rangeConditions, type Scope, scopeConditions, timeConditions } from '../access/scope.ts'
 import { documentSql } from '../span-dump.ts'
-import { givenCondition, isOfOneTable, type VirtualTexts, withVirtual } from './derived-fields.ts'
+import { type DerivedTexts, isOfOneTable, preFilterCondition, withDerivedFields } from './derived-fields.ts'
 import { isDocument } from './fields.ts'
-import type { CompiledCallsQuery, CompiledCondition, Document, LightColumn, Virtual } from './types.ts'
+import type { CompiledCallsQuery, CompiledCondition, DerivedField, Document, HeaderColumn } from './types.ts'
 
 // No condition goes to PREWHERE under FINAL: it would be tested before versions merge, and every column but the key may
 // change when a start or an end is sent again.
@@ -20,32 +20,33 @@ const endDocuments: ReadonlySet<Document> = new Set<Document>(['output', 'summar
 export const sideOf = (document: Document): Side => (endDocuments.has(document) ? 'end' : 'start')
 
 /** Verdicts on documents that the engine cannot read: accept clocks of parts, and calls by key, that match. */
-export type OddVerdicts = { start: string[]; end: string[]; calls: { startedUs: number[]; ids: string[] } }
+export type NonNativeVerdicts = { start: string[]; end: string[]; calls: { startedUs: number[]; ids: string[] } }
 
 export type CallConditions = {
-  light: CompiledCondition[]
+  header: CompiledCondition[]
   /** Conjuncts that read documents of one side and nothing else. */
   start: CompiledCondition[]
   end: CompiledCondition[]
-  /** Conjuncts that read both sides, documents and light columns, or virtual texts beside others. */
+  /** Conjuncts that read both sides, documents and columns of the call header, or derived texts beside others. */
   mixed: CompiledCondition[]
   /** Conjuncts that read texts made from feedback, or from queues, and nothing else. */
-  given: CompiledCondition[]
-  virtual: VirtualTexts
-  /** null = the project holds no odd documents. */
-  odd: OddVerdicts | null
+  preFilters: CompiledCondition[]
+  derived: DerivedTexts
+  /** null = the project holds no documents with non-native JSON. */
+  nonNative: NonNativeVerdicts | null
   /** Whether payloads have an index of words. */
   words: boolean
 }
 
-export function conditionsOf(query: Pick<CompiledCallsQuery, 'light' | 'payload' | 'joins'>): CallConditions {
-  const virtual = { joins: query.joins, behind: new Map() }
+export function conditionsOf(query: Pick<CompiledCallsQuery, 'header' | 'payload' | 'derivedFields'>): CallConditions {
+  const derived = { fields: query.derivedFields, behind: new Map() }
   const conditions: CallConditions = {
-    ...{ light: query.light, start: [], end: [], mixed: [], given: [], virtual, odd: null, words: false },
+    ...{ header: query.header, start: [], end: [], mixed: [], preFilters: [], derived },
+    ...{ nonNative: null, words: false },
   }
   for (const condition of query.payload) {
-    if (condition.joins.size > 0) {
-      conditions[isOfOneTable(condition) ? 'given' : 'mixed'].push(condition)
+    if (condition.derived.size > 0) {
+      conditions[isOfOneTable(condition) ? 'preFilters' : 'mixed'].push(condition)
       continue
     }
     const sides = new Set([...condition.needs].map(sideOf))
@@ -59,22 +60,22 @@ export function conditionsOf(query: Pick<CompiledCallsQuery, 'light' | 'payload'
 export const readsPayloads = ({ start, end, mixed }: CallConditions): boolean =>
   start.length + end.length + mixed.length > 0
 
-export const light: Sources = (column) => identifier(`c.${column}`)
-const bare: Sources = (column) => (isDocument(column) ? documentSql(column) : identifier(column))
+export const ofHeader: ColumnSql = (column) => identifier(`c.${column}`)
+const ofPayload: ColumnSql = (column) => (isDocument(column) ? documentSql(column) : identifier(column))
 
 /** An id that the primary key does not see: a large set would cost more to look up in it than to compare. */
 const plainId = (column: Sql): Sql => sql`concat(${column}, '')`
 
 const parts: Record<Side, Sql> = { start: sql`part IN ('both', 'start')`, end: sql`part IN ('both', 'end')` }
 
-/** Visible calls of the scope that meet the light conditions, under the alias `c`. */
-export const lightConditions = (project: ProjectScope, scope: Scope, conditions: CallConditions): Sql[] => [
+/** Visible calls of the scope that meet the conditions on columns, under the alias `c`. */
+export const headerConditions = (project: ProjectScope, scope: Scope, conditions: CallConditions): Sql[] => [
   ...scopeConditions(project, scope),
-  ...conditions.light.map((condition) => sql`(${condition.sql(light)})`),
+  ...conditions.header.map((condition) => sql`(${condition.sql(ofHeader)})`),
 ]
 
 /** Where the payload rows of one side lie for the calls of a scope. */
-function placeConditions(project: ProjectScope, scope: Scope, side: Side): Sql[] {
+function payloadTimeConditions(project: ProjectScope, scope: Scope, side: Side): Sql[] {
   const at = sql`at`
   if (side === 'start') return timeConditions(project, at, scope)
   const outputs = (where: Sql[]): Sql =>
@@ -89,12 +90,12 @@ function placeConditions(project: ProjectScope, scope: Scope, side: Side): Sql[]
 
 /** Payload rows of one side for the calls of a scope; a superset, which the accept clock makes exact. */
 export const payloadRows = (project: ProjectScope, scope: Scope, side: Side): Sql =>
-  allOf([parts[side], ...placeConditions(project, scope, side)])
+  allOf([parts[side], ...payloadTimeConditions(project, scope, side)])
 
-const withOdd = (condition: Sql, matching: string[] | undefined): Sql =>
+const withNonNative = (condition: Sql, matching: string[] | undefined): Sql =>
   matching === undefined ? condition : sql`if(odd = 1, clock IN ${param('Array(UInt64)', matching)}, ${condition})`
 
-/** What the index of words can tell of a condition. */
+/** The test of a condition by the index of words. */
 function wordsOf({ tree }: CompiledCondition): Sql[] {
   if (tree.is !== 'contains' || tree.input.is !== 'json' || tree.substr.is !== 'literal') return []
   const { document, over, ref } = tree.input.json
@@ -107,7 +108,10 @@ function sideCondition(project: ProjectScope, scope: Scope, conditions: CallCond
   const own = conditions[side]
   if (own.length === 0) return []
   const version = identifier(side === 'start' ? 'c.start_ver' : 'c.end_ver')
-  const holds = withOdd(allOf(own.map((condition) => sql`(${condition.sql(bare)})`)), conditions.odd?.[side])
+  const holds = withNonNative(
+    allOf(own.map((condition) => sql`(${condition.sql(ofPayload)})`)),
+    conditions.nonNative?.[side],
+  )
   const words = conditions.words ? own.flatMap(wordsOf) : []
   const where = allOf([payloadRows(project, scope, side), ...words, holds])
   const found = sql`(${version}, ${plainId(sql`c.id`)}) IN (SELECT clock, id ${project.from('payloads', { where })})`
@@ -116,7 +120,7 @@ function sideCondition(project: ProjectScope, scope: Scope, conditions: CallCond
   return [absent ? sql`(c.end_ver = 0 OR ${found})` : found]
 }
 
-type Reads = { columns: ReadonlySet<LightColumn>; needs: ReadonlySet<Document>; joins: ReadonlySet<Virtual> }
+type Reads = { columns: ReadonlySet<HeaderColumn>; needs: ReadonlySet<Document>; derived: ReadonlySet<DerivedField> }
 
 const named = (from: Iterable<string>): Sql =>
   join(
@@ -125,24 +129,24 @@ const named = (from: Iterable<string>): Sql =>
   )
 
 /**
- * Calls of a scope with columns, documents and virtual texts side by side, as a subquery: `SELECT … FROM <this> AS c`.
+ * Calls of a scope with columns, documents and derived texts side by side, as a subquery: `SELECT … FROM <this> AS c`.
  */
-export function joined(
+export function withDocumentsAndDerived(
   project: ProjectScope,
   scope: Scope,
   where: Sql[],
   reads: Reads,
-  virtual: CallConditions['virtual'],
+  derived: CallConditions['derived'],
 ): Sql {
   const names = new Set(['started_at', 'id', 'start_ver', 'end_ver', ...reads.columns])
   const rows = documentRows(project, scope, where, reads.needs, names)
-  return withVirtual(project, scope, rows, ['odd', ...names, ...reads.needs], reads.joins, virtual)
+  return withDerivedFields(project, scope, rows, ['odd', ...names, ...reads.needs], reads.derived, derived)
 }
 
 /** How often the conditions on the calls stand in what joins documents to them. */
 export const copiesFor = ({ needs }: Pick<Reads, 'needs'>): number => (new Set([...needs].map(sideOf)).size > 1 ? 4 : 1)
 
-/** The payload rows stream past a table of light rows, so that texts are not held in memory. */
+/** The payload rows stream past a table of call headers, so that texts are not held in memory. */
 function documentRows(
   project: ProjectScope,
   scope: Scope,
@@ -189,7 +193,7 @@ function documentRows(
   return sql`(SELECT ${list} FROM (${whole}) UNION ALL SELECT ${list} FROM (${both}))`
 }
 
-/** Adds the documents of one side to rows that hold a call's versions; `odd` tells whether one of them is odd. */
+/** Adds the documents of one side to rows that hold a call's versions; `odd` tells whether one of them holds non-native JSON. */
 function withDocuments(
   project: ProjectScope,
   add: { side: Side; rows: Sql; documents: Document[]; names: ReadonlySet<string>; light: Sql },
@@ -212,22 +216,28 @@ function withDocuments(
     RIGHT JOIN (${calls}) AS c ON p.clock = c.${identifier(`${side}_ver`)} AND p.id = c.id`
 }
 
-const readsOf = (conditions: readonly CompiledCondition[]) => ({
+const readsOfConditions = (conditions: readonly CompiledCondition[]) => ({
   columns: new Set(conditions.flatMap((condition) => [...condition.columns])),
   needs: new Set(conditions.flatMap((condition) => [...condition.needs])),
-  joins: new Set(conditions.flatMap((condition) => [...condition.joins])),
+  derived: new Set(conditions.flatMap((condition) => [...condition.derived])),
 })
 
 /** Columns and documents that the mixed conditions read. */
-export const mixedReads = (conditions: CallConditions) => readsOf(conditions.mixed)
+export const mixedReads = (conditions: CallConditions) => readsOfConditions(conditions.mixed)
 
 function mixedCondition(project: ProjectScope, scope: Scope, conditions: CallConditions): Sql[] {
   if (conditions.mixed.length === 0) return []
   const reads = mixedReads(conditions)
-  const rows = joined(project, scope, lightConditions(project, scope, conditions), reads, conditions.virtual)
-  let holds = allOf(conditions.mixed.map((condition) => sql`(${condition.sql(light)})`))
-  if (conditions.odd) {
-    const { startedUs, ids } = conditions.odd.calls
+  const rows = withDocumentsAndDerived(
+    project,
+    scope,
+    headerConditions(project, scope, conditions),
+    reads,
+    conditions.derived,
+  )
+  let holds = allOf(conditions.mixed.map((condition) => sql`(${condition.sql(ofHeader)})`))
+  if (conditions.nonNative) {
+    const { startedUs, ids } = conditions.nonNative.calls
     const listed = sql`(toUnixTimestamp64Micro(c.started_at), c.id) IN
       (SELECT arrayJoin(arrayZip(${param('Array(Int64)', startedUs)}, ${param('Array(String)', ids)})))`
     holds = sql`if(c.odd = 1, ${listed}, ${holds})`
@@ -240,11 +250,11 @@ function mixedCondition(project: ProjectScope, scope: Scope, conditions: CallCon
 
 /** What a call must meet as far as it can be told without its payload. */
 export const cheapConditions = (project: ProjectScope, scope: Scope, conditions: CallConditions): Sql[] => [
-  ...lightConditions(project, scope, conditions),
-  ...conditions.given.map((condition) => givenCondition(project, scope, conditions.virtual.joins, condition)),
+  ...headerConditions(project, scope, conditions),
+  ...conditions.preFilters.map((condition) => preFilterCondition(project, scope, conditions.derived.fields, condition)),
 ]
 
-/** Everything that a call must meet: scope, visibility, light and payload conditions, under the alias `c`. */
+/** Everything that a call must meet: scope, visibility, conditions on columns and on payloads, under the alias `c`. */
 export const callConditions = (project: ProjectScope, scope: Scope, conditions: CallConditions): Sql[] => [
   ...cheapConditions(project, scope, conditions),
   ...sideCondition(project, scope, conditions, 'start'),

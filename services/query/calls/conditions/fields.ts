@@ -2,10 +2,10 @@
 import { fault } from '../../../core/http/errors.ts'
 import { type Sql, sql } from '../../../core/store/sql.ts'
 import { jsonPath, splitPath } from '../../language/path.ts'
-import type { Column, Field, Fields, JsonField, Row, Sources } from '../../language/types.ts'
+import type { Column, ColumnSql, Field, Fields, JsonField, Row } from '../../language/types.ts'
 import { type Expanded, expandedPaths, listedAmong } from './expanded.ts'
-import { isVirtual, type JoinedFields, joinedFields } from './joins.ts'
-import type { Document, LightColumn, Virtual } from './types.ts'
+import { type DerivedFieldFactory, derivedFieldFactory, isDerived } from './joins.ts'
+import type { DerivedField, Document, HeaderColumn } from './types.ts'
 
 /** How the wire spells the user and run fields. */
 export type WireNames = { prefix: 'platform' | 'wb'; aliases: boolean }
@@ -78,7 +78,7 @@ const status: Column = {
   },
 }
 
-const duration = (of: Sources): Sql =>
+const duration = (of: ColumnSql): Sql =>
   sql`toUnixTimestamp64Micro(${of('ended_at')}) - toUnixTimestamp64Micro(${of('started_at')})`
 
 const latency: Column = {
@@ -141,7 +141,7 @@ export const callColumn = (name: string): Column => {
   return column
 }
 
-function place(document: string, segments: readonly string[], name: string): JsonField {
+function jsonFieldAt(document: string, segments: readonly string[], name: string): JsonField {
   const path = jsonPath(segments, name)
   // On reading the raw span stands at attributes.otel_span, in place of whatever the client sent there.
   if (document === 'attributes' && path[0] === 'otel_span')
@@ -149,19 +149,19 @@ function place(document: string, segments: readonly string[], name: string): Jso
   return { document, path }
 }
 
-type Expansions = { joined: JoinedFields; expand: Expanded }
+type Expansions = { derived: DerivedFieldFactory; expand: Expanded }
 
 /** A value of a document, read through refs where the path leads over one that is to be expanded. */
-function jsonField(document: string, segments: string[], name: string, { joined, expand }: Expansions): Field {
+function jsonField(document: string, segments: string[], name: string, { derived, expand }: Expansions): Field {
   const names = [document, ...segments]
   const ends = listedAmong(names, expand)
-  if (ends.length === 0) return { is: 'json', json: place(document, segments, name) }
+  if (ends.length === 0) return { is: 'json', json: jsonFieldAt(document, segments, name) }
   const cuts = [...new Set([...ends, names.length])].sort((a, b) => a - b)
   const [first = 0] = cuts
   const paths = cuts.map((cut, n) => jsonPath(names.slice(cut, cuts[n + 1]), name))
   // A path that is expanded at its end has nothing behind the last ref.
   if (!ends.includes(names.length)) paths.pop()
-  return joined.behind(place(document, names.slice(1, first), name), paths)
+  return derived.behind(jsonFieldAt(document, names.slice(1, first), name), paths)
 }
 
 function summaryField(segments: string[], name: string, expansions: Expansions): Field {
@@ -182,11 +182,11 @@ function neutral(name: string, { prefix, aliases }: WireNames): string {
 /** What the field names of call queries mean. */
 export function callFields(
   names: WireNames,
-  expansions: Expansions = { joined: joinedFields('wandb'), expand: expandedPaths([]) },
+  expansions: Expansions = { derived: derivedFieldFactory('wandb'), expand: expandedPaths([]) },
 ): Fields {
   return (name) => {
-    if (name.startsWith('feedback.')) return expansions.joined.feedback(name)
-    if (name === 'annotation_queue_items.queue_id') return expansions.joined.queues()
+    if (name.startsWith('feedback.')) return expansions.derived.feedback(name)
+    if (name === 'annotation_queue_items.queue_id') return expansions.derived.queues()
     const [first = '', ...rest] = splitPath(name)
     const document = first.endsWith('_dump') ? first.slice(0, -5) : first
     if (documents.has(document))
@@ -203,8 +203,8 @@ export function callFields(
 export const isDocument = (column: string): column is Document => documents.has(column) || column === 'otel_dump'
 
 /** Columns by where they are read from. */
-export const readsOf = (reads: readonly string[]) => ({
+export const readsBySource = (reads: readonly string[]) => ({
   needs: new Set<Document>(reads.filter(isDocument)),
-  joins: new Set<Virtual>(reads.filter(isVirtual)),
-  columns: new Set(reads.filter((name) => !isDocument(name) && !isVirtual(name)) as LightColumn[]),
+  derived: new Set<DerivedField>(reads.filter(isDerived)),
+  columns: new Set(reads.filter((name) => !isDocument(name) && !isDerived(name)) as HeaderColumn[]),
 })

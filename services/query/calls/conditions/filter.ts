@@ -1,4 +1,4 @@
-// The `filter` object of call queries as conditions on the light table.
+// The `filter` object of call queries as conditions on the table `calls`.
 import type { CallsFilter } from '../../../../schemas/query.ts'
 import { fault } from '../../../core/http/errors.ts'
 import type { Condition, Value } from '../../language/types.ts'

@@ -14,10 +14,10 @@ export const joinedTables = ['feedback', 'feedback_by_ref', 'annotation_queues',
 export const referredTables = ['objects', 'object_events', 'table_lists', 'table_rows']
 
 /** What the matches of a query and their order are made of, and must not be older than. */
-export function topicsOfQuery({ joins }: Pick<CompiledCallsQuery, 'joins'>): TopicName[] {
+export function topicsOfQuery({ derivedFields }: Pick<CompiledCallsQuery, 'derivedFields'>): TopicName[] {
   const topics: TopicName[] = ['calls']
-  if (joins.feedback.length > 0) topics.push('feedback')
-  if (joins.queues) topics.push('annotation_queues')
-  if (joins.refs.length > 0) topics.push('objects', 'tables')
+  if (derivedFields.feedback.length > 0) topics.push('feedback')
+  if (derivedFields.queues) topics.push('annotation_queues')
+  if (derivedFields.refs.length > 0) topics.push('objects', 'tables')
   return topics
 }

@@ -8,12 +8,12 @@ import { compactRows } from '../header.ts'
 import { documentSql } from '../span-dump.ts'
 import {
   type CallConditions,
-  joined,
-  lightConditions,
+  headerConditions,
   mixedReads,
-  type OddVerdicts,
+  type NonNativeVerdicts,
   payloadRows,
   type Side,
+  withDocumentsAndDerived,
 } from './conditions.ts'
 import { isRef } from './joins.ts'
 import type { RefPlace, RefTexts } from './refs-behind.ts'
@@ -21,27 +21,30 @@ import type { CompiledCondition, Document } from './types.ts'
 
 type Source = { store: Pick<Store, 'bytes'>; options: QueryOptions }
 
-/** Does the project hold any odd document in this range? */
-export const anyOddQuery = (projectId: ProjectId, range: Scope['range']): Query =>
+/** Does the project hold any document with non-native JSON in this range? */
+export const anyNonNativeQuery = (projectId: ProjectId, range: Scope['range']): Query =>
   projectQuery('calls.any-odd', projectId, (project) => {
     // Ends lie at or after their start, so only the lower bound is one for all parts.
     const lower = rangeConditions(sql`at`, { fromUs: range.fromUs, beforeUs: null })
     return sql`SELECT 1 ${project.from('payloads', { where: allOf([sql`odd = 1`, ...lower]) })} LIMIT 1 SETTINGS max_threads = 1`
   })
 
-export async function anyOdd({ store, options }: Source, scope: Pick<Scope, 'projectId' | 'range'>): Promise<boolean> {
-  const answer = await store.bytes(anyOddQuery(scope.projectId, scope.range), 'JSONCompactEachRow', options)
+export async function anyNonNative(
+  { store, options }: Source,
+  scope: Pick<Scope, 'projectId' | 'range'>,
+): Promise<boolean> {
+  const answer = await store.bytes(anyNonNativeQuery(scope.projectId, scope.range), 'JSONCompactEachRow', options)
   return answer.length > 0
 }
 
-const documentsOf = (conditions: readonly CompiledCondition[]): Document[] => [
+const documentsOfConditions = (conditions: readonly CompiledCondition[]): Document[] => [
   ...new Set(conditions.flatMap((condition) => [...condition.needs])),
 ]
 
-export const oddPartsQuery = (scope: Scope, conditions: CallConditions, side: Side): Query =>
+export const nonNativePartsQuery = (scope: Scope, conditions: CallConditions, side: Side): Query =>
   projectQuery('calls.odd-parts', scope.projectId, (project) => {
     const where = sql`${payloadRows(project, scope, side)} AND odd = 1`
-    const columns = join(documentsOf(conditions[side]).map(documentSql), ', ')
+    const columns = join(documentsOfConditions(conditions[side]).map(documentSql), ', ')
     return sql`SELECT toString(clock) AS clock, ${columns} ${project.from('payloads', { where })}`
   })
 
@@ -51,18 +54,24 @@ const readable = (name: string): Sql =>
     ? sql`toUnixTimestamp64Micro(c.${identifier(name)}) AS ${identifier(`${name}_us`)}`
     : sql`c.${identifier(name)}`
 
-export const oddCallsQuery = (scope: Scope, conditions: CallConditions): Query =>
+export const nonNativeCallsQuery = (scope: Scope, conditions: CallConditions): Query =>
   projectQuery('calls.odd-calls', scope.projectId, (project) => {
     const reads = mixedReads(conditions)
     const names = ['started_at', 'id', ...[...reads.columns].filter((name) => name !== 'started_at' && name !== 'id')]
-    const list = join([...names, ...reads.needs, ...reads.joins].map(readable), ', ')
-    const rows = joined(project, scope, lightConditions(project, scope, conditions), reads, conditions.virtual)
+    const list = join([...names, ...reads.needs, ...reads.derived].map(readable), ', ')
+    const rows = withDocumentsAndDerived(
+      project,
+      scope,
+      headerConditions(project, scope, conditions),
+      reads,
+      conditions.derived,
+    )
     return sql`SELECT ${list} FROM ${rows} AS c WHERE c.odd = 1`
   })
 
 type MutableRow = Record<string, string | string[]>
 
-/** The texts behind the refs of odd documents. */
+/** The texts behind the refs of documents with non-native JSON. */
 async function putBehind(rows: MutableRow[], refs: RefTexts): Promise<void> {
   const refAt = ({ ref }: RefPlace, row: MutableRow): string => String(evaluateValue({ is: 'json', json: ref }, row))
   const found = new Map(refs.places.map((place) => [place, [...new Set(rows.map((row) => refAt(place, row)))]]))
@@ -75,39 +84,39 @@ async function putBehind(rows: MutableRow[], refs: RefTexts): Promise<void> {
     }
 }
 
-/** Which odd parts and calls of a scope meet the payload conditions. */
-export async function findOdd(
+/** Which payload parts and calls with non-native JSON of a scope meet the payload conditions. */
+export async function findNonNative(
   source: Source,
   scope: Scope,
   conditions: CallConditions,
   refs: RefTexts,
-): Promise<OddVerdicts> {
+): Promise<NonNativeVerdicts> {
   const { store, options } = source
   const read = async (query: Query) =>
     compactRows<(string | string[])[]>(await store.bytes(query, 'JSONCompactEachRow', options))
-  const verdicts: OddVerdicts = { start: [], end: [], calls: { startedUs: [], ids: [] } }
+  const verdicts: NonNativeVerdicts = { start: [], end: [], calls: { startedUs: [], ids: [] } }
   for (const side of ['start', 'end'] as const) {
     const own = conditions[side]
     if (own.length === 0) continue
-    const documents = documentsOf(own)
-    for (const [clock, ...texts] of await read(oddPartsQuery(scope, conditions, side))) {
+    const documents = documentsOfConditions(own)
+    for (const [clock, ...texts] of await read(nonNativePartsQuery(scope, conditions, side))) {
       const row = Object.fromEntries(documents.map((document, n) => [document, texts[n] ?? '']))
       if (own.every((condition) => condition.evaluate(row))) verdicts[side].push(String(clock))
     }
   }
   if (conditions.mixed.length > 0) {
-    const { columns, needs, joins } = mixedReads(conditions)
+    const { columns, needs, derived } = mixedReads(conditions)
     const names = [
       'started_at',
       'id',
       ...[...columns].filter((name) => name !== 'started_at' && name !== 'id'),
       ...needs,
-      ...joins,
+      ...derived,
     ]
-    const rows = (await read(oddCallsQuery(scope, conditions))).map(
+    const rows = (await read(nonNativeCallsQuery(scope, conditions))).map(
       (values): MutableRow => Object.fromEntries(names.map((name, n) => [name, values[n] ?? ''])),
     )
-    if ([...joins].some(isRef)) await putBehind(rows, refs)
+    if ([...derived].some(isRef)) await putBehind(rows, refs)
     for (const row of rows) {
       if (!conditions.mixed.every((condition) => condition.evaluate(row))) continue
       verdicts.calls.startedUs.push(Number(row.started_at))

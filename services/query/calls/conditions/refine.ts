@@ -7,11 +7,18 @@ import type { JsonField } from '../../language/types.ts'
 import { decodeKeys } from '../access/decode-keys.ts'
 import { rangeOf, type Scope } from '../access/scope.ts'
 import { compactRows } from '../header.ts'
-import { lightKeysQuery } from '../page.ts'
+import { headerKeysQuery } from '../page.ts'
 import type { CallReader } from '../reader.ts'
-import { type CallConditions, callConditions, conditionsOf, joined, light, readsPayloads } from './conditions.ts'
+import {
+  type CallConditions,
+  callConditions,
+  conditionsOf,
+  ofHeader,
+  readsPayloads,
+  withDocumentsAndDerived,
+} from './conditions.ts'
 import { isRef } from './joins.ts'
-import { anyOdd, findOdd } from './non-native-json.ts'
+import { anyNonNative, findNonNative } from './non-native-json.ts'
 import { createRefTexts, type RefPlace, type RefTexts } from './refs-behind.ts'
 import type { CompiledCondition, Document } from './types.ts'
 
@@ -21,37 +28,37 @@ export type Refined = { scope: Scope; conditions: CallConditions }
 /** Narrows a scope to few calls where that is cheap, and completes its conditions; null = no call can match. */
 export type Refine = (scope: Scope) => Promise<Refined | null>
 
-/** So few calls that meet the light conditions are looked up one by one: their neighbours' payloads stay unread. */
+/** So few calls that meet the conditions on columns are looked up one by one: their neighbours' payloads stay unread. */
 const fewKeys = 1_000
 /** Distinct refs of one statement. */
-const mostRefs = 50_000
+const maxRefs = 50_000
 
-const documentsOf = ({ document, over }: JsonField): Document[] =>
+const documentsAtRef = ({ document, over }: JsonField): Document[] =>
   (over ? [document, over.document] : [document]) as Document[]
 
 /** The distinct refs at some places of the calls of a scope that meet conditions, each with the number of its place. */
 export const refsQuery = (scope: Scope, conditions: CallConditions, places: readonly Pick<RefPlace, 'ref'>[]): Query =>
   projectQuery('calls.refs', scope.projectId, (project) => {
-    const needs = new Set(places.flatMap(({ ref }) => documentsOf(ref)))
-    const reads = { columns: new Set<never>(), needs, joins: new Set<never>() }
+    const needs = new Set(places.flatMap(({ ref }) => documentsAtRef(ref)))
+    const reads = { columns: new Set<never>(), needs, derived: new Set<never>() }
     const where = callConditions(project, scope, conditions)
     const found = join(
-      places.map(({ ref }, n) => sql`(${param('UInt32', n)}, ${jsonString(ref, light)})`),
+      places.map(({ ref }, n) => sql`(${param('UInt32', n)}, ${jsonString(ref, ofHeader)})`),
       ', ',
     )
     return sql`SELECT DISTINCT found.1, found.2 FROM
     (
-      SELECT arrayJoin([${found}]) AS found FROM ${joined(project, scope, where, reads, conditions.virtual)} AS c
+      SELECT arrayJoin([${found}]) AS found FROM ${withDocumentsAndDerived(project, scope, where, reads, conditions.derived)} AS c
       WHERE startsWith(found.2, 'weave:///')
-    ) LIMIT ${param('UInt64', mostRefs + 1)}`
+    ) LIMIT ${param('UInt64', maxRefs + 1)}`
   })
 
-const readsRefs = ({ joins }: CompiledCondition): boolean => [...joins].some(isRef)
+const readsRefs = ({ derived }: CompiledCondition): boolean => [...derived].some(isRef)
 
 /** The conditions that can be met before refs are resolved. */
-function withoutRefs(conditions: CallConditions, isOdd: boolean): CallConditions {
-  // What SQL makes of odd documents does not count.
-  if (isOdd) return { ...conditions, start: [], end: [], mixed: [] }
+function withoutRefs(conditions: CallConditions, isNonNative: boolean): CallConditions {
+  // What SQL makes of documents with non-native JSON does not count.
+  if (isNonNative) return { ...conditions, start: [], end: [], mixed: [] }
   return { ...conditions, mixed: conditions.mixed.filter((condition) => !readsRefs(condition)) }
 }
 
@@ -62,27 +69,27 @@ function withoutRefs(conditions: CallConditions, isOdd: boolean): CallConditions
 export function createRefine(reader: CallReader, isSorted: boolean): Refine {
   const { store, projectId, query, options } = reader
   const conditions = { ...conditionsOf(query), words: reader.words ?? false }
-  const sortRefs = isSorted && [...query.sort.joins].some(isRef)
+  const sortRefs = isSorted && [...query.sort.derived].some(isRef)
   if (!readsPayloads(conditions) && !sortRefs) return async (scope) => ({ scope, conditions })
-  const refs = createRefTexts({ store, projectId, options }, query.joins.refs)
-  let hasOdd: boolean | null = null
+  const refs = createRefTexts({ store, projectId, options }, query.derivedFields.refs)
+  let hasNonNative: boolean | null = null
 
   return async (candidates) => {
-    hasOdd ??= await anyOdd(reader, { projectId, range: rangeOf(query.facts) })
+    hasNonNative ??= await anyNonNative(reader, { projectId, range: rangeOf(query.facts) })
     const scope = await fewer(reader, candidates, conditions)
     if (scope === null) return null
-    let known = conditions
+    let completed = conditions
     if (conditions.mixed.some(readsRefs) || sortRefs)
-      known = await withRefs(reader, scope, known, withoutRefs(known, hasOdd), refs)
-    if (!hasOdd) return { scope, conditions: known }
-    return { scope, conditions: { ...known, odd: await findOdd(reader, scope, known, refs) } }
+      completed = await withRefs(reader, scope, completed, withoutRefs(completed, hasNonNative), refs)
+    if (!hasNonNative) return { scope, conditions: completed }
+    return { scope, conditions: { ...completed, nonNative: await findNonNative(reader, scope, completed, refs) } }
   }
 }
 
 /** The scope as single keys if few calls meet the conditions that read no payload; null when none does. */
 async function fewer(reader: CallReader, scope: Scope, conditions: CallConditions): Promise<Scope | null> {
-  if (conditions.light.length + conditions.given.length === 0) return scope
-  const query = lightKeysQuery(scope, conditions, fewKeys + 1)
+  if (conditions.header.length + conditions.preFilters.length === 0) return scope
+  const query = headerKeysQuery(scope, conditions, fewKeys + 1)
   const keys = decodeKeys(await reader.store.bytes(query, 'RowBinary', reader.options)).next(fewKeys + 1)
   if (keys.length === 0) return null
   return keys.length <= fewKeys ? { ...scope, index: null, keys } : scope
@@ -99,10 +106,10 @@ async function withRefs(
   const { store, options } = reader
   const answer = await store.bytes(refsQuery(scope, others, texts.places), 'JSONCompactEachRow', options)
   const rows = compactRows<[place: number, ref: string]>(answer)
-  if (rows.length > mostRefs)
-    throw fault(502, `The query reads more than ${mostRefs} refs at once: narrow it by operation or by time`)
+  if (rows.length > maxRefs)
+    throw fault(502, `The query reads more than ${maxRefs} refs at once: narrow it by operation or by time`)
   const found = new Map<RefPlace, string[]>(texts.places.map((place) => [place, []]))
   for (const [n, ref] of rows) found.get(texts.places[n] as RefPlace)?.push(ref)
   const behind = await texts.behind(found)
-  return { ...conditions, virtual: { ...conditions.virtual, behind } }
+  return { ...conditions, derived: { ...conditions.derived, behind } }
 }

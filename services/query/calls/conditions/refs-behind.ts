@@ -12,10 +12,10 @@ import type { RefField } from './types.ts'
 /** Refs that are resolved at once: their values are held until the wanted part is cut out. */
 const atOnce = 500
 /** Most refs that one request may resolve, and characters of what is remembered of them. */
-const mostResolved = 1_000_000
-const mostRemembered = 2 ** 25
+const maxResolved = 1_000_000
+const maxRemembered = 2 ** 25
 /** Characters of refs and texts that go into one statement; the engine bounds its length. */
-const mostInStatement = 10 * 2 ** 20
+const maxInStatement = 10 * 2 ** 20
 
 /** Fields behind refs that stand at the same place. */
 export type RefPlace = { ref: JsonField; fields: RefField[] }
@@ -99,7 +99,7 @@ export function createRefTexts(source: RefSource, fields: readonly RefField[]): 
     const documents = place.fields.map(({ name }) => known.get(name) as Map<string, string>)
     const unknown = refs.filter((ref) => !documents[0]?.has(ref))
     resolved += unknown.length
-    if (resolved > mostResolved) throw fault(504, `The query reads more than ${mostResolved} refs: narrow it`)
+    if (resolved > maxResolved) throw fault(504, `The query reads more than ${maxResolved} refs: narrow it`)
     for (let at = 0; at < unknown.length; at += atOnce) {
       const some = unknown.slice(at, at + atOnce)
       const values = await valuesOf(source, some)
@@ -116,7 +116,7 @@ export function createRefTexts(source: RefSource, fields: readonly RefField[]): 
   return {
     places,
     async behind(found) {
-      if (remembered > mostRemembered) {
+      if (remembered > maxRemembered) {
         for (const documents of known.values()) documents.clear()
         remembered = 0
       }
@@ -131,7 +131,7 @@ export function createRefTexts(source: RefSource, fields: readonly RefField[]): 
           for (const ref of some) length += ref.length + (documents.get(ref) as string).length
         }
       }
-      if (length > mostInStatement)
+      if (length > maxInStatement)
         throw fault(502, 'The query reads too much behind refs at once: narrow it by operation or by time')
       return behind
     },

@@ -7,9 +7,9 @@ import { compileValue } from '../../language/compile.ts'
 import { compareScalars, evaluateValue, jsonPresent } from '../../language/evaluate.ts'
 import { jsonExists } from '../../language/json-sql.ts'
 import { columnsOf } from '../../language/tree.ts'
-import type { Field, Fields, Row, Scalar, Sources, Value } from '../../language/types.ts'
+import type { ColumnSql, Field, Fields, Row, Scalar, Value } from '../../language/types.ts'
 import { distinctTerms } from '../../sort-terms.ts'
-import { callColumn, readsOf } from './fields.ts'
+import { callColumn, readsBySource } from './fields.ts'
 import type { CallRow, CompiledSort } from './types.ts'
 
 type Direction = 'asc' | 'desc'
@@ -21,7 +21,7 @@ const words: Record<Direction, Sql> = { asc: sql`ASC`, desc: sql`DESC` }
 const asDouble = (field: Value): Value => ({ is: 'cast', to: 'double', of: field })
 
 /** NULL last in both directions; the keys of a JSON field: present, then as number, then as text. */
-function termSql({ field, direction }: Term, of: Sources): Sql {
+function termSql({ field, direction }: Term, of: ColumnSql): Sql {
   const word = words[direction]
   const value = compileValue(field, of)
   if (field.is === 'column') return sql`${value} ${word}${field.column.nullable ? sql` NULLS LAST` : sql``}`
@@ -77,14 +77,14 @@ function fieldOrder(terms: readonly Term[]): CompiledSort['byField'] {
 export function compileSort(
   sortBy: readonly SortTerm[] | null | undefined,
   fields: Fields,
-  defaultSources: Sources,
+  defaultSources: ColumnSql,
 ): CompiledSort {
   const terms = termsOf(sortBy, fields)
   const reads = terms.flatMap(({ field }) => [...columnsOf(field)])
   const names = terms.map(nameOf)
   const byTime = names[0] === 'started_at' && names[1] === 'id'
   return {
-    ...readsOf(reads),
+    ...readsBySource(reads),
     fields: terms.map(({ field }) => field),
     orderBy: (of = defaultSources) =>
       terms.length === 0

@@ -1,15 +1,15 @@
 // What a call query is once it is compiled: conditions, facts for an index, an order, and what they read of a call.
 import type { Sql } from '../../../core/store/sql.ts'
-import type { Condition, JsonField, Row, Segment, Sources, Value } from '../../language/types.ts'
+import type { ColumnSql, Condition, JsonField, Row, Segment, Value } from '../../language/types.ts'
 
 /** JSON texts of a call that live in the payload table. */
 export type Document = 'attributes' | 'inputs' | 'output' | 'summary' | 'otel_dump'
 
 /** Texts that are made for a row from elsewhere: from feedback, from queues, or from behind a ref of a document. */
-export type Virtual = `feedback_${number}` | `ref_${number}` | 'queues'
+export type DerivedField = `feedback_${number}` | `ref_${number}` | 'queues'
 
-/** Physical columns of the light table that expressions read. */
-export type LightColumn =
+/** Physical columns of the table `calls` that expressions read. */
+export type HeaderColumn =
   | 'project_id'
   | 'id'
   | 'trace_id'
@@ -30,12 +30,12 @@ export type LightColumn =
   | 'input_refs'
   | 'output_refs'
 
-/** A call as the JS evaluator reads it: the light columns by name and the documents that the condition needs. */
+/** A call as the JS evaluator reads it: the columns of the call header by name and the documents that the condition needs. */
 export type CallRow = Row
 
 /** A text made from the feedback of a call. */
 export type FeedbackField = {
-  name: Extract<Virtual, `feedback_${string}`>
+  name: Extract<DerivedField, `feedback_${string}`>
   /** Feedback type; null = any. */
   type: string | null
   column: 'payload' | 'runnable_ref' | 'trigger_ref'
@@ -49,20 +49,20 @@ export type FeedbackField = {
 
 /** A text found behind a ref: the value at the last path, after a ref was followed at the end of each path before it. */
 export type RefField = {
-  name: Extract<Virtual, `ref_${string}`>
+  name: Extract<DerivedField, `ref_${string}`>
   ref: JsonField
   paths: Segment[][]
 }
 
-export type Joins = { feedback: FeedbackField[]; refs: RefField[]; queues: boolean }
+export type DerivedFields = { feedback: FeedbackField[]; refs: RefField[]; queues: boolean }
 
 /** One conjunct: rows for which it is NULL do not match either. */
 export type CompiledCondition = {
   needs: ReadonlySet<Document>
-  joins: ReadonlySet<Virtual>
-  columns: ReadonlySet<LightColumn>
+  derived: ReadonlySet<DerivedField>
+  columns: ReadonlySet<HeaderColumn>
   /** Boolean (maybe Nullable) SQL expression. Default sources: `c.<column>` and `p.<document>`. */
-  sql(of?: Sources): Sql
+  sql(of?: ColumnSql): Sql
   /** What it was compiled from. */
   tree: Condition
   /** The same in JS: for documents that the engine cannot read. */
@@ -93,12 +93,12 @@ export type IndexFacts = {
 
 export type CompiledSort = {
   needs: ReadonlySet<Document>
-  joins: ReadonlySet<Virtual>
-  columns: ReadonlySet<LightColumn>
+  derived: ReadonlySet<DerivedField>
+  columns: ReadonlySet<HeaderColumn>
   /** What it goes by. */
   fields: readonly Value[]
   /** Terms after ORDER BY; null = no order asked for (`sort_by: []`). */
-  orderBy(of?: Sources): Sql | null
+  orderBy(of?: ColumnSql): Sql | null
   /** Set when the order is started_at, then id: windows of time can be walked in this direction. */
   startedAtOnly: 'asc' | 'desc' | null
   /** Direction of the id term that follows, when startedAtOnly is set. */
@@ -110,12 +110,12 @@ export type CompiledSort = {
 }
 
 export type CompiledCallsQuery = {
-  /** Conjuncts on light columns only: evaluate them first. */
-  light: CompiledCondition[]
-  /** Conjuncts that need documents or virtual texts. */
+  /** Conjuncts on columns of the call header only: evaluate them first. */
+  header: CompiledCondition[]
+  /** Conjuncts that need documents or derived fields. */
   payload: CompiledCondition[]
-  /** What the virtual texts of conditions and order are made of. */
-  joins: Joins
+  /** What the derived fields of conditions and order are made of. */
+  derivedFields: DerivedFields
   /** Documents of all payload conjuncts. */
   needs: ReadonlySet<Document>
   facts: IndexFacts
