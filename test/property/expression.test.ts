@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => engine.close())
 
-const joined = derivedFieldFactory('wandb')
+const derived = derivedFieldFactory('wandb')
 const expand = expandedPaths(['summary', 'summary.b'])
 const fields = callFields({ prefix: 'platform', aliases: true }, { derived, expand })
 /** Texts from elsewhere are called in the order in which fields are met: these come first. */

@@ -37,7 +37,7 @@ RIGHT JOIN (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_
 FROM (SELECT clock, id, odd, inputs FROM callhouse.payloads WHERE project_id = {v0:String} AND (part IN ('both', 'start') AND at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND concat(id, '') IN (SELECT c.id FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND c.start_ver != c.end_ver)))) AS p
 RIGHT JOIN (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_ver, c.end_ver AS end_ver FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND c.start_ver != c.end_ver)) AS c ON p.clock = c.start_ver AND p.id = c.id) AS c ON p.clock = c.end_ver AND p.id = c.id)) AS c WHERE (((JSONExtractString(c.inputs, {v3:String}) = {v4:String}) OR (JSONExtractString(c.output, {v5:String}) = {v6:String}))))) LIMIT {v7:UInt64})
 
--- a column or an input, with odd documents
+-- a column or an input, with non-native JSON
 -- {"v0":"ent/proj","v1":[7],"v2":["id"],"v3":"x","v4":"b","v5":"y"}
 SELECT toString(count()) FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.delete_ver = 0 AND c.moved = 0 AND (c.start_ver, c.end_ver, concat(c.id, '')) IN
 (SELECT c.start_ver, c.end_ver, c.id FROM (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_ver, c.end_ver AS end_ver, c.op_name AS op_name, p.odd AS odd, p.inputs AS inputs
@@ -45,7 +45,7 @@ FROM (SELECT clock, id, odd, inputs FROM callhouse.payloads WHERE project_id = {
 RIGHT JOIN (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_ver, c.end_ver AS end_ver, c.op_name AS op_name FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.delete_ver = 0 AND c.moved = 0)) AS c ON p.clock = c.start_ver AND p.id = c.id) AS c WHERE if(c.odd = 1, (toUnixTimestamp64Micro(c.started_at), c.id) IN
 (SELECT arrayJoin(arrayZip({v1:Array(Int64)}, {v2:Array(String)}))), (((c.op_name = {v3:String}) OR (JSONExtractString(c.inputs, {v4:String}) = {v5:String}))))))
 
--- an input, with odd documents
+-- an input, with non-native JSON
 -- {"v0":"ent/proj","v1":["op"],"v2":["5"],"v3":"a","v4":"x"}
 SELECT toString(count()) FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.delete_ver = 0 AND c.moved = 0 AND ((c.op_name IN ({v1:Array(String)}))) AND (c.start_ver, concat(c.id, '')) IN (SELECT clock, id FROM callhouse.payloads WHERE project_id = {v0:String} AND (part IN ('both', 'start') AND if(odd = 1, clock IN {v2:Array(UInt64)}, ((JSONExtractString(inputs, {v3:String}) = {v4:String}))))))
 
@@ -103,21 +103,21 @@ SELECT toString(count()) FROM callhouse.calls AS c FINAL WHERE c.project_id = {v
 FROM callhouse.annotation_queue_items WHERE project_id = {v0:String} AND (queue_id IN (SELECT queue_id FROM callhouse.annotation_queues WHERE project_id = {v0:String} AND (part IN ('created', 'deleted'))
 GROUP BY queue_id HAVING countIf(part = 'created') > 0 AND countIf(part = 'deleted') = 0) AND call_id IN (SELECT id FROM (SELECT arrayJoin({v2:Array(String)}) AS id))) GROUP BY call_id) AS g WHERE arrayExists(item -> ifNull(item = {v3:String}, false), JSONExtract(g.queues, 'Array(String)'))))
 
--- odd parts
+-- parts with non-native JSON
 -- {"v0":"ent/proj","v1":1000000,"v2":2000000}
 SELECT toString(clock) AS clock, inputs FROM callhouse.payloads WHERE project_id = {v0:String} AND (part IN ('both', 'start') AND at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND odd = 1)
 
--- odd calls
+-- calls with non-native JSON
 -- {"v0":"ent/proj","v1":1000000,"v2":2000000}
 SELECT toUnixTimestamp64Micro(c.started_at) AS started_at_us, c.id, c.op_name, c.inputs FROM (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_ver, c.end_ver AS end_ver, c.op_name AS op_name, p.odd AS odd, p.inputs AS inputs
 FROM (SELECT clock, id, odd, inputs FROM callhouse.payloads WHERE project_id = {v0:String} AND (part IN ('both', 'start') AND at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC'))) AS p
 RIGHT JOIN (SELECT c.started_at AS started_at, c.id AS id, c.start_ver AS start_ver, c.end_ver AS end_ver, c.op_name AS op_name FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0)) AS c ON p.clock = c.start_ver AND p.id = c.id) AS c WHERE c.odd = 1
 
--- any odd document
+-- any non-native JSON
 -- {"v0":"ent/proj","v1":1000000}
 SELECT 1 FROM callhouse.payloads WHERE project_id = {v0:String} AND (odd = 1 AND at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) LIMIT 1 SETTINGS max_threads = 1
 
--- few light keys
+-- few keys by columns
 -- {"v0":"ent/proj","v1":1000000,"v2":2000000,"v3":["op"],"v4":1001}
 SELECT toUnixTimestamp64Micro(c.started_at), c.id
 FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC') AND c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.delete_ver = 0 AND c.moved = 0 AND ((c.op_name IN ({v3:Array(String)})))) LIMIT {v4:UInt64}

@@ -68,14 +68,14 @@ const through = compile({
   expand_columns: ['inputs.m'],
 })
 const behind: Behind = new Map([['ref_0', { refs: ['weave:///e/p/object/m:1'], documents: ['"x"'] }]])
-const throughRefs = { ...conditionsOf(through), virtual: { joins: through.derivedFields, behind } }
+const throughRefs = { ...conditionsOf(through), derived: { fields: through.derivedFields, behind } }
 const noted = compile({
   query: {
     $expr: { $and: [eq('feedback.[wandb.note.1].payload.note', 'x'), { $not: [eq('feedback.[*].payload', 'y')] }] },
   },
 })
 const queued = compile({ query: { $expr: eq('annotation_queue_items.queue_id', 'q') } })
-const odd = { start: ['5'], end: ['6'], calls: { startedUs: [7], ids: ['id'] } }
+const nonNative = { start: ['5'], end: ['6'], calls: { startedUs: [7], ids: ['id'] } }
 
 const threadsPage: ThreadsPage = {
   projectId,
@@ -98,8 +98,8 @@ const queries: Record<string, Query> = {
   'an input of an operation': pageQuery('calls.page', scope({ range: window }), conditionsOf(input), newest),
   'an output that running calls match too': countQuery(scope({ range: window }), conditionsOf(output), null),
   'an input or an output': countQuery(scope({ range: window }), conditionsOf(mixed), 10),
-  'a column or an input, with odd documents': countQuery(scope(), { ...conditionsOf(column), nonNative: odd }, null),
-  'an input, with odd documents': countQuery(scope(), { ...conditionsOf(input), nonNative: odd }, null),
+  'a column or an input, with non-native JSON': countQuery(scope(), { ...conditionsOf(column), nonNative }, null),
+  'an input, with non-native JSON': countQuery(scope(), { ...conditionsOf(input), nonNative }, null),
   'behind a ref, or in feedback': countQuery(scope({ range: window }), throughRefs, null),
   'sorted by what is behind a ref': keysQuery(scope(), throughRefs, through.sort, { limit: 10, offset: 0 }),
   'refs of calls': refsQuery(scope({ range: window }), conditionsOf(roots), [
@@ -109,10 +109,10 @@ const queries: Record<string, Query> = {
   'with feedback': countQuery(scope({ range: window }), conditionsOf(noted), null),
   'calls with feedback': preFilteredIdsQuery(scope(), noted.derivedFields, conditionsOf(noted).preFilters.slice(0, 1)),
   'in a queue, one of the calls': countQuery(scope({ keys: [{ startedUs: 1, id: 'a' }] }), conditionsOf(queued), null),
-  'odd parts': nonNativePartsQuery(scope({ range: window }), conditionsOf(input), 'start'),
-  'odd calls': nonNativeCallsQuery(scope({ range: window }), conditionsOf(column)),
-  'any odd document': anyNonNativeQuery(projectId, window),
-  'few light keys': headerKeysQuery(scope({ range: window }), conditionsOf(input), 1_001),
+  'parts with non-native JSON': nonNativePartsQuery(scope({ range: window }), conditionsOf(input), 'start'),
+  'calls with non-native JSON': nonNativeCallsQuery(scope({ range: window }), conditionsOf(column)),
+  'any non-native JSON': anyNonNativeQuery(projectId, window),
+  'few keys by columns': headerKeysQuery(scope({ range: window }), conditionsOf(input), 1_001),
   'sorted by an output': keysQuery(scope(), conditionsOf(roots), sorted.sort, { limit: null, offset: 0 }),
   'rows by key': rowsQuery(projectId, [{ startedUs: 1, id: 'a' }], select),
   'payloads, scattered': payloadQuery(projectId, [row('a', 1, 2)], ['inputs', 'output'], 'scattered'),
@@ -174,14 +174,14 @@ const queries: Record<string, Query> = {
   'those deleted meanwhile': deletedSinceQuery(projectId, ['a'], 7n),
 }
 
-it('is as checked in', async () => {
+it('the SQL of call queries is as checked in', async () => {
   const text = Object.entries(queries).map(
     ([name, { sql, params }]) => `-- ${name}\n-- ${JSON.stringify(params)}\n${sql.replace(/\n\s*/g, '\n')}\n`,
   )
   await expect(text.join('\n')).toMatchFileSnapshot('calls-read.sql')
 })
 
-it('puts the project first in every table it reads', () => {
+it('every statement of call queries puts the project first in every table it reads', () => {
   for (const { sql } of Object.values(queries)) {
     const tables = sql.match(
       /FROM callhouse\.(?!rollups)\w+(?: AS \w+)?(?: FINAL)? WHERE (?:\w+\.)?project_id = \{v\d+:String\}/g,

@@ -1,4 +1,4 @@
-// The SQL of reads that go by leaves as checked-in text, and which conditions do.
+// The SQL of reads by the field index as checked-in text, and which conditions go by it.
 import { describe, expect, it } from 'vitest'
 import { parseProjectId } from '../../services/core/ids.ts'
 import { sql } from '../../services/core/store/sql.ts'
@@ -41,7 +41,7 @@ const queries: Record<string, Query | null> = {
     [endsThatMatch(known({ $in: [field('output.n'), [{ $literal: 5 }]] })), endsInMinutes([60])],
     9,
   ),
-  'calls without leaves': dirtyCallsQuery(project, [60, 120], 9),
+  'calls that are not indexed yet': dirtyCallsQuery(project, [60, 120], 9),
   'first values': firstValuesQuery(project, place.path, { direction: 'desc', kind: 'number', parts, range, most: 9 }),
   'first of one value': tiedQuery(project, place.path, {
     ...{ kind: 'text', value: 'x', parts, range: open, direction: 'desc', limit: 9 },
@@ -49,15 +49,15 @@ const queries: Record<string, Query | null> = {
   'values of no order': withoutOrderQuery(project, place, parts, range, 9),
 }
 
-describe('SQL of leaves', () => {
+describe('the SQL of the field index', () => {
   it('is as checked in', async () => {
     const text = Object.entries(queries).map(([name, query]) => `-- ${name}: ${query?.name}\n${query?.sql}\n`)
     await expect(text.join('\n')).toMatchFileSnapshot('leaves.sql')
   })
 })
 
-describe('conditions', () => {
-  it('go by leaves when they name one field and need its value', () => {
+describe('conditions of a call query', () => {
+  it('go by the field index when they name one field and need its value', () => {
     for (const one of [
       compare('$eq', 'inputs.a', 5),
       { $or: [compare('$eq', 'inputs.a', 5), compare('$gt', 'inputs.b', 1)] },
