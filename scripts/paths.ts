@@ -40,12 +40,13 @@ export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
     freshness: absent,
     lock: absent,
     slots: absent,
+    rowPlaces: absent,
     service,
     web,
     providers: absent,
     logger: absent,
   }
-  return routesOf(role, deps)
+  return routesOf(role, deps).served
 }
 
 const sqlFiles = (folder: string): string[] =>

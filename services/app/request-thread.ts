@@ -10,23 +10,25 @@ import type { LongRequest, ThreadData } from '../core/threads/requests.ts'
 import { serveRequests } from '../core/threads/serve-requests.ts'
 import { openProviders } from '../inference/providers.ts'
 import type { Config } from './config.ts'
-import type { ServerRole } from './roles.ts'
+import { does, type ServerRole } from './roles.ts'
 import { routesOf } from './routes.ts'
 
 const { config, role, split, clock } = workerData as ThreadData<Config, ServerRole>
-const { maxJsonDepth } = config
 
 const ports = serveRequests(parentPort as Port, handle)
 // The main thread tells of a file that breaks.
 const providers = openProviders({ file: config.providersFile, onBroken() {}, onMended() {} }).current
-const routes = new Map(
-  routesOf(role, { ...ports, config, providers, split, clock: joinClock(clock) }).map((route) => [route.name, route]),
-)
+// Who applies the log runs evaluations, by all routes.
+const { all } = routesOf(does(role, 'apply') ? 'serve' : role, {
+  ...{ ...ports, config, providers, split, clock: joinClock(clock) },
+})
+const routes = new Map(all.map((route) => [route.name, route]))
 
 async function handle(request: LongRequest, bytes: Buffer, signal: AbortSignal): Promise<Reply> {
   const route = routes.get(request.route)
   if (route === undefined) throw new Error(`no route is named ${request.route}`)
   const { body } = route
+  const { maxJsonDepth } = request
   const holder = request.entry === undefined ? anonymous : holderOf(request.entry)
   const input = body.type === 'json' ? jsonInput(body, bytes, maxJsonDepth) : undefined
   const read = { input, body: { bytes, contentType: request.contentType } }

@@ -6,7 +6,7 @@ import { createOpObjects } from '../content/op-objects.ts'
 import type { Blobs } from '../core/blobs/blobs.ts'
 import type { Clock } from '../core/clock/clock.ts'
 import type { KeyedLock } from '../core/concurrency/keyed-lock.ts'
-import type { Slots } from '../core/concurrency/slots.ts'
+import type { Places, Slots } from '../core/concurrency/slots.ts'
 import { createInvoke, type Invoke } from '../core/http/invoke.ts'
 import type { Route } from '../core/http/route.ts'
 import type { Freshness } from '../core/log/freshness.ts'
@@ -14,13 +14,17 @@ import type { Log, RecordSplit } from '../core/log/log.ts'
 import type { Logger } from '../core/process/logger.ts'
 import { type OpenedStore, openedOnly, writtenOnce } from '../core/store/opened.ts'
 import type { Store } from '../core/store/store.ts'
+import type { RequestThreads } from '../core/threads/pool.ts'
+import { evaluationWork } from '../evaluation/evaluate-model/evaluate-model.ts'
 import { type EvaluationJobs, startEvaluationJobs } from '../evaluation/evaluate-model/jobs.ts'
 import { evaluateModelRoute } from '../evaluation/evaluate-model/routes.ts'
 import { createEnsureOps } from '../evaluation/objects/ops.ts'
 import { createEvaluationObjectRoutes } from '../evaluation/objects/routes.ts'
 import { createCalls } from '../evaluation/runs/calls.ts'
 import { createRunRoutes } from '../evaluation/runs/routes.ts'
+import { keepRoutes } from '../inference/keep-answer.ts'
 import type { Providers } from '../inference/providers.ts'
+import { createRecorder } from '../inference/record.ts'
 import { createInferenceRoutes } from '../inference/routes.ts'
 import { createAnnotationQueueWriteRoutes } from '../ingest/annotation-queues/routes.ts'
 import { createCallWriteRoutes } from '../ingest/calls/routes.ts'
@@ -75,12 +79,16 @@ export type RouteDeps = {
   freshness: Freshness
   lock: KeyedLock
   slots: Slots
+  /** For rows of evaluations. */
+  rowPlaces: Places
   providers: () => Providers
   logger: Pick<Logger, 'warn'>
   /** About the process itself; without it the routes that tell of it are left out. */
   service?: ServiceDeps
   /** The web page; without it, it is not served. */
   web?: { assets: Assets } & Omit<SessionRouteDeps, 'logger'>
+  /** Where long work of the server's own is done; without it it is done here. */
+  threads?: Pick<RequestThreads, 'run'>
 }
 
 /** Handlers read by what their requests have opened. */
@@ -153,36 +161,48 @@ const webRoutes = ({ web, logger }: Pick<RouteDeps, 'web' | 'logger'>): Route[] 
 
 /** Routes of the services that do work: what they need of the others they get through the port. */
 const workRoutes = (
-  { store, log, clock, freshness, lock, slots, config, providers, logger }: HandlerDeps,
+  { store, log, clock, freshness, lock, slots, rowPlaces, config, providers, logger }: HandlerDeps,
   invoke: Invoke,
-): Route[] => [
-  ...createInferenceRoutes({ invoke, config, providers, logger, slots }),
-  ...createEvaluationObjectRoutes({ invoke, log, clock }),
-  ...createRunRoutes({ invoke, freshness, clock, lock, ensureOps: createEnsureOps({ log, clock }), config }),
-  evaluateModelRoute({ log, clock, config }),
-  ...createTrainingRoutes({ store, log, clock, freshness }),
-]
+): Route[] => {
+  const ensureOps = createEnsureOps({ log, clock })
+  const calls = createCalls({ invoke, freshness, config })
+  return [
+    ...createInferenceRoutes({ invoke, config, providers, logger, slots }),
+    ...keepRoutes({ recorder: createRecorder({ invoke, logger }) }),
+    ...createEvaluationObjectRoutes({ invoke, log, clock }),
+    ...createRunRoutes({ invoke, freshness, clock, lock, ensureOps, config }),
+    evaluateModelRoute({ log, clock, config }),
+    evaluationWork({ invoke, freshness, clock, calls, ensureOps, rowPlaces }),
+    ...createTrainingRoutes({ store, log, clock, freshness }),
+  ]
+}
 
-export function routesOf(role: ServerRole, given: RouteDeps): Route[] {
+/** `all` that handlers and jobs of a process of the role work through, and what of it is `served`. */
+export function routesOf(role: ServerRole, given: RouteDeps): { served: Route[]; all: Route[] } {
   const deps: HandlerDeps = { ...given, store: openedOnly(given.store), log: writtenOnce(given.log) }
   const common = commonRoutes(deps)
-  if (!does(role, 'query')) return [...(does(role, 'ingest') ? ingestRoutes(deps) : []), ...common]
+  if (!does(role, 'query')) {
+    const served = [...(does(role, 'ingest') ? ingestRoutes(deps) : []), ...common]
+    return { served, all: served }
+  }
   // A server that only answers reads does not serve them, but its own work writes through them.
   const ingest = ingestRoutes(deps)
   const query = queryRoutes(deps)
-  const invoke = createInvoke({ routes: () => [...ingest, ...query, ...work], config: deps.config })
-  const work = workRoutes(deps, invoke)
-  return [...(does(role, 'ingest') ? ingest : []), ...query, ...work, ...common, ...webRoutes(deps)]
+  const { config, threads } = deps
+  const invoke = createInvoke({ routes: () => all, config, threads })
+  const all = [...ingest, ...query, ...workRoutes(deps, invoke), ...common, ...webRoutes(deps)]
+  const isServed = (route: Route) => route.isInner !== true && (does(role, 'ingest') || !ingest.includes(route))
+  return { served: all.filter(isServed), all }
 }
 
 /** Runs what /evaluations/evaluate_model asks for, by all routes of the product. */
 export function evaluationJobsOf(
-  { store, log, clock, freshness, config }: RouteDeps & { log: Log },
-  routes: readonly Route[],
+  { store, log, clock, config, threads }: RouteDeps & { log: Log },
+  all: readonly Route[],
   logger: Pick<Logger, 'info' | 'warn'>,
 ): EvaluationJobs {
-  const invoke = createInvoke({ routes: () => routes, config })
-  const calls = createCalls({ invoke, freshness, config })
-  const ensureOps = createEnsureOps({ log, clock })
-  return startEvaluationJobs({ store, log, clock, logger, invoke, freshness, calls, ensureOps })
+  return startEvaluationJobs({
+    ...{ store, log, clock, logger },
+    invoke: createInvoke({ routes: () => all, config, threads }),
+  })
 }

@@ -4,6 +4,7 @@ import { keepWordIndex } from '../content/word-index.ts'
 import { createClock } from '../core/clock/clock.ts'
 import { followClock } from '../core/clock/follow.ts'
 import { createKeyedLock } from '../core/concurrency/keyed-lock.ts'
+import { createPlaces } from '../core/concurrency/slots.ts'
 import { createApp, type HttpServer } from '../core/http/app.ts'
 import { openEndedSessions } from '../core/http/ended-sessions.ts'
 import { openKeys } from '../core/http/keys.ts'
@@ -23,7 +24,7 @@ import { packageVersion } from '../core/process/version.ts'
 import { createStoreMetrics } from '../core/store/metrics.ts'
 import { withReadLog } from '../core/store/read-log.ts'
 import type { Store } from '../core/store/store.ts'
-import type { EvaluationJobs } from '../evaluation/evaluate-model/jobs.ts'
+import { type EvaluationJobs, rowsAtOneTime } from '../evaluation/evaluate-model/jobs.ts'
 import { callSplitOf } from '../events/calls-writer.ts'
 import { openProviders } from '../inference/providers.ts'
 import { createSlots } from '../inference/slots.ts'
@@ -202,17 +203,27 @@ export async function startCallhouse(
     observeProcess(registry, { version, role, dataDir }, service.health)
     const split = callSplitOf(log)
     const slots = createSlots(config.inferenceConcurrency)
-    const ports = { log, store, blobs, freshness, logger, lock: createKeyedLock(), slots }
+    const rowPlaces = createPlaces(rowsAtOneTime)
+    const ports = { log, store, blobs, freshness, logger, lock: createKeyedLock(), slots, rowPlaces }
     const masterKey = openMasterKey(config, { mayMake: !hasSharedLog(config) })
     const sessions = createSessions({ keys, masterKey, ended: openEndedSessions(dataDir), config })
     const assets = config.page ? openAssets(builtPage) : undefined
     const web = assets && { assets, sessions, keys, server: { version, config } }
-    const routeDeps = { ...ports, config, providers: providers.current, split, clock, service, ...(web && { web }) }
-    const routes = routesOf(role, routeDeps)
     const threads = startRequestThreads({ config, role, split, clock }, ports, registry)
     open.push({ name: 'threads', limitMs: 5_000, close: threads.close })
+    const routeDeps = {
+      ...ports,
+      config,
+      providers: providers.current,
+      split,
+      clock,
+      service,
+      threads,
+      ...(web && { web }),
+    }
+    const { served: routes, all } = routesOf(role, routeDeps)
     if (does(role, 'apply') && config.evaluateDispatch) {
-      jobs = evaluationJobsOf(routeDeps, does(role, 'query') ? routes : routesOf('serve', routeDeps), logger)
+      jobs = evaluationJobsOf(routeDeps, does(role, 'query') ? all : routesOf('serve', routeDeps).all, logger)
       open.push({ name: 'evaluations', limitMs: 10_000, close: jobs.stop })
     }
     const page = assets && does(role, 'query') && { notFoundPage: createNotFoundPage(assets) }

@@ -34,8 +34,6 @@ export type Aggregate = {
   add(chunk: unknown, length: number): void
   /** Usage of the last chunk that has one. */
   usage(): unknown
-  /** True when a choice came to its end. */
-  isFinished(): boolean
   /** The completion; null when no chunk came. */
   result(model: string | undefined): Json | null
 }
@@ -82,17 +80,13 @@ export function createAggregate(maxLength: number): Aggregate {
   let usage: unknown
   let left = maxLength
   let isEmpty = true
-  let isFinished = false
 
   function addChoice(sent: unknown, place: number): void {
     if (!isObject(sent)) return
     const index = typeof sent.index === 'number' ? sent.index : place
     const choice = choices.get(index) ?? newChoice()
     choices.set(index, choice)
-    if (sent.finish_reason !== undefined && sent.finish_reason !== null) {
-      choice.finishReason = sent.finish_reason
-      isFinished = true
-    }
+    if (sent.finish_reason !== undefined && sent.finish_reason !== null) choice.finishReason = sent.finish_reason
     const delta = isObject(sent.delta) ? sent.delta : {}
     if (left < 0) return
     if (typeof delta.content === 'string') choice.content.push(delta.content)
@@ -117,7 +111,6 @@ export function createAggregate(maxLength: number): Aggregate {
       for (const [place, sent] of listOf(chunk.choices).entries()) addChoice(sent, place)
     },
     usage: () => usage,
-    isFinished: () => isFinished,
     result(model) {
       if (isEmpty) return null
       const listed = [...choices].sort(([a], [b]) => a - b)

@@ -1,10 +1,8 @@
 // What a provider's refusal, failure or success becomes for the client.
 import { Fault, type FaultStatus } from '../core/http/errors.ts'
-import { stringifyLossless } from '../core/json/lossless.ts'
 import { inferenceFault } from './errors.ts'
-import { jsonBody, objectText } from './json-body.ts'
 import { scrub } from './secrets.ts'
-import { UpstreamFailure } from './upstream.ts'
+import { type UpstreamAnswer, UpstreamFailure } from './upstream.ts'
 
 type Json = Record<string, unknown>
 
@@ -40,8 +38,7 @@ export function toldBy(value: unknown, secrets: readonly string[]): Told | undef
 
 const retryAfterForm = /^[\w ,:-]{1,64}$/
 
-/** The fault for an answer that is not 2xx. */
-export function refusal(
+function refusal(
   provider: string,
   answer: { status: number; header(name: string): string | undefined },
   body: Buffer,
@@ -69,6 +66,14 @@ export function refusal(
   })
 }
 
+const maxRefusalBytes = 64 * 1024
+
+/** The fault for an answer that is not 2xx; of one that is long the text is not read. */
+export async function refusalOf(provider: string, answer: UpstreamAnswer, secrets: readonly string[]): Promise<Fault> {
+  const body = await answer.bytes(maxRefusalBytes).catch(() => Buffer.alloc(0))
+  return refusal(provider, answer, body, secrets)
+}
+
 const failureStatus = {
   timeout: 504,
   unreachable: 502,
@@ -88,19 +93,3 @@ export function failureFault(error: unknown): unknown {
 /** Text of an error for a trace. */
 export const exceptionOf = (error: unknown): string =>
   error instanceof Fault || error instanceof UpstreamFailure ? error.message : 'Internal server error'
-
-/** The completion with the members that every one has; its very bytes when none is missing. */
-export function filledIn(bytes: Buffer, value: unknown, missing: { id: string; model: string }): Buffer {
-  if (!isObject(value)) return bytes
-  const defaults: [string, unknown][] = [
-    ['id', missing.id],
-    ['object', 'chat.completion'],
-    ['created', Math.floor(Date.now() / 1000)],
-    ['model', missing.model],
-  ]
-  const absent = defaults.filter(([name]) => value[name] === undefined || value[name] === null)
-  if (absent.length === 0) return bytes
-  const { members } = jsonBody(bytes.toString())
-  for (const [name, filling] of absent) members.set(name, stringifyLossless(filling))
-  return Buffer.from(objectText(members))
-}

@@ -1,11 +1,14 @@
 // One inference request from its body to the provider's answer: prompt, template, routing, the call and its trace.
 import { Fault } from '../core/http/errors.ts'
-import type { InvokeCaller } from '../core/http/invoke.ts'
-import { parseLossless, stringifyLossless } from '../core/json/lossless.ts'
+import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
+import { mostBytesHere } from '../core/http/long-requests.ts'
+import { parseLossless } from '../core/json/lossless.ts'
 import { createAggregate } from './aggregate.ts'
-import { exceptionOf, failureFault, refusal, toldBy } from './answers.ts'
-import { errorObject, inferenceFault } from './errors.ts'
-import type { CallEnd, CallHead, Recorder } from './record.ts'
+import { exceptionOf, failureFault, refusalOf } from './answers.ts'
+import { type ChunkFacts, createKeptChunks, type ErrorObject, factsOf, maxTracedLength } from './chunks.ts'
+import { inferenceFault } from './errors.ts'
+import { type Answered, keepAnswer, keepChunks, longFacts, malformedChunk, seenIn } from './keep-answer.ts'
+import type { CallHead, Recorder } from './record.ts'
 import { eventText, readEvents } from './stream.ts'
 import type { Target } from './target.ts'
 import { type Upstream, type UpstreamAnswer, UpstreamFailure } from './upstream.ts'
@@ -24,6 +27,9 @@ export type Outgoing = {
   wantsUsage: boolean
   /** Chunks are those of chat completions; other streams go on as they are. */
   isChat: boolean
+  /** What a whole completion must have; undefined = it goes on as it came. */
+  missing: Answered['missing']
+  around: Answered['around']
   /** Null = not traced. */
   head: CallHead | null
   secrets: readonly string[]
@@ -32,55 +38,38 @@ export type Outgoing = {
   onEnd(): void
 }
 
-type ErrorObject = ReturnType<typeof errorObject>
-
 /** A chunk as the provider wrote it, or the error that ended the stream. */
 export type StreamItem = { chunk: string } | { error: ErrorObject; status: number }
 
 export type Outcome =
-  | { kind: 'whole'; bytes: Buffer; value: unknown }
+  | { kind: 'whole'; bytes: Buffer }
   | { kind: 'chunks'; items: AsyncGenerator<StreamItem> }
   | { kind: 'raw'; pieces: AsyncGenerator<Buffer>; contentType: string }
 
-export type CompleteDeps = { upstream: Upstream; recorder: Recorder }
+export type CompleteDeps = { upstream: Upstream; recorder: Recorder; invoke: Pick<Invoke, 'answer' | 'json'> }
 
 const maxAnswerBytes = 64 * 1024 * 1024
-const maxRefusalBytes = 64 * 1024
-/** Characters of a streamed answer that its trace keeps. */
-const maxTracedLength = 16 * 1024 * 1024
 
 const goneText = 'client disconnected'
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
-type Seen = { output: string; usage: unknown; model: unknown }
+/** How far an answer has come: what its call tells of it, or chunks that have yet to be put together. */
+type Seen = ReturnType<typeof seenIn> | { chunks(): Promise<Buffer> }
 
-const nothingSeen: Seen = { output: 'null', usage: undefined, model: undefined }
-
-const usageOf = (value: unknown): unknown =>
-  typeof value === 'object' && value !== null ? (value as { usage?: unknown }).usage : undefined
-
-/** What was seen as texts. Values that are nested too deep to be written are left out: recording fails no request. */
-function writable(seen: () => Seen, asked: string | undefined): Pick<CallEnd, 'output' | 'usage'> {
-  try {
-    const { output, usage: counts, model: told } = seen()
-    if (typeof counts !== 'object' || counts === null) return { output, usage: undefined }
-    const model = asked ?? (typeof told === 'string' ? told : '')
-    return { output, usage: { model, text: stringifyLossless(counts) } }
-  } catch {
-    return { output: 'null', usage: undefined }
-  }
-}
+const nothingSeen: Seen = { output: 'null', usage: undefined }
 
 type Ending = {
   /** Tells how far the answer has come. */
   watch(seen: () => Seen): void
   /** Writes the call and frees what the request held. Only the first time counts. */
   end(exception?: string): Promise<void>
+  /** The answer is whole: the work records it, whatever the client does. When it fails the end is still to come. */
+  endBy<T>(work: () => Promise<T>): Promise<T>
 }
 
 /** The end of a request, whichever comes first: that of the answer, a failure, or the client's. */
-function createEnding({ recorder }: CompleteDeps, out: Outgoing, startedMs: number): Ending {
+function createEnding(deps: CompleteDeps, out: Outgoing, answered: Answered): Ending {
   const { signal } = out.as
   let seen: () => Seen = () => nothingSeen
   let ended: Promise<void> | undefined
@@ -89,9 +78,11 @@ function createEnding({ recorder }: CompleteDeps, out: Outgoing, startedMs: numb
   async function write(exception: string | undefined): Promise<void> {
     signal.removeEventListener('abort', onGone)
     out.onEnd()
-    if (out.head === null) return
-    const { output, usage } = writable(seen, out.model)
-    await recorder.record(out.head, { startedMs, endedMs: Date.now(), output, usage, exception }, out.as)
+    if (answered.head === null) return
+    const about = { startedMs: answered.startedMs, endedMs: Date.now(), exception }
+    const found = seen()
+    if ('chunks' in found) await keepChunks(deps, answered, about, await found.chunks(), out.as)
+    else await deps.recorder.record(answered.head, { ...about, ...found }, out.as)
   }
   function end(exception?: string): Promise<void> {
     ended ??= write(exception)
@@ -103,56 +94,58 @@ function createEnding({ recorder }: CompleteDeps, out: Outgoing, startedMs: numb
       seen = next
     },
     end,
+    async endBy(work) {
+      signal.removeEventListener('abort', onGone)
+      const made = await work()
+      ended ??= Promise.resolve()
+      out.onEnd()
+      return made
+    },
   }
-}
-
-/** The error that a provider sent instead of a chunk. */
-function errorIn(chunk: unknown, out: Outgoing): StreamItem | undefined {
-  const error = typeof chunk === 'object' && chunk !== null ? (chunk as { error?: unknown }).error : undefined
-  if (error === undefined || error === null) return undefined
-  const told = toldBy({ error }, out.secrets)
-  const code = (error as { code?: unknown }).code
-  const status = typeof code === 'number' && code >= 400 && code < 600 ? code : 502
-  const details = { code: told?.code ?? null, param: told?.param ?? null }
-  const made = errorObject(502, told?.message ?? 'The provider failed', details)
-  return { status, error: told?.type === undefined ? made : { ...made, type: told.type } }
 }
 
 function chunkOf(data: string): unknown {
   try {
     return parseLossless(data)
   } catch {
-    throw new UpstreamFailure('broken', 'The provider sent a malformed chunk')
+    throw malformedChunk()
   }
 }
 
-const isUsageOnly = (chunk: unknown): boolean => {
-  if (typeof chunk !== 'object' || chunk === null) return false
-  const { choices, usage } = chunk as { choices?: unknown; usage?: unknown }
-  return Array.isArray(choices) && choices.length === 0 && typeof usage === 'object' && usage !== null
-}
-
-async function* chunkItems(answer: UpstreamAnswer, out: Outgoing, ending: Ending): AsyncGenerator<StreamItem> {
+async function* chunkItems(
+  deps: CompleteDeps,
+  answer: UpstreamAnswer,
+  out: Outgoing,
+  ending: Ending,
+): AsyncGenerator<StreamItem> {
   const aggregate = createAggregate(maxTracedLength)
-  ending.watch(() => {
-    const result = aggregate.result(out.target.model)
-    const output = result === null ? 'null' : stringifyLossless(result)
-    return { output, usage: aggregate.usage(), model: result?.model }
-  })
+  const kept = createKeptChunks()
+  const areFew = () => kept.bytes() <= mostBytesHere
+  ending.watch(() => (areFew() ? seenIn(aggregate, out.target.model, out.model) : { chunks: kept.all }))
   let exception: string | undefined = goneText
   let failed: StreamItem | undefined
   try {
     let isDone = false
+    let isFinished = false
     for await (const data of readEvents(answer.pieces())) {
       isDone = data === '[DONE]'
       if (isDone) break
-      const chunk = chunkOf(data)
-      failed = errorIn(chunk, out)
+      let facts: ChunkFacts
+      if (data.length > mostBytesHere) {
+        facts = await longFacts(deps, data, out.secrets, out.as)
+        kept.add(data, facts)
+      } else {
+        const chunk = chunkOf(data)
+        facts = factsOf(chunk, out.secrets)
+        if (facts.failed === undefined) kept.add(data, facts)
+        if (facts.failed === undefined && areFew()) aggregate.add(chunk, data.length)
+      }
+      failed = facts.failed
       if (failed !== undefined) break
-      aggregate.add(chunk, data.length)
-      if (out.wantsUsage || !isUsageOnly(chunk)) yield { chunk: data }
+      isFinished ||= facts.isFinished
+      if (out.wantsUsage || !facts.isUsageOnly) yield { chunk: data }
     }
-    if (!isDone && failed === undefined && !aggregate.isFinished())
+    if (!isDone && failed === undefined && !isFinished)
       throw new UpstreamFailure('broken', 'The provider ended the stream early')
     exception = undefined
   } catch (error) {
@@ -183,16 +176,18 @@ async function* rawPieces(answer: UpstreamAnswer, ending: Ending): AsyncGenerato
   }
 }
 
-async function outcomeOf(answer: UpstreamAnswer, out: Outgoing, ending: Ending): Promise<Outcome> {
+async function outcomeOf(
+  deps: CompleteDeps,
+  answer: UpstreamAnswer,
+  out: Outgoing,
+  { ending, answered }: { ending: Ending; answered: Answered },
+): Promise<Outcome> {
   const { provider } = out.target
-  if (!isSuccess(answer.status)) {
-    const body = await answer.bytes(maxRefusalBytes).catch(() => Buffer.alloc(0))
-    throw refusal(provider, answer, body, out.secrets)
-  }
+  if (!isSuccess(answer.status)) throw await refusalOf(provider, answer, out.secrets)
   const type = (answer.header('content-type') ?? '').toLowerCase()
   const isEvents = type.startsWith('text/event-stream')
   if (out.isStream && isEvents) {
-    if (out.isChat) return { kind: 'chunks', items: chunkItems(answer, out, ending) }
+    if (out.isChat) return { kind: 'chunks', items: chunkItems(deps, answer, out, ending) }
     return { kind: 'raw', pieces: rawPieces(answer, ending), contentType: 'text/event-stream' }
   }
   if (out.isStream && out.isChat) {
@@ -200,16 +195,7 @@ async function outcomeOf(answer: UpstreamAnswer, out: Outgoing, ending: Ending):
     throw inferenceFault(502, 'The provider did not answer with a stream', { code: 'provider_failed' })
   }
   const bytes = await answer.bytes(maxAnswerBytes)
-  let value: unknown
-  try {
-    value = parseLossless(bytes.toString())
-  } catch {
-    throw inferenceFault(502, 'The answer of the provider is not JSON', { code: 'provider_failed' })
-  }
-  const model = (value as { model?: unknown } | null)?.model
-  ending.watch(() => ({ output: bytes.toString(), usage: usageOf(value), model }))
-  await ending.end()
-  return { kind: 'whole', bytes, value }
+  return { kind: 'whole', bytes: await ending.endBy(() => keepAnswer(deps, answered, bytes, out.as)) }
 }
 
 /**
@@ -217,8 +203,9 @@ async function outcomeOf(answer: UpstreamAnswer, out: Outgoing, ending: Ending):
  * @throws Fault for refusals and failures before the first byte of an answer
  */
 export async function complete(deps: CompleteDeps, out: Outgoing): Promise<Outcome> {
-  const { target, as } = out
-  const ending = createEnding(deps, out, Date.now())
+  const { target, as, head, model, missing, around } = out
+  const answered: Answered = { head, startedMs: Date.now(), model, providerModel: target.model, missing, around }
+  const ending = createEnding(deps, out, answered)
   try {
     const answer = await deps.upstream.send({
       ...{ method: 'POST', url: target.url(out.path), body: out.body, isTrusted: target.isTrusted },
@@ -230,7 +217,7 @@ export async function complete(deps: CompleteDeps, out: Outgoing): Promise<Outco
       },
       ...{ timeoutMs: out.timeoutMs, signal: as.signal },
     })
-    return await outcomeOf(answer, out, ending)
+    return await outcomeOf(deps, answer, out, { ending, answered })
   } catch (error) {
     const fault = failureFault(error)
     await ending.end(exceptionOf(error))

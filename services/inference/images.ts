@@ -2,13 +2,18 @@
 import { createHash } from 'node:crypto'
 import type { z } from 'zod'
 import { imageCreateRequest, imageCreateResponse } from '../../schemas/images.ts'
+import { namesOf } from '../content/json-scan.ts'
 import { extensionOf, sniffMime } from '../content/media-types.ts'
 import { Fault } from '../core/http/errors.ts'
 import type { InvokeCaller } from '../core/http/invoke.ts'
 import { baseUrlFault } from '../core/http/public-url.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
-import { isRawNumber, parseLossless, stringifyLossless } from '../core/json/lossless.ts'
-import { failureFault, refusal } from './answers.ts'
+import { items as itemsOf, members } from '../core/json/canonical.ts'
+import { isRawNumber } from '../core/json/lossless.ts'
+import { hasRoom, noRoom } from '../core/memory/heap-room.ts'
+import { answerMembers } from './answer-members.ts'
+import { failureFault, refusalOf } from './answers.ts'
+import { type Members, memberValue, objectText } from './json-body.ts'
 import { resolveTarget } from './resolve.ts'
 import type { RunDeps } from './run.ts'
 import type { Target } from './target.ts'
@@ -58,6 +63,23 @@ function usageOf(sent: unknown): Record<'prompt_tokens' | 'completion_tokens' | 
   }
 }
 
+/** Heap for a byte of an answer: its text, and parts of it. */
+const heapPerByte = 4
+const noNames = namesOf()
+
+/** Members of the answer, as texts: images are megabytes of them. */
+function membersOf(bytes: Buffer): Members {
+  if (!hasRoom(bytes.length * heapPerByte)) throw noRoom()
+  let found: Members | null = null
+  try {
+    found = members(answerMembers(bytes, noNames).bytes.toString())
+  } catch {
+    // The same as another value.
+  }
+  if (found === null) throw new Fault(502, { reason: 'The provider answered no JSON object' })
+  return found
+}
+
 /** The provider's answer. @throws Fault */
 async function generate({ upstream }: RunDeps, target: Target, inputs: Request['inputs'], signal: AbortSignal) {
   const answer = await upstream.send({
@@ -68,16 +90,8 @@ async function generate({ upstream }: RunDeps, target: Target, inputs: Request['
     },
     body: JSON.stringify(imageRequest(inputs, target)),
   })
-  const bytes = await answer.bytes(maxAnswerBytes)
-  if (answer.status < 200 || answer.status > 299) throw refusal(target.provider, answer, bytes, target.secrets)
-  let value: unknown
-  try {
-    value = parseLossless(bytes.toString())
-  } catch {
-    value = undefined
-  }
-  if (!isObject(value)) throw new Fault(502, { reason: 'The provider answered no JSON object' })
-  return value
+  if (answer.status < 200 || answer.status > 299) throw await refusalOf(target.provider, answer, target.secrets)
+  return membersOf(await answer.bytes(maxAnswerBytes))
 }
 
 const whyNot: Record<UpstreamFailure['kind'], string> = {
@@ -142,16 +156,25 @@ async function contentOf(storing: Storing, bytes: Buffer): Promise<Json> {
   }
 }
 
-/** The item with its image stored; as it came, and why, when that is not possible. */
-async function stored(storing: Storing, item: unknown): Promise<{ item: unknown; error?: string }> {
-  if (!isObject(item)) return { item }
-  const { url, b64_json: base64 } = item
+/** A JSON text's string; undefined when it is none or empty. Base64 has no escapes but those of slashes. */
+function stringIn(text: string | undefined): string | undefined {
+  if (text === undefined || !text.startsWith('"') || text === '""') return undefined
+  return text.includes('\\') ? JSON.parse(text) : text.slice(1, -1)
+}
+
+/** The item's text with its image stored; as it came, and why, when that is not possible. */
+async function stored(storing: Storing, item: string): Promise<{ item: string; error?: string }> {
+  const found = members(item)
+  if (found === null) return { item }
+  const url = stringIn(found.get('url'))
+  const base64 = stringIn(found.get('b64_json'))
   const { deps, as } = storing
+  const withContent = async (name: string, bytes: Buffer) => ({
+    item: objectText(found.set(name, JSON.stringify(await contentOf(storing, bytes)))),
+  })
   try {
-    if (typeof url === 'string' && url !== '')
-      return { item: { ...item, url: await contentOf(storing, await fetched(deps, url, as.signal)) } }
-    if (typeof base64 === 'string' && base64 !== '')
-      return { item: { ...item, b64_json: await contentOf(storing, Buffer.from(base64, 'base64')) } }
+    if (url !== undefined) return await withContent('url', await fetched(deps, url, as.signal))
+    if (base64 !== undefined) return await withContent('b64_json', Buffer.from(base64, 'base64'))
     return { item }
   } catch (error) {
     as.signal.throwIfAborted()
@@ -178,17 +201,14 @@ async function create(deps: RunDeps, context: RouteContext<Request>) {
     const answer = await generate(deps, target, input.inputs, signal)
     const endedMs = Date.now()
     const storing = { deps, projectId, as }
-    const images = await Promise.all(
-      (Array.isArray(answer.data) ? answer.data : []).map((item) => stored(storing, item)),
-    )
+    const data = itemsOf(answer.get('data') ?? 'null')
+    const images = await Promise.all((data ?? []).map((item) => stored(storing, item)))
     const error = images.find((image) => image.error !== undefined)?.error
-    const usage = usageOf(answer.usage)
-    const response = stringifyLossless({
-      ...answer,
-      ...(Array.isArray(answer.data) ? { data: images.map(({ item }) => item) } : {}),
-      ...{ model, usage },
-      ...(error === undefined ? {} : { error }),
-    })
+    const usage = usageOf(memberValue(answer, 'usage'))
+    if (data !== null) answer.set('data', `[${images.map(({ item }) => item).join(',')}]`)
+    answer.set('model', JSON.stringify(model)).set('usage', JSON.stringify(usage))
+    if (error !== undefined) answer.set('error', JSON.stringify(error))
+    const response = objectText(answer)
     const id = input.track_llm_call ? deps.recorder.newId() : null
     if (id !== null) {
       const inputs = JSON.stringify({ model, prompt: input.inputs.prompt, n: input.inputs.n ?? null })
@@ -223,5 +243,7 @@ export const imageRoute = (deps: RunDeps): Route =>
     topics: ['calls', 'files'],
     tables: ['objects', 'object_events', 'object_labels'],
     limitsItself: true,
+    // Images are megabytes.
+    isLong: true,
     handle: (context) => create(deps, context),
   })

@@ -1,5 +1,7 @@
 // Lists of models: the default engine's, those of routers, and all that a project may use.
 import type { InvokeCaller } from '../core/http/invoke.ts'
+import { mostBytesHere } from '../core/http/long-requests.ts'
+import { moveWork } from '../core/http/projects.ts'
 import { listObjects } from './objects.ts'
 import type { Providers } from './providers.ts'
 import type { Secrets } from './secrets.ts'
@@ -37,17 +39,20 @@ export function modelsOf(bytes: Buffer, owner: string): Model[] {
   })
 }
 
+/** As it came, until it is read. */
+type Listed = { bytes: Buffer } | { models: Model[] }
+
 export type EngineModelsDeps = {
   upstream: Upstream
   config: { engineUrl: string | undefined; engineKey: string }
 }
 
 export function createEngineModels({ upstream, config }: EngineModelsDeps): EngineModels {
-  let kept: Promise<Model[]> | undefined
+  let kept: Promise<Listed> | undefined
   let until = 0
   const { engineUrl, engineKey } = config
 
-  async function ask(): Promise<Model[]> {
+  async function ask(): Promise<Listed> {
     try {
       const answer = await upstream.send({
         ...{ method: 'GET', url: `${(engineUrl as string).replace(/\/+$/, '')}/models`, isTrusted: true },
@@ -57,12 +62,12 @@ export function createEngineModels({ upstream, config }: EngineModelsDeps): Engi
         signal: new AbortController().signal,
       })
       const bytes = await answer.bytes(maxListBytes)
-      if (answer.status === 200) return modelsOf(bytes, 'engine')
+      if (answer.status === 200) return { bytes }
     } catch {
       // Counted as an engine without models until it is asked again.
     }
     until = Math.min(until, Date.now() + failureKeptMs)
-    return []
+    return { models: [] }
   }
 
   return {
@@ -72,7 +77,13 @@ export function createEngineModels({ upstream, config }: EngineModelsDeps): Engi
         until = Date.now() + keptMs
         kept = ask()
       }
-      return kept
+      const listed = await kept
+      if ('models' in listed) return listed.models
+      // Each thread has its own list.
+      if (listed.bytes.length > mostBytesHere) moveWork()
+      const models = modelsOf(listed.bytes, 'engine')
+      kept = Promise.resolve({ models })
+      return models
     },
   }
 }

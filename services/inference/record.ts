@@ -24,7 +24,7 @@ export type CallEnd = {
   startedMs: number
   endedMs: number
   /** JSON text. */
-  output: string
+  output: string | Buffer
   /** Model name and JSON text of its usage. */
   usage: { model: string; text: string } | undefined
   exception: string | undefined
@@ -61,9 +61,28 @@ export type Recorder = {
   newId(): string
   /** Stores the call. Resolves when it is stored, or soon anyway; never rejects. */
   record(head: CallHead, end: CallEnd, as: InvokeCaller): Promise<void>
+  /** Waits in the same way for a call that is stored elsewhere. */
+  waitFor(callId: string, storing: Promise<unknown>, as: InvokeCaller): Promise<void>
 }
 
 export function createRecorder({ invoke, logger }: RecordDeps): Recorder {
+  async function waitFor(call: string, storing: Promise<unknown>, { requestId }: InvokeCaller): Promise<void> {
+    const stored = storing.then(
+      () => undefined,
+      (error: unknown) => {
+        // Its text may quote what was sent.
+        const name = error instanceof Error ? error.constructor.name : typeof error
+        logger.warn({ request: requestId, call, error: name }, 'an inference request was not recorded')
+      },
+    )
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, waitMs)
+    })
+    await Promise.race([stored, late])
+    clearTimeout(timer)
+  }
+
   return {
     newId: () => orderedUuidv7(),
     async record(head, end, as) {
@@ -74,25 +93,16 @@ export function createRecorder({ invoke, logger }: RecordDeps): Recorder {
         ...{ attributes: {}, exception: end.exception },
       }
       const usage = end.usage && `"usage":${objectText([[end.usage.model, end.usage.text]])}`
-      const payloads = `"inputs":${head.inputs},"output":${end.output},"summary":{${usage ?? ''}}`
-      const body = Buffer.from(`{"batch":[${JSON.stringify(light).slice(0, -1)},${payloads}}]}`)
+      const body = Buffer.concat([
+        Buffer.from(`{"batch":[${JSON.stringify(light).slice(0, -1)},"inputs":${head.inputs},"output":`),
+        typeof end.output === 'string' ? Buffer.from(end.output) : end.output,
+        Buffer.from(`,"summary":{${usage ?? ''}}}]}`),
+      ])
       const [entity = '', project = ''] = projectId.split('/')
       // Not the request's signal: what was begun is recorded even when the client is gone.
       const by = { caller: as.caller, signal: AbortSignal.timeout(limitMs), requestId: as.requestId ?? '' }
-      const stored = invoke.answer('calls.complete', body, by, { entity, project }).then(
-        () => undefined,
-        (error: unknown) => {
-          // Its text may quote what was sent.
-          const name = error instanceof Error ? error.constructor.name : typeof error
-          logger.warn({ request: as.requestId, call: id, error: name }, 'an inference request was not recorded')
-        },
-      )
-      let timer: NodeJS.Timeout | undefined
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, waitMs)
-      })
-      await Promise.race([stored, late])
-      clearTimeout(timer)
+      await waitFor(id, invoke.answer('calls.complete', body, by, { entity, project }), as)
     },
+    waitFor,
   }
 }

@@ -26,18 +26,12 @@ async function* begunWith(first: IteratorResult<Buffer>, rest: AsyncGenerator<Bu
   }
 }
 
-/**
- * @param fill completes a whole answer
- * @throws Fault when a stream fails before its first chunk
- */
-export async function replyOf(
-  { outcome, callId }: Ran,
-  fill = (bytes: Buffer, _value: unknown) => bytes,
-): Promise<Reply> {
+/** @throws Fault when a stream fails before its first chunk */
+export async function replyOf({ outcome, callId }: Ran): Promise<Reply> {
   const about: Record<string, string> = callId === undefined ? {} : { 'X-Call-Id': callId }
   switch (outcome.kind) {
     case 'whole':
-      return { jsonText: fill(outcome.bytes, outcome.value), headers: about }
+      return { jsonText: outcome.bytes, headers: about }
     case 'raw': {
       const first = await outcome.pieces.next()
       const headers = { ...about, ...streamHeaders }

@@ -14,7 +14,7 @@ import { checkedBody } from '../core/http/details.ts'
 import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import type { Logger } from '../core/process/logger.ts'
-import { failureFault, filledIn, refusal } from './answers.ts'
+import { failureFault, refusalOf } from './answers.ts'
 import { chatEdits, checkChatRequest } from './chat-request.ts'
 import { isEnginePath } from './engine-paths.ts'
 import { asInferenceFault, inferenceFault } from './errors.ts'
@@ -82,9 +82,8 @@ async function get({ upstream }: RunDeps, target: Target, path: string, signal: 
       ...{ method: 'GET', url: target.url(path), isTrusted: true, timeoutMs: getTimeoutMs, signal },
       headers: { accept: 'application/json', ...target.headers, 'accept-encoding': 'identity' },
     })
-    const bytes = await answer.bytes(maxGetBytes)
-    if (answer.status < 200 || answer.status > 299) throw refusal(target.provider, answer, bytes, target.secrets)
-    return { bytes, contentType: answer.header('content-type') ?? 'application/json' }
+    if (answer.status < 200 || answer.status > 299) throw await refusalOf(target.provider, answer, target.secrets)
+    return { bytes: await answer.bytes(maxGetBytes), contentType: answer.header('content-type') ?? 'application/json' }
   } catch (error) {
     throw failureFault(error)
   }
@@ -106,9 +105,9 @@ async function runChat(deps: RunDeps, context: Context<ChatCompletionRequest>) {
     parts: { credentials: undefined, headers: {}, secrets: [] },
     edits: new Map([...withoutTracing(), ...chatEdits(request, body.members)]),
     wantsUsage: request.stream_options ? request.stream_options.include_usage !== false : false,
+    missing: { id: `chatcmpl-${request.request_id ?? context.requestId}`, model: model ?? 'default' },
   })
-  const missing = { id: `chatcmpl-${request.request_id ?? context.requestId}`, model: model ?? 'default' }
-  return replyOf(ran, (bytes, value) => filledIn(bytes, value, missing))
+  return replyOf(ran)
 }
 
 async function passOn(deps: RunDeps, context: Context) {
@@ -239,6 +238,7 @@ export function createInferenceRoutes({ invoke, config, providers, logger, slots
       body: { type: 'none' },
       response: modelListResponse,
       tables: [],
+      isLong: true,
       faultAs: asInferenceFault,
       handle: (context) => readRouter(deps, context),
     }),

@@ -5,6 +5,7 @@ import { Fault } from '../core/http/errors.ts'
 import type { InvokeCaller } from '../core/http/invoke.ts'
 import { type CompleteDeps, complete, type Outcome } from './complete.ts'
 import { type Edits, edited, type JsonBody } from './json-body.ts'
+import type { Answered } from './keep-answer.ts'
 import { type CredentialParts, messagesText, type Tracing, timeoutOf, withUsage } from './prepare.ts'
 import { recordedInputs } from './record.ts'
 import { resolveTarget } from './resolve.ts'
@@ -33,6 +34,10 @@ export type Asked = {
   /** Changes of the route's own. */
   edits: Edits
   wantsUsage: boolean
+  /** What a whole completion must have; absent: it goes on as it came. */
+  missing?: Answered['missing']
+  /** What the client gets around a whole answer. */
+  around?(callId: string | undefined): Answered['around']
   /** Where it goes when that is not for the model's name to say. */
   target?: Target
 }
@@ -86,7 +91,13 @@ export async function run(deps: RunDeps, asked: Asked): Promise<Ran> {
     const outcome = await complete(deps, {
       ...{ target, body, head, as, path: operation.path, headers: parts.headers, model: asked.model },
       ...{ timeoutMs: timeoutOf(request.timeout), isStream: request.stream === true, isChat: operation.isChat },
-      ...{ wantsUsage: asked.wantsUsage, secrets: [...target.secrets, ...parts.secrets], onEnd: free },
+      ...{
+        wantsUsage: asked.wantsUsage,
+        missing: asked.missing,
+        around: asked.around?.(callId),
+        onEnd: free,
+        secrets: [...target.secrets, ...parts.secrets],
+      },
     })
     return { outcome, callId, target }
   } catch (error) {

@@ -16,6 +16,9 @@ const operation: Operation = { path: 'chat/completions', opName: 'weave.completi
 /** Which call tells of a request, as SDKs read it. */
 type Meta = Record<'weave_call_id' | 'span_id' | 'trace_id' | 'conversation_id', string | null>
 
+/** What stands behind the response. */
+const afterIt = (meta: Meta): string => `,${JSON.stringify(meta).slice(1)}`
+
 type Begun = { meta: Meta; ran: Ran } | { meta: Meta; error: Fault }
 
 /** Runs the request; what a provider or its settings refuse is no error of the route. */
@@ -34,6 +37,7 @@ async function begin(deps: RunDeps, context: Context, isStream: boolean): Promis
   try {
     const ran = await run(deps, {
       ...{ operation, projectId, body, request, model: request.model, tracing, wantsUsage: true },
+      around: (callId) => ({ before: '{"response":', after: afterIt(metaOf(callId)) }),
       as: { caller, signal, requestId, freshness: context },
       parts: credentialParts(request),
       edits: new Map([...withoutService(true), ...nullEdits(body), ['stream', isStream ? 'true' : undefined]]),
@@ -47,15 +51,14 @@ async function begin(deps: RunDeps, context: Context, isStream: boolean): Promis
 
 async function create(deps: RunDeps, context: Context) {
   const begun = await begin(deps, context, false)
-  const meta = JSON.stringify(begun.meta).slice(1)
   if ('ran' in begun) {
     const { outcome } = begun.ran
     if (outcome.kind !== 'whole') throw new Error('a stream came though none was asked for')
-    return { jsonText: `{"response":${outcome.bytes.toString()},${meta}` }
+    return { jsonText: outcome.bytes }
   }
   const { message: error, status: error_status_code, body } = begun.error
   const secret = typeof body.api_key === 'string' ? { api_key: body.api_key } : {}
-  return { jsonText: `{"response":${JSON.stringify({ error, error_status_code, ...secret })},${meta}` }
+  return { jsonText: `{"response":${JSON.stringify({ error, error_status_code, ...secret })}${afterIt(begun.meta)}` }
 }
 
 async function* linesOf(begun: Begun): AsyncGenerator<string> {

@@ -1,5 +1,6 @@
 // Requests to providers: connection limits, time limits, the end of the client, and bodies within bounds.
 import { Agent, type Dispatcher, request } from 'undici'
+import { joinedInSlices } from '../core/concurrency/slices.ts'
 import { keepWork } from '../core/http/projects.ts'
 import { baseUrlFault } from '../core/http/public-url.ts'
 import { createGuardedLookup, ForbiddenAddress } from './url-guard.ts'
@@ -104,8 +105,8 @@ export function createUpstream({ allowPrivateNetworks }: { allowPrivateNetworks:
     async send({ method, url, headers, body, isTrusted, timeoutMs, signal: client }) {
       // A literal address is never looked up.
       if (!isTrusted && baseUrlFault(new URL(url).origin, guard) !== null) throw forbidden
-      // Who has asked a provider must not ask it again.
-      keepWork()
+      // Who has asked a provider for work must not ask it again.
+      if (method !== 'GET') keepWork()
       const limit = limited(client, timeoutMs)
       let answer: Dispatcher.ResponseData
       try {
@@ -161,7 +162,7 @@ export function createUpstream({ allowPrivateNetworks }: { allowPrivateNetworks:
           } finally {
             drop()
           }
-          return Buffer.concat(found, size)
+          return joinedInSlices(found, size)
         },
       }
     },

@@ -1,8 +1,6 @@
 // The scanner of JSON bytes takes exactly the documents that JSON.parse takes, and reads the same values from them.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Fault } from '../../services/core/http/errors.ts'
-import { startScan, unreadable } from '../../services/core/json/tokens.ts'
 import {
   endScan,
   enter,
@@ -16,7 +14,9 @@ import {
   takeScalar,
   takeSlice,
   typeOf,
-} from '../../services/ingest/calls/scan.ts'
+} from '../../services/content/json-scan.ts'
+import { Fault } from '../../services/core/http/errors.ts'
+import { startScan, unreadable } from '../../services/core/json/tokens.ts'
 import { jsonText } from '../fixtures/json-text.ts'
 import { runs } from '../fixtures/runs.ts'
 

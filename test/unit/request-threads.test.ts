@@ -50,6 +50,8 @@ const run = (route: string, body: Buffer | string = '', signal = never, by: obje
     clientIp: '',
     contentType: '',
     entry: undefined,
+    heapPerByte: undefined,
+    maxJsonDepth: 64,
   }
   return (threads as RequestThreads).run(request, { body: Buffer.from(body as string) }, by, signal)
 }

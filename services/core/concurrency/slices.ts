@@ -24,3 +24,13 @@ export function createLine(): <Result>(work: () => Promise<Result>) => Promise<R
     return mine
   }
 }
+
+/** One buffer of many, copied in slices. */
+export async function joinedInSlices(pieces: readonly Buffer[], sizeBytes: number): Promise<Buffer> {
+  const whole = Buffer.allocUnsafeSlow(sizeBytes)
+  let at = 0
+  await forEachYielding(pieces, (piece) => {
+    at += piece.copy(whole, at)
+  })
+  return whole
+}

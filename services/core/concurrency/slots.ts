@@ -1,6 +1,37 @@
 // How many pieces of work of a project run at one time; shared by all threads of a process.
+import { createFairQueue, type FairQueue, placeIn } from './fair-queue.ts'
 
 export type Slots = {
   /** @returns gives the slot back, once. @throws Fault 429 when all are taken */
   take(projectId: string): Promise<() => void>
+}
+
+/** Places of a project that are waited for: those that ask for one by different keys take turns. */
+export type Places = {
+  /** @returns gives the place back, once. Rejects with the signal's reason */
+  take(projectId: string, key: string, signal: AbortSignal): Promise<() => void>
+}
+
+/** @param count of each project */
+export function createPlaces(count: number): Places {
+  const queues = new Map<string, FairQueue<string>>()
+  return {
+    async take(projectId, key, signal) {
+      const queue = queues.get(projectId) ?? createFairQueue<string>({ places: count })
+      queues.set(projectId, queue)
+      const forget = () => {
+        if (queue.keys() === 0 && queues.get(projectId) === queue) queues.delete(projectId)
+      }
+      try {
+        const leave = await placeIn(queue, key, { signal })
+        return () => {
+          leave()
+          forget()
+        }
+      } catch (error) {
+        forget()
+        throw error
+      }
+    },
+  }
 }

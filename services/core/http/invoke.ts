@@ -2,14 +2,17 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { parseInRoom } from '../memory/heap-room.ts'
+import type { RequestThreads } from '../threads/pool.ts'
 import { tooLarge } from './errors.ts'
-import { projectsOf } from './projects.ts'
-import type { Caller, Reply, Right, Route, RouteContext } from './route.ts'
+import type { KeyHolder } from './keys.ts'
+import { isLong, longRequest } from './long-requests.ts'
+import { moveWork, projectsOf } from './projects.ts'
+import type { Caller, Reply, Route, RouteContext } from './route.ts'
 import { jsonInput, throwUnlessHeld } from './serve.ts'
 
 /** For whom a route is run, and how long. A handler's own context is one. */
 export type InvokeCaller = {
-  caller: Caller & { holds?(right: Right): boolean }
+  caller: Caller & Partial<Pick<KeyHolder, 'holds' | 'entry'>>
   /** Ends the work: whatever waits rejects with the signal's reason. */
   signal: AbortSignal
   requestId?: string
@@ -25,7 +28,8 @@ type InvokedAnswer = { bytes: Buffer; headers: Record<string, string> }
 /**
  * Runs the handler of a declared route inside the process: same schema, rights and freshness as over HTTP, no socket.
  * Bodies are values, or a Buffer of JSON text whose numbers keep their spelling, or FormData for uploads. Errors of the
- * store pass as they are: the route that called answers them.
+ * store pass as they are: the route that called answers them. Long bodies are handled by a thread, as those of requests
+ * are; a Buffer goes there, and must not be used any more.
  */
 export type Invoke = {
   /** @returns what the route answers. @throws Fault as the route would answer */
@@ -45,6 +49,8 @@ export type InvokeDeps = {
   /** Looked at when a route is called, so that the list may hold routes that use this port themselves. */
   routes(): readonly Route[]
   config: { maxBodyBytes: number; maxJsonDepth: number }
+  /** Where long bodies are handled; without it they are handled here. */
+  threads?: Pick<RequestThreads, 'run'> | undefined
 }
 
 /** Room around what came within the bounds of a request: features send it on inside bodies of their own. */
@@ -106,19 +112,25 @@ async function wholeOf(signal: AbortSignal, reply: Reply, maxBytes = Number.POSI
   return Buffer.concat(chunks)
 }
 
+/** The JSON text of a body; what comes from a provider is bounded there. */
+function bytesTo({ body, isInner }: Route, value: unknown, { maxBodyBytes }: InvokeDeps['config']): Buffer {
+  if (body.type !== 'json') return noBytes
+  const bytes = Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value) ?? '')
+  if (isInner !== true && bytes.length > maxBodyBytes * (body.times ?? 1) + moreBytes) throw tooLarge()
+  return bytes
+}
+
 type Sent = Pick<RouteContext, 'input' | 'body'> & { stream: Readable; contentType: string }
 
 /** The body as the handler of the route expects it. */
-function sentTo({ body, name }: Route, value: unknown, config: InvokeDeps['config']): Sent {
+function sentTo({ body, name }: Route, value: unknown, bytes: Buffer, maxJsonDepth: number): Sent {
   const nothing = { input: undefined, body: { bytes: noBytes, contentType: '' }, contentType: '' }
   switch (body.type) {
     case 'none':
       return { ...nothing, stream: Readable.from([]) }
     case 'json': {
-      const bytes = Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value) ?? '')
-      if (bytes.length > config.maxBodyBytes * (body.times ?? 1) + moreBytes) throw tooLarge()
       const contentType = 'application/json'
-      const input = jsonInput(body, bytes, config.maxJsonDepth + moreLevels)
+      const input = jsonInput(body, bytes, maxJsonDepth)
       return { input, body: { bytes, contentType }, contentType, stream: Readable.from([]) }
     }
     case 'stream': {
@@ -134,7 +146,8 @@ function sentTo({ body, name }: Route, value: unknown, config: InvokeDeps['confi
   }
 }
 
-export function createInvoke({ routes, config }: InvokeDeps): Invoke {
+export function createInvoke({ routes, config, threads }: InvokeDeps): Invoke {
+  const maxJsonDepth = config.maxJsonDepth + moreLevels
   let byName: Map<string, Route> | undefined
   const find = (name: string): Route => {
     byName ??= new Map(routes().map((route) => [route.name, route]))
@@ -145,27 +158,40 @@ export function createInvoke({ routes, config }: InvokeDeps): Invoke {
 
   const run = async (name: string, value: unknown, as: InvokeCaller, params: Params = {}): Promise<Reply> => {
     const route = find(name)
-    const { caller, signal, freshness } = as
+    const { caller, signal, freshness, requestId = '' } = as
     signal.throwIfAborted()
     throwUnlessHeld(route.right, caller.holds)
-    const sent = sentTo(route, value, config)
+    const bytes = bytesTo(route, value, config)
+    const clientIp = () => ''
+    const queryOf = () => {
+      const mode = freshness?.query.get('freshness') ?? null
+      return new URLSearchParams(mode === null ? {} : { freshness: mode })
+    }
+    if (threads !== undefined && caller.entry !== undefined && isLong(route, bytes)) {
+      // The whole request, when nothing of it was written: its answer is made there, too.
+      moveWork()
+      const headers = Object.fromEntries([...freshnessHeaders].map((name) => [name, freshness?.header(name)]))
+      const requested = { requestId, params, clientIp, headers, url: `?${queryOf()}` }
+      const request = longRequest(route, requested, 'application/json', caller, maxJsonDepth)
+      return unlessAborted(signal, threads.run(request, { body: bytes }, caller, signal))
+    }
+    const sent = sentTo(route, value, bytes, maxJsonDepth)
     const projects = projectsOf(caller, route)
     const context: RouteContext = {
-      requestId: as.requestId ?? '',
+      requestId,
       caller,
       header(header) {
         if (header === 'content-type') return sent.contentType || undefined
         return freshnessHeaders.has(header) ? freshness?.header(header) : undefined
       },
-      clientIp: () => '',
+      clientIp,
       params,
       get query() {
-        const mode = freshness?.query.get('freshness') ?? null
-        return new URLSearchParams(mode === null ? {} : { freshness: mode })
+        return queryOf()
       },
       input: sent.input,
       body: sent.body,
-      maxJsonDepth: config.maxJsonDepth + moreLevels,
+      maxJsonDepth,
       mayTakeLong: true,
       stream: sent.stream,
       signal,

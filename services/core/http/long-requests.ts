@@ -1,4 +1,5 @@
 // Which requests are run in a thread of their own: those whose body alone keeps the event loop too long.
+import { seemsFull } from '../memory/heap-room.ts'
 import type { LongRequest } from '../threads/requests.ts'
 import type { Requested } from './handler.ts'
 import type { KeyHolder } from './keys.ts'
@@ -10,16 +11,24 @@ import type { Route } from './route.ts'
  */
 const longBytes = { values: 96 * 1024, bytes: 1024 * 1024 }
 
-export const isLong = ({ body }: Route, bytes: Buffer): boolean =>
-  bytes.length > (body.type === 'json' && body.check !== 'bytes' ? longBytes.values : longBytes.bytes)
+/** Bytes of JSON that are read where they came. */
+export const mostBytesHere = longBytes.bytes
+
+export const isLong = ({ body, isLong: isAlways }: Route, bytes: Buffer): boolean =>
+  isAlways === true ||
+  bytes.length > (body.type === 'json' && body.check !== 'bytes' ? longBytes.values : longBytes.bytes) ||
+  // Other threads have heaps of their own, and collecting this one's garbage would keep the event loop.
+  (body.type === 'json' && seemsFull(bytes.length))
 
 export const longRequest = (
   route: Route,
   { requestId, headers, params, url, clientIp }: Requested,
   contentType: string,
-  { entry }: KeyHolder,
+  { entry }: Pick<KeyHolder, 'entry'>,
+  maxJsonDepth: number,
 ): Omit<LongRequest, 'number' | 'answerKey'> => ({
-  ...{ route: route.name, requestId, params, url, contentType, entry },
+  ...{ route: route.name, requestId, params, url, contentType, entry, maxJsonDepth },
+  heapPerByte: route.heapPerByte,
   headers: { ...headers },
   clientIp: clientIp(),
 })

@@ -88,7 +88,7 @@ async function leave(reply: Reply): Promise<void> {
 }
 
 /** @throws TooLongHere when the work of the request that runs may begin anew in a thread */
-export function moveWork(answer: LongAnswer): void {
+export function moveWork(answer?: LongAnswer): void {
   const work = running.getStore()?.work
   if (work?.mayMove !== true) return
   work.moved = new TooLongHere(answer)

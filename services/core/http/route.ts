@@ -1,6 +1,6 @@
 // What a declared endpoint is: everything that the server, the OpenAPI document and `npm run paths` need to know.
 import type { Readable } from 'node:stream'
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { ProjectId } from '../ids.ts'
 import type { Fault } from './errors.ts'
 import type { Via } from './via.ts'
@@ -122,9 +122,23 @@ export type Route<Schema extends z.ZodType = z.ZodType> = {
   limitsItself?: boolean
   /** Gives every fault of the route the body that its clients read, also of what comes before the handler. */
   faultAs?(fault: Fault): Fault
+  /** Its work is long however short its body is: it runs in a thread. */
+  isLong?: true
+  /** Heap that its work takes for a byte of its body, when that is less than values take. */
+  heapPerByte?: number
+  /** Work of the server's own: it is run by its name, and no path leads to it. */
+  isInner?: true
   /** OTLP routes answer undecodable bodies in their own shape. */
   handle(context: RouteContext<z.output<Schema>>): Promise<Reply>
 }
 
 /** Declares a route; keeps the body's type for the handler. */
 export const route = <Schema extends z.ZodType>(declared: Route<Schema>): Route => declared as unknown as Route
+
+type Inner = Pick<Route, 'name' | 'right' | 'summary' | 'isLong' | 'heapPerByte' | 'handle'>
+
+/** Declares work of the server's own, which reads its body from the bytes: long ones find a thread like those of requests. */
+export const innerRoute = (declared: Inner): Route => ({
+  ...{ method: 'POST', path: '', response: null, isInner: true, ...declared },
+  body: { type: 'json', schema: z.unknown(), check: 'bytes' },
+})

@@ -136,7 +136,7 @@ export async function runRoute(
     if (threads === undefined || !(error instanceof TooLongHere)) throw error
     answer = error.takeAnswer()
   }
-  const request = longRequest(route, requested, body.contentType, holder)
+  const request = longRequest(route, requested, body.contentType, holder, maxJsonDepth)
   return threads.run(request, { body: body.bytes, answer }, holder, signal())
 }
 

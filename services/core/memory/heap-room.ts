@@ -43,6 +43,13 @@ export function hasRoom(heapBytes: number): boolean {
   return freeBytes() >= heapBytes
 }
 
+/**
+ * Whether the values of a JSON text of so many bytes may find no room without a collection, which takes 1 ms for each
+ * MiB that lives.
+ */
+export const seemsFull = (jsonBytes: number): boolean =>
+  jsonBytes * heapPerJsonByte > smallBytes && freeBytes() < jsonBytes * heapPerJsonByte
+
 export const noRoom = () => retryLater(503, 'Long requests need too much memory at one time')
 
 function throwUnlessRoom(heapBytes: number): void {

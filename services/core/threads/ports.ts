@@ -2,7 +2,7 @@
 import type { Blobs, BlobUpload } from '../blobs/blobs.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { KeyedLock } from '../concurrency/keyed-lock.ts'
-import type { Slots } from '../concurrency/slots.ts'
+import type { Places, Slots } from '../concurrency/slots.ts'
 import type { ByteRange } from '../http/range.ts'
 import type { ProjectId } from '../ids.ts'
 import type { Freshness } from '../log/freshness.ts'
@@ -23,6 +23,8 @@ export type Ports = {
   freshness: Freshness
   lock: KeyedLock
   slots: Slots
+  /** For rows of evaluations. */
+  rowPlaces: Places
   logger: Pick<Logger, 'info' | 'warn'>
 }
 
@@ -34,6 +36,7 @@ export type Asked = {
   wait: { position: string | undefined; mode: string | null | undefined; projects: ProjectId[]; topics: TopicName[] }
   lock: { key: string }
   slot: { projectId: string }
+  place: { projectId: string; key: string }
   release: { held: number }
   upload: undefined
   write: { upload: number }
@@ -86,7 +89,7 @@ export function servePorts(
   pieces: Pieces,
   signalOf: (request: number) => AbortSignal | undefined,
 ): { answers: Record<keyof Asked, Answer>; release(): void } {
-  const { log, clock, store, blobs, freshness, lock, slots, logger } = ports
+  const { log, clock, store, blobs, freshness, lock, slots, rowPlaces, logger } = ports
   const releases = createHeld<() => void>()
   const uploads = createHeld<BlobUpload>()
   let isReleased = false
@@ -124,6 +127,10 @@ export function servePorts(
     },
     async slot({ value }) {
       return { value: held(await slots.take((value as Asked['slot']).projectId)) }
+    },
+    async place({ value }, signal) {
+      const { projectId, key } = value as Asked['place']
+      return { value: held(await rowPlaces.take(projectId, key, signal)) }
     },
     async release({ value }) {
       releases.take((value as Asked['release']).held)()

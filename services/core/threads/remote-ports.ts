@@ -27,6 +27,14 @@ export function remotePorts(
   ): Promise<Received> => channel.ask(name, { value, buffers }, signal)
   const release = (held: unknown) => void ask('release', { held: held as number }).catch(() => undefined)
 
+  const releaseOnce = (held: unknown) => {
+    let isTaken = true
+    return () => {
+      if (isTaken) release(held)
+      isTaken = false
+    }
+  }
+
   const tell =
     (level: 'info' | 'warn') =>
     (...line: unknown[]): void =>
@@ -76,12 +84,12 @@ export function remotePorts(
     },
     slots: {
       async take(projectId) {
-        const { value } = await ask('slot', { projectId })
-        let isTaken = true
-        return () => {
-          if (isTaken) release(value)
-          isTaken = false
-        }
+        return releaseOnce((await ask('slot', { projectId })).value)
+      },
+    },
+    rowPlaces: {
+      async take(projectId, key, signal) {
+        return releaseOnce((await ask('place', { projectId, key }, [], signal)).value)
       },
     },
     blobs: {

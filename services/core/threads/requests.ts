@@ -14,6 +14,10 @@ export type LongRequest = {
   /** Of the answer of the store that comes along. */
   answerKey: string | undefined
   route: string
+  /** Of its values; absent: as much as any may take. */
+  heapPerByte: number | undefined
+  /** Most nested containers of its body. */
+  maxJsonDepth: number
   requestId: string
   headers: IncomingHttpHeaders
   params: Record<string, string>

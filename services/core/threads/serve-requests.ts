@@ -34,11 +34,11 @@ export function serveRequests(port: Port, handle: Handle): RemotePorts {
     answer: Buffer | undefined,
     signal: AbortSignal,
   ): Promise<Parcel> {
-    const { number, answerKey: key } = request
+    const { number, answerKey: key, heapPerByte = heapPerJsonByte } = request
     const known = key === undefined || answer === undefined ? {} : { answer: { key, bytes: answer } }
     requests.set(signal, { number, ...known })
     try {
-      await waitForRoom(body.length * heapPerJsonByte, signal)
+      await waitForRoom(body.length * heapPerByte, signal)
       running++
     } finally {
       // The next request may come as soon as this one lets go of the thread: when it waits, and holds what it holds.

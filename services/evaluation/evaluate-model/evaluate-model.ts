@@ -3,9 +3,10 @@
 import { createHash } from 'node:crypto'
 import { TemplateError } from '../../content/message-template.ts'
 import type { Clock } from '../../core/clock/clock.ts'
-import { type FairQueue, placeIn } from '../../core/concurrency/fair-queue.ts'
+import type { Places } from '../../core/concurrency/slots.ts'
 import { Fault } from '../../core/http/errors.ts'
 import type { Invoke, InvokeCaller } from '../../core/http/invoke.ts'
+import { innerRoute, type Route } from '../../core/http/route.ts'
 import { parseLossless, stringifyLossless } from '../../core/json/lossless.ts'
 import { type Freshness, throwIfStale } from '../../core/log/freshness.ts'
 import { StoreError } from '../../core/store/store.ts'
@@ -17,7 +18,15 @@ import { type Asked, askedByJudge, askedByRow, createPredict, NoResult, type Pre
 import { evaluationSummary, numberOf, type RowResult } from './summary.ts'
 import { type CompletionModel, createReader, type Judge, type Plan, Unusable } from './values.ts'
 
-export type EvaluateDeps = { invoke: Invoke; freshness: Freshness; ensureOps: EnsureOps; clock: Clock; calls: Calls }
+type EvaluateDeps = {
+  invoke: Invoke
+  freshness: Freshness
+  ensureOps: EnsureOps
+  clock: Clock
+  calls: Calls
+  /** For the rows that are evaluated at one time, which jobs of a project share. */
+  rowPlaces: Places
+}
 
 type Fields = Record<string, unknown>
 
@@ -47,8 +56,6 @@ type Run = {
   deps: EvaluateDeps & { predict: Predict }
   job: EvaluationJob
   as: InvokeCaller
-  /** Places of rows, which jobs of the project share. */
-  rows: FairQueue<string>
   /** Refs by name. */
   ops: Record<string, string>
 }
@@ -179,7 +186,7 @@ async function evaluateRows(run: Run, plan: Plan): Promise<RowResult[]> {
           results[place] = known
           continue
         }
-        const leave = await placeIn(run.rows, run.job.callId, run.as)
+        const leave = await run.deps.rowPlaces.take(run.job.projectId, run.job.callId, run.as.signal)
         if (failure !== undefined) {
           leave()
           throw failure.error
@@ -207,31 +214,21 @@ async function evaluateRows(run: Run, plan: Plan): Promise<RowResult[]> {
   return results
 }
 
-/** The caller that a job runs as: whoever asked for it, in its project and nowhere else. */
-const callerOf = ({ projectId, userId, callId }: EvaluationJob, signal: AbortSignal): InvokeCaller => ({
-  caller: {
-    ...{ userId, entity: projectId.slice(0, projectId.indexOf('/')), holds: () => true },
-    may: (_, project) => project === projectId,
-  },
-  ...{ signal, requestId: callId },
-})
-
 /**
  * Runs a job to the end of its evaluation's call. What is wrong with it becomes the exception of that call.
- * @param rows places of the rows that are evaluated at one time
  * @param givesUp passing errors end the evaluation, too
  * @throws what passes, and the signal's reason
  */
-export async function evaluateModel(
+async function evaluateModel(
   deps: EvaluateDeps,
-  job: EvaluationJob,
-  { signal, rows, givesUp }: { signal: AbortSignal; rows: FairQueue<string>; givesUp: boolean },
+  { job, givesUp }: { job: EvaluationJob; givesUp: boolean },
+  as: InvokeCaller,
 ): Promise<void> {
-  const as = callerOf(job, signal)
+  const { signal } = as
   const names = [opNames.run, opNames.row, opNames.summarize, predictOp, scoreOp]
   const { refs } = await deps.ensureOps(job.projectId, job.userId, names)
   const ops = Object.fromEntries(names.map((name, at) => [name, refs[at] as string]))
-  const run: Run = { deps: { ...deps, predict: createPredict(deps.invoke) }, job, as, rows, ops }
+  const run: Run = { deps: { ...deps, predict: createPredict(deps.invoke) }, job, as, ops }
   // What was written before the job is there from here on: what is not found later does not exist.
   const before = { header: () => undefined, query: new URLSearchParams(), signal }
   throwIfStale(await deps.freshness.wait(before, ['calls', 'objects', 'object_labels', 'tables']))
@@ -261,3 +258,14 @@ export async function evaluateModel(
     await write(run, [ending(run, started, null, messageOf(error))])
   }
 }
+
+/** A job, in a thread: rows and answers of megabytes become values. */
+export const evaluationWork = (deps: EvaluateDeps): Route =>
+  innerRoute({
+    ...{ name: 'evaluations.run', right: 'write', isLong: true },
+    summary: 'Runs an evaluation that was asked for',
+    async handle({ body, caller, signal, requestId }) {
+      await evaluateModel(deps, JSON.parse(body.bytes.toString()), { caller, signal, requestId })
+      return { json: null }
+    },
+  })

@@ -1,15 +1,17 @@
 // The jobs of /evaluations/evaluate_model: kept in the log and a table until they have ended, a few at one time.
 import type { Clock } from '../../core/clock/clock.ts'
-import { createFairQueue, type FairQueue } from '../../core/concurrency/fair-queue.ts'
+import { createFairQueue } from '../../core/concurrency/fair-queue.ts'
+import type { Invoke, InvokeCaller } from '../../core/http/invoke.ts'
+import { holderOf } from '../../core/http/keys.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import type { Log } from '../../core/log/log.ts'
 import type { Logger } from '../../core/process/logger.ts'
 import { sql, systemQuery } from '../../core/store/sql.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type EvaluationJob, evaluationJobRecord } from '../../events/evaluation-jobs.ts'
-import { type EvaluateDeps, evaluateModel } from './evaluate-model.ts'
 
-export type JobDeps = EvaluateDeps & {
+type JobDeps = {
+  invoke: Pick<Invoke, 'json'>
   store: Pick<Store, 'rows'>
   log: Pick<Log, 'append' | 'ownsLeaderPartition'>
   clock: Clock
@@ -29,9 +31,15 @@ const longestPauseMs = 300_000
 /** Jobs that run at one time: of each project one first, and the last place is for a project that has none. */
 const mostJobs = 4
 /** Rows of a project that are evaluated at one time, whatever the number of its jobs; one more is for another job. */
-const mostRows = 20
+export const rowsAtOneTime = 20 + 1
 
 type Row = { project_id: string; call_id: string; user_id: string; evaluation_ref: string; model_ref: string }
+
+/** The caller that a job runs as: whoever asked for it, in its project and nowhere else. */
+const callerOf = ({ projectId, userId, callId }: EvaluationJob, signal: AbortSignal): InvokeCaller => ({
+  caller: holderOf({ userId, entity: projectId.slice(0, projectId.indexOf('/')), grants: [projectId], role: 'admin' }),
+  ...{ signal, requestId: callId },
+})
 
 const queuedQuery = systemQuery(
   'evaluation-jobs.queued',
@@ -48,19 +56,18 @@ export function startEvaluationJobs(deps: JobDeps): EvaluationJobs {
   /** Jobs that wait for a place or run, with what takes back those that wait. */
   const taken = new Map<string, () => void>()
   const running = new Set<Promise<void>>()
-  /** Places of rows, of projects with jobs that run. */
-  const rowsOf = new Map<ProjectId, { rows: FairQueue<string>; jobs: number }>()
   /** Ended here; the table may not tell yet. */
   const ended = new Set<string>()
   const tries = new Map<string, { count: number; notBeforeMs: number }>()
   let isDue = false
   let looking: Promise<void> | undefined
 
-  async function runJob(job: EvaluationJob, rows: FairQueue<string>): Promise<void> {
+  async function runJob(job: EvaluationJob): Promise<void> {
     const { count } = tries.get(job.callId) ?? { count: 0 }
     const pauseMs = Math.min(lookMs * 2 ** count, longestPauseMs)
     tries.set(job.callId, { count: count + 1, notBeforeMs: Date.now() + pauseMs })
-    await evaluateModel(deps, job, { signal, rows, givesUp: count + 1 >= mostTries })
+    const asked = { job, givesUp: count + 1 >= mostTries }
+    await deps.invoke.json('evaluations.run', asked, callerOf(job, signal))
     await log.append('evaluation_jobs', [evaluationJobRecord(job, 'ended', clock.next())])
     ended.add(job.callId)
     tries.delete(job.callId)
@@ -69,16 +76,11 @@ export function startEvaluationJobs(deps: JobDeps): EvaluationJobs {
 
   async function runBeside(job: EvaluationJob): Promise<void> {
     if (signal.aborted || !log.ownsLeaderPartition('evaluation_jobs')) return
-    const shared = rowsOf.get(job.projectId) ?? { rows: createFairQueue<string>({ places: mostRows + 1 }), jobs: 0 }
-    shared.jobs++
-    rowsOf.set(job.projectId, shared)
     try {
-      await runJob(job, shared.rows)
+      await runJob(job)
     } catch (error) {
       if (signal.aborted) return
       logger.warn({ call: job.callId, error: String(error).slice(0, 500) }, 'an evaluation broke off, trying again')
-    } finally {
-      if (--shared.jobs === 0) rowsOf.delete(job.projectId)
     }
   }
 

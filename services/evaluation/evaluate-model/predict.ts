@@ -107,11 +107,11 @@ export const createPredict =
   (invoke: Pick<Invoke, 'answer'>): Predict =>
   async (model, asked, { projectId, traceId, parentId, as }) => {
     const request = { ...requestOf(model, asked), trace_id: traceId, parent_id: parentId }
-    const body = Buffer.from(stringifyLossless(request))
+    const text = stringifyLossless(request)
     const params = { path: 'chat/completions', project_id: projectId }
     for (;;) {
       try {
-        const { bytes } = await invoke.answer('inference.pass_on', body, as, params)
+        const { bytes } = await invoke.answer('inference.pass_on', Buffer.from(text), as, params)
         return resultOf(parseLossless(bytes.toString()), 'response_format' in request)
       } catch (error) {
         // Our own bound is no answer of the provider: the row waits for its turn.

@@ -1,6 +1,7 @@
 // Turns the checked items of one request into log records: a start and an end of one call become one finished row.
 
 import type { Extraction } from '../../content/content-port.ts'
+import type { Slice } from '../../content/json-scan.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import type { RecordInput, RecordSplit } from '../../core/log/log.ts'
 import type { BufferPool } from '../../core/memory/buffer-pool.ts'
@@ -18,7 +19,6 @@ import {
   startPayload,
   summaryPayload,
 } from './payload-texts.ts'
-import type { Slice } from './scan.ts'
 import { coerceSummary } from './summary-check.ts'
 
 /** A start or an end with its payloads; a whole call has both, with the same payloads. */

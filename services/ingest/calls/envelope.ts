@@ -1,10 +1,5 @@
 // Reads the bodies of call writes from their bytes: light fields become values, payloads stay where they are.
-import { invalid, TooLongHere, tooLarge } from '../../core/http/errors.ts'
-import { parseJson } from '../../core/http/json-check.ts'
-import type { RouteContext } from '../../core/http/route.ts'
-import { type Scan, startScan, unreadable } from '../../core/json/tokens.ts'
-import { isObject, type Json } from './field-checks.ts'
-import type { WireNames } from './part-checks.ts'
+
 import {
   endScan,
   enter,
@@ -21,7 +16,13 @@ import {
   takeScalar,
   takeSlice,
   typeOf,
-} from './scan.ts'
+} from '../../content/json-scan.ts'
+import { invalid, TooLongHere, tooLarge } from '../../core/http/errors.ts'
+import { parseJson } from '../../core/http/json-check.ts'
+import type { RouteContext } from '../../core/http/route.ts'
+import { type Scan, startScan, unreadable } from '../../core/json/tokens.ts'
+import { isObject, type Json } from './field-checks.ts'
+import type { WireNames } from './part-checks.ts'
 
 /** Payloads of one side of an item as they stand in the body; null when the key is absent. */
 export type PayloadSlices = {

@@ -1,12 +1,12 @@
 // Turns the payloads of a request into stored texts: as they came, unless redaction, extraction or repair changes them.
 
 import { type Extraction, inlineTextLength } from '../../content/content-port.ts'
+import type { Slice } from '../../content/json-scan.ts'
 import { isSensitiveKey, redacted } from '../../content/redact.ts'
 import { isRef } from '../../content/refs.ts'
 import { rewriteJson } from '../../core/json/rewrite.ts'
 import { found } from '../../core/json/tokens.ts'
 import type { JsonText } from '../../events/calls.ts'
-import type { Slice } from './scan.ts'
 
 export type PayloadText = { json: JsonText; refs: string[]; odd: boolean }
 

@@ -1,8 +1,6 @@
 // Reads a JSON document from its bytes: strict like JSON.parse, but only the members that are asked for become values.
-import { inlineTextLength, mayBeContent } from '../../content/content-port.ts'
-import { isSensitiveKey, mayBeSensitiveKey } from '../../content/redact.ts'
-import { isRef } from '../../content/refs.ts'
-import { tooLarge } from '../../core/http/errors.ts'
+
+import { tooLarge } from '../core/http/errors.ts'
 import {
   closingQuote,
   found,
@@ -12,7 +10,10 @@ import {
   skipSpace,
   startsWith,
   unreadable,
-} from '../../core/json/tokens.ts'
+} from '../core/json/tokens.ts'
+import { inlineTextLength, mayBeContent } from './content-port.ts'
+import { isSensitiveKey, mayBeSensitiveKey } from './redact.ts'
+import { isRef } from './refs.ts'
 
 /** What a value is searched for. */
 export const search = { refs: 1, credentials: 2, content: 4 } as const
