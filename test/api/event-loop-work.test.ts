@@ -66,11 +66,11 @@ const messages = [{ role: 'user', content: 'Hi' }]
 
 describe('the event loop is free within 50 ms while', () => {
   it.each([
-    ['a long text', () => ended('m', `"more":"${letters(runs(30, 35) * mib)}"`)],
-    ['many objects', () => ended('m', `"more":${list(runs(12, 20) * mib)}`)],
-    ['a text that is about as long as may be', () => ended('m', `"more":"${'é'.repeat(31 * mib)}"`)],
-    ['much usage', () => Buffer.from(`{"id":"a","model":"m","usage":{"a":${list(10 * mib)}}}`)],
-    ['what lacks members', () => Buffer.from(`{"choices":${list(12 * mib)}}`)],
+    ['a long text', () => ended('m', `"more":"${letters(runs(12, 35) * mib)}"`)],
+    ['many objects', () => ended('m', `"more":${list(runs(6, 20) * mib)}`)],
+    ['a text as long as may be', () => ended('m', `"more":"${'é'.repeat(runs(10, 31) * mib)}"`)],
+    ['much usage', () => Buffer.from(`{"id":"a","model":"m","usage":{"a":${list(runs(5, 10) * mib)}}}`)],
+    ['what lacks members', () => Buffer.from(`{"choices":${list(runs(6, 12) * mib)}}`)],
   ])('a completion of %s comes', { timeout: limitMs(120_000) }, async (_, bytes) => {
     const answer = bytes()
     sent(answer)
@@ -87,7 +87,6 @@ describe('the event loop is free within 50 ms while', () => {
         expect(status).toBe(200)
         expect(bytes.length).toBeGreaterThanOrEqual(answer.length)
       })
-      console.log(path, answer.length, ms)
       expect.soft(ms, path).toBeLessThan(mostMs)
     }
     expect(provider.asked.length - before).toBe(times)
@@ -98,33 +97,30 @@ describe('the event loop is free within 50 ms while', () => {
     const ms = await heldMs(async () => {
       expect((await ask('/v1/chat/completions', { model: 'm', messages })).status).toBe(502)
     })
-    console.log('no JSON', ms)
     expect(ms).toBeLessThan(mostMs)
   })
 
   it('a long stream comes', { timeout: limitMs(120_000) }, async () => {
-    const text = 'x"é\n'.repeat(runs(40_000, 40_000) / 4)
+    const text = 'x"é\n'.repeat(10_000)
     const chunks = Array.from({ length: 400 }, () => chunk('m', { content: text }))
     provider.on('m', answerStream([...chunks, chunk('m', {}, 'stop')]))
     const ms = await heldMs(async () => {
       expect((await ask('/v1/chat/completions', { model: 'm', messages, stream: true })).status).toBe(200)
     })
-    console.log('stream', ms)
     expect(ms).toBeLessThan(mostMs)
   })
 
   it('a stream of long chunks comes', { timeout: limitMs(120_000) }, async () => {
-    const text = `{"choices":[{"index":0,"delta":{"content":"a"},"logprobs":${list(10 * mib)}}]}`
+    const text = `{"choices":[{"index":0,"delta":{"content":"a"},"logprobs":${list(runs(5, 10) * mib)}}]}`
     provider.on('m', answerStream([text, chunk('m', {}, 'stop')]))
     const ms = await heldMs(async () => {
       expect((await ask('/v1/chat/completions', { model: 'm', messages, stream: true })).status).toBe(200)
     })
-    console.log('long chunks', ms)
     expect(ms).toBeLessThan(mostMs)
   })
 
   it('images come', { timeout: limitMs(120_000) }, async () => {
-    const b64_json = Buffer.alloc(runs(12, 12) * mib, 7).toString('base64')
+    const b64_json = Buffer.alloc(12 * mib, 7).toString('base64')
     provider.on(
       'gpt-image-1',
       (response) => void response.end(JSON.stringify({ created: 1, data: [{ b64_json }, { b64_json }] })),
@@ -134,7 +130,6 @@ describe('the event loop is free within 50 ms while', () => {
       const { status, bytes } = await ask('/image/create', { project_id: project, inputs })
       expect([status, bytes.length < 2000 && bytes.includes('"error"') ? bytes.toString() : '']).toEqual([200, ''])
     })
-    console.log('images', ms)
     expect(ms).toBeLessThan(mostMs)
   })
 
@@ -146,7 +141,6 @@ describe('the event loop is free within 50 ms while', () => {
         const { status } = await ask(path)
         expect(status).toBe(200)
       })
-      console.log(path, ms)
       expect.soft(ms).toBeLessThan(mostMs)
     }
   })
@@ -166,8 +160,11 @@ describe('the event loop is free within 50 ms while', () => {
       _bases: ['Object'],
       ...fields,
     })
-    const text = 'x"é\n'.repeat(runs(1_000_000, 1_000_000) / 4)
-    const rows = Array.from({ length: 8 }, (_, n) => ({ user_input: `${n}${text}`, more: JSON.parse(list(mib)) }))
+    const text = 'x"é\n'.repeat(250_000)
+    const rows = Array.from({ length: runs(3, 8) }, (_, n) => ({
+      user_input: `${n}${text}`,
+      more: JSON.parse(list(mib)),
+    }))
     const dataset = await post(`/v2/${project}/datasets`, { name: 'd', rows })
     const model = await put(
       'model',
@@ -214,7 +211,6 @@ describe('the event loop is free within 50 ms while', () => {
         { timeout: 100_000, interval: 200 },
       )
     })
-    console.log('evaluation', ms)
     expect(ms).toBeLessThan(mostMs)
   })
 })

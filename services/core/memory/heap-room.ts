@@ -3,6 +3,7 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { retryLater } from '../http/errors.ts'
+import { moveWork } from '../http/projects.ts'
 
 /**
  * Heap that a byte of JSON takes at most as values, with what is made of them. JSON.parse takes up to 39 for what it
@@ -36,17 +37,19 @@ function freeBytes(): number {
   return limit - used - sparedBytes
 }
 
-/** Whether so many bytes of heap are free; collects garbage when they seem not to be. */
+/**
+ * Whether so many bytes of heap are free; collects garbage when they seem not to be. That takes some 60 ms for 240 MiB
+ * that live, so work of the main thread goes elsewhere before, if it may.
+ * @throws TooLongHere then
+ */
 export function hasRoom(heapBytes: number): boolean {
   if (heapBytes <= smallBytes || freeBytes() >= heapBytes) return true
+  moveWork()
   collectGarbage()
   return freeBytes() >= heapBytes
 }
 
-/**
- * Whether the values of a JSON text of so many bytes may find no room without a collection, which takes 1 ms for each
- * MiB that lives.
- */
+/** Whether the values of a JSON text of so many bytes may find no room without a collection. */
 export const seemsFull = (jsonBytes: number): boolean =>
   jsonBytes * heapPerJsonByte > smallBytes && freeBytes() < jsonBytes * heapPerJsonByte
 
