@@ -77,12 +77,13 @@ export function createEngineModels({ upstream, config }: EngineModelsDeps): Engi
         until = Date.now() + keptMs
         kept = ask()
       }
-      const listed = await kept
+      const asked = kept
+      const listed = await asked
       if ('models' in listed) return listed.models
       // Each thread has its own list.
       if (listed.bytes.length > mostBytesHere) moveWork()
       const models = modelsOf(listed.bytes, 'engine')
-      kept = Promise.resolve({ models })
+      if (kept === asked) kept = Promise.resolve({ models })
       return models
     },
   }
