@@ -9,7 +9,7 @@ import type { Range } from './scope.ts'
 export type Counter = 'calls' | 'roots'
 export type Direction = 'asc' | 'desc'
 
-/** Calls of whole hours or minutes, in the order of a walk; `edgeUs` is the boundary at which the walk leaves them. */
+/** Calls of whole hours or minutes, in the order of a walk; `edgeUs` is the boundary that ends them. */
 export type Group = { edgeUs: number; calls: number }
 
 /** Hours that are counted live: the counters may lag behind their calls. */
