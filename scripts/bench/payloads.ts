@@ -52,6 +52,37 @@ export function createPayloads(
   const iso = (ms: number): string =>
     `${new Date(ms).toISOString().slice(0, -1)}${String(random.below(1000)).padStart(3, '0')}Z`
 
+  const inputsOf = (isLlm: boolean, model: string): Record<string, unknown> =>
+    isLlm
+      ? {
+          model,
+          messages: [
+            { role: 'system', content: text(400) },
+            { role: 'user', content: text(between(600, 1500)) },
+          ],
+          temperature: 0.2,
+          max_tokens: 512,
+        }
+      : { query: text(between(300, 1400)), top_k: 8, context: `weave:///${project}/object/docs:${'Xa'.repeat(20)}` }
+
+  type Tokens = { prompt_tokens: number; completion_tokens: number; total_tokens: number }
+  const outputOf = (isLlm: boolean, model: string, usage: Tokens): Record<string, unknown> =>
+    isLlm
+      ? {
+          id: `chatcmpl-${hex(12)}`,
+          object: 'chat.completion',
+          model,
+          choices: [
+            {
+              index: 0,
+              finish_reason: 'stop',
+              message: { role: 'assistant', content: text(between(600, 1100)), refusal: null },
+            },
+          ],
+          usage,
+        }
+      : { documents: [{ id: hex(8), score: random.next(), text: text(between(300, 900)) }], ok: true }
+
   const trace = (): BenchCall[] => {
     nowMs += stepMs * (0.5 + random.next())
     const traceId = uuid()
@@ -60,38 +91,15 @@ export function createPayloads(
     kinds.forEach((kind, i) => {
       const id = uuid()
       const parent = i === 0 ? null : i < 5 ? calls[0]?.start.id : calls[between(1, 4)]?.start.id
-      const llm = kind === 'chat'
+      const isLlm = kind === 'chat'
       const model = random.pick(models)
       const startMs = nowMs + i * 120 + random.below(50)
       const endMs = i === 0 ? nowMs + 2200 : startMs + between(20, 900)
       const prompt = between(300, 700)
       const completion = between(120, 260)
-      const inputs = llm
-        ? {
-            model,
-            messages: [
-              { role: 'system', content: text(400) },
-              { role: 'user', content: text(between(600, 1500)) },
-            ],
-            temperature: 0.2,
-            max_tokens: 512,
-          }
-        : { query: text(between(300, 1400)), top_k: 8, context: `weave:///${project}/object/docs:${'Xa'.repeat(20)}` }
-      const output = llm
-        ? {
-            id: `chatcmpl-${hex(12)}`,
-            object: 'chat.completion',
-            model,
-            choices: [
-              {
-                index: 0,
-                finish_reason: 'stop',
-                message: { role: 'assistant', content: text(between(600, 1100)), refusal: null },
-              },
-            ],
-            usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion },
-          }
-        : { documents: [{ id: hex(8), score: random.next(), text: text(between(300, 900)) }], ok: true }
+      const usage = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
+      const inputs = inputsOf(isLlm, model)
+      const output = outputOf(isLlm, model, usage)
       calls.push({
         kind,
         start: {
@@ -118,16 +126,7 @@ export function createPayloads(
           exception: i === 7 && random.chance(0.05) ? `ValueError: ${text(80)}` : null,
           output,
           summary: {
-            usage: llm
-              ? {
-                  [model]: {
-                    requests: 1,
-                    prompt_tokens: prompt,
-                    completion_tokens: completion,
-                    total_tokens: prompt + completion,
-                  },
-                }
-              : {},
+            usage: isLlm ? { [model]: { requests: 1, ...usage } } : {},
             status_counts: { success: 1, error: 0 },
           },
         },

@@ -174,52 +174,85 @@ export function choose(litellm: Amounts, genai: { points: Point[]; isExact: bool
 
 export type Prices = { offers: Map<string, Offer>; differences: Difference[]; pages: Map<string, string[]> }
 
+type Listed = { name: string; bare: string; entry: LitellmModel }
+
+/** LiteLLM's entries of models that are billed by tokens, by our provider, with and without the provider's prefix. */
+function listedByProvider(litellm: Sources['litellm']): Map<string, Listed[]> {
+  const byLitellm = new Map(providers.flatMap((one) => one.litellm.map((name) => [name, one] as const)))
+  const listed = new Map<string, Listed[]>()
+  for (const [name, entry] of Object.entries(litellm)) {
+    const provider = byLitellm.get(entry.litellm_provider ?? '')
+    if (!provider || !modes.includes(entry.mode ?? '')) continue
+    const prefix = [...provider.litellm, ...provider.prefixes].find((one) => name.startsWith(`${one}/`))
+    const bare = prefix === undefined ? name : name.slice(prefix.length + 1)
+    listed.set(provider.id, [...(listed.get(provider.id) ?? []), { name, bare, entry }])
+  }
+  return listed
+}
+
+const isNamed = (model: GenaiModel, bare: string): boolean =>
+  exactNames(model).some((one) => one.toLowerCase() === bare.toLowerCase())
+
+/** The offer of one of LiteLLM's entries, null when it has no prices. `isPlain`: it holds for the bare name too. */
+function offerOf(provider: Provider, { name, bare, entry }: Listed, model: GenaiModel | undefined) {
+  const amounts = litellmAmounts(entry)
+  if (!amounts) return null
+  const genai = model ? { points: genaiPoints(model), isExact: isNamed(model, bare) } : null
+  const { points, from, difference } = choose(amounts, genai)
+  const key = from === 'genai' && model ? model.id : bare
+  const read = from === 'genai' && difference ? packages.genai.released : packages.litellm.released
+  const offer: Offer = { provider: provider.id, model: key, points, page: pageOf(entry), read }
+  const isPlain = name === bare || !provider.isManifold || (from === 'genai' && !difference)
+  return { offer, difference, isPlain }
+}
+
+const namesWith = (prefixes: readonly string[], bare: string): string[] => [
+  bare,
+  ...prefixes.map((prefix) => `${prefix}/${bare}`),
+]
+
+function addMissing(offers: Map<string, Offer>, names: readonly string[], offer: Offer): void {
+  for (const name of names) if (!offers.has(name)) offers.set(name, offer)
+}
+
+/** Offers of genai-prices by the names that its rules spell out and match to that model. */
+const offersOfRules = (provider: string, models: readonly GenaiModel[]): [name: string, Offer][] =>
+  models.flatMap((model) => {
+    const points = genaiPoints(model)
+    if (points.length === 0) return []
+    const offer = { provider, model: model.id, points, page: undefined, read: packages.genai.released }
+    const isOwn = (name: string) => modelNamed(models, name) === model
+    return exactNames(model)
+      .filter(isOwn)
+      .map((name) => [name, offer] as [string, Offer])
+  })
+
+const modelNamed = (models: readonly GenaiModel[], name: string): GenaiModel | undefined =>
+  models.find(({ match }) => matches(match, name))
+
 /** Prices by every name under which the sources know a model. */
 export function pricesOf({ genai, litellm }: Sources): Prices {
   const literal = new Map<string, Offer>()
   const derived = new Map<string, Offer>()
   const differences: Difference[] = []
   const pages = new Map<string, string[]>()
-  const byLitellm = new Map(providers.flatMap((one) => one.litellm.map((name) => [name, one] as const)))
-  const listed = new Map<string, [name: string, bare: string, LitellmModel][]>()
-  for (const [name, model] of Object.entries(litellm)) {
-    const provider = byLitellm.get(model.litellm_provider ?? '')
-    if (!provider || !modes.includes(model.mode ?? '')) continue
-    const prefix = [...provider.litellm, ...provider.prefixes].find((one) => name.startsWith(`${one}/`))
-    const bare = prefix === undefined ? name : name.slice(prefix.length + 1)
-    listed.set(provider.id, [...(listed.get(provider.id) ?? []), [name, bare, model]])
-  }
-  for (const { id, genai: genaiId, prefixes, isManifold } of providers) {
-    const known = genai.find((one) => one.id === genaiId)
-    if (genaiId !== undefined && !known) throw new Error(`genai-prices knows no provider ${genaiId}`)
-    const models = known?.models ?? []
-    const modelOf = (bare: string) => models.find(({ match }) => matches(match, bare))
+  const listed = listedByProvider(litellm)
+  for (const provider of providers) {
+    const { id, genai: genaiId, prefixes } = provider
+    const source = genai.find((one) => one.id === genaiId)
+    if (genaiId !== undefined && !source) throw new Error(`genai-prices knows no provider ${genaiId}`)
+    const models = source?.models ?? []
     const own = listed.get(id) ?? []
-    pages.set(id, known?.pricing_urls ?? [own.flatMap(([, , entry]) => pageOf(entry) ?? [])[0] ?? ''])
-    const derive = (bare: string, offer: Offer) => {
-      for (const name of [bare, ...prefixes.map((prefix) => `${prefix}/${bare}`)])
-        if (!derived.has(name)) derived.set(name, offer)
+    pages.set(id, source?.pricing_urls ?? [own.flatMap(({ entry }) => pageOf(entry) ?? [])[0] ?? ''])
+    const derive = (bare: string, offer: Offer) => addMissing(derived, namesWith(prefixes, bare), offer)
+    for (const one of own) {
+      const found = offerOf(provider, one, modelNamed(models, one.bare))
+      if (found === null) continue
+      literal.set(one.name, found.offer)
+      if (found.difference) differences.push({ provider: id, name: one.name, ...found.difference })
+      if (found.isPlain) derive(one.bare, found.offer)
     }
-    for (const [name, bare, entry] of own) {
-      const amounts = litellmAmounts(entry)
-      if (!amounts) continue
-      const model = modelOf(bare)
-      const isExact = model !== undefined && exactNames(model).some((one) => one.toLowerCase() === bare.toLowerCase())
-      const { points, from, difference } = choose(amounts, model ? { points: genaiPoints(model), isExact } : null)
-      const key = from === 'genai' && model ? model.id : bare
-      const read = from === 'genai' && difference ? packages.genai.released : packages.litellm.released
-      const offer = { provider: id, model: key, points, page: pageOf(entry), read }
-      literal.set(name, offer)
-      if (difference) differences.push({ provider: id, name, ...difference })
-      const isPlain = name === bare || !isManifold || (from === 'genai' && !difference)
-      if (isPlain) derive(bare, offer)
-    }
-    for (const model of models) {
-      const points = genaiPoints(model)
-      if (points.length === 0) continue
-      const offer = { provider: id, model: model.id, points, page: undefined, read: packages.genai.released }
-      for (const name of exactNames(model)) if (modelOf(name) === model) derive(name, offer)
-    }
+    for (const [name, offer] of offersOfRules(id, models)) derive(name, offer)
   }
   return { offers: new Map([...derived, ...literal]), differences, pages }
 }

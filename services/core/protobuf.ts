@@ -18,42 +18,46 @@ export const bytesField = (field: number, content: Buffer): Buffer =>
 
 export const textField = (field: number, value: string): Buffer => bytesField(field, Buffer.from(value.toWellFormed()))
 
+const truncated = (): Error => new Error('the message ends inside a field')
+
+function takeVarint(bytes: Buffer, at: { value: number }, end: number): number {
+  let value = 0
+  for (let shift = 1; ; shift *= 128) {
+    if (at.value >= end || shift > 2 ** 63) throw truncated()
+    const byte = bytes[at.value++] as number
+    value += (byte & 127) * shift
+    if (byte < 128) return value
+  }
+}
+
+/** Bytes of a field's content, by its wire type. */
+function fieldBytes(wireType: number, varint: () => number): number {
+  if (wireType === 2) return varint()
+  if (wireType === 1) return 8
+  if (wireType === 5) return 4
+  if (wireType !== 0) throw new Error(`unknown wire type ${wireType}`)
+  varint()
+  return 0
+}
+
 /**
  * How many messages lie at the end of a way of fields through a message.
  * @param fields at each step the numbers of the fields that are followed
  * @throws Error when the bytes are no message
  */
 export function countMessages(bytes: Buffer, fields: readonly (readonly number[])[]): number {
-  let count = 0
-  const walk = (from: number, end: number, depth: number): void => {
-    let at = from
-    const next = (): number => {
-      let value = 0
-      for (let shift = 1; ; shift *= 128) {
-        if (at >= end || shift > 2 ** 63) throw new Error('the message ends inside a field')
-        const byte = bytes[at++] as number
-        value += (byte & 127) * shift
-        if (byte < 128) return value
-      }
+  const walk = (from: number, end: number, depth: number): number => {
+    const at = { value: from }
+    let count = 0
+    while (at.value < end) {
+      const tag = takeVarint(bytes, at, end)
+      const size = fieldBytes(tag % 8, () => takeVarint(bytes, at, end))
+      if (size > end - at.value) throw truncated()
+      if (tag % 8 === 2 && fields[depth]?.includes(Math.floor(tag / 8)))
+        count += depth === fields.length - 1 ? 1 : walk(at.value, at.value + size, depth + 1)
+      at.value += size
     }
-    while (at < end) {
-      const tag = next()
-      const wire = tag % 8
-      if (wire === 0) next()
-      else if (wire === 1) at += 8
-      else if (wire === 5) at += 4
-      else if (wire === 2) {
-        const size = next()
-        if (size > end - at) throw new Error('the message ends inside a field')
-        if (fields[depth]?.includes(Math.floor(tag / 8))) {
-          if (depth === fields.length - 1) count++
-          else walk(at, at + size, depth + 1)
-        }
-        at += size
-      } else throw new Error(`unknown wire type ${wire}`)
-      if (at > end) throw new Error('the message ends inside a field')
-    }
+    return count
   }
-  walk(0, bytes.length, 0)
-  return count
+  return walk(0, bytes.length, 0)
 }

@@ -198,6 +198,18 @@ const selections: [name: string, body: () => object, pick: Pick][] = [
   ],
 ]
 
+const latencyMs = (call: Model) => (call.endedUs === null ? null : Math.floor((call.endedUs - call.startedUs) / 1000))
+
+/** Null last in both directions, equal ones by id downwards. */
+const byLatency = (direction: 'asc' | 'desc') => (a: Model, b: Model) => {
+  const [x, y] = [latencyMs(a), latencyMs(b)]
+  const byId = a.id < b.id ? 1 : -1
+  if (x === null && y === null) return byId
+  if (x === null) return 1
+  if (y === null) return -1
+  return (direction === 'asc' ? x - y : y - x) || byId
+}
+
 describe.each(selections)('%s', (_, body, pick) => {
   const expected = () => calls.filter(pick)
 
@@ -241,14 +253,9 @@ describe.each(selections)('%s', (_, body, pick) => {
     expect(await count(10_000)).toEqual({ count: n, has_more: false, total_storage_size_bytes: null })
   })
   it('is sorted by a column, null last', async () => {
-    const latency = (call: Model) => (call.endedUs === null ? null : Math.floor((call.endedUs - call.startedUs) / 1000))
     for (const direction of ['asc', 'desc'] as const) {
       const sort_by = [{ field: 'summary.weave.latency_ms', direction }]
-      const sorted = expected().sort((a, b) => {
-        const [x, y] = [latency(a), latency(b)]
-        if (x === null || y === null) return x === y ? (a.id < b.id ? 1 : -1) : x === null ? 1 : -1
-        return (direction === 'asc' ? x - y : y - x) || (a.id < b.id ? 1 : -1)
-      })
+      const sorted = expected().sort(byLatency(direction))
       expect(ids(await world.list({ ...body(), sort_by, columns: ['id'] }))).toEqual(ids(sorted))
       expect(ids(await world.list({ ...body(), sort_by, limit: 9, offset: 4 }))).toEqual(ids(sorted.slice(4, 13)))
     }

@@ -44,7 +44,7 @@ it('of one project run beside those of another, which has many that take long', 
     world.fake.on(model, async (response, request) => {
       asked[model]++
       if (model === 'many') await release.promise
-      answerJson(completion(model, 'yes'))(response, request)
+      await answerJson(completion(model, 'yes'))(response, request)
     })
   const many = await evaluationOf('turns/many', 'many')
   const few = await evaluationOf('turns/few', 'few')

@@ -78,12 +78,12 @@ const echo: Answerer = (response, { json }) =>
 describe('an evaluation', () => {
   it('asks the model for each row, then the judges, and sums up', async () => {
     world.fake.on('echo', (response, asked) => {
-      if (asked.text.includes('fail')) answerJson({ error: { message: 'not this one' } }, 400)(response, asked)
-      else echo(response, asked)
+      const answer = asked.text.includes('fail') ? answerJson({ error: { message: 'not this one' } }, 400) : echo
+      return answer(response, asked)
     })
     world.fake.on('judge', (response, { json }) => {
       const text = json.messages.at(-1).content as string
-      answerJson(
+      return answerJson(
         completion('judge', JSON.stringify({ ok: text.includes('one like'), points: text.length > 0 ? 1.5 : 0 })),
       )(response, {} as never)
     })
@@ -194,7 +194,7 @@ describe('an evaluation', () => {
       if (inFlight === 20) full.resolve()
       await full.promise
       inFlight--
-      echo(response, asked)
+      await echo(response, asked)
     })
     const rows = Array.from({ length: 25 }, (_, n) => ({ user_input: `${n}` }))
     const id = await start(await evaluationOf(rows, []), await put('many', modelValue('many')))

@@ -196,7 +196,7 @@ describe('images may come from public addresses only', () => {
     await asked
     const second = await create({ model: 'gpt-image-1', prompt })
     expect([second.status, second.headers.get('retry-after')]).toEqual([429, '1'])
-    release()
+    await release()
     expect((await first).json.response.data).toEqual([])
     answers('gpt-image-1', [])
     expect((await create({ model: 'gpt-image-1', prompt })).status).toBe(200)

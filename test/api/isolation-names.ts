@@ -161,6 +161,13 @@ const names = fc
 /** Names that everybody would call one. */
 const isPlain = (name: string): boolean => /^[A-Za-z0-9_-]+\/[A-Za-z0-9_-]+$/.test(name) && name.length < 100
 
+/** Refs lead to nothing; a path that lacks one of its segments is none. */
+function expectedStatuses(way: string, isOwn: boolean): number[] {
+  if (way === 'a ref') return isOwn ? [404] : [400, 404]
+  if (isOwn) return [200]
+  return way.startsWith('a path') ? [400, 403, 404] : [400, 403]
+}
+
 export function nameTests(world: () => IsolationWorld): void {
   it('opens one project only to a key of one project, however a request spells it', async () => {
     const { ask, own } = world()
@@ -171,11 +178,7 @@ export function nameTests(world: () => IsolationWorld): void {
           const sent = make(name)
           if (sent === null) return []
           const { status } = await ask(caller, sent)
-          // Refs lead to nothing; a path that lacks a part is none.
-          const [isRef, isPath] = [way === 'a ref', way.startsWith('a path')]
-          const refused = [400, ...(isRef ? [] : [403]), ...(isRef || isPath ? [404] : [])]
-          const expected = name === own.project ? [isRef ? 404 : 200] : refused
-          return expected.includes(status) ? [] : [`${way}: ${status}`]
+          return expectedStatuses(way, name === own.project).includes(status) ? [] : [`${way}: ${status}`]
         }),
       )
       expect(wrong.flat()).toEqual([])

@@ -52,22 +52,26 @@ describe('what a walk shows', () => {
   })
 })
 
-describe('declarations', () => {
-  it('name known topics and tables, and a source for each route', () => {
-    const tables = new Set(declaredTables())
-    for (const route of routes) {
+describe('the declaration of a route', () => {
+  it.each(routes.map((route) => [route.name, route] as const))(
+    'names known topics and tables, and lies in a service: %s',
+    (_, route) => {
+      const tables = new Set(declaredTables())
       expect(declaration(route).place).toMatch(/^services\/(ingest|query|evaluation|inference|training|web)\//)
       for (const topic of route.topics ?? []) expect(Object.keys(topics)).toContain(topic)
       for (const table of route.tables ?? []) expect(tables).toContain(table)
-      if (route.right === 'ingest' || route.right === 'write') expect(route.topics, route.name).not.toBeUndefined()
-      if (route.right === 'read') expect(route.tables, route.name).not.toBeUndefined()
-      // A feature's place tells whether it writes: the edge never reads, but the object that an annotation has to fit,
-      // the queue that it is for, and the class that a name is bound to.
-      if (declaration(route).place.startsWith('services/ingest/')) {
-        const isFeedback = route.name.startsWith('feedback.')
-        const forFeedback = isFeedback ? ['objects', 'object_events', 'annotation_queues'] : undefined
-        expect(route.tables, route.name).toEqual(route.name === 'objects.create' ? ['object_events'] : forFeedback)
-      }
+      if (route.right === 'ingest' || route.right === 'write') expect(route.topics).not.toBeUndefined()
+      if (route.right === 'read') expect(route.tables).not.toBeUndefined()
+    },
+  )
+  // The edge never reads, but the object that an annotation has to fit, the queue that it is for, and the class that a
+  // name is bound to.
+  it('names no table in services/ingest, but for objects and feedback', () => {
+    for (const route of routes.filter((one) => declaration(one).place.startsWith('services/ingest/'))) {
+      const forFeedback = route.name.startsWith('feedback.')
+        ? ['objects', 'object_events', 'annotation_queues']
+        : undefined
+      expect(route.tables, route.name).toEqual(route.name === 'objects.create' ? ['object_events'] : forFeedback)
     }
   })
 })

@@ -31,7 +31,7 @@ function callhouse(args: string[], env: Record<string, string> = {}): Running {
     child.stderr.on('data', (chunk) => {
       printed.stderr += chunk
     })
-    ended.then(({ stderr }) => reject(new Error(`ended before it listened: ${stderr}`)))
+    void ended.then(({ stderr }) => reject(new Error(`ended before it listened: ${stderr}`)))
   })
   listening.catch(() => undefined)
   return { child, listening, ended }

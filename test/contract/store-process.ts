@@ -19,7 +19,7 @@ try {
   if (how === 'hold') setInterval(() => undefined, 2 ** 30)
   else if (how === 'close') await store.close()
   else {
-    if (how === 'busy') slow()
+    if (how === 'busy') void slow()
     process.exit(0)
   }
 } catch (error) {

@@ -68,7 +68,7 @@ it('goes on with the rows that were not done, to one end', { timeout: 400_000 },
       const text = contentOf(asked)
       // Never answered: the server is killed meanwhile.
       if (waiting.has(`${model}: ${text}`)) return
-      answerJson(completion(model, contentFor(text)))(response, asked)
+      void answerJson(completion(model, contentFor(text)))(response, asked)
       if (model === 'judge') response.once('finish', () => onAnswered?.(text))
     }
   fake.on(

@@ -44,6 +44,19 @@ it(`loses and doubles nothing over ${rounds} kills`, { timeout: limitMs(600_000)
   const open: string[] = []
   const quiet = createQuietProject('crash/quiet')
   let server: ChildServer
+  /** Sends a batch and notes what was attempted and acknowledged; false = the server is gone. */
+  const sendBatch = async (url: string): Promise<boolean> => {
+    const { items, sent } = batchOf(random, open)
+    for (const { id } of sent) attempted.add(id)
+    const answer = await post(url, '/call/upsert_batch', { batch: items }).catch(() => undefined)
+    if (!answer) return false
+    expect(answer.status).toBe(200)
+    for (const { id, ended } of sent) {
+      acknowledged.set(id, ended || acknowledged.get(id) === true)
+      if (!ended) open.push(id)
+    }
+    return true
+  }
   for (let round = 0; round < rounds; round++) {
     server = await startChildServer(dir)
     // the kill falls somewhere between the acknowledgement of one batch and the next ones under way
@@ -53,15 +66,7 @@ it(`loses and doubles nothing over ${rounds} kills`, { timeout: limitMs(600_000)
     let killing: Promise<void> | undefined
     const sender = async (): Promise<void> => {
       while (!killing) {
-        const { items, sent } = batchOf(random, open)
-        for (const { id } of sent) attempted.add(id)
-        const answer = await post(server.url, '/call/upsert_batch', { batch: items }).catch(() => undefined)
-        if (!answer) return
-        expect(answer.status).toBe(200)
-        for (const { id, ended } of sent) {
-          acknowledged.set(id, ended || acknowledged.get(id) === true)
-          if (!ended) open.push(id)
-        }
+        if (!(await sendBatch(server.url))) return
         // not before the other project was served beside
         if (++answered >= killAfter && quiet.reads() > quietReads) killing ??= server.kill()
       }

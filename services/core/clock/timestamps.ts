@@ -45,38 +45,54 @@ function offsetMinutes(text: string, at: number): number {
   return sign === 45 ? -(hours * 60 + minutes) : hours * 60 + minutes
 }
 
-function parseIso(text: string): number | null {
-  const year = two(text, 0) * 100 + two(text, 2)
+/** Seconds from 1970 to midnight UTC of the date `YYYY-MM-DD` at the beginning of a text, NaN when it is none. */
+function midnightSeconds(text: string): number {
+  const century = two(text, 0)
+  const yearOfCentury = two(text, 2)
   const month = two(text, 5)
   const day = two(text, 8)
-  if (two(text, 0) < 0 || two(text, 2) < 0 || text.charCodeAt(4) !== 45 || text.charCodeAt(7) !== 45) return null
-  if (month < 1 || month > 12 || day < 1) return null
+  if (century < 0 || yearOfCentury < 0 || text.charCodeAt(4) !== 45 || text.charCodeAt(7) !== 45) return Number.NaN
+  if (month < 1 || month > 12 || day < 1) return Number.NaN
+  const year = century * 100 + yearOfCentury
   const leap = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
-  if (day > (daysIn[month - 1] as number) + (leap ? 1 : 0)) return null
-  const midnight = daysFromCivil(year, month, day) * 86_400
+  if (day > (daysIn[month - 1] as number) + (leap ? 1 : 0)) return Number.NaN
+  return daysFromCivil(year, month, day) * 86_400
+}
+
+/** Microseconds of the digits from `from` to `to`; those after the sixth count nothing. */
+function fractionUs(text: string, from: number, to: number): number {
+  let micros = 0
+  for (let at = from, unit = 100_000; at < to; at++, unit = Math.floor(unit / 10))
+    micros += (text.charCodeAt(at) - 48) * unit
+  return micros
+}
+
+/** Position behind the digits that begin at `from`. */
+function endOfDigits(text: string, from: number): number {
+  let at = from
+  for (let c = text.charCodeAt(at); c >= 48 && c <= 57; c = text.charCodeAt(++at));
+  return at
+}
+
+function parseIso(text: string): number | null {
+  const midnight = midnightSeconds(text)
+  if (Number.isNaN(midnight)) return null
   if (text.length === 10) return midnight * 1e6
   const separator = text.charCodeAt(10)
   if (separator !== 84 && separator !== 116 && separator !== 32) return null
   const hour = two(text, 11)
   const minute = two(text, 14)
   if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || text.charCodeAt(13) !== 58) return null
-  let at = 16
-  let second = 0
+  const hasSecond = text.charCodeAt(16) === 58
+  const second = hasSecond ? two(text, 17) : 0
+  if (second < 0 || second > 59) return null
+  let at = hasSecond ? 19 : 16
   let micros = 0
-  if (text.charCodeAt(16) === 58) {
-    second = two(text, 17)
-    if (second < 0 || second > 59) return null
-    at = 19
-    const point = text.charCodeAt(19)
-    if (point === 46 || point === 44) {
-      at = 20
-      let digit = text.charCodeAt(at) - 48
-      if (!(digit >= 0 && digit <= 9)) return null
-      for (let unit = 100_000; digit >= 0 && digit <= 9; unit = Math.floor(unit / 10)) {
-        micros += digit * unit
-        digit = text.charCodeAt(++at) - 48
-      }
-    }
+  const point = text.charCodeAt(at)
+  if (hasSecond && (point === 46 || point === 44)) {
+    at = endOfDigits(text, 20)
+    if (at === 20) return null
+    micros = fractionUs(text, 20, at)
   }
   const offset = offsetMinutes(text, at)
   return Number.isNaN(offset) ? null : (midnight + hour * 3600 + (minute - offset) * 60 + second) * 1e6 + micros

@@ -51,9 +51,17 @@ const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const stringPart = /[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(?="))/y
 const space = /[ \t\n\r]*/y
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: as above
+const plain = /[^"\\\u0000-\u001f]*/y
+const closing: Readonly<Record<string, string>> = { '{': '}', '[': ']' }
+
+/** What may come: a value, a value or the end of a list, a key, a key or the end of an object, or what follows a value. */
+type Expected = 'value' | 'item' | 'key' | 'member' | 'after'
+
 /** Offset of the first character at which the text stops being JSON; its length when it only ends too early. */
 export function malformedAt(text: string): number {
   let at = 0
+  const open: string[] = []
   const skip = (pattern: RegExp): boolean => {
     pattern.lastIndex = at
     if (!pattern.test(text)) return false
@@ -67,44 +75,55 @@ export function malformedAt(text: string): number {
       at++
       return true
     }
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: as above
-    const plain = /[^"\\\u0000-\u001f]*/y
     skip(plain)
     return false
   }
-  const open: string[] = []
-  // What may come: a value, a value or the end of a list, a key, a key or the end of an object, or what follows a value.
-  let expect: 'value' | 'item' | 'key' | 'member' | 'after' = 'value'
-  for (;;) {
+  // Each of these moves behind a token and returns what may come next, null where the text is malformed.
+  const close = (): Expected => {
+    open.pop()
+    at++
+    return 'after'
+  }
+  const afterValue = (next: string): Expected | null => {
+    const inside = open.at(-1)
+    if (inside === undefined) return null
+    if (next === closing[inside]) return close()
+    if (next !== ',') return null
+    at++
+    return inside === '{' ? 'key' : 'value'
+  }
+  const key = (next: string): Expected | null => {
+    if (next !== '"' || !string()) return null
+    skip(space)
+    if (text[at] !== ':') return null
+    at++
+    return 'value'
+  }
+  const value = (next: string): Expected | null => {
+    if (next === '{' || next === '[') {
+      open.push(next)
+      at++
+      return next === '{' ? 'member' : 'item'
+    }
+    const word = ['true', 'false', 'null'].find((literal) => text.startsWith(literal, at))
+    if (word !== undefined) at += word.length
+    else if (next === '"' ? !string() : !skip(number)) return null
+    return 'after'
+  }
+  const steps: Record<Expected, (next: string) => Expected | null> = {
+    value,
+    item: (next) => (next === ']' ? close() : value(next)),
+    key,
+    member: (next) => (next === '}' ? close() : key(next)),
+    after: afterValue,
+  }
+  for (let expected: Expected = 'value'; ; ) {
     skip(space)
     const next = text[at]
     if (next === undefined) return text.length
-    if (expect === 'after') {
-      const inside = open.at(-1)
-      if (inside !== undefined && next === ',') expect = inside === '{' ? 'key' : 'value'
-      else if ((inside === '{' && next === '}') || (inside === '[' && next === ']')) open.pop()
-      else return at
-      at++
-    } else if ((expect === 'member' && next === '}') || (expect === 'item' && next === ']')) {
-      open.pop()
-      at++
-      expect = 'after'
-    } else if (expect === 'member' || expect === 'key') {
-      if (next !== '"' || !string()) return at
-      skip(space)
-      if (text[at] !== ':') return at
-      at++
-      expect = 'value'
-    } else if (next === '{' || next === '[') {
-      open.push(next)
-      at++
-      expect = next === '{' ? 'member' : 'item'
-    } else {
-      const word = ['true', 'false', 'null'].find((literal) => text.startsWith(literal, at))
-      if (word !== undefined) at += word.length
-      else if (next === '"' ? !string() : !skip(number)) return at
-      expect = 'after'
-    }
+    const following: Expected | null = steps[expected](next)
+    if (following === null) return at
+    expected = following
   }
 }
 

@@ -94,57 +94,70 @@ export type AgentSurroundings = {
   odd: boolean
 }
 
-/** The call of an agent's event. Everything about it follows from the record: sent again it is the same call. */
-export function agentCall(event: { name: string; kind: Kind }, row: LogRow, around: AgentSurroundings): CompleteCall {
-  const { name, kind } = event
-  const { values, json } = row.attributes
-  const first = (names: readonly string[]): string => {
-    for (const one of names) {
-      const found = values.get(one)
-      if (found) return found
-    }
-    return ''
+/** The value of the first of these attributes that has one, '' when none has. */
+const firstOf = (row: LogRow, names: readonly string[]): string => {
+  for (const name of names) {
+    const found = row.attributes.values.get(name)
+    if (found) return found
   }
-  const of = (key: keyof typeof keys): string => first(keys[key])
-  const member = (names: readonly string[]): string => {
-    const found = names.find((one) => values.get(one))
-    if (found === undefined) return '{}'
-    return `{${quoted(found)}:${documentText(values.get(found) as string, json.includes(found))}}`
-  }
+  return ''
+}
 
-  const session = of('session')
-  const prompt = of('prompt')
-  const turn = session !== '' && prompt !== '' ? digest('turn', session, prompt) : ''
-  const tookMs = Math.round(Number(of('durationMs')))
-  const endedUs = Number(row.at.slice(0, -3))
-  const model = of('model')
+/** An object with the first of these attributes that has a value. */
+function memberOf({ attributes: { values, json } }: LogRow, names: readonly string[]): string {
+  const found = names.find((one) => values.get(one))
+  if (found === undefined) return '{}'
+  return `{${quoted(found)}:${documentText(values.get(found) as string, json.includes(found))}}`
+}
+
+function usageOf(kind: Kind, row: LogRow): Usage {
   const counts: Usage['counts'] = new Map()
-  for (const [field, names] of Object.entries(usageKeys)) {
-    const count = Number(first(names) || Number.NaN)
-    if (kind === 'llm' && Number.isSafeInteger(count) && count >= 0) counts.set(field as UsageField, count)
-  }
+  if (kind === 'llm')
+    for (const [field, names] of Object.entries(usageKeys)) {
+      const count = Number(firstOf(row, names) || Number.NaN)
+      if (Number.isSafeInteger(count) && count >= 0) counts.set(field as UsageField, count)
+    }
   const sum = Number(counts.get('input_tokens')) + Number(counts.get('output_tokens'))
   if (!counts.has('total_tokens') && Number.isSafeInteger(sum)) counts.set('total_tokens', sum)
-  const usage = { isPresent: counts.size > 0, counts }
-  const isFailed = kind === 'error' || of('success') === 'false'
+  return { isPresent: counts.size > 0, counts }
+}
+
+/** JSON text of the call's attributes: the record's, the kind, and what the agent says that it cost. */
+function attributesOf(kind: Kind, row: LogRow): string {
+  const { values, json } = row.attributes
   const attributes = new Map<string, string>()
   for (const [key, text] of values) attributes.set(key, documentText(text, json.includes(key)))
   attributes.set('kind', `"${shownKind[kind]}"`)
-  const cost = Number(of('cost') || Number.NaN)
+  const cost = Number(firstOf(row, keys.cost) || Number.NaN)
   if (Number.isFinite(cost)) attributes.set('reported_cost_usd', String(cost))
-  const isRoot = kind === 'prompt'
+  return `{${[...attributes].map(([key, text]) => `${quoted(key)}:${text}`).join()}}`
+}
+
+/** Its place in the trace of its session: a prompt is the root of a turn, everything else lies below one. */
+function placeOf(kind: Kind, id: string, session: string, prompt: string) {
+  const turn = session !== '' && prompt !== '' ? digest('turn', session, prompt) : ''
+  const traceId = session === '' ? id : digest('trace', session, prompt)
+  if (kind !== 'prompt') return { id, traceId, parentId: turn, threadId: session, turnId: '' }
+  return { id: turn || id, traceId, parentId: '', threadId: session, turnId: session === '' ? '' : turn || id }
+}
+
+/** The call of an agent's event. Everything about it follows from the record: sent again it is the same call. */
+export function agentCall(event: { name: string; kind: Kind }, row: LogRow, around: AgentSurroundings): CompleteCall {
+  const { name, kind } = event
+  const of = (key: keyof typeof keys): string => firstOf(row, keys[key])
+  const tookMs = Math.round(Number(of('durationMs')))
+  const endedUs = Number(row.at.slice(0, -3))
+  const model = of('model') || 'usage'
+  const usage = usageOf(kind, row)
+  const isFailed = kind === 'error' || of('success') === 'false'
   return {
     kind: 'complete',
     projectId: around.projectId,
-    id: isRoot && turn !== '' ? turn : around.id,
+    ...placeOf(kind, around.id, of('session'), of('prompt')),
     clock: around.clock,
     odd: around.odd,
     startedUs: tookMs > 0 && tookMs <= maxMs ? endedUs - tookMs * 1_000 : endedUs,
     endedUs,
-    traceId: session === '' ? around.id : digest('trace', session, prompt),
-    parentId: isRoot ? '' : turn,
-    threadId: session,
-    turnId: isRoot && session !== '' ? turn || around.id : '',
     opName: shortOpName(kind === 'tool' ? `tool:${of('tool') || 'unknown'}` : name),
     displayName: null,
     userId: around.userId,
@@ -153,13 +166,13 @@ export function agentCall(event: { name: string; kind: Kind }, row: LogRow, arou
     runStepEnd: null,
     exception: isFailed ? of('error') || 'ERROR' : '',
     errorCount: 0,
-    usage: usageEntry(usage, model || 'usage'),
+    usage: usageEntry(usage, model),
     inputRefs: [],
     outputRefs: [],
-    attributes: `{${[...attributes].map(([key, text]) => `${quoted(key)}:${text}`).join()}}`,
-    inputs: member(contents[kind].inputs),
-    output: member(contents[kind].output),
-    summary: summaryText(usage, model || 'usage'),
+    attributes: attributesOf(kind, row),
+    inputs: memberOf(row, contents[kind].inputs),
+    output: memberOf(row, contents[kind].output),
+    summary: summaryText(usage, model),
     otelDump: '',
   }
 }

@@ -221,6 +221,61 @@ function unknownText(root: Branch, own: ReadonlyMap<string, Found>): string {
   return jsonText(all, true, false)
 }
 
+function invalidId(span: OtlpSpan): Rejected | null {
+  if (!traceIdForm.test(span.traceId) || zeros.test(span.traceId)) return { reason: 'the trace id is invalid' }
+  if (!spanIdForm.test(span.spanId) || zeros.test(span.spanId)) return { reason: 'the span id is invalid' }
+  return null
+}
+
+/** Attributes of a span, its events and its links as trees. */
+type Trees = { root: Branch; events: Branch[]; links: Branch[] }
+
+function treesOf(span: OtlpSpan, found: Expansion): Trees | Conflict {
+  const root = expand(span.attributes, found)
+  if (root instanceof Conflict) return root
+  const events = expandAll(span.events, found)
+  if (events instanceof Conflict) return events
+  const links = expandAll(span.links, found)
+  return links instanceof Conflict ? links : { root, events, links }
+}
+
+type Times = { startedUs: number; endedUs: number }
+
+function timesOf(span: OtlpSpan, root: Branch, { conventions, nowMs }: SpanSurroundings): Times | Rejected {
+  const override = (source: Source): number | null =>
+    root.has('langfuse') ? overrideUs(set(root, [source]), nowMs) : null
+  const startedUs = override(conventions.startTime) ?? roundedUs(span.start)
+  const endedUs = override(conventions.endTime) ?? roundedUs(span.end)
+  if (!isAcceptable(startedUs, nowMs)) return { reason: 'the start time is before 2000 or in the future' }
+  if (!isAcceptable(endedUs, nowMs)) return { reason: 'the end time is before 2000 or in the future' }
+  return { startedUs, endedUs }
+}
+
+/** Adds the attributes of a call that a tree holds and `own` does not. */
+function addAttributes(own: Map<string, Found>, root: Branch, conventions: Conventions): void {
+  for (const { target, sources } of conventions.attributes) {
+    const value = own.has(target) ? null : present(root, sources)
+    if (value !== null) own.set(target, value)
+  }
+}
+
+/** Inputs of a call whose span has none: those of its events, else those of log records. */
+function otherInputs(span: OtlpSpan, { events }: Trees, around: SpanSurroundings, extra?: Extra): string | null {
+  const { conventions, eventsAsIo } = around
+  return (
+    (eventsAsIo ? eventInputs(span.events, events, conventions.content.input) : null) ??
+    (extra === undefined ? null : extraInputs(extra, conventions))
+  )
+}
+
+function otherOutput(span: OtlpSpan, { events }: Trees, around: SpanSurroundings, extra?: Extra): string | null {
+  const { conventions, eventsAsIo } = around
+  return (
+    (eventsAsIo ? eventOutput(span.events, events, conventions.content.output) : null) ??
+    (extra === undefined ? null : extraOutput(extra, conventions))
+  )
+}
+
 /**
  * The call of a span, or why there is none.
  * @param extra what else is known of the span; whatever the span says itself counts before it
@@ -231,63 +286,35 @@ export function callOf(
   clock: bigint,
   extra?: Extra,
 ): CompleteCall | Rejected {
-  if (!traceIdForm.test(span.traceId) || zeros.test(span.traceId)) return { reason: 'the trace id is invalid' }
-  if (!spanIdForm.test(span.spanId) || zeros.test(span.spanId)) return { reason: 'the span id is invalid' }
+  const invalid = invalidId(span)
+  if (invalid !== null) return invalid
   const found: Expansion = {
     extract: around.extract,
     odd: around.resourceIsOdd,
     budget: createBudget(around.maxBodyBytes),
   }
-  const root = expand(span.attributes, found)
-  if (root instanceof Conflict) return root
-  const events = expandAll(span.events, found)
-  if (events instanceof Conflict) return events
-  const links = expandAll(span.links, found)
-  if (links instanceof Conflict) return links
+  const trees = treesOf(span, found)
+  if (trees instanceof Conflict) return trees
+  const { root, events, links } = trees
+  const times = timesOf(span, root, around)
+  if ('reason' in times) return times
 
   const { conventions } = around
   const { vendor } = conventions
-  const override = (source: Source): number | null =>
-    root.has('langfuse') ? overrideUs(set(root, [source]), around.nowMs) : null
-  const startedUs = override(conventions.startTime) ?? roundedUs(span.start)
-  const endedUs = override(conventions.endTime) ?? roundedUs(span.end)
-  if (!isAcceptable(startedUs, around.nowMs)) return { reason: 'the start time is before 2000 or in the future' }
-  if (!isAcceptable(endedUs, around.nowMs)) return { reason: 'the end time is before 2000 or in the future' }
-
   const own = new Map<string, Found>()
-  for (const { target, sources } of conventions.attributes) {
-    const value = present(root, sources)
-    if (value !== null) own.set(target, value)
-  }
+  addAttributes(own, root, conventions)
   const inputs = present(root, conventions.inputs)
   const output = present(root, conventions.output)
   const ownUsage = usageOf(root, conventions, around.scopeName)
   const isUnknown = own.size === 0 && inputs === null && output === null && !ownUsage.isPresent
-  if (extra !== undefined)
-    for (const { target, sources } of conventions.attributes) {
-      const value = own.has(target) ? null : present(extra.root, sources)
-      if (value !== null) own.set(target, value)
-    }
+  if (extra !== undefined) addAttributes(own, extra.root, conventions)
   const usage =
     extra === undefined || ownUsage.isPresent ? ownUsage : usageOf(extra.root, conventions, around.scopeName)
   const model = usage.isPresent ? modelOf(own.get('model'), own.get('model_parameters')) : ''
 
   const parentId = spanIdForm.test(span.parentSpanId) && !zeros.test(span.parentSpanId) ? span.parentSpanId : ''
-  const withEvents = around.eventsAsIo && events.length > 0
-  const inputsPayload =
-    inputs !== null
-      ? inputsOf(inputs)
-      : bare(
-          (withEvents ? eventInputs(span.events, events, conventions.content.input) : null) ??
-            (extra === undefined ? null : extraInputs(extra, conventions)),
-        )
-  const outputPayload =
-    output !== null
-      ? outputOf(output)
-      : bare(
-          (withEvents ? eventOutput(span.events, events, conventions.content.output) : null) ??
-            (extra === undefined ? null : extraOutput(extra, conventions)),
-        )
+  const inputsPayload = inputs !== null ? inputsOf(inputs) : bare(otherInputs(span, trees, around, extra))
+  const outputPayload = output !== null ? outputOf(output) : bare(otherOutput(span, trees, around, extra))
   const all = jsonText(root, true, false, [...inputsPayload.inDump, ...outputPayload.inDump])
   const displayName = textOf(present(root, vendor.displayName)?.value)
   return {
@@ -296,8 +323,8 @@ export function callOf(
     id: span.spanId,
     clock,
     odd: found.odd,
-    startedUs,
-    endedUs,
+    startedUs: times.startedUs,
+    endedUs: times.endedUs,
     traceId: span.traceId,
     parentId,
     ...threadOf(root, span.spanId, conventions, extra?.root),

@@ -1,7 +1,7 @@
 // Reads records back from the retained segments and archives of a topic, for rebuilds, replays and inspection.
 import { join } from 'node:path'
 import type { RecordHeader } from '../log.ts'
-import { rowsOf, walk } from '../record.ts'
+import { rowsOf, type Walk, walk } from '../record.ts'
 import type { TopicName } from '../topics.ts'
 import { errorCode, type LogFs, nodeFs } from './disk.ts'
 import { LogDamage, listSegments, publicHeader, readStored, type StoredFile } from './segment.ts'
@@ -34,11 +34,7 @@ export async function* readSegments(options: {
   let hasBegun = false
   let { files } = await listSegments(fs, folder)
   while (next <= toOffset) {
-    let index = Math.max(
-      0,
-      files.findLastIndex(({ first }) => first <= next),
-    )
-    if ((files[index]?.last ?? next) < next) index++
+    const index = indexOfRecord(files, next)
     const file = files[index]
     if (file === undefined) return
     const bytes = await readIfThere(fs, file)
@@ -48,27 +44,46 @@ export async function* readSegments(options: {
       continue
     }
     const isLast = index === files.length - 1
-    const { records, wholeBytes, problem } = walk(bytes, file.first)
-    if (problem !== null && !(isLast && problem.torn)) throw new LogDamage(file.path, wholeBytes, problem.what)
+    const records = intactRecords(file, bytes, isLast)
     const end = file.first + records.length
     if (hasBegun && (file.first > next || (end <= next && !isLast)))
       throw new Error(`${folder}: records from ${next} on are missing`)
-    let at = 0
-    for (const record of records) {
-      if (record.offset > toOffset) return
-      if (record.offset >= next) {
-        const { sizeBytes, appendedMs } = record
-        yield { header: publicHeader(record), appendedMs, rows: rowsOf(bytes, at, sizeBytes) }
-        hasBegun = true
-      }
-      at += record.sizeBytes
-    }
+    yield* storedRecords(bytes, records, next, toOffset)
+    if (end > toOffset) return
+    hasBegun ||= end > next
     // What retention removed is skipped at the beginning; a gap later on is a fault.
     next = end > next || isLast ? Math.max(end, next) : (files[index + 1] as StoredFile).first
     if (isLast) {
       files = (await listSegments(fs, folder)).files
       if ((files.at(-1)?.first ?? 0) <= file.first) return
     }
+  }
+}
+
+/** Index of the file that holds the record of this number, or of the next one when retention removed it. */
+function indexOfRecord(files: readonly StoredFile[], offset: number): number {
+  const index = Math.max(
+    0,
+    files.findLastIndex(({ first }) => first <= offset),
+  )
+  return (files[index]?.last ?? offset) < offset ? index + 1 : index
+}
+
+/** The records of a file, whose last write may still be under way when it is the last file. */
+function intactRecords(file: StoredFile, bytes: Buffer, isLast: boolean): Walk['records'] {
+  const { records, wholeBytes, problem } = walk(bytes, file.first)
+  if (problem !== null && !(isLast && problem.torn)) throw new LogDamage(file.path, wholeBytes, problem.what)
+  return records
+}
+
+/** The records of a file from one number to another. */
+function* storedRecords(bytes: Buffer, records: Walk['records'], from: number, to: number): Generator<StoredRecord> {
+  let at = 0
+  for (const record of records) {
+    if (record.offset > to) return
+    const { sizeBytes, appendedMs } = record
+    if (record.offset >= from) yield { header: publicHeader(record), appendedMs, rows: rowsOf(bytes, at, sizeBytes) }
+    at += sizeBytes
   }
 }
 

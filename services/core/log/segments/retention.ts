@@ -67,7 +67,7 @@ export function createRetention(options: {
     timerDue = due
     timer = setTimeout(() => {
       timer = null
-      run(mayMergeNow)
+      void run(mayMergeNow)
     }, delayMs)
     timer.unref()
   }

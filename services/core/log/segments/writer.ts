@@ -143,25 +143,7 @@ export function createWriter(options: {
       if (isNew) steps.push(fs.syncDir(folder))
       // Both must have ended before a repair may begin.
       for (const step of await Promise.allSettled(steps)) if (step.status === 'rejected') throw step.reason
-      counters.groups++
-      counters.syncs++
-      counters.bytes += sizeBytes
-      counters.records += records.length
-      if (isNew) {
-        counters.segments++
-        counters.dirSyncs++
-        segment.oldestMs = appendedMs
-      }
-      segment.sizeBytes += sizeBytes
-      segment.last += records.length
-      for (const record of records) {
-        segment.rowCount += record.rowCount
-        segment.patchCount += record.patchCount
-        segment.records?.push(record)
-      }
-      for (const { projects } of group)
-        for (const [project, bytes] of projects)
-          segment.projects.set(project, (segment.projects.get(project) ?? 0) + bytes)
+      count(segment, group, { isNew, records, appendedMs, sizeBytes })
       durableEnd = segment.last
       highClock = clock
     } catch (error) {
@@ -177,6 +159,33 @@ export function createWriter(options: {
       counters.appends++
       pending.resolve({ topic, partition: 0, offset })
     }
+  }
+
+  /** Adds a group that is durable to the counters and to what is known of its segment. */
+  function count(
+    segment: Segment,
+    group: Pending[],
+    written: { isNew: boolean; records: RecordHeader[]; appendedMs: number; sizeBytes: number },
+  ): void {
+    counters.groups++
+    counters.syncs++
+    counters.bytes += written.sizeBytes
+    counters.records += written.records.length
+    if (written.isNew) {
+      counters.segments++
+      counters.dirSyncs++
+      segment.oldestMs = written.appendedMs
+    }
+    segment.sizeBytes += written.sizeBytes
+    segment.last += written.records.length
+    for (const record of written.records) {
+      segment.rowCount += record.rowCount
+      segment.patchCount += record.patchCount
+      segment.records?.push(record)
+    }
+    for (const { projects } of group)
+      for (const [project, bytes] of projects)
+        segment.projects.set(project, (segment.projects.get(project) ?? 0) + bytes)
   }
 
   async function writeAndSync(file: LogFile, buffers: Buffer[], position: number): Promise<void> {

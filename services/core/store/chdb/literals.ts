@@ -3,7 +3,9 @@
 import { doubleText } from '../../json/number-text.ts'
 import { sqlSpans } from '../sql-text.ts'
 
-type SqlType = { name: string; args: string[] }
+type SqlType = { name: string; args: string[]; literal: Literal }
+
+type Literal = (value: unknown, type: SqlType) => string
 
 const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/
 const instant = /^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d:\d\d(?:\.\d{1,9})?)?$/
@@ -62,7 +64,8 @@ function typeOf(text: string): SqlType {
   if (type === undefined) {
     const match = /^(\w+)(?:\(([\s\S]*)\))?$/.exec(text)
     if (match === null) throw new Error(`unknown type ${text}`)
-    type = { name: match[1] as string, args: splitArgs(match[2] ?? '') }
+    const name = match[1] as string
+    type = { name, args: splitArgs(match[2] ?? ''), literal: literalFor(name) }
     types.set(text, type)
   }
   return type
@@ -103,39 +106,67 @@ function joinedStrings(type: SqlType, value: unknown): string | undefined {
   return `splitByChar(${quote(separator)}, ${quote(value.join(separator))})`
 }
 
-function literalOf(type: SqlType, value: unknown): string {
-  const { name, args } = type
-  if (name === 'Nullable') return value === null || value === undefined ? 'NULL' : literalOf(inner(args[0]), value)
-  if (name === 'LowCardinality') return literalOf(inner(args[0]), value)
-  if (name === 'Array') {
-    if (!Array.isArray(value)) throw new Error('not an array')
-    const element = inner(args[0])
-    return `[${value.map((entry) => literalOf(element, entry)).join(',')}]`
+/** Literals of types that hold others: NULL is up to what they hold. */
+const containers = new Map<string, Literal>([
+  [
+    'Nullable',
+    (value, { args }) => (value === null || value === undefined ? 'NULL' : literalOf(inner(args[0]), value)),
+  ],
+  ['LowCardinality', (value, { args }) => literalOf(inner(args[0]), value)],
+  ['Array', arrayLiteral],
+  ['Tuple', tupleLiteral],
+  ['Map', mapLiteral],
+])
+
+/** Literals of all other types, by their names. */
+const scalars: readonly (readonly [names: RegExp, literalOfType: (name: string) => (value: unknown) => string])[] = [
+  [/^(?:String|FixedString|Enum.*)$/, (name) => (value) => textLiteral(name, value)],
+  [/^Bool$/, () => boolLiteral],
+  [/^Date/, (name) => (value) => instantOf(name, value)],
+  [/^Float/, () => floatOf],
+  [/^U?Int\d+$/, integerLiteral],
+]
+
+function literalFor(name: string): Literal {
+  const container = containers.get(name)
+  if (container !== undefined) return container
+  const scalar = scalars.find(([names]) => names.test(name))?.[1](name)
+  return (value) => {
+    if (value === null || value === undefined) throw new Error(`null is not a ${name}`)
+    if (scalar === undefined) throw new Error(`type ${name} is not supported as a parameter`)
+    return scalar(value)
   }
-  if (name === 'Tuple') {
-    if (!Array.isArray(value) || value.length !== args.length) throw new Error(`not a tuple of ${args.length}`)
-    return `tuple(${args.map((arg, i) => literalOf(inner(arg), value[i])).join(',')})`
-  }
-  if (name === 'Map') {
-    if (typeof value !== 'object' || value === null) throw new Error('not a map')
-    const entries = value instanceof Map ? [...value] : Object.entries(value)
-    return `map(${entries.flatMap(([key, entry]) => [literalOf(inner(args[0]), key), literalOf(inner(args[1]), entry)]).join(',')})`
-  }
-  if (value === null || value === undefined) throw new Error(`null is not a ${name}`)
-  if (name === 'String' || name === 'FixedString' || name.startsWith('Enum')) {
-    if (value instanceof Uint8Array) return quoteBytes(value)
-    if (typeof value !== 'string') throw new Error(`a ${typeof value} is not a ${name}`)
-    return quote(value)
-  }
-  if (name === 'Bool') {
-    if (typeof value !== 'boolean') throw new Error(`a ${typeof value} is not a Bool`)
-    return String(value)
-  }
-  if (name.startsWith('Date')) return instantOf(name, value)
-  if (name.startsWith('Float')) return floatOf(value)
-  const integer = /^(U?)Int(\d+)$/.exec(name)
-  if (integer !== null) return integerOf(integer[1] === 'U', Number(integer[2]), value)
-  throw new Error(`type ${name} is not supported as a parameter`)
+}
+
+const literalOf = (type: SqlType, value: unknown): string => type.literal(value, type)
+
+function arrayLiteral(value: unknown, { args }: SqlType): string {
+  if (!Array.isArray(value)) throw new Error('not an array')
+  const element = inner(args[0])
+  return `[${value.map((entry) => literalOf(element, entry)).join(',')}]`
+}
+
+function tupleLiteral(value: unknown, { args }: SqlType): string {
+  if (!Array.isArray(value) || value.length !== args.length) throw new Error(`not a tuple of ${args.length}`)
+  return `tuple(${args.map((arg, i) => literalOf(inner(arg), value[i])).join(',')})`
+}
+
+function mapLiteral(value: unknown, { args }: SqlType): string {
+  if (typeof value !== 'object' || value === null) throw new Error('not a map')
+  const entries = value instanceof Map ? [...value] : Object.entries(value)
+  const texts = entries.flatMap(([key, entry]) => [literalOf(inner(args[0]), key), literalOf(inner(args[1]), entry)])
+  return `map(${texts.join(',')})`
+}
+
+function textLiteral(name: string, value: unknown): string {
+  if (value instanceof Uint8Array) return quoteBytes(value)
+  if (typeof value !== 'string') throw new Error(`a ${typeof value} is not a ${name}`)
+  return quote(value)
+}
+
+function boolLiteral(value: unknown): string {
+  if (typeof value !== 'boolean') throw new Error(`a ${typeof value} is not a Bool`)
+  return String(value)
 }
 
 const inner = (text: string | undefined): SqlType => {
@@ -143,17 +174,25 @@ const inner = (text: string | undefined): SqlType => {
   return typeOf(text)
 }
 
-function integerOf(unsigned: boolean, bits: number, value: unknown): string {
-  let number: bigint
-  if (typeof value === 'bigint') number = value
-  else if (typeof value === 'number' && Number.isSafeInteger(value)) number = BigInt(value)
-  else if (typeof value === 'boolean') number = value ? 1n : 0n
-  else if (typeof value === 'string' && wholeNumber.test(value)) number = BigInt(value)
-  else throw new Error(`${typeof value === 'number' ? value : `a ${typeof value}`} is not an exact integer`)
-  const max = 1n << BigInt(unsigned ? bits : bits - 1)
-  if (number >= max || number < (unsigned ? 0n : -max)) throw new Error(`${number} is outside its type`)
-  // Literals past 64 bits would be read as floats.
-  return bits > 64 ? `'${number}'` : String(number)
+function integerLiteral(type: string): (value: unknown) => string {
+  const isUnsigned = type.startsWith('U')
+  const bits = Number(/\d+/.exec(type))
+  const max = 1n << BigInt(isUnsigned ? bits : bits - 1)
+  const min = isUnsigned ? 0n : -max
+  return (value) => {
+    const number = integerOf(value)
+    if (number >= max || number < min) throw new Error(`${number} is outside its type`)
+    // Literals past 64 bits would be read as floats.
+    return bits > 64 ? `'${number}'` : String(number)
+  }
+}
+
+function integerOf(value: unknown): bigint {
+  if (typeof value === 'bigint') return value
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value)
+  if (typeof value === 'boolean') return value ? 1n : 0n
+  if (typeof value === 'string' && wholeNumber.test(value)) return BigInt(value)
+  throw new Error(`${typeof value === 'number' ? value : `a ${typeof value}`} is not an exact integer`)
 }
 
 /** Always a number of type Float64, so that a list of them is one literal: the engine bounds the parts of a statement. */

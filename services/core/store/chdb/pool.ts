@@ -64,7 +64,7 @@ export function createPool(options: { name: string; size: number; open: () => Se
       )
       .finally(leave)
     running.add(tracked)
-    tracked.finally(() => running.delete(tracked))
+    void tracked.finally(() => running.delete(tracked))
     return native
   }
 
@@ -136,7 +136,7 @@ export function createPool(options: { name: string; size: number; open: () => Se
 
   function killing(work: Promise<void>): void {
     running.add(work)
-    work.finally(() => running.delete(work))
+    void work.finally(() => running.delete(work))
   }
 
   return {

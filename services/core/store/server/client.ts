@@ -106,7 +106,7 @@ export function createServerClient(options: {
       () => {},
     )
     running.add(settled)
-    settled.then(() => running.delete(settled))
+    void settled.then(() => running.delete(settled))
     return work
   }
 
