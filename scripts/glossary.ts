@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { settings } from '../services/app/config.ts'
-import { topics } from '../services/core/log/topics.ts'
+import { topics } from '../services/events/registry.ts'
 
 type Named = { kind: 'folder' | 'setting' | 'metric' | 'table' | 'topic'; name: string; where: string }
 
@@ -44,7 +44,7 @@ export function namesOf(root: string): Named[] {
   }
   for (const { flag, env } of settings) named.push({ kind: 'setting', name: flag, where: env })
   for (const { name } of Object.values(topics))
-    named.push({ kind: 'topic', name, where: 'services/core/log/topics.ts' })
+    named.push({ kind: 'topic', name, where: 'services/events/registry.ts' })
   return named
 }
 

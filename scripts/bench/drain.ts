@@ -4,8 +4,9 @@ import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createProgress } from '../../services/core/log/progress.ts'
 import { createEmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
-import { structureOf, topics } from '../../services/core/log/topics.ts'
+import { structureOf } from '../../services/core/log/topic.ts'
 import { createEmbeddedStore } from '../../services/core/store/chdb/chdb-store.ts'
+import { topics } from '../../services/events/registry.ts'
 import { openDeadLetters } from '../../services/worker/dead-letters/dead-letters.ts'
 import { startWorker } from '../../services/worker/run.ts'
 import { createInFlight } from '../../services/worker/split/in-flight.ts'
@@ -27,6 +28,7 @@ let stop = async (): Promise<void> => undefined
 if (mode === 'worker') {
   const log = await createEmbeddedLog({
     dir: join(dir, 'log'),
+    topics,
     maxUnappliedBytes: 2 ** 40,
     minFreeBytes: 0,
     retentionMs: 2 ** 40,

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { Consumer, type Message, Producer } from '@platformatic/kafka'
 import { Kafka, logLevel } from 'kafkajs'
 import { createKafkaLog } from '../../services/core/log/kafka/kafka-log.ts'
+import { topics } from '../../services/events/registry.ts'
 import { type Broker, startBroker } from '../../test/fixtures/kafka-broker.ts'
 import { recordOf } from '../../test/fixtures/log-record.ts'
 
@@ -109,7 +110,15 @@ async function measure(broker: Broker, valueBytes: number, count: number, rounds
   for (let round = 0; round <= rounds; round++) {
     const name = unique()
     const log = await createKafkaLog({
-      ...{ brokers, group: name, topicPrefix: `${name}.`, partitions: 1, replication: 1, retentionMs: 3_600_000 },
+      ...{
+        brokers,
+        topics,
+        group: name,
+        topicPrefix: `${name}.`,
+        partitions: 1,
+        replication: 1,
+        retentionMs: 3_600_000,
+      },
       ...{ roles: { produce: true, consume: true }, compression: 'none' },
     })
     const records = batches.map((values) => values.map(() => recordOf(['a'], { text: 'x'.repeat(valueBytes - 50) })))

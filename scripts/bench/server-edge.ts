@@ -10,6 +10,7 @@ import { openKeys } from '../../services/core/http/keys.ts'
 import { createEmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
 import { createLogger } from '../../services/core/process/logger.ts'
 import { createMetrics } from '../../services/core/process/metrics.ts'
+import { topics } from '../../services/events/registry.ts'
 import { createCallWriteRoutes } from '../../services/ingest/calls/routes.ts'
 import { createOtelRoutes } from '../../services/ingest/otel/routes.ts'
 
@@ -19,6 +20,7 @@ const loaded = loadConfig({ env: {}, argv: ['--port', '0', '--data-dir', dir, '-
 if (!loaded.ok) throw new Error(loaded.lines.join('\n'))
 const { config } = loaded
 const log = await createEmbeddedLog({
+  topics,
   dir: join(dir, 'log'),
   maxUnappliedBytes: 2 ** 40,
   minFreeBytes: 0,

@@ -15,6 +15,7 @@ import type { FolderLock } from '../core/process/folder-lock.ts'
 import type { Logger } from '../core/process/logger.ts'
 import type { Reach } from '../core/process/private-folder.ts'
 import type { Store, StoreMetrics } from '../core/store/store.ts'
+import { topics } from '../events/registry.ts'
 import type { SharedServer } from '../operations/rebuild/shadow-tables.ts'
 import { type Matched, matchLog } from '../worker/applied/match.ts'
 import { openLargeRecords } from './blobs.ts'
@@ -54,6 +55,7 @@ const saslOf = ({ kafkaSasl, kafkaUser: username, kafkaPassword: password }: Con
 async function kafkaOptionsOf(config: Config, role: ServerRole, logger: Logger): Promise<KafkaLogOptions> {
   return {
     brokers: config.kafkaBrokers,
+    topics,
     // Every role writes: reads append deletes and queue items, workers replay dead letters.
     roles: { produce: true, consume: does(role, 'apply') },
     topicPrefix: config.kafkaTopicPrefix,
@@ -82,6 +84,7 @@ export async function openLog(config: Config, role: ServerRole, logger: Logger, 
   }
   return createEmbeddedLog({
     dir: join(config.dataDir, 'log'),
+    topics,
     ...(lock && { lock }),
     maxUnappliedBytes: config.maxUnappliedBytes,
     minFreeBytes: config.minFreeBytes,
@@ -180,6 +183,7 @@ export async function openStore(config: Config, logger: Logger, metrics: StoreMe
     const { createServerStore } = await import('../core/store/server/server-store.ts')
     return createServerStore({
       url,
+      topics,
       user: config.clickhouseUser,
       password: config.clickhousePassword,
       database: config.clickhouseDatabase,

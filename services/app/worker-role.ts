@@ -6,12 +6,12 @@ import { createFreshness } from '../core/log/freshness.ts'
 import type { Log } from '../core/log/log.ts'
 import type { Progress } from '../core/log/progress.ts'
 import { readSegments } from '../core/log/segments/read.ts'
-import type { TopicName } from '../core/log/topics.ts'
 import { listenForCommands } from '../core/process/control-socket.ts'
 import type { Logger } from '../core/process/logger.ts'
 import type { ShutdownStep } from '../core/process/shutdown.ts'
 import { packageVersion } from '../core/process/version.ts'
 import type { Store } from '../core/store/store.ts'
+import type { TopicName } from '../events/registry.ts'
 import { createEventMapping } from '../ingest/otel/join.ts'
 import { backupOf } from '../operations/backup/backup.ts'
 import { createRebuilds, type Rebuilds } from '../operations/rebuild/rebuild.ts'
@@ -64,7 +64,7 @@ type ApplyingDeps = {
   /** Told of what is applied. */
   applied: AppliedWatch
   /** Rows of a topic are in the tables. */
-  onApplied?(topic: TopicName): void
+  onApplied?(topic: string): void
 }
 
 export type Applying = {

@@ -1,8 +1,46 @@
-// Rows of the topic annotation_queues: what every writer of queues, items and progress appends.
+// The topic annotation_queues: what every writer of queues, items and progress appends.
 import type { ProjectId } from '../core/ids.ts'
 import type { RecordInput } from '../core/log/log.ts'
-import { quoted } from './objects.ts'
-import { projectRecord } from './project-record.ts'
+import {
+  always,
+  choice,
+  choices,
+  clock,
+  declareTopic,
+  key,
+  number,
+  projectRecord,
+  type RowOf,
+  recordOfRows,
+  rowText,
+  text,
+  texts,
+} from './declaration.ts'
+
+export const annotationQueuesTopic = declareTopic({
+  name: 'annotation_queues',
+  version: 1,
+  landing: 'annotation_queues_in',
+  columns: {
+    project_id: key,
+    queue_id: key,
+    clock,
+    event: choice('created', 'updated', 'deleted', 'item_added', 'progressed'),
+    user_id: text,
+    parts: always(choices('created', 'name', 'description', 'scorer_refs', 'deleted')),
+    name: always(text),
+    description: always(text),
+    scorer_refs: always(texts),
+    item_id: text,
+    call_id: text,
+    call_started_us: always(number('Int64')),
+    call_ended_us: number('Int64'),
+    call_op_name: always(text),
+    call_trace_id: always(text),
+    display_fields: texts,
+    state: choice('in_progress', 'completed', 'skipped'),
+  },
+})
 
 /** One queue of a project, and the accept clock of what happens to it. */
 export type QueueEvent = { projectId: ProjectId; queueId: string; clock: bigint; userId: string }
@@ -27,44 +65,30 @@ export type ProgressState = 'in_progress' | 'completed' | 'skipped'
 /** Lines are gathered into records of about this size. */
 const recordBytes = 4 * 2 ** 20
 
-const list = (values: readonly string[]): string => `[${values.map(quoted).join(',')}]`
+const eventOf = ({ projectId, queueId, clock, userId }: QueueEvent) => ({
+  ...{ project_id: projectId, queue_id: queueId, clock, user_id: userId },
+})
 
-/** The beginning of a line, columns in the order of topics.ts, defaults left out. */
-function head({ projectId, queueId, clock, userId }: QueueEvent, event: string): string {
-  const user = userId ? `,"user_id":${quoted(userId)}` : ''
-  return `{"project_id":${quoted(projectId)},"queue_id":${quoted(queueId)},"clock":${clock},"event":"${event}"${user}`
+/** The values that are given, and their names. */
+function valuesOf({ name, description, scorerRefs: scorer_refs }: QueueValues) {
+  const values = { name, description, scorer_refs }
+  const parts = (['name', 'description', 'scorer_refs'] as const).filter((part) => values[part] !== undefined)
+  return { ...values, parts }
 }
 
-const record = ({ projectId, clock }: QueueEvent, lines: readonly string[]): RecordInput =>
-  projectRecord(projectId, { rows: Buffer.from(lines.join('')), rowCount: lines.length, clock, key: projectId })
-
-/** Names and columns of the values that are given. */
-function valuesOf({ name, description, scorerRefs }: QueueValues): { parts: string[]; columns: string } {
-  const parts: string[] = []
-  let columns = ''
-  const add = (part: string, text: string) => {
-    parts.push(part)
-    columns += `,"${part}":${text}`
-  }
-  if (name !== undefined) add('name', quoted(name))
-  if (description !== undefined) add('description', quoted(description))
-  if (scorerRefs !== undefined) add('scorer_refs', list(scorerRefs))
-  return { parts, columns }
-}
+const record = (row: RowOf<typeof annotationQueuesTopic>): RecordInput => recordOfRows(annotationQueuesTopic, [row])
 
 export function queueCreatedRecord(event: QueueEvent, values: Required<QueueValues>): RecordInput {
-  const { parts, columns } = valuesOf(values)
-  return record(event, [`${head(event, 'created')},"parts":${list(['created', ...parts])}${columns}}\n`])
+  const { parts, ...columns } = valuesOf(values)
+  return record({ ...eventOf(event), event: 'created', ...columns, parts: ['created', ...parts] })
 }
 
 /** Carries only what changes, so updates of different values do not undo each other. */
-export function queueUpdatedRecord(event: QueueEvent, values: QueueValues): RecordInput {
-  const { parts, columns } = valuesOf(values)
-  return record(event, [`${head(event, 'updated')},"parts":${list(parts)}${columns}}\n`])
-}
+export const queueUpdatedRecord = (event: QueueEvent, values: QueueValues): RecordInput =>
+  record({ ...eventOf(event), event: 'updated', ...valuesOf(values) })
 
 export const queueDeletedRecord = (event: QueueEvent): RecordInput =>
-  record(event, [`${head(event, 'deleted')},"parts":["deleted"]}\n`])
+  record({ ...eventOf(event), event: 'deleted', parts: ['deleted'] })
 
 /** Calls that join a queue together: they share the time, their ids tell their order. */
 export function itemsAddedRecords(
@@ -72,27 +96,35 @@ export function itemsAddedRecords(
   displayFields: readonly string[],
   calls: readonly QueuedCall[],
 ): RecordInput[] {
-  const before = head(event, 'item_added')
-  const after = `${displayFields.length > 0 ? `,"display_fields":${list(displayFields)}` : ''}}\n`
+  const shared = { ...eventOf(event), event: 'item_added', display_fields: displayFields } as const
   const records: RecordInput[] = []
   let lines: string[] = []
   let length = 0
-  for (const { itemId, callId, startedUs, endedUs, opName, traceId } of calls) {
-    let line = `${before},"item_id":${quoted(itemId)},"call_id":${quoted(callId)},"call_started_us":${startedUs}`
-    if (endedUs !== 0) line += `,"call_ended_us":${endedUs}`
-    line += `,"call_op_name":${quoted(opName)},"call_trace_id":${quoted(traceId)}${after}`
-    if (length + line.length > recordBytes && lines.length > 0) {
-      records.push(record(event, lines))
-      lines = []
-      length = 0
-    }
+  const end = (): void => {
+    const rows = Buffer.from(lines.join(''))
+    const { projectId, clock } = event
+    records.push(projectRecord(projectId, { rows, rowCount: lines.length, clock, key: projectId }))
+    lines = []
+    length = 0
+  }
+  for (const call of calls) {
+    const line = rowText(annotationQueuesTopic, {
+      ...shared,
+      item_id: call.itemId,
+      call_id: call.callId,
+      call_started_us: call.startedUs,
+      call_ended_us: call.endedUs,
+      call_op_name: call.opName,
+      call_trace_id: call.traceId,
+    })
+    if (length + line.length > recordBytes && lines.length > 0) end()
     lines.push(line)
     length += line.length
   }
-  if (lines.length > 0) records.push(record(event, lines))
+  if (lines.length > 0) end()
   return records
 }
 
 /** `event.userId` is the annotator whose progress it is. */
 export const progressedRecord = (event: QueueEvent, callId: string, state: ProgressState): RecordInput =>
-  record(event, [`${head(event, 'progressed')},"call_id":${quoted(callId)},"state":"${state}"}\n`])
+  record({ ...eventOf(event), event: 'progressed', call_id: callId, state })

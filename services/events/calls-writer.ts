@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer'
 import { createJsonBuffer, type JsonBuffer } from '../core/json/row-writer.ts'
 import type { Log, Position, RecordInput, RecordSplit } from '../core/log/log.ts'
 import type { BufferPool } from '../core/memory/buffer-pool.ts'
-import type { CallPart, EndFields, JsonText, StartFields, UsageEntry } from './calls.ts'
+import type { CallPart, callsTopic, EndFields, JsonText, StartFields, UsageEntry } from './calls.ts'
 
 export type CallWriter = {
   /** Writes one row. Payload texts must be valid JSON without line breaks between tokens. */
@@ -15,7 +15,7 @@ export type CallWriter = {
 }
 
 /** What stands before a column's value. */
-const lead = (name: string): Uint8Array => Buffer.from(`,"${name}":`)
+const lead = (name: keyof typeof callsTopic.columns): Uint8Array => Buffer.from(`,"${name}":`)
 
 const leads = {
   startedUs: lead('started_us'),

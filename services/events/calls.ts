@@ -1,4 +1,51 @@
-// The shape of a call's row on its way into the log; every writer of calls (REST, OTLP, delete) fills these fields.
+// The topic calls, and the shape of a part of a call on its way into the log; every writer of calls (REST, OTLP, delete) fills it.
+import { choice, clock, declareTopic, integers, json, key, number, text, texts } from './declaration.ts'
+
+export const callsTopic = declareTopic({
+  name: 'calls',
+  version: 1,
+  landing: 'calls_in',
+  isReadByProject: true,
+  columns: {
+    kind: choice('complete', 'start', 'end', 'name', 'delete'),
+    project_id: key,
+    id: key,
+    clock,
+    started_us: number('Int64'),
+    ended_us: number('Int64'),
+    payload_us: number('Int64'),
+    trace_id: text,
+    parent_id: text,
+    thread_id: text,
+    turn_id: text,
+    op_name: text,
+    named: number('UInt8'),
+    display_name: text,
+    exception: text,
+    user_id: text,
+    run_id: text,
+    run_step: number('Int64', -1),
+    run_step_end: number('Int64', -1),
+    input_refs: texts,
+    output_refs: texts,
+    error_count: number('UInt32'),
+    usage_model: texts,
+    usage_requests: integers,
+    usage_input: integers,
+    usage_output: integers,
+    usage_total: integers,
+    usage_cache_read: integers,
+    usage_cache_write: integers,
+    start_bytes: number('UInt64'),
+    end_bytes: number('UInt64'),
+    odd: number('UInt8'),
+    attributes: json,
+    inputs: json,
+    output: json,
+    summary: json,
+    otel_dump: json,
+  },
+})
 
 /** JSON text of a payload: a string, or a slice of the request's bytes that is copied without being decoded. */
 export type JsonText = string | { bytes: Buffer; start: number; end: number }

@@ -1,8 +1,29 @@
-// Rows of the topic costs: what every writer of prices appends.
+// The topic costs: prices of models, and what every writer of them appends.
 import type { ProjectId } from '../core/ids.ts'
 import type { RecordInput } from '../core/log/log.ts'
-import { quoted } from './objects.ts'
-import { projectRecord } from './project-record.ts'
+import { always, choice, clock, declareTopic, key, number, recordOfRows, text } from './declaration.ts'
+
+export const costsTopic = declareTopic({
+  name: 'costs',
+  version: 1,
+  landing: 'costs_in',
+  columns: {
+    project_id: key,
+    id: key,
+    clock,
+    event: choice('created', 'purged'),
+    user_id: text,
+    llm_id: always(text),
+    provider_id: always(text),
+    effective_us: always(number('Int64')),
+    prompt_token_cost: always(number('Float64')),
+    completion_token_cost: always(number('Float64')),
+    cache_read_input_token_cost: number('Float64'),
+    cache_creation_input_token_cost: number('Float64'),
+    prompt_token_cost_unit: always(text),
+    completion_token_cost_unit: always(text),
+  },
+})
 
 /** A price of a project; prices are per single token. */
 export type CostCreated = {
@@ -20,35 +41,31 @@ export type CostCreated = {
   completionUnit: string
 }
 
-const record = (projectId: ProjectId, lines: string[], clock: bigint): RecordInput =>
-  projectRecord(projectId, { rows: Buffer.from(lines.join('')), rowCount: lines.length, clock, key: projectId })
-
-/** One line of the topic costs, columns in the order of topics.ts, defaults left out. */
-function createdRow(project: string, cost: CostCreated): string {
-  let row = `{"project_id":${project},"id":${quoted(cost.id)},"clock":${cost.clock},"event":"created"`
-  if (cost.userId) row += `,"user_id":${quoted(cost.userId)}`
-  row += `,"llm_id":${quoted(cost.llmId)},"provider_id":${quoted(cost.providerId)},"effective_us":${cost.effectiveUs}`
-  row += `,"prompt_token_cost":${cost.promptPrice},"completion_token_cost":${cost.completionPrice}`
-  if (cost.cacheReadPrice) row += `,"cache_read_input_token_cost":${cost.cacheReadPrice}`
-  if (cost.cacheWritePrice) row += `,"cache_creation_input_token_cost":${cost.cacheWritePrice}`
-  row += `,"prompt_token_cost_unit":${quoted(cost.promptUnit)}`
-  return `${row},"completion_token_cost_unit":${quoted(cost.completionUnit)}}\n`
-}
-
 /** @param costs at least one, in the order of their clocks */
-export function costsRecord(projectId: ProjectId, costs: readonly CostCreated[]): RecordInput {
-  const project = quoted(projectId)
-  const clock = costs.at(-1)?.clock ?? 0n
-  return record(
-    projectId,
-    costs.map((cost) => createdRow(project, cost)),
-    clock,
+export const costsRecord = (projectId: ProjectId, costs: readonly CostCreated[]): RecordInput =>
+  recordOfRows(
+    costsTopic,
+    costs.map((cost) => ({
+      project_id: projectId,
+      id: cost.id,
+      clock: cost.clock,
+      event: 'created',
+      user_id: cost.userId,
+      llm_id: cost.llmId,
+      provider_id: cost.providerId,
+      effective_us: cost.effectiveUs,
+      prompt_token_cost: cost.promptPrice,
+      completion_token_cost: cost.completionPrice,
+      cache_read_input_token_cost: cost.cacheReadPrice,
+      cache_creation_input_token_cost: cost.cacheWritePrice,
+      prompt_token_cost_unit: cost.promptUnit,
+      completion_token_cost_unit: cost.completionUnit,
+    })),
   )
-}
 
-/** Names the prices that go by their ids: it means the same before and after their creation, once or often. */
-export function costsPurgedRecord(projectId: ProjectId, ids: readonly string[], clock: bigint): RecordInput {
-  const project = quoted(projectId)
-  const lines = ids.map((id) => `{"project_id":${project},"id":${quoted(id)},"clock":${clock},"event":"purged"}\n`)
-  return record(projectId, lines, clock)
-}
+/** Names the prices that go by their ids, at least one: it means the same before and after their creation, once or often. */
+export const costsPurgedRecord = (projectId: ProjectId, ids: readonly string[], clock: bigint): RecordInput =>
+  recordOfRows(
+    costsTopic,
+    ids.map((id) => ({ project_id: projectId, id, clock, event: 'purged' })),
+  )

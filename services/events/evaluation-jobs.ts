@@ -1,8 +1,23 @@
-// Rows of the topic evaluation_jobs: evaluations that the server is to run, and their ends.
+// The topic evaluation_jobs: evaluations that the server is to run, and their ends.
 import type { ProjectId } from '../core/ids.ts'
 import type { RecordInput } from '../core/log/log.ts'
-import { quoted } from './objects.ts'
-import { projectRecord } from './project-record.ts'
+import { always, choice, clock, declareTopic, key, recordOfRows, text } from './declaration.ts'
+
+export const evaluationJobsTopic = declareTopic({
+  name: 'evaluation_jobs',
+  version: 1,
+  landing: 'evaluation_jobs_in',
+  columns: {
+    project_id: key,
+    call_id: key,
+    clock,
+    event: choice('queued', 'ended'),
+    job_type: choice('evaluate_model'),
+    user_id: text,
+    evaluation_ref: always(text),
+    model_ref: always(text),
+  },
+})
 
 export type EvaluationJob = {
   projectId: ProjectId
@@ -13,12 +28,12 @@ export type EvaluationJob = {
   modelRef: string
 }
 
-/** One row, columns in the order of topics.ts, defaults left out. An end holds the job, too: its row replaces the other. */
+/** An end holds the job, too: its row replaces the other. */
 export function evaluationJobRecord(job: EvaluationJob, event: 'queued' | 'ended', clock: bigint): RecordInput {
-  let row = `{"project_id":${quoted(job.projectId)},"call_id":${quoted(job.callId)},"clock":${clock},"event":"${event}"`
-  row += ',"job_type":"evaluate_model"'
-  if (job.userId) row += `,"user_id":${quoted(job.userId)}`
-  row += `,"evaluation_ref":${quoted(job.evaluationRef)},"model_ref":${quoted(job.modelRef)}}\n`
-  const key = `${job.projectId}/${job.callId}`
-  return projectRecord(job.projectId, { rows: Buffer.from(row), rowCount: 1, clock, key })
+  const { projectId, callId } = job
+  const row = {
+    ...({ project_id: projectId, call_id: callId, clock, event, job_type: 'evaluate_model' } as const),
+    ...{ user_id: job.userId, evaluation_ref: job.evaluationRef, model_ref: job.modelRef },
+  }
+  return recordOfRows(evaluationJobsTopic, [row], `${projectId}/${callId}`)
 }

@@ -1,38 +1,59 @@
-// Rows of the topic feedback: what every writer of feedback appends.
+// The topic feedback: what every writer of feedback appends.
 import type { Clock } from '../core/clock/clock.ts'
 import { rewriteJson } from '../core/json/rewrite.ts'
 import type { RecordInput } from '../core/log/log.ts'
-import { projectRecord } from './project-record.ts'
+import {
+  choice,
+  clock,
+  declareTopic,
+  json,
+  key,
+  numberMap,
+  optionalText,
+  recordOfRows,
+  text,
+  textMap,
+  texts,
+  type ValuesOf,
+} from './declaration.ts'
 
-/** An item of feedback as it is stored; keys are the columns of the topic, in their order. */
-export type FeedbackRow = {
-  project_id: string
-  id: string
-  clock: bigint
-  weave_ref: string
-  user_id: string
-  creator: string | null
-  feedback_type: string
-  annotation_ref: string | null
-  runnable_ref: string | null
-  call_ref: string | null
-  trigger_ref: string | null
-  queue_id: string | null
-  scorer_tags: string[]
-  scorer_tag_reasons: Record<string, string>
-  scorer_rating_reasons: Record<string, string>
-  scorer_tag_confidences: Record<string, number>
-  scorer_ratings: Record<string, number>
-  scorer_rating_confidences: Record<string, number>
-  span_agent_name: string
-  span_agent_version: string
-  span_conversation_id: string
-  span_trace_id: string
-  scorer_trace_id: string
-  span_status_code: string
-  /** JSON text of an object, as `storedPayload` gives it. */
-  payload: string
-}
+export const feedbackTopic = declareTopic({
+  name: 'feedback',
+  version: 1,
+  landing: 'feedback_in',
+  columns: {
+    project_id: key,
+    id: key,
+    clock,
+    event: choice('created', 'purged'),
+    weave_ref: text,
+    user_id: text,
+    creator: optionalText,
+    feedback_type: text,
+    annotation_ref: optionalText,
+    runnable_ref: optionalText,
+    call_ref: optionalText,
+    trigger_ref: optionalText,
+    queue_id: optionalText,
+    scorer_tags: texts,
+    scorer_tag_reasons: textMap,
+    scorer_rating_reasons: textMap,
+    scorer_tag_confidences: numberMap,
+    scorer_ratings: numberMap,
+    scorer_rating_confidences: numberMap,
+    span_agent_name: text,
+    span_agent_version: text,
+    span_conversation_id: text,
+    span_trace_id: text,
+    scorer_trace_id: text,
+    span_status_code: text,
+    payload: json,
+    readable_payload: json,
+  },
+})
+
+/** An item of feedback as it is stored; `payload` is JSON text of an object, as `storedPayload` gives it. */
+export type FeedbackRow = Omit<ValuesOf<typeof feedbackTopic>, 'event' | 'readable_payload'>
 
 /** The payload's text as it is stored: without white space between tokens and without lone surrogates. */
 export const storedPayload = (jsonText: string): string => rewriteJson(jsonText)
@@ -58,48 +79,24 @@ function readable(payload: string): string {
   return text === payload ? '' : text
 }
 
-const isDefault = (value: unknown): boolean =>
-  value === null ||
-  value === '' ||
-  (Array.isArray(value) && value.length === 0) ||
-  (typeof value === 'object' && Object.keys(value as object).length === 0)
+const created = (row: FeedbackRow) => ({ ...row, event: 'created', readable_payload: readable(row.payload) }) as const
 
-function createdLine({ project_id, id, clock, payload, ...columns }: FeedbackRow): string {
-  let line = `{"project_id":${JSON.stringify(project_id)},"id":${JSON.stringify(id)},"clock":${clock},"event":"created"`
-  // An empty text of a nullable column is not its default.
-  for (const [name, value] of Object.entries(columns))
-    if (!isDefault(value) || (value === '' && nullable.has(name))) line += `,"${name}":${JSON.stringify(value)}`
-  line += `,"payload":${payload}`
-  const text = readable(payload)
-  return `${line}${text && `,"readable_payload":${text}`}}\n`
-}
-
-const nullable = new Set(['creator', 'annotation_ref', 'runnable_ref', 'call_ref', 'trigger_ref', 'queue_id'])
-
-const purgedLine = (projectId: string, id: string, clock: bigint): string =>
-  `{"project_id":${JSON.stringify(projectId)},"id":${JSON.stringify(id)},"clock":${clock},"event":"purged"}\n`
-
-const recordOf = (projectId: string, lines: string[], clock: bigint): RecordInput =>
-  projectRecord(projectId, { rows: Buffer.from(lines.join('')), rowCount: lines.length, clock, key: projectId })
+const purged = (projectId: string, id: string, clock: bigint) =>
+  ({ project_id: projectId, id, clock, event: 'purged' }) as const
 
 /** One record per project: items of one project stay together. */
-export function createdRecords(rows: readonly FeedbackRow[]): RecordInput[] {
-  const projects = Map.groupBy(rows, (row) => row.project_id)
-  return [...projects].map(([projectId, own]) =>
-    recordOf(projectId, own.map(createdLine), (own.at(-1) as FeedbackRow).clock),
-  )
-}
+export const createdRecords = (rows: readonly FeedbackRow[]): RecordInput[] =>
+  [...Map.groupBy(rows, (row) => row.project_id).values()].map((own) => recordOfRows(feedbackTopic, own.map(created)))
 
-/** The ids are gone for good, unless a later event creates them anew. */
+/** The ids, at least one, are gone for good, unless a later event creates them anew. */
 export function purgedRecord(projectId: string, ids: readonly string[], clock: Clock): RecordInput {
   const at = clock.next()
-  return recordOf(
-    projectId,
-    ids.map((id) => purgedLine(projectId, id, at)),
-    at,
+  return recordOfRows(
+    feedbackTopic,
+    ids.map((id) => purged(projectId, id, at)),
   )
 }
 
 /** Both steps of a replacement in one record; `row` must be younger than `purgedAt`. */
 export const replacedRecord = (purgedId: string, purgedAt: bigint, row: FeedbackRow): RecordInput =>
-  recordOf(row.project_id, [purgedLine(row.project_id, purgedId, purgedAt), createdLine(row)], row.clock)
+  recordOfRows(feedbackTopic, [purged(row.project_id, purgedId, purgedAt), created(row)])

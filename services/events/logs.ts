@@ -1,15 +1,35 @@
-// Rows of the topic logs: OTLP log records as every writer of them appends them.
+// The topic logs: OTLP log records as every writer of them appends them.
 import { hash } from 'node:crypto'
 import { createJsonBuffer, type JsonBuffer } from '../core/json/row-writer.ts'
 import type { RecordInput } from '../core/log/log.ts'
-import { quoted } from './objects.ts'
-import { projectRecord } from './project-record.ts'
+import { always, clock, declareTopic, jsonMap, key, number, projectRecord, quoted, text, texts } from './declaration.ts'
+
+export const logsTopic = declareTopic({
+  name: 'logs',
+  version: 1,
+  landing: 'logs_in',
+  columns: {
+    project_id: key,
+    id: key,
+    clock,
+    at_ns: always(number<string>('Int64')),
+    observed_ns: number<string>('Int64'),
+    trace_id: text,
+    span_id: text,
+    severity: number('UInt8'),
+    severity_text: text,
+    event_name: text,
+    body: text,
+    body_json: number('UInt8'),
+    attributes: jsonMap,
+    json_keys: texts,
+    resource: jsonMap,
+    scope: jsonMap,
+  },
+})
 
 /** Texts of a map, and the names of those that are JSON texts of what was no text. */
 export type Texts = { values: ReadonlyMap<string, string>; json: readonly string[] }
-
-const safe = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
-const textOf = (text: string): string => (safe.test(text) ? `"${text}"` : quoted(text))
 
 /** Names of attributes repeat: their JSON texts are kept, as many as a sender can be expected to have. */
 const maxKeys = 10_000
@@ -31,7 +51,7 @@ function keyText(key: string): string {
 /** `{"key":"value",…}` */
 export function mapText(values: ReadonlyMap<string, string>): string {
   let text = ''
-  for (const [key, value] of values) text += (text === '' ? '' : ',') + keyText(key) + textOf(value)
+  for (const [key, value] of values) text += (text === '' ? '' : ',') + keyText(key) + quoted(value)
   return `{${text}}`
 }
 
@@ -53,21 +73,22 @@ export type LogRow = {
   scope: string
 }
 
-/** Columns but for project, id, clock and time, in the order of the topic, defaults left out. */
-function columnsOf(row: LogRow): string {
-  let text = row.observed === '0' ? '' : `,"observed_ns":${row.observed}`
-  if (row.traceId) text += `,"trace_id":"${row.traceId}"`
-  if (row.spanId) text += `,"span_id":"${row.spanId}"`
-  if (row.severity) text += `,"severity":${row.severity}`
-  if (row.severityText) text += `,"severity_text":${textOf(row.severityText)}`
-  if (row.eventName) text += `,"event_name":${textOf(row.eventName)}`
-  if (row.body) text += `,"body":${textOf(row.body)}`
-  if (row.isBodyJson) text += ',"body_json":1'
-  if (row.attributes.values.size > 0) text += `,"attributes":${mapText(row.attributes.values)}`
-  if (row.attributes.json.length > 0) text += `,"json_keys":[${row.attributes.json.map(textOf).join()}]`
-  if (row.resource !== '{}') text += `,"resource":${row.resource}`
-  return row.scope === '{}' ? text : `${text},"scope":${row.scope}`
-}
+/** What a record says, without project, id, clock and time. */
+const contentOf = (row: LogRow): string =>
+  logsTopic.cells({
+    observed_ns: row.observed,
+    trace_id: row.traceId,
+    span_id: row.spanId,
+    severity: row.severity,
+    severity_text: row.severityText,
+    event_name: row.eventName,
+    body: row.body,
+    body_json: Number(row.isBodyJson),
+    attributes: mapText(row.attributes.values),
+    json_keys: row.attributes.json,
+    resource: row.resource,
+    scope: row.scope,
+  })
 
 export type LogWriter = {
   /**
@@ -87,16 +108,15 @@ export function createLogWriter(sizeHintBytes = 4096): LogWriter {
   const byProject = new Map<string, Pending>()
   return {
     add(projectId, row, time, clock) {
-      const columns = columnsOf(row)
+      const content = contentOf(row)
+      const columns = content === '' ? '' : `,${content}`
       const id = hash('sha256', `${time}${columns}`, 'hex').slice(0, 32)
       let pending = byProject.get(projectId)
       if (pending === undefined) {
         pending = { rows: createJsonBuffer(sizeHintBytes), rowCount: 0, clock: 0n, firstId: id }
         byProject.set(projectId, pending)
       }
-      pending.rows.text(
-        `{"project_id":${quoted(projectId)},"id":"${id}","clock":${clock},"at_ns":${row.at}${columns}}\n`,
-      )
+      pending.rows.text(`{${logsTopic.cells({ project_id: projectId, id, clock, at_ns: row.at })}${columns}}\n`)
       pending.rowCount++
       if (clock > pending.clock) pending.clock = clock
       return id

@@ -1,8 +1,22 @@
-// Rows of the topic object_labels: tags of object versions, and aliases that name one version of an object.
+// The topic object_labels: tags of object versions, and aliases that name one version of an object.
 import type { ProjectId } from '../core/ids.ts'
 import type { RecordInput } from '../core/log/log.ts'
-import { quoted } from './objects.ts'
-import { projectRecord } from './project-record.ts'
+import { choice, clock, declareTopic, key, number, recordOfRows, text } from './declaration.ts'
+
+export const objectLabelsTopic = declareTopic({
+  name: 'object_labels',
+  version: 1,
+  landing: 'object_labels_in',
+  columns: {
+    project_id: key,
+    object_id: key,
+    label_kind: choice('tag', 'alias'),
+    label: key,
+    digest: text,
+    clock,
+    is_set: number('UInt8'),
+  },
+})
 
 export type LabelChange = {
   projectId: ProjectId
@@ -17,13 +31,7 @@ export type LabelChange = {
 
 /** One record for all labels of a request: they are set or removed together. */
 export function labelRecord({ projectId, objectId, kind, labels, digest, isSet, clock }: LabelChange): RecordInput {
-  const named = `"project_id":${quoted(projectId)},"object_id":${quoted(objectId)},"label_kind":"${kind}"`
-  const version = digest === '' ? '' : `,"digest":${quoted(digest)}`
-  const state = isSet ? ',"is_set":1' : ''
-  const distinct = [...new Set(labels)]
-  const rows = distinct.map((label) => `{${named},"label":${quoted(label)}${version},"clock":${clock}${state}}\n`)
-  return projectRecord(projectId, {
-    ...{ rows: Buffer.from(rows.join('')), rowCount: rows.length },
-    ...{ clock, key: `${projectId}/${objectId}` },
-  })
+  const shared = { project_id: projectId, object_id: objectId, label_kind: kind, digest, clock, is_set: Number(isSet) }
+  const rows = [...new Set(labels)].map((label) => ({ ...shared, label }))
+  return recordOfRows(objectLabelsTopic, rows, `${projectId}/${objectId}`)
 }

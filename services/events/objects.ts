@@ -1,9 +1,29 @@
-// Rows of the topic objects: what every writer of versioned objects appends.
+// The topic objects: what every writer of versioned objects appends.
 
 import { canonicalDigest } from '../content/digest.ts'
 import { canonicalJson, oneLine } from '../core/json/canonical.ts'
 import type { RecordInput } from '../core/log/log.ts'
-import { projectRecord } from './project-record.ts'
+import { always, choice, clock, declareTopic, json, key, number, recordOfRows, text, texts } from './declaration.ts'
+
+export const objectsTopic = declareTopic({
+  name: 'objects',
+  version: 1,
+  landing: 'objects_in',
+  columns: {
+    project_id: key,
+    object_id: key,
+    kind: choice('object', 'op'),
+    digest: key,
+    clock,
+    event: choice('created', 'deleted'),
+    user_id: text,
+    base_object_class: text,
+    leaf_object_class: text,
+    refs: texts,
+    size_bytes: always(number('UInt64')),
+    val: json,
+  },
+})
 
 export type ObjectKind = 'object' | 'op'
 
@@ -34,43 +54,20 @@ export type ObjectCreated = ObjectContent & {
   refs: string[]
 }
 
-/** JSON string that the engine reads: lone surrogates become U+FFFD. */
-export const quoted = (text: string): string => JSON.stringify(text.toWellFormed())
-
-/** A JSON text as the value of a payload column: nested when it is an object or array, else inside a string. */
-const nested = (jsonText: string): string =>
-  jsonText[0] === '{' || jsonText[0] === '[' ? jsonText : JSON.stringify(jsonText)
-
-/** One line of the topic objects, columns in the order of topics.ts, defaults left out. */
-function objectRow(created: ObjectCreated): string {
-  const { projectId, objectId, kind, digest, clock, userId, baseClass, leafClass, refs, sizeBytes, val } = created
-  let row = `{"project_id":${quoted(projectId)},"object_id":${quoted(objectId)},"kind":"${kind}","digest":"${digest}"`
-  row += `,"clock":${clock},"event":"created"`
-  if (userId) row += `,"user_id":${quoted(userId)}`
-  if (baseClass) row += `,"base_object_class":${quoted(baseClass)}`
-  if (leafClass) row += `,"leaf_object_class":${quoted(leafClass)}`
-  if (refs.length > 0) row += `,"refs":[${refs.map(quoted).join(',')}]`
-  return `${row},"size_bytes":${sizeBytes},"val":${nested(val)}}\n`
-}
-
-export const objectRecord = (created: ObjectCreated): RecordInput =>
-  projectRecord(created.projectId, {
-    rows: Buffer.from(objectRow(created)),
-    rowCount: 1,
-    clock: created.clock,
-    key: `${created.projectId}/${created.objectId}`,
-  })
-
 export type ObjectDeleted = Pick<ObjectCreated, 'projectId' | 'objectId' | 'kind' | 'digest' | 'clock' | 'userId'>
 
-/** The end of one version; its content stays, and a later creation revives it. */
-export function objectDeletedRecord({ projectId, objectId, kind, digest, clock, userId }: ObjectDeleted): RecordInput {
-  const user = userId ? `,"user_id":${quoted(userId)}` : ''
-  const version = `"project_id":${quoted(projectId)},"object_id":${quoted(objectId)},"kind":"${kind}","digest":"${digest}"`
-  return projectRecord(projectId, {
-    rows: Buffer.from(`{${version},"clock":${clock},"event":"deleted"${user}}\n`),
-    rowCount: 1,
-    clock,
-    key: `${projectId}/${objectId}`,
-  })
+const versionOf = ({ projectId, objectId, kind, digest, clock, userId }: ObjectDeleted) => ({
+  ...{ project_id: projectId, object_id: objectId, kind, digest, clock, user_id: userId },
+})
+
+const keyOf = ({ projectId, objectId }: ObjectDeleted): string => `${projectId}/${objectId}`
+
+export function objectRecord(created: ObjectCreated): RecordInput {
+  const { baseClass, leafClass, refs, sizeBytes, val } = created
+  const content = { base_object_class: baseClass, leaf_object_class: leafClass, refs, size_bytes: sizeBytes, val }
+  return recordOfRows(objectsTopic, [{ ...versionOf(created), event: 'created', ...content }], keyOf(created))
 }
+
+/** The end of one version; its content stays, and a later creation revives it. */
+export const objectDeletedRecord = (deleted: ObjectDeleted): RecordInput =>
+  recordOfRows(objectsTopic, [{ ...versionOf(deleted), event: 'deleted' }], keyOf(deleted))

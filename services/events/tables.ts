@@ -1,4 +1,4 @@
-// Rows of the topic tables: table rows by content, and the lists of row digests that make tables.
+// The topic tables: table rows by content, and the lists of row digests that make tables.
 
 import { canonicalDigest, createTableDigest } from '../content/digest.ts'
 import type { Clock } from '../core/clock/clock.ts'
@@ -7,8 +7,24 @@ import { tooLarge } from '../core/http/errors.ts'
 import type { ProjectId } from '../core/ids.ts'
 import { canonicalJson, oneLine } from '../core/json/canonical.ts'
 import type { RecordInput } from '../core/log/log.ts'
-import { quoted } from './objects.ts'
-import { projectRecord } from './project-record.ts'
+import { choice, clock, declareTopic, json, key, number, projectRecord, rowText, texts } from './declaration.ts'
+
+export const tablesTopic = declareTopic({
+  name: 'tables',
+  version: 1,
+  landing: 'tables_in',
+  columns: {
+    project_id: key,
+    kind: choice('row', 'list'),
+    digest: key,
+    clock,
+    size_bytes: number('UInt64'),
+    chunk_index: number('UInt32'),
+    row_count: number('UInt64'),
+    row_digests: texts,
+    val: json,
+  },
+})
 
 /** Digests in one chunk of a list; part of the stored form, because places are found by division. */
 export const listChunkRows = 1000
@@ -73,24 +89,21 @@ async function make({ projectId, texts, list, clock }: NewTable): Promise<MadeTa
   await forEachYielding(chunksOf(rowDigests), (chunk) => sha.update(chunk))
   const digest = sha.digest()
 
-  const project = `{"project_id":${quoted(projectId)},"kind":`
   const version = clock.next()
   const { put, end } = createLines()
   const written = new Set<string>()
+  const shared = { project_id: projectId, clock: version }
   await forEachYielding(rows, (row) => {
     if (written.has(row.digest)) return
     written.add(row.digest)
-    const head = `${project}"row","digest":"${row.digest}","clock":${version},"size_bytes":${row.sizeBytes}`
-    put(`${head},"val":${row.val}}\n`)
+    put(rowText(tablesTopic, { ...shared, kind: 'row', digest: row.digest, size_bytes: row.sizeBytes, val: row.val }))
   })
-  const head = `${project}"list","digest":"${digest}","clock":${version}`
-  if (rowDigests.length === 0) put(`${head}}\n`)
+  const asList = { ...shared, kind: 'list', digest, row_count: rowDigests.length } as const
+  if (rowDigests.length === 0) put(rowText(tablesTopic, asList))
   let index = 0
-  await forEachYielding(chunksOf(rowDigests), (chunk) => {
-    const place = `${index === 0 ? '' : `,"chunk_index":${index}`},"row_count":${rowDigests.length}`
-    put(`${head}${place},"row_digests":[${chunk.map(quoted).join(',')}]}\n`)
-    index++
-  })
+  await forEachYielding(chunksOf(rowDigests), (chunk) =>
+    put(rowText(tablesTopic, { ...asList, chunk_index: index++, row_digests: chunk })),
+  )
   const key = `${projectId}/${digest}`
   return { digest, rowDigests, record: projectRecord(projectId, { ...end(), clock: version, key }) }
 }

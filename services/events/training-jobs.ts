@@ -1,10 +1,28 @@
-// Rows of the topic training_jobs: what is appended when a training job is accepted.
+// The topic training_jobs: what is appended when a training job is accepted.
 
 import type { ProjectId } from '../core/ids.ts'
 import { oneLine } from '../core/json/canonical.ts'
 import type { RecordInput } from '../core/log/log.ts'
-import { quoted } from './objects.ts'
-import { projectRecord } from './project-record.ts'
+import { always, choice, clock, declareTopic, json, key, recordOfRows, text } from './declaration.ts'
+
+export const trainingJobsTopic = declareTopic({
+  name: 'training_jobs',
+  version: 1,
+  landing: 'training_jobs_in',
+  columns: {
+    project_id: key,
+    id: key,
+    clock,
+    event: choice('training.job.created'),
+    user_id: text,
+    request_key: text,
+    kind: choice('sft'),
+    model_id: always(text),
+    training_data_url: always(text),
+    config: json,
+    experimental_config: json,
+  },
+})
 
 export type TrainingJobCreated = {
   projectId: ProjectId
@@ -21,17 +39,23 @@ export type TrainingJobCreated = {
   experimentalConfig: string
 }
 
-/** One row, columns in the order of topics.ts, defaults left out. */
-export function trainingJobRecord(job: TrainingJobCreated): RecordInput {
-  let row = `{"project_id":${quoted(job.projectId)},"id":${quoted(job.id)},"clock":${job.clock}`
-  row += ',"event":"training.job.created"'
-  if (job.userId) row += `,"user_id":${quoted(job.userId)}`
-  if (job.requestKey) row += `,"request_key":${quoted(job.requestKey)}`
-  row += `,"kind":"sft","model_id":${quoted(job.modelId)},"training_data_url":${quoted(job.trainingDataUrl)}`
-  if (job.config) row += `,"config":${oneLine(job.config)}`
-  if (job.experimentalConfig) row += `,"experimental_config":${oneLine(job.experimentalConfig)}`
-  return projectRecord(job.projectId, {
-    ...{ rows: Buffer.from(`${row}}\n`), rowCount: 1 },
-    ...{ clock: job.clock, key: `${job.projectId}/${job.id}` },
-  })
-}
+export const trainingJobRecord = (job: TrainingJobCreated): RecordInput =>
+  recordOfRows(
+    trainingJobsTopic,
+    [
+      {
+        project_id: job.projectId,
+        id: job.id,
+        clock: job.clock,
+        event: 'training.job.created',
+        user_id: job.userId,
+        request_key: job.requestKey,
+        kind: 'sft',
+        model_id: job.modelId,
+        training_data_url: job.trainingDataUrl,
+        config: oneLine(job.config),
+        experimental_config: oneLine(job.experimentalConfig),
+      },
+    ],
+    `${job.projectId}/${job.id}`,
+  )

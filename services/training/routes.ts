@@ -8,7 +8,7 @@ import type { Freshness } from '../core/log/freshness.ts'
 import type { Log } from '../core/log/log.ts'
 import { formatPositions, positionHeader } from '../core/log/positions.ts'
 import type { Store } from '../core/store/store.ts'
-import { quoted } from '../events/objects.ts'
+import { quoted } from '../events/declaration.ts'
 import { trainingJobRecord } from '../events/training-jobs.ts'
 import { idempotencyKey, jobOfKey, requestKeyOf } from './idempotency.ts'
 

@@ -1,11 +1,10 @@
 // Metrics of the worker, for the registry that /metrics shows.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { TopicName } from '../core/log/topics.ts'
 import type { BatchReport } from './run.ts'
 
 export type WorkerMetrics = {
   onBatch(report: BatchReport): void
-  onRetry(topic: TopicName): void
+  onRetry(topic: string): void
   /** Log records became part of so many calls, and so much feedback. */
   onJoined(counts: { calls: number; feedback: number }): void
   /** Shows how far the tables that are recomputed lag behind the rows. */

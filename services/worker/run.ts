@@ -4,8 +4,8 @@ import { pause } from '../core/concurrency/pause.ts'
 import { createSerialQueue } from '../core/concurrency/serial-queue.ts'
 import type { Batch, Log } from '../core/log/log.ts'
 import type { Progress } from '../core/log/progress.ts'
-import { type TopicName, topics } from '../core/log/topics.ts'
 import { type Store, StoreError } from '../core/store/store.ts'
+import { topicNamed } from '../events/registry.ts'
 import { type CallMaterializer, createCallMaterializer, type NextPosition } from './calls/merge-fragments.ts'
 import { type Budget, createBudget } from './cleanup/budget.ts'
 import { createDeduplication } from './cleanup/deduplicate.ts'
@@ -27,7 +27,7 @@ import type { Views } from './views.ts'
 
 /** What the worker reports after each batch; the composition root turns it into log lines and metrics. */
 export type BatchReport = {
-  topic: TopicName
+  topic: string
   rows: number
   records: number
   deadLetters: number
@@ -54,7 +54,7 @@ export type WorkerDeps = {
   projectsWithLogRecords?: () => readonly string[]
   onBatch?(report: BatchReport): void
   /** An outage: the batch will be tried again after `retryMs`. */
-  onRetry?(topic: TopicName, error: Error, retryMs: number): void
+  onRetry?(topic: string, error: Error, retryMs: number): void
   /** The worker cannot go on (unknown schema version, damaged log); the process must stop. */
   onFatal(error: Error): void
 }
@@ -75,7 +75,7 @@ export type Worker = {
   /** The same for everything that is stored. */
   deduplicateAll(): Promise<number>
   /** Applies rows that were applied before once more, between two batches: what is there already stays as it is. */
-  reapply(topic: TopicName, rows: SegmentRow[]): Promise<void>
+  reapply(topic: string, rows: SegmentRow[]): Promise<void>
   /** Makes the counters of a range due again. */
   recount(range: TimeRange): Promise<void>
   /** Finishes the batch, the recompute and the sweep at hand, and stops. */
@@ -136,25 +136,13 @@ export function startWorker(deps: WorkerDeps): Worker {
   const stopping = new AbortController()
   const queue = createSerialQueue()
   const calls: CallMaterializer = createCallMaterializer(store, deps.projectsWithLogRecords)
-  const plain = (topic: TopicName): Materializer => ({
+  const plain = (topic: string): Materializer => ({
     topic,
     beforeInsert: async () => {},
     afterInsert: async () => {},
   })
-  const plainTopics: TopicName[] = [
-    'objects',
-    'files',
-    'tables',
-    'feedback',
-    'costs',
-    'annotation_queues',
-    'object_labels',
-    'training_jobs',
-    'evaluation_jobs',
-    'logs',
-  ]
-  const materializers: Materializer[] = [calls, ...plainTopics.map(plain)]
-  const failing = new Map<TopicName, { status: 'degraded' | 'down'; reason: string }>()
+  const materializers: Materializer[] = log.topics.map((topic) => (topic === calls.topic ? calls : plain(topic)))
+  const failing = new Map<string, { status: 'degraded' | 'down'; reason: string }>()
   const keeping = {
     store,
     verify: deps.verify,
@@ -211,7 +199,7 @@ export function startWorker(deps: WorkerDeps): Worker {
   const stuck = Promise.withResolvers<void>()
 
   /** Repeats a step until it is done: nothing that was accepted is given up. Undefined when the worker was stopped. */
-  const retryUntilDone = async <T>(topic: TopicName, step: () => Promise<T>): Promise<T | undefined> => {
+  const retryUntilDone = async <T>(topic: string, step: () => Promise<T>): Promise<T | undefined> => {
     for (let refusals = 0, holds = 0, retryMs = 50; ; retryMs = Math.min(retryMs * 2, 5_000)) {
       try {
         if (failing.has(topic)) await deps.verify?.()
@@ -274,10 +262,11 @@ export function startWorker(deps: WorkerDeps): Worker {
       if (batch.topic === 'calls')
         for (const { partition, lastOffset } of membersOf(batch))
           if (partition === 0) taken = Math.max(taken, lastOffset)
-      const unknown = batch.records.find((record) => record.version !== topics[batch.topic].version)
+      const { version: known } = topicNamed(batch.topic)
+      const unknown = batch.records.find((record) => record.version !== known)
       if (unknown)
         throw new Error(
-          `Record ${batch.topic}=${unknown.offset} has row version ${unknown.version}; this build knows ${topics[batch.topic].version}. Upgrade before starting.`,
+          `Record ${batch.topic}=${unknown.offset} has row version ${unknown.version}; this build knows ${known}. Upgrade before starting.`,
         )
       const beganMs = Date.now()
       const dead = await commitBatch(materializer, batch)
@@ -313,7 +302,7 @@ export function startWorker(deps: WorkerDeps): Worker {
     ),
   )
 
-  const nextOf = async (topic: TopicName) => {
+  const nextOf = async (topic: string) => {
     const committed = (await log.committed(topic)).find(({ partition }) => partition === 0)?.offset ?? 0
     return { partition: 0, offset: Math.max(committed, topic === 'calls' ? taken : 0) + 1 }
   }

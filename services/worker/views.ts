@@ -3,10 +3,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type TopicName, topics } from '../core/log/topics.ts'
 import { isScratch } from '../core/store/server/names.ts'
 import { splitStatements } from '../core/store/sql-text.ts'
 import type { Store } from '../core/store/store.ts'
+import { topics } from '../events/registry.ts'
 import { Held } from './held.ts'
 
 const migrations = fileURLToPath(new URL('../../clickhouse/migrations', import.meta.url))
@@ -18,7 +18,7 @@ const removal = /^DROP (?:TABLE|VIEW) IF EXISTS callhouse\.(\w+)/
  * Names of the views that the migrations make, by the topic whose rows reach them, also by way of another table. Without
  * those of a worker's own tables, which its store makes when it needs them.
  */
-export function declaredViews(dir = migrations): Map<TopicName, string[]> {
+export function declaredViews(dir = migrations): Map<string, string[]> {
   const found = new Map<string, { target: string; source: string }>()
   for (const file of readdirSync(dir).sort())
     for (const sql of splitStatements(readFileSync(join(dir, file), 'utf8'))) {
@@ -47,11 +47,11 @@ export async function missingViews(store: Pick<Store, 'rows'>, names: readonly s
 
 export type Views = {
   /** After rows of the topic went in, before they count as applied; not for a while after it was asked. @throws Held when a view of the topic is not there */
-  check(topic: TopicName): Promise<void>
+  check(topic: string): Promise<void>
   /** The same for all topics, without an error. */
   look(): Promise<void>
   /** Whether a view of the topic was not there when it was last looked for. */
-  isGone(topic: TopicName): boolean
+  isGone(topic: string): boolean
   /** What is not there, for everyone to read. */
   problem(): string | undefined
 }
@@ -61,9 +61,9 @@ const text = (names: readonly string[]): string =>
 
 /** @param trustMs for how long views that were there are taken to be there still */
 export function createViews(store: Pick<Store, 'rows'>, trustMs: number, declared = declaredViews()): Views {
-  const gone = new Map<TopicName, string[]>()
-  const seenAt = new Map<TopicName, number>()
-  const note = (topic: TopicName, names: string[]): void => {
+  const gone = new Map<string, string[]>()
+  const seenAt = new Map<string, number>()
+  const note = (topic: string, names: string[]): void => {
     seenAt.set(topic, performance.now())
     if (names.length === 0) gone.delete(topic)
     else gone.set(topic, names)

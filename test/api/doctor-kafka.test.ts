@@ -3,7 +3,7 @@ import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import { examineKafka, kafkaFindings } from '../../services/app/doctor-kafka.ts'
 import { createKafkaLog } from '../../services/core/log/kafka/kafka-log.ts'
 import { type KafkaSurvey, surveyKafka, type TopicSurvey } from '../../services/core/log/kafka/survey.ts'
-import { type TopicName, topics } from '../../services/core/log/topics.ts'
+import { type TopicName, topics } from '../../services/events/registry.ts'
 import { kafkaBrokers, kafkaSettings } from '../fixtures/kafka.ts'
 
 // Starting a broker takes longer than a test may.

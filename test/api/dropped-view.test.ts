@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { loadConfig } from '../../services/app/config.ts'
 import { examineStore } from '../../services/app/doctor.ts'
-import { topics } from '../../services/core/log/topics.ts'
+import { topics } from '../../services/events/registry.ts'
 import { declaredViews } from '../../services/worker/views.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { follow } from '../../services/cli/follow.ts'
 import { retryLater } from '../../services/core/http/errors.ts'
 import type { Position, RecordInput } from '../../services/core/log/log.ts'
-import type { TopicName } from '../../services/core/log/topics.ts'
 import { askServer } from '../../services/core/process/control-socket.ts'
 import { createTasks, type TaskStatus } from '../../services/operations/tasks.ts'
 import { readLines } from '../../services/operations/transfer/archive.ts'
@@ -181,7 +180,7 @@ function fakeLog(partitions: number, refuse: (appends: number) => Error | null) 
     limits: { recordBytes: 4096 },
     flush() {},
     committed: async () => [],
-    async append(topic: TopicName, records: RecordInput[]): Promise<Position> {
+    async append(topic: string, records: RecordInput[]): Promise<Position> {
       const error = refuse(++appends)
       if (error) throw error
       for (const { rows, key, patchCount: patches, clock } of records)

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { declaration, declaredRoutes, declaredTables, describeRoute } from '../../scripts/paths.ts'
-import { topics } from '../../services/core/log/topics.ts'
+import { topics } from '../../services/events/registry.ts'
 
 const routes = declaredRoutes()
 const routeOf = (name: string) => {

@@ -8,9 +8,9 @@ import { text } from 'node:stream/consumers'
 import { Session } from 'chdb'
 import { createChdbConnection } from 'chdb/connection'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { topics } from '../../services/core/log/topics.ts'
 import { createEmbeddedStore } from '../../services/core/store/chdb/chdb-store.ts'
 import { type Query, type Store, StoreError } from '../../services/core/store/store.ts'
+import { topics } from '../../services/events/registry.ts'
 import { callLine, linesOf } from './store-rows.ts'
 
 const query = (sql: string, params: Record<string, unknown> = {}): Query => ({ name: 'test', sql, params })

@@ -6,7 +6,8 @@ import { Session } from 'chdb'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Batch } from '../../services/core/log/log.ts'
 import { createEmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
-import { structureOf, topics } from '../../services/core/log/topics.ts'
+import { structureOf } from '../../services/core/log/topic.ts'
+import { topics } from '../../services/events/registry.ts'
 import {
   applyRows,
   controlledFs,

@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Fault } from '../../services/core/http/errors.ts'
 import type { Log, RecordInput } from '../../services/core/log/log.ts'
-import { topics } from '../../services/core/log/topics.ts'
+import { topics } from '../../services/events/registry.ts'
 import { applyRows, idsOf, recordOf } from '../fixtures/log.ts'
 
 /** One log with its own storage, which can be opened again after `close`. */

@@ -1,8 +1,8 @@
 // The server driver when the server, the network or another worker misbehaves, over the bridge.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { topics } from '../../services/core/log/topics.ts'
 import { createServerStore, type ServerStoreOptions } from '../../services/core/store/server/server-store.ts'
 import type { Query, Store } from '../../services/core/store/store.ts'
+import { topics } from '../../services/events/registry.ts'
 import { type Bridge, startBridge } from '../fixtures/bridge.ts'
 import { type FaultyProxy, startFaultyProxy } from '../fixtures/faulty-proxy.ts'
 import { callLine, failure, linesOf } from './store-rows.ts'
@@ -17,7 +17,7 @@ const number = async (from: Store, sql: string) => Number((await from.rows<{ n: 
 const bytesOf = (lines: string[]) => ({ bytes: [Buffer.from(linesOf(lines))] })
 async function open(options: Partial<ServerStoreOptions> = {}): Promise<Store> {
   const one = await createServerStore({
-    ...{ url: bridge.url, user: bridge.user, password: bridge.password, compression: false },
+    ...{ topics, url: bridge.url, user: bridge.user, password: bridge.password, compression: false },
     ...{ queryTimeoutMs: 20_000, queryMemoryBytes: 2 ** 28, startTimeoutMs: 0, ...options },
   })
   opened.push(one)

@@ -4,6 +4,7 @@
 import { nodeFs } from '../../services/core/log/segments/disk.ts'
 import { createEmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
 import { takeLock } from '../../services/core/process/folder-lock.ts'
+import { topics } from '../../services/events/registry.ts'
 import { recordOf } from '../fixtures/log-record.ts'
 
 const [dir, round, lockOptions] = process.argv.slice(2) as [string, string, string?]
@@ -11,6 +12,7 @@ const { kernel, ...times } = JSON.parse(lockOptions ?? '{}') as { kernel?: 'none
 const lock = await takeLock(dir, { ...times, ...(kernel && { lock: () => kernel }) })
 const log = await createEmbeddedLog({
   dir,
+  topics,
   lock,
   fs: { ...nodeFs, space: async () => ({ freeBytes: 2 ** 40, totalBytes: 2 ** 41 }) },
   maxUnappliedBytes: 2 ** 30,

@@ -6,7 +6,6 @@ import { formatTimestamp } from '../../services/core/clock/timestamps.ts'
 import { createKeyedLock } from '../../services/core/concurrency/keyed-lock.ts'
 import { parseProjectId } from '../../services/core/ids.ts'
 import type { RecordInput } from '../../services/core/log/log.ts'
-import { topics } from '../../services/core/log/topics.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import {
   itemsAddedRecords,
@@ -17,6 +16,7 @@ import {
   queueDeletedRecord,
   queueUpdatedRecord,
 } from '../../services/events/annotation-queues.ts'
+import { topics } from '../../services/events/registry.ts'
 import { createAnnotationQueueRoutes } from '../../services/query/annotation-queues/routes.ts'
 import { createRandom, type Random } from '../fixtures/random.ts'
 import { type Call, createCall } from '../fixtures/route-call.ts'

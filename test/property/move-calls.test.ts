@@ -1,10 +1,10 @@
 // Any history of calls, written out as rows of the log and applied again in any order and grouping, gives the same calls.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createSerialQueue } from '../../services/core/concurrency/serial-queue.ts'
-import { topics } from '../../services/core/log/topics.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import type { CallPart } from '../../services/events/calls.ts'
 import { createCallWriter } from '../../services/events/calls-writer.ts'
+import { topics } from '../../services/events/registry.ts'
 import { sources } from '../../services/operations/transfer/exported-tables.ts'
 import { createPages } from '../../services/operations/transfer/pages.ts'
 import { createCallMaterializer } from '../../services/worker/calls/merge-fragments.ts'

@@ -1,7 +1,7 @@
 // The definitions of a rebuild on one server and in a cluster: checked in as a sample, and SQL that the engine reads.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { topics } from '../../services/core/log/topics.ts'
 import type { Query, Store } from '../../services/core/store/store.ts'
+import { topics } from '../../services/events/registry.ts'
 import { createShadowTables, type SharedServer } from '../../services/operations/rebuild/shadow-tables.ts'
 import { createStateTable } from '../../services/operations/rebuild/state.ts'
 import { createTestStore } from '../fixtures/store.ts'

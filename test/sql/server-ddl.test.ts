@@ -1,11 +1,11 @@
 // The migrations in the form of a server and of a cluster: each rule on a sample that is checked in, and all that are shipped.
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { topics } from '../../services/core/log/topics.ts'
 import { scratchStatements, serverStatements, spreadTables } from '../../services/core/store/server/ddl.ts'
 import { createServerNames, ownerSuffix, suffixOf } from '../../services/core/store/server/names.ts'
 import { splitStatements } from '../../services/core/store/sql-text.ts'
 import type { Store } from '../../services/core/store/store.ts'
+import { topics } from '../../services/events/registry.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
 const folder = new URL('../../clickhouse/migrations/', import.meta.url)
@@ -102,10 +102,10 @@ describe('names', () => {
       const [one, two] = [ownerSuffix(worker), ownerSuffix(worker)]
       expect(one).toMatch(/^_w_\w{1,60}$/)
       expect(one).not.toBe(two)
-      expect(suffixOf(`calls_batch${one}`)).toBe(one)
-      expect(suffixOf(`calls_in_stage${one}`)).toBe(one)
-      expect(suffixOf('calls_batch')).toBeUndefined()
-      expect(suffixOf(`calls${one}`)).toBeUndefined()
+      expect(suffixOf(`calls_batch${one}`, landings)).toBe(one)
+      expect(suffixOf(`calls_in_stage${one}`, landings)).toBe(one)
+      expect(suffixOf('calls_batch', landings)).toBeUndefined()
+      expect(suffixOf(`calls${one}`, landings)).toBeUndefined()
     },
   )
 })

@@ -20,7 +20,7 @@ it('shows what waits in the log, per partition and per topic', async () => {
   const registry = new Registry()
   let lags = [lag(0, { records: 3, ageMs: 1_500, isOwn: true }), lag(1, { records: 4, ageMs: 250 })]
   const health = () => ({ status: 'ok' as const, unappliedBytes: 700, lagMs: 1_500 })
-  observeLog(registry, { health, lag: () => lags }, 10_000)
+  observeLog(registry, { topics: ['calls', 'feedback'], health, lag: () => lags }, 10_000)
   const before = await scrape(registry)
   const seen = (samples: typeof before) => ({
     total: ['unapplied_bytes', 'unapplied_limit_bytes', 'lag_seconds'].map((name) =>
@@ -58,7 +58,7 @@ it('shows of a topic with many partitions only those that this process applies',
   const registry = new Registry()
   const lags = Array.from({ length: 1_000 }, (_, n) => lag(n, { records: 1, isOwn: n % 100 === 0 }))
   const health = () => ({ status: 'ok' as const, unappliedBytes: 0, lagMs: 0 })
-  observeLog(registry, { health, lag: () => lags }, 1)
+  observeLog(registry, { topics: ['calls', 'feedback'], health, lag: () => lags }, 1)
   const samples = await scrape(registry)
   expect(samples.count('callhouse_log_partition_lag_seconds')).toBe(10)
   expect(samples.value('callhouse_log_topic_unapplied_records', { topic: 'calls' })).toBe(1_000)

@@ -1,8 +1,8 @@
 // What the commands `deadletters list`, `show` and `replay` do inside the server.
 
 import type { Log } from '../../core/log/log.ts'
-import { topics } from '../../core/log/topics.ts'
 import type { ControlHandler } from '../../core/process/control-socket.ts'
+import { topics } from '../../events/registry.ts'
 import type { DeadLetter, DeadLetters } from '../../worker/dead-letters/dead-letters.ts'
 
 /** What the record header needs of a row; a row that is not JSON at all has neither a kind nor a key. */

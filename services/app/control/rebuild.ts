@@ -2,17 +2,16 @@
 
 import type { Log } from '../../core/log/log.ts'
 import { parsePositions } from '../../core/log/positions.ts'
-import { topics } from '../../core/log/topics.ts'
 import type { ControlHandler } from '../../core/process/control-socket.ts'
 import type { Rebuilds } from '../../operations/rebuild/rebuild.ts'
 
 /** A list of positions (`calls=12,objects.2=3`), or one number for every partition of every topic. */
-function positionsOf(text: string, log: Pick<Log, 'partitions'>) {
+function positionsOf(text: string, log: Pick<Log, 'partitions' | 'topics'>) {
   if (/^\d{1,15}$/.test(text))
-    return Object.values(topics).flatMap(({ name: topic }) =>
+    return log.topics.flatMap((topic) =>
       Array.from({ length: log.partitions(topic) }, (_, partition) => ({ topic, partition, offset: Number(text) })),
     )
-  const positions = parsePositions(text)
+  const positions = parsePositions(text, log.topics)
   const other = positions.find(({ topic, partition }) => partition >= log.partitions(topic))
   if (other) throw new Error(`the log has no partition ${other.partition} of ${other.topic}`)
   return positions
@@ -26,7 +25,7 @@ function rateOf(text: string | undefined): number | undefined {
 }
 
 export const rebuildCommands =
-  (rebuilds: Rebuilds | undefined, log: Pick<Log, 'partitions'>): ControlHandler =>
+  (rebuilds: Rebuilds | undefined, log: Pick<Log, 'partitions' | 'topics'>): ControlHandler =>
   async ({ command, args: [what = '', rate] }) => {
     if (!rebuilds)
       throw new Error(

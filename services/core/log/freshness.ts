@@ -4,7 +4,6 @@ import type { RouteContext } from '../http/route.ts'
 import type { Log, Position } from './log.ts'
 import { parsePositions, positionHeader } from './positions.ts'
 import type { Progress } from './progress.ts'
-import type { TopicName } from './topics.ts'
 
 /** What of a request says how fresh its answer has to be. */
 type Asking = Pick<RouteContext, 'header' | 'query' | 'signal'> & Partial<Pick<RouteContext, 'projects'>>
@@ -15,7 +14,7 @@ export type Freshness = {
    * Resolves to the headers of the answer: `X-Callhouse-Stale: <ms>` when it may lack writes. `?freshness=any` or `X-Callhouse-Freshness: any` skips the wait; a position in
    * `X-Callhouse-Position` is waited for exactly, instead of the log's end.
    */
-  wait(context: Asking, topics: TopicName[]): Promise<Record<string, string>>
+  wait(context: Asking, topics: string[]): Promise<Record<string, string>>
 }
 
 export const staleHeader = 'X-Callhouse-Stale'
@@ -39,8 +38,8 @@ export function createFreshness(deps: {
   onWait?(outcome: 'current' | 'waited' | 'stale', ms: number): void
 }): Freshness {
   const { log, progress, boundMs } = deps
-  const ends = async (topics: TopicName[], projects: readonly string[]): Promise<Position[] | null> => {
-    const end = (topic: TopicName) => (projects.length > 0 && log.endOf ? log.endOf(topic, projects) : log.end(topic))
+  const ends = async (topics: string[], projects: readonly string[]): Promise<Position[] | null> => {
+    const end = (topic: string) => (projects.length > 0 && log.endOf ? log.endOf(topic, projects) : log.end(topic))
     try {
       return (await Promise.all(topics.map(end))).flat()
     } catch (error) {
@@ -51,10 +50,10 @@ export function createFreshness(deps: {
   const stale = (ms: number): Record<string, string> => ({ [staleHeader]: String(ms) })
   const latest = async (
     { header, signal, projects }: Asking,
-    topics: TopicName[],
+    topics: string[],
   ): Promise<'current' | 'waited' | Record<string, string>> => {
     const asked = header(positionHeader.toLowerCase())
-    const wanted = asked ? parsePositions(asked) : await ends(topics, projects?.() ?? [])
+    const wanted = asked ? parsePositions(asked, log.topics) : await ends(topics, projects?.() ?? [])
     // A log that does not answer keeps no one from reading.
     if (wanted === null) return stale(Math.max(1, boundMs, log.health().lagMs))
     const missing = wanted.filter((p) => progress.offset(p.topic, p.partition) < p.offset)

@@ -1,11 +1,10 @@
 // The log port: what every driver MUST and MAY do. The contract suite in test/contract runs against each driver.
-import type { TopicName } from './topics.ts'
 
 /**
  * How far a topic has got: number of the last record, counted from 1 per topic and partition. 0 = nothing.
  * The embedded log has one partition, 0.
  */
-export type Position = { topic: TopicName; partition: number; offset: number }
+export type Position = { topic: string; partition: number; offset: number }
 
 /** How the log wants the rows of one append to be split into records. */
 export type RecordSplit = { partitions?: number; maxRecordBytes?: number }
@@ -31,7 +30,7 @@ export type RecordInput = {
 /** Header of a stored record, in `_record` of its first row. */
 export type RecordHeader = {
   offset: number
-  /** Row structure version of the topic (topics.ts). */
+  /** Row structure version of the topic (topic.ts). */
   version: number
   rowCount: number
   patchCount: number
@@ -41,7 +40,7 @@ export type RecordHeader = {
 
 /** Consecutive records of one topic and partition, to be applied as one insert. */
 export type Batch = {
-  topic: TopicName
+  topic: string
   partition: number
   firstOffset: number
   lastOffset: number
@@ -65,7 +64,7 @@ export type LogHealth = {
 
 /** What is appended to a partition and not applied; by estimate where other processes append and apply too. */
 export type Lag = {
-  topic: TopicName
+  topic: string
   partition: number
   records: number
   bytes: number
@@ -80,7 +79,7 @@ export type KeptRange = { partition: number; first: number; end: number }
 
 /** What tells a topic from every other one, of this log or of another, and what it holds. */
 export type TopicIdentity = {
-  topic: TopicName
+  topic: string
   /** Random, made with the topic; empty when the topic is gone. */
   id: string
   kept: KeptRange[]
@@ -95,28 +94,30 @@ export type TopicIdentity = {
  * MAY: deliver a record again after a crash, with other batch boundaries.
  */
 export type Log = {
-  append(topic: TopicName, records: RecordInput[]): Promise<Position>
+  /** Names of the topics that it was opened with. */
+  topics: readonly string[]
+  append(topic: string, records: RecordInput[]): Promise<Position>
   /** Position of the last durable record of each topic, at this moment. */
-  end(topic: TopicName): Promise<Position[]>
+  end(topic: string): Promise<Position[]>
   /**
    * A position at or before the end behind which nothing lies that was acknowledged for these projects. Absent where
    * other processes append too.
    */
-  endOf?(topic: TopicName, projects: readonly string[]): Position[]
+  endOf?(topic: string, projects: readonly string[]): Position[]
   /**
    * Delivers batches of a topic in order, one at a time per partition; the next comes after `commit` of the last.
    * Ends when the signal aborts.
    */
-  consume(topic: TopicName, signal: AbortSignal): AsyncIterable<Batch>
+  consume(topic: string, signal: AbortSignal): AsyncIterable<Batch>
   /**
    * What waits in other partitions of the topic, to be applied together with the batch that `consume` delivered last:
    * about `bytes` of it at most, one batch of each partition that has none under way. Each is committed on its own.
    */
-  takeMore(topic: TopicName, bytes: number): Batch[]
+  takeMore(topic: string, bytes: number): Batch[]
   /** Makes the position durable: everything up to it is applied and will not be delivered again. */
   commit(position: Position): Promise<void>
   /** Last committed position of each partition. */
-  committed(topic: TopicName): Promise<Position[]>
+  committed(topic: string): Promise<Position[]>
   /** Of every topic, at this moment. */
   identity(): Promise<TopicIdentity[]>
   /** Gives every topic a new id, where the log makes them itself: whatever knew the old ones has no part in it any more. */
@@ -134,14 +135,14 @@ export type Log = {
   /** The tables are known to hold everything up to these positions: only that may be removed by age. */
   remembered(positions: readonly Position[]): void
   /** A reader waits: seal what is there now, so that the next batch comes at once. */
-  flush(topic: TopicName): void
+  flush(topic: string): void
   /**
    * Whether this process applies partition 0 of the topic: of several workers one keeps the rollups and the hourly
    * housekeeping. For a moment it may be two, or none.
    */
-  ownsLeaderPartition(topic: TopicName): boolean
+  ownsLeaderPartition(topic: string): boolean
   /** Partitions of a topic; rows of calls are split by them (`createCallWriter`). */
-  partitions(topic: TopicName): number
+  partitions(topic: string): number
   /** A record above this costs more: rows of calls are split before it, and a single row goes to blob storage first. */
   limits: { recordBytes: number }
   /** Greatest accept clock in the log when it was opened. */

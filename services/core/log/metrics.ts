@@ -2,17 +2,15 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { Fault } from '../http/errors.ts'
 import type { Lag, Log } from './log.ts'
-import { type TopicName, topics } from './topics.ts'
 
 /** Of topics with more partitions a process shows only those that it applies: every process would show them all. */
 const maxForeignPartitions = 64
 
-const topicNames = Object.keys(topics) as TopicName[]
 const topicLabel = ['topic'] as const
 const partitionLabels = ['topic', 'partition'] as const
 
 /** @param limitBytes where appends are refused */
-export function observeLog(registry: Registry, log: Pick<Log, 'health' | 'lag'>, limitBytes: number): void {
+export function observeLog(registry: Registry, log: Pick<Log, 'health' | 'lag' | 'topics'>, limitBytes: number): void {
   const registers = [registry]
   const gauge = (name: string, help: string, read: () => number): void => {
     new Gauge({
@@ -31,7 +29,7 @@ export function observeLog(registry: Registry, log: Pick<Log, 'health' | 'lag'>,
       ...{ name, help, labelNames: topicLabel, registers },
       collect() {
         const lags = Map.groupBy(log.lag(), ({ topic }) => topic)
-        for (const topic of topicNames) this.labels(topic).set(read(lags.get(topic) ?? []))
+        for (const topic of log.topics) this.labels(topic).set(read(lags.get(topic) ?? []))
       },
     })
   }

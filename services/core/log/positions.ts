@@ -1,19 +1,23 @@
 // The text form of log positions: `calls=123`, several separated by commas, `calls.3=123` for partition 3.
 import { fault } from '../http/errors.ts'
 import type { Position } from './log.ts'
-import { type TopicName, topics } from './topics.ts'
 
 export const positionHeader = 'X-Callhouse-Position'
 
 export const formatPositions = (positions: Position[]): string =>
   positions.map((p) => `${p.topic}${p.partition ? `.${p.partition}` : ''}=${p.offset}`).join(',')
 
-/** Parses the header of a read; 400 when it is not a list of positions. */
-export function parsePositions(text: string): Position[] {
+/**
+ * Parses the header of a read.
+ * @param topics names of the log's topics
+ * @throws Fault 400 when it is not a list of positions
+ */
+export function parsePositions(text: string, topics: readonly string[]): Position[] {
   return text.split(',').map((part) => {
     const match = /^\s*([a-z_]+)(?:\.(\d{1,5}))?=(\d{1,15})\s*$/.exec(part)
-    if (!match || !Object.hasOwn(topics, match[1] as string))
+    const [, topic = ''] = match ?? []
+    if (!match || !topics.includes(topic))
       throw fault(400, `Invalid ${positionHeader}: ${JSON.stringify(part.slice(0, 100))}`)
-    return { topic: match[1] as TopicName, partition: Number(match[2] ?? 0), offset: Number(match[3]) }
+    return { topic, partition: Number(match[2] ?? 0), offset: Number(match[3]) }
   })
 }

@@ -1,12 +1,11 @@
 // How far each topic is applied in this process, and whoever waits for it.
 import type { Log, Position } from './log.ts'
-import type { TopicName } from './topics.ts'
 
 export type Progress = {
   /** The worker reports that everything up to `position` can be read. */
   applied(position: Position): void
   /** Offset up to which a topic's partition can be read. */
-  offset(topic: TopicName, partition: number): number
+  offset(topic: string, partition: number): number
   /** Resolves true once every position is applied, false after `boundMs` or when the signal aborts. */
   reach(positions: Position[], boundMs: number, signal?: AbortSignal): Promise<boolean>
   /**
@@ -25,7 +24,7 @@ type Waiter = { positions: Position[]; done: (reached: boolean) => void }
 export function createProgress(): Progress {
   const offsets = new Map<string, number>()
   const waiters = new Set<Waiter>()
-  const offset = (topic: TopicName, partition: number): number => offsets.get(`${topic}.${partition}`) ?? 0
+  const offset = (topic: string, partition: number): number => offsets.get(`${topic}.${partition}`) ?? 0
   /** Partitions that are held back: until where, and what the tables are known to hold. */
   const held = new Map<string, { until: number; offset: number }>()
   const keyOf = ({ topic, partition }: Position): string => `${topic}.${partition}`
@@ -84,7 +83,7 @@ const askMs = 10
 /** Progress as the log knows it, for a log that other processes apply too. Asks only while somebody waits. */
 export function followProgress(log: Pick<Log, 'committed'>): Progress {
   const known = createProgress()
-  const waiting = new Map<TopicName, number>()
+  const waiting = new Map<string, number>()
   let asking = false
 
   const ask = async (): Promise<void> => {

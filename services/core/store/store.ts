@@ -1,6 +1,6 @@
 // The store port: ClickHouse, embedded or over HTTP. The contract suite in test/contract runs against each driver.
 import type { ProjectId } from '../ids.ts'
-import type { Topic } from '../log/topics.ts'
+import type { Topic } from '../log/topic.ts'
 
 /** SQL text with `{name:Type}` parameters. Values never enter the text. */
 export type Query = {

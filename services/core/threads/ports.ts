@@ -8,7 +8,6 @@ import type { ProjectId } from '../ids.ts'
 import type { Freshness } from '../log/freshness.ts'
 import type { Log, RecordInput } from '../log/log.ts'
 import { positionHeader } from '../log/positions.ts'
-import type { TopicName } from '../log/topics.ts'
 import type { Logger } from '../process/logger.ts'
 import type { Query, QueryOptions, Store } from '../store/store.ts'
 import type { Answer } from './channel.ts'
@@ -30,10 +29,10 @@ export type Ports = {
 
 /** What is asked for, by name; rows and contents travel as buffers beside it. */
 export type Asked = {
-  append: { topic: TopicName; records: Omit<RecordInput, 'rows'>[] }
+  append: { topic: string; records: Omit<RecordInput, 'rows'>[] }
   /** `request`: number of the request that it is a part of. */
   read: { query: Query; format: string; options: Omit<QueryOptions, 'signal'>; request: number | undefined }
-  wait: { position: string | undefined; mode: string | null | undefined; projects: ProjectId[]; topics: TopicName[] }
+  wait: { position: string | undefined; mode: string | null | undefined; projects: ProjectId[]; topics: string[] }
   lock: { key: string }
   slot: { projectId: string }
   place: { projectId: string; key: string }

@@ -2,7 +2,6 @@
 import type { LongAnswer } from '../http/errors.ts'
 import type { Position, RecordInput } from '../log/log.ts'
 import { positionHeader } from '../log/positions.ts'
-import type { TopicName } from '../log/topics.ts'
 import { answerKey } from '../store/opened.ts'
 import { parseRows } from '../store/rows.ts'
 import type { Query, QueryOptions, Store } from '../store/store.ts'
@@ -54,7 +53,7 @@ export function remotePorts(
 
   return {
     log: {
-      async append(topic: TopicName, records: RecordInput[]): Promise<Position> {
+      async append(topic: string, records: RecordInput[]): Promise<Position> {
         const heads = records.map(({ rows: _, ...head }) => head)
         const rows = records.map((record) => record.rows)
         return (await ask('append', { topic, records: heads }, rows)).value as Position

@@ -1,7 +1,7 @@
 // Coding agents tell what they do in log records without spans: which event is which call, as data.
 import { hash } from 'node:crypto'
+import { quoted } from '../../events/declaration.ts'
 import type { LogRow } from '../../events/logs.ts'
-import { quoted } from '../../events/objects.ts'
 import type { UsageField } from './conventions.ts'
 import type { CompleteCall } from './map.ts'
 import { shortOpName } from './names.ts'

@@ -8,7 +8,6 @@ import { openPositionFile } from '../../core/log/segments/position-file.ts'
 import { recoverTopic } from '../../core/log/segments/recovery.ts'
 import { listSegments, type StoredFile } from '../../core/log/segments/segment.ts'
 import { topicIdName } from '../../core/log/segments/topic-id.ts'
-import { type TopicName, topics } from '../../core/log/topics.ts'
 import { packageVersion } from '../../core/process/version.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Worker } from '../../worker/run.ts'
@@ -29,7 +28,7 @@ import {
 type BackupDeps = {
   dataDir: string
   store: Pick<Store, 'rows' | 'command'>
-  log: Pick<Log, 'committed'>
+  log: Pick<Log, 'committed' | 'topics'>
   worker: Pick<Worker, 'exclusive'>
   /** A rebuild exchanges tables and keeps half-filled ones. */
   isRebuilding(): Promise<boolean>
@@ -37,7 +36,6 @@ type BackupDeps = {
   bucket: string
 }
 
-const topicNames = Object.keys(topics) as TopicName[]
 const frozenName = 'callhouse_backup'
 /** Of this moment, of other commands, or copied apart. */
 const notCopied = /^(clickhouse|log|blobs|lock|callhouse\.sock|rebuild\.json.*|import\.json.*|in-flight-.*|.*\.tmp)$/
@@ -109,13 +107,13 @@ async function backupTo(deps: BackupDeps, folder: string, task: Task): Promise<v
         await cp(join(from, entry.name), join(data, pathOf(uuid), entry.name))
   }
 
-  const copySegment = (topic: TopicName, { path }: StoredFile) =>
+  const copySegment = (topic: string, { path }: StoredFile) =>
     cp(path, join(data, 'log', topic, path.slice(path.lastIndexOf('/') + 1)), { errorOnExist: true, force: false })
 
   /** Of each topic: the segments that hold what the tables lack, or the newest; tells those before them. */
-  async function copyLog(positions: Record<string, number>): Promise<Map<TopicName, StoredFile[]>> {
-    const earlier = new Map<TopicName, StoredFile[]>()
-    for (const topic of topicNames) {
+  async function copyLog(positions: Record<string, number>): Promise<Map<string, StoredFile[]>> {
+    const earlier = new Map<string, StoredFile[]>()
+    for (const topic of log.topics) {
       await mkdir(join(data, 'log', topic), { recursive: true, mode: 0o750 })
       await cp(join(dataDir, 'log', topic, topicIdName), join(data, 'log', topic, topicIdName))
       const { files } = await listSegments(nodeFs, join(dataDir, 'log', topic))
@@ -131,7 +129,7 @@ async function backupTo(deps: BackupDeps, folder: string, task: Task): Promise<v
 
   async function freeze() {
     const positions: Record<string, number> = {}
-    for (const topic of topicNames) positions[topic] = (await log.committed(topic))[0]?.offset ?? 0
+    for (const topic of log.topics) positions[topic] = (await log.committed(topic))[0]?.offset ?? 0
     const frozen = await tables()
     for (const { name } of frozen)
       await store.command({
@@ -164,7 +162,7 @@ async function backupTo(deps: BackupDeps, folder: string, task: Task): Promise<v
         )
         if (!isThere) break
       }
-    for (const topic of topicNames) {
+    for (const topic of log.topics) {
       const copied = join(data, 'log', topic)
       const written = await openPositionFile(nodeFs, copied, positions[topic] as number)
       await written.close()

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Batch, Position } from '../../core/log/log.ts'
-import { type TopicName, topics } from '../../core/log/topics.ts'
+import { topicNamed } from '../../events/registry.ts'
 import { createCallMaterializer } from '../../worker/calls/merge-fragments.ts'
 import { createPortions } from '../../worker/split/portions.ts'
 import { isPatch } from '../../worker/split/segment-rows.ts'
@@ -27,10 +27,10 @@ const patienceMs = 10_000
 
 const sum = (numbers: number[]): number => numbers.reduce((all, one) => all + one, 0)
 
-export function fromLog(deps: KindDeps, table: string, topic: TopicName): RebuildKind {
+export function fromLog(deps: KindDeps, table: string, topic: string): RebuildKind {
   const { store, log, worker, server } = deps
   const shadowDatabase = shadowDatabaseOf(server)
-  const shadow = createShadowTables(store, { tables: [table], topic: topics[topic], ...topicPlans[table] }, server)
+  const shadow = createShadowTables(store, { tables: [table], topic: topicNamed(topic), ...topicPlans[table] }, server)
   let refused = 0
   const apply = createPortions({
     store: shadow.store,

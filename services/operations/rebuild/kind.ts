@@ -1,7 +1,6 @@
 // What one way of making a table anew has and does.
 import type { Log } from '../../core/log/log.ts'
 import type { StoredRecord } from '../../core/log/segments/read.ts'
-import type { TopicName } from '../../core/log/topics.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Rollups } from '../../worker/rollups/rollups.ts'
 import type { Worker } from '../../worker/run.ts'
@@ -12,7 +11,7 @@ export type KindDeps = {
   log: Pick<Log, 'end' | 'committed' | 'identity'>
   worker: RebuildingWorker
   /** Records of a topic's partition that the log still holds, `toOffset` included. */
-  records(topic: TopicName, partition: number, fromOffset: number, toOffset: number): AsyncIterable<StoredRecord>
+  records(topic: string, partition: number, fromOffset: number, toOffset: number): AsyncIterable<StoredRecord>
   /** Other processes insert too: what must not be missed meanwhile is mirrored, and done once more after the exchange. */
   server?: SharedServer
 }

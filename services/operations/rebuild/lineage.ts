@@ -1,10 +1,10 @@
 // Where the rows of each table come from: a topic of the log, the calls, or what was marked for counting.
 
-import { type TopicName, topics } from '../../core/log/topics.ts'
 import type { Query, Store } from '../../core/store/store.ts'
+import { topics } from '../../events/registry.ts'
 import type { TimeRange } from '../../worker/split/months.ts'
 
-export type Lineage = { from: 'log'; topic: TopicName } | { from: 'calls'; select: string } | { from: 'marks' } | null
+export type Lineage = { from: 'log'; topic: string } | { from: 'calls'; select: string } | { from: 'marks' } | null
 
 /** A view of the installation: rows that arrive in `source` go to `target`. */
 export type View = { name: string; target: string; source: string; select: string }

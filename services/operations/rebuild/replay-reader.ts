@@ -1,6 +1,5 @@
 // Rows of the log that are read back, in portions that can be applied at once.
 import type { StoredRecord } from '../../core/log/segments/read.ts'
-import type { TopicName } from '../../core/log/topics.ts'
 import { lookupRows } from '../../worker/calls/merge-fragments.ts'
 import { rowsOfRecord, type SegmentRow } from '../../worker/split/segment-rows.ts'
 
@@ -11,7 +10,7 @@ const batchRows = 20_000
 
 /** Whole records, in order; of calls so few rows that other start times are looked up for each portion. */
 export async function* replayBatches(
-  topic: TopicName,
+  topic: string,
   partition: number,
   records: AsyncIterable<StoredRecord>,
 ): AsyncGenerator<ReplayBatch> {

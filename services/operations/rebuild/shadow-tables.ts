@@ -1,6 +1,6 @@
 // A second set of tables beside the ones in use: filled by the same statements, then exchanged with them.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Topic } from '../../core/log/topics.ts'
+import type { Topic } from '../../core/log/topic.ts'
 import { countingStatements } from '../../core/store/chdb/insert.ts'
 import type { Query, Store } from '../../core/store/store.ts'
 import type { View } from './lineage.ts'

@@ -1,6 +1,5 @@
 // Rebuilds what broken parts held: from the log, from the calls that are still there, or by counting again.
 import type { StoredRecord } from '../../core/log/segments/read.ts'
-import type { TopicName } from '../../core/log/topics.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Worker } from '../../worker/run.ts'
 import { monthRange, type TimeRange, timeUsOf } from '../../worker/split/months.ts'
@@ -32,7 +31,7 @@ export type RepairDeps = {
   store: Pick<Store, 'rows' | 'command'>
   worker: Pick<Worker, 'reapply' | 'recount' | 'deduplicateAll'>
   /** Records of a topic that the log still holds, up to its end at the moment of the call. */
-  records(topic: TopicName): AsyncIterable<StoredRecord>
+  records(topic: string): AsyncIterable<StoredRecord>
   onRepaired(report: RepairReport): void
   /** Nothing holds the rows of this table a second time. */
   onUnknown(part: BrokenPart): void
@@ -59,7 +58,7 @@ export function createRepair(deps: RepairDeps): Repair {
     })
 
   /** Applies the rows of the log again that may have lain in the ranges; tells when the oldest record came. */
-  async function fromLog(topic: TopicName, ranges: TimeRange[]): Promise<{ rows: number; oldestMs: number | null }> {
+  async function fromLog(topic: string, ranges: TimeRange[]): Promise<{ rows: number; oldestMs: number | null }> {
     let waiting: SegmentRow[] = []
     let bytes = 0
     let rows = 0

@@ -6,8 +6,8 @@ import { type FileHandle, open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { z } from 'zod'
-import { type TopicName, topics } from '../../core/log/topics.ts'
 import { readManifest, writeManifest } from '../../core/process/manifest.ts'
+import { type TopicName, topics } from '../../events/registry.ts'
 
 const level = { params: { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_checksumFlag]: 1 } }
 /** Lines of a file before it is compressed. */

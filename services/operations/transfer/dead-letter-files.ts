@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { type TopicName, topics } from '../../core/log/topics.ts'
+import { type TopicName, topics } from '../../events/registry.ts'
 import type { DeadLetters } from '../../worker/dead-letters/dead-letters.ts'
 import type { Task } from '../tasks.ts'
 import { type ArchiveFile, createArchiveWriter, readLines } from './archive.ts'

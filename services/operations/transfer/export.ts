@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Blobs } from '../../core/blobs/blobs.ts'
 import type { Log } from '../../core/log/log.ts'
 import { nodeFs } from '../../core/log/segments/disk.ts'
-import { type TopicName, topics } from '../../core/log/topics.ts'
 import { closeToOthers } from '../../core/process/private-folder.ts'
 import { packageVersion } from '../../core/process/version.ts'
 import type { Store } from '../../core/store/store.ts'
+import { topicNames, topics } from '../../events/registry.ts'
 import type { DeadLetters } from '../../worker/dead-letters/dead-letters.ts'
 import { readLineage } from '../rebuild/lineage.ts'
 import type { Task } from '../tasks.ts'
@@ -25,7 +25,6 @@ export type ExportDeps = {
   deadLetters: Pick<DeadLetters, 'list' | 'show'>
 }
 
-const topicNames = Object.keys(topics) as TopicName[]
 /** Clocks of edges may differ by so much. */
 const skewUs = 3_600_000_000n
 const appliedWaitMs = 120_000

@@ -1,5 +1,5 @@
 // Where the lines of an export come from: per table the keys to page by, and the SELECT that turns a range of rows into lines.
-import { type TopicName, topics } from '../../core/log/topics.ts'
+import { type TopicName, topics } from '../../events/registry.ts'
 import { rowSql } from './row-sql.ts'
 
 /** A column of the key: how it is read as text, and how such a text is compared with it. */
@@ -183,7 +183,6 @@ const plain = (source: Omit<Source, 'lines'> & { cells: Record<string, string> }
     FROM (SELECT * FROM callhouse.${source.table} FINAL WHERE ${range})${source.only ? ` WHERE ${source.only}` : ''}`,
 })
 
-const nameOf = ([name]: readonly [string, string]): string => name
 const clockBits = '9223372036854775807'
 
 /** Files whose content lies in the rows; the others follow with their contents (blob-files.ts). */
@@ -233,7 +232,7 @@ const feedback = plain({
   table: 'feedback',
   keys: [text('id')],
   bytes: 'length(payload) + length(readable_payload) + 2000',
-  cells: { ...same(...topics.feedback.columns.map(nameOf)), event: `if(purged = 1, 'purged', 'created')` },
+  cells: { ...same(...Object.keys(topics.feedback.columns)), event: `if(purged = 1, 'purged', 'created')` },
 })
 
 const costs = plain({
@@ -242,7 +241,7 @@ const costs = plain({
   keys: [text('id')],
   bytes: '600',
   cells: {
-    ...same(...topics.costs.columns.map(nameOf)),
+    ...same(...Object.keys(topics.costs.columns)),
     clock: `bitAnd(version, ${clockBits})`,
     event: `if(purged = 1, 'purged', 'created')`,
     user_id: 'created_by',
@@ -293,7 +292,7 @@ const labels = plain({
   table: 'object_labels',
   keys: [text('object_id'), choice('label_kind'), text('scope'), text('label')],
   bytes: '400',
-  cells: same(...topics.object_labels.columns.map(nameOf)),
+  cells: same(...Object.keys(topics.object_labels.columns)),
 })
 
 const trainingJobs = plain({
@@ -302,7 +301,7 @@ const trainingJobs = plain({
   keys: [text('id')],
   bytes: 'length(config) + length(experimental_config) + 1000',
   cells: {
-    ...same(...topics.training_jobs.columns.map(nameOf)),
+    ...same(...Object.keys(topics.training_jobs.columns)),
     ...{ clock: 'bitNot(age)', event: word('training.job.created'), user_id: 'created_by' },
   },
 })
@@ -312,7 +311,7 @@ const evaluationJobs = plain({
   table: 'evaluation_jobs',
   keys: [text('call_id')],
   bytes: '1000',
-  cells: { ...same(...topics.evaluation_jobs.columns.map(nameOf)), event: 'state' },
+  cells: { ...same(...Object.keys(topics.evaluation_jobs.columns)), event: 'state' },
 })
 
 const logs = plain({
@@ -321,7 +320,7 @@ const logs = plain({
   keys: [instantNano('at'), text('id')],
   bytes: 'length(body) + length(toString(attributes)) + 2000',
   cells: {
-    ...same(...topics.logs.columns.map(nameOf)),
+    ...same(...Object.keys(topics.logs.columns)),
     ...{ at_ns: 'toUnixTimestamp64Nano(at)', observed_ns: 'toUnixTimestamp64Nano(observed_at)' },
   },
 })

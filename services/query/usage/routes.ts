@@ -3,7 +3,6 @@ import { callsUsageRequest, traceUsageRequest, usageResponse } from '../../../sc
 import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
-import type { TopicName } from '../../core/log/topics.ts'
 import type { Store } from '../../core/store/store.ts'
 import { createCountCache } from '../calls/access/counts.ts'
 import { indexOf } from '../calls/access/scope.ts'

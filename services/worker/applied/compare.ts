@@ -1,7 +1,6 @@
 // Compares what the tables remember with the log that is there: the same one, a new one, another one, or a shorter one.
 import type { Position, TopicIdentity } from '../../core/log/log.ts'
 import { formatPositions } from '../../core/log/positions.ts'
-import type { TopicName } from '../../core/log/topics.ts'
 import type { Applied, AppliedRow, MissingRange } from './table.ts'
 
 /** The log and the tables do not belong together; the message is a line for the operator. */
@@ -10,7 +9,7 @@ export class LogMismatch extends Error {}
 const choices =
   'use the log that belongs to them, or choose (docs/operate.md): callhouse serve --adopt-log (or worker) keeps what the tables hold, applies what this log holds and counts everything anew; callhouse replay --from 1 --adopt-log does it and ends; callhouse rebuild <table> --adopt-log makes a table anew after it'
 
-export const otherLog = (topic: TopicName, known: readonly string[], found: string): LogMismatch =>
+export const otherLog = (topic: string, known: readonly string[], found: string): LogMismatch =>
   new LogMismatch(
     found === ''
       ? `the topic ${topic} is gone from the log (it was ${known.join(', ')}): ${choices}`
@@ -40,10 +39,10 @@ export type ComparedState = {
   }
 }
 
-const nameOf = (topic: TopicName, partition: number): string =>
+const nameOf = (topic: string, partition: number): string =>
   formatPositions([{ topic, partition, offset: 0 }]).replace(/=.*/, '')
 
-const shorter = (topic: TopicName, partition: number, position: number, end: number): LogMismatch =>
+const shorter = (topic: string, partition: number, position: number, end: number): LogMismatch =>
   new LogMismatch(
     `the log of ${nameOf(topic, partition)} ends at ${end}, and the tables hold what it held up to ${position}: ${choices}`,
   )

@@ -1,6 +1,5 @@
 // The start: the log and the tables are brought together, or it is refused with the choices that an operator has.
 import type { Log, Position } from '../../core/log/log.ts'
-import { type TopicName, topics } from '../../core/log/topics.ts'
 import type { Store } from '../../core/store/store.ts'
 import { adopt, lowerCover, recountAll, register } from './adopt.ts'
 import { type ComparedState, compare, LogMismatch } from './compare.ts'
@@ -41,8 +40,8 @@ async function tablesOf({ store, database }: Pick<MatchDeps, 'store' | 'database
   }
 }
 
-const committedOf = async (log: Pick<Log, 'committed'>): Promise<Position[]> =>
-  (await Promise.all((Object.keys(topics) as TopicName[]).map((topic) => log.committed(topic)))).flat()
+const committedOf = async (log: Pick<Log, 'committed' | 'topics'>): Promise<Position[]> =>
+  (await Promise.all(log.topics.map((topic) => log.committed(topic)))).flat()
 
 async function compared(deps: MatchDeps) {
   const { log, store } = deps

@@ -1,6 +1,5 @@
 // What the tables remember of the log: its id, the position of each partition, and what neither of them holds any more.
 import type { Position } from '../../core/log/log.ts'
-import type { TopicName } from '../../core/log/topics.ts'
 import type { Store } from '../../core/store/store.ts'
 import { statement } from '../statements.ts'
 
@@ -16,13 +15,13 @@ type AppliedTopic = {
   positions: Map<number, number>
 }
 
-export type Applied = Map<TopicName, AppliedTopic>
+export type Applied = Map<string, AppliedTopic>
 
 export type AppliedRow = Position & { id: string; generation: number }
 
 /** Records that no table and no log holds, and until when they were accepted. */
 export type MissingRange = {
-  topic: TopicName
+  topic: string
   id: string
   partition: number
   first: number
@@ -89,7 +88,7 @@ export const acknowledgeMissing = (store: Pick<Store, 'command'>): Promise<void>
 /** What is missing, for everyone to read: no paths, no quotes. Undefined when nothing is known to be. */
 export async function missingText(store: Pick<Store, 'rows'>, applied: Applied): Promise<string | undefined> {
   const ids = [...applied.values()].flatMap((one) => one.ids)
-  const rows = await store.rows<{ topic: TopicName; beforeMs: number }>(statement('missing-records', { ids }))
+  const rows = await store.rows<{ topic: string; beforeMs: number }>(statement('missing-records', { ids }))
   const lines = rows.map(
     ({ topic, beforeMs }) =>
       `${topic}: records accepted before ${new Date(Number(beforeMs)).toISOString()} are not in the tables, and some are not in the log any more`,

@@ -1,12 +1,11 @@
 // Dead letters in a table of the store, for workers that keep nothing on their own disk and share what they found.
 import { createHash } from 'node:crypto'
-import type { TopicName } from '../../core/log/topics.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { DeadLetter, DeadLetterSummary, DeadLetters } from './dead-letters.ts'
 
 type Stored = {
   id: string
-  topic: TopicName
+  topic: string
   partition: number
   offset: number
   rowIndex: number

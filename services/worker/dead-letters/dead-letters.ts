@@ -6,12 +6,11 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import { uuidv7 } from '../../core/ids.ts'
-import type { TopicName } from '../../core/log/topics.ts'
 
 /** One refused row. `row` is its JSON text as it stood in the log, without the record header. */
 export type DeadLetter = {
   id: string
-  topic: TopicName
+  topic: string
   partition: number
   /** Number of the record in the log, and of the row in the record, from 0. */
   offset: number

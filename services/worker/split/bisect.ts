@@ -1,7 +1,7 @@
 // Isolates the rows that the store refuses, so that one bad row costs one dead letter and not a batch.
 
-import { type TopicName, topics } from '../../core/log/topics.ts'
 import { type Store, StoreError } from '../../core/store/store.ts'
+import { topicNamed } from '../../events/registry.ts'
 import type { DeadLetters } from '../dead-letters/dead-letters.ts'
 import { Held } from '../held.ts'
 import { type SegmentRow, withoutHeader } from './segment-rows.ts'
@@ -43,7 +43,7 @@ const isOfRow = (reason: string): boolean => rowOf(reason) !== undefined
  * @throws Held when it is not the rows that are at fault; no row is a dead letter then
  */
 export async function insertWithoutRefused(
-  topicName: TopicName,
+  topicName: string,
   all: SegmentRow[],
   deps: {
     store: Pick<Store, 'insert'>
@@ -80,7 +80,7 @@ export async function insertWithoutRefused(
   /** Undefined when the rows were taken. */
   const refusalOf = async (rows: SegmentRow[]): Promise<{ code: number; reason: string } | undefined> => {
     try {
-      const { rowsRead } = await store.insert(topics[topicName], sourceOf(rows))
+      const { rowsRead } = await store.insert(topicNamed(topicName), sourceOf(rows))
       if (rowsRead !== rows.length)
         return { code: 0, reason: `the engine read ${rowsRead} rows where ${rows.length} were appended` }
       hasTaken = true

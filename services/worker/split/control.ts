@@ -1,8 +1,8 @@
 // Whether rows that went in before still do: tells a bad row from tables that take nothing.
 import type { Batch } from '../../core/log/log.ts'
 import type { StoredRecord } from '../../core/log/segments/read.ts'
-import { type TopicName, topics } from '../../core/log/topics.ts'
 import type { Store } from '../../core/store/store.ts'
+import { topicNamed } from '../../events/registry.ts'
 import { membersOf } from '../combined-batch.ts'
 import type { DeadLetters } from '../dead-letters/dead-letters.ts'
 import { isDataError } from './bisect.ts'
@@ -13,7 +13,7 @@ export type ControlInsert = (batch: Batch) => Promise<'taken' | 'refused' | 'unk
 
 /** Records that the log still holds, of one partition. */
 export type KeptRecords = (
-  topic: TopicName,
+  topic: string,
   partition: number,
   fromOffset: number,
   toOffset: number,
@@ -40,7 +40,7 @@ export function createControlInsert(deps: {
     const refused = new Set(letters.map(({ offset }) => offset))
     const found = new Map<string, SegmentRow>()
     for await (const record of records(topic, partition, Math.max(1, firstOffset - maxRecords), firstOffset - 1)) {
-      if (record.header.version !== topics[topic].version || refused.has(record.header.offset)) continue
+      if (record.header.version !== topicNamed(topic).version || refused.has(record.header.offset)) continue
       const [row] = rowsOfRecord(record, partition)
       if (row && row.text.length <= maxRowBytes)
         found.set(kind.exec(row.text.toString('latin1', 0, 4096))?.[1] ?? '', row)
@@ -54,7 +54,7 @@ export function createControlInsert(deps: {
       // A log that cannot be read says nothing about the rows.
       for (const { text } of part.firstOffset > 1 ? await rowsBefore(part as Batch).catch(() => []) : []) {
         const { rowsRead } = await store
-          .insert(topics[batch.topic], { bytes: [text, Buffer.from('\n')] })
+          .insert(topicNamed(batch.topic), { bytes: [text, Buffer.from('\n')] })
           .catch((error: unknown) => {
             if (isDataError(error)) return { rowsRead: 0 }
             throw error

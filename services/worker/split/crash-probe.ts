@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import type { TopicName } from '../../core/log/topics.ts'
 
 /** `too-much` = the engine survived, for want of memory or time it had not the whole of the rows. */
 export type Finding = 'survived' | 'ended' | 'too-much'
@@ -11,7 +10,7 @@ export type Finding = 'survived' | 'ended' | 'too-much'
 type Undecided = { undecided: string; detail?: string }
 
 /** Whether the rows of the file make the engine end its process. */
-export type CrashProbe = (topic: TopicName, file: string, signal: AbortSignal) => Promise<Finding | Undecided>
+export type CrashProbe = (topic: string, file: string, signal: AbortSignal) => Promise<Finding | Undecided>
 
 /** Exit code of a child whose engine refused the rows for want of memory or time. */
 export const tooMuchExitCode = 3

@@ -2,9 +2,8 @@
 import { appendFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Batch } from '../../core/log/log.ts'
-import type { TopicName } from '../../core/log/topics.ts'
 
-type Mark = { topic: TopicName; partition: number; firstOffset: number; attempts: number }
+type Mark = { topic: string; partition: number; firstOffset: number; attempts: number }
 
 /** What is known about rows of a batch, by a digest of the rows; the newest finding counts. */
 export type Findings = {

@@ -2,8 +2,8 @@
 
 import type { SerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Batch } from '../../core/log/log.ts'
-import { topics } from '../../core/log/topics.ts'
 import { type Store, StoreError } from '../../core/store/store.ts'
+import { topicNamed } from '../../events/registry.ts'
 import type { DeadLetters } from '../dead-letters/dead-letters.ts'
 import type { Materializer } from '../materializer.ts'
 import { insertWithoutRefused, isDataError } from './bisect.ts'
@@ -47,7 +47,7 @@ export function createPortions(deps: {
   const insert = async (batch: Batch, rows: SegmentRow[] | undefined): Promise<number> => {
     if (!rows) {
       try {
-        const { rowsRead } = await store.insert(topics[batch.topic], batch.source)
+        const { rowsRead } = await store.insert(topicNamed(batch.topic), batch.source)
         if (rowsRead === batch.rowCount) return 0
       } catch (error) {
         if (!isDataError(error)) throw error

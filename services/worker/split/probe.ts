@@ -2,9 +2,9 @@
 // argv: topic, file, memory of the engine. Exit code 0 = the engine survived, whether it took the rows or refused them.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type TopicName, topics } from '../../core/log/topics.ts'
 import { createEmbeddedStore } from '../../core/store/chdb/chdb-store.ts'
 import { StoreError } from '../../core/store/store.ts'
+import { topicNamed } from '../../events/registry.ts'
 import { createCallMaterializer } from '../calls/merge-fragments.ts'
 import { tooMuchExitCode } from './crash-probe.ts'
 
@@ -26,7 +26,7 @@ try {
   })
   await store.migrate()
   try {
-    const { rowsRead } = await store.insert(topics[topic as TopicName], { file: file as string })
+    const { rowsRead } = await store.insert(topicNamed(topic as string), { file: file as string })
     if (topic === 'calls')
       await createCallMaterializer(store).afterInsert({
         partition: 0,

@@ -1,7 +1,6 @@
 // What the consumer of Kafka holds in memory of each partition, and which batch of it is to be delivered when.
 
 import type { Batch, RecordHeader } from '../log.ts'
-import type { TopicName } from '../topics.ts'
 import { decodeHeaders } from './message.ts'
 
 /** A message as the consumer gets it. */
@@ -16,7 +15,7 @@ export type Fetched = {
 export type Taken = { batch: Batch & { source: { bytes: Buffer[] } }; large: number[] }
 
 export type PartitionBuffer = {
-  readonly topic: TopicName
+  readonly topic: string
   readonly partition: number
   /** Adds what was fetched; what is known already is left out. Returns the bytes that came in, negative if some went. */
   add(messages: Fetched[], endOffset: number): number
@@ -42,7 +41,7 @@ type Held = { header: RecordHeader; rows: Buffer; isLarge: boolean; appendedMs: 
 const sizeOf = (held: Held | undefined): number => (held as Held).header.sizeBytes
 
 export function createPartitionBuffer(
-  topic: TopicName,
+  topic: string,
   partition: number,
   batchBytes: number,
   now: () => number,

@@ -1,13 +1,14 @@
 // Settings of the Kafka driver, the clients made from them, and the topics of the event families.
 import kafkajs, { type Admin, Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs'
 import type { LogLogger } from '../segments/writer.ts'
-import { type TopicName, topics } from '../topics.ts'
+import type { Topics } from '../topic.ts'
 import { prepareKafkajs } from './internals.ts'
 import type { LargeRecords } from './large-records.ts'
 import { mayPassForNewTopic } from './new-topics.ts'
 
 export type KafkaLogOptions = {
   brokers: string[]
+  topics: Topics
   /** What this process does with the log; a process that only reads positions does neither. */
   roles: { produce: boolean; consume: boolean }
   /** First part of the topics' names; `callhouse.calls` with `callhouse.` */
@@ -54,15 +55,15 @@ const maxMessageBytes = 8 * mib
 /** Longest wait for new topics. */
 const readyMs = 30_000
 
-export const topicNames = Object.keys(topics) as TopicName[]
-
 export type KafkaClient = {
   kafka: Kafka
   config: KafkaConfig
+  /** Names of the topics here; on the brokers they have others. */
+  topics: readonly string[]
   /** A topic's name on the brokers. */
-  named(topic: TopicName): string
+  named(topic: string): string
   /** The topic of a name on the brokers. */
-  topicOf(name: string): TopicName | undefined
+  topicOf(name: string): string | undefined
 }
 
 export function createKafkaClient(options: KafkaLogOptions): KafkaClient {
@@ -90,17 +91,19 @@ export function createKafkaClient(options: KafkaLogOptions): KafkaClient {
         else logger?.info(fields, message)
       },
   }
-  const byName = new Map(topicNames.map((topic) => [topicPrefix + topic, topic]))
+  const topics = Object.keys(options.topics)
+  const byName = new Map(topics.map((topic) => [topicPrefix + topic, topic]))
   return {
     kafka: new Kafka(config),
     config,
+    topics,
     named: (topic) => topicPrefix + topic,
     topicOf: (name) => byName.get(name),
   }
 }
 
 export type TopicFacts = {
-  partitions: Map<TopicName, number>
+  partitions: Map<string, number>
   /** Largest record that every topic takes. */
   recordBytes: number
 }
@@ -111,7 +114,7 @@ export async function prepareTopics(client: KafkaClient, options: KafkaLogOption
   await admin.connect()
   try {
     const existing = new Set(await admin.listTopics())
-    const missing = topicNames.filter((topic) => !existing.has(client.named(topic)))
+    const missing = client.topics.filter((topic) => !existing.has(client.named(topic)))
     if (missing.length > 0) await createTopics(admin, client, options, missing)
     for (const giveUpAt = performance.now() + readyMs; ; ) {
       try {
@@ -127,8 +130,8 @@ export async function prepareTopics(client: KafkaClient, options: KafkaLogOption
 }
 
 async function factsOf(admin: Admin, client: KafkaClient): Promise<TopicFacts> {
-  const { topics: found } = await admin.fetchTopicMetadata({ topics: topicNames.map(client.named) })
-  const partitions = new Map(found.map((one) => [client.topicOf(one.name) as TopicName, one.partitions.length]))
+  const { topics: found } = await admin.fetchTopicMetadata({ topics: client.topics.map(client.named) })
+  const partitions = new Map(found.map((one) => [client.topicOf(one.name) as string, one.partitions.length]))
   const isReady = found.every((one) => one.partitions.length > 0 && one.partitions.every(({ leader }) => leader >= 0))
   if (!isReady) throw Object.assign(new Error('Topics have no leaders'), { retriable: true })
   return { partitions, recordBytes: (await smallestMessageBytes(admin, client)) - 64 * 1024 }
@@ -138,7 +141,7 @@ async function createTopics(
   admin: Admin,
   { named }: KafkaClient,
   options: KafkaLogOptions,
-  missing: TopicName[],
+  missing: string[],
 ): Promise<void> {
   const { partitions, replication, retentionMs } = options
   const configEntries = [
@@ -162,8 +165,8 @@ async function createTopics(
 }
 
 /** What the topics allow; the setting that we create them with where reading it is not permitted. */
-async function smallestMessageBytes(admin: Admin, { named }: KafkaClient): Promise<number> {
-  const resources = topicNames.map((topic) => ({
+async function smallestMessageBytes(admin: Admin, { topics, named }: KafkaClient): Promise<number> {
+  const resources = topics.map((topic) => ({
     type: kafkajs.ConfigResourceTypes.TOPIC,
     name: named(topic),
     configNames: ['max.message.bytes'],

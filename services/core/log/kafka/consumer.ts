@@ -1,23 +1,22 @@
 // Reads the log as a member of the workers' group: fetches ahead into bounded buffers, delivers batches, commits.
 import type { Consumer } from 'kafkajs'
 import type { Batch, Position, RecordHeader } from '../log.ts'
-import type { TopicName } from '../topics.ts'
 import { createBeginnings } from './begin.ts'
 import { createPartitionBuffer, type Fetched, type PartitionBuffer, type Taken } from './buffers.ts'
-import { type KafkaClient, type KafkaLogOptions, topicNames } from './client.ts'
+import type { KafkaClient, KafkaLogOptions } from './client.ts'
 
 export type KafkaConsumer = {
-  consume(topic: TopicName, signal: AbortSignal): AsyncIterable<Batch>
+  consume(topic: string, signal: AbortSignal): AsyncIterable<Batch>
   beginAfter(applied: () => Promise<Position[]>): void
-  more(topic: TopicName, bytes: number): Batch[]
+  more(topic: string, bytes: number): Batch[]
   /** Throws an error with the code EAGAIN when it may succeed later. A partition that was lost changes nothing. */
   commit(position: Position): Promise<void>
   /** The position is known to be committed, perhaps by another worker: what is held up to it is let go. */
   passed(position: Position): void
   /** The brokers tell an older position than was committed: a worker that had lost the partition wrote late. */
   restore(position: Position): Promise<void>
-  hurry(topic: TopicName): void
-  owns(topic: TopicName, partition: number): boolean
+  hurry(topic: string): void
+  owns(topic: string, partition: number): boolean
   /** Bytes of records in memory. */
   bufferedBytes(): number
   problem(): string | null
@@ -41,7 +40,7 @@ export function createKafkaConsumer(options: {
   /** This member came to the group, or came again. */
   onJoined(): void
   /** Applied positions as the group knows them. */
-  committed(topic: TopicName): Promise<Position[]>
+  committed(topic: string): Promise<Position[]>
   /** The position of the group goes back; what is returned is called when it has. */
   onGoingBack(position: Position): () => void
 }): KafkaConsumer {
@@ -51,8 +50,8 @@ export function createKafkaConsumer(options: {
   /** Partitions of this member, by `topic/partition`. */
   const buffers = new Map<string, PartitionBuffer>()
   const paused = new Set<PartitionBuffer>()
-  const deliveries = new Map<TopicName, Delivery>(
-    topicNames.map((topic) => [
+  const deliveries = new Map<string, Delivery>(
+    client.topics.map((topic) => [
       topic,
       { isConsuming: false, isHurried: false, lastAt: Number.NEGATIVE_INFINITY, wake: () => {} },
     ]),
@@ -86,7 +85,7 @@ export function createKafkaConsumer(options: {
     logger,
   })
 
-  const of = (topic: TopicName): Delivery => deliveries.get(topic) as Delivery
+  const of = (topic: string): Delivery => deliveries.get(topic) as Delivery
 
   const nameOf = ({ topic, partition }: PartitionBuffer) => ({ topic: client.named(topic), partitions: [partition] })
 
@@ -184,7 +183,7 @@ export function createKafkaConsumer(options: {
     })
     consumer = created
     await created.connect()
-    await created.subscribe({ topics: topicNames.map(client.named), fromBeginning: true })
+    await created.subscribe({ topics: client.topics.map(client.named), fromBeginning: true })
     await created.run({
       autoCommit: false,
       partitionsConsumedConcurrently: 16,
@@ -220,7 +219,7 @@ export function createKafkaConsumer(options: {
   }
 
   /** The partition whose batch is due, or the milliseconds until one is; null when none waits. */
-  function due(topic: TopicName): PartitionBuffer | number | null {
+  function due(topic: string): PartitionBuffer | number | null {
     const delivery = of(topic)
     const now = performance.now()
     let first: PartitionBuffer | null = null
@@ -265,7 +264,7 @@ export function createKafkaConsumer(options: {
     }
   }
 
-  async function* consume(topic: TopicName, signal: AbortSignal): AsyncGenerator<Batch> {
+  async function* consume(topic: string, signal: AbortSignal): AsyncGenerator<Batch> {
     const delivery = of(topic)
     if (delivery.isConsuming) throw new Error(`Topic ${topic} has a consumer already`)
     delivery.isConsuming = true
@@ -327,7 +326,7 @@ export function createKafkaConsumer(options: {
       throw new Error('the consumer is joining the group')
   }
 
-  function hasWaiting(topic: TopicName): boolean {
+  function hasWaiting(topic: string): boolean {
     for (const buffer of buffers.values()) if (buffer.topic === topic && buffer.waitingSince() !== null) return true
     return false
   }

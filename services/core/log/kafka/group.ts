@@ -1,13 +1,12 @@
 // The workers' group and what the brokers keep, from outside: where a backup was made, and where a restore begins again.
 
 import type { Position, TopicIdentity } from '../log.ts'
-import type { TopicName } from '../topics.ts'
-import { createKafkaClient, type KafkaLogOptions, topicNames } from './client.ts'
+import { createKafkaClient, type KafkaLogOptions } from './client.ts'
 import { createKafkaIdentity } from './identity.ts'
 import { createRawCluster, type RawCluster } from './internals.ts'
 
 /** A partition: the oldest record that is kept, or the next one if there is none, and the last one. */
-export type KeptPartition = { topic: TopicName; partition: number; first: number; end: number }
+export type KeptPartition = { topic: string; partition: number; first: number; end: number }
 
 export type KafkaGroup = {
   /** Workers that are in the group, or may come back to their place in it. */
@@ -42,7 +41,7 @@ export async function openKafkaGroup(options: KafkaLogOptions): Promise<KafkaGro
     await admin.disconnect()
   }
 
-  const partitionsOf = (topic: TopicName): number[] =>
+  const partitionsOf = (topic: string): number[] =>
     cluster
       .findTopicPartitionMetadata(client.named(topic))
       .map(({ partitionId }) => partitionId)
@@ -58,7 +57,7 @@ export async function openKafkaGroup(options: KafkaLogOptions): Promise<KafkaGro
       }
     return step()
   }
-  const ask = async (topics: readonly TopicName[], fromBeginning: boolean) =>
+  const ask = async (topics: readonly string[], fromBeginning: boolean) =>
     topics.length === 0
       ? []
       : again(() =>
@@ -72,12 +71,12 @@ export async function openKafkaGroup(options: KafkaLogOptions): Promise<KafkaGro
   const flat = (found: { topic: string; partitions: { partition: number; offset: string }[] }[]): Position[] =>
     found.flatMap(({ topic, partitions }) =>
       partitions.map(({ partition, offset }) => ({
-        ...{ topic: client.topicOf(topic) as TopicName, partition },
+        ...{ topic: client.topicOf(topic) as string, partition },
         offset: Math.max(0, Number(offset)),
       })),
     )
 
-  let existing: TopicName[] = []
+  let existing: string[] = []
   async function kept(): Promise<KeptPartition[]> {
     const ends = flat(await ask(existing, false))
     const firsts = flat(await ask(existing, true))
@@ -92,7 +91,7 @@ export async function openKafkaGroup(options: KafkaLogOptions): Promise<KafkaGro
   try {
     await admin.connect()
     const all = new Set(await admin.listTopics())
-    existing = topicNames.filter((topic) => all.has(client.named(topic)))
+    existing = client.topics.filter((topic) => all.has(client.named(topic)))
     await cluster.connect()
     await cluster.addMultipleTargetTopics(existing.map(client.named))
     return {

@@ -1,8 +1,7 @@
 // Ids of the topics, over a connection of its own: the others do not get through to a topic that was made anew.
 
 import type { KeptRange, TopicIdentity } from '../log.ts'
-import type { TopicName } from '../topics.ts'
-import { type KafkaClient, topicNames } from './client.ts'
+import type { KafkaClient } from './client.ts'
 import { createRawConnection } from './internals.ts'
 import { fetchTopicIds } from './topic-ids.ts'
 
@@ -14,15 +13,15 @@ export type KafkaIdentity = {
 
 /** @param kept looks at what the topics hold */
 export function createKafkaIdentity(
-  { kafka, config, named }: KafkaClient,
-  kept: () => Promise<(topic: TopicName) => KeptRange[]>,
+  { kafka, config, topics, named }: KafkaClient,
+  kept: () => Promise<(topic: string) => KeptRange[]>,
 ): KafkaIdentity {
   const { cluster, drop } = createRawConnection(kafka, config)
   let first: Map<string, string> | null = null
 
   async function look(): Promise<Map<string, string>> {
     const { brokerPool } = await cluster()
-    return fetchTopicIds(await brokerPool.findConnectedBroker(), topicNames.map(named))
+    return fetchTopicIds(await brokerPool.findConnectedBroker(), topics.map(named))
   }
 
   return {
@@ -33,11 +32,11 @@ export function createKafkaIdentity(
         return look()
       })
       first ??= ids
-      const isSame = topicNames.every(
+      const isSame = topics.every(
         (topic) => ids.has(named(topic)) && ids.get(named(topic)) === first?.get(named(topic)),
       )
       const rangesOf = isSame ? await kept() : () => []
-      return topicNames.map((topic) => ({ topic, id: ids.get(named(topic)) ?? '', kept: rangesOf(topic) }))
+      return topics.map((topic) => ({ topic, id: ids.get(named(topic)) ?? '', kept: rangesOf(topic) }))
     },
     close: drop,
   }

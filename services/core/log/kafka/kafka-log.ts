@@ -2,8 +2,7 @@
 
 import type { Log, LogHealth, Position } from '../log.ts'
 import { createUnapplied, type ProjectBytes } from '../segments/unapplied.ts'
-import type { TopicName } from '../topics.ts'
-import { createKafkaClient, type KafkaLogOptions, prepareTopics, topicNames } from './client.ts'
+import { createKafkaClient, type KafkaLogOptions, prepareTopics } from './client.ts'
 import { createKafkaConsumer } from './consumer.ts'
 import { createKafkaIdentity } from './identity.ts'
 import { createPartitionLag, type PartitionLag } from './lag.ts'
@@ -29,8 +28,8 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
   const { roles, group, maxUnappliedBytes = Number.POSITIVE_INFINITY } = options
   const client = createKafkaClient(options)
   const { partitions, recordBytes } = await prepareTopics(client, options)
-  const lags = new Map<TopicName, PartitionLag[]>(
-    topicNames.map((topic) => [topic, Array.from({ length: partitions.get(topic) as number }, createPartitionLag)]),
+  const lags = new Map<string, PartitionLag[]>(
+    client.topics.map((topic) => [topic, Array.from({ length: partitions.get(topic) as number }, createPartitionLag)]),
   )
   const of = ({ topic, partition }: Pick<Position, 'topic' | 'partition'>): PartitionLag => {
     const found = lags.get(topic)?.[partition]
@@ -39,8 +38,8 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
   }
   // Who applies how much is not known here, so a share counts only when much waits; and each edge has one of its own.
   const shares = createUnapplied({ maxBytes: maxUnappliedBytes, isApplying: () => false })
-  const own = new Map<TopicName, OwnAppends[]>(
-    topicNames.map((topic) => [
+  const own = new Map<string, OwnAppends[]>(
+    client.topics.map((topic) => [
       topic,
       Array.from({ length: partitions.get(topic) as number }, () => createOwnAppends(shares.give)),
     ]),
@@ -64,7 +63,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
       each(ends, (one) => of(one).observed(one.offset, now))
     },
     onCommitted(offsets, sinceMs) {
-      if (offsets.size === topicNames.length) polledAt = performance.now()
+      if (offsets.size === client.topics.length) polledAt = performance.now()
       each(offsets, (one) => {
         const lag = of(one)
         // What was asked before a position went back is not true any more.
@@ -76,7 +75,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
     },
   })
   const identity = createKafkaIdentity(client, positions.kept)
-  const inOrder = (found: number[], topic: TopicName): Position[] =>
+  const inOrder = (found: number[], topic: string): Position[] =>
     found.map((offset, partition) => ({ topic, partition, offset }))
 
   const unapplied = (): number => {
@@ -158,6 +157,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
   }
 
   return {
+    topics: client.topics,
     async append(topic, records) {
       if (producer === null) throw new Error('This process was not opened to append')
       return producer.append(topic, records)
@@ -204,7 +204,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
     bufferedBytes: () => consumer?.bufferedBytes() ?? 0,
     lag() {
       const now = Date.now()
-      return topicNames.flatMap((topic) =>
+      return client.topics.flatMap((topic) =>
         (lags.get(topic) as PartitionLag[]).map((one, partition) => ({
           ...{ topic, partition, records: one.end() - one.position(), bytes: one.unappliedBytes() },
           ageMs: Math.max(0, now - (one.oldestMs() ?? now)),

@@ -1,23 +1,22 @@
 // Ends of the topics and applied positions, asked of the brokers as seldom as possible: callers share each look-up.
 import { retryLater } from '../../http/errors.ts'
 import type { KeptRange } from '../log.ts'
-import type { TopicName } from '../topics.ts'
-import { type KafkaClient, topicNames } from './client.ts'
+import type { KafkaClient } from './client.ts'
 import { createRawCluster, type RawCluster } from './internals.ts'
 import { decodeHeaders } from './message.ts'
 
 /** Number per partition, by topic. */
-export type Offsets = Map<TopicName, number[]>
+export type Offsets = Map<string, number[]>
 
 export type KafkaPositions = {
   /** Looks at both for the first time, with more patience. */
   open(): Promise<void>
   /** Ends of the topics, and maybe of others, at this moment: the look-up begins after the call. */
-  ends(topics?: TopicName[]): Promise<Offsets>
+  ends(topics?: readonly string[]): Promise<Offsets>
   /** Committed positions of the group at this moment, of the topics and maybe of others. */
-  committed(topics?: TopicName[]): Promise<Offsets>
+  committed(topics?: readonly string[]): Promise<Offsets>
   /** What each topic holds, at this moment. */
-  kept(): Promise<(topic: TopicName) => KeptRange[]>
+  kept(): Promise<(topic: string) => KeptRange[]>
   /** Greatest accept clock that the last records of all partitions tell. */
   lastClock(): Promise<bigint>
   /** Why the last look-up failed, null when it did not. */
@@ -30,8 +29,12 @@ const brokenMs = 300
 const openMs = 30_000
 
 /** Callers that come while a look-up waits to begin share it; each begins at least `everyMs` after the last. */
-function shared<T>(load: (topics: TopicName[]) => Promise<T>, everyMs: number): (topics?: TopicName[]) => Promise<T> {
-  let asked = new Set<TopicName>()
+function shared<T>(
+  load: (topics: readonly string[]) => Promise<T>,
+  everyMs: number,
+  all: readonly string[],
+): (topics?: readonly string[]) => Promise<T> {
+  let asked = new Set<string>()
   let waiting: Promise<T> | null = null
   let running: Promise<unknown> = Promise.resolve()
   let beganAt = Number.NEGATIVE_INFINITY
@@ -46,7 +49,7 @@ function shared<T>(load: (topics: TopicName[]) => Promise<T>, everyMs: number): 
     running = result.catch(() => undefined)
     return result
   }
-  return (topics = topicNames) => {
+  return (topics = all) => {
     for (const topic of topics) asked.add(topic)
     waiting ??= begin()
     return waiting
@@ -56,7 +59,7 @@ function shared<T>(load: (topics: TopicName[]) => Promise<T>, everyMs: number): 
 export function createKafkaPositions(options: {
   client: KafkaClient
   group: string
-  partitions: ReadonlyMap<TopicName, number>
+  partitions: ReadonlyMap<string, number>
   onEnds(ends: Offsets): void
   /** @param sinceMs when the look-up began, by the process's own clock */
   onCommitted(offsets: Offsets, sinceMs: number): void
@@ -69,7 +72,7 @@ export function createKafkaPositions(options: {
   let closed = false
 
   const wanted = new Map(
-    topicNames.map((topic) => [
+    client.topics.map((topic) => [
       topic,
       {
         topic: named(topic),
@@ -77,13 +80,13 @@ export function createKafkaPositions(options: {
       },
     ]),
   )
-  const wantedOf = (topics: TopicName[]) =>
+  const wantedOf = (topics: readonly string[]) =>
     topics.map((topic) => wanted.get(topic) as { topic: string; partitions: { partition: number }[] })
 
   async function open(): Promise<RawCluster> {
     const cluster = createRawCluster(client.kafka, client.config)
     await cluster.connect()
-    await cluster.addMultipleTargetTopics(topicNames.map(named))
+    await cluster.addMultipleTargetTopics(client.topics.map(named))
     return cluster
   }
 
@@ -123,20 +126,20 @@ export function createKafkaPositions(options: {
   }
 
   function collect(
-    topics: TopicName[],
+    topics: readonly string[],
     responses: { topic: string; partitions: { partition: number; offset: string }[] }[],
   ): Offsets {
     const offsets: Offsets = new Map()
     for (const topic of topics) offsets.set(topic, new Array(options.partitions.get(topic) as number).fill(0))
     for (const { topic, partitions } of responses) {
-      const found = offsets.get(topicOf(topic) as TopicName) as number[]
+      const found = offsets.get(topicOf(topic) as string) as number[]
       // -1 = the group has no position yet
       for (const { partition, offset } of partitions) found[partition] = Math.max(0, Number(offset))
     }
     return offsets
   }
 
-  const loadEnds = (topics: TopicName[], limitMs?: number): Promise<Offsets> =>
+  const loadEnds = (topics: readonly string[], limitMs?: number): Promise<Offsets> =>
     ask(async (cluster) => {
       await cluster.refreshMetadataIfNecessary()
       const asked = wantedOf(topics).map((one) => ({ ...one, fromBeginning: false }))
@@ -145,7 +148,7 @@ export function createKafkaPositions(options: {
       return ends
     }, limitMs)
 
-  const loadCommitted = (topics: TopicName[], limitMs?: number): Promise<Offsets> =>
+  const loadCommitted = (topics: readonly string[], limitMs?: number): Promise<Offsets> =>
     ask(async (cluster) => {
       const sinceMs = performance.now()
       coordinator ??= cluster.findGroupCoordinator({ groupId: group })
@@ -155,13 +158,13 @@ export function createKafkaPositions(options: {
       return offsets
     }, limitMs)
 
-  const ends = shared((topics) => loadEnds(topics), 5)
+  const ends = shared((topics) => loadEnds(topics), 5, client.topics)
 
   return {
     async open() {
       // The positions first: else everything that was ever appended counts as unapplied for a moment.
-      await loadCommitted(topicNames, openMs)
-      await loadEnds(topicNames, openMs)
+      await loadCommitted(client.topics, openMs)
+      await loadEnds(client.topics, openMs)
     },
     ends,
     kept: () =>
@@ -169,8 +172,8 @@ export function createKafkaPositions(options: {
         await cluster.refreshMetadataIfNecessary()
         const bounds = async (fromBeginning: boolean) =>
           collect(
-            topicNames,
-            await cluster.fetchTopicsOffset(wantedOf(topicNames).map((one) => ({ ...one, fromBeginning }))),
+            client.topics,
+            await cluster.fetchTopicsOffset(wantedOf(client.topics).map((one) => ({ ...one, fromBeginning }))),
           )
         const [firsts, ends] = [await bounds(true), await bounds(false)]
         return (topic) =>
@@ -179,12 +182,12 @@ export function createKafkaPositions(options: {
             first: (firsts.get(topic)?.[partition] ?? 0) + 1,
           }))
       }, openMs),
-    committed: shared((topics) => loadCommitted(topics), 10),
+    committed: shared((topics) => loadCommitted(topics), 10, client.topics),
     async lastClock() {
       const last = await ends()
       return ask(async (cluster) => {
         let clock = 0n
-        for (const topic of topicNames)
+        for (const topic of client.topics)
           for (const [nodeId, partitions] of Object.entries(
             cluster.findLeaderForPartitions(
               named(topic),

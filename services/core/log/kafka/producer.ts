@@ -4,13 +4,13 @@ import { createShares } from '../../concurrency/shares.ts'
 import { fault, retryLater, tooMuch } from '../../http/errors.ts'
 import type { Position, RecordInput } from '../log.ts'
 import { bytesByProject, type ProjectBytes } from '../segments/unapplied.ts'
-import { type TopicName, topics } from '../topics.ts'
+import { topicIn } from '../topic.ts'
 import type { KafkaClient, KafkaLogOptions } from './client.ts'
 import type { LargeRecords } from './large-records.ts'
 import { encodeHeaders, encodeLargeHeaders, overheadBytes, partitionOf, splitRecord } from './message.ts'
 
 export type KafkaProducer = {
-  append(topic: TopicName, records: RecordInput[]): Promise<Position>
+  append(topic: string, records: RecordInput[]): Promise<Position>
   /** Bytes of appends that are not acknowledged, refused ones that are still under way included. */
   inflightBytes(): number
   /** Produce requests that were acknowledged, and the records in them. */
@@ -24,7 +24,7 @@ export type KafkaProducer = {
 type Message = { value: Buffer; headers: IHeaders }
 
 /** An append that was let in; all of its records are of one partition. */
-type Admitted = { topic: TopicName; partition: number; sizeBytes: number; projects: ProjectBytes }
+type Admitted = { topic: string; partition: number; sizeBytes: number; projects: ProjectBytes }
 
 type Pending = Admitted & {
   messages: Message[]
@@ -38,7 +38,7 @@ type Pending = Admitted & {
 }
 
 /** Messages of one partition in a request. */
-type Part = { topic: TopicName; partition: number; of: { pending: Pending; count: number }[]; messages: Message[] }
+type Part = { topic: string; partition: number; of: { pending: Pending; count: number }[]; messages: Message[] }
 
 /** A request is not made larger than this, unless it is one batch. */
 const requestBytes = 16 * 2 ** 20
@@ -50,7 +50,7 @@ const refuseAfterMs = 2_000
 export async function createKafkaProducer(options: {
   client: KafkaClient
   settings: KafkaLogOptions
-  partitions: ReadonlyMap<TopicName, number>
+  partitions: ReadonlyMap<string, number>
   recordBytes: number
   lastClock: bigint
   /** Throws the refusal when more bytes are not to be taken. */
@@ -243,9 +243,9 @@ export async function createKafkaProducer(options: {
     })
   }
 
-  const messageOf = (topic: TopicName, part: RecordInput, pointer?: Buffer): Message => {
+  const messageOf = (topic: string, part: RecordInput, pointer?: Buffer): Message => {
     if (part.clock > highClock) highClock = part.clock
-    const { version } = topics[topic]
+    const { version } = topicIn(settings.topics, topic)
     return pointer === undefined
       ? { value: part.rows, headers: encodeHeaders(part, version, highClock) }
       : { value: pointer, headers: encodeLargeHeaders(part, version, highClock) }

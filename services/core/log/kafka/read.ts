@@ -1,7 +1,6 @@
 // Reads records of a topic's partition from any position on, outside of every group, for rebuilds and replays.
 
 import type { StoredRecord } from '../segments/read.ts'
-import type { TopicName } from '../topics.ts'
 import { createKafkaClient, type KafkaLogOptions } from './client.ts'
 import { createRawConnection, type RawMessage } from './internals.ts'
 import { decodeHeaders } from './message.ts'
@@ -11,7 +10,7 @@ export type KafkaReader = {
    * Records from `fromOffset`, or the oldest that is kept, to `toOffset`, which must not be beyond the end.
    * @throws Error when the brokers or blob storage do not give a record after some tries
    */
-  records(topic: TopicName, partition: number, fromOffset: number, toOffset: number): AsyncGenerator<StoredRecord>
+  records(topic: string, partition: number, fromOffset: number, toOffset: number): AsyncGenerator<StoredRecord>
   close(): Promise<void>
 }
 

@@ -1,10 +1,9 @@
 // Looks at the brokers, the topics and the group of an installation without changing anything.
 import kafkajs from 'kafkajs'
-import type { TopicName } from '../topics.ts'
-import { createKafkaClient, type KafkaLogOptions, topicNames } from './client.ts'
+import { createKafkaClient, type KafkaLogOptions } from './client.ts'
 
 export type TopicSurvey = {
-  topic: TopicName
+  topic: string
   partitions: number
   /** Least number of copies of a partition, and of copies that are up to date. */
   replicas: number
@@ -32,7 +31,7 @@ export async function surveyKafka(
   try {
     const { brokers } = await admin.describeCluster()
     const all = new Set(await admin.listTopics())
-    const existing = topicNames.filter((topic) => all.has(client.named(topic)))
+    const existing = client.topics.filter((topic) => all.has(client.named(topic)))
     const settings = await settingsOf(existing.map(client.named))
     const { topics: found } =
       existing.length === 0 ? { topics: [] } : await admin.fetchTopicMetadata({ topics: existing.map(client.named) })
@@ -40,13 +39,13 @@ export async function surveyKafka(
     return {
       brokers: brokers.length,
       topics: found.map(({ name, partitions }) => ({
-        topic: client.topicOf(name) as TopicName,
+        topic: client.topicOf(name) as string,
         partitions: partitions.length,
         replicas: Math.min(...partitions.map(({ replicas }) => replicas.length)),
         inSync: Math.min(...partitions.map(({ isr }) => isr.length)),
         settings: settings.get(name) ?? {},
       })),
-      missing: topicNames.map(client.named).filter((name) => !all.has(name)),
+      missing: client.topics.map(client.named).filter((name) => !all.has(name)),
       group: { state: groups[0]?.state ?? 'unknown', members: groups[0]?.members.length ?? 0 },
     }
   } finally {

@@ -1,7 +1,6 @@
 // Delivers the sealed segments of one topic to its consumer, decides when the growing one is sealed, keeps the position.
 
 import type { Batch, RecordHeader } from '../log.ts'
-import type { TopicName } from '../topics.ts'
 import { ignoreMissing, type LogFs, writeWhole } from './disk.ts'
 import type { PositionFile } from './position-file.ts'
 import { publicHeader, readRecords, readStored, type Segment, summarize } from './segment.ts'
@@ -29,7 +28,7 @@ export type Delivery = {
 
 export function createDelivery(options: {
   fs: LogFs
-  topic: TopicName
+  topic: string
   writer: Writer
   position: PositionFile
   /** Sealed segments that hold unapplied records, oldest first. */

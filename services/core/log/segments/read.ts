@@ -2,7 +2,6 @@
 import { join } from 'node:path'
 import type { RecordHeader } from '../log.ts'
 import { rowsOf, type Walk, walk } from '../record.ts'
-import type { TopicName } from '../topics.ts'
 import { errorCode, type LogFs, nodeFs } from './disk.ts'
 import { LogDamage, listSegments, publicHeader, readStored, type StoredFile } from './segment.ts'
 
@@ -23,7 +22,7 @@ export type StoredRecord = {
 export async function* readSegments(options: {
   /** Folder of the log. */
   dir: string
-  topic: TopicName
+  topic: string
   fromOffset?: number
   toOffset?: number
   fs?: LogFs

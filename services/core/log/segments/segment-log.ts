@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { type FolderLock, takeLock } from '../../process/folder-lock.ts'
 import type { Log, LogHealth } from '../log.ts'
 import { createProjectEnds, type ProjectEnds } from '../project-ends.ts'
-import { type TopicName, topics } from '../topics.ts'
+import { type Topics, topicIn } from '../topic.ts'
 import { createAdmission } from './admission.ts'
 import { createDelivery, type Delivery } from './delivery.ts'
 import { guardedFs, type LogFs, nodeFs } from './disk.ts'
@@ -18,6 +18,7 @@ import { createWriter, type LogCounters, type LogLogger, type Writer } from './w
 export type EmbeddedLogOptions = {
   /** Folder of the log; created when missing. One process at a time. */
   dir: string
+  topics: Topics
   /** Lock of the folder, or of one around it. Without one the log takes that of its own folder. */
   lock?: Pick<FolderLock, 'check'>
   /** More than this appended and not applied: 429. */
@@ -58,7 +59,7 @@ const busyMs = 1000
 
 /** Opens or creates a log. Throws when another process holds it, or when records that were acknowledged are damaged. */
 export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<EmbeddedLog> {
-  const { logger, segmentBytes = 16 * mib, sealAfterMs = 60, hurryEveryMs = 50 } = options
+  const { topics, logger, segmentBytes = 16 * mib, sealAfterMs = 60, hurryEveryMs = 50 } = options
   const { maxUnappliedBytes, minFreeBytes, retentionMs, mayEndEarly } = options
   const dir = resolve(options.dir)
   const disk = options.fs ?? nodeFs
@@ -78,9 +79,9 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
     failedGroups: 0,
     commits: 0,
   }
-  const opened = new Map<TopicName, OpenTopic>()
+  const opened = new Map<string, OpenTopic>()
   /** What the tables are known to hold; nothing is removed before that is told. */
-  const remembered = new Map<TopicName, number>()
+  const remembered = new Map<string, number>()
   let lastClock = 0n
   let lastActiveMs = 0
   let closing: Promise<void> | null = null
@@ -89,7 +90,7 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
     Date.now() - lastActiveMs < busyMs ||
     [...opened.values()].some(({ writer, delivery }) => writer.isWriting() || delivery.isApplying())
 
-  async function openTopic(topic: TopicName, beginAfter?: number): Promise<void> {
+  async function openTopic(topic: string, beginAfter?: number): Promise<void> {
     const folder = join(dir, topic)
     if (await fs.mkdir(folder)) await fs.syncDir(dir)
     const id = await openTopicId(fs, folder)
@@ -102,7 +103,7 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
       fs,
       folder,
       topic,
-      version: topics[topic].version,
+      version: topicIn(topics, topic).version,
       segmentBytes,
       lastOffset: recovered.lastOffset,
       highClock: recovered.highClock,
@@ -149,7 +150,7 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
   }
 
   /** Opens a topic once more, at an earlier position: nothing was appended or delivered yet. */
-  async function goBack(topic: TopicName, offset: number): Promise<void> {
+  async function goBack(topic: string, offset: number): Promise<void> {
     const { delivery, close } = of(topic)
     admission.leave(delivery.unappliedBytes(), new Map())
     await close()
@@ -166,13 +167,13 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
 
   try {
     await waitForEarlierBuild(dir, (line) => logger?.warn({}, line))
-    for (const topic of Object.keys(topics) as TopicName[]) await openTopic(topic)
+    for (const topic of Object.keys(topics)) await openTopic(topic)
   } catch (error) {
     await closeAll()
     throw error
   }
 
-  function of(topic: TopicName) {
+  function of(topic: string) {
     const found = opened.get(topic)
     if (found === undefined) throw new Error(`Unknown topic ${topic}`)
     return found
@@ -197,6 +198,7 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
   }
 
   return {
+    topics: Object.keys(topics),
     async append(topic, records) {
       const { writer, ends } = of(topic)
       const position = await writer.append(records)
@@ -205,8 +207,9 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
     },
     endOf(topic, projects) {
       const { writer, ends } = of(topic)
-      // What lies in other topics is read from other projects too, by refs.
-      return [{ topic, partition: 0, offset: topic === 'calls' ? ends.of(projects) : writer.end() }]
+      return [
+        { topic, partition: 0, offset: topicIn(topics, topic).isReadByProject ? ends.of(projects) : writer.end() },
+      ]
     },
     end: async (topic) => [{ topic, partition: 0, offset: of(topic).writer.end() }],
     consume: (topic, signal) => of(topic).delivery.consume(signal),

@@ -2,7 +2,6 @@
 import { type Fault, retryLater } from '../../http/errors.ts'
 import type { Position, RecordHeader, RecordInput } from '../log.ts'
 import { encodeHead, storedBytes } from '../record.ts'
-import type { TopicName } from '../topics.ts'
 import type { Admission } from './admission.ts'
 import { errorCode, ignoreMissing, type LogFile, type LogFs, writeAll } from './disk.ts'
 import { readRecords, type Segment, segmentPath } from './segment.ts'
@@ -57,7 +56,7 @@ type Pending = {
 export function createWriter(options: {
   fs: LogFs
   folder: string
-  topic: TopicName
+  topic: string
   version: number
   segmentBytes: number
   /** Number of the last record in the log. */

@@ -1,5 +1,5 @@
 // One insert: a file of JSON rows, read by the engine itself, into a topic's landing table.
-import { structureOf, type Topic } from '../../log/topics.ts'
+import { structureOf, type Topic } from '../../log/topic.ts'
 import { type Settings, settingsText } from '../statement.ts'
 import { quote } from './literals.ts'
 

@@ -1,7 +1,6 @@
 // The names of tables on a server: the installation's own database, scratch tables of one worker, and in a cluster the
 // tables that read every shard.
 import { createHash, randomBytes } from 'node:crypto'
-import { topics } from '../../log/topics.ts'
 import { sqlSpans } from '../sql-text.ts'
 
 /** Tables and views that hold the batch which one worker is applying (docs/adr/0002). */
@@ -12,9 +11,6 @@ const owner = '_w_'
 
 /** Tables in which the rows of a batch wait until they are counted. */
 export const stageOf = (landing: string): string => `${landing}_stage`
-
-/** Names a table may have when it is a worker's own. */
-const ownNames: readonly string[] = [...scratch, ...Object.values(topics).map((topic) => stageOf(topic.landing))]
 
 export const isScratch = (table: string): boolean => scratch.includes(table)
 
@@ -31,9 +27,12 @@ export function ownerSuffix(worker: string): string {
   return `${owner}${name}_${randomBytes(4).toString('hex')}`
 }
 
-/** The suffix of a scratch table of any worker; undefined for every other table. */
-export function suffixOf(table: string): string | undefined {
-  const base = ownNames.find((name) => table.startsWith(`${name}${owner}`))
+/**
+ * The suffix of a scratch table of any worker; undefined for every other table.
+ * @param landings names of the landing tables
+ */
+export function suffixOf(table: string, landings: readonly string[]): string | undefined {
+  const base = [...scratch, ...landings.map(stageOf)].find((name) => table.startsWith(`${name}${owner}`))
   return base === undefined ? undefined : table.slice(base.length)
 }
 

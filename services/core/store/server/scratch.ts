@@ -44,7 +44,7 @@ FROM system.tables WHERE database = {database:String} AND position(name, '_w_') 
     })
     const owners = new Map<string, { tables: string[]; idleSeconds: number }>()
     for (const { name, idle } of found) {
-      const of = suffixOf(name)
+      const of = suffixOf(name, options.landings)
       if (of === undefined) continue
       const owner = owners.get(of) ?? { tables: [], idleSeconds: idle }
       owner.tables.push(name)

@@ -5,7 +5,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { type Topic, topics } from '../../log/topics.ts'
+import { type Topic, type Topics, topicIn } from '../../log/topic.ts'
 import { blockSettings, readingSettings } from '../chdb/insert.ts'
 import { createPartsWatch } from '../chdb/parts-watch.ts'
 import { toStoreError } from '../errors.ts'
@@ -29,6 +29,7 @@ import { createScratch } from './scratch.ts'
 import { openDatabase } from './start.ts'
 
 export type ServerStoreOptions = {
+  topics: Topics
   /** `http://host:8123` or `https://host:8443`. A worker in a cluster names one node, the replica that it writes to. */
   url: string
   user: string
@@ -220,7 +221,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
   const scratch = createScratch({
     database,
     suffix,
-    landings: Object.values(topics).map((topic) => topic.landing),
+    landings: Object.values(options.topics).map((topic) => topic.landing),
     migrations,
     goneAfterMs: options.workerGoneAfterMs ?? 3 * 3_600_000,
     command: async (name, sql) => void (await write(name, sql)),
@@ -229,7 +230,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
   })
 
   /** A rebuild lands the rows of a topic elsewhere; they wait in the topic's own stage all the same. */
-  const stageFor = ({ name }: Topic): string => `${database}.${stageOf(topics[name].landing)}${suffix}`
+  const stageFor = ({ name }: Topic): string => `${database}.${stageOf(topicIn(options.topics, name).landing)}${suffix}`
 
   async function emptyStage(topic: Topic): Promise<void> {
     if (!filled.has(topic.name)) return

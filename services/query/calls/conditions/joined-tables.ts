@@ -1,5 +1,5 @@
 // The tables beside those of calls that a call query may read, and the topics that they are filled from.
-import type { TopicName } from '../../../core/log/topics.ts'
+import type { TopicName } from '../../../events/registry.ts'
 import type { CompiledCallsQuery } from './types.ts'
 
 /** Tables that answer a query on calls alone. */

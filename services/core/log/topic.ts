@@ -1,0 +1,27 @@
+// What the log and the store know of a topic. Which topics there are is told to them where they are opened.
+
+export type Topic = {
+  name: string
+  /** Version of the row structure, written into every record header. An unknown version stops the worker. */
+  version: number
+  /** Landing table of engine Null; views fill the tables from it. */
+  landing: string
+  /** ClickHouse types of the landing table's columns, in the order in which rows are written, without `_record`. */
+  columns: Readonly<Record<string, { type: string }>>
+  /** Rows are read within their own project only: its readers need not wait for those of others. */
+  isReadByProject?: boolean
+}
+
+/** Topics by name. */
+export type Topics = Readonly<Record<string, Topic>>
+
+/** @throws when there is no such topic */
+export function topicIn(topics: Topics, name: string): Topic {
+  const topic = Object.hasOwn(topics, name) ? topics[name] : undefined
+  if (topic === undefined) throw new Error(`Unknown topic ${name}`)
+  return topic
+}
+
+/** Structure argument of `file()` and of the server's input: the record header first, then the columns. */
+export const structureOf = ({ columns }: Topic): string =>
+  ['_record String', ...Object.entries(columns).map(([name, { type }]) => `${name} ${type}`)].join(', ')
