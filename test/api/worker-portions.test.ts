@@ -4,6 +4,7 @@ import type { Batch, Log, Position } from '../../services/core/log/log.ts'
 import type { Progress } from '../../services/core/log/progress.ts'
 import type { StoredRecord } from '../../services/core/log/segments/read.ts'
 import { type Store, StoreError } from '../../services/core/store/store.ts'
+import { topicNames } from '../../services/events/registry.ts'
 import type { DeadLetters } from '../../services/worker/dead-letters/dead-letters.ts'
 import { startWorker } from '../../services/worker/run.ts'
 import { noInFlight } from '../../services/worker/split/in-flight.ts'
@@ -113,7 +114,11 @@ describe('a store that refuses', () => {
       rows: async () => [],
       command: async () => {},
     }
-    const log: Pick<Log, 'consume' | 'commit' | 'committed' | 'end' | 'flush' | 'ownsLeaderPartition' | 'takeMore'> = {
+    const log: Pick<
+      Log,
+      'topics' | 'consume' | 'commit' | 'committed' | 'end' | 'flush' | 'ownsLeaderPartition' | 'takeMore'
+    > = {
+      topics: topicNames,
       async *consume(topic) {
         if (topic === 'objects') yield { ...batchOf(lines), firstOffset: 1 + applied.length }
       },

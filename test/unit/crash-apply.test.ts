@@ -6,6 +6,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import type { Batch, Log, Position } from '../../services/core/log/log.ts'
 import type { Progress } from '../../services/core/log/progress.ts'
 import { type Store, StoreError } from '../../services/core/store/store.ts'
+import { topicNames } from '../../services/events/registry.ts'
 import type { DeadLetter, DeadLetters } from '../../services/worker/dead-letters/dead-letters.ts'
 import { startWorker } from '../../services/worker/run.ts'
 import { createInFlight } from '../../services/worker/split/in-flight.ts'
@@ -43,7 +44,8 @@ async function starts(ends: (ids: string[]) => boolean, refuses = (_: string[]) 
       rows: async () => [],
       command: async () => {},
     }
-    const log: Pick<Log, 'consume' | 'commit' | 'committed' | 'takeMore' | 'ownsLeaderPartition'> = {
+    const log: Pick<Log, 'topics' | 'consume' | 'commit' | 'committed' | 'takeMore' | 'ownsLeaderPartition'> = {
+      topics: topicNames,
       async *consume(topic) {
         if (topic === 'objects') yield batch
       },

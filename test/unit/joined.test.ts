@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import type { Batch, Log, Position } from '../../services/core/log/log.ts'
 import type { Progress } from '../../services/core/log/progress.ts'
 import { type Store, StoreError } from '../../services/core/store/store.ts'
+import { topicNames } from '../../services/events/registry.ts'
 import { combined, membersOf } from '../../services/worker/combined-batch.ts'
 import type { DeadLetter, DeadLetters } from '../../services/worker/dead-letters/dead-letters.ts'
 import { startWorker } from '../../services/worker/run.ts'
@@ -48,6 +49,7 @@ function start(insert: (lines: string[]) => void, failing: number[] = []) {
   const begun: number[] = []
   const [first, ...others] = parts
   const log: Partial<Log> = {
+    topics: topicNames,
     async *consume(topic) {
       if (topic === 'objects') yield first
       if (topic === 'objects') stopped.resolve()
