@@ -26,6 +26,7 @@ const commands = {
   bench: ['scripts/bench/main.ts'],
   demo: ['scripts/demo.ts'],
   paths: ['scripts/paths.ts'],
+  events: ['scripts/events-page.ts'],
   page: ['scripts/build-page.ts', '--watch'],
   'page:build': ['scripts/build-page.ts'],
 }
@@ -36,7 +37,7 @@ if (!command) {
   process.exit(2)
 }
 /** All others need tests and tools too. */
-const forRunning = ['start', 'callhouse', 'paths', 'page:build']
+const forRunning = ['start', 'callhouse', 'paths', 'events', 'page:build']
 
 const packagesOf = (path) => JSON.parse(readFileSync(path, 'utf8')).packages
 const noted = join(modules, '.package-lock.json')

@@ -3,6 +3,7 @@ import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { eventsPageFaults } from './events-page.ts'
 import { glossaryFaults, glossaryWords, namesOf } from './glossary.ts'
 import { importCycles, repositoryImports, roomFaults } from './imports.ts'
 import { migrationFaults } from './migration-numbers.ts'
@@ -108,6 +109,7 @@ const outcomes = [
   migrations(),
   pageSizes(),
   glossary(),
+  outcome('page of events', eventsPageFaults()),
   imports(),
   manual(),
   ...(await Promise.all([

@@ -19,6 +19,7 @@ import {
 
 export const annotationQueuesTopic = declareTopic({
   name: 'annotation_queues',
+  about: 'Annotation queues, the calls that join them, and the progress of annotators.',
   version: 1,
   landing: 'annotation_queues_in',
   columns: {

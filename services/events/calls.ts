@@ -3,6 +3,7 @@ import { choice, clock, declareTopic, integers, json, key, number, text, texts }
 
 export const callsTopic = declareTopic({
   name: 'calls',
+  about: 'Calls: complete ones, or their starts, ends, new names and deletes apart.',
   version: 1,
   landing: 'calls_in',
   isReadByProject: true,

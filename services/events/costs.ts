@@ -5,6 +5,7 @@ import { always, choice, clock, declareTopic, key, number, recordOfRows, text } 
 
 export const costsTopic = declareTopic({
   name: 'costs',
+  about: 'Prices of models: created or purged.',
   version: 1,
   landing: 'costs_in',
   columns: {

@@ -75,6 +75,8 @@ export type RowOf<E extends { columns: Columns }> = {
 
 export type DeclaredTopic<Name extends string = string, Of extends Columns = Columns> = Omit<Topic, 'columns'> & {
   name: Name
+  /** One sentence for docs/events.md. */
+  about: string
   columns: Of
   /** Written columns of a row, each as `"name":value`, separated by commas; defaults are left out. */
   cells(values: Readonly<Partial<RowOf<{ columns: Of }>>>): string
@@ -111,7 +113,7 @@ const writing: Record<ColumnKind, Writing> = {
 }
 
 export function declareTopic<const Name extends string, const Of extends Columns>(
-  topic: Omit<Topic, 'columns'> & { name: Name; columns: Of },
+  topic: Omit<DeclaredTopic<Name, Of>, 'cells'>,
 ): DeclaredTopic<Name, Of> {
   const written = Object.entries<Column>(topic.columns).map(
     ([name, { kind, fallback = '0', isAlwaysWritten = false }]) => {

@@ -5,6 +5,7 @@ import { always, choice, clock, declareTopic, key, recordOfRows, text } from './
 
 export const evaluationJobsTopic = declareTopic({
   name: 'evaluation_jobs',
+  about: 'Evaluations that the server is to run, and their ends.',
   version: 1,
   landing: 'evaluation_jobs_in',
   columns: {

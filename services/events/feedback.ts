@@ -19,6 +19,7 @@ import {
 
 export const feedbackTopic = declareTopic({
   name: 'feedback',
+  about: 'Feedback about calls and other things: created or purged. A replacement is both.',
   version: 1,
   landing: 'feedback_in',
   columns: {

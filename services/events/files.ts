@@ -6,6 +6,7 @@ import { always, clock, declareTopic, key, number, recordOfRows, text } from './
 
 export const filesTopic = declareTopic({
   name: 'files',
+  about: 'Files in chunks, or where in blob storage their bytes lie.',
   version: 1,
   landing: 'files_in',
   columns: {

@@ -6,6 +6,7 @@ import { always, clock, declareTopic, jsonMap, key, number, projectRecord, quote
 
 export const logsTopic = declareTopic({
   name: 'logs',
+  about: 'OTLP log records.',
   version: 1,
   landing: 'logs_in',
   columns: {

@@ -5,6 +5,7 @@ import { choice, clock, declareTopic, key, number, recordOfRows, text } from './
 
 export const objectLabelsTopic = declareTopic({
   name: 'object_labels',
+  about: 'Tags of object versions, and aliases that name one version of an object: set or removed.',
   version: 1,
   landing: 'object_labels_in',
   columns: {

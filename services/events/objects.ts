@@ -7,6 +7,7 @@ import { always, choice, clock, declareTopic, json, key, number, recordOfRows, t
 
 export const objectsTopic = declareTopic({
   name: 'objects',
+  about: 'Versions of objects and ops: created, which brings their content, or deleted.',
   version: 1,
   landing: 'objects_in',
   columns: {

@@ -11,6 +11,7 @@ import { choice, clock, declareTopic, json, key, number, projectRecord, rowText,
 
 export const tablesTopic = declareTopic({
   name: 'tables',
+  about: 'Table rows by content, and the lists of row digests that make tables.',
   version: 1,
   landing: 'tables_in',
   columns: {

@@ -7,6 +7,7 @@ import { always, choice, clock, declareTopic, json, key, recordOfRows, text } fr
 
 export const trainingJobsTopic = declareTopic({
   name: 'training_jobs',
+  about: 'Training jobs that were accepted.',
   version: 1,
   landing: 'training_jobs_in',
   columns: {
