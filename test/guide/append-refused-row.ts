@@ -1,10 +1,12 @@
 // Run by the guide while no server runs: appends a row that the store refuses, and a sound one, past the edge's checks.
 import { join } from 'node:path'
 import { createEmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
+import { topics } from '../../services/events/registry.ts'
 
 const [dataDir = '.callhouse'] = process.argv.slice(2)
 const log = await createEmbeddedLog({
   dir: join(dataDir, 'log'),
+  topics,
   maxUnappliedBytes: 2 ** 30,
   minFreeBytes: 0,
   retentionMs: 7 * 86_400_000,
