@@ -1,12 +1,8 @@
 // A start waits until the brokers know the topics that it made, also where the client gave up by itself before.
 import { KafkaJSNumberOfRetriesExceeded, KafkaJSProtocolError } from 'kafkajs'
 import { expect, it } from 'vitest'
-import {
-  type KafkaClient,
-  type KafkaLogOptions,
-  prepareTopics,
-  topicNames,
-} from '../../services/core/log/kafka/client.ts'
+import { type KafkaClient, type KafkaLogOptions, prepareTopics } from '../../services/core/log/kafka/client.ts'
+import { topicNames } from '../../services/events/registry.ts'
 
 const refusal = (type: string, retriable: boolean) =>
   new KafkaJSProtocolError(Object.assign(new Error(type), { type, code: 3, retriable }) as never)
@@ -27,7 +23,8 @@ function clientOf(errors: Error[]) {
       return { topics: topicNames.map((name) => ({ name, partitions: [{ leader: 1 }] })) }
     },
   }
-  const client = { kafka: { admin: () => admin }, named: (name: string) => name, topicOf: (name: string) => name }
+  const named = (name: string) => name
+  const client = { kafka: { admin: () => admin }, topics: topicNames, named, topicOf: named }
   return { client: client as unknown as KafkaClient, left }
 }
 const options = {} as KafkaLogOptions
