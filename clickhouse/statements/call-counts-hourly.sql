@@ -1,11 +1,11 @@
--- Sums the hours whose minutes were recomputed for the same marks.
+-- Sums the counts of the hours whose minutes were recomputed for the same dirty buckets.
 INSERT INTO callhouse.call_counts_hourly
 SELECT project_id, toStartOfHour(minute) AS hour, sum(calls), sum(roots), {revision:UInt64}
 FROM callhouse.call_counts FINAL
 WHERE (project_id, toStartOfHour(minute)) IN
 (
     SELECT project_id, toStartOfHour(minute) FROM callhouse.call_marks
-    WHERE position > {least:Int64} AND arrayExists((p, c, u) -> partition = p AND position > c AND position <= u,
-        {partitions:Array(UInt32)}, {covered:Array(Int64)}, {upto:Array(Int64)})
+    WHERE position > {minCovered:Int64} AND arrayExists((p, c, u) -> partition = p AND position > c AND position <= u,
+        {partitions:Array(UInt32)}, {covered:Array(Int64)}, {upTo:Array(Int64)})
 )
 GROUP BY project_id, hour

@@ -1,10 +1,10 @@
--- Recomputes the counters of the minutes that were marked after what the rollup covers, up to `upto`.
+-- Recomputes the counts of dirty minutes: those marked past the position that the rollup covers, up to `upTo`.
 INSERT INTO callhouse.call_counts
 WITH due AS
 (
     SELECT DISTINCT project_id, minute FROM callhouse.call_marks
-    WHERE position > {least:Int64} AND arrayExists((p, c, u) -> partition = p AND position > c AND position <= u,
-        {partitions:Array(UInt32)}, {covered:Array(Int64)}, {upto:Array(Int64)})
+    WHERE position > {minCovered:Int64} AND arrayExists((p, c, u) -> partition = p AND position > c AND position <= u,
+        {partitions:Array(UInt32)}, {covered:Array(Int64)}, {upTo:Array(Int64)})
 )
 SELECT d.project_id, d.minute, c.calls, c.roots, {revision:UInt64}
 FROM due AS d

@@ -1,4 +1,4 @@
--- Puts the hours together whose minutes were recomputed for the same marks.
+-- Merges the statistics of the hours whose minutes were recomputed for the same dirty buckets.
 INSERT INTO callhouse.call_stats
 WITH
     minutes AS
@@ -8,8 +8,8 @@ WITH
         WHERE seconds = 60 AND (project_id, toStartOfHour(bucket)) IN
         (
             SELECT project_id, toStartOfHour(minute) FROM callhouse.call_marks
-            WHERE position > {least:Int64} AND arrayExists((p, c, u) -> partition = p AND position > c AND position <= u,
-                {partitions:Array(UInt32)}, {covered:Array(Int64)}, {upto:Array(Int64)})
+            WHERE position > {minCovered:Int64} AND arrayExists((p, c, u) -> partition = p AND position > c AND position <= u,
+                {partitions:Array(UInt32)}, {covered:Array(Int64)}, {upTo:Array(Int64)})
         )
     ),
     by_model AS

@@ -1,11 +1,11 @@
--- Recomputes the statistics of the minutes that were marked after what the rollup covers, up to `upto`.
+-- Recomputes the statistics of dirty minutes: those marked past the position that the rollup covers, up to `upTo`.
 INSERT INTO callhouse.call_stats
 WITH
     due AS
     (
         SELECT DISTINCT project_id, minute FROM callhouse.call_marks
-        WHERE position > {least:Int64} AND arrayExists((p, c, u) -> partition = p AND position > c AND position <= u,
-            {partitions:Array(UInt32)}, {covered:Array(Int64)}, {upto:Array(Int64)})
+        WHERE position > {minCovered:Int64} AND arrayExists((p, c, u) -> partition = p AND position > c AND position <= u,
+            {partitions:Array(UInt32)}, {covered:Array(Int64)}, {upTo:Array(Int64)})
     ),
     -- Where the summaries of the calls lie: an end that came alone lies at a time of its own.
     places AS

@@ -1,4 +1,4 @@
--- What was joined. Written once the rows are in the log; the greatest clock of a span counts.
+-- Notes which log records became part of a call. Written once the rows are in the log; the greatest clock counts.
 INSERT INTO callhouse.log_joined
 SELECT row.1, row.2, row.3, row.4, toUInt64(row.5), toUInt64(row.6), row.7, now()
 FROM

@@ -1,4 +1,4 @@
--- Events of the spans of a segment are due again: those that came before their spans, and those of spans sent again.
+-- Notes spans of a batch as due that have log records: those whose records came first, and spans that are sent again.
 INSERT INTO callhouse.log_joins
 SELECT due.project_id, due.trace_id, due.span_id, due.id, due.at, due.event_name, now()
 FROM callhouse.logs_by_span AS due

@@ -1,4 +1,4 @@
--- Spans whose events are not part of their calls: of those that arrived lately, or whose spans did.
+-- Spans with log records that are not part of their calls yet, among those that arrived lately or whose spans did.
 WITH due AS
 (
     SELECT DISTINCT project_id, trace_id, span_id FROM callhouse.log_joins
@@ -23,7 +23,7 @@ FROM
 ) AS stored
 INNER JOIN
 (
-    SELECT project_id, trace_id, span_id, least(uniqExact(id), {most:UInt32}) AS events
+    SELECT project_id, trace_id, span_id, least(uniqExact(id), {maxEvents:UInt32}) AS events
     FROM callhouse.logs_by_span
     WHERE (project_id, trace_id, span_id) IN (SELECT project_id, trace_id, span_id FROM due)
         AND event_name IN {events:Array(String)}

@@ -1,4 +1,4 @@
--- Results of evaluations that are not feedback yet.
+-- Evaluation results in log records that are not feedback yet.
 SELECT project_id, id, toString(intDiv(toUnixTimestamp64Nano(at), 1000)) AS at_us, span_id, event_name, attributes, json_keys,
     body, body_json
 FROM callhouse.logs

@@ -1,4 +1,4 @@
--- The first events of spans, in the order of their times.
+-- The first log records of spans, ordered by time.
 WITH wanted AS
 (
     SELECT row.1 AS project_id, row.2 AS trace_id, row.3 AS span_id
@@ -12,7 +12,7 @@ WHERE (project_id, trace_id, span_id, at, id) IN
     WHERE (project_id, trace_id, span_id) IN (SELECT project_id, trace_id, span_id FROM wanted)
         AND event_name IN {events:Array(String)}
     ORDER BY at, id
-    LIMIT {most:UInt32} BY project_id, trace_id, span_id
+    LIMIT {maxEvents:UInt32} BY project_id, trace_id, span_id
 )
 ORDER BY at, id
 LIMIT 1 BY project_id, at, id

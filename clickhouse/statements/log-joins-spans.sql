@@ -1,4 +1,4 @@
--- Calls of spans as they are stored, with their payloads.
+-- Stored calls of spans with their payloads.
 WITH wanted AS
 (
     SELECT row.1 AS project_id, fromUnixTimestamp64Micro(row.2, 'UTC') AS started_at, row.3 AS id

@@ -1,4 +1,4 @@
--- Notes that records of these ranges are in no table and not in the log.
+-- Notes records that are neither in the tables nor in the log.
 INSERT INTO callhouse.missing_records (topic, log_id, partition, first, last, accepted_before, is_known)
 SELECT row.1, row.2, row.3, row.4, row.5, fromUnixTimestamp64Milli(row.6, 'UTC'), 0
 FROM

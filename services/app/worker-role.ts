@@ -32,8 +32,8 @@ import { Held } from '../worker/held.ts'
 import { createJoiner, type Joiner } from '../worker/logs/joiner.ts'
 import type { WorkerMetrics } from '../worker/metrics.ts'
 import { startWorker, type Worker } from '../worker/run.ts'
-import type { KeptRecords } from '../worker/split/control.ts'
-import { probeInChild } from '../worker/split/crash-probe.ts'
+import { probeInChild } from '../worker/split/child-probe.ts'
+import type { KeptRecords } from '../worker/split/control-insert.ts'
 import { createInFlight, noInFlight } from '../worker/split/in-flight.ts'
 import { createViews } from '../worker/views.ts'
 import type { Config } from './config.ts'
@@ -88,7 +88,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   failed.promise.catch(() => undefined)
   const merges = createMerges({ store, budget: { run: (piece) => worker.budget.run(piece) } })
   const sweeps = scheduleCleanup({
-    sweep: () => worker.deduplicateChanged(),
+    deduplicate: () => worker.deduplicateChanged(),
     async hourly() {
       if (!log.ownsLeaderPartition('calls')) return
       const dropped = await dropOldLogs(store, config.logsDays)
@@ -258,7 +258,7 @@ async function rebuilding(deps: ApplyingDeps, worker: Worker): Promise<Rebuilds>
 function repairing({ config, log, store, logger, open }: ApplyingDeps, worker: Worker): Repair {
   const repair = createRepair({
     store,
-    worker,
+    applier: worker,
     records: keptRecords({ config, log }),
     onRepaired(report) {
       if (report.missingBefore === null) logger.warn(report, 'broken parts rebuilt')

@@ -3,51 +3,20 @@
 import type { Config } from '../app/config.ts'
 import { rebuildCommands } from '../app/control/rebuild.ts'
 import { matchEngines, openLog, openRecords, openStore, sharedServerOf } from '../app/drivers.ts'
-import { createSerialQueue } from '../core/concurrency/serial-queue.ts'
-import type { Log } from '../core/log/log.ts'
 import { createLogger } from '../core/process/logger.ts'
 import type { Store } from '../core/store/store.ts'
-import type { RebuildingWorker } from '../operations/rebuild/kind.ts'
 import { createRebuilds } from '../operations/rebuild/rebuild.ts'
 import type { SharedServer } from '../operations/rebuild/shadow-tables.ts'
 import { createStateTable } from '../operations/rebuild/state.ts'
-import { createCallMaterializer, type NextPosition } from '../worker/calls/merge-fragments.ts'
-import { createDeduplication } from '../worker/cleanup/deduplicate.ts'
+import { createApplier } from '../worker/apply-batch.ts'
 import { createTableDeadLetters } from '../worker/dead-letters/dead-letters-table.ts'
-import { createPortions } from '../worker/split/portions.ts'
-import { isPatch } from '../worker/split/segment-rows.ts'
 import type { Ask } from './ask.ts'
 
-const stopSignals = ['SIGINT', 'SIGTERM'] as const
+/** Rollups are recomputed by workers elsewhere. */
+const runsAtOnce = { exclusive: <T>(job: () => Promise<T>) => job() }
+const noRollups = { rollups: runsAtOnce, fieldIndexRollups: runsAtOnce }
 
-/** What workers do elsewhere: here nothing but the rebuild itself uses the store. */
-function createOwnWorker(store: Store, log: Pick<Log, 'committed'>): RebuildingWorker {
-  const queue = createSerialQueue()
-  const calls = createCallMaterializer(store)
-  const apply = createPortions({ store, deadLetters: createTableDeadLetters(store), queue })
-  const alone = { exclusive: <T>(job: () => Promise<T>) => job() }
-  const next: NextPosition = async () => {
-    const committed = await log.committed('calls')
-    return { partition: 0, offset: (committed.find(({ partition }) => partition === 0)?.offset ?? 0) + 1 }
-  }
-  return {
-    ...alone,
-    rollups: alone,
-    fieldIndexRollups: alone,
-    deduplicateAll: () => createDeduplication({ store, calls, queue, committed: async () => [], next }).all(),
-    async reapply(topic, rows) {
-      const { offset } = await next()
-      const materializer =
-        topic === 'calls' ? calls.reapplied(next) : { topic, beforeInsert: async () => {}, afterInsert: async () => {} }
-      const batch = {
-        ...{ topic, partition: 0, firstOffset: offset, lastOffset: offset, records: [], oldestMs: Date.now() },
-        ...{ rowCount: rows.length, source: { bytes: [] } },
-        patchCount: topic === 'calls' ? rows.filter(isPatch).length : 0,
-      }
-      await apply(materializer, batch, rows)
-    },
-  }
-}
+const stopSignals = ['SIGINT', 'SIGTERM'] as const
 
 /** Each shard has rows of its own, which only a worker of that shard may fold. */
 async function checkShards(store: Store, { cluster }: SharedServer): Promise<void> {
@@ -85,7 +54,7 @@ export async function withRebuilds<T>(
     closing.push(close)
     const rebuilds = createRebuilds({
       ...{ store, log, records, server },
-      worker: createOwnWorker(store, log),
+      worker: { ...createApplier({ store, log, deadLetters: createTableDeadLetters(store) }), ...noRollups },
       state: createStateTable(store, server),
       onEnd: () => {},
     })

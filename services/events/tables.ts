@@ -2,7 +2,8 @@
 
 import { canonicalDigest, createTableDigest } from '../content/digest.ts'
 import type { Clock } from '../core/clock/clock.ts'
-import { createLine, forEachYielding } from '../core/concurrency/slices.ts'
+import { createSerialQueue } from '../core/concurrency/serial-queue.ts'
+import { forEachYielding } from '../core/concurrency/yielding.ts'
 import { tooLarge } from '../core/http/errors.ts'
 import type { ProjectId } from '../core/ids.ts'
 import { canonicalJson, oneLine } from '../core/json/canonical.ts'
@@ -114,7 +115,7 @@ const mostRows = 1_000_000
 /** Requests of more rows wait for one another. */
 const manyRows = 10_000
 
-const inLine = createLine()
+const largeTables = createSerialQueue()
 
 /**
  * What a request stores of a table.
@@ -123,5 +124,5 @@ const inLine = createLine()
 export async function makeTable(table: NewTable): Promise<MadeTable> {
   const { length } = table.texts
   if (length > mostRows) throw tooLarge()
-  return length > manyRows ? inLine(() => make(table)) : make(table)
+  return length > manyRows ? largeTables.run(() => make(table)) : make(table)
 }

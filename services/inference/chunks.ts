@@ -1,5 +1,5 @@
 // Chunks of a streamed completion: what each says about the stream, and how they are kept for its call.
-import { joinedInSlices } from '../core/concurrency/slices.ts'
+import { concatYielding } from '../core/concurrency/yielding.ts'
 import { toldBy } from './answers.ts'
 import { errorObject } from './errors.ts'
 
@@ -69,7 +69,7 @@ export function createKeptChunks() {
       pieces.push(piece)
     },
     bytes: () => size,
-    all: () => joinedInSlices(pieces, size),
+    all: () => concatYielding(pieces, size),
   }
 }
 

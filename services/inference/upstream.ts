@@ -1,6 +1,6 @@
 // Requests to providers: connection limits, time limits, the end of the client, and bodies within bounds.
 import { Agent, type Dispatcher, request } from 'undici'
-import { joinedInSlices } from '../core/concurrency/slices.ts'
+import { concatYielding } from '../core/concurrency/yielding.ts'
 import { keepWork } from '../core/http/projects.ts'
 import { baseUrlFault } from '../core/http/public-url.ts'
 import { createGuardedLookup, ForbiddenAddress } from './url-guard.ts'
@@ -162,7 +162,7 @@ export function createUpstream({ allowPrivateNetworks }: { allowPrivateNetworks:
           } finally {
             drop()
           }
-          return joinedInSlices(found, size)
+          return concatYielding(found, size)
         },
       }
     },

@@ -1,4 +1,4 @@
-// Long tasks of one installation, one at a time: begun, looked at, and stopped with the process.
+// Long tasks of an installation, one at a time: begun, polled, and stopped with the process.
 
 export type TaskStatus = {
   /** `export /folder` */
@@ -7,7 +7,7 @@ export type TaskStatus = {
   rows: number
   /** Rows in all; 0 while that is not known. */
   of: number
-  /** What it does or waits for at the moment. */
+  /** What it does or waits for now. */
   doing: string
   notes: string[]
   /** Why it failed. */

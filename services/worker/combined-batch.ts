@@ -1,19 +1,19 @@
-// Batches of several partitions applied as one: each insert and fold has a price of its own, however few the rows.
+// Combines batches of several partitions into one: each insert and merge has a fixed cost, however few the rows.
 import type { Batch } from '../core/log/log.ts'
 
 export type CombinedBatch = Batch & {
-  /** The batches that it is made of, one per partition. */
+  /** The batches that were combined, one per partition. */
   members: Batch[]
 }
 
-/** The batches that were delivered. */
+/** The batches as the log delivered them. */
 export const membersOf = <One extends Pick<Batch, 'partition' | 'lastOffset'>>(
   batch: One | CombinedBatch,
 ): (One | Batch)[] => ('members' in batch ? batch.members : [batch])
 
 /**
- * The rows of all of them, under the position of the first. Marks carry the positions of all: a partition may go to
- * another worker meanwhile, and be covered there before the rows of the others are marked.
+ * One batch with the rows of all, under the position of the first. Dirty buckets carry the positions of all members: a
+ * partition may be reassigned to another worker, and be covered there before the rows of the others are marked.
  */
 export function combined(first: Batch, others: Batch[]): Batch | CombinedBatch {
   if (others.length === 0) return first
@@ -31,21 +31,21 @@ export function combined(first: Batch, others: Batch[]): Batch | CombinedBatch {
 }
 
 const afterProject = Buffer.from(',"id":')
-/** A row of calls begins with its kind, its project and its id; a longer beginning is none of ours. */
+/** A row of calls begins with its kind, its project and its id; a longer prefix is not one that the edge wrote. */
 const maxPrefixBytes = 4_096
 
-/** Which partitions the rows of each project came from, for the statements that mark. */
+/** Positions under which dirty buckets are written: which partitions the rows of each project came from. */
 export type DirtyPositions = {
   partitions: number[]
   positions: number[]
-  /** Places of partitions, from 1 on; the first set is all of them. */
+  /** Numbers of partitions, from 1 on; the first set is all of them. */
   sets: number[][]
   projects: string[]
   /** The set of each project; one that is not listed has the first. */
   set_of: number[]
 }
 
-/** At these positions for every project. */
+/** The same positions for every project. */
 export const dirtyAt = (at: Pick<Batch, 'partition' | 'lastOffset'>[]): DirtyPositions => ({
   partitions: at.map(({ partition }) => partition),
   positions: at.map(({ lastOffset }) => lastOffset),
@@ -54,7 +54,7 @@ export const dirtyAt = (at: Pick<Batch, 'partition' | 'lastOffset'>[]): DirtyPos
   set_of: [],
 })
 
-/** A batch of calls: each project only for the partitions that hold rows of it, where the rows tell. */
+/** Positions of a batch of calls: for each project only partitions that hold rows of it, where the rows show it. */
 export function dirtyPositionsOf(batch: Pick<Batch, 'partition' | 'lastOffset'> | CombinedBatch): DirtyPositions {
   const marked = dirtyAt(membersOf(batch))
   if (!('members' in batch)) return marked
@@ -86,7 +86,7 @@ function memberNumbersByProject({ members }: CombinedBatch): Map<string, number[
   return found
 }
 
-/** What stands before the ids of rows, each text once. */
+/** The distinct texts before the ids of rows; null when one is too long. */
 function rowPrefixesOf(records: readonly Buffer[]): Set<string> | null {
   const heads = new Set<string>()
   for (const rows of records)

@@ -1,6 +1,6 @@
-// Why a batch is not applied although the store is there: nothing is decided, nothing is given up, and someone has to look.
+// A batch that waits although the store answers: nothing is decided about its rows, and an operator has to look.
 
-/** Tried again later. `message` is for everyone to read: it quotes nothing of rows, paths or the engine; `detail` may. */
+/** Retried later. `message` is public: it quotes nothing of rows, paths or the engine; `detail` may. */
 export class Held extends Error {
   readonly detail: string
   constructor(message: string, detail = '') {

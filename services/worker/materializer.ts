@@ -1,7 +1,7 @@
-// What turns the batches of a topic into the rows of its tables, beyond the insert into the landing table.
+// Steps of a topic around the insert of a batch into its landing table.
 import type { Batch } from '../core/log/log.ts'
 
-/** Steps around the insert of a batch. Every step may run again for the same batch and must then change nothing. */
+/** Each step may run again for the same batch and must then change nothing. */
 export type Materializer = {
   topic: string
   beforeInsert(batch: Batch): Promise<void>

@@ -1,13 +1,13 @@
-// Metrics of the worker, for the registry that /metrics shows.
+// Metrics of the worker in the registry that /metrics shows.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { BatchReport } from './run.ts'
 
 export type WorkerMetrics = {
   onBatch(report: BatchReport): void
   onRetry(topic: string): void
-  /** Log records became part of so many calls, and so much feedback. */
+  /** Number of calls that log records became part of, and of feedback made of log records. */
   onJoined(counts: { calls: number; feedback: number }): void
-  /** Shows how far the tables that are recomputed lag behind the rows. */
+  /** Publishes how far rollups lag behind the rows. */
   watchRollupLag(lags: () => { name: string; lagMs: number }[]): void
 }
 

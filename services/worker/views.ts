@@ -1,5 +1,5 @@
-// The views that fill the tables: whether all are there. Rows of a topic that lacks one would count as applied although
-// they are not in every table.
+// Checks that the views that fill the tables exist. Without one, rows of its topic would count as applied although they
+// are not in every table.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,8 +15,8 @@ const creation =
 const removal = /^DROP (?:TABLE|VIEW) IF EXISTS callhouse\.(\w+)/
 
 /**
- * Names of the views that the migrations make, by the topic whose rows reach them, also by way of another table. Without
- * those of a worker's own tables, which its store makes when it needs them.
+ * Names of the views that the migrations create, by the topic whose rows reach them, directly or through another table.
+ * Leaves out views on a worker's own scratch tables, which its store creates on demand.
  */
 export function declaredViews(dir = migrations): Map<string, string[]> {
   const found = new Map<string, { target: string; source: string }>()
@@ -33,7 +33,7 @@ export function declaredViews(dir = migrations): Map<string, string[]> {
   return new Map(Object.values(topics).map(({ name, landing }) => [name, fedBy(landing)]))
 }
 
-/** Which of some views the database lacks. On a cluster the node that is asked tells of itself. */
+/** The views that the database lacks. On a cluster this is what the connected node has. */
 export async function missingViews(store: Pick<Store, 'rows'>, names: readonly string[]): Promise<string[]> {
   const rows = await store.rows<{ name: string }>({
     name: 'views.there',
@@ -46,20 +46,20 @@ export async function missingViews(store: Pick<Store, 'rows'>, names: readonly s
 }
 
 export type Views = {
-  /** After rows of the topic went in, before they count as applied; not for a while after it was asked. @throws Held when a view of the topic is not there */
+  /** Checks the topic's views between the insert and the commit, unless checked a moment ago. @throws Held when one is missing */
   check(topic: string): Promise<void>
-  /** The same for all topics, without an error. */
+  /** Checks all topics without throwing. */
   look(): Promise<void>
-  /** Whether a view of the topic was not there when it was last looked for. */
+  /** Whether a view of the topic was missing at the last check. */
   isGone(topic: string): boolean
-  /** What is not there, for everyone to read. */
+  /** What is missing, as a public message. */
   problem(): string | undefined
 }
 
 const text = (names: readonly string[]): string =>
   `the database lacks the view ${names.join(', ')}: rows wait until it is made again (docs/operate.md)`
 
-/** @param trustMs for how long views that were there are taken to be there still */
+/** @param trustMs how long a successful check stays valid */
 export function createViews(store: Pick<Store, 'rows'>, trustMs: number, declared = declaredViews()): Views {
   const gone = new Map<string, string[]>()
   const seenAt = new Map<string, number>()

@@ -39,7 +39,7 @@ describe('deriving', () => {
       store: {
         ...store,
         command: (query, options) =>
-          query.name === 'leaves-insert-chunks'
+          query.name === 'field-index-insert-groups'
             ? Promise.reject(new Error('the process ends here'))
             : store.command(query, options),
       },
@@ -49,7 +49,7 @@ describe('deriving', () => {
       sql: 'INSERT INTO callhouse.call_marks SELECT project_id, 1, toStartOfMinute(at), 0 FROM callhouse.payloads',
       params: {},
     })
-    const range = { partitions: [0], covered: [-1], upto: [1], least: -1 }
+    const range = { partitions: [0], covered: [-1], upTo: [1], minCovered: -1 }
     await expect(failing.rollup.derive(range)).rejects.toThrow('the process ends here')
     expect(await leafRows()).toBe(160)
     expect(await ids(equals('inputs.n', 3))).toHaveLength(10)
@@ -164,7 +164,7 @@ describe('an order in which thousands share the first value', () => {
     ]
     const before = await Promise.all(asked.map((one) => page(...one)))
     const leaves = createFieldIndex({ store: world.store })
-    await leaves.rollup.derive({ partitions: [0], covered: [0], upto: [1_000_000], least: 0 })
+    await leaves.rollup.derive({ partitions: [0], covered: [0], upTo: [1_000_000], minCovered: 0 })
     await world.store.command({
       name: 'test',
       sql: "INSERT INTO callhouse.rollups (name, partition, position, revision) VALUES ('payload_leaves', 0, 1000000, 1)",

@@ -23,7 +23,7 @@ describe('what a walk shows', () => {
     expect(text).toContain('topic calls -> calls_in')
     expect(text).toContain('calls_in -> view calls_in_to_calls -> calls')
     expect(text).toContain('calls -> view calls_to_turns -> turns')
-    expect(text).toContain('clickhouse/statements/calls-fold.sql -> calls_folded')
+    expect(text).toContain('clickhouse/statements/calls-merge-fragments.sql -> calls_folded')
     expect(text).toMatch(/^ {6}calls -> .*\bcalls\.read, calls\.stream_query\b/m)
     expect(text).toMatch(/^ {6}turns -> threads\.stream_query$/m)
   })
@@ -39,7 +39,7 @@ describe('what a walk shows', () => {
     const text = described('calls.stream_query')
     expect(text).toContain('callsQueryRequest (schemas/calls-read.ts)')
     expect(text).toContain('call_keys <- view calls_to_keys')
-    expect(text).toContain('calls <- view calls_in_to_calls, clickhouse/statements/calls-apply-fold.sql')
+    expect(text).toContain('calls <- view calls_in_to_calls, clickhouse/statements/calls-insert-merged.sql')
   })
 
   it('runs as a command', async () => {

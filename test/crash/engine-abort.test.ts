@@ -10,8 +10,8 @@ import { encodeHead } from '../../services/core/log/record.ts'
 import { segmentPath } from '../../services/core/log/segments/segment.ts'
 import { openDeadLetters } from '../../services/worker/dead-letters/dead-letters.ts'
 import { startWorker } from '../../services/worker/run.ts'
-import { withoutCrashingRows } from '../../services/worker/split/crash-bisect.ts'
-import { type CrashProbe, probeInChild } from '../../services/worker/split/crash-probe.ts'
+import { type CrashProbe, probeInChild } from '../../services/worker/split/child-probe.ts'
+import { withoutCrashingRows } from '../../services/worker/split/crashing-rows.ts'
 import { createInFlight } from '../../services/worker/split/in-flight.ts'
 import { type ChildServer, post, startChildServer } from '../fixtures/child-server.ts'
 import { openLog, recordOf, temporaryFolder } from '../fixtures/log.ts'
@@ -218,7 +218,7 @@ describe('rows that make the engine end', () => {
         `import { appendFileSync, readFileSync } from 'node:fs'
         appendFileSync('${count}', '.')
         if (readFileSync('${count}').length <= 2) process.kill(process.pid, 'SIGKILL')
-        await import('${new URL('../../services/worker/split/probe.ts', import.meta.url).pathname}')`,
+        await import('${new URL('../../services/worker/split/probe-process.ts', import.meta.url).pathname}')`,
       )
       const worker = start(probeInChild({ script }))
       // A start does not wait for it: someone has to be able to ask.

@@ -1,22 +1,23 @@
-// Lets one job per key run at a time: what reads, decides and writes must not be overtaken by its like.
+// Runs one job per key at a time: what reads, decides and writes must not be overtaken by another job of its key.
+import { createSerialQueue, type SerialQueue } from './serial-queue.ts'
 
 export type KeyedLock = {
-  /** Runs the job when all earlier ones of the key are done, however they ended. */
+  /** Runs the job once all earlier ones of the key are done, however they ended. */
   run<T>(key: string, job: () => Promise<T>): Promise<T>
 }
 
 export function createKeyedLock(): KeyedLock {
-  const last = new Map<string, Promise<unknown>>()
+  const queues = new Map<string, { queue: SerialQueue; jobs: number }>()
   return {
-    run(key, job) {
-      const next = (last.get(key) ?? Promise.resolve()).then(job, job)
-      const done = next
-        .catch(() => undefined)
-        .then(() => {
-          if (last.get(key) === done) last.delete(key)
-        })
-      last.set(key, done)
-      return next
+    async run(key, job) {
+      const entry = queues.get(key) ?? { queue: createSerialQueue(), jobs: 0 }
+      queues.set(key, entry)
+      entry.jobs++
+      try {
+        return await entry.queue.run(job)
+      } finally {
+        if (--entry.jobs === 0) queues.delete(key)
+      }
     },
   }
 }

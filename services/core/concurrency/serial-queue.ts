@@ -1,25 +1,32 @@
-// Runs jobs one after the other, in the order in which they were given.
+// Runs jobs one after the other, in the order of their calls.
 
 export type SerialQueue = {
-  /** Rejects after `close`. */
-  run<T>(job: () => Promise<T>): Promise<T>
-  /** Takes no more jobs; resolves when those at hand are done. */
+  /** Resolves and rejects as the job does; a job that fails does not stop the next one. Rejects after `close`. */
+  run<T>(job: () => T | Promise<T>): Promise<T>
+  /** Resolves once the jobs that were given so far are done, however they ended. */
+  idle(): Promise<void>
+  /** Takes no more jobs; resolves once in-flight jobs finish. */
   close(): Promise<void>
 }
 
-export function createSerialQueue(): SerialQueue {
+/** @param closed the error of a job that comes after `close` */
+export function createSerialQueue(closed = (): Error => new Error('the queue is closed')): SerialQueue {
   let last: Promise<unknown> = Promise.resolve()
-  let closed = false
+  let isClosed = false
+  const idle = async (): Promise<void> => {
+    await last
+  }
   return {
     run(job) {
-      if (closed) return Promise.reject(new Error('the worker has stopped'))
-      const next = last.then(job, job)
-      last = next.catch(() => undefined)
-      return next
+      if (isClosed) return Promise.reject(closed())
+      const result = last.then(() => job())
+      last = result.catch(() => undefined)
+      return result
     },
-    async close() {
-      closed = true
-      await last
+    idle,
+    close() {
+      isClosed = true
+      return idle()
     },
   }
 }

@@ -1,6 +1,6 @@
 // The OpenAPI 3.1 document, generated from the declared routes.
 import { z } from 'zod'
-import { forEachYielding } from '../concurrency/slices.ts'
+import { forEachYielding } from '../concurrency/yielding.ts'
 import type { Route } from './route.ts'
 
 type Json = Record<string, unknown>

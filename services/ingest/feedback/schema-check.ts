@@ -1,6 +1,7 @@
 // Checks annotation values against schemas that clients wrote, so that none of them holds up the server.
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import { fault, retryLater } from '../../core/http/errors.ts'
 import { type Verdict, verdictOf } from './verdict.ts'
 
@@ -60,7 +61,7 @@ async function outcomeOf(worker: Worker, texts: { schema: string; value: string 
 function createThread(): (schema: string, value: string) => Promise<{ verdict: Verdict; ms: number }> {
   let thread: Thread | null = null
   let waiting = 0
-  let last: Promise<unknown> = Promise.resolve()
+  const queue = createSerialQueue()
   let idle: NodeJS.Timeout | undefined
 
   const end = (): void => {
@@ -87,10 +88,8 @@ function createThread(): (schema: string, value: string) => Promise<{ verdict: V
   return async (schema, value) => {
     if (waiting >= mostWaiting) throw retryLater(503, 'Too many annotations are being checked')
     waiting++
-    const done = last.then(() => run(schema, value))
-    last = done.catch(() => undefined)
     try {
-      return await done
+      return await queue.run(() => run(schema, value))
     } finally {
       waiting--
     }

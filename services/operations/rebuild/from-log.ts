@@ -1,11 +1,8 @@
-// Makes a table anew from the log: kept records are applied as by a second worker.
+// Rebuilds a table from the log: applies kept records as a second worker would.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
-import type { Batch, Position } from '../../core/log/log.ts'
+import type { Position } from '../../core/log/log.ts'
 import { topicNamed } from '../../events/registry.ts'
-import { createCallMaterializer } from '../../worker/calls/merge-fragments.ts'
-import { createPortions } from '../../worker/split/portions.ts'
-import { isPatch } from '../../worker/split/segment-rows.ts'
+import { batchOfRows, createApplier } from '../../worker/apply-batch.ts'
 import type { KindDeps, RebuildKind, RebuildTask } from './kind.ts'
 import { replayBatches } from './replay-reader.ts'
 import { createShadowTables, type ShadowPlan, shadowDatabaseOf } from './shadow-tables.ts'
@@ -19,10 +16,10 @@ const topicPlans: Partial<Record<string, Omit<ShadowPlan, 'tables' | 'topic'>>> 
 }
 
 const aside = { background: true }
-/** Passes over what came in meanwhile, before the rest is done between two batches. */
+/** Passes over what came in meanwhile, before the rest is applied between two batches. */
 const passes = 12
 const fewRecords = 200
-/** How long the workers may be behind before it is said. */
+/** How long the workers may be behind before a note says so. */
 const patienceMs = 10_000
 
 const sum = (numbers: number[]): number => numbers.reduce((all, one) => all + one, 0)
@@ -32,15 +29,7 @@ export function fromLog(deps: KindDeps, table: string, topic: string): RebuildKi
   const shadowDatabase = shadowDatabaseOf(server)
   const shadow = createShadowTables(store, { tables: [table], topic: topicNamed(topic), ...topicPlans[table] }, server)
   let refused = 0
-  const apply = createPortions({
-    store: shadow.store,
-    deadLetters: { add: async () => void refused++ },
-    queue: createSerialQueue(),
-  })
-  const materializer =
-    table === 'calls'
-      ? createCallMaterializer(shadow.store)
-      : { topic, beforeInsert: async () => {}, afterInsert: async () => {} }
+  const { apply } = createApplier({ store: shadow.store, log, deadLetters: { add: async () => void refused++ } })
   const byPartition = (positions: Position[]): number[] => {
     const offsets: number[] = []
     for (const { partition, offset } of positions) offsets[partition] = offset
@@ -48,8 +37,8 @@ export function fromLog(deps: KindDeps, table: string, topic: string): RebuildKi
   }
   const ends = async () => byPartition(await log.end(topic))
   /**
-   * Ends of the log, once the tables in use have them too: the fold takes the patches of a call from them, and would
-   * miss those that only the shadow has seen.
+   * Ends of the log, once the tables in use have them too: the merge takes the patches of a call from these tables, and
+   * would miss those that only the shadow tables hold.
    */
   const appliedEnds = async (task: RebuildTask): Promise<number[]> => {
     const wanted = await ends()
@@ -60,15 +49,15 @@ export function fromLog(deps: KindDeps, table: string, topic: string): RebuildKi
     }
   }
 
-  /** Rows of the old table, a month of a project at a time; their versions tell which ones count. */
-  const takeOver = async (task: RebuildTask): Promise<void> => {
-    const pieces = await store.rows<{ partition: string; project: string; n: number }>({
-      name: 'rebuild.pieces',
+  /** Copies the rows of the old table, a month of a project at a time; the newest version of a row wins. */
+  const copyOldRows = async (task: RebuildTask): Promise<void> => {
+    const batches = await store.rows<{ partition: string; project: string; n: number }>({
+      name: 'rebuild.batches',
       sql: `SELECT _partition_id AS partition, project_id AS project, toFloat64(count()) AS n FROM callhouse.${table}
         GROUP BY partition, project ORDER BY partition, project`,
       params: {},
     })
-    for (const [done, { partition, project, n }] of pieces.entries()) {
+    for (const [done, { partition, project, n }] of batches.entries()) {
       task.signal.throwIfAborted()
       const beganMs = performance.now()
       await store.command(
@@ -81,21 +70,17 @@ export function fromLog(deps: KindDeps, table: string, topic: string): RebuildKi
         aside,
       )
       const tookMs = performance.now() - beganMs
-      await task.onProgress({ cursor: task.cursor, rows: Number(n), tookMs, done, of: pieces.length })
+      await task.onProgress({ cursor: task.cursor, rows: Number(n), tookMs, done, of: batches.length })
     }
   }
 
   const applyUpTo = async (task: RebuildTask, to: number[]): Promise<void> => {
     for (const [partition, end] of to.entries()) {
       const records = deps.records(topic, partition, (task.cursor[partition] ?? 0) + 1, end)
-      for await (const { rows, lastOffset, oldestMs } of replayBatches(topic, partition, records)) {
+      for await (const { rows, lastOffset } of replayBatches(topic, partition, records)) {
         task.signal.throwIfAborted()
         const beganMs = performance.now()
-        const batch: Batch = {
-          ...{ topic, partition, firstOffset: lastOffset, lastOffset, records: [], oldestMs, rowCount: rows.length },
-          ...{ patchCount: topic === 'calls' ? rows.filter(isPatch).length : 0, source: { bytes: [] } },
-        }
-        await apply(materializer, batch, rows)
+        await apply(batchOfRows({ topic, partition, offset: lastOffset }, rows), rows)
         const tookMs = performance.now() - beganMs
         const cursor = to.map((_, one) => (one === partition ? lastOffset : (task.cursor[one] ?? 0)))
         await task.onProgress({ cursor, rows: rows.length, tookMs, done: sum(cursor), of: sum(to) })
@@ -103,7 +88,7 @@ export function fromLog(deps: KindDeps, table: string, topic: string): RebuildKi
     }
   }
 
-  /** When the oldest kept record came that is still to be applied, and whether others were before it. */
+  /** When the oldest kept record to apply came, and whether records before it are gone. */
   const firstKept = async (task: RebuildTask, to: number[]) => {
     let isCut = false
     let atMs = 0
@@ -132,8 +117,8 @@ export function fromLog(deps: KindDeps, table: string, topic: string): RebuildKi
   }
 
   /**
-   * Other processes apply batches meanwhile. What they write to the old table is mirrored to the new one from before
-   * the last pass on, so that no read misses a row. A call that was folded with a row of the old table is folded again.
+   * Other processes apply batches meanwhile. From before the last pass on, what they write to the old table is mirrored
+   * to the new one, so that no read misses a row. A call that was merged with a row of the old table is merged again.
    */
   const finishBesideOthers = async (task: RebuildTask, exchange: () => Promise<void>): Promise<void> => {
     task.unthrottle()
@@ -157,7 +142,7 @@ export function fromLog(deps: KindDeps, table: string, topic: string): RebuildKi
       const { isCut, at } = await firstKept(task, await ends())
       if (isCut) {
         task.note(`the log holds nothing from before ${at}: older rows are taken over from the old table`)
-        await takeOver(task)
+        await copyOldRows(task)
       }
       for (let pass = 0; pass < passes; pass++) {
         const to = await appliedEnds(task)
@@ -165,13 +150,13 @@ export function fromLog(deps: KindDeps, table: string, topic: string): RebuildKi
         if (sum(await ends()) - sum(to) < fewRecords) break
         task.raiseRate()
       }
-      // Counted in this order the new one has at least what the old one had.
+      // Counted in this order, the new table has at least what the old one had.
       const before = await countOf('callhouse')
       await applyUpTo(task, await appliedEnds(task))
       const now = await countOf(shadowDatabase)
       if (now < before) {
         task.note(`the log lacks ${before - now} rows of the old table: they are taken over`)
-        await takeOver(task)
+        await copyOldRows(task)
       }
       if (refused > 0) task.note(`${refused} rows were refused as before; see callhouse deadletters list`)
     },
@@ -180,7 +165,7 @@ export function fromLog(deps: KindDeps, table: string, topic: string): RebuildKi
         ? finishBesideOthers(task, exchange)
         : worker.exclusive(async () => {
             task.unthrottle()
-            // What the tables in use have not got yet is applied to the new ones afterwards.
+            // What is not in the tables in use yet is applied to the new ones afterwards.
             await applyUpTo(task, await ends())
             await exchange()
           }),

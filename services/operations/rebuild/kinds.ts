@@ -1,4 +1,4 @@
-// The three ways of making a table anew: from the log, from the calls, and by counting or deriving again.
+// The three kinds of rebuild: from the log, from the calls, and by recomputing dirty buckets.
 import type { Position } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
 import { createCallMaterializer } from '../../worker/calls/merge-fragments.ts'
@@ -13,7 +13,7 @@ import { createShadowTables, shadowDatabaseOf } from './shadow-tables.ts'
 
 const hourUs = 3_600_000_000
 const aside = { background: true }
-/** No log has so many partitions: marks of a rebuild are its own. */
+/** Partition of a rebuild's own dirty buckets: no log has so many. */
 const ownPartition = 2 ** 32 - 1
 
 async function eachWindow(
@@ -54,47 +54,47 @@ function fromCalls({ store, server }: KindDeps, table: string, select: string): 
   }
 }
 
-const leafTables = ['payload_leaves', 'payload_chunks']
+const fieldIndexTables = ['payload_leaves', 'payload_chunks']
 const rollupTables: Record<string, string[]> = {
   call_counts: ['call_counts', 'call_counts_hourly'],
   call_stats: ['call_stats'],
-  payload_leaves: leafTables,
+  payload_leaves: fieldIndexTables,
 }
 
-/** Leaves that another process wrote before the exchange, and their note after it. */
-const straddlingLeaves = (shadowDatabase: string, sinceUs: number) => ({
+/** Copies field values that another process wrote before the exchange and noted as indexed after it. */
+const straddlingFieldValues = (shadowDatabase: string, sinceUs: number) => ({
   name: 'rebuild.straddling-leaves',
   sql: `INSERT INTO callhouse.payload_leaves SELECT * FROM ${shadowDatabase}.payload_leaves
     WHERE chunk IN (SELECT chunk FROM callhouse.payload_chunks WHERE chunk >= {since:UInt64})
       AND chunk NOT IN (SELECT chunk FROM callhouse.payload_leaves WHERE chunk >= {since:UInt64})`,
   params: { since: sinceUs },
 })
-/** Numbers of groups are the time at which they were written, in us; clocks of processes differ. */
+/** A group's number is the time at which it was written, in us; clocks of processes differ by less than this. */
 const straddlingUs = 600_000_000
 
 function fromMarks({ store, log, worker, server }: KindDeps, name: string): RebuildKind {
   const plan = { tables: rollupTables[name] as string[], helpers: ['call_marks'] }
   const shadow = createShadowTables(store, plan, server)
-  const isLeaves = name === 'payload_leaves'
-  const keeper = isLeaves ? worker.fieldIndexRollups : worker.rollups
+  const isFieldIndex = name === 'payload_leaves'
+  const rollups = isFieldIndex ? worker.fieldIndexRollups : worker.rollups
   const marker = createCallMaterializer(shadow.store)
   let covered = new Map<number, number>()
 
   const recompute = async (
     task: RebuildTask,
-    due: { partition: number; covered: number; upto: number }[],
+    due: { partition: number; covered: number; upTo: number }[],
     through: Store = shadow.store,
   ): Promise<void> => {
-    const leaves = isLeaves ? createFieldIndex({ store: through }) : undefined
-    const rollup = (leaves?.rollup ?? rollupTable.find((one) => one.name === name)) as Rollup
+    const fieldIndex = isFieldIndex ? createFieldIndex({ store: through }) : undefined
+    const rollup = (fieldIndex?.rollup ?? rollupTable.find((one) => one.name === name)) as Rollup
     const range = {
       partitions: due.map(({ partition }) => partition),
       covered: due.map((one) => one.covered),
-      upto: due.map(({ upto }) => upto),
-      least: Math.min(...due.map((one) => one.covered)),
+      upTo: due.map(({ upTo }) => upTo),
+      minCovered: Math.min(...due.map((one) => one.covered)),
       revision: Date.now() * 1_000,
     }
-    const stop = () => leaves?.stop()
+    const stop = () => fieldIndex?.stop()
     task.signal.addEventListener('abort', stop)
     try {
       for (const file of rollup.statements) await through.command(statement(file, range), aside)
@@ -104,16 +104,16 @@ function fromMarks({ store, log, worker, server }: KindDeps, name: string): Rebu
     }
   }
 
-  /** What was marked since the rebuild began, also by batches that are not committed yet. */
+  /** Recomputes what became dirty since the rebuild began, also by batches that are not committed yet. */
   const catchUp = async (task: RebuildTask, through?: Store): Promise<void> => {
     const committed: Position[] = await log.committed('calls')
     const due = committed.map(({ partition, offset }) => ({
       partition,
       covered: covered.get(partition) ?? -1,
-      upto: offset,
+      upTo: offset,
     }))
     if (due.length > 0) await recompute(task, due, through)
-    covered = new Map(due.map(({ partition, upto }) => [partition, upto]))
+    covered = new Map(due.map(({ partition, upTo }) => [partition, upTo]))
   }
 
   return {
@@ -124,15 +124,15 @@ function fromMarks({ store, log, worker, server }: KindDeps, name: string): Rebu
     },
     async fill(task) {
       await eachWindow(store, task, async ({ fromUs, beforeExclusiveUs }) => {
-        // Hours since 1970 as positions: they grow, and are the same when a portion is done again.
+        // Hours since 1970 as positions: they grow, and are the same when a batch is repeated.
         const position = Math.max(1, fromUs / hourUs)
         await marker.markRangeDirty({ partition: ownPartition, offset: position }, { fromUs, beforeExclusiveUs })
-        await recompute(task, [{ partition: ownPartition, covered: position - 1, upto: position }])
+        await recompute(task, [{ partition: ownPartition, covered: position - 1, upTo: position }])
       })
       await catchUp(task)
     },
     finish: (task, exchange) =>
-      keeper.exclusive(async () => {
+      rollups.exclusive(async () => {
         await catchUp(task)
         const before = covered
         await exchange(aside)
@@ -140,7 +140,7 @@ function fromMarks({ store, log, worker, server }: KindDeps, name: string): Rebu
         // Another process may have counted into the old table since.
         await shadow.awaitOlderInserts(task.signal)
         const since = Date.now() * 1_000 - straddlingUs
-        if (isLeaves) await store.command(straddlingLeaves(shadowDatabaseOf(server), since), aside)
+        if (isFieldIndex) await store.command(straddlingFieldValues(shadowDatabaseOf(server), since), aside)
         covered = before
         await catchUp(task, store)
       }),
@@ -148,7 +148,7 @@ function fromMarks({ store, log, worker, server }: KindDeps, name: string): Rebu
   }
 }
 
-/** How a table is made anew; throws when it is not. */
+/** The kind of rebuild of a table. @throws Error when it cannot be rebuilt */
 export function kindOf(deps: KindDeps, table: string, origin: Lineage): RebuildKind {
   if (origin?.from === 'log') return fromLog(deps, table, origin.topic)
   if (origin?.from === 'calls') return fromCalls(deps, table, origin.select)

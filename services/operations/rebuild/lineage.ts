@@ -1,8 +1,8 @@
-// Where the rows of each table come from: a topic of the log, the calls, or what was marked for counting.
+// Lineage of each table: whether its rows come from a topic of the log, from the calls, or from dirty buckets.
 
 import type { Query, Store } from '../../core/store/store.ts'
 import { topics } from '../../events/registry.ts'
-import type { TimeRange } from '../../worker/split/months.ts'
+import type { TimeRange } from '../../worker/time-range.ts'
 
 export type Lineage = { from: 'log'; topic: string } | { from: 'calls'; select: string } | { from: 'marks' } | null
 
@@ -10,8 +10,8 @@ export type Lineage = { from: 'log'; topic: string } | { from: 'calls'; select: 
 export type View = { name: string; target: string; source: string; select: string }
 
 /**
- * The views say which table is filled from where.
- * @param database name of the installation's database; the views are told in the program's names
+ * Reads the lineage of all tables from the views that fill them.
+ * @param database name of the installation's database; the views are returned in the program's names
  */
 export async function readLineage(
   store: Pick<Store, 'rows'>,

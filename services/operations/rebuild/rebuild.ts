@@ -1,4 +1,4 @@
-// Makes a table anew beside the old one and exchanges the two; applies kept records again. One such task at a time.
+// Rebuilds a table beside the old one and exchanges the two; replays kept records. One such task at a time.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Position } from '../../core/log/log.ts'
 import { formatPositions } from '../../core/log/positions.ts'
@@ -11,7 +11,7 @@ import type { RebuildState, StateKeeper } from './state.ts'
 export type RebuildStatus = {
   task: string
   phase: 'working' | 'exchanging' | 'done' | 'stopped' | 'failed'
-  /** How much of what there was at the beginning of the current step, from 0 to 1. */
+  /** Share of the current step's work at its beginning that is done, from 0 to 1. */
   progress: number
   /** Rows that were applied, copied or counted. */
   rows: number
@@ -25,16 +25,16 @@ export type RebuildStatus = {
 }
 
 export type Rebuilds = {
-  /** Begins with a table, or goes on where the last process was killed; rejects when it is not possible. */
+  /** Begins to rebuild a table, or resumes where the last process was killed; rejects when that is not possible. */
   rebuild(table: string, rowsPerSecond?: number): Promise<RebuildStatus>
-  /** Begins to apply the kept records from these positions on once more. */
+  /** Begins to reapply the kept records from these positions on. */
   replay(from: Position[], rowsPerSecond?: number): RebuildStatus
   /** The current task or the last one. */
   status(): RebuildStatus | null
-  /** The table whose rebuild was begun and neither ended nor runs. */
+  /** The table whose rebuild was begun, has not ended and is not running. */
   unfinished(): Promise<string | null>
   tables(): Promise<string[]>
-  /** Gives an unfinished rebuild up: the old table stays. */
+  /** Cancels an unfinished rebuild and keeps the old table. */
   abandon(): Promise<string>
   stop(): Promise<void>
 }
@@ -80,7 +80,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
     return status
   }
 
-  /** Rests so long that the rate is kept and at least half of the time is left to others. */
+  /** Pauses to keep the rate and to leave at least half of the time to others. */
   const pacer = (status: RebuildStatus, rowsPerSecond: number) => {
     const beganMs = performance.now()
     const before = status.rows
@@ -123,7 +123,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
     return task
   }
 
-  /** The new tables take about as much as the old ones. */
+  /** The new tables take about as much space as the old ones. @throws Error when that is not free */
   async function checkSpace(of: readonly string[]): Promise<void> {
     const [row] = await store.rows<{ free: number; needed: number }>({
       name: 'rebuild.space',
@@ -141,7 +141,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
       )
   }
 
-  /** Ends what an earlier process began to exchange; makes the tables when there are none. */
+  /** Detects an exchange that an earlier process finished; creates the tables when there are none. */
   async function prepare(kind: RebuildKind, state: RebuildState): Promise<'filled' | 'to fill'> {
     const { shadow } = kind
     if (state.made) {

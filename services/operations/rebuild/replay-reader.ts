@@ -1,4 +1,4 @@
-// Rows of the log that are read back, in portions that can be applied at once.
+// Reads kept records back from the log, in batches that can be applied at once.
 import type { StoredRecord } from '../../core/log/segments/read.ts'
 import { lookupRows } from '../../worker/calls/merge-fragments.ts'
 import { rowsOfRecord, type SegmentRow } from '../../worker/split/segment-rows.ts'
@@ -8,29 +8,29 @@ export type ReplayBatch = { rows: SegmentRow[]; lastOffset: number; oldestMs: nu
 const batchBytes = 8 * 2 ** 20
 const batchRows = 20_000
 
-/** Whole records, in order; of calls so few rows that other start times are looked up for each portion. */
+/** Whole records in order; few enough rows of calls that other start times are looked up for each batch. */
 export async function* replayBatches(
   topic: string,
   partition: number,
   records: AsyncIterable<StoredRecord>,
 ): AsyncGenerator<ReplayBatch> {
-  const most = topic === 'calls' ? lookupRows : batchRows
-  let portion: ReplayBatch | undefined
+  const maxRows = topic === 'calls' ? lookupRows : batchRows
+  let batch: ReplayBatch | undefined
   let bytes = 0
   for await (const record of records) {
     const { offset, rowCount } = record.header
-    if (portion && (portion.rows.length + rowCount > most || bytes + record.rows.length > batchBytes)) {
-      yield portion
-      portion = undefined
+    if (batch && (batch.rows.length + rowCount > maxRows || bytes + record.rows.length > batchBytes)) {
+      yield batch
+      batch = undefined
     }
-    if (!portion) {
-      portion = { rows: [], firstOffset: offset, lastOffset: offset, oldestMs: record.appendedMs }
+    if (!batch) {
+      batch = { rows: [], firstOffset: offset, lastOffset: offset, oldestMs: record.appendedMs }
       bytes = 0
     }
     // one by one: a record may hold more rows than a call may have arguments
-    for (const row of rowsOfRecord(record, partition)) portion.rows.push(row)
+    for (const row of rowsOfRecord(record, partition)) batch.rows.push(row)
     bytes += record.rows.length
-    portion.lastOffset = offset
+    batch.lastOffset = offset
   }
-  if (portion) yield portion
+  if (batch) yield batch
 }

@@ -1,4 +1,4 @@
-// A second set of tables beside the ones in use: filled by the same statements, then exchanged with them.
+// Shadow tables: a second set beside the tables in use, filled by the same statements and then exchanged with them.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Topic } from '../../core/log/topic.ts'
 import { countingStatements } from '../../core/store/chdb/insert.ts'
@@ -15,43 +15,43 @@ export type SharedServer = {
 /** Holds the new tables until the exchange, and the old ones after it. */
 export const shadowDatabaseOf = (server?: SharedServer): string => `${server?.database ?? 'callhouse'}_rebuild`
 
-/** Holds, beside the new tables, what is kept of a rebuild over a kill. */
+/** Table beside the new ones that holds the state of a rebuild over a kill. */
 export const stateTable = 'state'
 
 export const onCluster = (server?: SharedServer): string =>
   server?.cluster === undefined ? '' : ` ON CLUSTER ${server.cluster}`
 
 export type ShadowPlan = {
-  /** Tables that are made anew. */
+  /** Tables to rebuild. */
   tables: string[]
-  /** Tables that the statements need for themselves meanwhile. */
+  /** Further tables that the statements write meanwhile. */
   helpers?: string[]
-  /** The same, but for a server, where each process has its own of them anyway. */
+  /** The same, but not on a server, where each process has its own scratch tables anyway. */
   scratch?: string[]
-  /** Tables whose rows are not wanted. */
+  /** Tables whose rows are discarded. */
   sinks?: string[]
-  /** Rows of this topic go into the shadow alone. */
+  /** Rows of this topic go into the shadow tables alone. */
   topic?: Topic
 }
 
 export type ShadowTables = {
   tables: readonly string[]
-  /** The store with the shadow's tables in place of those in use. */
+  /** The store with the shadow tables in place of those in use. */
   store: Store
-  /** Makes the tables, empty, in place of those of an earlier shadow; returns the identities of the new tables. */
+  /** Creates the tables, empty, in place of earlier shadow tables; returns their identities. */
   create(views: readonly View[]): Promise<Record<string, string>>
-  /** Copies what arrives in a table in use to the shadow's from now on. */
+  /** Copies rows that arrive in a table in use to its shadow table from now on. */
   mirror(table: string): Promise<void>
   /**
-   * Resolves when no insert of any process is under way that began before: such a one knows nothing of a mirror or an
-   * exchange that was made meanwhile. At once where only this process inserts, in order.
+   * Resolves once inserts of any process that began before have ended: they know nothing of a mirror or an exchange that
+   * was made meanwhile. At once where only this process inserts, in order.
    */
   awaitOlderInserts(signal: AbortSignal): Promise<void>
   /** Which of the tables made by `create` are in use by now. */
   inUse(made: Record<string, string>): Promise<string[]>
   /** Whether the tables in use still have the columns, order and settings of those that were made. */
   changed(): Promise<string[]>
-  /** The shadow's tables are those in use from now on, and the other way round. */
+  /** Exchanges the shadow tables with those in use. */
   exchange(options?: { background: boolean }): Promise<void>
   drop(): Promise<void>
 }

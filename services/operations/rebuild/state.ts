@@ -1,4 +1,4 @@
-// What is kept of an unfinished rebuild, and which process works at it: a file of the data folder, or a table of a server.
+// State of an unfinished rebuild and which process works at it: a file of the data folder, or a table of a server.
 import { randomUUID } from 'node:crypto'
 import { readFileSync, rmSync } from 'node:fs'
 import { mkdir, open, rename } from 'node:fs/promises'
@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from '../../core/store/store.ts'
 import { onCluster, type SharedServer, shadowDatabaseOf, stateTable } from './shadow-tables.ts'
 
-/** What is kept over a kill. */
+/** The state that survives a kill. */
 export type RebuildState = {
   table: string
   /** Id of the log's calls, when it was begun: positions of another log mean other records. */
@@ -60,9 +60,9 @@ export function createStateFile(path: string): StateKeeper {
   }
 }
 
-/** Of a process: its work goes on, it has ended, another one found it silent for too long. */
+/** Signs of a process: it works, it has ended, another process found it silent for too long. */
 const signs = { ended: 0, works: 1, buried: 2 } as const
-/** How often the process that works says so, and how long it may be silent. */
+/** Interval of signs of life, and how long a process may be silent. */
 const beatMs = 2_000
 const goneMs = 10_000
 const aside = { background: true }

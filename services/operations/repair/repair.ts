@@ -1,15 +1,16 @@
-// Rebuilds what broken parts held: from the log, from the calls that are still there, or by counting again.
+// Repairs what broken parts held: from the log, from the calls that are still stored, or by recomputing.
+import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { StoredRecord } from '../../core/log/segments/read.ts'
 import type { Store } from '../../core/store/store.ts'
-import type { Worker } from '../../worker/run.ts'
-import { monthRange, type TimeRange, timeUsOf } from '../../worker/split/months.ts'
-import { rowsOfRecord, type SegmentRow } from '../../worker/split/segment-rows.ts'
+import type { Applier } from '../../worker/apply-batch.ts'
+import { rowsOfRecord, type SegmentRow, timeUsOf } from '../../worker/split/segment-rows.ts'
+import { monthRange, type TimeRange } from '../../worker/time-range.ts'
 import { copyOfCalls, readLineage } from '../rebuild/lineage.ts'
 
 /** A part that the engine set aside. */
 type BrokenPart = { table: string; name: string; partition: string }
 
-/** What was done about some parts of one source. */
+/** What was done about some parts with one lineage. */
 type RepairReport = {
   tables: string[]
   /** Rows of the log that were applied again. */
@@ -22,31 +23,31 @@ type RepairReport = {
 export type Repair = {
   /** Looks for broken parts and rebuilds what is new. */
   run(): Promise<void>
-  /** Why something is still missing; undefined when nothing is known to be. */
+  /** What is still missing and why; undefined when nothing is known to be. */
   reason(): string | undefined
   stop(): Promise<void>
 }
 
 export type RepairDeps = {
   store: Pick<Store, 'rows' | 'command'>
-  worker: Pick<Worker, 'reapply' | 'recount' | 'deduplicateAll'>
+  applier: Pick<Applier, 'reapply' | 'recount' | 'deduplicateAll'>
   /** Records of a topic that the log still holds, up to its end at the moment of the call. */
   records(topic: string): AsyncIterable<StoredRecord>
   onRepaired(report: RepairReport): void
-  /** Nothing holds the rows of this table a second time. */
+  /** No other table or log holds the rows of this table. */
   onUnknown(part: BrokenPart): void
 }
 
-/** Rows that are applied at once. */
+/** Bytes of rows that are applied at once. */
 const batchBytes = 8 * 2 ** 20
 
 const dayUs = 86_400_000_000
 
 export function createRepair(deps: RepairDeps): Repair {
-  const { store, worker } = deps
+  const { store, applier } = deps
   /** Parts whose rows are not all in the log any more, or in no log at all; they stay, and are not tried again. */
   const hopeless = new Map<string, string>()
-  let running: Promise<void> = Promise.resolve()
+  const queue = createSerialQueue()
   let isStopped = false
 
   const broken = () =>
@@ -57,14 +58,14 @@ export function createRepair(deps: RepairDeps): Repair {
       params: {},
     })
 
-  /** Applies the rows of the log again that may have lain in the ranges; tells when the oldest record came. */
+  /** Reapplies the rows of the log that may lie in the ranges; returns when the oldest record came. */
   async function fromLog(topic: string, ranges: TimeRange[]): Promise<{ rows: number; oldestMs: number | null }> {
     let waiting: SegmentRow[] = []
     let bytes = 0
     let rows = 0
     let oldestMs: number | null = null
     const apply = async () => {
-      if (waiting.length > 0) await worker.reapply(topic, waiting)
+      if (waiting.length > 0) await applier.reapply(topic, waiting)
       rows += waiting.length
       waiting = []
       bytes = 0
@@ -106,8 +107,8 @@ export function createRepair(deps: RepairDeps): Repair {
       params: { name },
     })
 
-  /** Without the note of what has leaves they are derived again. */
-  const forgetLeaves = (partition: string): Promise<void> =>
+  /** Makes the field index of a month due again, by dropping the note of what is indexed. */
+  const forgetIndexed = (partition: string): Promise<void> =>
     store.command({
       name: 'repair.leaves',
       sql: 'ALTER TABLE callhouse.payload_chunks DROP PARTITION ID {partition:String}',
@@ -116,7 +117,7 @@ export function createRepair(deps: RepairDeps): Repair {
 
   const keyOf = ({ table, name }: BrokenPart): string => `${table}/${name}`
 
-  async function settle(parts: BrokenPart[], work: () => Promise<Omit<RepairReport, 'tables' | 'tookMs'>>) {
+  async function finish(parts: BrokenPart[], work: () => Promise<Omit<RepairReport, 'tables' | 'tookMs'>>) {
     const beganMs = Date.now()
     const done = await work()
     if (isStopped) return
@@ -138,26 +139,26 @@ export function createRepair(deps: RepairDeps): Repair {
     for (const [topic, lost] of byTopic) {
       if (topic === undefined) continue
       const ranges = lost.map(({ partition }) => monthRange(partition))
-      await settle(lost, async () => {
+      await finish(lost, async () => {
         const { rows, oldestMs } = await fromLog(topic, ranges)
-        // A row that had moved to another start time is hidden again.
-        if (topic === 'calls' && rows > 0) await worker.deduplicateAll()
+        // A row that was superseded by another start time is hidden again.
+        if (topic === 'calls' && rows > 0) await applier.deduplicateAll()
         return { rows, missingBefore: missingBefore(oldestMs, ranges) }
       })
     }
-    // Copies and counters follow from the calls, which are whole by now.
+    // Copies and rollups follow from the calls, which are whole by now.
     for (const part of byTopic.get(undefined) ?? []) {
       const origin = originOf(part.table)
       const range = monthRange(part.partition)
       if (origin?.from === 'calls')
-        await settle([part], async () => {
+        await finish([part], async () => {
           await store.command(copyOfCalls(`callhouse.${part.table}`, origin.select, range))
           return { rows: 0, missingBefore: null }
         })
       else if (origin?.from === 'marks')
-        await settle([part], async () => {
-          if (part.table === 'payload_leaves') await forgetLeaves(part.partition)
-          await worker.recount(range)
+        await finish([part], async () => {
+          if (part.table === 'payload_leaves') await forgetIndexed(part.partition)
+          await applier.recount(range)
           return { rows: 0, missingBefore: null }
         })
       else {
@@ -168,15 +169,11 @@ export function createRepair(deps: RepairDeps): Repair {
   }
 
   return {
-    run() {
-      const next = running.then(() => (isStopped ? undefined : repair()))
-      running = next.catch(() => undefined)
-      return next
-    },
+    run: () => queue.run(async () => (isStopped ? undefined : repair())),
     reason: () => [...hopeless.values()][0],
     async stop() {
       isStopped = true
-      await running
+      await queue.idle()
     },
   }
 }

@@ -1,4 +1,4 @@
-// The files of an export: compressed lines per topic, and the manifest that counts them and knows their digests.
+// The archive of an export: files of compressed lines per topic, and a manifest with their counts and digests.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'

@@ -1,4 +1,4 @@
-// Rows that the store refused, as files of an export: in another installation they are dead letters again.
+// Dead letters as files of an archive: an import makes dead letters of them again.
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { z } from 'zod'

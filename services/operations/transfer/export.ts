@@ -1,4 +1,4 @@
-// Writes what the tables hold as lines of the log's topics, so that an import appends them again and every answer is the same.
+// Exports the tables as rows of the log's topics, so that an import appends them and every answer is the same.
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, open, readdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

@@ -1,4 +1,4 @@
-// Appends the lines of an export to the log again, once all of it is checked; the tables follow as from any other write.
+// Imports an export: checks all of it, then appends its rows to the log; the tables follow as from any other write.
 import { createReadStream } from 'node:fs'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -53,6 +53,18 @@ type Pending = {
   clock: bigint
   key: string
   projects: Map<string, number>
+}
+
+function addRow(
+  pending: Pending,
+  { row, project, clock, isPatch }: { row: Buffer; project: string; clock: bigint; isPatch: boolean },
+): void {
+  const bytes = row.length + 1
+  pending.lines.push(row)
+  pending.bytes += bytes
+  pending.projects.set(project, (pending.projects.get(project) ?? 0) + bytes)
+  if (isPatch) pending.patches++
+  if (clock > pending.clock) pending.clock = clock
 }
 
 const stateOf = async (path: string): Promise<{ sha256: string; done: string[] } | null> =>
@@ -145,33 +157,31 @@ export async function importFrom(deps: ImportDeps, folder: string, task: Task): 
   async function importFile({ path, topic, contents }: ArchiveFile): Promise<void> {
     const byKey = new Map<string, Pending>()
     const partitions = log.partitions(topic)
+    const flushAll = async (): Promise<void> => {
+      for (const pending of byKey.values()) await flush(topic, pending)
+      byKey.clear()
+    }
+    /** The record that takes a row of a key: a new one when the last one is full. */
+    const recordFor = async (key: string, rowBytes: number): Promise<Pending> => {
+      const pending = byKey.get(key)
+      if (pending && pending.bytes + rowBytes <= fullBytes && pending.lines.length < recordRows) return pending
+      if (pending) await flush(topic, pending)
+      // Each project has a pending record: many of them together are not kept waiting.
+      else if (byKey.size >= Math.max(64, partitions)) await flushAll()
+      const begun: Pending = { lines: [], bytes: 0, patches: 0, clock: 0n, key, projects: new Map() }
+      byKey.set(key, begun)
+      return begun
+    }
     for await (const line of readLines(join(folder, path))) {
       signal.throwIfAborted()
       const { project, id, clock } = headOf(line)
       // Everything about one call goes to one partition.
       const key = topic === 'calls' ? String(partitionOf(project, id, partitions)) : project
       const row = contents === 'blobs' ? await upload(line, project) : line
-      let pending = byKey.get(key)
-      const isFull = pending && (pending.bytes + row.length > fullBytes || pending.lines.length >= recordRows)
-      // Each project has a pending record: many of them together are not kept waiting.
-      const isWide = !pending && byKey.size >= Math.max(64, partitions)
-      if (pending && isFull) {
-        await flush(topic, pending)
-        pending = undefined
-      }
-      if (isWide) {
-        for (const other of byKey.values()) await flush(topic, other)
-        byKey.clear()
-      }
-      pending ??= { lines: [], bytes: 0, patches: 0, clock: 0n, key, projects: new Map() }
-      byKey.set(key, pending)
-      pending.lines.push(row)
-      pending.bytes += row.length + 1
-      pending.projects.set(project, (pending.projects.get(project) ?? 0) + row.length + 1)
-      if (topic === 'calls' && !line.subarray(0, complete.length).equals(complete)) pending.patches++
-      if (clock > pending.clock) pending.clock = clock
+      const isPatch = topic === 'calls' && !line.subarray(0, complete.length).equals(complete)
+      addRow(await recordFor(key, row.length), { row, project, clock, isPatch })
     }
-    for (const pending of byKey.values()) await flush(topic, pending)
+    await flushAll()
   }
 
   for (const file of manifest.files) {

@@ -1,4 +1,4 @@
-// Reads a table page by page along its key and gives the lines of its rows, a few megabytes at a time.
+// Reads a table page by page along its key, as lines of its rows of a few megabytes at a time.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Query, Store } from '../../core/store/store.ts'
 import type { Source } from './exported-tables.ts'
@@ -20,7 +20,7 @@ export type Chunk = { lines: Buffer; rows: number; withoutPayload: number }
 const columnsOf = (source: Source) => [{ column: 'project_id', read: 'project_id', type: 'String' }, ...source.keys]
 
 /** Keys beyond a key, or up to it, in the order of the columns; written out, so that the engine's index is used. */
-function bound(source: Source, key: Key, side: 'after' | 'from' | 'upto', name: string): Condition {
+function bound(source: Source, key: Key, side: 'after' | 'from' | 'upTo', name: string): Condition {
   const columns = columnsOf(source)
   const params: Record<string, unknown> = {}
   const build = (index: number): string => {
@@ -28,7 +28,7 @@ function bound(source: Source, key: Key, side: 'after' | 'from' | 'upto', name: 
     const parameter = `{${name}${index}:${type}}`
     const value = rest.bound?.(parameter) ?? parameter
     params[`${name}${index}`] = key[index]
-    const strict = side === 'upto' ? '<' : '>'
+    const strict = side === 'upTo' ? '<' : '>'
     if (index === columns.length - 1) return `${column} ${side === 'after' ? '>' : `${strict}=`} ${value}`
     return `(${column} ${strict} ${value} OR (${column} = ${value} AND ${build(index + 1)}))`
   }
@@ -113,7 +113,7 @@ export function createPages(store: Pick<Store, 'rows' | 'bytes'>, project: strin
             if (bytes > chunkBytes && end > at) break
           }
           const [first, final] = [found[at]?.key as Key, found[end - 1]?.key as Key]
-          const range = both(scope, bound(source, first, 'from', 'a'), bound(source, final, 'upto', 'b'))
+          const range = both(scope, bound(source, first, 'from', 'a'), bound(source, final, 'upTo', 'b'))
           const projects = {
             sql: 'project_id >= {p:String} AND project_id <= {q:String}',
             params: { p: first[0], q: final[0] },

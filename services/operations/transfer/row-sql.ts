@@ -1,4 +1,4 @@
-// SQL that writes a stored row as the line of the log it came from: the columns of the topic in their order, defaults left out.
+// Row SQL: formats a stored row as the log's line for it, with the topic's columns in order and defaults left out.
 import type { ColumnKind, DeclaredTopic } from '../../events/declaration.ts'
 
 /** SQL expression of each column that a line holds, by the name of the column. */

@@ -1,4 +1,4 @@
-// Gives the tables to the log that is there: what counters cover is forgotten, as positions mean other records now.
+// Adopts tables for another log: rollups cover nothing any more, as positions now mean other records.
 import type { Log } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
 import { statement } from '../statements.ts'
@@ -14,17 +14,17 @@ import {
 
 const clear = (table: string) => ({ name: `adopt.${table}`, sql: `TRUNCATE TABLE callhouse.${table}`, params: {} })
 
-/** Readers take marks before the first position for covered; those at it are counted live until a recompute passes it. */
+/** Readers take dirty buckets before the first position as covered; those at it are counted live until a recompute. */
 const firstPosition = { position: 1 }
 
-/** The registration comes first: from then on processes with another log know that the tables are not theirs. */
+/** Registers a log before anything else: from then on processes with another log see that the tables are not theirs. */
 export async function register(store: Pick<Store, 'rows' | 'command'>, rows: readonly AppliedRow[], isReady: boolean) {
   await writeApplied(store, rows, isReady)
   const applied = await readApplied(store)
   for (const { topic, id } of rows) {
     const known = applied.get(topic)
     if (known === undefined || (known.ids.length === 1 && known.ids[0] === id)) continue
-    // Another log came at the same moment: whoever sees the other one after it has written gives way.
+    // Another log registered at the same moment: whoever sees the other one after its own write withdraws.
     await withdrawApplied(store, [...new Set(rows.map((row) => row.id))])
     throw otherLog(
       topic,
@@ -34,13 +34,14 @@ export async function register(store: Pick<Store, 'rows' | 'command'>, rows: rea
   }
 }
 
-/** Marks everything that is stored, so that counters, statistics and leaves are made again. Repeatable. */
+/** Marks every stored minute as dirty, so that counts, statistics and the field index are rebuilt. Repeatable. */
 export async function recountAll(store: Pick<Store, 'command'>): Promise<void> {
   for (const table of ['rollups', 'call_marks', 'call_unswept']) await store.command(clear(table))
-  for (const name of ['call-marks-all', 'payload-marks-all']) await store.command(statement(name, firstPosition))
+  for (const name of ['dirty-buckets-of-calls', 'dirty-buckets-of-payloads'])
+    await store.command(statement(name, firstPosition))
 }
 
-/** What is applied again is counted again: counters must not claim more than the tables are known to hold. */
+/** Lowers what rollups cover to what the tables are known to hold: the rest is applied, and counted, again. */
 export async function lowerCover(store: Pick<Store, 'rows' | 'command'>, applied: Applied): Promise<void> {
   const held = applied.get('calls')?.positions ?? new Map<number, number>()
   const rows = await store.rows<{ name: string; partition: number; position: number; revision: number }>({
@@ -56,14 +57,14 @@ export async function lowerCover(store: Pick<Store, 'rows' | 'command'>, applied
   if (lowered.every((row) => row.held === Number(row.position))) return
   await store.command(clear('rollups'))
   for (const [name, of] of Map.groupBy(lowered, (row) => row.name)) {
-    const [partitions, upto] = [of.map(({ partition }) => Number(partition)), of.map((row) => row.held)]
+    const [partitions, upTo] = [of.map(({ partition }) => Number(partition)), of.map((row) => row.held)]
     const revision = Math.max(...of.map((row) => Number(row.revision)))
-    await store.command(statement('rollups-cover', { name, partitions, upto, revision }))
+    await store.command(statement('rollups-cover', { name, partitions, upTo, revision }))
   }
 }
 
 /**
- * Takes the tables over for this log, whatever it is; everything that it holds is applied to them.
+ * Adopts the tables for this log, whatever it is; everything that the log holds is applied to them.
  * @throws LogMismatch when another log does the same at this moment
  */
 export async function adopt(log: Pick<Log, 'identity' | 'renew'>, store: Pick<Store, 'rows' | 'command'>) {

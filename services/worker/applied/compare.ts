@@ -1,4 +1,4 @@
-// Compares what the tables remember with the log that is there: the same one, a new one, another one, or a shorter one.
+// Compares what the tables remember with the current log: the same one, a new one, another one, or a shorter one.
 import type { Position, TopicIdentity } from '../../core/log/log.ts'
 import { formatPositions } from '../../core/log/positions.ts'
 import type { Applied, AppliedRow, MissingRange } from './table.ts'
@@ -21,7 +21,7 @@ export type Comparison = {
   mismatch?: LogMismatch
   /** What the tables do not remember yet. */
   fresh: AppliedRow[]
-  /** What is lost: the time is that of the oldest record that is kept. */
+  /** Records that are lost. */
   missing: Omit<MissingRange, 'beforeMs'>[]
 }
 
@@ -47,28 +47,67 @@ const shorter = (topic: string, partition: number, position: number, end: number
     `the log of ${nameOf(topic, partition)} ends at ${end}, and the tables hold what it held up to ${position}: ${choices}`,
   )
 
-export function compare({ identities, committed, applied, tables }: ComparedState): Comparison {
-  const fresh: AppliedRow[] = []
-  const missing: Comparison['missing'] = []
-  let mismatch: LogMismatch | undefined
+/** What the tables and the log say of one partition. */
+type Partition = {
+  topic: string
+  id: string
+  partition: number
+  /** Records that the log holds. */
+  first: number
+  end: number
+  /** Position that the tables remember, absent when they remember none. */
+  remembered: number | undefined
+  generation: number
+  /** Committed position, and what counters of tables that remember nothing cover. */
+  committed: number
+  covered: number
+  /** Tables of an older version remember nothing: what was committed is in them, unless they are plainly lost. */
+  isOlder: boolean
+}
+
+function* partitionsOf({ identities, committed, applied, tables }: ComparedState): Generator<Partition> {
   const isOlder = applied.size === 0 && !tables.areEmpty
-  const refuse = (error: LogMismatch): void => {
-    mismatch ??= error
-  }
   for (const { topic, id, kept } of identities) {
     const known = applied.get(topic)
-    if (known !== undefined && (known.ids.length !== 1 || known.ids[0] !== id)) refuse(otherLog(topic, known.ids, id))
     for (const { partition, first, end } of kept) {
-      const group = committed.find((one) => one.topic === topic && one.partition === partition)?.offset ?? 0
-      // Tables of an older version remember nothing: what was committed is in them, unless they are plainly lost.
-      const held = isOlder ? group : (known?.positions.get(partition) ?? 0)
-      const covered = isOlder && topic === 'calls' ? (tables.covered.get(partition) ?? 0) : 0
-      const claimed = Math.max(held, group, covered)
-      if (claimed > end) refuse(shorter(topic, partition, claimed, end))
-      if (held + 1 < first) missing.push({ topic, id, partition, first: held + 1, last: first - 1 })
-      if (held + 1 < first || !known?.positions.has(partition))
-        fresh.push({ topic, id, partition, generation: known?.generation ?? 1, offset: Math.max(held, first - 1) })
+      const group = committed.find((one) => one.topic === topic && one.partition === partition)
+      const covered = isOlder && topic === 'calls' ? tables.covered.get(partition) : undefined
+      yield {
+        ...{ topic, id, partition, first, end, isOlder, committed: group?.offset ?? 0, covered: covered ?? 0 },
+        ...{ remembered: known?.positions.get(partition), generation: known?.generation ?? 1 },
+      }
     }
   }
-  return mismatch ? { mismatch, fresh: [], missing: [] } : { fresh, missing }
+}
+
+/** Position that the tables hold of a partition. */
+const heldOf = ({ isOlder, committed, remembered }: Partition): number => (isOlder ? committed : (remembered ?? 0))
+
+function mismatchOf({ identities, applied }: ComparedState, partitions: readonly Partition[]): LogMismatch | undefined {
+  for (const { topic, id } of identities) {
+    const known = applied.get(topic)
+    if (known !== undefined && (known.ids.length !== 1 || known.ids[0] !== id)) return otherLog(topic, known.ids, id)
+    for (const one of partitions.filter((of) => of.topic === topic)) {
+      const claimed = Math.max(heldOf(one), one.committed, one.covered)
+      if (claimed > one.end) return shorter(topic, one.partition, claimed, one.end)
+    }
+  }
+  return undefined
+}
+
+export function compare(state: ComparedState): Comparison {
+  const partitions = [...partitionsOf(state)]
+  const mismatch = mismatchOf(state, partitions)
+  if (mismatch) return { mismatch, fresh: [], missing: [] }
+  const fresh: AppliedRow[] = []
+  const missing: Comparison['missing'] = []
+  for (const one of partitions) {
+    const { topic, id, partition, generation, first, remembered } = one
+    const held = heldOf(one)
+    const isMissing = held + 1 < first
+    if (isMissing) missing.push({ topic, id, partition, first: held + 1, last: first - 1 })
+    if (isMissing || remembered === undefined)
+      fresh.push({ topic, id, partition, generation, offset: Math.max(held, first - 1) })
+  }
+  return { fresh, missing }
 }

@@ -1,4 +1,4 @@
-// The start: the log and the tables are brought together, or it is refused with the choices that an operator has.
+// Matches the log with the tables at the start, or refuses it with the choices that an operator has.
 import type { Log, Position } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
 import { adopt, lowerCover, recountAll, register } from './adopt.ts'
@@ -45,7 +45,7 @@ const committedOf = async (log: Pick<Log, 'committed' | 'topics'>): Promise<Posi
 
 async function compared(deps: MatchDeps) {
   const { log, store } = deps
-  // In this order, as other processes go on meanwhile: what is read later may only be further.
+  // In this order, as other processes continue meanwhile: what is read later may only be further.
   const applied = await readApplied(store)
   const tables = applied.size === 0 ? await tablesOf(deps) : { areEmpty: false, covered: new Map() }
   const committed = await committedOf(log)
@@ -53,8 +53,8 @@ async function compared(deps: MatchDeps) {
   return { applied, identities, ...compare({ identities, committed, applied, tables }) }
 }
 
-/** What a process that applies the log writes down before anything else. */
-async function writeDown(deps: MatchDeps, found: Awaited<ReturnType<typeof compared>>): Promise<void> {
+/** Records what the comparison found, before anything is applied. */
+async function recordComparison(deps: MatchDeps, found: Awaited<ReturnType<typeof compared>>): Promise<void> {
   const { store, acceptedMs, adopts, onNote } = deps
   const { fresh, missing, identities } = found
   const ranges = []
@@ -102,7 +102,7 @@ export async function matchLog(deps: MatchDeps): Promise<Matched> {
     onNote({ was: found.mismatch.message }, 'the tables were given to this log')
   } else {
     if (isUnready) await recountAll(store)
-    await writeDown(deps, found)
+    await recordComparison(deps, found)
     if (isUnready) await writeApplied(store, rowsOf(found.applied))
   }
   const applied = await readApplied(store)

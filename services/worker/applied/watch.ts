@@ -1,5 +1,6 @@
-// While a process runs: writes down now and then what is applied, and notices when tables or log are not its own any more.
+// Records applied positions while a process runs, and notices when the tables or the log are not its own any more.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Log, Position, TopicIdentity } from '../../core/log/log.ts'
 import type { Progress } from '../../core/log/progress.ts'
 import { type Store, StoreError } from '../../core/store/store.ts'
@@ -7,14 +8,14 @@ import { LogMismatch, otherLog } from './compare.ts'
 import { positionsOf } from './match.ts'
 import { type Applied, type AppliedRow, missingText, readApplied, writeApplied, writeMissing } from './table.ts'
 
-/** Applied positions are written so often while batches come: what a kill leaves unwritten is applied again. */
+/** Interval of writing applied positions while batches come; what a kill leaves unwritten is applied again. */
 const writeMs = 1_000
-/** How often tables and log that others can change are looked at. */
+/** Interval of checks of tables and a log that others can change, */
 const checkMs = 5_000
-/** And while readers wait for what the tables hold. */
+/** and the same while readers wait for what the tables hold. */
 const checkSoonMs = 500
 
-/** A second look before tables count as lost. */
+/** Time to the second check before tables count as lost. */
 const againMs = 500
 
 /** Of the engine: there is no such table, no such database. */
@@ -24,11 +25,11 @@ export type AppliedWatch = {
   /** Everything up to the position is in the tables. */
   applied(position: Position): void
   /**
-   * Looks whether the tables are still those of the log; resolves when they do not answer.
+   * Checks that the tables are still those of the log; resolves when they do not answer.
    * @throws LogMismatch when they are not; `failed` rejects too
    */
   verify(): Promise<void>
-  /** What neither tables nor log hold, as far as is known; for everyone to read. */
+  /** Known missing records, as a public message. */
   missing(): string | undefined
   /** Rejects with a LogMismatch, and the process must end; never resolves. */
   failed: Promise<never>
@@ -61,7 +62,7 @@ export async function watchApplied(deps: {
   let waiting = new Map<string, Position>()
   const written = new Map<string, number>()
   let timer: NodeJS.Timeout | undefined
-  let running: Promise<void> = Promise.resolve()
+  const queue = createSerialQueue()
   let mismatch: LogMismatch | undefined
   let isStopped = false
   let isSilent = false
@@ -176,16 +177,12 @@ export async function watchApplied(deps: {
     log.remembered([...positions.values()])
   }
 
-  const inOrder = (step: () => Promise<unknown>): Promise<void> => {
-    const done = running.then(step).then(() => undefined)
-    running = done.catch(() => undefined)
-    return done
-  }
   const schedule = (): void => {
     if (timer || isStopped) return
     timer = setTimeout(() => {
       timer = undefined
-      inOrder(write)
+      queue
+        .run(write)
         .catch((error: unknown) => void (mismatch ?? deps.onError(error as Error)))
         .finally(() => waiting.size > 0 && schedule())
     }, writeMs)
@@ -195,7 +192,7 @@ export async function watchApplied(deps: {
   const lookLater = (): void => {
     if (!looks || isStopped || mismatch) return
     looking = setTimeout(
-      () => void inOrder(() => answered(lookAtBoth)).then(lookLater, () => undefined),
+      () => void queue.run(() => answered(lookAtBoth)).then(lookLater, () => undefined),
       progress.isHeldBack() ? checkSoonMs : checkMs,
     )
     looking.unref()
@@ -203,7 +200,7 @@ export async function watchApplied(deps: {
   lookLater()
   if (looks)
     log.onJoined?.(() => {
-      if (!isStopped && !mismatch) void inOrder(() => answered(lookAtBoth)).catch(() => undefined)
+      if (!isStopped && !mismatch) void queue.run(() => answered(lookAtBoth)).catch(() => undefined)
     })
 
   return {
@@ -215,14 +212,14 @@ export async function watchApplied(deps: {
       schedule()
     },
     // What nobody else can reach stays as it is.
-    verify: () => (looks ? inOrder(() => answered(lookAtTables)) : Promise.resolve()),
+    verify: async () => void (looks && (await queue.run(() => answered(lookAtTables)))),
     missing: () => missing,
     failed: failed.promise,
     async stop() {
       isStopped = true
       clearTimeout(looking)
       clearTimeout(timer)
-      await inOrder(write).catch((error: unknown) => void (mismatch ?? deps.onError(error as Error)))
+      await queue.run(write).catch((error: unknown) => void (mismatch ?? deps.onError(error as Error)))
     },
   }
 }

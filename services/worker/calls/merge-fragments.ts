@@ -1,17 +1,17 @@
-// Materializes the topic calls: rows in, fold of the touched calls, marks of the touched minutes.
-
+// Materializes the topic calls: inserts rows, merges the fragments of affected calls, marks changed minutes as dirty.
 import type { Batch, Position } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
 import { joinedEventNames } from '../../events/gen-ai-events.ts'
 import { type DirtyPositions, dirtyAt, dirtyPositionsOf } from '../combined-batch.ts'
 import type { Materializer } from '../materializer.ts'
-import { monthsAtOnce, type TimeRange, touchesTooManyMonths } from '../split/months.ts'
+import { failureOf, monthsAtOnce } from '../split/split-batch.ts'
 import { statement } from '../statements.ts'
+import type { TimeRange } from '../time-range.ts'
 
-/** Above this many finished rows the look for other start times is left to the sweep: it costs a read per id. */
+/** Above this many finished rows other start times are left to the deduplication: looking up costs a read per id. */
 export const lookupRows = 2_000
 
-/** Beyond every time of a call. */
+/** Beyond the time of any call, in microseconds. */
 const maxUs = Number.MAX_SAFE_INTEGER
 
 type Scratch = 'calls_batch' | 'calls_touched' | 'calls_folded'
@@ -21,24 +21,24 @@ type AppliedBatch = Pick<Batch, 'partition' | 'rowCount' | 'patchCount' | 'lastO
 type At = Pick<Position, 'partition' | 'offset'>
 
 /**
- * Where marks of what is no batch of the log go: past everything that is committed, so that no recompute covers them
- * that had begun before. Asked when its rows are there: what was asked before may be covered by then.
+ * The position for dirty buckets of changes that are no batch of the log: past everything committed, so that no recompute
+ * that is under way covers them. Read after the rows are in: an earlier answer may be covered by then.
  */
 export type NextPosition = () => Promise<At>
 
 export type CallMaterializer = Materializer & {
   afterInsert(batch: AppliedBatch): Promise<void>
-  /** For rows that were applied before, as they are applied once more. */
+  /** The same steps for rows that were applied before. */
   reapplied(next: NextPosition): Materializer
-  /** Folds calls that arrived whole under two start times in large segments. */
+  /** Merges calls that large batches brought whole under two start times. */
   mergeNamed(next: NextPosition, calls: readonly { project_id: string; id: string }[]): Promise<void>
-  /** Makes every count and copy of a range due again. */
+  /** Marks every minute of a range as dirty. */
   markRangeDirty(position: At, range: TimeRange): Promise<void>
 }
 
-/** @param joined projects whose spans have log records that become part of them; none when absent */
+/** @param joined projects whose spans have log records that become part of their calls; none when absent */
 export function createCallMaterializer(store: Store, joined: () => readonly string[] = () => []): CallMaterializer {
-  /** Scratch tables that may hold rows of the previous batch; after a start that is all of them. */
+  /** Scratch tables that may hold rows of the previous batch; all of them after a start. */
   const filled = new Set<Scratch>(['calls_batch', 'calls_touched', 'calls_folded'])
 
   const empty = async (): Promise<void> => {
@@ -48,22 +48,22 @@ export function createCallMaterializer(store: Store, joined: () => readonly stri
     }
   }
 
-  /** Joins the touched calls into `calls_folded`, and hides turns that they were. */
+  /** Merges the affected calls into `calls_folded`, and hides them in threads that they left. */
   const mergeAffected = async (): Promise<void> => {
     filled.add('calls_folded')
-    await store.command(statement('calls-fold'))
-    await store.command(statement('calls-fold-turns'))
+    await store.command(statement('calls-merge-fragments'))
+    await store.command(statement('calls-hide-merged-turns'))
   }
 
-  /** Copies what was folded into the table: at once, or a few months at a time when it lies in many. */
+  /** Copies the merged calls into the table: at once, or a few months at a time when they lie in many. */
   const insertMerged = async (): Promise<void> => {
-    const copy = (from: number, before: number) => store.command(statement('calls-apply-fold', { from, before }))
+    const copy = (from: number, before: number) => store.command(statement('calls-insert-merged', { from, before }))
     try {
       await copy(-maxUs, maxUs)
     } catch (error) {
-      if (!touchesTooManyMonths(error)) throw error
+      if (failureOf(error) !== 'too many months') throw error
       const months = await store.rows<{ us: number }>({
-        name: 'calls-folded-months',
+        name: 'calls-merged-months',
         sql: `SELECT DISTINCT toFloat64(toUnixTimestamp(toStartOfMonth(started_at))) * 1000000 AS us
           FROM callhouse.calls_folded ORDER BY us`,
         params: {},
@@ -73,15 +73,17 @@ export function createCallMaterializer(store: Store, joined: () => readonly stri
     }
   }
 
-  /** For segments without patches: usually nothing else has to be done, and one statement says so. */
+  /** Asks in one statement whether a batch without patches needs more than its insert; usually it does not. */
   const probeAffected = async (lookUp: boolean): Promise<{ hasPartsElsewhere: boolean; wasStored: boolean }> => {
-    const [row] = await store.rows<{ found: number }>(statement('calls-touched-probe', { look_up: lookUp ? 1 : 0 }))
+    const [row] = await store.rows<{ found: number }>(statement('calls-affected-probe', { look_up: lookUp ? 1 : 0 }))
     const found = Number(row?.found)
     return { hasPartsElsewhere: (found & 1) !== 0, wasStored: (found & 2) !== 0 }
   }
 
-  const markDirty = (marked: DirtyPositions, name: 'call-marks' | 'call-unswept' = 'call-marks'): Promise<void> =>
-    store.command(statement(name, marked))
+  const markDirty = (
+    marked: DirtyPositions,
+    name: 'dirty-buckets' | 'dirty-buckets-to-deduplicate' = 'dirty-buckets',
+  ): Promise<void> => store.command(statement(name, marked))
 
   const dirtyAtNext = async (next: NextPosition): Promise<DirtyPositions> => {
     const { partition, offset: lastOffset } = await next()
@@ -90,25 +92,25 @@ export function createCallMaterializer(store: Store, joined: () => readonly stri
 
   const before = async (): Promise<void> => {
     await empty()
-    // from here on the insert fills it, also one that fails halfway
+    // The insert fills it, also one that fails halfway.
     filled.add('calls_batch')
   }
 
-  /** @param marked where the marks go, asked whenever some are written */
+  /** @param marked returns the positions of dirty buckets; called each time some are written */
   const finish = async (batch: AppliedBatch, marked: () => Promise<DirtyPositions>): Promise<void> => {
     const lookUp = batch.rowCount > batch.patchCount && batch.rowCount <= lookupRows
     const mark = async () => markDirty(await marked())
-    if (batch.rowCount > batch.patchCount && !lookUp) await markDirty(await marked(), 'call-unswept')
+    if (batch.rowCount > batch.patchCount && !lookUp) await markDirty(await marked(), 'dirty-buckets-to-deduplicate')
     const hasPatches = batch.patchCount > 0
-    // The marks of a segment without patches are complete unless something has to be folded, which is seldom.
+    // The dirty buckets of a batch without patches are complete unless calls have to be merged, which is rare.
     const [{ hasPartsElsewhere, wasStored }] = hasPatches
       ? [{ hasPartsElsewhere: true, wasStored: lookUp }]
       : await Promise.all([probeAffected(lookUp), mark()])
-    if (wasStored) await store.command(statement('calls-turns-again'))
+    if (wasStored) await store.command(statement('calls-hide-turns'))
     if (hasPartsElsewhere) {
       filled.add('calls_touched')
-      await store.command(statement('calls-touched'))
-      if (lookUp) await store.command(statement('calls-touched-again'))
+      await store.command(statement('calls-affected'))
+      if (lookUp) await store.command(statement('calls-affected-by-start'))
       await mergeAffected()
       await insertMerged()
       await mark()
@@ -133,15 +135,15 @@ export function createCallMaterializer(store: Store, joined: () => readonly stri
       await empty()
       filled.add('calls_touched')
       const [projects, ids] = [calls.map((call) => call.project_id), calls.map(({ id }) => id)]
-      await store.command(statement('calls-touched-named', { projects, ids }))
+      await store.command(statement('calls-affected-named', { projects, ids }))
       await mergeAffected()
-      // Marks first: no later sweep would find rows that were stored without their marks. And again: where others apply
-      // the log too, the first ones may be covered by now.
+      // Dirty buckets first: no later deduplication finds rows that were stored without them. And once more: where other
+      // workers apply the log too, the first ones may be covered by now.
       await markDirty(await dirtyAtNext(next))
       await insertMerged()
       await markDirty(await dirtyAtNext(next))
     },
     markRangeDirty: ({ partition, offset }, { fromUs: from, beforeExclusiveUs: before }) =>
-      store.command(statement('call-marks-again', { partition, position: offset, from, before })),
+      store.command(statement('dirty-buckets-of-range', { partition, position: offset, from, before })),
   }
 }

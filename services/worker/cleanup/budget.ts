@@ -1,78 +1,78 @@
-// One budget for all work that no request and no batch waits for: counters, field index, sweeps, merges of old months.
+// One budget for background work, which no request and no batch waits for: rollups, field index, deduplication, merges.
 import { pause } from '../../core/concurrency/pause.ts'
 
 export type Budget = {
   /**
-   * Runs a piece of work when it is its turn. Pieces run one after the other, and all wait for the rest after each, the
-   * longer the longer it took. Those in a hurry go first, but not twice in a row while others wait, and do not wait for
-   * the end of one that is not. A piece must not wait for another one.
+   * Runs a job when the budget allows. Jobs run one after the other, with a pause after each in proportion to its time.
+   * Urgent jobs go first, but not twice in a row while others wait, and may run beside one that is not urgent. A job must
+   * not wait for another one.
    */
-  run<T>(piece: () => Promise<T>, options?: { isUrgent?: boolean }): Promise<T>
+  run<T>(job: () => Promise<T>, options?: { isUrgent?: boolean }): Promise<T>
 }
 
-/** Where nothing else goes on beside the work. */
-export const unlimited: Budget = { run: (piece) => piece() }
+/** Runs each job at once, where nothing else runs beside it. */
+export const unlimited: Budget = { run: (job) => job() }
 
-/** Rests after a piece, as parts of the time that it took: a tenth of a core while batches come, else what is idle. */
-const restsBusy = 9
-const restsIdle = 0.25
-/** A piece that met an outage, or a process that was suspended in it, took long for nothing. */
-const longestRestMs = 30_000
-/** Above this share of the event loop in use only what is in a hurry begins: requests would wait for it. */
-const loadedShare = 0.5
-const lookMs = 1_000
+/** Pauses after a job as multiples of its time: it has a tenth of a core while batches come, else most of one. */
+const pauseFactorBusy = 9
+const pauseFactorIdle = 0.25
+/** Limits the pause after an outage or a suspended process, which took long for nothing. */
+const maxPauseMs = 30_000
+/** Event loop utilization above which only urgent jobs begin: requests would wait for the others. */
+const maxUtilization = 0.5
+const utilizationWindowMs = 1_000
 
 /** @param isBusy whether batches come */
 export function createBudget(isBusy: () => boolean, signal: AbortSignal): Budget {
-  const lines = { urgent: [] as (() => void)[], others: [] as (() => void)[] }
+  const waiting = { urgent: [] as (() => void)[], others: [] as (() => void)[] }
   const running = { urgent: false, others: false }
-  let restUntil = 0
-  let isResting = false
+  let pausedUntil = 0
+  let isPaused = false
   let wasUrgent = false
 
   const next = (): void => {
-    const restMs = signal.aborted ? 0 : restUntil - performance.now()
-    if (restMs > 0) {
-      if (isResting) return
-      isResting = true
-      void pause(restMs, signal).then(() => {
-        isResting = false
+    const pauseMs = signal.aborted ? 0 : pausedUntil - performance.now()
+    if (pauseMs > 0) {
+      if (isPaused) return
+      isPaused = true
+      void pause(pauseMs, signal).then(() => {
+        isPaused = false
         next()
       })
       return
     }
-    const mayRunUrgent = lines.urgent.length > 0 && !running.urgent
-    const mayRunOther = lines.others.length > 0 && !running.urgent && !running.others
+    const mayRunUrgent = waiting.urgent.length > 0 && !running.urgent
+    const mayRunOther = waiting.others.length > 0 && !running.urgent && !running.others
     if (!mayRunUrgent && !mayRunOther) return
     wasUrgent = mayRunUrgent && !(mayRunOther && wasUrgent)
     const kind = wasUrgent ? 'urgent' : 'others'
     running[kind] = true
-    lines[kind].shift()?.()
+    waiting[kind].shift()?.()
   }
-  const quiet = async (): Promise<void> => {
+  const untilUnloaded = async (): Promise<void> => {
     while (isBusy() && !signal.aborted) {
       const before = performance.eventLoopUtilization()
-      await pause(lookMs, signal)
-      if (performance.eventLoopUtilization(before).utilization < loadedShare) return
+      await pause(utilizationWindowMs, signal)
+      if (performance.eventLoopUtilization(before).utilization < maxUtilization) return
     }
   }
 
   return {
-    async run(piece, { isUrgent = false } = {}) {
-      if (!isUrgent) await quiet()
+    async run(job, { isUrgent = false } = {}) {
+      if (!isUrgent) await untilUnloaded()
       const kind = isUrgent ? 'urgent' : 'others'
       await new Promise<void>((resolve) => {
-        lines[kind].push(resolve)
+        waiting[kind].push(resolve)
         next()
       })
       const beganMs = performance.now()
       try {
-        return await piece()
+        return await job()
       } finally {
         running[kind] = false
         const now = performance.now()
-        const restMs = (now - beganMs) * (isBusy() ? restsBusy : restsIdle)
-        restUntil = Math.min(now + longestRestMs, Math.max(now, restUntil) + restMs)
+        const pauseMs = (now - beganMs) * (isBusy() ? pauseFactorBusy : pauseFactorIdle)
+        pausedUntil = Math.min(now + maxPauseMs, Math.max(now, pausedUntil) + pauseMs)
         next()
       }
     },

@@ -1,6 +1,5 @@
-// The sweep: calls that came whole under two start times in batches too large to look each one up, found beside the
-// batches and folded between them, a few at a time.
-
+// Deduplicates calls that came whole under two start times in batches too large to look each one up: found beside the
+// batches and merged between them, a few at a time.
 import type { SerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Position } from '../../core/log/log.ts'
 import type { Query, Store } from '../../core/store/store.ts'
@@ -12,23 +11,23 @@ import { type Budget, unlimited } from './budget.ts'
 type DuplicatedCall = { project_id: string; id: string }
 
 export type Deduplication = {
-  /** Looks at what large batches brought since the last time. Returns how many calls were folded. */
+  /** Merges what large batches brought since the last time; returns the number of calls. */
   changed(): Promise<number>
-  /** Looks at everything that is stored. */
+  /** The same for everything that is stored. */
   all(): Promise<number>
   stop(): Promise<void>
 }
 
-/** Ids that are looked up at once; above it reading everything once is no more work, and takes less memory. */
+/** Ids that are looked up at once; above it reading everything once is no more work and takes less memory. */
 const maxLookedUp = 500_000
-/** Calls that are known at once, and folded in one turn between two batches. */
+/** Calls that are found by one read, and merged at once between two batches. */
 const maxFound = 10_000
-const maxPerTurn = 500
-/** Each folds what it finds, so the next one finds something else. */
+const maxMergedAtOnce = 500
+/** Each round merges what it finds, so the next one finds other calls. */
 const maxRounds = 100
 
 /**
- * @param deps.committed applied positions of the topic calls; none where another worker sweeps
+ * @param deps.committed applied positions of the topic calls; none where another worker deduplicates
  */
 export function createDeduplication(deps: {
   store: Store
@@ -41,32 +40,32 @@ export function createDeduplication(deps: {
   const { store, calls, queue, budget = unlimited } = deps
   const stopping = new AbortController()
   const beside = { pool: 'background', timeoutMs: 600_000, signal: stopping.signal } as const
-  let folded = 0
+  let merged = 0
 
   const mergeFound = async (query: Query): Promise<void> => {
     for (let round = 0; round < maxRounds; round++) {
       const found = await budget.run(() => store.rows<DuplicatedCall>(query, beside))
-      for (let i = 0; i < found.length; i += maxPerTurn) {
-        const some = found.slice(i, i + maxPerTurn)
+      for (let i = 0; i < found.length; i += maxMergedAtOnce) {
+        const some = found.slice(i, i + maxMergedAtOnce)
         await queue.run(() => calls.mergeNamed(deps.next, some))
-        folded += some.length
+        merged += some.length
       }
       if (found.length < maxFound) return
     }
   }
-  const everything = () => mergeFound(statement('sweep-all', { limit: maxFound }))
+  const everything = () => mergeFound(statement('deduplicate-all', { limit: maxFound }))
 
   const rollup: Rollup = {
     name: deduplicationRollup,
     statements: [],
     markAllStatement: null,
     async derive(range) {
-      // Nothing is known to be swept in an installation that has none of these marks yet.
-      if (range.least === -1) return everything()
-      const [row] = await budget.run(() => store.rows<{ n: number }>(statement('sweep-due', range), beside))
+      // Nothing is covered yet in an installation without these dirty buckets.
+      if (range.minCovered === -1) return everything()
+      const [row] = await budget.run(() => store.rows<{ n: number }>(statement('deduplicate-due', range), beside))
       const n = Number(row?.n ?? 0)
       if (n > maxLookedUp) await everything()
-      else if (n > 0) await mergeFound(statement('sweep-changed', { ...range, limit: maxFound }))
+      else if (n > 0) await mergeFound(statement('deduplicate-changed', { ...range, limit: maxFound }))
     },
   }
   const {
@@ -78,11 +77,11 @@ export function createDeduplication(deps: {
     onError() {},
   })
   const counted = async (work: () => Promise<void>): Promise<number> => {
-    const before = folded
-    // no new one once the batches have ended
+    const before = merged
+    // Rejects once the applier takes no more batches.
     await queue.run(async () => {})
     await work()
-    return folded - before
+    return merged - before
   }
   return {
     changed: () => counted(refresh),

@@ -2,7 +2,7 @@
 import type { Store } from '../../core/store/store.ts'
 
 const dayMs = 86_400_000
-/** How long joins of records are noted as due. */
+/** Days for which joins of log records stay noted as due. */
 const dueDays = 2
 
 /** A day or a month as the tables name their partitions: `20260331`, `202603`. */
@@ -10,7 +10,7 @@ const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10).re
 const monthOf = (ms: number): string => dayOf(ms).slice(0, 6)
 
 /**
- * Drops the months of log records that ended more than so many days ago.
+ * Drops the months of log records that ended more than `days` days ago.
  * @returns what was dropped, as `logs 202603`
  */
 export async function dropOldLogs(

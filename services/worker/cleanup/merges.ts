@@ -1,19 +1,20 @@
-// Merges quiet months of calls into one part, where FINAL costs nothing, once enough of them has changed: what is written
-// again follows from what changed, not from what is stored.
+// Merges quiet months of calls into one part, where FINAL costs nothing, once enough rows of a month have changed: the
+// rewritten rows are in proportion to what changed, not to what is stored.
+import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type Budget, unlimited } from './budget.ts'
 
 export type Merges = {
-  /** Merges what is due, one month after the other; returns the months. */
+  /** Merges the months that are due, one after the other; returns them. */
   run(): Promise<string[]>
   stop(): Promise<void>
 }
 
 /** A month is quiet when no part of it is younger. */
 const quietSeconds = 900
-/** Rows beside the largest part, of all of the month, in percent: each row is written again ten times for its changes. */
+/** Percentage of a month's rows outside its largest part: so ten rows are rewritten per changed row at most. */
 const minChangedPercent = 10
-/** One merge takes half a minute or so, and the process may end meanwhile; larger months stay as the engine's own merges leave them. */
+/** Larger months are left to the engine: a merge takes about half a minute, and the process may end meanwhile. */
 const maxBytes = 2 * 2 ** 30
 
 export function createMerges(
@@ -21,7 +22,7 @@ export function createMerges(
   quiet = quietSeconds,
 ): Merges {
   let isStopped = false
-  let running: Promise<unknown> = Promise.resolve()
+  const queue = createSerialQueue()
 
   const merge = async (): Promise<string[]> => {
     const months = await store.rows<{ month: string }>(
@@ -48,14 +49,10 @@ export function createMerges(
   }
 
   return {
-    run() {
-      const next = running.then(merge, merge)
-      running = next.catch(() => undefined)
-      return next
-    },
+    run: () => queue.run(merge),
     async stop() {
       isStopped = true
-      await running
+      await queue.idle()
     },
   }
 }

@@ -1,7 +1,7 @@
-// When the clean-up runs: every hour, and for calls under two start times soon after batches too large to look at once.
+// Schedules the clean-up: the deduplication of calls hourly and shortly after a large batch, everything else hourly.
 
 export type CleanupSchedule = {
-  /** A batch came whose calls were not looked up one by one. */
+  /** Schedules a deduplication after a batch whose calls were not looked up one by one. */
   onLargeBatch(): void
   stop(): void
 }
@@ -11,22 +11,22 @@ const hourMs = 3_600_000
 const soonMs = 1_000
 
 export function scheduleCleanup(deps: {
-  sweep(): Promise<unknown>
-  /** What else is due every hour. */
+  deduplicate(): Promise<unknown>
+  /** Further hourly work. */
   hourly?(): Promise<unknown>
   onError(error: unknown): void
 }): CleanupSchedule {
   let soon: NodeJS.Timeout | undefined
-  let isTouched = false
+  let isDue = false
   let running: Promise<void> | undefined
   let isStopped = false
 
-  const sweep = (): Promise<void> => {
+  const deduplicate = (): Promise<void> => {
     running ??= (async () => {
-      isTouched = false
-      await deps.sweep().catch(deps.onError)
+      isDue = false
+      await deps.deduplicate().catch(deps.onError)
       running = undefined
-      if (isTouched) schedule()
+      if (isDue) schedule()
     })()
     return running
   }
@@ -34,16 +34,16 @@ export function scheduleCleanup(deps: {
     if (soon !== undefined || running !== undefined || isStopped) return
     soon = setTimeout(() => {
       soon = undefined
-      void sweep()
+      void deduplicate()
     }, soonMs)
     soon.unref()
   }
-  const hourly = setInterval(() => void sweep().then(deps.hourly).catch(deps.onError), hourMs)
+  const hourly = setInterval(() => void deduplicate().then(deps.hourly).catch(deps.onError), hourMs)
   hourly.unref()
 
   return {
     onLargeBatch() {
-      isTouched = true
+      isDue = true
       schedule()
     },
     stop() {

@@ -1,4 +1,4 @@
-// Derives the leaves of payloads in the background, for the spans of time that were marked; see ADR 0011.
+// Builds the field index in the background, from the payloads of dirty minutes; see ADR 0011.
 import { setImmediate } from 'node:timers/promises'
 import { fieldIndexRollup } from '../../content/field-paths.ts'
 import type { Store } from '../../core/store/store.ts'
@@ -9,21 +9,21 @@ import { createFieldValueGroups, type FieldValueGroups, type PayloadKey } from '
 import { type PayloadRow, payloadRows } from './rows.ts'
 import { type FieldValue, fieldValuesOf } from './scan.ts'
 
-/** Rows that are read at once, and rows that are walked without giving way to requests. */
+/** Rows that are read at once, and rows that are scanned before the event loop is yielded to requests. */
 const pageRows = 1_000
 const rowsBetweenYields = 50
-/** First window of a span: what has leaves already is looked up for the whole window, so it should not be large. */
-const windowUs = 3_600_000_000
-/** Leaves that are written at once: few large groups are read faster than many small ones. */
+/** First page of a range: indexed rows are looked up for the whole of it, so it should not be large. */
+const firstPageUs = 3_600_000_000
+/** Bytes of field values that are written at once: few large groups are read faster than many small ones. */
 const writtenBytes = 2 * 2 ** 20
-/** Larger payload rows are left out. */
-const payloadBytes = 128 * 1024
+/** Larger payload rows are not indexed. */
+const maxPayloadBytes = 128 * 1024
 const aside = { background: true }
 
 const parts = ['both', 'start', 'end'] as const
 
 export type FieldIndex = {
-  /** Derives what the marks in the range lack. What one run wrote the next one passes over. */
+  /** Indexes the payloads of dirty minutes; a run leaves out what an earlier one wrote. */
   rollup: Rollup & Required<Pick<Rollup, 'derive'>>
   stop(): void
 }
@@ -45,23 +45,23 @@ function fieldValuesOfRow(row: PayloadRow, part: PayloadKey['part']): FieldValue
   return documents.flat()
 }
 
-/** @param deps.budget of each portion of rows */
+/** @param deps.budget runs each page of rows */
 export function createFieldIndex(deps: { store: Store; budget?: Budget }): FieldIndex {
   const { store, budget = unlimited } = deps
   let isStopping = false
-  let lastChunk = 0
+  let lastGroup = 0
 
   const write = async (groups: FieldValueGroups): Promise<void> => {
     if (groups.bytes() === 0) return
-    // Numbers of groups differ between runs of the process.
-    lastChunk = Math.max(lastChunk, Date.now() * 1_000)
-    const { leaves, chunks, count } = groups.take(lastChunk)
-    lastChunk += count
-    if (leaves !== '') await store.command(statement('leaves-insert', { rows: leaves }), aside)
-    await store.command(statement('leaves-insert-chunks', { rows: chunks }), aside)
+    // Numbers of groups differ between runs of the process and grow.
+    lastGroup = Math.max(lastGroup, Date.now() * 1_000)
+    const { values, groups: rows, count } = groups.take(lastGroup)
+    lastGroup += count
+    if (values !== '') await store.command(statement('field-index-insert', { rows: values }), aside)
+    await store.command(statement('field-index-insert-groups', { rows }), aside)
   }
 
-  /** Adds the rows of an answer; returns their number and the last one. */
+  /** Adds the rows of an answer to the groups; returns their number and the last one. */
   const gather = async (projectId: string, answer: Buffer, groups: FieldValueGroups) => {
     let count = 0
     let last: PayloadRow | undefined
@@ -76,14 +76,14 @@ export function createFieldIndex(deps: { store: Store; budget?: Budget }): Field
 
   const walk = async (span: Span, groups: FieldValueGroups): Promise<void> => {
     const end = Number(span.before_us)
-    let size = windowUs
+    let size = firstPageUs
     let after = { us: Number(span.from_us), id: '', side: -1 }
     while (after.us < end && !isStopping) {
       const before = Math.min(end, after.us + size)
       const { us, id, side } = after
-      const params = { project: span.project_id, from: us, before, id, side, bytes: payloadBytes, limit: pageRows }
+      const params = { project: span.project_id, from: us, before, id, side, bytes: maxPayloadBytes, limit: pageRows }
       const { count, last } = await budget.run(async () => {
-        const answer = await store.bytes(statement('leaves-rows', params), 'RowBinary', { pool: 'background' })
+        const answer = await store.bytes(statement('field-index-payloads', params), 'RowBinary', { pool: 'background' })
         const found = await gather(span.project_id, answer, groups)
         if (groups.bytes() >= writtenBytes) await write(groups)
         return found
@@ -97,21 +97,21 @@ export function createFieldIndex(deps: { store: Store; budget?: Budget }): Field
   }
 
   const derive = async (range: Record<string, unknown>): Promise<void> => {
-    const spans = await store.rows<Span>(statement('leaves-due', range), { pool: 'background' })
+    const spans = await store.rows<Span>(statement('field-index-due', range), { pool: 'background' })
     const groups = createFieldValueGroups()
     for (const span of spans) {
       await walk(span, groups)
       if (isStopping) break
     }
     await write(groups)
-    if (isStopping) throw new Error('stopped before all leaves were derived')
+    if (isStopping) throw new Error('stopped before all payloads were indexed')
   }
 
   return {
     rollup: {
       name: fieldIndexRollup,
       statements: [],
-      markAllStatement: 'payload-marks-all',
+      markAllStatement: 'dirty-buckets-of-payloads',
       derive,
     },
     stop() {

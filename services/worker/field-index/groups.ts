@@ -1,4 +1,4 @@
-// Gathers the leaves of payload rows into groups: one per project, part and hour, each path of it one row of columns.
+// Groups the field values of payload rows by project, part and hour; each path of a group is one row of columns.
 import { doubleText } from '../../core/json/number-text.ts'
 import type { FieldValue } from './scan.ts'
 
@@ -19,34 +19,37 @@ const hourUs = 3_600_000_000
 export type FieldValueGroups = {
   /** About how many bytes `take` will return. */
   bytes(): number
-  add(key: PayloadKey, leaves: readonly FieldValue[]): void
-  /** JSON lines for the two tables; the groups are empty afterwards. `chunk` is the number of the first group. */
-  take(chunk: number): { leaves: string; chunks: string; count: number }
+  add(key: PayloadKey, fieldValues: readonly FieldValue[]): void
+  /** Returns JSON lines for the two tables and empties the groups. @param first number of the first group */
+  take(first: number): { values: string; groups: string; count: number }
 }
 
-/** Each time takes a few digits: most are the same number of microseconds after the one before. */
 const list = (values: readonly (number | bigint)[]): string => `[${values.join(',')}]`
 
 function bounds(at: readonly number[]): string {
-  let least = Number.POSITIVE_INFINITY
-  let most = Number.NEGATIVE_INFINITY
+  let min = Number.POSITIVE_INFINITY
+  let max = Number.NEGATIVE_INFINITY
   for (const us of at) {
-    if (us < least) least = us
-    if (us > most) most = us
+    if (us < min) min = us
+    if (us > max) max = us
   }
-  return `"least":${least},"most":${most}`
+  return `"least":${min},"most":${max}`
 }
 
 export function createFieldValueGroups(): FieldValueGroups {
   let groups = new Map<string, Group>()
   let bytes = 0
 
-  const textOfValue = (leaf: FieldValue): string =>
-    leaf.kind === 'number' ? doubleText(leaf.num) : 'str' in leaf ? JSON.stringify(leaf.str) : ''
+  const textOfValue = (fieldValue: FieldValue): string =>
+    fieldValue.kind === 'number'
+      ? doubleText(fieldValue.num)
+      : 'str' in fieldValue
+        ? JSON.stringify(fieldValue.str)
+        : ''
 
   return {
     bytes: () => bytes,
-    add({ projectId, part, us, clock }, leaves) {
+    add({ projectId, part, us, clock }, fieldValues) {
       bytes += 40
       const key = `${part} ${Math.floor(us / hourUs)} ${projectId}`
       let group = groups.get(key)
@@ -56,39 +59,39 @@ export function createFieldValueGroups(): FieldValueGroups {
       }
       group.at.push(us)
       group.clocks.push(clock)
-      for (const leaf of leaves) {
-        const name = `${leaf.kind} ${leaf.path}`
+      for (const fieldValue of fieldValues) {
+        const name = `${fieldValue.kind} ${fieldValue.path}`
         let column = group.columns.get(name)
         if (column === undefined) {
-          column = { path: leaf.path, kind: leaf.kind, at: [], values: [] }
+          column = { path: fieldValue.path, kind: fieldValue.kind, at: [], values: [] }
           group.columns.set(name, column)
         }
         column.at.push(us)
         bytes += 17
-        if (leaf.kind !== 'number' && !('str' in leaf)) continue
-        const value = textOfValue(leaf)
+        if (fieldValue.kind !== 'number' && !('str' in fieldValue)) continue
+        const value = textOfValue(fieldValue)
         bytes += value.length + 1
         column.values.push(value)
       }
     },
-    take(chunk) {
-      const leaves: string[] = []
-      const chunks: string[] = []
-      let number = chunk
+    take(first) {
+      const values: string[] = []
+      const groupLines: string[] = []
+      let number = first
       for (const { projectId, part, at, clocks, columns } of groups.values()) {
         const of = `"project_id":${JSON.stringify(projectId)},"part":"${part}","chunk":${number++}`
-        chunks.push(`{${of},${bounds(at)},"at":${list(at)},"clock":${list(clocks)}}`)
+        groupLines.push(`{${of},${bounds(at)},"at":${list(at)},"clock":${list(clocks)}}`)
         for (const column of columns.values()) {
-          const values =
+          const valueText =
             column.values.length > 0 ? `,"${column.kind === 'number' ? 'num' : 'str'}":[${column.values}]` : ''
-          leaves.push(
-            `{${of},"path":${JSON.stringify(column.path)},"kind":"${column.kind}",${bounds(column.at)},"at":${list(column.at)}${values}}`,
+          values.push(
+            `{${of},"path":${JSON.stringify(column.path)},"kind":"${column.kind}",${bounds(column.at)},"at":${list(column.at)}${valueText}}`,
           )
         }
       }
       groups = new Map()
       bytes = 0
-      return { leaves: leaves.join('\n'), chunks: chunks.join('\n'), count: number - chunk }
+      return { values: values.join('\n'), groups: groupLines.join('\n'), count: number - first }
     },
   }
 }

@@ -1,4 +1,4 @@
-// Reads payload rows out of the engine's RowBinary answer.
+// Reads payload rows from the engine's RowBinary answer.
 import { rowBinary } from '../../core/store/row-binary.ts'
 
 export type PayloadRow = {
@@ -13,7 +13,7 @@ export type PayloadRow = {
   summary: Buffer
 }
 
-/** Rows of `leaves-rows.sql`; the texts are parts of the answer. */
+/** Rows of `field-index-payloads.sql`; the texts are slices of the answer. */
 export function* payloadRows(answer: Buffer): Generator<PayloadRow> {
   const read = rowBinary(answer)
   while (!read.isAtEnd())

@@ -1,22 +1,22 @@
-// Walks a JSON document in bytes and reports its short leaf values; what it leaves out is reported as such.
+// Scans a JSON document in bytes for its short field values; what is not indexed is reported as such.
 import { childPath, maxFieldValueBytes, maxPathBytes } from '../../content/field-paths.ts'
 import { doubleText, numberForm, stringToDouble } from '../../core/json/number-text.ts'
 
-/** What a reader may know of a path without reading the document; the kinds are those of the table payload_leaves. */
+/** What the field index knows of a path; the kinds are those of the table payload_leaves. */
 export type FieldValue =
   | { path: string; kind: 'number'; num: number }
   | { path: string; kind: 'text' | 'numeral'; str: string }
   | { path: string; kind: 'long' | 'hollow' | 'opaque' }
 
-/** Objects below this many others, and documents with more leaves, are left out. */
+/** Depth of objects, and number of field values of a document, above which they are not indexed. */
 const maxDepth = 6
 const maxFieldValues = 64
-/** Looked at byte by byte, before the search for the closing quote goes to native code. */
+/** Bytes that are looked at one by one before native code searches for the closing quote. */
 const nearBytes = 40
 
 type Bytes = Buffer & { latin1Slice(start: number, end: number): string; utf8Slice(start: number, end: number): string }
 
-const tooMany = new Error('more leaves than are kept')
+const tooMany = new Error('more field values than are indexed')
 
 /** Index after the string whose opening quote is at `at`. */
 function stringEnd(b: Bytes, at: number): number {
@@ -107,15 +107,15 @@ function ofText(path: string, str: string): FieldValue {
 }
 
 /**
- * Leaves of one document, whose own path is `root`; none for null and for a document that is not there. The text is
+ * Returns the field values of one document, whose own path is `root`; none for null and an absent document. The text is
  * valid JSON, as the edge checks it.
  */
 export function fieldValuesOf(document: Buffer, root: string): FieldValue[] {
   const b = document as Bytes
-  const leaves: FieldValue[] = []
-  const keep = (leaf: FieldValue): void => {
-    if (leaves.length >= maxFieldValues) throw tooMany
-    leaves.push(leaf)
+  const fieldValues: FieldValue[] = []
+  const keep = (fieldValue: FieldValue): void => {
+    if (fieldValues.length >= maxFieldValues) throw tooMany
+    fieldValues.push(fieldValue)
   }
 
   /** Returns the index after the value. */
@@ -141,9 +141,9 @@ export function fieldValuesOf(document: Buffer, root: string): FieldValue[] {
   }
 
   const object = (at: number, path: string, depth: number): number => {
-    const before = leaves.length
+    const before = fieldValues.length
     const leaveOut = (): number => {
-      leaves.length = before
+      fieldValues.length = before
       keep({ path, kind: 'opaque' })
       return containerEnd(b, at)
     }
@@ -161,14 +161,14 @@ export function fieldValuesOf(document: Buffer, root: string): FieldValue[] {
       i = skipSpace(b, i)
       if (b[i] === 44) i = skipSpace(b, i + 1)
     }
-    if (leaves.length === before) keep({ path, kind: 'hollow' })
+    if (fieldValues.length === before) keep({ path, kind: 'hollow' })
     return i + 1
   }
 
-  if (b.length === 0) return leaves
+  if (b.length === 0) return fieldValues
   try {
     value(skipSpace(b, 0), root, 0)
-    return leaves
+    return fieldValues
   } catch (error) {
     if (error !== tooMany) throw error
     return [{ path: root, kind: 'opaque' }]

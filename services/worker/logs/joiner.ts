@@ -3,12 +3,14 @@
 
 import { spliced } from '../../content/span-dump.ts'
 import { pause } from '../../core/concurrency/pause.ts'
+import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Log } from '../../core/log/log.ts'
 import { type Store, StoreError } from '../../core/store/store.ts'
 import type { UsageEntry } from '../../events/calls.ts'
 import { appendCalls, callSplitOf, createCallWriter } from '../../events/calls-writer.ts'
 import { createdRecords, type FeedbackRow, storedPayload } from '../../events/feedback.ts'
 import { type EventMapping, joinedEventNames, type StoredRecord, type StoredSpan } from '../../events/gen-ai-events.ts'
+import { halves, splitBatch } from '../split/split-batch.ts'
 import { statement } from '../statements.ts'
 
 export type Joiner = {
@@ -174,7 +176,7 @@ export function createJoiner(deps: {
         background,
       ),
       store.rows<StoredRecord & { project_id: string; trace_id: string; span_id: string }>(
-        statement('log-joins-events', { ...ids, traces: due.map((one) => one.trace_id), events, most: maxEvents }),
+        statement('log-joins-events', { ...ids, traces: due.map((one) => one.trace_id), events, maxEvents }),
         background,
       ),
     ])
@@ -206,32 +208,33 @@ export function createJoiner(deps: {
     return count
   }
 
-  /** Less at a time where it does not fit into memory; what does not fit alone is left as it is. */
-  const joinAll = async (due: readonly Due[]): Promise<number> => {
-    try {
-      return await join(due)
-    } catch (error) {
-      if (!(error instanceof StoreError) || error.kind !== 'memory') throw error
-      const [first] = due
-      if (due.length > 1 && first !== undefined) {
-        const half = due.length >> 1
-        return (await joinAll(due.slice(0, half))) + (await joinAll(due.slice(half)))
+  /** Joins spans, fewer at a time where they do not fit into memory; a span that does not fit alone stays as it is. */
+  const joinAll = async (all: readonly Due[]): Promise<number> => {
+    let count = 0
+    await splitBatch(all, async (due) => {
+      try {
+        count += await join(due)
+        return []
+      } catch (error) {
+        if (!(error instanceof StoreError) || error.kind !== 'memory') throw error
+        if (due.length > 1) return halves(due)
+        deps.onError(new Error(`events of the span ${due[0]?.id} are too large to be joined`))
+        await keep(
+          due.map((one) => ({
+            ...{ project: one.project_id, trace: one.trace_id, span: one.id, log: '' },
+            ...{ base: one.clock, clock: one.clock, events: one.events },
+          })),
+        )
+        return []
       }
-      deps.onError(new Error(`events of the span ${first?.id} are too large to be joined`))
-      await keep(
-        due.map((one) => ({
-          ...{ project: one.project_id, trace: one.trace_id, span: one.id, log: '' },
-          ...{ base: one.clock, clock: one.clock, events: one.events },
-        })),
-      )
-      return 0
-    }
+    })
+    return count
   }
 
   const joinSpans = async (seconds: number): Promise<number> => {
     let count = 0
     for (;;) {
-      const query = statement('log-joins-due', { seconds, events, most: maxEvents, limit: maxDue })
+      const query = statement('log-joins-due', { seconds, events, maxEvents, limit: maxDue })
       const due = await store.rows<Due>(query, background)
       let portion: Due[] = []
       let bytes = 0
@@ -259,7 +262,7 @@ export function createJoiner(deps: {
       const rows = await store.rows<{ id: string; response_id: string }>(
         statement('log-joins-responses', {
           ...{ project, responses: own.map(({ responseId }) => responseId) },
-          ...{ from: Math.min(...times) - beforeUs, upto: Math.max(...times) + afterUs },
+          ...{ from: Math.min(...times) - beforeUs, upTo: Math.max(...times) + afterUs },
         }),
         background,
       )
@@ -327,17 +330,14 @@ export function createJoiner(deps: {
     return rows.length > 0
   }
 
-  let running: Promise<unknown> = Promise.resolve()
-  const look = (seconds: number): Promise<number> => {
-    const next = running.then(async () => {
+  const queue = createSerialQueue()
+  const look = (seconds: number): Promise<number> =>
+    queue.run(async () => {
       if (!(await learn(seconds))) return 0
       const joined = { calls: await joinSpans(seconds), feedback: await joinEvaluations(seconds) }
       if (joined.calls + joined.feedback > 0) deps.onJoined?.(joined)
       return joined.calls + joined.feedback
     })
-    running = next.catch(() => undefined)
-    return next
-  }
 
   let wake = Promise.withResolvers<void>()
   const loop = async (): Promise<void> => {
@@ -373,7 +373,7 @@ export function createJoiner(deps: {
     async stop() {
       stopping.abort()
       await looping
-      await running
+      await queue.idle()
     },
   }
 }

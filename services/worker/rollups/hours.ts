@@ -1,14 +1,14 @@
-// Whole hours of the stored calls, some rows at a time: the windows in which much is copied or counted again.
+// Ranges of whole hours that hold stored calls, in which much is copied or counted again.
 import type { Store } from '../../core/store/store.ts'
 
-/** [from, before) in microseconds, and how many rows begin in it. */
+/** A range of hours in microseconds, the end not included, with the number of rows that begin in it. */
 export type HourRange = { fromUs: number; beforeExclusiveUs: number; rows: number }
 
 /** Rows of calls that are copied or counted at once; an hour is never split. */
-const windowRows = 50_000
+const rangeRows = 50_000
 const hourUs = 3_600_000_000
 
-/** Hours that hold calls or payloads of ends that came alone, the first from `fromUs` on. */
+/** Reads the hours from `fromUs` on that hold calls or payloads of ends that came alone. */
 export async function readHourRanges(store: Store, fromUs: number): Promise<HourRange[]> {
   const hours = await store.rows<{ us: number; n: number }>(
     {
@@ -23,7 +23,7 @@ export async function readHourRanges(store: Store, fromUs: number): Promise<Hour
   const windows: HourRange[] = []
   for (const { us, n } of hours) {
     const last = windows.at(-1)
-    if (last && last.rows + Number(n) <= windowRows) {
+    if (last && last.rows + Number(n) <= rangeRows) {
       last.rows += Number(n)
       last.beforeExclusiveUs = Number(us) + hourUs
     } else windows.push({ fromUs: Number(us), beforeExclusiveUs: Number(us) + hourUs, rows: Number(n) })

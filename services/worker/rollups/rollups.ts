@@ -1,5 +1,6 @@
-// Keeps the rollups of calls: recomputed for the minutes that were marked, never incremented.
+// Keeps the rollups of calls: recomputed for dirty minutes, never incremented.
 import { fieldIndexRollup } from '../../content/field-paths.ts'
+import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Position } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type Budget, unlimited } from '../cleanup/budget.ts'
@@ -7,25 +8,25 @@ import { statement } from '../statements.ts'
 import { type HourRange, readHourRanges } from './hours.ts'
 
 /**
- * A rollup: statements (files of clickhouse/statements) that recompute what lies in the marked minutes, run in order.
- * Their parameters: marks with `position > least` and, per partition, `covered < position <= upto` are due
- * (arrays `partitions`, `covered`, `upto`); what they write carries `revision`, which grows with every recompute.
+ * A rollup: statements (files of clickhouse/statements) that recompute dirty minutes, run in order. Their parameters:
+ * dirty buckets with `position > minCovered` and, per partition, `covered < position <= upTo` are due (arrays
+ * `partitions`, `covered`, `upTo`); the rows they write carry `revision`, which grows with every recompute.
  */
 export type Rollup = {
   name: string
   statements: string[]
   /**
-   * Statement that marks all minutes for an installation that has not got the rollup yet, null = none; without it
-   * everything is counted hour by hour, between the recomputes of what comes in meanwhile.
+   * Statement that marks all minutes as dirty in an installation without the rollup, null = none; absent: everything is
+   * counted hour by hour, between the recomputes of new changes.
    */
   markAllStatement?: string | null
-  /** Covered once every row has the columns of today: until then all are counted again in the same way. */
+  /** Name that is covered once every row has today's columns; until then all are counted again in the same way. */
   layout?: string
-  /** Further work on what is due, after the statements, with the same parameters. */
+  /** Further work on what is due, after the statements and with the same parameters. */
   derive?(range: Record<string, unknown>): Promise<void>
 }
 
-/** Name of a rollup: how far calls were looked for under two start times. */
+/** Name of the rollup that stands for deduplicated calls. */
 export const deduplicationRollup = 'call_sweep'
 
 export const rollupTable: readonly Rollup[] = [
@@ -34,26 +35,26 @@ export const rollupTable: readonly Rollup[] = [
 ]
 
 export type Rollups = {
-  /** Tells that marks were written; a recompute follows when it is due. */
+  /** Schedules a recompute after dirty buckets were written. */
   onDirty(): void
-  /** Age of the oldest marks that may not be recomputed yet, by table. */
+  /** Age of the oldest dirty bucket that may not be recomputed yet, by table. */
   lag(): { name: string; lagMs: number }[]
-  /** Recomputes everything that is marked up to the committed positions, now. */
+  /** Recomputes everything that is dirty up to the committed positions, now. */
   refresh(): Promise<void>
-  /** Runs a job while nothing is recomputed. */
+  /** Runs a job between two recomputes. */
   exclusive<T>(job: () => Promise<T>): Promise<T>
   stop(): Promise<void>
 }
 
-/** A recompute waits this long after the first mark, so that a busy minute is counted once and not per batch. */
+/** Time from the first dirty bucket to the recompute, so that a busy minute is counted once and not per batch. */
 const quietMs = 2_000
 const slowMs = 15_000
-/** Beside the batches: rows that come meanwhile have marks beyond what is covered. */
+/** Beside the batches: rows that come meanwhile have dirty buckets past what is covered. */
 const aside = { background: true }
-/** Marks of this many log positions stay in one partition of the table, dropped when all of them are covered. */
+/** Log positions per partition of the table of dirty buckets; a partition is dropped once all of them are covered. */
 const positionsPerPartition = 1_000_000
 
-/** Marks of the first count are its own: no log has so many partitions, and every position is past theirs. */
+/** Partition of the first count's own dirty buckets: no log has so many, and every position is past theirs. */
 const ownPartition = 2 ** 32 - 2
 
 type Covered = { offsets: Map<number, number>; revision: number }
@@ -62,31 +63,31 @@ type Covered = { offsets: Map<number, number>; revision: number }
  * What a rollup covers: the position of each partition of the log. `first` is the count of everything that is stored,
  * hour by hour: it covers what was committed when it began; null = done.
  */
-type State = Covered & { first: { windows: HourRange[]; upto: Position[] } | 'due' | null }
+type State = Covered & { first: { windows: HourRange[]; upTo: Position[] } | 'due' | null }
 
 /** @param deps.committed applied positions of the topic calls, of all its partitions */
 export function createRollups(deps: {
   store: Store
   committed(): Promise<Position[]>
-  /** Asked before a rollup claims to cover anything. @throws Error when the tables are not those of the log any more */
+  /** Runs before a rollup claims to cover anything. @throws Error when the tables are not those of the log any more */
   verify?: (() => Promise<void>) | undefined
   onError(error: Error): void
   table?: readonly Rollup[]
-  /** For rollups that take their time: they wait longer, and leave the marks to the others. */
+  /** For slow rollups: they wait longer, and leave dropping of dirty buckets to the others. */
   isSlow?: boolean
-  /** What is recomputed by itself, not by `refresh`: minutes that are not recomputed yet are computed when they are read. */
+  /** Limits scheduled recomputes, not `refresh`; readers compute minutes that are still dirty themselves. */
   budget?: Budget
 }): Rollups {
   const { store, table = rollupTable, isSlow = false, budget = unlimited } = deps
   const states = new Map<string, State>()
   let dropped = 0
   let timer: NodeJS.Timeout | undefined
-  let running: Promise<boolean> = Promise.resolve(false)
+  const queue = createSerialQueue()
   let stopped = false
-  /** When the oldest marks came that a rollup may lack, by its name. */
+  /** When the oldest dirty bucket came that a rollup may lack, by the rollup's name. */
   const lacking = new Map<string, number>()
-  let touchedMs = 0
-  /** Some of the last recomputing was of a first count. */
+  let dirtiedMs = 0
+  /** Whether the last recompute was part of a first count. */
   let isFirstCount = false
 
   const load = async (name: string): Promise<Covered> => {
@@ -102,7 +103,7 @@ export function createRollups(deps: {
     }
   }
 
-  /** Runs the statements of a rollup over marks of the partitions, `covered < position <= upto`. */
+  /** Runs the statements of a rollup over dirty buckets of the partitions, `covered < position <= upTo`. */
   const count = async (
     rollup: Rollup,
     state: State,
@@ -112,12 +113,12 @@ export function createRollups(deps: {
     const range = {
       partitions: due.map(({ partition }) => partition),
       covered: due.map(({ covered }) => covered),
-      upto: due.map(({ offset }) => offset),
-      least: Math.min(...due.map(({ covered }) => covered)),
+      upTo: due.map(({ offset }) => offset),
+      minCovered: Math.min(...due.map(({ covered }) => covered)),
       revision: 0,
     }
     const recompute = async (): Promise<void> => {
-      // Of two processes that recompute at the same time the one that began to read later wins.
+      // Of two processes that recompute at the same time, the one that began to read later wins.
       range.revision = Math.max(Date.now() * 1_000, state.revision + 1)
       for (const file of rollup.statements) await store.command(statement(file, range), aside)
     }
@@ -127,37 +128,37 @@ export function createRollups(deps: {
     state.revision = range.revision
   }
 
-  const cover = async (name: string, { revision }: Covered, upto: readonly Position[]): Promise<void> => {
+  const cover = async (name: string, { revision }: Covered, upTo: readonly Position[]): Promise<void> => {
     await deps.verify?.()
-    const [partitions, offsets] = [upto.map(({ partition }) => partition), upto.map(({ offset }) => offset)]
-    await store.command(statement('rollups-cover', { name, partitions, upto: offsets, revision }), aside)
+    const [partitions, offsets] = [upTo.map(({ partition }) => partition), upTo.map(({ offset }) => offset)]
+    await store.command(statement('rollups-cover', { name, partitions, upTo: offsets, revision }), aside)
   }
 
-  const advance = async (name: string, state: State, upto: readonly Position[]): Promise<void> => {
-    await cover(name, state, upto)
-    for (const { partition, offset } of upto) state.offsets.set(partition, offset)
+  const advance = async (name: string, state: State, upTo: readonly Position[]): Promise<void> => {
+    await cover(name, state, upTo)
+    for (const { partition, offset } of upTo) state.offsets.set(partition, offset)
   }
 
   /** The next hours of the first count, or its end. */
   const countFirst = async (rollup: Rollup, state: State, committed: Position[], within: Budget): Promise<void> => {
-    if (state.first === 'due') state.first = { windows: await readHourRanges(store, 0), upto: committed }
-    const { windows, upto } = state.first as Exclude<State['first'], 'due' | null>
+    if (state.first === 'due') state.first = { windows: await readHourRanges(store, 0), upTo: committed }
+    const { windows, upTo } = state.first as Exclude<State['first'], 'due' | null>
     const [window] = windows
     if (window) {
       const partition = ownPartition - windows.length
       const { fromUs: from, beforeExclusiveUs: before } = window
-      await store.command(statement('call-marks-again', { partition, position: 0, from, before }), aside)
+      await store.command(statement('dirty-buckets-of-range', { partition, position: 0, from, before }), aside)
       await count(rollup, state, [{ partition, covered: -1, offset: 0 }], within)
       windows.shift()
       return
     }
-    if (state.offsets.size === 0) await advance(rollup.name, state, upto)
-    if (rollup.layout) await cover(rollup.layout, state, upto)
+    if (state.offsets.size === 0) await advance(rollup.name, state, upTo)
+    if (rollup.layout) await cover(rollup.layout, state, upTo)
     state.first = null
   }
 
   const loaded = async ({ name, markAllStatement: marksAll, layout }: Rollup): Promise<State> => {
-    // Each time: another process that starts may have lowered it, as its tables lacked what was covered.
+    // Read each time: another process that starts may have lowered it, as its tables lacked what was covered.
     const covered = await load(name)
     const known = states.get(name)
     if (known) {
@@ -191,14 +192,14 @@ export function createRollups(deps: {
     return isDue || first !== null
   }
 
-  /** Marks that every rollup covers are not needed any more. */
+  /** Drops dirty buckets that every rollup covers. */
   const dropCoveredBuckets = async (committed: Position[]): Promise<void> => {
     const covers = table.map(({ name }) => states.get(name))
-    const leastOf = (all: (Covered | undefined)[]) =>
+    const minOf = (all: (Covered | undefined)[]) =>
       Math.min(...committed.flatMap(({ partition }) => all.map((one) => one?.offsets.get(partition) ?? 0)))
-    if (Math.floor(leastOf(covers) / positionsPerPartition) <= dropped) return
-    const least = leastOf([...covers, await load(fieldIndexRollup), await load(deduplicationRollup)])
-    for (; dropped < Math.floor(least / positionsPerPartition); dropped++)
+    if (Math.floor(minOf(covers) / positionsPerPartition) <= dropped) return
+    const min = minOf([...covers, await load(fieldIndexRollup), await load(deduplicationRollup)])
+    for (; dropped < Math.floor(min / positionsPerPartition); dropped++)
       for (const table of ['call_marks', 'call_unswept'])
         await store.command(
           { name: 'rollups.drop-marks', sql: `ALTER TABLE callhouse.${table} DROP PARTITION ${dropped}`, params: {} },
@@ -219,17 +220,14 @@ export function createRollups(deps: {
     for (const rollup of table) {
       const beganMs = Date.now()
       isDone = (await recompute(rollup, committed, within)) || isDone
-      if (touchedMs > beganMs) lacking.set(rollup.name, beganMs)
+      if (dirtiedMs > beganMs) lacking.set(rollup.name, beganMs)
       else if (states.get(rollup.name)?.offsets.size) lacking.delete(rollup.name)
     }
     if (isDone && !isSlow) await dropCoveredBuckets(committed)
     return isDone
   }
 
-  const refresh = (within: Budget): Promise<boolean> => {
-    running = running.catch(() => false).then(() => recomputeAll(within))
-    return running
-  }
+  const refresh = (within: Budget): Promise<boolean> => queue.run(() => recomputeAll(within))
 
   const schedule = (afterMs: number): void => {
     if (timer || stopped) return
@@ -246,8 +244,8 @@ export function createRollups(deps: {
 
   return {
     onDirty() {
-      touchedMs = Date.now()
-      for (const { name } of table) if (!lacking.has(name)) lacking.set(name, touchedMs)
+      dirtiedMs = Date.now()
+      for (const { name } of table) if (!lacking.has(name)) lacking.set(name, dirtiedMs)
       schedule(isSlow ? slowMs : quietMs)
     },
     lag: () => table.map(({ name }) => ({ name, lagMs: Date.now() - (lacking.get(name) ?? Date.now()) })),
@@ -258,16 +256,11 @@ export function createRollups(deps: {
         await refresh(unlimited)
       } while (isFirstCount)
     },
-    exclusive(job) {
-      const done = running.catch(() => false).then(job)
-      running = done.then(() => false)
-      running.catch(() => undefined)
-      return done
-    },
+    exclusive: queue.run,
     async stop() {
       stopped = true
       clearTimeout(timer)
-      await running.catch(() => undefined)
+      await queue.idle()
     },
   }
 }

@@ -1,4 +1,4 @@
-// The mark that tells, after a crash, which batch the engine was working on and how often that has ended in a crash.
+// Notes on disk which batch the engine is applying, and after crashes how often that batch ended the process.
 import { appendFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Batch } from '../../core/log/log.ts'

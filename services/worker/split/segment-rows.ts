@@ -12,17 +12,38 @@ const header = /^\{"_record":"[^"]*",?/
 /** The row's JSON text without the record header. */
 export const withoutHeader = (text: Buffer): string => text.toString('utf8').replace(header, '{')
 
+const newline = Buffer.from('\n')
+
+/** Bytes of some rows as a source of their own. */
+export const sourceOf = (rows: readonly SegmentRow[]): { bytes: Buffer[] } => ({
+  bytes: rows.flatMap((row) => [row.text, newline]),
+})
+
+const time = /"(?:started_us|payload_us)":(\d+)/
+
+/** Start time of a row of calls, in microseconds; null for one that has none of its own. */
+export function timeUsOf({ text }: Pick<SegmentRow, 'text'>): number | null {
+  // Only ids and the record's header come before the times.
+  const us = time.exec(text.toString('latin1', 0, 4096))?.[1]
+  return us === undefined ? null : Number(us)
+}
+
 const recordHeader = Buffer.from('{"_record":"')
 const wholeCall = Buffer.from('"kind":"complete"')
 
 /**
- * Whether it is a part of a call that others may complete. The writer of calls puts the kind first, after the record
+ * Whether it is a fragment of a call, which others may complete. The writer of calls puts the kind first, after the record
  * header in the first row of a record; further on the same bytes may be a client's.
  */
 export function isPatch({ text }: SegmentRow): boolean {
   const hasHeader = recordHeader.compare(text, 0, recordHeader.length) === 0
   const kindAt = hasHeader ? text.indexOf(',', text.indexOf('"', recordHeader.length)) + 1 : 1
   return wholeCall.compare(text, kindAt, kindAt + wholeCall.length) !== 0
+}
+
+function rowEnd(bytes: Buffer, at: number): number {
+  const end = bytes.indexOf(10, at)
+  return end === -1 ? bytes.length : end
 }
 
 /** Splits the source at row ends. A row has no raw newline inside (the edge's rule), so a newline ends a row. */
@@ -33,8 +54,7 @@ export async function segmentRows(batch: Batch): Promise<SegmentRow[]> {
   for (const { partition, records } of membersOf(batch))
     for (const record of records)
       for (let rowIndex = 0; rowIndex < record.rowCount; rowIndex++) {
-        const newline = bytes.indexOf(10, at)
-        const end = newline === -1 ? bytes.length : newline
+        const end = rowEnd(bytes, at)
         rows.push({ partition, offset: record.offset, rowIndex, text: bytes.subarray(at, end) })
         at = end + 1
       }
@@ -45,8 +65,7 @@ export async function segmentRows(batch: Batch): Promise<SegmentRow[]> {
 export function rowsOfRecord({ header: { offset }, rows }: StoredRecord, partition = 0): SegmentRow[] {
   const found: SegmentRow[] = []
   for (let at = 0, rowIndex = 0; at < rows.length; rowIndex++) {
-    const newline = rows.indexOf(10, at)
-    const end = newline === -1 ? rows.length : newline
+    const end = rowEnd(rows, at)
     found.push({ partition, offset, rowIndex, text: rows.subarray(at, end) })
     at = end + 1
   }

@@ -1,5 +1,6 @@
 // Delivers the sealed segments of one topic to its consumer, decides when the growing one is sealed, keeps the position.
 
+import { createSerialQueue } from '../../concurrency/serial-queue.ts'
 import type { Batch, RecordHeader } from '../log.ts'
 import { ignoreMissing, type LogFs, writeWhole } from './disk.ts'
 import type { PositionFile } from './position-file.ts'
@@ -54,7 +55,7 @@ export function createDelivery(options: {
   let timerDue = Number.POSITIVE_INFINITY
   let closed = false
   let wake: () => void = () => {}
-  let commits: Promise<void> = Promise.resolve()
+  const commits = createSerialQueue()
 
   function stopTimer(): void {
     if (timer !== null) clearTimeout(timer)
@@ -178,9 +179,7 @@ export function createDelivery(options: {
       if (closed) return Promise.reject(new Error('The log is closed'))
       if (!Number.isSafeInteger(offset) || offset > writer.end())
         return Promise.reject(new Error(`Position ${offset} of ${topic} is beyond the end ${writer.end()}`))
-      const done = commits.then(() => writePosition(offset))
-      commits = done.catch(() => {})
-      return done
+      return commits.run(() => writePosition(offset))
     },
     committed: () => position.offset(),
     hurry() {
@@ -207,7 +206,7 @@ export function createDelivery(options: {
       closed = true
       stopTimer()
       wake()
-      await commits
+      await commits.idle()
       await position.close()
     },
   }

@@ -1,6 +1,7 @@
 // Keeps applied segments for the retention time: merges and compresses them when the log has little to do, removes old ones.
 import { promisify } from 'node:util'
 import { constants, zstdCompress } from 'node:zlib'
+import { createSerialQueue } from '../../concurrency/serial-queue.ts'
 import { walk } from '../record.ts'
 import { ignoreMissing, type LogFs, writeWhole } from './disk.ts'
 import { archivePath, LogDamage, type StoredFile } from './segment.ts'
@@ -45,7 +46,7 @@ export function createRetention(options: {
   let plainBytes = 0
   let timer: NodeJS.Timeout | null = null
   let timerDue = 0
-  let running: Promise<void> = Promise.resolve()
+  const queue = createSerialQueue()
   let stopped = false
 
   const isMergeDue = (): boolean =>
@@ -73,8 +74,8 @@ export function createRetention(options: {
   }
 
   function run(mayMerge: () => boolean): Promise<void> {
-    running = running
-      .then(async () => {
+    return queue
+      .run(async () => {
         await expire()
         while (!stopped && plain.length > 1 && mayMerge()) await merge()
       })
@@ -83,7 +84,6 @@ export function createRetention(options: {
         logger?.warn({ folder, err: error }, 'compressing applied log segments failed')
       })
       .finally(schedule)
-    return running
   }
 
   async function expire(): Promise<void> {
@@ -146,7 +146,7 @@ export function createRetention(options: {
     async stop() {
       stopped = true
       if (timer !== null) clearTimeout(timer)
-      await running
+      await queue.idle()
     },
   }
 }

@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { drainPending, Session } from 'chdb'
+import { createSerialQueue } from '../../concurrency/serial-queue.ts'
 import { endAtOnce } from '../../process/end-at-once.ts'
 import { toStoreError } from '../errors.ts'
 import { applyMigrations } from '../migrate.ts'
@@ -144,8 +145,10 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
   process.prependListener('exit', onExit)
   const paths = createSegmentPaths(join(dir, 'incoming'))
   const counted = new Set<string>()
-  let lastWrite: Promise<unknown> = Promise.resolve()
   let isClosed = false
+  const refuseClosed = () => new StoreError('outage', 0, 'the store is closed')
+  /** Commands and inserts take effect in the order of their calls. */
+  const writes = createSerialQueue(refuseClosed)
 
   const timed = timedWith(metrics)
 
@@ -183,14 +186,6 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
 
   const rowsOf = <T>(result: EngineResult): T[] => parseRows<T>(bytesOf(result))
 
-  /** Commands and inserts take effect in the order of their calls. */
-  function inOrder<T>(run: () => Promise<T>): Promise<T> {
-    if (isClosed) return Promise.reject(new StoreError('outage', 0, 'the store is closed'))
-    const done = lastWrite.then(run)
-    lastWrite = done.catch(() => {})
-    return done
-  }
-
   const write = (sql: string): Promise<EngineResult> => pools.write.run({ sql, format: 'JSONEachRow' })
 
   const ask = async <T>(query: Query): Promise<T[]> => {
@@ -217,14 +212,14 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
     async command(query, { background = false } = {}) {
       const sql = bind(query)
       if (background) {
-        if (isClosed) throw new StoreError('outage', 0, 'the store is closed')
+        if (isClosed) throw refuseClosed()
         await timed(query.name, 'background', 'command', () => pools.background.run({ sql, format: 'JSONEachRow' }))
         return
       }
-      await inOrder(() => timed(query.name, 'write', 'command', () => write(sql)))
+      await writes.run(() => timed(query.name, 'write', 'command', () => write(sql)))
     },
     insert(topic, source) {
-      return inOrder(() =>
+      return writes.run(() =>
         timed(`insert.${topic.name}`, 'write', 'insert', async () => {
           if (!counted.has(topic.landing)) {
             for (const sql of countingStatements(topic)) await write(sql)
@@ -265,7 +260,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
       if (isClosed) return
       isClosed = true
       watch.stop()
-      await lastWrite
+      await writes.close()
       for (const pool of [pools.write, pools.background, pools.interactive, pools.export, pools.control])
         await pool.close()
       await drainPending()

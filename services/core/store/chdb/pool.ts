@@ -1,6 +1,6 @@
 // Connections to the embedded engine: each runs one statement at a time, and one that failed is never used again.
 import type { Session } from 'chdb'
-import { createConnectionQueue } from '../places.ts'
+import { createConnectionQueue } from '../connection-queue.ts'
 import { StoreError } from '../store.ts'
 
 export type EngineResult = { bytes(): Uint8Array; rowsRead: number }

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import { type FairQueue, placeIn } from '../../concurrency/fair-queue.ts'
 import { quote } from '../chdb/literals.ts'
-import { createConnectionQueue } from '../places.ts'
+import { createConnectionQueue } from '../connection-queue.ts'
 import type { Settings } from '../statement.ts'
 import { StoreError } from '../store.ts'
 

@@ -5,6 +5,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { createSerialQueue } from '../../concurrency/serial-queue.ts'
 import { type Topic, type Topics, topicIn } from '../../log/topic.ts'
 import { blockSettings, readingSettings } from '../chdb/insert.ts'
 import { createPartsWatch } from '../chdb/parts-watch.ts'
@@ -161,8 +162,10 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
     await first.close()
   }
   const client = createServerClient({ ...login, ...inCluster, database, connections, compression })
-  let lastWrite: Promise<unknown> = Promise.resolve()
   let isClosed = false
+  const refuseClosed = () => new StoreError('outage', 0, 'the store is closed')
+  /** Commands and inserts take effect in the order of their calls. */
+  const writes = createSerialQueue()
   /** Topics whose stage may hold rows of an earlier batch. */
   const filled = new Set<string>()
 
@@ -203,14 +206,6 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
       }
       return client.send(job())
     })
-  }
-
-  /** Commands and inserts take effect in the order of their calls. */
-  function inOrder<T>(run: () => Promise<T>, afterwards: () => Promise<void> = async () => {}): Promise<T> {
-    if (isClosed) return Promise.reject(new StoreError('outage', 0, 'the store is closed'))
-    const done = lastWrite.then(run)
-    lastWrite = done.then(afterwards, () => {})
-    return done
   }
 
   const write = (name: string, sql: string, more: Pick<Job, 'body' | 'params'> & { settings?: Settings } = {}) => {
@@ -297,11 +292,11 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
           client.send({ name: query.name, pool, sql, params, settings, timeoutMs }),
         )
       }
-      if (!background) return inOrder(run)
-      if (isClosed) throw new StoreError('outage', 0, 'the store is closed')
-      await run()
+      if (isClosed) throw refuseClosed()
+      await (background ? run() : writes.run(run))
     },
-    insert(topic, source) {
+    async insert(topic, source) {
+      if (isClosed) throw refuseClosed()
       const run = async (): Promise<{ rowsRead: number }> => {
         const isEmpty =
           'file' in source ? (await stat(source.file)).size === 0 : source.bytes.every((bytes) => bytes.length === 0)
@@ -313,11 +308,10 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
             : Readable.from(source.bytes, { objectMode: false })
         return insertRows(topic, body)
       }
-      return inOrder(
-        () => timed(`insert.${topic.name}`, 'write', 'insert', run),
-        // Only the next batch waits for it; a stage that stays full is emptied then.
-        () => emptyStage(topic).catch(() => {}),
-      )
+      const inserted = writes.run(() => timed(`insert.${topic.name}`, 'write', 'insert', run))
+      // Only the next batch waits for it; a stage that stays full is emptied then.
+      void writes.run(() => inserted.then(() => emptyStage(topic)).catch(() => {}))
+      return inserted
     },
     async migrate() {
       const result = await applyMigrations({ command: define, rows: store.rows }, migrationsDir, false)
@@ -346,7 +340,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
       if (isClosed) return
       watch.stop()
       const giveUp = setTimeout(() => client.abort(), closeTimeoutMs)
-      await lastWrite
+      await writes.idle()
       // A server that does not answer keeps them until another worker removes them.
       await scratch.close().catch((error) => logger.warn({ error: String(error) }, 'scratch tables stay behind'))
       isClosed = true

@@ -1,6 +1,5 @@
--- Calls that were a turn of a thread and, folded, are none of that thread any more: hidden there from this version on.
--- Runs before the folded rows go into the table, while the rows that were turns are still to be found. One version below
--- the folded row, so that the thread that it may be a turn of now is the newest.
+-- Hides calls in threads that they left by the merge. Runs before the merged rows go into the table, while the rows of
+-- the old threads can still be found. The version is one below that of the merged row, which wins in its own thread.
 INSERT INTO callhouse.turns
 SELECT f.project_id, was.thread_id, f.started_at, f.id, f.ended_at, 1, f.version - 1
 FROM

@@ -1,5 +1,5 @@
--- Finished calls of the segment that were stored before as a turn of another thread, or are a turn no more: hidden there.
--- One version below the newest row, so that the thread that it may be a turn of now is the newest.
+-- Hides finished calls of the batch in threads that they left: they were stored as a turn of another thread before.
+-- The version is one below that of the newest row, which wins in its own thread.
 INSERT INTO callhouse.turns
 SELECT project_id, was AS thread_id, started_at, id, newest.3 AS ended_at, 1 AS hidden, top - 1 AS version
 FROM

@@ -110,7 +110,7 @@ describe('counters beside work that is no batch', () => {
       ...[1, 2].map((n) => append(row(idOf(n), us, 1_000 + n), 1)),
     ])
     await commit.came
-    const fold = held(store, 'command', ({ name }: { name: string }) => name === 'calls-apply-fold')
+    const fold = held(store, 'command', ({ name }: { name: string }) => name === 'calls-insert-merged')
     const swept = (worker as Worker).deduplicateAll()
     await fold.came
     commit.release()
@@ -154,7 +154,7 @@ it('comes once for many large batches, and again when more came meanwhile', asyn
     const errors: unknown[] = []
     let hours = 0
     const sweeps = scheduleCleanup({
-      async sweep() {
+      async deduplicate() {
         began.push(Date.now())
         await new Promise((resolve) => setTimeout(resolve, 100))
         if (began.length === 2) throw new Error('no')

@@ -1,4 +1,4 @@
--- Finished rows of the segment whose id is stored with another start time too. Traces of their own are told apart later.
+-- Affected calls: finished rows of the batch whose id is stored with another start time too.
 INSERT INTO callhouse.calls_touched
 SELECT project_id, key
 FROM callhouse.call_keys

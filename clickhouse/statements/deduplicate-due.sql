@@ -1,9 +1,9 @@
--- How many calls lie in the minutes that the next sweep looks at.
+-- Number of calls in the minutes that the next deduplication looks at.
 WITH due AS
 (
     SELECT DISTINCT project_id, minute FROM callhouse.call_unswept
-    WHERE position > {least:Int64} AND arrayExists((p, c, u) -> partition = p AND position > c AND position <= u,
-        {partitions:Array(UInt32)}, {covered:Array(Int64)}, {upto:Array(Int64)})
+    WHERE position > {minCovered:Int64} AND arrayExists((p, c, u) -> partition = p AND position > c AND position <= u,
+        {partitions:Array(UInt32)}, {covered:Array(Int64)}, {upTo:Array(Int64)})
 )
 SELECT toFloat64(count()) AS n
 FROM callhouse.calls

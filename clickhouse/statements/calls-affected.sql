@@ -1,5 +1,5 @@
--- Which calls of the segment have parts elsewhere: patches of the segment, finished rows with earlier patches,
--- and finished rows that came twice in the segment with different times.
+-- Affected calls of the batch, with fragments elsewhere: its patches, finished rows with earlier patches, and finished
+-- rows that came twice in the batch with different start times.
 INSERT INTO callhouse.calls_touched
 SELECT project_id, id FROM callhouse.calls_batch WHERE kind != 'complete'
 UNION DISTINCT

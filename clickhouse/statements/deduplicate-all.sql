@@ -1,5 +1,5 @@
--- Calls that show under two start times, of all that are stored: after a repair or a rebuild, and where so much changed
--- that looking each id up would read more. In the order of the table, so that no set of all ids is made.
+-- Calls stored under two start times, among all calls: after a repair or a rebuild, and where so much changed that
+-- looking each id up would read more. In the order of the table, so that no set of all ids is built.
 SELECT DISTINCT project_id, id
 FROM callhouse.calls FINAL
 WHERE moved = 0 AND (project_id, started_at, id) IN

@@ -1,6 +1,6 @@
--- Marks the minutes that the segment touched: of its calls, and of the payloads of ends that came alone. Written after
--- its rows and before its position moves; for each partition that rows of the project came from, as any of them may
--- move alone: `sets` are places of partitions, the first of them all, which is that of projects that are not listed.
+-- Marks the minutes that a batch changed as dirty: those of its calls, and of the payloads of ends that came alone.
+-- Written after its rows and before its position moves, for each partition that rows of the project came from, as any
+-- of them may be reassigned alone. `sets` are numbers of partitions; the first holds all, for projects not listed.
 INSERT INTO callhouse.call_marks (project_id, partition, position, minute)
 SELECT project_id, {partitions:Array(UInt32)}[place], {positions:Array(UInt64)}[place], minute
 FROM

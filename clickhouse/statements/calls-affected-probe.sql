@@ -1,5 +1,5 @@
--- What a segment without patches needs besides its rows, as bits. 1: its finished rows have parts elsewhere (earlier
--- patches, or another start time in the segment or, when it is looked up, in the table). 2: some were stored before.
+-- What a batch without patches needs besides its rows, as bits. 1: some of its calls have fragments elsewhere (earlier
+-- patches, or another start time in the batch or, when it is looked up, in the table). 2: some were stored before.
 SELECT toUInt8(groupBitOr(bits)) AS found
 FROM
 (

@@ -1,10 +1,10 @@
--- Calls of the minutes that large batches marked after what is swept, up to `upto`, which show under two start times.
--- What is read follows from these calls: their minutes, and where their ids lie.
+-- Calls stored under two start times, in the minutes that large batches marked past what is covered, up to `upTo`.
+-- Reads only these minutes and the places of their ids.
 WITH due AS
 (
     SELECT DISTINCT project_id, minute FROM callhouse.call_unswept
-    WHERE position > {least:Int64} AND arrayExists((p, c, u) -> partition = p AND position > c AND position <= u,
-        {partitions:Array(UInt32)}, {covered:Array(Int64)}, {upto:Array(Int64)})
+    WHERE position > {minCovered:Int64} AND arrayExists((p, c, u) -> partition = p AND position > c AND position <= u,
+        {partitions:Array(UInt32)}, {covered:Array(Int64)}, {upTo:Array(Int64)})
 )
 SELECT DISTINCT project_id, id
 FROM callhouse.calls FINAL

@@ -1,4 +1,4 @@
-// Tries rows in a child process with an engine of its own, and tells what its end means.
+// Tries rows in a child process with an engine of its own, and interprets how it ended.
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
@@ -29,7 +29,7 @@ function outcomeOf(code: number | null, signal: string | null): Finding | Undeci
   return faults.has(name) ? 'ended' : { undecided: `a child process was ended by ${name}` }
 }
 
-const probeScript = fileURLToPath(new URL('./probe.ts', import.meta.url))
+const probeScript = fileURLToPath(new URL('./probe-process.ts', import.meta.url))
 const keptErrorChars = 1_000
 
 /** @param options.memoryCapBytes memory of the child's engine */

@@ -1,14 +1,14 @@
-// Whether rows that went in before still do: tells a bad row from tables that take nothing.
+// Inserts rows that went in before once more, as a control: tells a bad row from tables that take nothing.
 import type { Batch } from '../../core/log/log.ts'
 import type { StoredRecord } from '../../core/log/segments/read.ts'
 import type { Store } from '../../core/store/store.ts'
 import { topicNamed } from '../../events/registry.ts'
 import { membersOf } from '../combined-batch.ts'
 import type { DeadLetters } from '../dead-letters/dead-letters.ts'
-import { isDataError } from './bisect.ts'
-import { rowsOfRecord, type SegmentRow } from './segment-rows.ts'
+import { rowsOfRecord, type SegmentRow, sourceOf } from './segment-rows.ts'
+import { isRefusal } from './split-batch.ts'
 
-/** `unknown` = no earlier row is at hand. */
+/** `unknown` = the log holds no earlier row. */
 export type ControlInsert = (batch: Batch) => Promise<'taken' | 'refused' | 'unknown'>
 
 /** Records that the log still holds, of one partition. */
@@ -19,7 +19,7 @@ export type KeptRecords = (
   toOffset: number,
 ) => AsyncIterable<StoredRecord>
 
-/** Records before the batch that are looked at: clients write one kind of rows for a while. */
+/** Records before the batch that are read: clients write one kind of rows for a while. */
 const maxRecords = 20
 const maxRowBytes = 2 ** 20
 const kind = /"kind":"(\w+)"/
@@ -50,15 +50,13 @@ export function createControlInsert(deps: {
 
   return async (batch) => {
     let verdict: 'taken' | 'unknown' = 'unknown'
-    for (const part of membersOf(batch)) {
+    for (const member of membersOf(batch)) {
       // A log that cannot be read says nothing about the rows.
-      for (const { text } of part.firstOffset > 1 ? await rowsBefore(part as Batch).catch(() => []) : []) {
-        const { rowsRead } = await store
-          .insert(topicNamed(batch.topic), { bytes: [text, Buffer.from('\n')] })
-          .catch((error: unknown) => {
-            if (isDataError(error)) return { rowsRead: 0 }
-            throw error
-          })
+      for (const row of member.firstOffset > 1 ? await rowsBefore(member).catch(() => []) : []) {
+        const { rowsRead } = await store.insert(topicNamed(batch.topic), sourceOf([row])).catch((error: unknown) => {
+          if (isRefusal(error)) return { rowsRead: 0 }
+          throw error
+        })
         if (rowsRead !== 1) return 'refused'
         verdict = 'taken'
       }

@@ -1,4 +1,4 @@
--- Marks every minute of a range that has calls, or payloads of ends that came alone: what is counted there is lost.
+-- Marks every minute of a range that holds calls, or payloads of ends that came alone, as dirty: its counts are lost.
 INSERT INTO callhouse.call_marks (project_id, partition, position, minute)
 SELECT DISTINCT project_id, {partition:UInt32}, {position:UInt64}, toStartOfMinute(time)
 FROM

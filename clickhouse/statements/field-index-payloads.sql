@@ -1,5 +1,5 @@
--- Payload rows of a span that have no leaves yet, in the order of the table, after a row; texts that are too long for
--- leaves stay where they are.
+-- Payload rows of a range that are not indexed yet, in the order of the table, after a row. Texts that are too long to
+-- be indexed are not read.
 SELECT
     toUnixTimestamp64Micro(at) AS us, id, toUInt8(toInt8(part)) AS side, clock,
     toUInt8(odd = 1 OR length(attributes) + length(inputs) + length(output) + length(summary) > {bytes:UInt64}) AS left_out,

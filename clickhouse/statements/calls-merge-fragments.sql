@@ -1,11 +1,11 @@
--- The fold: for each touched call the newest start block, the newest end block, the newest name and any delete, taken
--- from the stored rows (all versions), from the segment's own rows and from the patches. A span id may live in several
--- traces, each its own row ("lane"). Rows under another start time of the same lane are marked moved, one version below.
--- Reading the segment's rows from the segment, not from the table, is what makes any order of arrival give one answer:
--- a merge may already have dropped them from the table.
+-- Merges the fragments of each affected call: the newest start, the newest end, the newest name and any delete, from the
+-- stored rows (all versions), the batch's own rows and the patches. A span id may occur in several traces, each with a
+-- row of its own (identity scope). Rows under an earlier start time of the same call are marked superseded, one version
+-- below. The batch's rows are read from the batch and not from the table, where a merge may already have dropped them:
+-- so any order of arrival gives one answer.
 INSERT INTO callhouse.calls_folded
 WITH
-    known AS
+    stored_fragments AS
     (
         SELECT
             project_id, id, started_at, trace_id, parent_id, thread_id, turn_id, op_name, user_id, run_id, run_step,
@@ -53,10 +53,10 @@ WITH
             AND (project_id, id) IN (SELECT project_id, id FROM callhouse.calls_touched)
         GROUP BY project_id, id
     ),
-    joined AS
+    by_identity AS
     (
         SELECT
-            project_id, id, if(length(id) = 16, trace_id, '') AS lane,
+            project_id, id, if(length(id) = 16, trace_id, '') AS identity_scope,
             argMax((started_at, trace_id, parent_id, thread_id, turn_id, op_name, user_id, run_id, run_step,
                 input_refs, start_bytes), start_ver) AS start,
             max(start_ver) AS max_start,
@@ -68,11 +68,11 @@ WITH
             max(name_ver) AS max_name,
             max(delete_ver) AS max_delete,
             groupUniqArrayIf(started_at, is_row = 1) AS row_times
-        FROM known
-        GROUP BY project_id, id, lane
+        FROM stored_fragments
+        GROUP BY project_id, id, identity_scope
         HAVING max_start > 0
     ),
-    folded AS
+    merged AS
     (
         SELECT
             j.project_id AS project_id, j.id AS id, j.start AS start, j.row_times AS row_times,
@@ -80,7 +80,7 @@ WITH
             if(p.name_ver > j.max_name, p.display_name, j.name) AS name,
             j.max_start AS s, greatest(j.max_end, p.end_ver) AS e, greatest(j.max_name, p.name_ver) AS n,
             greatest(j.max_delete, p.delete_ver) AS d
-        FROM joined AS j
+        FROM by_identity AS j
         LEFT JOIN patched AS p ON p.project_id = j.project_id AND p.id = j.id
     )
 SELECT
@@ -88,5 +88,5 @@ SELECT
     start.10, start.11, end.1, end.2, if(e = 0, -1, end.3), end.4, if(e = 0, start.1, end.5), end.6, end.7, end.8,
     end.9, end.10, end.11, end.12, end.13, end.14, name, s, e, n, d, row_time != start.1 AS is_moved,
     s + e + n + d - is_moved
-FROM folded
+FROM merged
 ARRAY JOIN arrayDistinct(arrayPushBack(row_times, start.1)) AS row_time

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import type { Batch } from '../../core/log/log.ts'
 import type { DeadLetters } from '../dead-letters/dead-letters.ts'
 import { Held } from '../held.ts'
-import { sourceOf } from './bisect.ts'
-import { type CrashProbe, type Finding, probeInChild } from './crash-probe.ts'
+import { type CrashProbe, type Finding, probeInChild } from './child-probe.ts'
 import type { Findings } from './in-flight.ts'
-import { type SegmentRow, segmentRows, withoutHeader } from './segment-rows.ts'
+import { type SegmentRow, segmentRows, sourceOf, withoutHeader } from './segment-rows.ts'
+import { cut, splitBatch } from './split-batch.ts'
 
 /** Children of one batch, over all starts: each is an engine of its own and takes a second or two. */
 const maxChildren = 400
@@ -71,25 +71,22 @@ export async function withoutCrashingRows(
     return finding
   }
 
-  const sound = async (rows: SegmentRow[]): Promise<SegmentRow[][]> => {
-    const [only] = rows
-    if (!only) return []
+  const groups: SegmentRow[][] = []
+  const attempt = async (rows: SegmentRow[]): Promise<SegmentRow[][]> => {
+    const [first] = rows
+    if (!first) return []
     const finding = await find(rows)
-    if (finding === 'survived') return [rows]
-    if (rows.length > 1) {
-      const half = rows.length >> 1
-      return [...(await sound(rows.slice(0, half))), ...(await sound(rows.slice(half)))]
-    }
-    // A row is given up on two equal findings, and on an engine that survived without it in between.
-    if (finding === 'too-much' || (await find(rows, '-again')) !== 'ended') return [rows]
-    crashing.push(only)
+    if (finding !== 'survived' && rows.length > 1) return cut(rows, 'engine ended')
+    // A row is given up after two equal findings, with an engine that survived without it in between.
+    if (finding !== 'ended' || (await find(rows, '-again')) !== 'ended') groups.push(rows)
+    else crashing.push(first)
     if (crashing.length > maxCrashingRows)
       throw new Held(`more than ${maxCrashingRows} rows of one batch end the engine; rows wait`)
     return []
   }
 
   try {
-    const groups = await sound(await segmentRows(batch))
+    await splitBatch(await segmentRows(batch), attempt)
     for (const { partition, offset, rowIndex, text } of crashing)
       await deadLetters.add({
         ...{ topic: batch.topic, partition, offset, rowIndex },

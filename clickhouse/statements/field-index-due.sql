@@ -1,5 +1,5 @@
--- Spans of time, per project, whose payloads may lack leaves: marked minutes after what is covered, up to `upto`.
--- Minutes with less than an hour between them make one span: rows that have leaves already are passed over later.
+-- Ranges of time, per project, whose payloads the field index may lack: dirty minutes past what is covered, up to
+-- `upTo`. Minutes with less than an hour between them share a range: indexed rows in it are left out later.
 SELECT project_id, toString(min(m)) AS from_us, toString(max(m) + 60000000) AS before_us
 FROM
 (
@@ -11,8 +11,8 @@ FROM
         (
             SELECT DISTINCT project_id, toInt64(toUnixTimestamp(minute)) * 1000000 AS m
             FROM callhouse.call_marks
-            WHERE position > {least:Int64} AND arrayExists((p, c, u) -> partition = p AND position > c AND position <= u,
-                {partitions:Array(UInt32)}, {covered:Array(Int64)}, {upto:Array(Int64)})
+            WHERE position > {minCovered:Int64} AND arrayExists((p, c, u) -> partition = p AND position > c AND position <= u,
+                {partitions:Array(UInt32)}, {covered:Array(Int64)}, {upTo:Array(Int64)})
         )
     )
 )

@@ -1,4 +1,4 @@
-// Child process: inserts and folds one file in a throw-away engine, to learn whether its rows make the engine abort.
+// Child process: inserts and merges one file in a throw-away engine, to learn whether its rows make the engine abort.
 // argv: topic, file, memory of the engine. Exit code 0 = the engine survived, whether it took the rows or refused them.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -6,7 +6,7 @@ import { createEmbeddedStore } from '../../core/store/chdb/chdb-store.ts'
 import { StoreError } from '../../core/store/store.ts'
 import { topicNamed } from '../../events/registry.ts'
 import { createCallMaterializer } from '../calls/merge-fragments.ts'
-import { tooMuchExitCode } from './crash-probe.ts'
+import { tooMuchExitCode } from './child-probe.ts'
 
 const [, , topic, file, memoryCapBytes] = process.argv
 try {

@@ -1,5 +1,0 @@
--- Marks every minute that holds a call, at one position: before all others for a rollup that is new to the
--- installation, and at the first one when nothing is covered any more, so that readers count them live until then.
-INSERT INTO callhouse.call_marks (project_id, partition, position, minute)
-SELECT DISTINCT project_id, 0, {position:UInt64}, toStartOfMinute(started_at)
-FROM callhouse.calls

@@ -1,0 +1,148 @@
+// The applier: takes rows into the tables, for the worker, a rebuild and a repair alike. One batch at a time, as the
+// scratch tables belong to it.
+import { createSerialQueue } from '../core/concurrency/serial-queue.ts'
+import type { Batch, Log, Position } from '../core/log/log.ts'
+import type { Store } from '../core/store/store.ts'
+import { topicNamed } from '../events/registry.ts'
+import { createCallMaterializer } from './calls/merge-fragments.ts'
+import type { Budget } from './cleanup/budget.ts'
+import { createDeduplication } from './cleanup/deduplicate.ts'
+import { membersOf } from './combined-batch.ts'
+import type { DeadLetters } from './dead-letters/dead-letters.ts'
+import type { Materializer } from './materializer.ts'
+import type { ControlInsert } from './split/control-insert.ts'
+import { insertWithoutRefused } from './split/refused-rows.ts'
+import { isPatch, type SegmentRow, segmentRows } from './split/segment-rows.ts'
+import { cut, failureOf, isRefusal, splitBatch } from './split/split-batch.ts'
+import type { TimeRange } from './time-range.ts'
+
+export type Applier = {
+  /**
+   * Applies a batch, in smaller ones when that is too much for the store.
+   * @param rows only these of its rows; absent: all, and the engine reads its source
+   * @returns number of dead letters
+   */
+  apply(batch: Batch, rows?: SegmentRow[]): Promise<number>
+  /** Applies rows that were applied before once more: what is in the tables already stays as it is. */
+  reapply(topic: string, rows: SegmentRow[]): Promise<void>
+  /** Makes the counters of a range due again. */
+  recount(range: TimeRange): Promise<void>
+  /** Runs a job between two batches. */
+  exclusive<T>(job: () => Promise<T>): Promise<T>
+  /** Merges calls that large batches brought under two start times since the last time; returns their number. */
+  deduplicateChanged(): Promise<number>
+  /** The same for everything that is stored. */
+  deduplicateAll(): Promise<number>
+  /** Finishes the deduplication under way; batches still go in. */
+  stop(): Promise<void>
+  /** Takes no more batches; resolves once the last one is done. */
+  close(): Promise<void>
+}
+
+export type ApplierDeps = {
+  store: Store
+  log: Pick<Log, 'committed'>
+  deadLetters: Pick<DeadLetters, 'add'>
+  /** Whether it is the tables that are at fault; absent: each refused row is a dead letter. */
+  control?: ControlInsert
+  /** Committed positions of the calls up to which `deduplicateChanged` looks; absent or empty: another worker does it. */
+  committedCalls?(): Promise<Position[]>
+  /** Projects whose spans have log records that become part of them. */
+  projectsWithLogRecords?: (() => readonly string[]) | undefined
+  budget?: Budget
+}
+
+/** A batch of rows that are at hand, under the position of the last of them. */
+export const batchOfRows = ({ topic, partition, offset }: Position, rows: readonly SegmentRow[]): Batch => ({
+  ...{ topic, partition, firstOffset: offset, lastOffset: offset, records: [], source: { bytes: [] } },
+  rowCount: rows.length,
+  patchCount: topic === 'calls' ? rows.filter(isPatch).length : 0,
+  oldestMs: Date.now(),
+})
+
+/** The batch with only some of its rows. */
+const withRows = (batch: Batch, rows: SegmentRow[]): Batch => ({
+  ...batch,
+  rowCount: rows.length,
+  patchCount: batch.patchCount === 0 ? 0 : rows.filter(isPatch).length,
+})
+
+export function createApplier(deps: ApplierDeps): Applier {
+  const { store, log, deadLetters, control, committedCalls = async () => [], budget } = deps
+  const queue = createSerialQueue()
+  const calls = createCallMaterializer(store, deps.projectsWithLogRecords)
+  const materializerOf = (topic: string): Materializer =>
+    topic === 'calls' ? calls : { topic, beforeInsert: async () => {}, afterInsert: async () => {} }
+  /** Greatest offset of partition 0 of the calls that was taken from the log: it may be applied and not yet committed. */
+  let lastTaken = 0
+
+  const next = async (topic: string): Promise<Position> => {
+    const committed = (await log.committed(topic)).find(({ partition }) => partition === 0)?.offset ?? 0
+    return { topic, partition: 0, offset: Math.max(committed, topic === 'calls' ? lastTaken : 0) + 1 }
+  }
+  const nextCalls = () => next('calls')
+  const deduplication = createDeduplication({
+    ...{ store, calls, queue, committed: committedCalls, next: nextCalls },
+    ...(budget && { budget }),
+  })
+
+  const insert = async (batch: Batch, rows: SegmentRow[] | undefined): Promise<number> => {
+    if (!rows) {
+      try {
+        const { rowsRead } = await store.insert(topicNamed(batch.topic), batch.source)
+        if (rowsRead === batch.rowCount) return 0
+      } catch (error) {
+        if (!isRefusal(error)) throw error
+      }
+    }
+    return insertWithoutRefused(batch.topic, rows ?? (await segmentRows(batch)), {
+      ...{ store, deadLetters },
+      ...(control && { control: () => control(batch) }),
+    })
+  }
+
+  const applyWith = async (
+    { beforeInsert, afterInsert }: Materializer,
+    whole: Batch,
+    some: SegmentRow[] | undefined,
+  ): Promise<number> => {
+    let dead = 0
+    await splitBatch(some, async (rows) => {
+      const batch = rows ? withRows(whole, rows) : whole
+      try {
+        dead += await queue.run(async () => {
+          await beforeInsert(batch)
+          const refused = await insert(batch, rows)
+          await afterInsert(batch)
+          return refused
+        })
+        return []
+      } catch (error) {
+        const failure = failureOf(error)
+        const all = failure === undefined ? [] : (rows ?? (await segmentRows(whole)))
+        if (failure === undefined || failure === 'refused row' || all.length < 2) throw error
+        return cut(all, failure)
+      }
+    })
+    return dead
+  }
+
+  return {
+    apply(batch, rows) {
+      if (batch.topic === 'calls')
+        for (const { partition, lastOffset } of membersOf(batch))
+          if (partition === 0) lastTaken = Math.max(lastTaken, lastOffset)
+      return applyWith(materializerOf(batch.topic), batch, rows)
+    },
+    async reapply(topic, rows) {
+      const materializer = topic === 'calls' ? calls.reapplied(nextCalls) : materializerOf(topic)
+      await applyWith(materializer, batchOfRows(await next(topic), rows), rows)
+    },
+    recount: (range) => queue.run(async () => calls.markRangeDirty(await nextCalls(), range)),
+    exclusive: queue.run,
+    deduplicateChanged: deduplication.changed,
+    deduplicateAll: deduplication.all,
+    stop: deduplication.stop,
+    close: queue.close,
+  }
+}
