@@ -19,30 +19,30 @@ const deepOnly = [
   'crash/broken-parts',
   'crash/engine-abort',
   'crash/log-kafka',
-  'roles/backup',
-  'roles/lost-log',
-  'roles/move',
-  'roles/rebuild',
-  'roles/worker-fight',
+  'server/roles-backup',
+  'server/roles-lost-log',
+  'server/roles-move',
+  'server/roles-rebuild',
+  'crash/worker-fight',
 ]
-const deepOnServers = ['api/rebuild', 'property/calls-histories']
+const deepOnServers = ['server/rebuild', 'server/calls-histories-property']
 
 const fileOf = (name: string): string => `test/${name}.test.ts`
 
 /** Run a second time on Kafka and a ClickHouse server: what goes through every topic and every kind of read. */
 const onServers = [
-  'api/annotation-queues',
-  'api/call-stats',
-  'api/calls-costs',
-  'api/calls-feedback-fields',
-  'api/dead-letters',
-  'api/files-bucket',
-  'api/freshness',
-  'api/object-labels',
-  'api/paths',
-  'api/refs',
-  'api/tables',
-  'api/usage',
+  'server/annotation-queues',
+  'server/call-stats',
+  'server/calls-costs',
+  'server/calls-feedback-fields',
+  'server/dead-letters',
+  'server/files-bucket',
+  'server/freshness',
+  'server/object-labels',
+  'server/paths',
+  'engine/refs',
+  'engine/tables',
+  'server/usage',
 ]
 
 /** Test files whose number of runs grows in the deep tier (test/fixtures/runs.ts), in them or in parts of them. */
@@ -51,7 +51,7 @@ const generated = (): string[] => {
     .filter((file) => file.endsWith('.ts') && !file.startsWith('fixtures'))
     .map((file) => ({ file, text: readFileSync(join('test', file), 'utf8') }))
   const growing = files.filter(({ text }) => text.includes('fixtures/runs.ts'))
-  const parts = growing.map(({ file }) => `./${basename(file)}'`)
+  const parts = growing.map(({ file }) => `/${basename(file)}'`)
   return files
     .filter(({ file }) => file.endsWith('.test.ts'))
     .filter((one) => growing.includes(one) || parts.some((part) => one.text.includes(part)))
@@ -78,16 +78,25 @@ function browserProject() {
   return [{ test: { name: 'browser', include, env, expect, globalSetup: ['test/browser/build.ts'], ...limits } }]
 }
 
+/** By what a test needs: nothing, an engine, a server, published clients, processes that die. */
+const projects = {
+  unit: ['unit'],
+  engine: ['engine', 'sql'],
+  server: ['server', 'guide'],
+  compat: ['compat'],
+  crash: ['crash'],
+}
+
 const tiers = {
   normal: () => [
-    {
+    ...Object.entries(projects).map(([name, folders]) => ({
       test: {
-        name: 'all',
-        include: ['test/**/*.test.ts'],
-        exclude: ['test/browser/**', ...deepOnly.map(fileOf)],
+        name,
+        include: folders.map((folder) => `test/${folder}/*.test.ts`),
+        exclude: deepOnly.map(fileOf),
         ...limits,
       },
-    },
+    })),
     ...browserProject(),
     {
       test: {

@@ -116,7 +116,7 @@ describe('start', () => {
 
   it('leaves the log as it is while a process holds the tables that knows nothing of the lock', async () => {
     const dataDir = join(dir, 'four')
-    const store = fileURLToPath(new URL('../contract/store-process.ts', import.meta.url))
+    const store = fileURLToPath(new URL('../engine/store-process.ts', import.meta.url))
     const engine = spawn(process.execPath, [store, dataDir, 'hold'], { stdio: ['ignore', 'pipe', 'inherit'] })
     await once(engine.stdout, 'data')
     const torn = join(dataDir, 'log/calls/0000000000000001.jsonl')

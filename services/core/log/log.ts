@@ -1,4 +1,4 @@
-// The log port: what every driver MUST and MAY do. The contract suite in test/contract runs against each driver.
+// The log port: what every driver MUST and MAY do. The contract suite in test/engine runs against each driver.
 
 /**
  * How far a topic has got: number of the last record, counted from 1 per topic and partition. 0 = nothing.

@@ -1,4 +1,4 @@
-// The store port: ClickHouse, embedded or over HTTP. The contract suite in test/contract runs against each driver.
+// The store port: ClickHouse, embedded or over HTTP. The contract suite in test/engine runs against each driver.
 import type { ProjectId } from '../ids.ts'
 import type { Topic } from '../log/topic.ts'
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { fault } from '../../services/core/http/errors.ts'
 import { type Route, route } from '../../services/core/http/route.ts'
-import { annAuth, deferred, json, send, startServer, type TestServer } from './http-server.ts'
+import { annAuth, deferred, json, send, startServer, type TestServer } from '../fixtures/http-server.ts'
 
 /** What the source of the running test does; each test sets it. */
 let source: (signal: AbortSignal) => AsyncIterable<string | Buffer>

@@ -6,7 +6,7 @@ import { StoreError } from '../../services/core/store/store.ts'
 import { openProviders } from '../../services/inference/providers.ts'
 import { createInferenceRoutes } from '../../services/inference/routes.ts'
 import { createSlots } from '../../services/inference/slots.ts'
-import { json, type Sent, send, startServer, type TestServer, testConfig } from './http-server.ts'
+import { json, type Sent, send, startServer, type TestServer, testConfig } from '../fixtures/http-server.ts'
 
 const failing = (): never => {
   throw new StoreError('timeout', 159, 'x')

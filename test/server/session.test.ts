@@ -6,8 +6,8 @@ import { openKeys } from '../../services/core/http/keys.ts'
 import { createSessions } from '../../services/core/http/session.ts'
 import type { Via } from '../../services/core/http/via.ts'
 import { openMasterKey, sealWith } from '../../services/core/process/master-key.ts'
+import { type Answer, json, send } from '../fixtures/http-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
-import { type Answer, json, send } from './http-server.ts'
 
 const page = { 'x-callhouse-page': '1' }
 

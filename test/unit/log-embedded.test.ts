@@ -8,6 +8,7 @@ import type { Batch } from '../../services/core/log/log.ts'
 import { createEmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
 import { structureOf } from '../../services/core/log/topic.ts'
 import { topics } from '../../services/events/registry.ts'
+import { logContract } from '../engine/log.contract.ts'
 import {
   applyRows,
   controlledFs,
@@ -18,7 +19,6 @@ import {
   roomyFs,
   temporaryFolder,
 } from '../fixtures/log.ts'
-import { logContract } from './log.contract.ts'
 
 logContract('embedded', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'log-contract-'))

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { z } from 'zod'
 import { openKeys, type Role } from '../../services/core/http/keys.ts'
 import { type Right, type Route, route } from '../../services/core/http/route.ts'
-import { annAuth, json, send, sendRaw, startServer, type TestServer } from './http-server.ts'
+import { annAuth, json, send, sendRaw, startServer, type TestServer } from '../fixtures/http-server.ts'
 
 const rights: Right[] = ['none', 'any', 'read', 'ingest', 'write', 'admin']
 let handled = 0

@@ -2,9 +2,9 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { retryLater } from '../../services/core/http/errors.ts'
+import { json } from '../fixtures/http-server.ts'
 import { aRequest, aSpan, type Otel, protobuf, startOtel, text } from '../fixtures/otel.ts'
 import { encodeRequest, RpcStatus, TraceResponse } from '../fixtures/otlp-proto.ts'
-import { json } from './http-server.ts'
 
 let otel: Otel
 beforeEach(async () => {

@@ -8,8 +8,8 @@ import { type Route, route } from '../../services/core/http/route.ts'
 import { openGeoRanges } from '../../services/query/service/geolocate.ts'
 import { createGraphqlRoutes } from '../../services/query/service/graphql.ts'
 import { createServiceRoutes } from '../../services/query/service/routes.ts'
+import { annAuth, send, sendRaw, startServer, type TestServer } from '../fixtures/http-server.ts'
 import { runs } from '../fixtures/runs.ts'
-import { annAuth, send, sendRaw, startServer, type TestServer } from './http-server.ts'
 
 const declared = { right: 'read', summary: '', response: z.unknown() } as const
 const schema = z.object({ project_id: text(), limit: optional(int()), filter: optional(dict()) })

@@ -9,8 +9,8 @@ import type { Store } from '../../services/core/store/store.ts'
 import { inlineFileBytes } from '../../services/events/files.ts'
 import { createFileWriteRoutes } from '../../services/ingest/files/routes.ts'
 import { createFileReadRoutes } from '../../services/query/files/routes.ts'
+import { send, startServer, type TestServer } from '../fixtures/http-server.ts'
 import { createMemoryLog } from '../fixtures/memory-log.ts'
-import { send, startServer, type TestServer } from './http-server.ts'
 
 const log = createMemoryLog()
 const files = {

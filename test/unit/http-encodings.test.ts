@@ -1,8 +1,8 @@
 // Content encodings of requests and answers, and what errors turn into.
 import { brotliCompressSync, deflateRawSync, deflateSync, gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { json, send, sendRaw, startServer, type TestServer } from '../fixtures/http-server.ts'
 import { routes } from './http-routes.ts'
-import { json, send, sendRaw, startServer, type TestServer } from './http-server.ts'
 
 let server: TestServer
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import type { ProjectId } from '../../services/core/ids.ts'
 import { openedOnly } from '../../services/core/store/opened.ts'
 import { param, projectQuery, sql, systemQuery } from '../../services/core/store/sql.ts'
 import type { Query, Store } from '../../services/core/store/store.ts'
-import { json, send, startServer, type TestServer } from './http-server.ts'
+import { json, send, startServer, type TestServer } from '../fixtures/http-server.ts'
 
 const shared = { right: 'read', summary: '', response: z.unknown(), body: { type: 'none' } } as const
 const ofProject = (projectId: string): Query =>

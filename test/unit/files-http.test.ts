@@ -12,8 +12,8 @@ import { createClock } from '../../services/core/clock/clock.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import { createFileWriteRoutes } from '../../services/ingest/files/routes.ts'
 import { createFileReadRoutes } from '../../services/query/files/routes.ts'
+import { annAuth, send, startServer, type TestServer } from '../fixtures/http-server.ts'
 import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'
-import { annAuth, send, startServer, type TestServer } from './http-server.ts'
 
 const maxFileBytes = 40 * 1024 * 1024
 let dir: string

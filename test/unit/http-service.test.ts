@@ -12,7 +12,7 @@ import { createShutdown } from '../../services/core/process/shutdown.ts'
 import { openGeoRanges } from '../../services/query/service/geolocate.ts'
 import { createGraphqlRoutes } from '../../services/query/service/graphql.ts'
 import { createServiceRoutes, type HealthChecks } from '../../services/query/service/routes.ts'
-import { deferred, json, send, startServer, type TestServer } from './http-server.ts'
+import { deferred, json, send, startServer, type TestServer } from '../fixtures/http-server.ts'
 
 const fine: HealthChecks = { log: 'ok', storage: 'ok', workers: 'ok', lagMs: 12.4 }
 let health: () => Promise<HealthChecks> = async () => fine

@@ -2,8 +2,8 @@
 import { request } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type Answer, annAuth, json, send, sendRaw, startServer, type TestServer } from '../fixtures/http-server.ts'
 import { routes } from './http-routes.ts'
-import { type Answer, annAuth, json, send, sendRaw, startServer, type TestServer } from './http-server.ts'
 
 let server: TestServer
 beforeAll(async () => {

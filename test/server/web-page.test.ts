@@ -8,8 +8,8 @@ import { clientText, generatedFile } from '../../scripts/web-client.ts'
 import { openKeys } from '../../services/core/http/keys.ts'
 import { openAssets } from '../../services/web/assets.ts'
 import { pagePathOf } from '../../services/web/sdk-links.ts'
+import { json, send } from '../fixtures/http-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
-import { json, send } from './http-server.ts'
 
 const navigation = { accept: 'text/html', 'sec-fetch-mode': 'navigate' }
 
