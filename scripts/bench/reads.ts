@@ -325,6 +325,9 @@ export async function benchReads(calls: number, repetitions: number, keep?: stri
       'warn',
       '--min-free-bytes',
       '0',
+      // The tables were filled past the log.
+      '--adopt-log',
+      'true',
     ],
   })
   if (!loaded.ok) throw new Error(loaded.lines.join('\n'))
