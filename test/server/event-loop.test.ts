@@ -1,5 +1,7 @@
 // Nothing holds the event loop of a server for more than 50 ms: the worst bodies of every route that is served.
+
 import { connect } from 'node:http2'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { declaredRoutes } from '../../scripts/paths.ts'
 import type { Route } from '../../services/core/http/route.ts'
@@ -153,8 +155,13 @@ describe('the event loop is free within 50 ms while', () => {
   it('large answers are read', { timeout: limitMs(120_000) }, async () => {
     const value = letters(runs(20, 24) * 2 ** 20)
     const rows = runs(60_000, 400_000)
-    const post = async (path: string, body: string) => {
+    const post = async (path: string, body: string): Promise<string> => {
       const { status, bytes } = await send({ method: 'POST', path, body })
+      // Beside other projects this one may not have more waiting: sent again, as by every client.
+      if (status === 429) {
+        await sleep(1_000)
+        return post(path, body)
+      }
       expect([path, status]).toEqual([path, 200])
       return bytes.toString('latin1', 0, 200)
     }

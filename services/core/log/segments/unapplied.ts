@@ -21,10 +21,6 @@ export type Unapplied = {
 
 /** What a project may always have, as long as the bound allows it. */
 const leastBytes = 16 * 2 ** 20
-/** The same where the pace is measured: of less than that much of the time is what each batch costs. */
-const leastMeasuredBytes = 4 * 2 ** 20
-/** What it has beside others before the pace is known. */
-const unmeasuredBytes = 8 * 2 ** 20
 /** A project that wrote in this time counts as one that waits: its next write comes soon. */
 const recentMs = 60_000
 
@@ -53,9 +49,9 @@ export function createUnapplied(options: {
   appliedBytes?(): number | undefined
 }): Unapplied {
   const { maxBytes, isApplying, appliedBytes } = options
-  const mostBytes = appliedBytes ? () => Math.min(maxBytes / 8, appliedBytes() ?? unmeasuredBytes) : () => maxBytes / 8
+  const mostBytes = () => Math.min(maxBytes / 8, Math.max(leastBytes, appliedBytes?.() ?? maxBytes))
   const shares = createShares<string>({
-    ...{ boundBytes: maxBytes, leastBytes: appliedBytes ? leastMeasuredBytes : leastBytes, mostBytes, recentMs },
+    ...{ boundBytes: maxBytes, leastBytes, mostBytes, recentMs },
     isAlwaysShared: isApplying,
   })
   let reason: string | null = null
