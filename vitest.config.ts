@@ -16,14 +16,17 @@ const limits = { testTimeout: 120_000, hookTimeout: 240_000 }
 
 /** Processes and engines that die and come back, minutes long: in the deep tier alone, which CI runs too. */
 const deepOnly = [
+  'crash/backup',
   'crash/broken-parts',
   'crash/engine-abort',
   'crash/log-kafka',
+  'crash/lost-log',
   'server/roles-backup',
   'server/roles-lost-log',
   'server/roles-move',
   'server/roles-rebuild',
   'crash/worker-fight',
+  'server/rebuild',
 ]
 const deepOnServers = ['server/rebuild', 'server/calls-histories-property']
 
