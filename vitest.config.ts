@@ -12,6 +12,11 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.c
 const inMemory = process.env.TMPDIR === undefined && memoryFolder()
 if (inMemory) process.env.TMPDIR = inMemory
 
+const { CALLHOUSE_CHROMIUM, CALLHOUSE_TEST_BROWSER, PATH = '' } = process.env
+// Servers that tests start with what this process has refuse settings that they do not know.
+delete process.env.CALLHOUSE_CHROMIUM
+delete process.env.CALLHOUSE_TEST_BROWSER
+
 const limits = { testTimeout: 120_000, hookTimeout: 240_000 }
 
 /** Processes and engines that die and come back, minutes long: in the deep tier alone, which CI runs too. */
@@ -63,7 +68,6 @@ const generated = (): string[] => {
 
 /** Tests of the page need a Chromium: the one that CALLHOUSE_CHROMIUM names, or one in the path. */
 function browserProject() {
-  const { CALLHOUSE_CHROMIUM, CALLHOUSE_TEST_BROWSER, PATH = '' } = process.env
   const inPath = ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) =>
     PATH.split(delimiter).map((folder) => join(folder, name)),
   )

@@ -221,7 +221,8 @@ describe('beside many other calls', () => {
     await worker.rollups.refresh()
     await worker.fieldIndexRollups.refresh()
     const before = await rowsRead()
-    expect(await worker.deduplicateChanged()).toBe(1)
+    // It may have run by itself meanwhile.
+    expect(await worker.deduplicateChanged()).toBeLessThanOrEqual(1)
     // A few granules of some tables, the fold included; all ids are sixty thousand.
     expect((await rowsRead()) - before).toBeLessThan(many / 2)
     expect(await visible()).toEqual([{ n: many + 199 }])

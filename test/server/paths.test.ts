@@ -26,7 +26,7 @@ describe('what routes touch', () => {
     const { bytes, rows } = store
     // The worker's own statements run over all projects, or derive leaves.
     const note = ({ name, sql }: { name: string; sql: string }) => {
-      if (!sql.includes('project_id = {') || name.startsWith('leaves-')) return
+      if (!sql.includes('project_id = {') || name.startsWith('field-index-')) return
       for (const [, table] of sql.matchAll(/callhouse\.(\w+)/g)) read.add(table as string)
     }
     store.bytes = (query, ...rest) => {
