@@ -23,14 +23,18 @@ const limits = { testTimeout: 120_000, hookTimeout: 240_000 }
 const deepOnly = [
   'crash/backup',
   'crash/broken-parts',
+  'crash/broker-gone',
+  'crash/clickhouse-gone',
   'crash/engine-abort',
   'crash/log-kafka',
   'crash/lost-log',
+  'crash/rebuild',
   'server/roles-backup',
   'server/roles-lost-log',
   'server/roles-move',
   'server/roles-rebuild',
   'crash/worker-fight',
+  'crash/worker-kill',
   'server/rebuild',
 ]
 const deepOnServers = ['server/rebuild', 'server/calls-histories-property']

@@ -89,6 +89,9 @@ function requestsOf(route: Route): (Sent & { what: string })[] {
   return bodies.map(({ path, type, body, what }) => ({ method: route.method, path, type, body, what }))
 }
 
+/** Status of gRPC for what may be sent again later. */
+const unavailable = 14
+
 describe('the event loop is free within 50 ms while', () => {
   it('every route is sent its worst bodies', { timeout: limitMs(180_000) }, async () => {
     const routes = declaredRoutes()
@@ -143,10 +146,13 @@ describe('the event loop is free within 50 ms while', () => {
     ],
     ['a long text', () => aRequest([aSpan({ attributes: [text('a', letters(runs(12, 24) * 2 ** 20))] })])],
   ])('a message of %s comes over gRPC', { timeout: limitMs(120_000) }, async (_, request) => {
-    const { ms, status } = await heldMs(
-      { method: 'POST', path: exportPath, body: Buffer.from(encodeRequest(request())) },
-      callOf,
-    )
+    const message = { method: 'POST', path: exportPath, body: Buffer.from(encodeRequest(request())) }
+    let { ms, status } = await heldMs(message, callOf)
+    // Beside other projects this one may not have more waiting: sent again, as by every exporter.
+    while (status === unavailable && ms < mostMs) {
+      await sleep(1_000)
+      ;({ ms, status } = await heldMs(message, callOf))
+    }
     // What has more attributes than a span may have is refused.
     expect([0, 8]).toContain(status)
     expect(ms).toBeLessThan(mostMs)
