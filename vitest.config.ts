@@ -29,6 +29,7 @@ const deepOnly = [
   'crash/log-kafka',
   'crash/lost-log',
   'crash/rebuild',
+  'server/roles',
   'server/roles-backup',
   'server/roles-lost-log',
   'server/roles-move',
