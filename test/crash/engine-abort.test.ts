@@ -375,7 +375,7 @@ describe('a worker that is stopped or disturbed', () => {
     expect(retries).toEqual([outage.message, outage.message])
     expect(worker.status()).toEqual({ status: 'ok' })
     await worker.stop()
-    await expect(worker.deduplicateAll()).rejects.toThrow('stopped')
+    await expect(worker.deduplicateAll()).rejects.toThrow('the queue is closed')
 
     await log.append('calls', [recordOf([uuidv7()], { rows: Buffer.from(`${rowOfOne()}\n`) })])
     failures = Number.POSITIVE_INFINITY

@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { askServer } from '../../services/core/process/control-socket.ts'
 import { post, postLines, startChildServer } from '../fixtures/child-server.ts'
+import { processEnv } from '../fixtures/process-env.ts'
 
 const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url))
 const project_id = 'crash/rebuild'
@@ -39,7 +40,7 @@ const answers = async (url: string) => ({
 
 const command = (...args: string[]) =>
   promisify(execFile)(process.execPath, [main, ...args, '--data-dir', dir], {
-    env: { ...process.env, UV_THREADPOOL_SIZE: '24' },
+    env: processEnv(),
   })
 
 it.each([
