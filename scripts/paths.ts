@@ -6,6 +6,7 @@ import { loadConfig } from '../services/app/config.ts'
 import type { ServerRole } from '../services/app/roles.ts'
 import { type RouteDeps, routesOf } from '../services/app/routes.ts'
 import type { Keys } from '../services/core/http/keys.ts'
+import { rightText } from '../services/core/http/roles.ts'
 import type { Route } from '../services/core/http/route.ts'
 import type { Sessions } from '../services/core/http/session.ts'
 import { splitStatements } from '../services/core/store/sql-text.ts'
@@ -155,7 +156,7 @@ export function describeRoute(route: Route, routes: readonly Route[]): string[] 
   const lines = [
     `${route.name}: ${route.summary}`,
     `  ${route.method} ${route.path}${(route.aliases ?? []).map((path) => `, ${path}`).join('')}`,
-    `  right   ${route.right}`,
+    `  right   ${rightText(route.right)}`,
     `  source  ${place}`,
     `  body    ${bodyOf(route)}`,
     `  schemas ${shown(schemas)}`,

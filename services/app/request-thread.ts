@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { joinClock } from '../core/clock/clock.ts'
 import { anonymous, runHandler } from '../core/http/handler.ts'
-import { holderOf } from '../core/http/keys.ts'
+import { holderOf } from '../core/http/holder.ts'
 import type { Reply } from '../core/http/route.ts'
 import { jsonInput } from '../core/http/serve.ts'
 import type { Port } from '../core/threads/channel.ts'

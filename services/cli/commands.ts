@@ -1,7 +1,7 @@
 // All commands, in the order in which help shows them.
 
 import type { serverRoles } from '../app/roles.ts'
-import { roles } from '../core/http/keys.ts'
+import { roles } from '../core/http/roles.ts'
 import type { Command } from './command.ts'
 
 const rowsPerSecond = { 'rows-per-second': '<n>' }
@@ -30,8 +30,9 @@ export const commands: readonly Command[] = [
   {
     name: 'keys create',
     words: '<user> [role] [entity-or-project ...]',
-    help: `a key, shown once; role: ${roles.join(', ')} (default write)`,
-    run: async ({ config, words }) => (await import('./keys.ts')).createKey(config, words),
+    flags: { actions: '<action,...>' },
+    help: `a key, shown once; role: ${roles.join(', ')} (default writer), less all but the named actions`,
+    run: async ({ config, words, flag }) => (await import('./keys.ts')).createKey(config, words, flag('actions')),
   },
   {
     name: 'keys revoke',

@@ -1,7 +1,8 @@
 // `callhouse keys`: the API keys in the data folder.
 import { mkdirSync } from 'node:fs'
 import type { Config } from '../app/config.ts'
-import { type Keys, openKeys, type Role, roles } from '../core/http/keys.ts'
+import { type Keys, openKeys } from '../core/http/keys.ts'
+import { type Action, actions, type RoleName, roleNames, roles } from '../core/http/roles.ts'
 import { print, UsageError } from './command.ts'
 
 function keysOf(config: Config): Keys {
@@ -10,13 +11,32 @@ function keysOf(config: Config): Keys {
 }
 
 export function listKeys(config: Config): void {
-  for (const { id, userId, role, grants, createdAt } of keysOf(config).list())
-    print(`${id}  ${userId}  ${role}  ${grants === '*' ? '*' : grants.join(',')}  ${createdAt}`)
+  for (const { id, userId, role, actions: own, grants, createdAt } of keysOf(config).list()) {
+    const may = own === undefined ? role : `${role}(${own.join(',')})`
+    print(`${id}  ${userId}  ${may}  ${grants === '*' ? '*' : grants.join(',')}  ${createdAt}`)
+  }
 }
 
-export function createKey(config: Config, [userId = '', role = 'write', ...grants]: string[]): void {
-  if (!roles.includes(role as Role)) throw new UsageError(`Unknown role ${role}; one of ${roles.join(', ')}`)
-  const { id, text } = keysOf(config).create({ userId, role: role as Role, grants: grants.length > 0 ? grants : '*' })
+function actionsFrom(text: string): Action[] | undefined {
+  if (text === '') return undefined
+  const named = text.split(',')
+  const unknown = named.find((one) => !actions.includes(one as Action))
+  if (unknown !== undefined) throw new UsageError(`Unknown action ${unknown}; some of ${actions.join(', ')}`)
+  return named as Action[]
+}
+
+/** @param onlyActions comma-separated; '' = all of the role */
+export function createKey(
+  config: Config,
+  [userId = '', role = 'writer', ...grants]: string[],
+  onlyActions: string,
+): void {
+  if (!roleNames.includes(role as RoleName)) throw new UsageError(`Unknown role ${role}; one of ${roles.join(', ')}`)
+  const own = actionsFrom(onlyActions)
+  const { id, text } = keysOf(config).create({
+    ...{ userId, role: role as RoleName, grants: grants.length > 0 ? grants : '*' },
+    ...(own !== undefined && { actions: own }),
+  })
   print(`key ${id} (shown once): ${text}`)
 }
 

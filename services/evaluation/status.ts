@@ -73,7 +73,6 @@ export function createEvaluationStatusRoutes(deps: EvaluationDeps & { calls: Cal
       name: 'evaluations.status',
       method: 'POST',
       path: '/evaluations/status',
-      right: 'read',
       summary: 'Whether an evaluation runs, has failed or is complete, and how many of its rows are done',
       body: { type: 'json', schema: evaluationStatusRequest, check: 'schema' },
       response: evaluationStatusResponse,

@@ -236,7 +236,6 @@ export const imageRoute = (deps: RunDeps): Route =>
     name: 'images.create',
     method: 'POST',
     path: '/image/create',
-    right: 'write',
     summary: 'Images by the provider that the name of the model tells, stored as files',
     body: { type: 'json', schema: imageCreateRequest, check: 'schema' },
     response: imageCreateResponse,

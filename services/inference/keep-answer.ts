@@ -166,7 +166,7 @@ function factsIn(bytes: Buffer, secrets: readonly string[]): ChunkFacts | null {
 export function keepRoutes({ recorder }: Pick<KeepDeps, 'recorder'>): Route[] {
   return [
     innerRoute({
-      ...{ name: 'inference.keep_answer', right: 'write', heapPerByte },
+      ...{ name: 'inference.keep_answer', heapPerByte },
       summary: 'Records a whole answer of a provider and completes it for the client',
       async handle({ body, params, caller, signal, requestId }) {
         const answered = JSON.parse(params.answered as string) as Answered
@@ -174,7 +174,7 @@ export function keepRoutes({ recorder }: Pick<KeepDeps, 'recorder'>): Route[] {
       },
     }),
     innerRoute({
-      ...{ name: 'inference.keep_chunks', right: 'write', heapPerByte },
+      ...{ name: 'inference.keep_chunks', heapPerByte },
       summary: 'Records a long stream of a provider',
       async handle({ body, params, caller, signal, requestId }) {
         const answered = JSON.parse(params.answered as string) as Answered
@@ -184,7 +184,7 @@ export function keepRoutes({ recorder }: Pick<KeepDeps, 'recorder'>): Route[] {
       },
     }),
     innerRoute({
-      ...{ name: 'inference.read_chunk', right: 'write', heapPerByte },
+      ...{ name: 'inference.read_chunk', heapPerByte },
       summary: 'Tells what a long chunk of a stream says',
       handle: async ({ body, params }) => ({ json: factsIn(body.bytes, JSON.parse(params.secrets as string)) }),
     }),

@@ -48,7 +48,6 @@ export function createTrainingRoutes(deps: TrainingDeps): Route[] {
       name: 'training_jobs.create_sft',
       method: 'POST',
       path: '/v1/preview/sft-training-jobs',
-      right: 'write',
       summary: 'Stores a job of supervised fine-tuning, which waits for an executor',
       body: { type: 'json', schema: sftTrainingJobRequest, check: 'schema' },
       response: sftTrainingJobResponse,

@@ -32,7 +32,6 @@ const baseOf = ({ via }: RouteContext): string => via?.().basePath ?? '/'
 
 const declared = {
   method: 'GET',
-  right: 'none',
   withoutProject: true,
   body: { type: 'none' },
 } as const

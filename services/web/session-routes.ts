@@ -1,7 +1,9 @@
 // Signing in to the page by a key, what the page may know of its user and server, and signing out.
 import { keyRequest, logoutResponse, sessionResponse } from '../../schemas/session.ts'
 import { fault, retryLater } from '../core/http/errors.ts'
-import type { KeyHolder, Keys } from '../core/http/keys.ts'
+import type { KeyHolder } from '../core/http/holder.ts'
+import type { Keys } from '../core/http/keys.ts'
+import { roleOf } from '../core/http/roles.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import { type Sessions, throwUnlessPage } from '../core/http/session.ts'
 import type { Via } from '../core/http/via.ts'
@@ -59,7 +61,7 @@ function createGuesses(now: () => number) {
   }
 }
 
-const declared = { right: 'none', withoutProject: true } as const
+const declared = { withoutProject: true } as const
 
 export function createSessionRoutes({ sessions, keys, logger, server, now = Date.now }: SessionRouteDeps): Route[] {
   const { version, commit, config } = server
@@ -68,8 +70,8 @@ export function createSessionRoutes({ sessions, keys, logger, server, now = Date
   const answer = ({ userId, entity, entry }: KeyHolder, expiresMs: number | undefined) => ({
     user_id: userId,
     entity,
-    role: entry?.role,
-    grants: entry?.grants,
+    role: entry && roleOf(entry.access),
+    grants: entry && (Object.hasOwn(entry.access, '*') ? '*' : Object.keys(entry.access)),
     expires_at: expiresMs === undefined ? null : new Date(expiresMs).toISOString(),
     server: {
       ...known,

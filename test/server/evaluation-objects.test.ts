@@ -1,6 +1,7 @@
 // Rules that hold for all five kinds of evaluation objects: ids, versions, lists, reads, deletes and faults.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openKeys, type Role } from '../../services/core/http/keys.ts'
+import { openKeys } from '../../services/core/http/keys.ts'
+import type { RoleName } from '../../services/core/http/roles.ts'
 import { type Evaluations, evaluationsOf, type Json, type Kind } from '../fixtures/evaluation-objects.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
@@ -202,7 +203,7 @@ describe.concurrent.each(['ops', 'datasets'] as const)('%s', (kind) => {
     const project = projects.get(name) as string
     await of.create(kind, body('x'))
     const keys = openKeys({ dataDir: server.dataDir, configured: [] })
-    const holding = (role: Role, grants: '*' | string[] = '*') =>
+    const holding = (role: RoleName, grants: '*' | string[] = '*') =>
       evaluationsOf(server, project, keys.create({ userId: role, role, grants }).text)
     const statuses = async (one: Evaluations) => [
       (await one.send('POST', kind, body('x', 'y'))).status,

@@ -2,9 +2,11 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClock } from '../../services/core/clock/clock.ts'
+import { openKeys } from '../../services/core/http/keys.ts'
 import type { RecordInput } from '../../services/core/log/log.ts'
 import { createdRecords, type FeedbackRow, purgedRecord, replacedRecord } from '../../services/events/feedback.ts'
 import { topics } from '../../services/events/registry.ts'
+import { basicAuth } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { limitMs, runs } from '../fixtures/runs.ts'
 import { createTestStore } from '../fixtures/store.ts'
@@ -94,6 +96,40 @@ describe('with calls', () => {
       ...{ project_id, weave_ref: refOf(three), feedback_type: 'custom', payload: { n: 3 }, feedback_id: kept },
     })
     expect((await left())?.map(({ payload }) => payload)).toEqual([{ n: 3 }])
+  })
+
+  it('of others is purged by who may delete, and the own by who annotates', async () => {
+    const keys = openKeys({ dataDir: server.dataDir, configured: [] })
+    const { text } = keys.create({ userId: 'ann', role: 'annotator', grants: [project_id] })
+    const deleter = keys.create({ userId: 'dan', role: 'writer', grants: [project_id], actions: ['delete'] }).text
+    const as = async (key: string, path: string, body: object) => {
+      const headers = { authorization: basicAuth(key), 'content-type': 'application/json' }
+      const answer = await fetch(server.now().url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+      return { status: answer.status, body: (await answer.json()) as { id?: string; reason?: string } }
+    }
+    const [, , three] = ids
+    const purge = (key: string, ...named: string[]) =>
+      as(key, '/feedback/purge', {
+        project_id,
+        query: { $expr: { $in: [{ $getField: 'id' }, named.map((id) => ({ $literal: id }))] } },
+      })
+    const foreign = await give(three, { payload: { n: 4 } })
+    const given = await as(text, '/feedback/create', {
+      ...{ project_id, weave_ref: refOf(three), feedback_type: 'custom', payload: { n: 5 } },
+    })
+    const own = given.body.id as string
+    expect(await purge(text, own, foreign)).toMatchObject({
+      status: 403,
+      body: { reason: expect.stringContaining('feedback of others') },
+    })
+    const left = async () =>
+      (await list({ include_feedback: true, filter: { call_ids: [three] } }))[0]?.summary.weave.feedback?.map(
+        ({ id }) => id,
+      )
+    expect(await left()).toEqual(expect.arrayContaining([own, foreign]))
+    expect((await purge(text, own)).status).toBe(200)
+    expect((await purge(deleter, foreign)).status).toBe(200)
+    expect(await left()).not.toEqual(expect.arrayContaining([expect.stringMatching(`${own}|${foreign}`)]))
   })
 
   it('is neither shown nor counted once its call is deleted', async () => {

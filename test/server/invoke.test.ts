@@ -1,8 +1,10 @@
 // Declared routes run inside the process: they answer what they answer over HTTP, to the same callers.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Fault } from '../../services/core/http/errors.ts'
+import type { KeyHolder } from '../../services/core/http/holder.ts'
 import { createInvoke, type Invoke, type InvokeCaller } from '../../services/core/http/invoke.ts'
-import { type KeyHolder, type Keys, openKeys, type Role } from '../../services/core/http/keys.ts'
+import { type Keys, openKeys } from '../../services/core/http/keys.ts'
+import type { RoleName } from '../../services/core/http/roles.ts'
 import { basicAuth, post } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
@@ -56,7 +58,7 @@ describe('Routes inside the process', () => {
   })
 
   it('refuse callers without the right, and projects that are not the key’s', async () => {
-    const keyOf = (role: Role, grants: '*' | string[]) => keys.create({ userId: role, role, grants }).text
+    const keyOf = (role: RoleName, grants: '*' | string[]) => keys.create({ userId: role, role, grants }).text
     const reader = keyOf('read', '*')
     const writer = keyOf('ingest', '*')
     const stranger = keyOf('admin', ['other'])

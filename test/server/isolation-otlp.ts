@@ -6,7 +6,7 @@ import { type Answered, type Asker, createAsker, eachOf, post } from '../fixture
 import { logsOf, spansOf } from '../fixtures/filled-project.ts'
 import { type Caller, type IsolationWorld, isGranted } from '../fixtures/isolation-world.ts'
 import { encodeLogsRequest, encodeRequest } from '../fixtures/otlp-proto.ts'
-import { rightsOfRole } from './route-rights.ts'
+import { actionsOfRole } from './route-rights.ts'
 
 type Signal = 'traces' | 'logs' | 'metrics'
 type Answer = { status: number; text: string; headers: Record<string, unknown> }
@@ -118,9 +118,14 @@ export function otlpTests(world: () => IsolationWorld): void {
     await asker?.close()
   })
 
-  const expected = ({ role, grants }: Caller, signal: Signal, { named, reaches }: Meant, is: Way['is']): number => {
+  const expected = (
+    { role, only, grants }: Caller,
+    signal: Signal,
+    { named, reaches }: Meant,
+    is: Way['is'],
+  ): number => {
     if (role === undefined) return is.unauthenticated
-    if (!rightsOfRole[role]?.includes('ingest')) return is.denied
+    if (!actionsOfRole[role].includes('ingest') || only?.includes('ingest') === false) return is.denied
     if (bodies[signal] === null) return is.taken
     if (reaches === null) return is.invalid
     return named === null || isGranted({ role, grants, headers: {} }, reaches) ? is.taken : is.denied

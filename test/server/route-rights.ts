@@ -1,23 +1,18 @@
 // Which right each route needs, typed in again: routes do not tell this table what to expect of them.
+import type { Role } from '../../services/core/http/roles.ts'
 
-/** By the right, the names of routes. `none` needs no key, `any` any key. */
+/** Actions by which a route is reached: one of the words before the colon, or all of those joined by `+`. */
 const routesByRight = {
   none: [
     ...['service.health', 'service.ready', 'service.version', 'service.info', 'service.geolocate'],
     ...['web.page', 'web.asset', 'web.call_link', 'web.sdk_link', 'auth.key', 'auth.session', 'auth.logout'],
   ],
-  any: ['service.graphql', 'service.openapi', 'service.metrics', 'objects.link_to_registry', 'projects.query'],
+  any: ['service.graphql', 'service.openapi', 'objects.link_to_registry', 'projects.query'],
+  metrics: ['service.metrics'],
   read: [
     ...['calls.read', 'calls.stream_query', 'calls.query_stats', 'calls.stats', 'calls.usage', 'traces.usage'],
-    ...[
-      'threads.stream_query',
-      'logs.query',
-      'objects.read',
-      'objects.query',
-      'objects.list_tags',
-      'objects.list_aliases',
-    ],
-    ...['refs.read_batch', 'files.content', 'files.query_stats', 'files.resolve_url'],
+    ...['threads.stream_query', 'logs.query', 'objects.read', 'objects.query', 'objects.list_tags'],
+    ...['objects.list_aliases', 'refs.read_batch', 'files.content', 'files.query_stats', 'files.resolve_url'],
     ...['tables.query', 'tables.query_stats', 'tables.query_stats_batch', 'costs.query', 'feedback.query'],
     ...['annotation_queues.query', 'annotation_queues.stats', 'annotation_queues.read', 'annotation_queues.items'],
     ...['projects.stats', 'projects.ttl_settings_read', 'inference.read', 'inference.router_models'],
@@ -28,29 +23,30 @@ const routesByRight = {
   ],
   ingest: [
     ...['calls.start', 'calls.end', 'calls.upsert_batch', 'calls.complete', 'calls.start_in_project'],
-    ...[
-      'calls.end_in_project',
-      'otel.traces',
-      'otel.agents.traces',
-      'otel.logs',
-      'otel.metrics',
-      'objects.create',
-      'files.create',
-    ],
-    ...['tables.create', 'tables.create_from_digests', 'tables.update', 'feedback.create', 'feedback.batch_create'],
+    ...['calls.end_in_project', 'otel.traces', 'otel.agents.traces', 'otel.logs', 'otel.metrics', 'objects.create'],
+    ...['files.create', 'tables.create', 'tables.create_from_digests', 'tables.update'],
   ],
+  'ingest annotate': ['feedback.create', 'feedback.batch_create'],
+  'annotate write': ['feedback.replace', 'annotation_queues.progress'],
+  'annotate write delete': ['feedback.purge'],
   write: [
-    ...['calls.update', 'calls.delete', 'calls.score', 'feedback.replace', 'feedback.purge', 'objects.delete'],
+    ...['calls.update', 'calls.score', 'evaluations.rescore'],
     ...['objects.add_tags', 'objects.remove_tags', 'objects.set_aliases', 'objects.remove_aliases'],
-    ...['annotation_queues.create', 'annotation_queues.update', 'annotation_queues.delete'],
-    ...['annotation_queues.items_add', 'annotation_queues.progress'],
-    ...['inference.chat', 'inference.pass_on', 'completions.create', 'completions.create_stream', 'images.create'],
-    ...['training_jobs.create_sft', 'ops.create', 'ops.delete', 'datasets.create', 'datasets.delete'],
-    ...['scorers.create', 'scorers.delete', 'evaluations.create', 'evaluations.delete', 'models.create'],
-    ...['models.delete', 'evaluation_runs.create', 'evaluation_runs.delete', 'evaluation_runs.finish'],
-    ...['predictions.create', 'predictions.delete', 'predictions.finish', 'scores.create', 'scores.delete'],
-    ...['evaluations.evaluate_model', 'evaluations.rescore'],
+    ...['annotation_queues.create', 'annotation_queues.update', 'annotation_queues.items_add'],
+    ...['ops.create', 'datasets.create', 'scorers.create', 'evaluations.create', 'models.create'],
+    ...['evaluation_runs.create', 'evaluation_runs.finish', 'predictions.create', 'predictions.finish'],
+    'scores.create',
   ],
+  delete: [
+    ...['calls.delete', 'objects.delete', 'annotation_queues.delete', 'ops.delete', 'datasets.delete'],
+    ...['scorers.delete', 'evaluations.delete', 'models.delete', 'evaluation_runs.delete', 'predictions.delete'],
+    'scores.delete',
+  ],
+  infer: [
+    ...['inference.chat', 'inference.pass_on', 'completions.create', 'completions.create_stream', 'images.create'],
+    'training_jobs.create_sft',
+  ],
+  'write+infer': ['evaluations.evaluate_model'],
   admin: ['costs.create', 'costs.purge', 'projects.ttl_settings_update'],
 } as const
 
@@ -60,12 +56,20 @@ export const rightOfRoute: ReadonlyMap<string, NeededRight> = new Map(
   Object.entries(routesByRight).flatMap(([right, names]) => names.map((name) => [name, right as NeededRight] as const)),
 )
 
-/** What each role may do. */
-export const rightsOfRole: Record<string, readonly NeededRight[]> = {
-  read: ['none', 'any', 'read'],
-  ingest: ['none', 'any', 'ingest'],
-  write: ['none', 'any', 'read', 'ingest', 'write'],
-  admin: ['none', 'any', 'read', 'ingest', 'write', 'admin'],
+/** As a route says it. */
+export function declaredRight(right: NeededRight): unknown {
+  if (right.includes('+')) return { all: right.split('+') }
+  return right.includes(' ') ? right.split(' ') : right
+}
+
+/** What each role may do; `metrics` only where everything is granted. */
+export const actionsOfRole: Record<Role, readonly string[]> = {
+  reader: ['read'],
+  annotator: ['read', 'annotate'],
+  ingest: ['ingest'],
+  writer: ['read', 'ingest', 'annotate', 'write', 'delete', 'infer'],
+  admin: ['read', 'ingest', 'annotate', 'write', 'delete', 'infer', 'admin'],
+  owner: ['read', 'ingest', 'annotate', 'write', 'delete', 'infer', 'admin', 'owner', 'metrics'],
 }
 
 /** Routes that are known and not served: 501 for whoever may ask. */
@@ -99,6 +103,6 @@ export const missesInEmptyProject: ReadonlySet<string> = new Set([
 
 /** Routes that are about no project. */
 export const withoutProject: ReadonlySet<string> = new Set([
-  ...[...routesByRight.none, ...routesByRight.any],
+  ...[...routesByRight.none, ...routesByRight.any, ...routesByRight.metrics],
   'otel.metrics',
 ])

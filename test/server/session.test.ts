@@ -42,7 +42,7 @@ describe('sessions', () => {
     expect(answer.status).toBe(200)
     expect(json(answer)).toMatchObject({
       user_id: 'tester',
-      role: 'admin',
+      role: 'owner',
       grants: '*',
       server: { wire_prefix: 'platform' },
     })

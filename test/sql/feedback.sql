@@ -30,7 +30,7 @@ SELECT toUInt32(count()) AS count FROM callhouse.feedback AS f FINAL WHERE f.pro
 -- {"v0":"ent/proj","v1":"weave:///ent/proj/call/","v2":24,"v3":"a","v4":0.5,"v5":"Ann"}
 
 -- ids that are there (feedback.present)
-SELECT id FROM callhouse.feedback AS f FINAL WHERE f.project_id = {v0:String} AND (f.id IN ({v1:Array(String)}) AND f.purged = 0) ORDER BY id
+SELECT id, user_id FROM callhouse.feedback AS f FINAL WHERE f.project_id = {v0:String} AND (f.id IN ({v1:Array(String)}) AND f.purged = 0) ORDER BY id
 -- {"v0":"ent/proj","v1":["a","b"]}
 
 -- feedback of calls (feedback.of-calls)

@@ -4,11 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { openKeys, type Role } from '../../services/core/http/keys.ts'
-import { type Right, type Route, route } from '../../services/core/http/route.ts'
+import { openKeys } from '../../services/core/http/keys.ts'
+import type { Right, RoleName } from '../../services/core/http/roles.ts'
+import { type Route, route } from '../../services/core/http/route.ts'
 import { annAuth, json, send, sendRaw, startServer, type TestServer } from '../fixtures/http-server.ts'
 
-const rights: Right[] = ['none', 'any', 'read', 'ingest', 'write', 'admin']
+const rights: Right[] = [
+  ...(['none', 'any', 'read', 'ingest', 'annotate', 'write', 'delete', 'infer', 'admin', 'owner', 'metrics'] as const),
+]
 let handled = 0
 const routes: Route[] = rights.map((right) =>
   route({
@@ -87,13 +90,14 @@ describe('roles and grants', () => {
   afterAll(() => server.stop())
 
   it('gives each role its rights', async () => {
-    const expected: Record<Role, string> = {
-      read: 'none any read',
-      ingest: 'none any ingest',
-      write: 'none any read ingest write',
-      admin: 'none any read ingest write admin',
+    const writer = 'none any read ingest annotate write delete infer'
+    const expected: Record<RoleName, string> = {
+      ...{ reader: 'none any read', annotator: 'none any read annotate', ingest: 'none any ingest', writer },
+      owner: `${writer} admin owner metrics`,
+      // Names of earlier versions; who was admin of everything is its owner.
+      ...{ read: 'none any read', write: writer, admin: `${writer} admin owner metrics` },
     }
-    for (const role of ['read', 'ingest', 'write', 'admin'] as const) {
+    for (const role of Object.keys(expected) as RoleName[]) {
       const { text } = server.keys.create({ userId: 'u', role })
       const allowed: string[] = []
       for (const right of rights) {
@@ -103,6 +107,19 @@ describe('roles and grants', () => {
       }
       expect([role, allowed.join(' ')]).toEqual([role, expected[role]])
     }
+  })
+  it('lets a key do no more than its actions, and scrape only where everything is granted', async () => {
+    const allowed = async (key: Parameters<typeof server.keys.create>[0]) => {
+      const authorization = `Bearer ${server.keys.create(key).text}`
+      const statuses = rights.map(async (right) => (await post(server.port, `/${right}`, { authorization })).status)
+      const all = await Promise.all(statuses)
+      return rights.filter((_, index) => all[index] === 200).join(' ')
+    }
+    const scraper = { userId: 'u', role: 'owner', actions: ['metrics'] } as const
+    expect(await allowed(scraper)).toBe('none any metrics')
+    expect(await allowed({ ...scraper, grants: ['acme'] })).toBe('none any')
+    expect(await allowed({ userId: 'u', role: 'writer', actions: ['infer', 'admin'] })).toBe('none any infer')
+    expect(await allowed({ userId: 'u', role: 'admin', grants: ['acme'] })).not.toMatch(/owner|metrics/)
   })
   it('opens the granted entities and projects only', async () => {
     const { text } = server.keys.create({ userId: 'u', entity: 'e', grants: ['acme', 'other/app'], role: 'write' })
@@ -139,7 +156,7 @@ describe('the key store', () => {
     expect(readFileSync(path, 'utf8')).not.toContain(text)
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(open().find(text)).toMatchObject({ userId: 'u', entity: 'e' })
-    expect(open().list()).toMatchObject([{ id, userId: 'u', role: 'read', grants: '*' }])
+    expect(open().list()).toMatchObject([{ id, userId: 'u', role: 'reader', grants: '*' }])
     expect(JSON.stringify(open().list())).not.toContain('sha256')
   })
   it('sees keys that another process makes at once, and revoked ones after a second', () => {

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { TooLongHere } from '../../services/core/http/errors.ts'
 import { runHandler } from '../../services/core/http/handler.ts'
-import type { KeyHolder } from '../../services/core/http/keys.ts'
+import type { KeyHolder } from '../../services/core/http/holder.ts'
 import type { Reply, Route, RouteContext } from '../../services/core/http/route.ts'
 import { openedOnly, writtenOnce } from '../../services/core/store/opened.ts'
 import type { Query } from '../../services/core/store/store.ts'

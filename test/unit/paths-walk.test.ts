@@ -60,7 +60,7 @@ describe('the declaration of a route', () => {
       expect(declaration(route).place).toMatch(/^services\/(ingest|query|evaluation|inference|training|web)\//)
       for (const topic of route.topics ?? []) expect(Object.keys(topics)).toContain(topic)
       for (const table of route.tables ?? []) expect(tables).toContain(table)
-      if (route.right === 'ingest' || route.right === 'write') expect(route.topics).not.toBeUndefined()
+      if (/ingest|annotate|write|delete/.test(JSON.stringify(route.right))) expect(route.topics).not.toBeUndefined()
       if (route.right === 'read') expect(route.tables).not.toBeUndefined()
     },
   )

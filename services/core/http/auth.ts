@@ -1,7 +1,8 @@
 // Who is calling: the key in the request's headers.
 import type { IncomingHttpHeaders } from 'node:http'
 import { Fault } from './errors.ts'
-import type { KeyHolder, Keys } from './keys.ts'
+import type { KeyHolder } from './holder.ts'
+import type { Keys } from './keys.ts'
 import type { Sessions } from './session.ts'
 import type { Via } from './via.ts'
 

@@ -1,7 +1,7 @@
 // Runs a handler, in whichever thread: what it gets to see of its request.
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
-import type { KeyHolder } from './keys.ts'
+import type { KeyHolder } from './holder.ts'
 import { projectsOf } from './projects.ts'
 import type { Reply, Route, RouteContext } from './route.ts'
 

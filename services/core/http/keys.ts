@@ -3,20 +3,11 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { type ProjectId, uuidv7 } from '../ids.ts'
+import { uuidv7 } from '../ids.ts'
 import { type WatchedFile, type WatchedFileOptions, watchFile } from '../process/watched-file.ts'
+import { holderOf, type KeyHolder } from './holder.ts'
 import { isLoopbackName } from './host.ts'
-import type { Caller, Right } from './route.ts'
-
-export const roles = ['read', 'ingest', 'write', 'admin'] as const
-export type Role = (typeof roles)[number]
-
-const rightsOf: Record<Role, readonly Right[]> = {
-  read: ['any', 'read'],
-  ingest: ['any', 'ingest'],
-  write: ['any', 'read', 'ingest', 'write'],
-  admin: ['any', 'read', 'ingest', 'write', 'admin'],
-}
+import { type Access, type Action, actions, actionsOf, type RoleName, roleNamed, roleNames } from './roles.ts'
 
 const entrySchema = z.object({
   id: z.string(),
@@ -26,7 +17,9 @@ const entrySchema = z.object({
   entity: z.string(),
   /** Entities (`acme`) and projects (`acme/app`) that it opens; `*` = all. */
   grants: z.union([z.literal('*'), z.array(z.string())]),
-  role: z.enum(roles),
+  role: z.enum(roleNames),
+  /** The key does no more than these of its role. */
+  actions: z.array(z.enum(actions)).optional(),
   createdAt: z.string(),
   /** Made by the server on its first start and not by the operator. */
   isFirst: z.boolean().optional(),
@@ -34,18 +27,7 @@ const entrySchema = z.object({
 const fileSchema = z.object({ keys: z.array(entrySchema) })
 type KeyEntry = z.output<typeof entrySchema>
 
-type NewKey = { userId: string; entity?: string; grants?: '*' | string[]; role: Role }
-
-type Entry = Pick<KeyEntry, 'userId' | 'entity' | 'grants' | 'role'>
-
-/** A caller, and whether its key grants a right on any project at all. */
-export type KeyHolder = Caller & {
-  /** Of the key, by which sessions that were made with it name it. */
-  keyId?: string
-  holds(right: Right): boolean
-  /** What makes a holder in another thread; none = a caller without a key. */
-  entry?: Entry
-}
+type NewKey = { userId: string; entity?: string; grants?: '*' | string[]; role: RoleName; actions?: readonly Action[] }
 
 export type Keys = {
   /** The holder of a key's text, compared in constant time; undefined when there is none. */
@@ -68,22 +50,13 @@ export type Keys = {
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-export function holderOf(entry: Entry & { id?: string }): KeyHolder {
-  const rights = new Set(rightsOf[entry.role])
-  const grants = entry.grants === '*' ? undefined : new Set(entry.grants)
-  return {
-    entry: { userId: entry.userId, entity: entry.entity, grants: entry.grants, role: entry.role },
-    ...(entry.id !== undefined && { keyId: entry.id }),
-    userId: entry.userId,
-    entity: entry.entity,
-    ...(grants?.size === 1 && /^[^/]+\/[^/]+$/.test([...grants][0] as string)
-      ? { onlyProject: [...grants][0] as ProjectId }
-      : {}),
-    holds: (right) => right === 'none' || rights.has(right),
-    may: (right, projectId: ProjectId) =>
-      (right === 'none' || rights.has(right)) &&
-      (grants === undefined || grants.has(projectId) || grants.has(projectId.slice(0, projectId.indexOf('/')))),
-  }
+function accessOf({ grants, role, actions: own }: Pick<KeyEntry, 'grants' | 'role' | 'actions'>): Access {
+  // Who is admin of everything holds everything.
+  const named = role === 'admin' && grants === '*' ? 'owner' : roleNamed(role)
+  const scopes = grants === '*' ? ['*'] : grants
+  const allowed = (scope: string) =>
+    actionsOf(named, scope).filter((action) => own === undefined || own.includes(action))
+  return Object.fromEntries(scopes.map((scope) => [scope, allowed(scope)]))
 }
 
 function syncFolder(folder: string): void {
@@ -103,7 +76,7 @@ type Read = { entries: KeyEntry[]; known: Known[] }
 
 const knownOf = (entry: KeyEntry): Known => ({
   digest: Buffer.from(entry.sha256, 'hex'),
-  holder: holderOf(entry),
+  holder: holderOf({ userId: entry.userId, entity: entry.entity, access: accessOf(entry) }, entry.id),
 })
 
 type Told = Pick<WatchedFileOptions<unknown, unknown>, 'onBroken' | 'onMended'>
@@ -143,7 +116,7 @@ export function openKeys({
     const digest = sha256(pair.slice(colon + 1))
     // Configured keys have no id of their own: another text for the same user is another key.
     const id = `configured-${digest.toString('hex').slice(0, 32)}`
-    return { digest, holder: holderOf({ id, userId: name, entity: name, grants: '*', role: 'admin' }) }
+    return { digest, holder: holderOf({ userId: name, entity: name, access: { '*': actionsOf('owner', '*') } }, id) }
   })
   const file = openFile(path, told)
   let entries: KeyEntry[] = []
@@ -201,7 +174,7 @@ export function openKeys({
     return found
   }
 
-  const create = ({ userId, entity = userId, grants = '*', role }: NewKey, isFirst = false) => {
+  const create = ({ userId, entity = userId, grants = '*', role, actions: own }: NewKey, isFirst = false) => {
     const text = `ch_${randomBytes(30).toString('base64url')}`
     const id = uuidv7()
     const entry: KeyEntry = {
@@ -210,7 +183,8 @@ export function openKeys({
       userId,
       entity,
       grants,
-      role,
+      role: role === 'admin' && grants === '*' ? 'owner' : roleNamed(role),
+      ...(own !== undefined && { actions: [...own] }),
       createdAt: new Date(now()).toISOString(),
       ...(isFirst ? { isFirst } : {}),
     }

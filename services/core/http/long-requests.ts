@@ -2,7 +2,7 @@
 import { seemsFull } from '../memory/heap-room.ts'
 import type { LongRequest } from '../threads/requests.ts'
 import type { Requested } from './handler.ts'
-import type { KeyHolder } from './keys.ts'
+import type { KeyHolder } from './holder.ts'
 import type { Route } from './route.ts'
 
 /**

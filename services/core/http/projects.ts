@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type ProjectId, parseProjectId } from '../ids.ts'
 import { fault, type LongAnswer, TooLongHere } from './errors.ts'
+import { rightText } from './roles.ts'
 import type { Caller, Reply, Route, RouteContext } from './route.ts'
 
 /** What the handler that runs may read of the store. */
@@ -71,7 +72,7 @@ export function projectsOf(
     context: {
       project(projectId) {
         const project = projectOrNull(projectId)
-        if (project === null) throw fault(403, `Key has no right to ${right} in this project`)
+        if (project === null) throw fault(403, `Key has no right to ${rightText(right)} in this project`)
         return project
       },
       projectOrNull,

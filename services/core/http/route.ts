@@ -3,13 +3,9 @@ import type { Readable } from 'node:stream'
 import { z } from 'zod'
 import type { ProjectId } from '../ids.ts'
 import type { Fault } from './errors.ts'
+import { rightOf } from './rights.ts'
+import type { NeededRight } from './roles.ts'
 import type { Via } from './via.ts'
-
-/**
- * Right that a key must hold for the project of the request. `none` = no authentication at all, `any` = a valid key of
- * whatever role.
- */
-export type Right = 'none' | 'any' | 'read' | 'ingest' | 'write' | 'admin'
 
 /** The authenticated caller. */
 export type Caller = {
@@ -18,8 +14,8 @@ export type Caller = {
   entity: string
   /** The project of a key that opens no other. */
   onlyProject?: ProjectId
-  /** True when the key grants `right` on the project. */
-  may(right: Right, projectId: ProjectId): boolean
+  /** True when the key has what is needed on the project. */
+  may(needed: NeededRight, projectId: ProjectId): boolean
 }
 
 /** Request body as it reached the server: inflated, within the size limit. */
@@ -103,7 +99,8 @@ export type Route<Schema extends z.ZodType = z.ZodType> = {
   path: string
   /** Other paths with identical behaviour. */
   aliases?: string[]
-  right: Right
+  /** Of the table in `rights.ts`. */
+  right: NeededRight
   summary: string
   /** Documents the query string; handlers read `context.query` themselves. */
   query?: z.ZodObject
@@ -132,13 +129,27 @@ export type Route<Schema extends z.ZodType = z.ZodType> = {
   handle(context: RouteContext<z.output<Schema>>): Promise<Reply>
 }
 
-/** Declares a route; keeps the body's type for the handler. */
-export const route = <Schema extends z.ZodType>(declared: Route<Schema>): Route => declared as unknown as Route
+type Declared<Of extends { right: NeededRight }> = Omit<Of, 'right'> & {
+  /** Only of a route that the table of rights does not know: those of tests. */
+  right?: NeededRight
+}
 
-type Inner = Pick<Route, 'name' | 'right' | 'summary' | 'isLong' | 'heapPerByte' | 'handle'>
+function rightOfDeclared({ name, right }: { name: string; right?: NeededRight }): NeededRight {
+  const listed = rightOf(name)
+  const found = listed ?? right
+  if (found === undefined) throw new Error(`core/http/rights.ts does not say which right ${name} needs`)
+  if (listed !== undefined && right !== undefined) throw new Error(`the right of ${name} stands in core/http/rights.ts`)
+  return found
+}
+
+/** Declares a route; keeps the body's type for the handler. @throws Error when the table of rights does not list it */
+export const route = <Schema extends z.ZodType>(declared: Declared<Route<Schema>>): Route =>
+  ({ ...declared, right: rightOfDeclared(declared) }) as unknown as Route
+
+type Inner = Declared<Pick<Route, 'name' | 'right' | 'summary' | 'isLong' | 'heapPerByte' | 'handle'>>
 
 /** Declares work of the server's own, which reads its body from the bytes: long ones find a thread like those of requests. */
 export const innerRoute = (declared: Inner): Route => ({
-  ...{ method: 'POST', path: '', response: null, isInner: true, ...declared },
+  ...{ method: 'POST', path: '', response: null, isInner: true, ...declared, right: rightOfDeclared(declared) },
   body: { type: 'json', schema: z.unknown(), check: 'bytes' },
 })

@@ -8,12 +8,13 @@ import { checkedBody } from './details.ts'
 import { fault, invalid, type LongAnswer, TooLongHere } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import { anonymous, type Requested, runHandler } from './handler.ts'
+import type { KeyHolder } from './holder.ts'
 import { parseJson } from './json-check.ts'
-import type { KeyHolder } from './keys.ts'
 import type { ByteBudget, ByteLease } from './limits.ts'
 import { isLong, longRequest } from './long-requests.ts'
 import { writeReply } from './reply.ts'
-import type { Reply, Right, Route, RouteContext } from './route.ts'
+import { type NeededRight, rightText } from './roles.ts'
+import type { Reply, Route, RouteContext } from './route.ts'
 import type { TurnOf } from './turn.ts'
 
 export type ServeDeps = {
@@ -62,8 +63,8 @@ export function jsonInput(body: Route['body'] & { type: 'json' }, bytes: Buffer,
 }
 
 /** @throws Fault 403 when the caller's key gives the right on no project at all */
-export function throwUnlessHeld(right: Right, holds: ((right: Right) => boolean) | undefined): void {
-  if (right !== 'none' && holds?.(right) === false) throw fault(403, `Key has no right to ${right}`)
+export function throwUnlessHeld(right: NeededRight, holds: KeyHolder['holds'] | undefined): void {
+  if (right !== 'none' && holds?.(right) === false) throw fault(403, `Key has no right to ${rightText(right)}`)
 }
 
 type Read = { body: Body; stream?: Readable }

@@ -5,7 +5,8 @@ import { z } from 'zod'
 import { type Seal, sealWith } from '../process/master-key.ts'
 import type { EndedSessions } from './ended-sessions.ts'
 import { fault } from './errors.ts'
-import type { KeyHolder, Keys } from './keys.ts'
+import type { KeyHolder } from './holder.ts'
+import type { Keys } from './keys.ts'
 import type { Via } from './via.ts'
 
 const contentSchema = z.object({

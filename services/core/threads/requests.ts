@@ -1,7 +1,7 @@
 // Requests as they go to a thread, and the answers of handlers as they come back.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { SharedClock } from '../clock/clock.ts'
-import type { KeyHolder } from '../http/keys.ts'
+import type { KeyHolder } from '../http/holder.ts'
 import type { Reply } from '../http/route.ts'
 import type { RecordSplit } from '../log/log.ts'
 import type { Channel, Received } from './channel.ts'

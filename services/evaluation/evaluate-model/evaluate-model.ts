@@ -262,7 +262,7 @@ async function evaluateModel(
 /** A job, in a thread: rows and answers of megabytes become values. */
 export const evaluationWork = (deps: EvaluateDeps): Route =>
   innerRoute({
-    ...{ name: 'evaluations.run', right: 'write', isLong: true },
+    ...{ name: 'evaluations.run', isLong: true },
     summary: 'Runs an evaluation that was asked for',
     async handle({ body, caller, signal, requestId }) {
       await evaluateModel(deps, JSON.parse(body.bytes.toString()), { caller, signal, requestId })

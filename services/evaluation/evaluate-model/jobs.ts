@@ -1,8 +1,9 @@
 // The jobs of /evaluations/evaluate_model: kept in the log and a table until they have ended, a few at one time.
 import type { Clock } from '../../core/clock/clock.ts'
 import { createFairQueue } from '../../core/concurrency/fair-queue.ts'
+import { holderOf } from '../../core/http/holder.ts'
 import type { Invoke, InvokeCaller } from '../../core/http/invoke.ts'
-import { holderOf } from '../../core/http/keys.ts'
+import { actionsOf } from '../../core/http/roles.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import type { Log } from '../../core/log/log.ts'
 import type { Logger } from '../../core/process/logger.ts'
@@ -37,7 +38,10 @@ type Row = { project_id: string; call_id: string; user_id: string; evaluation_re
 
 /** The caller that a job runs as: whoever asked for it, in its project and nowhere else. */
 const callerOf = ({ projectId, userId, callId }: EvaluationJob, signal: AbortSignal): InvokeCaller => ({
-  caller: holderOf({ userId, entity: projectId.slice(0, projectId.indexOf('/')), grants: [projectId], role: 'admin' }),
+  caller: holderOf({
+    ...{ userId, entity: projectId.slice(0, projectId.indexOf('/')) },
+    access: { [projectId]: actionsOf('writer', projectId) },
+  }),
   ...{ signal, requestId: callId },
 })
 

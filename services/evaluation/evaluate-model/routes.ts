@@ -15,7 +15,6 @@ export const evaluateModelRoute = ({ log, clock, config }: Deps): Route =>
     name: 'evaluations.evaluate_model',
     method: 'POST',
     path: '/evaluations/evaluate_model',
-    right: 'write',
     summary: 'Evaluates a completion model by judges, in the background',
     body: { type: 'json', schema: evaluateModelRequest, check: 'schema' },
     response: evaluateModelResponse,

@@ -18,7 +18,6 @@ export function createAnnotationQueueWriteRoutes({ log, clock }: AnnotationQueue
       name: 'annotation_queues.create',
       method: 'POST',
       path: '/annotation_queues',
-      right: 'write',
       summary: 'Makes an empty annotation queue',
       body: { type: 'json', schema: annotationQueueCreateRequest, check: 'schema' },
       response: annotationQueueCreateResponse,

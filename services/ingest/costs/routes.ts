@@ -41,7 +41,6 @@ export function createCostWriteRoutes({ log, clock }: CostWriteDeps): Route[] {
       name: 'costs.create',
       method: 'POST',
       path: '/cost/create',
-      right: 'admin',
       summary: 'Adds prices of models to a project; earlier ones stay, the effective date decides',
       body: { type: 'json', schema: costCreateRequest, check: 'schema' },
       response: costCreateResponse,

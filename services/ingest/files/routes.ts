@@ -25,7 +25,6 @@ export function createFileWriteRoutes({ log, clock, blobs, config }: FileWriteDe
       method: 'POST',
       path: '/file/create',
       aliases: ['/files/create'],
-      right: 'ingest',
       summary: 'Stores a file under the digest of its bytes',
       body: { type: 'stream', contentType: 'multipart/form-data' },
       response: fileCreateResponse,

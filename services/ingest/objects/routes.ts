@@ -33,7 +33,6 @@ export function createObjectWriteRoutes({ log, clock, binding, config }: ObjectW
       name: 'objects.create',
       method: 'POST',
       path: '/obj/create',
-      right: 'ingest',
       summary: 'Stores a version of an object and makes it the latest',
       body: { type: 'json', schema: objCreateRequest, check: 'schema' },
       response: objCreateResponse,

@@ -71,7 +71,6 @@ export const notStoredRoutes = (maxJsonDepth: number): Route[] =>
       method: 'POST',
       path: `/otel/v1/${one.signal}`,
       aliases: [`/v1/${one.signal}`],
-      right: 'ingest',
       withoutProject: true,
       topics: [],
       summary: `Takes OTLP ${one.signal} and says that they are not stored`,

@@ -56,7 +56,6 @@ export function createOtelRoutes(deps: OtelDeps): Route[] {
       method: 'POST',
       path,
       aliases,
-      right: 'ingest',
       summary,
       body: { type: 'raw', contentTypes: [protobufType, 'application/json'] },
       response: z.object({

@@ -38,7 +38,6 @@ export function createTableWriteRoutes({ log, clock }: TableWriteDeps): Route[] 
       name: 'tables.create',
       method: 'POST',
       path: '/table/create',
-      right: 'ingest',
       summary: 'Stores rows and the table that they make',
       body: { type: 'json', schema: tableCreateRequest, check: 'schema' },
       response: tableCreateResponse,
@@ -59,7 +58,6 @@ export function createTableWriteRoutes({ log, clock }: TableWriteDeps): Route[] 
       name: 'tables.create_from_digests',
       method: 'POST',
       path: '/table/create_from_digests',
-      right: 'ingest',
       summary: 'Makes a table of rows that are stored already',
       // Clients send the digests of all chunks at once: room for three million rows.
       body: { type: 'json', schema: tableFromDigestsRequest, check: 'schema', times: 4 },

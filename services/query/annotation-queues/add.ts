@@ -50,7 +50,6 @@ export function createItemsAddRoute({ store, log, clock, freshness, lock }: Anno
     name: 'annotation_queues.items_add',
     method: 'POST',
     path: '/annotation_queues/{queue_id}/items',
-    right: 'write',
     summary: 'Adds calls to a queue; those that are in it already stay as they are',
     body: { type: 'json', schema: annotationQueueItemsAddRequest, check: 'schema' },
     response: annotationQueueItemsAddResponse,

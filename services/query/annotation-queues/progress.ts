@@ -83,7 +83,6 @@ export function createProgressRoute({ store, log, clock, freshness, lock }: Anno
     name: 'annotation_queues.progress',
     method: 'POST',
     path: '/annotation_queues/{queue_id}/items/{item_id}/progress',
-    right: 'write',
     summary: "Moves the caller's own progress on an item; what is completed or skipped stays so",
     body: { type: 'json', schema: annotationQueueProgressRequest, check: 'schema' },
     response: annotationQueueProgressResponse,

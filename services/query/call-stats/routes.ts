@@ -185,7 +185,6 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
       name: 'calls.stats',
       method: 'POST',
       path: '/calls/stats',
-      right: 'read',
       summary: 'Calls and their usage over time, in buckets',
       body: { type: 'json', schema: callsStatsRequest, check: 'schema' },
       response: callsStatsResponse,

@@ -32,7 +32,6 @@ export function createCallDeleteRoutes(deps: CallDeleteDeps): Route[] {
       name: 'calls.delete',
       method: 'POST',
       path: '/calls/delete',
-      right: 'write',
       summary: 'Deletes calls and their descendants',
       body: { type: 'json', schema: callsDeleteRequest, check: 'schema' },
       response: callsDeleteResponse,

@@ -27,7 +27,6 @@ export function createQueryStatsRoutes(deps: QueryStatsDeps): Route[] {
       name: 'calls.query_stats',
       method: 'POST',
       path: '/calls/query_stats',
-      right: 'read',
       summary: 'Number of calls that match a filter and a query',
       body: { type: 'json', schema: callsQueryStatsRequest, check: 'schema' },
       response: callsQueryStatsResponse,

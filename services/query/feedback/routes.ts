@@ -49,7 +49,6 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps): Route[] {
       name: 'feedback.query',
       method: 'POST',
       path: '/feedback/query',
-      right: 'read',
       summary: 'Feedback that matches a query, sorted, with the number of all matches',
       body: { type: 'json', schema: feedbackQueryRequest, check: 'schema' },
       response: feedbackQueryResponse,
@@ -97,7 +96,6 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps): Route[] {
       name: 'feedback.purge',
       method: 'POST',
       path: '/feedback/purge',
-      right: 'write',
       summary: 'Removes items of feedback for good',
       body: { type: 'json', schema: feedbackPurgeRequest, check: 'schema' },
       response: feedbackPurgeResponse,
@@ -109,10 +107,13 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps): Route[] {
         const asked = purgedIds(input.query.$expr)
         if (asked.length === 0) return { json: {} }
         const headers = await freshness.wait(context, ['feedback'])
-        const present = await store.rows<{ id: string }>(presentQuery(projectId, asked), { signal })
+        const present = await store.rows<{ id: string; user_id: string }>(presentQuery(projectId, asked), { signal })
         // Passed over quietly is only what certainly is not there.
         if (present.length < asked.length) throwIfStale(headers)
         if (present.length === 0) return { json: {}, headers }
+        const { caller } = context
+        if (!caller.may('delete', projectId) && present.some(({ user_id }) => user_id !== caller.userId))
+          throw fault(403, 'Key has no right to delete feedback of others in this project')
         const ids = present.map(({ id }) => id)
         const position = await log.append('feedback', [purgedRecord(projectId, ids, clock)])
         return { json: {}, headers: { ...headers, [positionHeader]: formatPositions([position]) } }

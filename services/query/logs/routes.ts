@@ -142,7 +142,6 @@ export function createLogReadRoutes({ store, freshness }: LogReadDeps): Route[] 
       name: 'logs.query',
       method: 'POST',
       path: '/logs/query',
-      right: 'read',
       summary: 'Log records of a project between two times, oldest first, as JSON Lines',
       body: { type: 'json', schema: logsQueryRequest, check: 'schema' },
       response: null,

@@ -46,7 +46,6 @@ export function createObjectDeleteRoutes({ store, log, clock, freshness }: Objec
       name: 'objects.delete',
       method: 'POST',
       path: '/obj/delete',
-      right: 'write',
       summary: 'Deletes versions of an object; their numbers stay taken',
       body: { type: 'json', schema: objDeleteRequest, check: 'schema' },
       response: objDeleteResponse,

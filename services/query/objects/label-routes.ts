@@ -88,7 +88,7 @@ export function createObjectLabelRoutes({ store, log, clock, freshness }: LabelD
 
   const topics = ['object_labels']
   const tables = ['object_events', 'object_labels']
-  const written = { right: 'write' as const, response: labelsChanged, topics, tables }
+  const written = { response: labelsChanged, topics, tables }
 
   return [
     route({
@@ -160,7 +160,6 @@ export function createObjectLabelRoutes({ store, log, clock, freshness }: LabelD
       name: 'objects.list_tags',
       method: 'GET',
       path: '/tags',
-      right: 'read',
       summary: 'The distinct tags of a project',
       body: { type: 'none' },
       response: tagsResponse,
@@ -171,7 +170,6 @@ export function createObjectLabelRoutes({ store, log, clock, freshness }: LabelD
       name: 'objects.list_aliases',
       method: 'GET',
       path: '/aliases',
-      right: 'read',
       summary: 'The distinct aliases of a project, without `latest`',
       body: { type: 'none' },
       response: aliasesResponse,

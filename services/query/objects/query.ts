@@ -166,7 +166,6 @@ export function createObjectListRoutes({ store, freshness, config }: ObjectListD
       name: 'objects.query',
       method: 'POST',
       path: '/objs/query',
-      right: 'read',
       summary: 'Versions of objects, filtered, sorted and paged',
       body: { type: 'json', schema: objsQueryRequest, check: 'schema' },
       response: objsQueryResponse,

@@ -19,7 +19,6 @@ export function createObjectReadRoutes({ store, freshness, config }: ObjectReadD
       name: 'objects.read',
       method: 'POST',
       path: '/obj/read',
-      right: 'read',
       summary: 'One version of an object, by digest, number or alias',
       body: { type: 'json', schema: objReadRequest, check: 'schema' },
       response: objReadResponse,

@@ -71,7 +71,6 @@ export function createRefReadRoutes({ store, freshness }: RefReadDeps): Route[] 
       name: 'refs.read_batch',
       method: 'POST',
       path: '/refs/read_batch',
-      right: 'read',
       summary: 'The values that refs point at',
       body: { type: 'json', schema: refsReadBatchRequest, check: 'schema' },
       response: refsReadBatchResponse,

@@ -1,7 +1,8 @@
 // The few GraphQL operations that SDKs send when they start, recognised by name; there is no GraphQL engine behind.
 import type { z } from 'zod'
 import { graphqlRequest, graphqlResponse } from '../../../schemas/service.ts'
-import type { Caller, Right } from '../../core/http/route.ts'
+import type { Right } from '../../core/http/roles.ts'
+import type { Caller } from '../../core/http/route.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 
@@ -73,7 +74,6 @@ export function createGraphqlRoutes(isSecure = false): Route[] {
       name: 'service.graphql',
       method: 'POST',
       path: '/graphql',
-      right: 'any',
       withoutProject: true,
       summary: 'Who the caller is and which project it opens, as SDKs ask for it',
       body: { type: 'json', schema: graphqlRequest, check: 'schema' },

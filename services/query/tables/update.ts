@@ -99,7 +99,6 @@ export function createTableUpdateRoutes({ store, log, clock, freshness }: TableU
       name: 'tables.update',
       method: 'POST',
       path: '/table/update',
-      right: 'ingest',
       summary: 'Makes a table from another one by appending, removing and inserting rows',
       body: { type: 'json', schema: tableUpdateRequest, check: 'schema' },
       response: tableUpdateResponse,

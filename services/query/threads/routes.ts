@@ -212,7 +212,6 @@ export function createThreadRoutes({ store, freshness }: ThreadDeps): Route[] {
       name: 'threads.stream_query',
       method: 'POST',
       path: '/threads/stream_query',
-      right: 'read',
       summary: 'Threads with their turns, times and durations, as JSON Lines',
       body: { type: 'json', schema: threadsQueryRequest, check: 'schema' },
       response: null,

@@ -1,0 +1,72 @@
+// Which right every route asks for, in one table: what is open to whom is read here, and nowhere else.
+import type { NeededRight } from './roles.ts'
+
+const only = <const Name extends string, const Right extends NeededRight>(
+  right: Right,
+  ...names: Name[]
+): Record<Name, Right> => Object.fromEntries(names.map((name) => [name, right])) as Record<Name, Right>
+
+/** By the name of the route. A list = any of them. What a route reads or writes on its way needs the right of that, too. */
+const rightOfRoute = {
+  ...only(
+    'none',
+    ...['service.health', 'service.ready', 'service.version', 'service.info', 'service.geolocate'],
+    ...['web.page', 'web.asset', 'web.call_link', 'web.sdk_link', 'auth.key', 'auth.session', 'auth.logout'],
+  ),
+  ...only('any', 'service.graphql', 'service.openapi', 'objects.link_to_registry', 'projects.query'),
+  ...only(
+    'read',
+    ...['calls.read', 'calls.stream_query', 'calls.query_stats', 'calls.stats', 'calls.usage', 'traces.usage'],
+    ...['threads.stream_query', 'logs.query', 'costs.query', 'feedback.query', 'refs.read_batch'],
+    ...['objects.read', 'objects.query', 'objects.list_tags', 'objects.list_aliases'],
+    ...['files.content', 'files.query_stats', 'files.resolve_url'],
+    ...['tables.query', 'tables.query_stats', 'tables.query_stats_batch'],
+    ...['annotation_queues.query', 'annotation_queues.stats', 'annotation_queues.read', 'annotation_queues.items'],
+    ...['projects.stats', 'projects.ttl_settings_read', 'inference.read', 'inference.router_models'],
+    ...['ops.list', 'ops.read', 'datasets.list', 'datasets.read', 'scorers.list', 'scorers.read'],
+    ...['evaluations.list', 'evaluations.read', 'evaluations.status', 'models.list', 'models.read'],
+    ...['evaluation_runs.list', 'evaluation_runs.read', 'evaluation_runs.results'],
+    ...['predictions.list', 'predictions.read', 'scores.list', 'scores.read'],
+  ),
+  ...only(
+    'ingest',
+    ...['calls.start', 'calls.end', 'calls.upsert_batch', 'calls.complete'],
+    ...['calls.start_in_project', 'calls.end_in_project'],
+    ...['otel.traces', 'otel.agents.traces', 'otel.logs', 'otel.metrics'],
+    ...['objects.create', 'files.create', 'tables.create', 'tables.create_from_digests', 'tables.update'],
+  ),
+  ...only(['ingest', 'annotate'], 'feedback.create', 'feedback.batch_create'),
+  ...only(['annotate', 'write'], 'feedback.replace', 'annotation_queues.progress'),
+  // Of others with `delete` only.
+  ...only(['annotate', 'write', 'delete'], 'feedback.purge'),
+  ...only(
+    'write',
+    ...['calls.update', 'calls.score', 'evaluations.rescore'],
+    ...['objects.add_tags', 'objects.remove_tags', 'objects.set_aliases', 'objects.remove_aliases'],
+    ...['annotation_queues.create', 'annotation_queues.update', 'annotation_queues.items_add'],
+    ...['ops.create', 'datasets.create', 'scorers.create', 'evaluations.create', 'models.create'],
+    ...['evaluation_runs.create', 'evaluation_runs.finish', 'predictions.create', 'predictions.finish'],
+    'scores.create',
+  ),
+  ...only(
+    'delete',
+    ...['calls.delete', 'objects.delete', 'annotation_queues.delete', 'ops.delete', 'datasets.delete'],
+    ...['scorers.delete', 'evaluations.delete', 'models.delete', 'evaluation_runs.delete', 'predictions.delete'],
+    'scores.delete',
+  ),
+  // Spends money at a provider.
+  ...only(
+    'infer',
+    ...['inference.chat', 'inference.pass_on', 'completions.create', 'completions.create_stream', 'images.create'],
+    ...['training_jobs.create_sft', 'inference.keep_answer', 'inference.keep_chunks', 'inference.read_chunk'],
+  ),
+  ...only({ all: ['write', 'infer'] }, 'evaluations.evaluate_model', 'evaluations.run'),
+  ...only('admin', 'costs.create', 'costs.purge', 'projects.ttl_settings_update'),
+  ...only('metrics', 'service.metrics'),
+} as const satisfies Record<string, NeededRight>
+
+export type RouteName = keyof typeof rightOfRoute
+
+/** Undefined for a route that is not one of the product's. */
+export const rightOf = (name: string): NeededRight | undefined =>
+  Object.hasOwn(rightOfRoute, name) ? rightOfRoute[name as RouteName] : undefined
