@@ -12,6 +12,7 @@ import {
   type NeededRight,
   notServed,
   otherAnswers,
+  readsOnItsWay,
   rightOfRoute,
   withoutProject,
 } from './route-rights.ts'
@@ -30,7 +31,7 @@ function holdsRight({ role, only, grants }: Caller, right: NeededRight): boolean
 function expectedStatus(world: IsolationWorld, name: string, caller: Caller, { project }: FilledProject): number {
   const right = rightOfRoute.get(name) as NeededRight
   if (right !== 'none' && caller.role === undefined) return 401
-  if (!holdsRight(caller, right)) return 403
+  if (!holdsRight(caller, right) || (readsOnItsWay.has(name) && !holdsRight(caller, 'read'))) return 403
   // Refs are answered like refs to nothing.
   if (!withoutProject.has(name) && !isGranted(caller, project)) return name === 'refs.read_batch' ? 404 : 403
   if (notServed.has(name)) return 501

@@ -56,6 +56,12 @@ export const rightOfRoute: ReadonlyMap<string, NeededRight> = new Map(
   Object.entries(routesByRight).flatMap(([right, names]) => names.map((name) => [name, right as NeededRight] as const)),
 )
 
+/** Routes that read on their way, and so need `read` as well. */
+export const readsOnItsWay: ReadonlySet<string> = new Set([
+  ...['ops.delete', 'datasets.delete', 'scorers.delete', 'evaluations.delete', 'models.delete'],
+  ...['evaluation_runs.delete', 'predictions.delete', 'scores.delete'],
+])
+
 /** As a route says it. */
 export function declaredRight(right: NeededRight): unknown {
   if (right.includes('+')) return { all: right.split('+') }
