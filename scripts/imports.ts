@@ -8,11 +8,15 @@ type Room = {
   folder: string
   rooms: readonly string[]
   packages: readonly string[]
+  /** Rooms inside of its own or the listed ones that it may not import. */
+  without?: readonly string[]
   /** What runs in a browser has no modules of node, and no other room of services imports it. */
   isInBrowser?: true
 }
 
 const core = ['schemas', 'services/core']
+/** What takes requests. The mechanisms below throw errors of their own, of which only core/http makes statuses. */
+const without = ['services/core/http', 'services/core/grpc', 'services/core/threads']
 const shared = [...core, 'services/events', 'services/content']
 const everything = ['schemas', 'services']
 
@@ -20,13 +24,16 @@ const everything = ['schemas', 'services']
 export const rooms: readonly Room[] = [
   { folder: 'schemas', rooms: [], packages: ['zod'] },
   { folder: 'services/core/http', rooms: core, packages: ['express', 'prom-client', 'zod'] },
-  { folder: 'services/core/log/kafka', rooms: core, packages: ['kafkajs'] },
-  { folder: 'services/core/store/chdb', rooms: core, packages: ['chdb'] },
-  { folder: 'services/core/store/server', rooms: core, packages: ['@clickhouse/client'] },
+  { folder: 'services/core/grpc', rooms: core, packages: [] },
+  { folder: 'services/core/threads', rooms: core, packages: [] },
+  { folder: 'services/core/log/kafka', rooms: core, packages: ['kafkajs'], without },
+  { folder: 'services/core/store/chdb', rooms: core, packages: ['chdb'], without },
+  { folder: 'services/core/store/server', rooms: core, packages: ['@clickhouse/client'], without },
   {
     folder: 'services/core',
     rooms: core,
     packages: ['@aws-sdk/client-s3', 'fs-native-extensions', 'pino', 'prom-client', 'zod'],
+    without,
   },
   { folder: 'services/events', rooms: shared, packages: [] },
   { folder: 'services/content', rooms: shared, packages: [] },
@@ -95,7 +102,9 @@ export function roomFaults(imports: readonly Import[]): string[] {
     if (room === undefined || (target.startsWith('node:') && !room.isInBrowser)) return []
     const isOfPage = rooms.some(({ folder, isInBrowser }) => isInBrowser && inFolder(target, folder))
     const allowed = isFile.test(target)
-      ? [room.folder, ...room.rooms].some((folder) => inFolder(target, folder)) && (room.isInBrowser || !isOfPage)
+      ? [room.folder, ...room.rooms].some((folder) => inFolder(target, folder)) &&
+        !room.without?.some((folder) => inFolder(target, folder)) &&
+        (room.isInBrowser || !isOfPage)
       : room.packages.includes(packageOf(target))
     return allowed ? [] : [`${from} may not import ${target}: see the table of scripts/imports.ts`]
   })

@@ -7,6 +7,7 @@ import { createKeyedLock } from '../core/concurrency/keyed-lock.ts'
 import { createPlaces } from '../core/concurrency/slots.ts'
 import { createApp, type HttpServer } from '../core/http/app.ts'
 import { openEndedSessions } from '../core/http/ended-sessions.ts'
+import { statusOf } from '../core/http/errors.ts'
 import { openKeys } from '../core/http/keys.ts'
 import { createSessions } from '../core/http/session.ts'
 import { openTls, type Tls } from '../core/http/tls.ts'
@@ -130,7 +131,7 @@ export async function startCallhouse(
     open.push({ name: 'store', limitMs: 60_000, close: () => store.close() })
     const edge = await openEdgeNumber(config, logger)
     open.push({ name: 'edge number', limitMs: 5_000, close: () => edge.close() })
-    const log = withAppendMetrics(await openLog(config, role, logger, lock), registry)
+    const log = withAppendMetrics(await openLog(config, role, logger, lock), registry, statusOf)
     open.push({ name: 'log', limitMs: 30_000, close: () => log.close() })
     observeLog(registry, log, config.maxUnappliedBytes)
     if (!hasEmbeddedStore(config)) await refuseUnfinishedDatabase(store, config.clickhouseDatabase)

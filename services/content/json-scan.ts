@@ -1,6 +1,6 @@
 // Reads a JSON document from its bytes: strict like JSON.parse, but only the members that are asked for become values.
 
-import { tooLarge } from '../core/http/errors.ts'
+import { tooLarge } from '../core/errors.ts'
 import {
   closingQuote,
   found,

@@ -1,6 +1,6 @@
 // Branded ids, their formats, and the generator of time-ordered ids.
 import { randomBytes } from 'node:crypto'
-import { fault } from './http/errors.ts'
+import { malformed } from './errors.ts'
 
 /** `<entity>/<project>`: exactly one slash, both parts non-empty. */
 export type ProjectId = string & { readonly __brand: 'ProjectId' }
@@ -16,11 +16,11 @@ const projectForm = /^(?!\.{1,2}\/)[^/\u0000-\u001f\u007f\ufffd]+\/(?!\.{1,2}$)[
 
 /**
  * Parses a project id, which is compared byte for byte: letter case, blanks and forms of Unicode count.
- * @throws Fault 400 when it is malformed
+ * @throws Refusal `malformed` when it is malformed
  */
 export function parseProjectId(value: string): ProjectId {
   if (value.length > maxProjectLength || !projectForm.test(value) || !value.isWellFormed())
-    throw fault(400, `Invalid project_id: ${JSON.stringify(value.slice(0, 200))}; expected <entity>/<project>`)
+    throw malformed(`Invalid project_id: ${JSON.stringify(value.slice(0, 200))}; expected <entity>/<project>`)
   return value as ProjectId
 }
 

@@ -1,7 +1,7 @@
 // POST /evaluations/status: how far an evaluation is.
 import { evaluationStatusRequest, evaluationStatusResponse } from '../../schemas/evaluation-runs.ts'
 import { parseRef } from '../content/refs.ts'
-import { Fault, fault } from '../core/http/errors.ts'
+import { asFault, fault } from '../core/http/errors.ts'
 import type { InvokeCaller } from '../core/http/invoke.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import type { ProjectId } from '../core/ids.ts'
@@ -47,7 +47,7 @@ export function createEvaluationStatusRoutes(deps: EvaluationDeps & { calls: Cal
       return Number.isSafeInteger(total) ? total : null
     } catch (error) {
       // Missing, malformed, or in a project that the caller may not read.
-      if (error instanceof Fault && error.status < 500) return null
+      if ((asFault(error)?.status ?? 500) < 500) return null
       throw error
     }
   }

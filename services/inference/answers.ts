@@ -1,5 +1,5 @@
 // What a provider's refusal, failure or success becomes for the client.
-import { Fault, type FaultStatus } from '../core/http/errors.ts'
+import { asFault, type Fault, type FaultStatus } from '../core/http/errors.ts'
 import { inferenceFault } from './errors.ts'
 import { scrub } from './secrets.ts'
 import { type UpstreamAnswer, UpstreamFailure } from './upstream.ts'
@@ -85,11 +85,11 @@ const failureStatus = {
 
 /** The fault for an error on the way to a provider; other errors stay as they are. */
 export function failureFault(error: unknown): unknown {
-  if (!(error instanceof UpstreamFailure)) return error
+  if (!(error instanceof UpstreamFailure)) return asFault(error) ?? error
   const code = error.kind === 'timeout' ? 'timeout' : error.kind === 'forbidden' ? 'provider_config' : 'provider_failed'
   return inferenceFault(failureStatus[error.kind], error.message, { code })
 }
 
 /** Text of an error for a trace. */
 export const exceptionOf = (error: unknown): string =>
-  error instanceof Fault || error instanceof UpstreamFailure ? error.message : 'Internal server error'
+  error instanceof UpstreamFailure ? error.message : (asFault(error)?.message ?? 'Internal server error')

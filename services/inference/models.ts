@@ -1,7 +1,7 @@
 // Lists of models: the default engine's, those of routers, and all that a project may use.
 import type { InvokeCaller } from '../core/http/invoke.ts'
 import { mostBytesHere } from '../core/http/long-requests.ts'
-import { moveWork } from '../core/http/projects.ts'
+import { moveWork } from '../core/process/running-handler.ts'
 import { listObjects } from './objects.ts'
 import type { Providers } from './providers.ts'
 import type { Secrets } from './secrets.ts'

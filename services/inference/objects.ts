@@ -1,5 +1,5 @@
 // Stored objects that a request names: prompts, providers of a project and their models.
-import { Fault } from '../core/http/errors.ts'
+import { asFault } from '../core/http/errors.ts'
 import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
 import { parseLossless } from '../core/json/lossless.ts'
 
@@ -40,7 +40,8 @@ export async function readObject(
     }
   } catch (error) {
     // Like nothing: whether a project that the caller may not read holds it is not told.
-    if (error instanceof Fault && (error.status === 404 || error.status === 403)) return undefined
+    const status = asFault(error)?.status
+    if (status === 404 || status === 403) return undefined
     throw error
   }
 }

@@ -1,7 +1,7 @@
 // From a checked request to the provider's outcome: what the routes of inference have in common.
 import type { PassThroughRequest } from '../../schemas/inference.ts'
 import type { Slots } from '../core/concurrency/slots.ts'
-import { Fault } from '../core/http/errors.ts'
+import { asFault, Fault } from '../core/http/errors.ts'
 import type { InvokeCaller } from '../core/http/invoke.ts'
 import { type CompleteDeps, complete, type Outcome } from './complete.ts'
 import { type Edits, edited, type JsonBody } from './json-body.ts'
@@ -101,7 +101,8 @@ export async function run(deps: RunDeps, asked: Asked): Promise<Ran> {
     })
     return { outcome, callId, target }
   } catch (error) {
-    if (!(error instanceof Fault) || callId === undefined) throw error
-    throw new Fault(error.status, error.body, { ...error.headers, 'X-Call-Id': callId })
+    const told = asFault(error)
+    if (told === undefined || callId === undefined) throw error
+    throw new Fault(told.status, told.body, { ...told.headers, 'X-Call-Id': callId })
   }
 }

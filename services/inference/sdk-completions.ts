@@ -1,7 +1,7 @@
 // Completions as SDKs ask for them: the request in an envelope, and errors of providers inside an answer of 200.
 import type { z } from 'zod'
 import { completionsCreateRequest, completionsCreateResponse } from '../../schemas/inference.ts'
-import { Fault } from '../core/http/errors.ts'
+import { asFault, type Fault } from '../core/http/errors.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import { orderedUuidv7 } from '../core/ids.ts'
 import { members, oneLine } from '../core/json/canonical.ts'
@@ -44,8 +44,9 @@ async function begin(deps: RunDeps, context: Context, isStream: boolean): Promis
     })
     return { meta: metaOf(ran.callId), ran }
   } catch (error) {
-    if (!(error instanceof Fault)) throw error
-    return { meta: metaOf(error.headers['X-Call-Id']), error }
+    const told = asFault(error)
+    if (told === undefined) throw error
+    return { meta: metaOf(told.headers['X-Call-Id']), error: told }
   }
 }
 

@@ -1,8 +1,8 @@
 // Requests to providers: connection limits, time limits, the end of the client, and bodies within bounds.
 import { Agent, type Dispatcher, request } from 'undici'
 import { concatYielding } from '../core/concurrency/yielding.ts'
-import { keepWork } from '../core/http/projects.ts'
 import { baseUrlFault } from '../core/http/public-url.ts'
+import { keepWork } from '../core/process/running-handler.ts'
 import { createGuardedLookup, ForbiddenAddress } from './url-guard.ts'
 
 type UpstreamRequest = {

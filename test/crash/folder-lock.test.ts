@@ -204,7 +204,7 @@ describe('a lock that is lost', () => {
     const before = await readFile(segment)
     await leave(dir, { pid: 1, host: 'elsewhere' })
     await sleep(60)
-    await expect(log.append('calls', [record])).rejects.toMatchObject({ status: 503 })
+    await expect(log.append('calls', [record])).rejects.toMatchObject({ kind: 'unavailable' })
     expect(await readFile(segment)).toEqual(before)
     await log.close().catch(() => undefined)
     await lock.release()

@@ -2,7 +2,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { Fault } from '../../services/core/http/errors.ts'
+import { Refusal } from '../../services/core/errors.ts'
+import { asFault, type Fault } from '../../services/core/http/errors.ts'
 import { readSegments } from '../../services/core/log/segments/read.ts'
 import type { EmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
 import { applyRows, controlledFs, openLog, recordOf, temporaryFolder } from '../fixtures/log.ts'
@@ -12,8 +13,8 @@ async function refusal(promise: Promise<unknown>): Promise<Fault> {
     () => null,
     (reason: unknown) => reason,
   )
-  expect(error).toBeInstanceOf(Fault)
-  return error as Fault
+  expect(error).toBeInstanceOf(Refusal)
+  return asFault(error) as Fault
 }
 
 const append = (log: EmbeddedLog, id: string) => log.append('calls', [recordOf([id])])

@@ -1,6 +1,7 @@
 // The Kafka log when its broker dies, hangs or is away: what was acknowledged stays, callers are answered in time.
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { Fault } from '../../services/core/http/errors.ts'
+import { Refusal } from '../../services/core/errors.ts'
+import { asFault, type Fault } from '../../services/core/http/errors.ts'
 import { createFreshness } from '../../services/core/log/freshness.ts'
 import type { KafkaLogOptions } from '../../services/core/log/kafka/client.ts'
 import { createKafkaLog, type KafkaLog } from '../../services/core/log/kafka/kafka-log.ts'
@@ -42,8 +43,8 @@ const settled = (log: KafkaLog, id: string): Promise<Fault | null> =>
   append(log, id).then(
     () => null,
     (error: unknown) => {
-      expect(error).toBeInstanceOf(Fault)
-      return error as Fault
+      expect(error).toBeInstanceOf(Refusal)
+      return asFault(error) as Fault
     },
   )
 
@@ -116,7 +117,7 @@ test('a broker that hangs is a broker that is gone; a consumer goes on after it'
   try {
     const fault = await settled(log, 'frozen')
     expect(fault?.status).toBe(503)
-    await expect(log.end('calls')).rejects.toMatchObject({ status: 503 })
+    await expect(log.end('calls')).rejects.toMatchObject({ kind: 'unavailable' })
   } finally {
     broker.thaw()
   }

@@ -1,7 +1,7 @@
 // Numbers of edges over a real broker: many that start at once, ends in order and without, numbers that operators give.
 import { Kafka, logLevel } from 'kafkajs'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { Fault } from '../../services/core/http/errors.ts'
+import { Refusal } from '../../services/core/errors.ts'
 import { openKafkaClaims } from '../../services/core/log/kafka/claims.ts'
 import type { KafkaLogOptions } from '../../services/core/log/kafka/client.ts'
 import { type EdgeLease, type EdgeLeaseOptions, leaseEdgeNumber } from '../../services/core/log/kafka/edge-lease.ts'
@@ -66,11 +66,11 @@ test('an edge that slept longer than its term refuses to be one until it has a n
     try {
       return edge.number()
     } catch (error) {
-      return error as Fault
+      return error
     }
   })()
-  expect(refused).toBeInstanceOf(Fault)
-  expect(refused).toMatchObject({ status: 503, headers: { 'Retry-After': '2' } })
+  expect(refused).toBeInstanceOf(Refusal)
+  expect(refused).toMatchObject({ kind: 'unavailable', retryAfterSeconds: 2 })
   expect(edge.problem()).toMatch(/not renewed/)
   await edge.renew()
   expect([edge.number(), edge.problem(), warnings]).toEqual([number, null, []])

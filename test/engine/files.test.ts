@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { fileDigest } from '../../services/content/digest.ts'
 import { type Blobs, createFolderBlobs } from '../../services/core/blobs/blobs.ts'
 import { createClock } from '../../services/core/clock/clock.ts'
-import { Fault } from '../../services/core/http/errors.ts'
+import { tooLarge, unavailable } from '../../services/core/errors.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import { inlineFileBytes } from '../../services/events/files.ts'
 import { createFileWriteRoutes } from '../../services/ingest/files/routes.ts'
@@ -289,11 +289,11 @@ describe('a refused upload leaves nothing behind', () => {
   it('the fault of the stream itself, when it has one', async () => {
     const { contentType } = await form([['project_id', 'e/p']])
     const stream = new Readable({ read() {} })
-    setImmediate(() => stream.destroy(new Fault(413, { reason: 'Request too large' })))
+    setImmediate(() => stream.destroy(tooLarge()))
     expect((await call('/file/create', { stream, contentType })).status).toBe(413)
   })
   it('503 when the log refuses', async () => {
-    log.refuse(new Fault(503, { reason: 'closed' }))
+    log.refuse(unavailable('closed'))
     const { status } = await upload([
       ['project_id', 'e/p'],
       ['file', bytesOf(10)],

@@ -1,7 +1,7 @@
 // What is particular to Kafka: several processes, partitions, group membership, batching, bounds; on a real broker.
 import { Kafka, logLevel } from 'kafkajs'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { Fault } from '../../services/core/http/errors.ts'
+import { Refusal } from '../../services/core/errors.ts'
 import type { KafkaLogOptions } from '../../services/core/log/kafka/client.ts'
 import { createKafkaLog, type KafkaLog } from '../../services/core/log/kafka/kafka-log.ts'
 import type { Batch, Position } from '../../services/core/log/log.ts'
@@ -253,8 +253,8 @@ describe('bounds', () => {
     expect(applied.ids).toEqual(ids)
     expect(applied.batches.flatMap(({ records }) => records.map(({ rowCount }) => rowCount))).toEqual([8, 8, 4])
     const refused = await log.append('tables', [recordOf(['a'], { text: text.repeat(9) })]).catch((error) => error)
-    expect(refused).toBeInstanceOf(Fault)
-    expect((refused as Fault).status).toBe(413)
+    expect(refused).toBeInstanceOf(Refusal)
+    expect((refused as Refusal).kind).toBe('too_large')
     expect(log.health().unappliedBytes).toBe(0)
   })
 
@@ -289,9 +289,9 @@ describe('bounds', () => {
     const outcomes = await Promise.allSettled(
       ['a', 'b', 'c'].map((id) => log.append('calls', [recordOf([id], { text })])),
     )
-    const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as Fault] : []))
-    expect(refused.map(({ status }) => status)).toEqual([429, 429])
-    expect(refused[0]?.headers['Retry-After']).toBeDefined()
+    const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as Refusal] : []))
+    expect(refused.map(({ kind }) => kind)).toEqual(['over_limit', 'over_limit'])
+    expect(refused[0]?.retryAfterSeconds).toBe(1)
     await log.append('calls', [recordOf(['d'], { text })])
     expect(offsets(await log.end('calls'))).toEqual([2])
   })

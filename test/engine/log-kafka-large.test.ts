@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { createFolderBlobs } from '../../services/core/blobs/blobs.ts'
 import { removeOlder } from '../../services/core/blobs/expiry.ts'
-import { Fault, retryLater } from '../../services/core/http/errors.ts'
+import { Refusal, unavailable } from '../../services/core/errors.ts'
 import type { KafkaLogOptions } from '../../services/core/log/kafka/client.ts'
 import { createKafkaLog } from '../../services/core/log/kafka/kafka-log.ts'
 import { createLargeRecords, type LargeRecords } from '../../services/core/log/kafka/large-records.ts'
@@ -20,7 +20,7 @@ async function cluster(more: Partial<KafkaLogOptions> = {}) {
   const storage = { isDown: false, pointers: [] as Buffer[], loads: 0 }
   const largeRecords: LargeRecords = {
     async keep(rows) {
-      if (storage.isDown) throw retryLater(503, 'Blob storage is not available')
+      if (storage.isDown) throw unavailable('Blob storage is not available')
       const pointer = await kept.keep(rows)
       storage.pointers.push(pointer)
       return pointer
@@ -74,8 +74,8 @@ test('storage that is down refuses large records with 503, and delays only what 
   await log.append('calls', [{ ...recordOf(['a'], { key: '0' }), rows: row('a', large(9)) }])
   storage.isDown = true
   const refused = await log.append('calls', [{ ...recordOf(['b']), rows: row('b', large(9)) }]).catch((error) => error)
-  expect(refused).toBeInstanceOf(Fault)
-  expect([(refused as Fault).status, Number((refused as Fault).headers['Retry-After']) > 0]).toEqual([503, true])
+  expect(refused).toBeInstanceOf(Refusal)
+  expect(refused).toMatchObject({ kind: 'unavailable', retryAfterSeconds: 2 })
   await log.append('calls', [recordOf(['c'], { key: '1' })])
 
   const ids: string[] = []

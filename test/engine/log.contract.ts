@@ -1,6 +1,7 @@
 // What every log driver must do; each driver's test file runs this suite with a factory of its own.
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { Fault } from '../../services/core/http/errors.ts'
+import { Refusal } from '../../services/core/errors.ts'
+import { asFault, type Fault } from '../../services/core/http/errors.ts'
 import type { Log, RecordInput } from '../../services/core/log/log.ts'
 import { topics } from '../../services/events/registry.ts'
 import { applyRows, idsOf, recordOf } from '../fixtures/log.ts'
@@ -19,8 +20,8 @@ async function faultOf(promise: Promise<unknown>): Promise<Fault> {
     () => null,
     (error: unknown) => error,
   )
-  expect(outcome).toBeInstanceOf(Fault)
-  return outcome as Fault
+  expect(outcome).toBeInstanceOf(Refusal)
+  return asFault(outcome) as Fault
 }
 
 export function logContract(name: string, createDriver: () => Promise<LogDriver>): void {
@@ -258,8 +259,8 @@ export function logContract(name: string, createDriver: () => Promise<LogDriver>
       while (refused === undefined) {
         const id = `loud-${taken.length}`
         const outcome = await append('loud/one', id).catch((error: unknown) => error)
-        if (outcome instanceof Fault) refused = outcome
-        else taken.push(id)
+        refused = asFault(outcome)
+        if (refused === undefined) taken.push(id)
       }
       expect([refused.status, refused.policy, refused.headers['Retry-After']]).toEqual([429, 'log_share', '1'])
       // An eighth is left for whoever comes next.

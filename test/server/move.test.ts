@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { follow } from '../../services/cli/follow.ts'
-import { retryLater } from '../../services/core/http/errors.ts'
+import { overLimit } from '../../services/core/errors.ts'
 import type { Position, RecordInput } from '../../services/core/log/log.ts'
 import { askServer } from '../../services/core/process/control-socket.ts'
 import { createTasks, type TaskStatus } from '../../services/operations/tasks.ts'
@@ -205,7 +205,7 @@ async function importInto(log: ReturnType<typeof fakeLog>, stateFile: string) {
 
 it('waits for a log that is full, keeps the parts of a call together, and goes on after it was broken off', async () => {
   const stateFile = join(folder, 'import.json')
-  const whole = fakeLog(3, (appends) => (appends === 2 ? retryLater(429, 'full') : null))
+  const whole = fakeLog(3, (appends) => (appends === 2 ? overLimit('log', 'full') : null))
   const done = await importInto(whole, join(folder, 'other.json'))
   expect(done).toMatchObject({ phase: 'done', rows: done.of })
   const calls = whole.taken.filter(({ topic }) => topic === 'calls')

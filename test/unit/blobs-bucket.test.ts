@@ -64,7 +64,7 @@ describe('blobs in a bucket', () => {
     expect(await blobs.stat(location.replace('LPJN', 'XXXX'))).toBe(null)
     await expect(collect(blobs.read(location.replace('LPJN', 'XXXX')))).rejects.toThrow()
     for (const other of ['s3://other/a/b/projects/e/p/files/x', 's3://files/secret', 's3://files/a/b/other'])
-      await expect(blobs.stat(other)).rejects.toMatchObject({ status: 503 })
+      await expect(blobs.stat(other)).rejects.toMatchObject({ kind: 'unavailable' })
   })
 
   it('in many parts need little memory', async () => {
@@ -107,8 +107,8 @@ describe('a bucket that fails', () => {
     expect((await collect(blobs.read(location))).toString()).toBe('hello')
     expect(await blobs.stat(location)).toEqual({ sizeBytes: 5 })
     expect(await pending()).toEqual([])
-    await expect(blobs.stat(earlier)).rejects.toMatchObject({ status: 503 })
-    await expect(collect(blobs.read(earlier))).rejects.toMatchObject({ status: 503 })
+    await expect(blobs.stat(earlier)).rejects.toMatchObject({ kind: 'unavailable' })
+    await expect(collect(blobs.read(earlier))).rejects.toMatchObject({ kind: 'unavailable' })
   })
 
   it('refuses the upload where no local folder is shared', async () => {
@@ -117,7 +117,7 @@ describe('a bucket that fails', () => {
     const upload = await alone.upload()
     await upload.write(Buffer.from('hello'))
     await expect(upload.commit('e/p' as ProjectId, fileDigest(Buffer.from('hello')))).rejects.toMatchObject({
-      status: 503,
+      kind: 'unavailable',
     })
     await upload.discard()
     expect([await pending(), await local()]).toEqual([[], []])

@@ -47,6 +47,6 @@ describe('blobs in a folder', () => {
 
   it('are refused with 503 when the disk is nearly full', async () => {
     const full = await createFolderBlobs({ dir: join(dir, 'blobs'), minFreeBytes: Number.MAX_SAFE_INTEGER })
-    await expect(full.upload()).rejects.toMatchObject({ status: 503 })
+    await expect(full.upload()).rejects.toMatchObject({ kind: 'unavailable' })
   })
 })

@@ -1,7 +1,7 @@
 // Payloads on their way in: stored as sent, unless redaction, content extraction or repair changes them.
 import { describe, expect, test } from 'vitest'
 import type { ContentStore } from '../../services/content/content-port.ts'
-import { Fault } from '../../services/core/http/errors.ts'
+import { overLimit } from '../../services/core/errors.ts'
 import { createCallsWrite, type Row } from '../fixtures/calls-write.ts'
 
 type Texts = { attributes?: string; inputs?: string; otel_dump?: string; output?: string; summary?: string }
@@ -207,7 +207,7 @@ describe('content', () => {
   })
 
   test('is sent again when the log is full', async () => {
-    const { store } = contentStore(() => Promise.reject(new Fault(429, { reason: 'full' })))
+    const { store } = contentStore(() => Promise.reject(overLimit('log', 'full')))
     const { status, edge } = await send({ output: `"${image}"` }, { content: store })
     expect([status, edge.rows()]).toEqual([429, []])
   })

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createFileDigest, fileDigest, isContentHash, tableDigest, valueDigest } from '../../services/content/digest.ts'
-import { Fault } from '../../services/core/http/errors.ts'
+import { asFault } from '../../services/core/http/errors.ts'
 import {
   canonicalJson,
   compareCodePoints,
@@ -183,7 +183,7 @@ describe('canonical JSON', () => {
       try {
         run()
       } catch (error) {
-        return error instanceof Fault ? error.status : error
+        return asFault(error)?.status ?? error
       }
     }
     expect(status(() => canonicalJson('{"a":1e400}'))).toBe(400)

@@ -1,11 +1,12 @@
 // A heap that seems full: work that may begin anew in a thread goes there, so that the main thread collects nothing.
 import { expect, it } from 'vitest'
-import { TooLongHere } from '../../services/core/http/errors.ts'
+import { TooLongHere } from '../../services/core/errors.ts'
 import { anonymous } from '../../services/core/http/handler.ts'
 import { isLong } from '../../services/core/http/long-requests.ts'
-import { keepWork, projectsOf } from '../../services/core/http/projects.ts'
+import { projectsOf } from '../../services/core/http/projects.ts'
 import { innerRoute } from '../../services/core/http/route.ts'
 import { hasRoom, seemsFull } from '../../services/core/memory/heap-room.ts'
+import { keepWork } from '../../services/core/process/running-handler.ts'
 
 const more = Number.MAX_SAFE_INTEGER
 const inner = innerRoute({ name: 'a', right: 'read', summary: '', handle: async () => ({ json: null }) })

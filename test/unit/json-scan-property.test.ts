@@ -15,7 +15,7 @@ import {
   takeSlice,
   typeOf,
 } from '../../services/content/json-scan.ts'
-import { Fault } from '../../services/core/http/errors.ts'
+import { Refusal } from '../../services/core/errors.ts'
 import { startScan, unreadable } from '../../services/core/json/tokens.ts'
 import { jsonText } from '../fixtures/json-text.ts'
 import { runs } from '../fixtures/runs.ts'
@@ -186,9 +186,9 @@ test.each(['[', '{"a":'])('nesting of %s is bounded, whatever follows', (open) =
   const nested = (depth: number) => Buffer.from(`${open.repeat(depth)}${open === '[' ? '' : '1'}${close.repeat(depth)}`)
   expect(isAccepted(nested(512))).toBe(true)
   expect(isWalked(nested(512))).toBe(true)
-  expect(() => isAccepted(nested(513))).toThrow(Fault)
-  expect(() => isWalked(nested(513))).toThrow(Fault)
-  expect(() => isAccepted(Buffer.from(open.repeat(513)))).toThrow(Fault)
+  expect(() => isAccepted(nested(513))).toThrow(Refusal)
+  expect(() => isWalked(nested(513))).toThrow(Refusal)
+  expect(() => isAccepted(Buffer.from(open.repeat(513)))).toThrow(Refusal)
 })
 
 test.each([1, 15, 16, 17, 100_000])(

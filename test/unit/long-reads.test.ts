@@ -1,6 +1,6 @@
 // Work whose answer of the store is long begins anew in a thread: once, with that answer, and never after a write.
 import { expect, it } from 'vitest'
-import { TooLongHere } from '../../services/core/http/errors.ts'
+import { TooLongHere } from '../../services/core/errors.ts'
 import { runHandler } from '../../services/core/http/handler.ts'
 import type { KeyHolder } from '../../services/core/http/holder.ts'
 import type { Reply, Route, RouteContext } from '../../services/core/http/route.ts'

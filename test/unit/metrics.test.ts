@@ -1,7 +1,8 @@
 // The metrics of log, worker and process: what they say, and that their number does not grow with the installation.
 import { Registry } from 'prom-client'
 import { expect, it } from 'vitest'
-import { fault, retryLater } from '../../services/core/http/errors.ts'
+import { overLimit, tooLarge, unavailable } from '../../services/core/errors.ts'
+import { statusOf } from '../../services/core/http/errors.ts'
 import type { Lag, Log, RecordInput } from '../../services/core/log/log.ts'
 import { observeLog, withAppendMetrics } from '../../services/core/log/metrics.ts'
 import { observeProcess } from '../../services/core/process/process-metrics.ts'
@@ -69,13 +70,13 @@ it('counts what is appended, and what is refused by the status of its answer', a
   const outcomes = [
     () => undefined,
     () => {
-      throw retryLater(429, 'too much')
+      throw overLimit('log', 'too much')
     },
     () => {
-      throw retryLater(503, 'no brokers')
+      throw unavailable('no brokers')
     },
     () => {
-      throw fault(413, 'too large')
+      throw tooLarge('too large')
     },
     () => {
       throw new TypeError('a fault of ours')
@@ -91,7 +92,7 @@ it('counts what is appended, and what is refused by the status of its answer', a
       return { topic, partition: 0, offset: 1 }
     },
   }
-  const metered = withAppendMetrics(log, registry)
+  const metered = withAppendMetrics(log, registry, statusOf)
   expect(await metered.append('calls', [record])).toEqual({ topic: 'calls', partition: 0, offset: 1 })
   for (let n = 0; n < 4; n++) await expect(metered.append('calls', [recordOf(['c'])])).rejects.toThrow()
   const samples = await scrape(registry)

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { createNameBinding } from '../../services/content/name-binding.ts'
 import { createClock } from '../../services/core/clock/clock.ts'
-import { retryLater } from '../../services/core/http/errors.ts'
+import { unavailable } from '../../services/core/errors.ts'
 import { canonicalJson } from '../../services/core/json/canonical.ts'
 import { createObjectWriteRoutes } from '../../services/ingest/objects/routes.ts'
 import { createMemoryLog } from '../fixtures/memory-log.ts'
@@ -101,7 +101,7 @@ describe('event', () => {
   })
   it('is not acknowledged when the log refuses', async () => {
     const { create, log } = setup()
-    log.refuse(retryLater(503, 'closed'))
+    log.refuse(unavailable('closed'))
     expect(await create(1)).toMatchObject({ status: 503, headers: { 'Retry-After': '1' } })
   })
 })

@@ -1,7 +1,7 @@
 // OTLP over HTTP: encodings, routing to projects, partial success, faults, durability.
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { retryLater } from '../../services/core/http/errors.ts'
+import { Refusal, unavailable } from '../../services/core/errors.ts'
 import { json } from '../fixtures/http-server.ts'
 import { aRequest, aSpan, type Otel, protobuf, startOtel, text } from '../fixtures/otel.ts'
 import { encodeRequest, RpcStatus, TraceResponse } from '../fixtures/otlp-proto.ts'
@@ -198,10 +198,10 @@ describe('partial success', () => {
 
 describe('durability', () => {
   it('passes overload on with Retry-After', async () => {
-    otel.memory.refuse(retryLater(429, 'too many', 3))
+    otel.memory.refuse(new Refusal('over_limit', 'too many', { retryAfterSeconds: 3 }))
     const busy = await otel.post(bytes, protobuf)
     expect([busy.status, busy.headers['retry-after'], json(busy)]).toEqual([429, '3', { reason: 'too many' }])
-    otel.memory.refuse(retryLater(503, 'no disk'))
+    otel.memory.refuse(unavailable('no disk'))
     expect((await otel.postJson(aRequest([aSpan()]))).status).toBe(503)
     otel.memory.refuse(null)
     expect((await otel.post(bytes, protobuf)).status).toBe(200)

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, expect, it, vi } from 'vitest'
 import { createKeyedLock } from '../../services/core/concurrency/keyed-lock.ts'
-import { Fault } from '../../services/core/http/errors.ts'
+import { Refusal } from '../../services/core/errors.ts'
 import type { Reply } from '../../services/core/http/route.ts'
 import { heapLimitMb } from '../../services/core/memory/heap-room.ts'
 import { StoreError } from '../../services/core/store/store.ts'
@@ -65,8 +65,8 @@ it('bodies of any size go there and come back as they are', async () => {
 it('errors keep what answers are made of', async () => {
   open()
   const fault = await run('fault').catch((error: unknown) => error)
-  expect(fault).toBeInstanceOf(Fault)
-  expect(fault).toMatchObject({ status: 429, policy: 'bodies', headers: { 'Retry-After': '1' } })
+  expect(fault).toBeInstanceOf(Refusal)
+  expect(fault).toMatchObject({ kind: 'over_limit', policy: 'bodies', retryAfterSeconds: 1, message: 'too many' })
   const refused = await run('store').catch((error: unknown) => error)
   expect(refused).toBeInstanceOf(StoreError)
   expect(refused).toMatchObject({ kind: 'memory', code: 241 })
@@ -111,7 +111,7 @@ it('a thread that ends, or takes too much memory, fails its requests alone and g
   open()
   await expect(run('exit')).rejects.toThrow('a request thread ended')
   expect(await run('echo')).toBeDefined()
-  await expect(run('memory')).rejects.toMatchObject({ status: 413 })
+  await expect(run('memory')).rejects.toMatchObject({ kind: 'too_large' })
   expect(await run('echo')).toBeDefined()
   const held = run('hold')
   held.catch(() => undefined)
@@ -120,7 +120,7 @@ it('a thread that ends, or takes too much memory, fails its requests alone and g
     expect(free).toBeUndefined()
   })
   await threads?.close()
-  await expect(held).rejects.toMatchObject({ status: 503 })
+  await expect(held).rejects.toMatchObject({ kind: 'unavailable' })
   expect(await lock.run('key', async () => true)).toBe(true)
 })
 
@@ -138,7 +138,7 @@ it('while one key takes a thread and more of it wait, another one finds a thread
   for (const one of slow) one.catch(() => undefined)
   expect(await run('echo', '', never, {})).toBeDefined()
   await threads?.close()
-  for (const one of slow) await expect(one).rejects.toBeInstanceOf(Fault)
+  for (const one of slow) await expect(one).rejects.toBeInstanceOf(Refusal)
 })
 
 it('bodies whose values fill the heap wait for one another, and nothing ends the process', async () => {

@@ -3,10 +3,12 @@ import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, stat, statfs, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { retryLater } from '../http/errors.ts'
-import type { ByteRange } from '../http/range.ts'
+import { unavailable } from '../errors.ts'
 import type { ProjectId } from '../ids.ts'
 import { requiredFreeBytes } from '../process/free-space.ts'
+
+/** Bytes from `start` up to and without `end`. */
+export type ByteRange = { start: number; end: number }
 
 /** A content on its way in; its name is known only when all bytes are there. Exactly one of commit and discard is called. */
 export type BlobUpload = {
@@ -22,7 +24,7 @@ export type BlobUpload = {
  * MUST: an upload that was not committed leaves nothing that could be read, and no file after the next start.
  */
 export type Blobs = {
-  /** @throws Fault 503 when there is no room. */
+  /** @throws Refusal when there is no room. */
   upload(): Promise<BlobUpload>
   /** Bytes of a content in order; nothing is open before the first is asked for. Throws when there is no such content. */
   read(location: string, range?: ByteRange): AsyncIterable<Buffer>
@@ -130,7 +132,7 @@ export async function createFolderBlobs(options: { dir: string; minFreeBytes: nu
   return {
     async upload() {
       const { bavail, blocks, bsize } = await statfs(tmp)
-      if (bavail * bsize < requiredFreeBytes(blocks * bsize, minFreeBytes)) throw retryLater(503, 'Disk space is low')
+      if (bavail * bsize < requiredFreeBytes(blocks * bsize, minFreeBytes)) throw unavailable('Disk space is low')
       return start()
     },
     async *read(text, range) {

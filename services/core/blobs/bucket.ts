@@ -12,7 +12,7 @@ import {
   S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
-import { retryLater } from '../http/errors.ts'
+import { unavailable } from '../errors.ts'
 import type { ProjectId } from '../ids.ts'
 import type { Blobs, FolderBlobs } from './blobs.ts'
 import type { BucketSettings } from './bucket-url.ts'
@@ -161,7 +161,7 @@ export function createBucketBlobs(options: BucketBlobsOptions): Blobs {
     }
   }
 
-  const unavailable = () => retryLater(503, 'Blob storage is not available')
+  const noBucket = () => unavailable('Blob storage is not available')
 
   return {
     async upload() {
@@ -176,7 +176,7 @@ export function createBucketBlobs(options: BucketBlobsOptions): Blobs {
             await put(key, held.path)
           } catch (error) {
             onRefused(asError(error))
-            if (!mayStayLocal) throw unavailable()
+            if (!mayStayLocal) throw noBucket()
             return held.commit(projectId, digest)
           }
           await held.discard()
@@ -197,21 +197,21 @@ export function createBucketBlobs(options: BucketBlobsOptions): Blobs {
         const answer = await client.send(new GetObjectCommand({ Bucket, Key, ...(Range ? { Range } : {}) }))
         body = answer.Body as Readable
       } catch (error) {
-        throw isMissing(error) ? error : unavailable()
+        throw isMissing(error) ? error : noBucket()
       }
       yield* body
     },
     async stat(location) {
       const key = keyOf(location)
       if (key === null) {
-        if (location.startsWith('s3://')) throw unavailable()
+        if (location.startsWith('s3://')) throw noBucket()
         return local.stat(location)
       }
       try {
         const sizeBytes = await sizeOf(key)
         return sizeBytes === null ? null : { sizeBytes }
       } catch {
-        throw unavailable()
+        throw noBucket()
       }
     },
   }

@@ -1,5 +1,5 @@
 // The accept clock: strictly increasing over a process with all its threads and its restarts; orders the parts of a call.
-import { retryLater } from '../http/errors.ts'
+import { unavailable } from '../errors.ts'
 
 /** Bits below the microseconds that hold the edge's number, so that two edges never give the same value. */
 const edgeBits = 10n
@@ -9,7 +9,7 @@ export const maxEdgeNumber = 2 ** Number(edgeBits) - 1
 export type Clock = {
   /**
    * Next value: (microseconds since 1970 << 10) | edge number. Four of them fit into 64 bits until the year 2112.
-   * @throws Fault 503 while this edge has no number
+   * @throws Refusal while this edge has no number
    */
   next(): bigint
   /** The last value that was given. */
@@ -20,7 +20,7 @@ export type Clock = {
   follow(aheadUs: number): void
   /** Tells the other threads the number that this edge has now. */
   tell(): void
-  /** @throws Fault 503 unless another thread gave this value under the number that this edge has now */
+  /** @throws Refusal unless another thread gave this value under the number that this edge has now */
   check(value: bigint): void
   /** What another thread of this process joins it by. */
   readonly shared: SharedClock
@@ -38,7 +38,7 @@ export type SharedClock = {
 /** Where `performance.now()` of this thread is zero on the machine's monotonic clock. */
 const ownZeroUs = (): number => Number(process.hrtime.bigint()) / 1000 - performance.now() * 1000
 
-const noNumber = () => retryLater(503, 'The number of this edge has changed', 2)
+const noNumber = () => unavailable('The number of this edge has changed', 2)
 
 /**
  * The clock of a process, seen from one of its threads.

@@ -2,7 +2,7 @@
 import type { ServerHttp2Stream } from 'node:http2'
 import { promisify } from 'node:util'
 import { gunzip, zstdDecompress } from 'node:zlib'
-import { Fault } from '../http/errors.ts'
+import { Refusal } from '../errors.ts'
 import type { ByteLease } from '../http/limits.ts'
 import { GrpcError, grpcStatus } from './status.ts'
 
@@ -36,7 +36,7 @@ async function takeWhenFree(lease: ByteLease, bytes: number): Promise<void> {
       lease.take(bytes)
       return
     } catch (error) {
-      if (!(error instanceof Fault && error.status === 429) || Date.now() > until) throw error
+      if (!(error instanceof Refusal && error.kind === 'over_limit') || Date.now() > until) throw error
       await new Promise((resolve) => setTimeout(resolve, lookAgainMs))
     }
   }
@@ -70,7 +70,7 @@ async function collect(
  * @param encoding the header `grpc-encoding`
  * @throws GrpcError 3 when this is not one whole message, 8 when it is larger than `maxBytes` as it came or inflated,
  * 12 for an encoding that is not known
- * @throws Fault 429 when the budget of bodies stays used up
+ * @throws Refusal `over_limit` when the budget of bodies stays used up
  */
 export async function readMessage(
   stream: ServerHttp2Stream,
@@ -101,7 +101,7 @@ export async function readMessage(
     lease.take(inflated.length)
     return inflated
   } catch (error) {
-    if (error instanceof Fault) throw error
+    if (error instanceof Refusal) throw error
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge()
     throw invalid(`Message is not valid ${encoding} data`)
   }

@@ -1,6 +1,6 @@
 // How a call over gRPC ends: the status codes, and the trailers that carry one (grpc.github.io, PROTOCOL-HTTP2).
 import type { OutgoingHttpHeaders } from 'node:http2'
-import { Fault, type FaultStatus } from '../http/errors.ts'
+import { asFault, type FaultStatus } from '../http/errors.ts'
 import { bytesField, integerField, textField } from '../protobuf.ts'
 
 export const grpcStatus = {
@@ -62,11 +62,11 @@ const withJitter = (seconds: number): number =>
 /** What a handler threw, as the status of its call; undefined for what no one expected. */
 export function toGrpcError(error: unknown): GrpcError | undefined {
   if (error instanceof GrpcError) return error
-  if (!(error instanceof Fault)) return undefined
-  const status = statusOfFault[error.status]
+  const fault = asFault(error)
+  const status = fault && statusOfFault[fault.status]
   if (status === undefined) return undefined
-  const retry = status === grpcStatus.unavailable ? Number(error.headers['Retry-After'] ?? minRetrySeconds) : undefined
-  return new GrpcError(status, error.message, retry)
+  const retry = status === grpcStatus.unavailable ? Number(fault?.headers['Retry-After'] ?? minRetrySeconds) : undefined
+  return new GrpcError(status, fault?.message ?? '', retry)
 }
 
 /** Printable ASCII as it is, everything else percent-encoded. */

@@ -13,8 +13,9 @@ import {
   type ZlibOptions,
   zstdDecompress,
 } from 'node:zlib'
+import { tooLarge } from '../errors.ts'
 import type { BufferPool } from '../memory/buffer-pool.ts'
-import { fault, tooLarge } from './errors.ts'
+import { fault } from './errors.ts'
 import type { ByteLease } from './limits.ts'
 
 export type ReadLimits = {

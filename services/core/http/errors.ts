@@ -1,6 +1,7 @@
 // Every expected fault of the interface, and the one place that turns a fault into a response body.
 
 import { maxFaults } from '../../../schemas/collections.ts'
+import { type Policy, Refusal, type RefusalKind } from '../errors.ts'
 
 /** One entry of a 422 `detail` list. `loc` starts with body, query, path or header. */
 export type Detail = { loc: (string | number)[]; msg: string; type: string }
@@ -25,9 +26,6 @@ export type FaultStatus =
   | 502
   | 503
   | 504
-
-/** What a refusal kept: a bound of the whole process, or the share of one key or project, which the others do not feel. */
-export type Policy = 'bodies' | 'bodies_share' | 'log' | 'log_share' | 'reads_share' | 'inference_concurrency'
 
 /** An expected fault: its status, its body and its headers are the answer. */
 export class Fault extends Error {
@@ -63,29 +61,21 @@ export const invalid = (detail: Detail | readonly Detail[]): Fault =>
 export const retryLater = (status: 429 | 503, reason: string, retryAfterSeconds = 1): Fault =>
   new Fault(status, { reason }, { 'Retry-After': String(retryAfterSeconds) })
 
-/** 429 for what one of our bounds refuses. */
-export function tooMuch(policy: Policy, reason: string): Fault {
-  const refusal = retryLater(429, reason)
-  refusal.policy = policy
-  return refusal
+/** What the mechanisms refuse, as the interface answers it. */
+const statuses: Readonly<Record<RefusalKind, FaultStatus>> = {
+  malformed: 400,
+  too_large: 413,
+  over_limit: 429,
+  unavailable: 503,
 }
 
-/** The work of a request turned out to be longer than the event loop may be held: it begins anew in a thread of its own. */
-export class TooLongHere extends Error {
-  #answer: LongAnswer | undefined
-  /** @param answer of the store, that was found to be long: it need not be read again */
-  constructor(answer?: LongAnswer) {
-    super('the work is too long for the event loop')
-    this.#answer = answer
-  }
-  /** Only once: its bytes are moved, and several requests may have waited for one read. */
-  takeAnswer(): LongAnswer | undefined {
-    const answer = this.#answer
-    this.#answer = undefined
-    return answer
-  }
+/** The fault that an expected error is answered with; undefined for every other. */
+export function asFault(error: unknown): Fault | undefined {
+  if (error instanceof Fault) return error
+  if (!(error instanceof Refusal)) return undefined
+  const { kind, message, retryAfterSeconds, policy } = error
+  const headers = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) }
+  return Object.assign(new Fault(statuses[kind], { reason: message }, headers), policy === undefined ? {} : { policy })
 }
 
-export type LongAnswer = { key: string; bytes: Buffer }
-
-export const tooLarge = (): Fault => fault(413, 'Request too large')
+export const statusOf = (error: unknown): FaultStatus => asFault(error)?.status ?? 500

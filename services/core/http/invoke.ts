@@ -1,12 +1,13 @@
 // Runs the handlers of declared routes inside the process: what one feature may use of another, without a socket.
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
+import { tooLarge } from '../errors.ts'
 import { parseInRoom } from '../memory/heap-room.ts'
+import { moveWork } from '../process/running-handler.ts'
 import type { RequestThreads } from '../threads/pool.ts'
-import { tooLarge } from './errors.ts'
 import type { KeyHolder } from './holder.ts'
 import { isLong, longRequest } from './long-requests.ts'
-import { moveWork, projectsOf } from './projects.ts'
+import { projectsOf } from './projects.ts'
 import type { Caller, Reply, Route, RouteContext } from './route.ts'
 import { jsonInput, throwUnlessHeld } from './serve.ts'
 

@@ -1,7 +1,8 @@
 // JSON text of a body: parsing it within a nesting limit, and where it is malformed.
 import { isUtf8 } from 'node:buffer'
+import { Refusal, tooLarge } from '../errors.ts'
 import { parseInRoom } from '../memory/heap-room.ts'
-import { Fault, invalid, tooLarge } from './errors.ts'
+import { invalid } from './errors.ts'
 
 /** Bodies above it are scanned before they are parsed: parsing a bomb of brackets takes 100 ns and 45 bytes per byte. */
 const scanAboveBytes = 1024 * 1024
@@ -127,7 +128,7 @@ export function malformedAt(text: string): number {
   }
 }
 
-const malformed = (offset: number): Fault =>
+const malformed = (offset: number): Error =>
   invalid({ loc: ['body', offset], msg: 'JSON decode error', type: 'json_invalid' })
 
 /** Bytes up to the first that is not UTF-8, by halving: only for the fault's offset. */
@@ -158,7 +159,7 @@ export function parseJson(bytes: Buffer, maxDepth: number): unknown {
   try {
     value = parseInRoom(text)
   } catch (error) {
-    if (error instanceof Fault) throw error
+    if (error instanceof Refusal) throw error
     throw isTextTooLarge(body, maxDepth) ? tooLarge() : malformed(malformedAt(text))
   }
   if (typeof value === 'object' && value !== null && isDeeper(value, maxDepth)) throw tooLarge()

@@ -1,6 +1,6 @@
 // Bounds of the whole server: the bytes of request bodies that are in memory at one time.
 import { createShares } from '../concurrency/shares.ts'
-import { tooMuch } from './errors.ts'
+import { overLimit } from '../errors.ts'
 
 export type ByteBudget = {
   /** Takes bytes for one request of a key; 429 when all requests together, or those of the key, would hold too many. */
@@ -25,9 +25,9 @@ export function createByteBudget(limitBytes: number, bodyBytes: number): ByteBud
         take(bytes) {
           const of = [[key, bytes]] as const
           const refusal = shares.refusal(bytes, of)
-          if (refusal === 'all') throw tooMuch('bodies', 'Too many bytes of request bodies at one time')
+          if (refusal === 'all') throw overLimit('bodies', 'Too many bytes of request bodies at one time')
           if (refusal === 'share')
-            throw tooMuch('bodies_share', 'Too many bytes of request bodies of this key at one time')
+            throw overLimit('bodies_share', 'Too many bytes of request bodies of this key at one time')
           shares.take(bytes, of)
           taken += bytes
         },

@@ -1,8 +1,6 @@
 // Range requests (RFC 9110, section 14): which bytes of a content an answer holds.
+import type { ByteRange } from '../blobs/blobs.ts'
 import { Fault } from './errors.ts'
-
-/** Bytes from `start` up to and without `end`. */
-export type ByteRange = { start: number; end: number }
 
 const single = /^bytes[ \t]*=[ \t]*(?:(\d+)-(\d*)|-(\d+))[ \t]*$/i
 

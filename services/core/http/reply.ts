@@ -1,10 +1,11 @@
 // Writes answers: JSON, JSON Lines and bytes, with compression, back-pressure and an honest end when something fails.
 import type { OutgoingHttpHeaders } from 'node:http'
 import { gzip } from 'node:zlib'
+import { overLimit, type Policy } from '../errors.ts'
 import type { Logger } from '../process/logger.ts'
 import { StoreError } from '../store/store.ts'
 import { ClientGone, discardRest } from './body.ts'
-import { Fault, fault, type Policy, retryLater, tooMuch } from './errors.ts'
+import { asFault, type Fault, fault, retryLater } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import type { Reply } from './route.ts'
 
@@ -130,9 +131,8 @@ export async function writeReply(exchange: Exchange, reply: Reply): Promise<void
 const tooManyWaiting = 202
 
 /** The fault that an error is answered with; undefined for what nobody expected. Nothing of a statement is in it. */
-function asFault(error: unknown): Fault | undefined {
-  if (error instanceof Fault) return error
-  if (!(error instanceof StoreError)) return undefined
+function answerTo(error: unknown): Fault | undefined {
+  if (!(error instanceof StoreError)) return asFault(error)
   switch (error.kind) {
     case 'timeout':
       return fault(504, 'Query took too long')
@@ -141,7 +141,7 @@ function asFault(error: unknown): Fault | undefined {
     case 'rows':
       return fault(400, `${error.message}: ask for less time, or by ids`)
     case 'busy':
-      return tooMuch('reads_share', 'Too many queries of this project are waiting')
+      return asFault(overLimit('reads_share', 'Too many queries of this project are waiting'))
     case 'outage':
       return error.code === tooManyWaiting
         ? retryLater(503, 'Too many queries are waiting')
@@ -188,7 +188,7 @@ export async function writeError(exchange: Exchange, error: unknown, deps: FailD
     response.destroy()
     return
   }
-  const known = asFault(error)
+  const known = answerTo(error)
   if (known === undefined || response.headersSent || isToldOf(error)) {
     const line = { request: exchange.requestId, route: exchange.routeName, ...traitsOf(error) }
     const what = known === undefined ? 'unexpected error' : 'database error'

@@ -1,11 +1,12 @@
 // Runs a declared route for one request: authentication, body, schema, handler, answer.
 import { finished, type Readable } from 'node:stream'
+import { type LongAnswer, TooLongHere } from '../errors.ts'
 import { type BufferPool, freshBuffers } from '../memory/buffer-pool.ts'
 import type { RequestThreads } from '../threads/pool.ts'
 import type { Authenticate } from './auth.ts'
 import { bodyStream, readBody } from './body.ts'
 import { checkedBody } from './details.ts'
-import { fault, invalid, type LongAnswer, TooLongHere } from './errors.ts'
+import { fault, invalid } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import { anonymous, type Requested, runHandler } from './handler.ts'
 import type { KeyHolder } from './holder.ts'

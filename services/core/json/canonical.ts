@@ -1,5 +1,5 @@
 // Canonical JSON for content hashes, straight from JSON text, so that number tokens survive (specification: objects, 1.2).
-import { fault, tooLarge } from '../http/errors.ts'
+import { malformed, tooLarge } from '../errors.ts'
 
 const quote = 34
 const backslash = 92
@@ -147,7 +147,7 @@ function canonicalScalar(token: string, at: number, text: string): string {
   if (!match) throw unexpected(text, at)
   if (match[1] === undefined && match[2] === undefined) return token === '-0' ? '0' : token
   const value = Number(token)
-  if (!Number.isFinite(value)) throw fault(400, 'A number is too large for a stored value')
+  if (!Number.isFinite(value)) throw malformed('A number is too large for a stored value')
   return floatText(value)
 }
 
@@ -190,7 +190,7 @@ function ordered(found: Member[]): Member[] {
 /**
  * Canonical text of a JSON text: keys in code point order at every depth, of repeated keys the last, `", "` and `": "`,
  * ASCII escapes, integers in full, floats in `floatText` style. The result is ASCII.
- * @throws SyntaxError when the text is not JSON; Fault 400 for a number beyond double range, 413 when nested too deep
+ * @throws SyntaxError when the text is not JSON; Refusal `malformed` for a number beyond double range, `too_large` when nested too deep
  */
 export function canonicalJson(text: string): string {
   let at = skipSpace(text, 0)

@@ -1,12 +1,18 @@
 // Read your own writes: a read waits, bounded, until the tables it reads have passed the log's end at its arrival.
-import { Fault, fault, retryLater } from '../http/errors.ts'
-import type { RouteContext } from '../http/route.ts'
+import { malformed, Refusal, unavailable } from '../errors.ts'
+import type { ProjectId } from '../ids.ts'
 import type { Log, Position } from './log.ts'
 import { parsePositions, positionHeader } from './positions.ts'
 import type { Progress } from './progress.ts'
 
 /** What of a request says how fresh its answer has to be. */
-type Asking = Pick<RouteContext, 'header' | 'query' | 'signal'> & Partial<Pick<RouteContext, 'projects'>>
+export type FreshnessWish = {
+  /** Header by lower-case name. */
+  header(name: string): string | undefined
+  query: URLSearchParams
+  signal: AbortSignal
+  projects?(): readonly ProjectId[]
+}
 
 export type Freshness = {
   /**
@@ -14,18 +20,18 @@ export type Freshness = {
    * Resolves to the headers of the answer: `X-Callhouse-Stale: <ms>` when it may lack writes. `?freshness=any` or `X-Callhouse-Freshness: any` skips the wait; a position in
    * `X-Callhouse-Position` is waited for exactly, instead of the log's end.
    */
-  wait(context: Asking, topics: string[]): Promise<Record<string, string>>
+  wait(wish: FreshnessWish, topics: string[]): Promise<Record<string, string>>
 }
 
 export const staleHeader = 'X-Callhouse-Stale'
 
-/** For a write that decides by reading. @throws Fault 503 when the wait before it ended too early to decide */
+/** For a write that decides by reading. @throws Refusal when the wait before it ended too early to decide */
 export function throwIfStale(headers: Record<string, string>): void {
-  if (staleHeader in headers) throw retryLater(503, 'Earlier writes are not readable yet')
+  if (staleHeader in headers) throw unavailable('Earlier writes are not readable yet')
 }
 
-/** The fault, when what was not found certainly is not there. @throws Fault 503 */
-export function unlessStale(headers: Record<string, string>, otherwise: Fault): Fault {
+/** The error, when what was not found certainly is not there. @throws Refusal otherwise */
+export function unlessStale<E extends Error>(headers: Record<string, string>, otherwise: E): E {
   throwIfStale(headers)
   return otherwise
 }
@@ -43,13 +49,13 @@ export function createFreshness(deps: {
     try {
       return (await Promise.all(topics.map(end))).flat()
     } catch (error) {
-      if (error instanceof Fault) return null
+      if (error instanceof Refusal) return null
       throw error
     }
   }
   const stale = (ms: number): Record<string, string> => ({ [staleHeader]: String(ms) })
   const latest = async (
-    { header, signal, projects }: Asking,
+    { header, signal, projects }: FreshnessWish,
     topics: string[],
   ): Promise<'current' | 'waited' | Record<string, string>> => {
     const asked = header(positionHeader.toLowerCase())
@@ -65,13 +71,13 @@ export function createFreshness(deps: {
     return stale(Math.max(1, log.health().lagMs))
   }
   return {
-    async wait(context, topics) {
-      const mode = context.query.get('freshness') ?? context.header('x-callhouse-freshness') ?? 'latest'
+    async wait(wish, topics) {
+      const mode = wish.query.get('freshness') ?? wish.header('x-callhouse-freshness') ?? 'latest'
       if (mode === 'any') return {}
       if (mode !== 'latest')
-        throw fault(400, `Invalid freshness: ${JSON.stringify(mode.slice(0, 50))}; expected latest or any`)
+        throw malformed(`Invalid freshness: ${JSON.stringify(mode.slice(0, 50))}; expected latest or any`)
       const beganMs = performance.now()
-      const result = await latest(context, topics)
+      const result = await latest(wish, topics)
       const isFresh = result === 'current' || result === 'waited'
       deps.onWait?.(isFresh ? result : 'stale', performance.now() - beganMs)
       return isFresh ? {} : result

@@ -1,6 +1,5 @@
 // Metrics of the log: what waits to be applied, per topic and partition, and what appends took or were refused for.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import { Fault } from '../http/errors.ts'
 import type { Lag, Log } from './log.ts'
 
 /** Of topics with more partitions a process shows only those that it applies: every process would show them all. */
@@ -73,8 +72,15 @@ export function observeLog(registry: Registry, log: Pick<Log, 'health' | 'lag' |
   )
 }
 
-/** The same log, which counts appends: their time, rows and bytes, and by status those that were refused. */
-export function withAppendMetrics<L extends Pick<Log, 'append'>>(log: L, registry: Registry): L {
+/**
+ * The same log, which counts appends: their time, rows and bytes, and by status those that were refused.
+ * @param statusOf what such an error is answered with
+ */
+export function withAppendMetrics<L extends Pick<Log, 'append'>>(
+  log: L,
+  registry: Registry,
+  statusOf: (error: unknown) => number,
+): L {
   const registers = [registry]
   const seconds = new Histogram({
     name: 'callhouse_append_seconds',
@@ -114,7 +120,7 @@ export function withAppendMetrics<L extends Pick<Log, 'append'>>(log: L, registr
         bytes.labels(topic).inc(sizeBytes)
         return position
       } catch (error) {
-        refused.labels(topic, String(error instanceof Fault ? error.status : 500)).inc()
+        refused.labels(topic, String(statusOf(error))).inc()
         throw error
       }
     },

@@ -2,8 +2,8 @@
 // more, or more survives one collection than fits, V8 aborts the whole process. So what is large looks for room before.
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { retryLater } from '../http/errors.ts'
-import { moveWork } from '../http/projects.ts'
+import { unavailable } from '../errors.ts'
+import { moveWork } from '../process/running-handler.ts'
 
 /**
  * Heap that a byte of JSON takes at most as values, with what is made of them. JSON.parse takes up to 39 for what it
@@ -53,19 +53,19 @@ export function hasRoom(heapBytes: number): boolean {
 export const seemsFull = (jsonBytes: number): boolean =>
   jsonBytes * heapPerJsonByte > smallBytes && freeBytes() < jsonBytes * heapPerJsonByte
 
-export const noRoom = () => retryLater(503, 'Long requests need too much memory at one time')
+export const noRoom = () => unavailable('Long requests need too much memory at one time')
 
 function throwUnlessRoom(heapBytes: number): void {
   if (!hasRoom(heapBytes)) throw noRoom()
 }
 
-/** @throws Fault 503 when the values of a JSON text find no room in the heap */
+/** @throws Refusal when the values of a JSON text find no room in the heap */
 export const throwUnlessRoomForJson = (text: string): void => throwUnlessRoom(text.length * heapPerJsonByte)
 
 /** The same for an answer of the store. */
 export const throwUnlessRoomForRows = (answer: Buffer): void => throwUnlessRoom(answer.length * heapPerRowByte)
 
-/** JSON.parse of what may be long. @throws Fault 503 when there is no room in the heap */
+/** JSON.parse of what may be long. @throws Refusal when there is no room in the heap */
 export function parseInRoom(text: string): unknown {
   throwUnlessRoomForJson(text)
   return JSON.parse(text)

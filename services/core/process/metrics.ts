@@ -1,6 +1,6 @@
 // Prometheus metrics of this process; other parts add theirs to the registry.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Policy } from '../http/errors.ts'
+import type { Policy } from '../errors.ts'
 
 export type HttpMetrics = {
   /** Counts a finished request. `status` 499 = the client went away. */

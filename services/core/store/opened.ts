@@ -1,6 +1,6 @@
 // The ports as handlers have them: they read what the request that runs has opened, and work that wrote stays where it is.
-import { keepWork, moveWork, throwUnlessOpened } from '../http/projects.ts'
 import type { Log } from '../log/log.ts'
+import { keepWork, moveWork, throwUnlessOpened } from '../process/running-handler.ts'
 import { parseRows } from './rows.ts'
 import type { Query, QueryOptions, Store } from './store.ts'
 

@@ -1,4 +1,5 @@
 // What crosses from one thread to another: buffers without copies where that is possible, and errors of known classes.
+import { Refusal } from '../errors.ts'
 import { ClientGone } from '../http/body.ts'
 import { Fault } from '../http/errors.ts'
 import { StoreError } from '../store/store.ts'
@@ -30,15 +31,21 @@ export const unpacked = (views: readonly Uint8Array[]): Buffer[] =>
 
 export type SentError =
   | ({ kind: 'fault' } & Pick<Fault, 'status' | 'body' | 'headers' | 'policy'>)
+  | { kind: 'refusal'; of: Refusal['kind']; message: string; more: ConstructorParameters<typeof Refusal>[2] }
   | { kind: 'store'; of: StoreError['kind']; code: number; message: string }
   | { kind: 'gone'; message: string }
   | { kind: 'error'; name: string; message: string; stack: string | undefined }
 
-const policyOf = ({ policy }: Pick<Fault, 'policy'>): Pick<Fault, 'policy'> => (policy === undefined ? {} : { policy })
+const policyOf = ({ policy }: { policy?: Refusal['policy'] }) => (policy === undefined ? {} : { policy })
 
 export function sentError(error: unknown): SentError {
   if (error instanceof Fault)
     return { kind: 'fault', status: error.status, body: error.body, headers: error.headers, ...policyOf(error) }
+  if (error instanceof Refusal) {
+    const { retryAfterSeconds } = error
+    const more = { ...policyOf(error), ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }
+    return { kind: 'refusal', of: error.kind, message: error.message, more }
+  }
   if (error instanceof StoreError) return { kind: 'store', of: error.kind, code: error.code, message: error.message }
   if (error instanceof ClientGone) return { kind: 'gone', message: error.message }
   if (error instanceof Error) return { kind: 'error', name: error.name, message: error.message, stack: error.stack }
@@ -49,6 +56,8 @@ export function receivedError(sent: SentError): Error {
   switch (sent.kind) {
     case 'fault':
       return Object.assign(new Fault(sent.status, sent.body, sent.headers), policyOf(sent))
+    case 'refusal':
+      return new Refusal(sent.of, sent.message, sent.more)
     case 'store':
       return new StoreError(sent.of, sent.code, sent.message)
     case 'gone':

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { createFairQueue, placeIn } from '../concurrency/fair-queue.ts'
-import { type LongAnswer, retryLater, tooLarge } from '../http/errors.ts'
+import { type LongAnswer, tooLarge, unavailable } from '../errors.ts'
 import type { Reply } from '../http/route.ts'
 import { type Channel, createChannel } from './channel.ts'
 import { createPieces } from './pieces.ts'
@@ -57,7 +57,7 @@ async function leaveUnread(reply: Reply): Promise<void> {
   if (pieces !== undefined && !Buffer.isBuffer(pieces)) await pieces[Symbol.asyncIterator]().return?.()
 }
 
-const closing = () => retryLater(503, 'Server is shutting down')
+const closing = () => unavailable('Server is shutting down')
 
 export function createRequestThreads(deps: ThreadsDeps): RequestThreads {
   const { program, data, ports, heapMb, idleMs = usualIdleMs } = deps
@@ -93,7 +93,7 @@ export function createRequestThreads(deps: ThreadsDeps): RequestThreads {
     worker.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY') return end(error)
       // Of several it is not known which one took the memory.
-      end(signals.size === 1 ? tooLarge() : retryLater(503, 'Long requests need too much memory at one time'))
+      end(signals.size === 1 ? tooLarge() : unavailable('Long requests need too much memory at one time'))
     })
     worker.on('exit', () => end(closed.signal.aborted ? closing() : new Error('a request thread ended')))
     // What waits for it keeps the process alive by itself: a connection, or a shutdown.

@@ -1,9 +1,8 @@
 // The ports that routes work through, served to another thread: log, store, blobs, freshness, locks and slots.
-import type { Blobs, BlobUpload } from '../blobs/blobs.ts'
+import type { Blobs, BlobUpload, ByteRange } from '../blobs/blobs.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { KeyedLock } from '../concurrency/keyed-lock.ts'
 import type { Places, Slots } from '../concurrency/slots.ts'
-import type { ByteRange } from '../http/range.ts'
 import type { ProjectId } from '../ids.ts'
 import type { Freshness } from '../log/freshness.ts'
 import type { Log, RecordInput } from '../log/log.ts'

@@ -1,5 +1,5 @@
 // The same ports as a thread sees them: each asks the thread that holds the engines.
-import type { LongAnswer } from '../http/errors.ts'
+import type { LongAnswer } from '../errors.ts'
 import type { Position, RecordInput } from '../log/log.ts'
 import { positionHeader } from '../log/positions.ts'
 import { answerKey } from '../store/opened.ts'

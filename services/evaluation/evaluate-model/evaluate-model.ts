@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto'
 import { TemplateError } from '../../content/message-template.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import type { Places } from '../../core/concurrency/slots.ts'
-import { Fault } from '../../core/http/errors.ts'
+import { Refusal } from '../../core/errors.ts'
+import { asFault, Fault } from '../../core/http/errors.ts'
 import type { Invoke, InvokeCaller } from '../../core/http/invoke.ts'
 import { innerRoute, type Route } from '../../core/http/route.ts'
 import { parseLossless, stringifyLossless } from '../../core/json/lossless.ts'
@@ -34,8 +35,10 @@ const predictOp = 'LLMStructuredCompletionModel.predict'
 const scoreOp = 'LLMAsAJudgeScorer.score'
 
 /** Passes: the same job may be done later. */
-const isPassing = (error: unknown): boolean =>
-  error instanceof StoreError || (error instanceof Fault && (error.status === 429 || error.status >= 500))
+function isPassing(error: unknown): boolean {
+  const status = asFault(error)?.status ?? 0
+  return error instanceof StoreError || status === 429 || status >= 500
+}
 
 /** A UUID of version 7 (RFC 9562) with the time of the evaluation's, the same whenever the job is run. */
 function callIdOf(evaluationId: string, ...part: (string | number)[]): string {
@@ -48,7 +51,7 @@ function callIdOf(evaluationId: string, ...part: (string | number)[]): string {
 
 /** What an error says; those of our own say nothing. */
 const messageOf = (error: unknown): string =>
-  [Fault, Unusable, NoResult, TemplateError].some((kind) => error instanceof kind)
+  [Fault, Refusal, Unusable, NoResult, TemplateError].some((kind) => error instanceof kind)
     ? (error as Error).message
     : 'Internal server error'
 

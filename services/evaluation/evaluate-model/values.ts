@@ -1,7 +1,7 @@
 // What an evaluation is made of, read from its objects: only kinds that the server itself can execute are taken.
 
 import { parseRef } from '../../content/refs.ts'
-import { Fault } from '../../core/http/errors.ts'
+import { asFault } from '../../core/http/errors.ts'
 import type { Invoke, InvokeCaller } from '../../core/http/invoke.ts'
 import { items as itemsOf, members } from '../../core/json/canonical.ts'
 import { parseLossless } from '../../core/json/lossless.ts'
@@ -82,7 +82,7 @@ export function createReader(invoke: Invoke, as: InvokeCaller) {
     try {
       return (await invoke.json<{ count: number }>('tables.query_stats', table, as)).count
     } catch (error) {
-      if (error instanceof Fault && error.status === 403) return 0
+      if (asFault(error)?.status === 403) return 0
       throw error
     }
   }

@@ -1,6 +1,6 @@
 // Listing, reading and deleting evaluation objects: the routes of versioned objects, narrowed to one kind.
 
-import { Fault, fault } from '../../core/http/errors.ts'
+import { asFault, type Fault, fault } from '../../core/http/errors.ts'
 import type { Invoke, InvokeCaller } from '../../core/http/invoke.ts'
 import type { RouteContext } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
@@ -67,7 +67,8 @@ async function shown({ invoke, kind, projectId, as }: KindOfProject, version: St
       source = bytes.toString()
     } catch (error) {
       // A file that is missing, or no source of a program.
-      if (!(error instanceof Fault && (error.status === 404 || error.status === 413))) throw error
+      const status = asFault(error)?.status
+      if (status !== 404 && status !== 413) throw error
     }
   const { object_id, digest, version_index, created_at } = version
   const common = { object_id, digest, version_index, created_at }

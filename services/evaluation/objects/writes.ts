@@ -8,7 +8,7 @@ import type {
 } from '../../../schemas/evaluation-objects.ts'
 import { placeholderOpDigest } from '../../content/op-objects.ts'
 import { parseRef } from '../../content/refs.ts'
-import { Fault, fault, retryLater } from '../../core/http/errors.ts'
+import { asFault, fault, retryLater } from '../../core/http/errors.ts'
 import type { Invoke, InvokeCaller } from '../../core/http/invoke.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { members } from '../../core/json/canonical.ts'
@@ -89,7 +89,7 @@ export async function create(
     .json<{ obj: { version_index: number } }>('objects.read', asked, as)
     .catch((error: unknown) => {
       // What is stored but not readable yet, or was deleted at once: the same request again is harmless.
-      if (error instanceof Fault && error.status === 404) throw retryLater(503, 'The new version is not readable yet')
+      if (asFault(error)?.status === 404) throw retryLater(503, 'The new version is not readable yet')
       throw error
     })
   const created = { digest, object_id: objectId, version_index: obj.version_index }

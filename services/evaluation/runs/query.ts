@@ -1,5 +1,6 @@
 // What the routes of runs, predictions and scores take from paths and query strings.
-import { invalid, tooLarge } from '../../core/http/errors.ts'
+import { tooLarge } from '../../core/errors.ts'
+import { invalid } from '../../core/http/errors.ts'
 import type { RouteContext } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 

@@ -17,7 +17,8 @@ import {
   takeSlice,
   typeOf,
 } from '../../content/json-scan.ts'
-import { invalid, TooLongHere, tooLarge } from '../../core/http/errors.ts'
+import { TooLongHere, tooLarge } from '../../core/errors.ts'
+import { invalid } from '../../core/http/errors.ts'
 import { parseJson } from '../../core/http/json-check.ts'
 import type { RouteContext } from '../../core/http/route.ts'
 import { type Scan, startScan, unreadable } from '../../core/json/tokens.ts'

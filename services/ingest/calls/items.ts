@@ -1,5 +1,5 @@
 // Reads the items of call writes: shape, ids and project of each, with the faults of each item kept apart.
-import { Fault } from '../../core/http/errors.ts'
+import { asFault } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { isCallId, isTraceId } from '../../core/ids.ts'
 import { type Findings, isObject, isSound, type Json, misfit, missing, refuse, requiredText } from './field-checks.ts'
@@ -92,8 +92,9 @@ export function checkBatchItem(
     const checked = (side === 'start' ? checkStartItem : checkEndItem)(found, from, open, context)
     return isSound(found) ? checked : null
   } catch (error) {
-    if (!(error instanceof Fault)) throw error
-    refuse(found, error.message, error.status)
+    const wrong = asFault(error)
+    if (wrong === undefined) throw error
+    refuse(found, wrong.message, wrong.status)
     return null
   }
 }

@@ -13,7 +13,7 @@ import {
 import { maxFaults } from '../../../schemas/collections.ts'
 import { type ContentStore, noContent } from '../../content/content-port.ts'
 import type { Clock } from '../../core/clock/clock.ts'
-import { type Detail, Fault, fault, invalid } from '../../core/http/errors.ts'
+import { asFault, type Detail, type Fault, fault, invalid } from '../../core/http/errors.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
 import { isCallId, type ProjectId } from '../../core/ids.ts'
 import type { Log, Position, RecordSplit } from '../../core/log/log.ts'
@@ -134,7 +134,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
     try {
       stored = await extraction.append()
     } catch (error) {
-      if (error instanceof Fault) throw error
+      if (asFault(error) !== undefined) throw error
       // Content that cannot be stored stays inline: a call is never refused for it.
       records = recordsOf({ items, userId, clock, extraction: noContent.begin(), split, pool, bodyBytes })
     }
@@ -223,8 +223,9 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
         if (isObject(fields)) calls.push(checkCompleteItem(found, fields, open, check))
         else misfit(found, [], 'dict_type', 'Input should be a valid object')
       } catch (error) {
-        if (!(error instanceof Fault)) throw error
-        refuse(found, error.message)
+        const wrong = asFault(error)
+        if (wrong === undefined) throw error
+        refuse(found, wrong.message)
       }
       details.push(...detailsOf(found))
       if (details.length >= maxFaults) break

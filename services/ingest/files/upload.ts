@@ -3,8 +3,9 @@ import type { Readable } from 'node:stream'
 import busboy from 'busboy'
 import { createFileDigest } from '../../content/digest.ts'
 import type { Blobs, BlobUpload } from '../../core/blobs/blobs.ts'
+import { tooLarge } from '../../core/errors.ts'
 import { ClientGone } from '../../core/http/body.ts'
-import { Fault, fault, invalid, tooLarge } from '../../core/http/errors.ts'
+import { asFault, fault, invalid } from '../../core/http/errors.ts'
 import { inlineFileBytes } from '../../events/files.ts'
 
 export type Upload = {
@@ -109,7 +110,7 @@ export async function readUpload({
   const parsed = new Promise<void>((resolve, reject) => {
     const gone = () => reject(malformed(new Error('the body ended early')))
     const broken = (error: Error) =>
-      reject(error instanceof Fault || error instanceof ClientGone ? error : malformed(error))
+      reject(error instanceof ClientGone || asFault(error) !== undefined ? error : malformed(error))
     // It also emits errors after the first one; without a listener each would end the process.
     parser.on('error', (error) => reject(malformed(error)))
     parser.on('close', resolve)

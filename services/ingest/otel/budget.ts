@@ -1,5 +1,5 @@
 // How much memory the decoded form of one OTLP request may take: a few bytes of an encoding can stand for a whole object.
-import { TooLongHere, tooLarge } from '../../core/http/errors.ts'
+import { TooLongHere, tooLarge } from '../../core/errors.ts'
 
 /** Estimated bytes that may still be taken; shared by everything that is held at one time. */
 export type Budget = {

@@ -1,6 +1,7 @@
 // Decodes OTLP/JSON: hex ids, 64-bit integers as text or number, enums as number or name, both spellings of names.
 
-import { Fault, TooLongHere, tooLarge } from '../../core/http/errors.ts'
+import { TooLongHere, tooLarge } from '../../core/errors.ts'
+import { Fault } from '../../core/http/errors.ts'
 import { parseJson } from '../../core/http/json-check.ts'
 import { isRawNumber } from '../../core/json/lossless.ts'
 import { type Budget, containerBytes, measureJson } from './budget.ts'

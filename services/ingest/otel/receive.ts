@@ -1,6 +1,7 @@
 // What all OTLP signals share: decoding, the project of each resource, room for other requests, and the answer.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { fault, tooLarge } from '../../core/http/errors.ts'
+import { tooLarge } from '../../core/errors.ts'
+import { fault } from '../../core/http/errors.ts'
 import type { Reply, RouteContext } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import type { Position } from '../../core/log/log.ts'

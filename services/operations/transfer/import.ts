@@ -4,7 +4,7 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Blobs } from '../../core/blobs/blobs.ts'
-import { Fault } from '../../core/http/errors.ts'
+import { Refusal } from '../../core/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import type { Log, Position, RecordInput } from '../../core/log/log.ts'
 import { partitionOf } from '../../events/calls-writer.ts'
@@ -113,10 +113,10 @@ export async function importFrom(deps: ImportDeps, folder: string, task: Task): 
         task.advanced(record.rowCount)
         return
       } catch (error) {
-        if (!(error instanceof Fault) || (error.status !== 429 && error.status !== 503)) throw error
+        if (!(error instanceof Refusal) || error.retryAfterSeconds === undefined) throw error
         task.doing(`waits: ${error.message}`)
         log.flush(topic)
-        await sleep(Math.min(5, Number(error.headers['Retry-After'] ?? 1)) * 200, undefined, { signal })
+        await sleep(Math.min(5, error.retryAfterSeconds) * 200, undefined, { signal })
       }
     }
   }
@@ -127,7 +127,7 @@ export async function importFrom(deps: ImportDeps, folder: string, task: Task): 
       await append(topic, { rows, rowCount: lines.length, patchCount: patches, clock, key, projects })
     } catch (error) {
       const { project, id } = headOf(lines[0] as Buffer)
-      if (error instanceof Fault) throw new Error(`${topic}, ${project} ${id}: ${error.message}`)
+      if (error instanceof Refusal) throw new Error(`${topic}, ${project} ${id}: ${error.message}`)
       throw error
     }
   }
@@ -147,7 +147,7 @@ export async function importFrom(deps: ImportDeps, folder: string, task: Task): 
         }
         return withBlob(line, await content.commit(project as ProjectId, digest))
       } catch (error) {
-        if (!(error instanceof Fault) || error.status !== 503) throw error
+        if (!(error instanceof Refusal) || error.kind !== 'unavailable') throw error
         task.doing(`waits: ${error.message}`)
         await sleep(1_000, undefined, { signal })
       }

@@ -1,6 +1,6 @@
 // Adding calls to a queue: POST /annotation_queues/{queue_id}/items. Served here, because calls and queue are read.
 import { annotationQueueItemsAddRequest, annotationQueueItemsAddResponse } from '../../../schemas/annotation-queues.ts'
-import { tooLarge } from '../../core/http/errors.ts'
+import { tooLarge } from '../../core/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import { orderedUuidv7, type ProjectId } from '../../core/ids.ts'
 import { throwIfStale, unlessStale } from '../../core/log/freshness.ts'

@@ -1,7 +1,7 @@
 // Deleting calls with their descendants: POST /calls/delete. Served here, because the descendants are found by reading.
 import { callsDeleteRequest, callsDeleteResponse } from '../../../schemas/calls-read.ts'
 import type { Clock } from '../../core/clock/clock.ts'
-import { tooLarge } from '../../core/http/errors.ts'
+import { tooLarge } from '../../core/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import { type Freshness, staleHeader, throwIfStale } from '../../core/log/freshness.ts'
 import type { Log, Position, RecordSplit } from '../../core/log/log.ts'

@@ -1,6 +1,5 @@
 // Reading a file's bytes, from its chunks or from blob storage.
-import type { Blobs } from '../../core/blobs/blobs.ts'
-import type { ByteRange } from '../../core/http/range.ts'
+import type { Blobs, ByteRange } from '../../core/blobs/blobs.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { param, projectQuery, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'

@@ -1,5 +1,6 @@
 // Checks an untrusted `query` and turns it into a typed condition; bounded in depth and size before anything is built.
-import { type Detail, fault, invalid, tooLarge } from '../../core/http/errors.ts'
+import { tooLarge } from '../../core/errors.ts'
+import { type Detail, fault, invalid } from '../../core/http/errors.ts'
 import { simplify } from './simplify.ts'
 import type { CompareOp, Condition, Fields, Value } from './types.ts'
 import * as typing from './typing.ts'

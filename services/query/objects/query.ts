@@ -1,7 +1,8 @@
 // Listing object versions: POST /objs/query.
 import type { z } from 'zod'
 import { objsQueryRequest, objsQueryResponse } from '../../../schemas/objects.ts'
-import { retryLater, TooLongHere } from '../../core/http/errors.ts'
+import { TooLongHere } from '../../core/errors.ts'
+import { retryLater } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import type { Freshness } from '../../core/log/freshness.ts'

@@ -1,7 +1,8 @@
 // The order of table rows by paths into their values (specification: objects, tables, files and refs, section 3).
 import type { z } from 'zod'
 import type { tableQueryRequest } from '../../../schemas/tables.ts'
-import { fault, TooLongHere } from '../../core/http/errors.ts'
+import { TooLongHere } from '../../core/errors.ts'
+import { fault } from '../../core/http/errors.ts'
 import { compareCodePoints, items, members } from '../../core/json/canonical.ts'
 import { rewriteJson } from '../../core/json/rewrite.ts'
 import { distinctTerms } from '../sort-terms.ts'

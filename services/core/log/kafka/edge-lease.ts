@@ -1,6 +1,6 @@
 // The number of an edge among all that append to one log, leased: no two that live have the same one at a time.
 import { randomInt, randomUUID } from 'node:crypto'
-import { retryLater } from '../../http/errors.ts'
+import { unavailable } from '../../errors.ts'
 import type { LogLogger } from '../segments/writer.ts'
 
 /** What an edge says of itself; its newest claim counts, the number 0 gives up what it had. */
@@ -16,7 +16,7 @@ export type ClaimLog = {
 }
 
 export type EdgeLease = {
-  /** The number that is this edge's at the moment. @throws Fault 503 while that is not certain */
+  /** The number that is this edge's at the moment. @throws Refusal while that is not certain */
   number(): number
   /** Why there is none at the moment, null when there is. */
   problem(): string | null
@@ -151,7 +151,7 @@ export async function leaseEdgeNumber(options: EdgeLeaseOptions): Promise<EdgeLe
   return {
     number() {
       const wrong = problem()
-      if (wrong !== null) throw retryLater(503, wrong, 2)
+      if (wrong !== null) throw unavailable(wrong, 2)
       return number
     },
     problem,

@@ -1,5 +1,5 @@
 // Ends of the topics and applied positions, asked of the brokers as seldom as possible: callers share each look-up.
-import { retryLater } from '../../http/errors.ts'
+import { unavailable } from '../../errors.ts'
 import type { KeptRange } from '../log.ts'
 import type { KafkaClient } from './client.ts'
 import { createRawCluster, type RawCluster } from './internals.ts'
@@ -103,7 +103,7 @@ export function createKafkaPositions(options: {
     // Where the last look-up failed, the next one does not keep its callers for long.
     const giveUpAt = performance.now() + (problem === null ? limitMs : Math.min(limitMs, brokenMs))
     for (let waitMs = 20; ; waitMs *= 2) {
-      if (closed) throw retryLater(503, 'The log is closed')
+      if (closed) throw unavailable('The log is closed')
       const restMs = giveUpAt - performance.now()
       let timer: NodeJS.Timeout | undefined
       const late = new Promise<never>((_, reject) => {
@@ -117,7 +117,7 @@ export function createKafkaPositions(options: {
       } catch (error) {
         problem = `Positions of the log cannot be read: ${error instanceof Error ? error.message : String(error)}`
         void drop()
-        if (performance.now() + waitMs >= giveUpAt) throw retryLater(503, problem)
+        if (performance.now() + waitMs >= giveUpAt) throw unavailable(problem)
       } finally {
         clearTimeout(timer)
       }

@@ -1,7 +1,7 @@
 // Appends records to Kafka: everything that waits shares the next produce request; bounded in bytes and in time.
 import { CompressionTypes, type IHeaders, type Producer } from 'kafkajs'
 import { createShares } from '../../concurrency/shares.ts'
-import { fault, retryLater, tooMuch } from '../../http/errors.ts'
+import { overLimit, tooLarge, unavailable } from '../../errors.ts'
 import type { Position, RecordInput } from '../log.ts'
 import { bytesByProject, type ProjectBytes } from '../segments/unapplied.ts'
 import { topicIn } from '../topic.ts'
@@ -100,14 +100,14 @@ export async function createKafkaProducer(options: {
     else pending.resolve({ topic: pending.topic, partition: pending.partition, offset })
   }
 
-  const refusal = (): Error => retryLater(503, `The log does not accept writes: ${reason}`, 2)
+  const refusal = (): Error => unavailable(`The log does not accept writes: ${reason}`, 2)
 
   /** Refuses what has waited too long. What is under way may still be stored: a write that comes again is harmless. */
   function expire(): void {
     const now = performance.now()
     for (const queue of queues.values())
       for (const pending of queue)
-        if (pending.dueAt <= now) settle(pending, retryLater(503, `The log did not answer in time: ${reason}`, 2))
+        if (pending.dueAt <= now) settle(pending, unavailable(`The log did not answer in time: ${reason}`, 2))
   }
 
   function drop(admitted: Admitted): void {
@@ -238,7 +238,7 @@ export async function createKafkaProducer(options: {
         throw new Error('A record must begin with { and end with a line feed, and have rows')
       const parts = splitRecord(record, recordBytes - overheadBytes)
       if (settings.largeRecords === undefined && parts.some(isLarge))
-        throw fault(413, `One row is larger than the log takes (${recordBytes} bytes)`)
+        throw tooLarge(`One row is larger than the log takes (${recordBytes} bytes)`)
       return parts
     })
   }
@@ -263,7 +263,7 @@ export async function createKafkaProducer(options: {
   async function keptInTime(parts: RecordInput[]): Promise<Map<RecordInput, Buffer>> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
-      const error = retryLater(503, 'Blob storage did not take a large record in time', 2)
+      const error = unavailable('Blob storage did not take a large record in time', 2)
       timer = setTimeout(() => reject(error), keepTimeoutMs)
     })
     try {
@@ -301,7 +301,7 @@ export async function createKafkaProducer(options: {
 
   return {
     async append(topic, records) {
-      if (closed) throw retryLater(503, 'The log is closed')
+      if (closed) throw unavailable('The log is closed')
       if (records.length === 0) return { topic, partition: 0, offset: 0 }
       const partitions = options.partitions.get(topic) as number
       // One append is one position: its records share the partition of the first.
@@ -312,7 +312,7 @@ export async function createKafkaProducer(options: {
       const projects = bytesByProject(records)
       const refused = inflight.refusal(sizeBytes, projects)
       if (refused !== null)
-        throw tooMuch(
+        throw overLimit(
           refused === 'all' ? 'log' : 'log_share',
           `${inflight.totalBytes()} bytes wait for the brokers, the bound is ${maxInflightBytes}`,
         )

@@ -1,13 +1,13 @@
 // Decides whether the embedded log takes more: bounds the unapplied bytes and keeps disk space free.
 
-import { type Fault, retryLater } from '../../http/errors.ts'
+import { type Refusal, unavailable } from '../../errors.ts'
 import { requiredFreeBytes } from '../../process/free-space.ts'
 import { createApplyPace } from './apply-pace.ts'
 import type { LogFs } from './disk.ts'
 import { createUnapplied, mib, type ProjectBytes } from './unapplied.ts'
 
 export type Admission = {
-  /** Counts the bytes in. Throws 429 when too much is unapplied, of all projects or of one; 503 when the disk was low a moment ago. */
+  /** Counts the bytes in. @throws Refusal when too much is unapplied, of all projects or of one, or the disk was low a moment ago */
   enter(bytes: number, projects: ProjectBytes): void
   /** Counts in what was unapplied when the log was opened. */
   restore(bytes: number): void
@@ -16,7 +16,7 @@ export type Admission = {
   /** Counts bytes out that are applied. */
   applied(bytes: number, projects: ProjectBytes): void
   /** Called before each write: looks at the disk again when the last look is a second old. */
-  checkDisk(): Promise<Fault | null>
+  checkDisk(): Promise<Refusal | null>
   /** The next check looks at the disk (after a write found it full). */
   recheckDisk(): void
   unappliedBytes(): number
@@ -59,7 +59,7 @@ export function createAdmission(options: {
 
   return {
     enter(bytes, projects) {
-      if (low !== null && isFresh()) throw retryLater(503, low)
+      if (low !== null && isFresh()) throw unavailable(low)
       const refusal = unapplied.refusal(bytes, projects)
       if (refusal !== null) throw refusal
       if (unapplied.totalBytes() === 0) movedAt = performance.now()
@@ -79,7 +79,7 @@ export function createAdmission(options: {
         })
         await checking
       }
-      return low === null ? null : retryLater(503, low)
+      return low === null ? null : unavailable(low)
     },
     recheckDisk() {
       checkedAt = Number.NEGATIVE_INFINITY

@@ -1,17 +1,17 @@
 // The bytes that are appended and not applied, by project: how many there may be, and how many of one project.
 
 import { createShares } from '../../concurrency/shares.ts'
-import { type Fault, tooMuch } from '../../http/errors.ts'
+import { overLimit, type Refusal } from '../../errors.ts'
 import type { RecordInput } from '../log.ts'
 
 export type ProjectBytes = ReadonlyMap<string, number>
 
 export type Unapplied = {
   /**
-   * 429 when there are too many, or too many of a project; null when they may be taken.
+   * `over_limit` when there are too many, or too many of a project; null when they may be taken.
    * @param total all that is unapplied; default: what was taken here
    */
-  refusal(bytes: number, projects: ProjectBytes, total?: number): Fault | null
+  refusal(bytes: number, projects: ProjectBytes, total?: number): Refusal | null
   take(bytes: number, projects: ProjectBytes): void
   give(bytes: number, projects: ProjectBytes): void
   totalBytes(): number
@@ -60,9 +60,9 @@ export function createUnapplied(options: {
       const refused = shares.refusal(bytes, projects, total)
       if (refused === null) return null
       if (refused === 'share' && total + bytes <= maxBytes * (7 / 8))
-        return tooMuch('log_share', 'Too much of this project is waiting to be applied')
+        return overLimit('log_share', 'Too much of this project is waiting to be applied')
       reason = `${mib(total)} are waiting to be applied, the bound is ${mib(maxBytes)}`
-      return tooMuch(refused === 'all' ? 'log' : 'log_share', reason)
+      return overLimit(refused === 'all' ? 'log' : 'log_share', reason)
     },
     take(bytes, projects) {
       shares.take(bytes, projects)

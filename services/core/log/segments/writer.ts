@@ -1,5 +1,5 @@
 // Appends the records of one topic: group commit into the growing segment, and repair after a failed write.
-import { type Fault, retryLater } from '../../http/errors.ts'
+import { type Refusal, unavailable } from '../../errors.ts'
 import type { Position, RecordHeader, RecordInput } from '../log.ts'
 import { encodeHead, storedBytes } from '../record.ts'
 import type { Admission } from './admission.ts'
@@ -50,7 +50,7 @@ type Pending = {
   sizeBytes: number
   projects: ProjectBytes
   resolve(position: Position): void
-  reject(fault: Fault): void
+  reject(refusal: Refusal): void
 }
 
 export function createWriter(options: {
@@ -117,7 +117,7 @@ export function createWriter(options: {
     await null
     while (queue.length > 0) {
       const group = take()
-      const refusal = status === 'down' ? retryLater(503, reason) : await admission.checkDisk().catch(asFault)
+      const refusal = status === 'down' ? unavailable(reason) : await admission.checkDisk().catch(unreadable)
       if (refusal !== null) {
         rejectAll(group, refusal)
         continue
@@ -231,7 +231,7 @@ export function createWriter(options: {
       logger?.error({ topic, file: segment.file, err: repairError }, 'a failed write could not be undone')
     }
     writing = false
-    rejectAll(group, retryLater(503, reason))
+    rejectAll(group, unavailable(reason))
   }
 
   /** Takes the bytes of a failed write away and puts the segment aside; the next write begins a new one. */
@@ -263,17 +263,17 @@ export function createWriter(options: {
     options.onSealed(segment)
   }
 
-  function rejectAll(group: Pending[], fault: Fault): void {
+  function rejectAll(group: Pending[], refusal: Refusal): void {
     for (const pending of group) {
       admission.leave(pending.sizeBytes, pending.projects)
-      pending.reject(fault)
+      pending.reject(refusal)
     }
   }
 
   return {
     append(records) {
-      if (closed) return Promise.reject(retryLater(503, 'The log is closed'))
-      if (status === 'down') return Promise.reject(retryLater(503, reason))
+      if (closed) return Promise.reject(unavailable('The log is closed'))
+      if (status === 'down') return Promise.reject(unavailable(reason))
       if (records.length === 0) return Promise.resolve({ topic, partition: 0, offset: durableEnd })
       let sizeBytes = 0
       for (const { rows, rowCount } of records) {
@@ -323,4 +323,4 @@ const emptySegment = (file: string, first: number): Segment => ({
 })
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-const asFault = (error: unknown): Fault => retryLater(503, `Disk space cannot be read: ${messageOf(error)}`)
+const unreadable = (error: unknown): Refusal => unavailable(`Disk space cannot be read: ${messageOf(error)}`)

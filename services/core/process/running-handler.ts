@@ -1,0 +1,50 @@
+// What the handler that runs may read of the store, and whether its work may still move to a thread.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { type LongAnswer, TooLongHere } from '../errors.ts'
+import type { ProjectId } from '../ids.ts'
+
+/** Whether the work of a request may still begin anew elsewhere: not once something was written or its answer began. */
+export type Work = { mayMove: boolean; moved: TooLongHere | undefined }
+
+export type RunningHandler = {
+  route: string
+  withoutProject: boolean
+  projects: ReadonlySet<string>
+  work: Work | undefined
+}
+
+/** Follows a handler through everything that it awaits; handlers that it invokes have their own. */
+const running = new AsyncLocalStorage<RunningHandler>()
+
+export const runAs = <T>(handler: RunningHandler, work: () => T): T => running.run(handler, work)
+
+/** Work of the request that runs; handlers that another one invokes share it. */
+export const runningWork = (): Work | undefined => running.getStore()?.work
+
+/** @throws TooLongHere when the work of the request that runs may begin anew in a thread */
+export function moveWork(answer?: LongAnswer): void {
+  const work = runningWork()
+  if (work?.mayMove !== true) return
+  work.moved = new TooLongHere(answer)
+  throw work.moved
+}
+
+/** Something is written: from now on the work stays here. @throws TooLongHere when it has moved already */
+export function keepWork(): void {
+  const work = runningWork()
+  if (work?.moved !== undefined) throw work.moved
+  if (work !== undefined) work.mayMove = false
+}
+
+/**
+ * Throws unless the handler that runs has opened the project of a statement, or any project for a statement that is
+ * about none: a handler that forgets to ask for its caller's right gets no rows.
+ */
+export function throwUnlessOpened(statement: { name: string; projectId?: ProjectId }): void {
+  const handler = running.getStore()
+  if (handler === undefined) throw new Error(`${statement.name} is read by no handler`)
+  const { projectId } = statement
+  const isOpened =
+    projectId === undefined ? handler.withoutProject || handler.projects.size > 0 : handler.projects.has(projectId)
+  if (!isOpened) throw new Error(`${handler.route} reads ${statement.name} of a project that it has not opened`)
+}
