@@ -75,7 +75,7 @@ test('storage that is down refuses large records with 503, and delays only what 
   storage.isDown = true
   const refused = await log.append('calls', [{ ...recordOf(['b']), rows: row('b', large(9)) }]).catch((error) => error)
   expect(refused).toBeInstanceOf(Refusal)
-  expect(refused).toMatchObject({ kind: 'unavailable', retryAfterSeconds: 2 })
+  expect(refused).toMatchObject({ kind: 'unavailable', retryAfterSeconds: 1 })
   await log.append('calls', [recordOf(['c'], { key: '1' })])
 
   const ids: string[] = []
