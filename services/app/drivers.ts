@@ -15,7 +15,7 @@ import type { FolderLock } from '../core/process/folder-lock.ts'
 import type { Logger } from '../core/process/logger.ts'
 import type { Reach } from '../core/process/private-folder.ts'
 import type { Store, StoreMetrics } from '../core/store/store.ts'
-import { topics } from '../events/registry.ts'
+import { scratchTables, topics } from '../events/registry.ts'
 import type { SharedServer } from '../operations/rebuild/shadow-tables.ts'
 import { type Matched, matchLog } from '../worker/applied/match.ts'
 import { openLargeRecords } from './blobs.ts'
@@ -184,6 +184,7 @@ export async function openStore(config: Config, logger: Logger, metrics: StoreMe
     return createServerStore({
       url,
       topics,
+      scratch: scratchTables,
       user: config.clickhouseUser,
       password: config.clickhousePassword,
       database: config.clickhouseDatabase,

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto'
 import { fault } from '../core/http/errors.ts'
 import type { ProjectId } from '../core/ids.ts'
 import { type Freshness, throwIfStale } from '../core/log/freshness.ts'
-import { param, projectQuery, sql } from '../core/store/sql.ts'
+import { param, sql } from '../core/store/sql.ts'
 import type { Store } from '../core/store/store.ts'
+import { projectQuery } from '../events/project-query.ts'
 
 const keptUs = 24 * 3_600_000_000
 const maxLength = 255

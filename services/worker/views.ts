@@ -3,10 +3,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isScratch } from '../core/store/server/names.ts'
 import { splitStatements } from '../core/store/sql-text.ts'
 import type { Store } from '../core/store/store.ts'
-import { topics } from '../events/registry.ts'
+import { scratchTables, topics } from '../events/registry.ts'
 import { Held } from './held.ts'
 
 const migrations = fileURLToPath(new URL('../../clickhouse/migrations', import.meta.url))
@@ -23,7 +22,7 @@ export function declaredViews(dir = migrations): Map<string, string[]> {
   for (const file of readdirSync(dir).sort())
     for (const sql of splitStatements(readFileSync(join(dir, file), 'utf8'))) {
       const [, name, target, source] = creation.exec(sql) ?? []
-      if (name && target && source && !isScratch(name)) found.set(name, { target, source })
+      if (name && target && source && !scratchTables.includes(name)) found.set(name, { target, source })
       const [, removed] = removal.exec(sql) ?? []
       if (removed) found.delete(removed)
     }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createServerStore, type ServerStoreOptions } from '../../services/core/store/server/server-store.ts'
 import type { Query, Store } from '../../services/core/store/store.ts'
-import { topics } from '../../services/events/registry.ts'
+import { scratchTables, topics } from '../../services/events/registry.ts'
 import { type Bridge, startBridge } from '../fixtures/bridge.ts'
 import { type FaultyProxy, startFaultyProxy } from '../fixtures/faulty-proxy.ts'
 import { callLine, failure, linesOf } from './store-rows.ts'
@@ -17,7 +17,14 @@ const number = async (from: Store, sql: string) => Number((await from.rows<{ n: 
 const bytesOf = (lines: string[]) => ({ bytes: [Buffer.from(linesOf(lines))] })
 async function open(options: Partial<ServerStoreOptions> = {}): Promise<Store> {
   const one = await createServerStore({
-    ...{ topics, url: bridge.url, user: bridge.user, password: bridge.password, compression: false },
+    ...{
+      topics,
+      scratch: scratchTables,
+      url: bridge.url,
+      user: bridge.user,
+      password: bridge.password,
+      compression: false,
+    },
     ...{ queryTimeoutMs: 20_000, queryMemoryBytes: 2 ** 28, startTimeoutMs: 0, ...options },
   })
   opened.push(one)

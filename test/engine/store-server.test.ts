@@ -1,7 +1,7 @@
 // The store contract on the server driver: over the bridge, and on a real server where Docker runs one.
 import { afterAll, beforeAll, describe } from 'vitest'
 import { createServerStore } from '../../services/core/store/server/server-store.ts'
-import { topics } from '../../services/events/registry.ts'
+import { scratchTables, topics } from '../../services/events/registry.ts'
 import { startBridge } from '../fixtures/bridge.ts'
 import { startClickHouseContainer } from '../fixtures/clickhouse-container.ts'
 import { hasContainers } from '../fixtures/containers.ts'
@@ -27,7 +27,15 @@ function onServer(name: string, start: () => Promise<Server>): void {
       async open() {
         const { url, user, password } = server
         const limits = { queryTimeoutMs: 30_000, queryMemoryBytes: 2 ** 29, interactiveConnections }
-        const store = await createServerStore({ topics, url, user, password, compression: true, ...limits })
+        const store = await createServerStore({
+          topics,
+          scratch: scratchTables,
+          url,
+          user,
+          password,
+          compression: true,
+          ...limits,
+        })
         await store.migrate()
         return store
       },

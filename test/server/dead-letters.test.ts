@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { askServer, type ControlReply } from '../../services/core/process/control-socket.ts'
 import { createServerStore } from '../../services/core/store/server/server-store.ts'
-import { topics } from '../../services/events/registry.ts'
+import { scratchTables, topics } from '../../services/events/registry.ts'
 import {
   type DeadLetter,
   type DeadLetterSummary,
@@ -71,7 +71,16 @@ async function repair(): Promise<void> {
   if (usesServer) {
     const { clickhouseUrl: url = '', clickhouseUser: user, clickhousePassword: password } = server.config
     const { clickhouseDatabase: database, queryTimeoutMs, queryMemoryBytes } = server.config
-    const store = await createServerStore({ topics, url, user, password, database, queryTimeoutMs, queryMemoryBytes })
+    const store = await createServerStore({
+      topics,
+      scratch: scratchTables,
+      url,
+      user,
+      password,
+      database,
+      queryTimeoutMs,
+      queryMemoryBytes,
+    })
     const sql = `INSERT INTO callhouse.dead_letters
       SELECT * REPLACE (replaceAll(row, '["many"]', '[7]') AS row) FROM callhouse.dead_letters FINAL`
     await store.command({ name: 'repair', sql, params: {} })

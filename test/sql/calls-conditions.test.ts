@@ -1,7 +1,8 @@
 // The SQL of call conditions as checked-in text, the facts behind index choices, and the filter against the engine.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseProjectId } from '../../services/core/ids.ts'
-import { param, projectQuery, render, sql } from '../../services/core/store/sql.ts'
+import { param, render, sql } from '../../services/core/store/sql.ts'
+import { projectQuery } from '../../services/events/project-query.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
 import type { CompiledCallsQuery } from '../../services/query/calls/conditions/types.ts'
 import { asRow, type Call, call, type Engine, openEngine, sources } from '../fixtures/expression-rows.ts'
@@ -121,7 +122,7 @@ describe('project queries', () => {
 })
 
 describe('facts', () => {
-  const none = { ids: null, traceIds: null, parentIds: null, threadIds: null, turnIds: null, opNames: null }
+  const none = { ids: null, traceIds: null, parentIds: null }
   const open = { nothing: false, rootsOnly: false, startedFrom: null, startedBefore: null }
   const start = 1_704_067_200_000_000
 
@@ -146,9 +147,11 @@ describe('facts', () => {
     expect(facts(expr({ $not: [eq('id', 'b')] }))).toMatchObject({ ids: null })
   })
 
-  it('tell exact op names from prefixes', () => {
-    expect(facts({ filter: { op_names: ['a', 'b'] } })).toMatchObject({ opNames: ['a', 'b'] })
-    expect(facts({ filter: { op_names: ['a', 'b:*'] } })).toMatchObject({ opNames: null })
+  it('exclude all calls when exact op names contradict one another, prefixes do not', () => {
+    const named = expr(eq('op_name', 'b'))
+    expect(facts({ filter: { op_names: ['a', 'b'] }, ...named })).toMatchObject({ nothing: false })
+    expect(facts({ filter: { op_names: ['a', 'c'] }, ...named })).toMatchObject({ nothing: true })
+    expect(facts({ filter: { op_names: ['a', 'b:*'] }, ...named })).toMatchObject({ nothing: false })
   })
 
   it('bound the time exactly', () => {

@@ -5,7 +5,7 @@ import { scratchStatements, serverStatements, spreadTables } from '../../service
 import { createServerNames, ownerSuffix, suffixOf } from '../../services/core/store/server/names.ts'
 import { splitStatements } from '../../services/core/store/sql-text.ts'
 import type { Store } from '../../services/core/store/store.ts'
-import { topics } from '../../services/events/registry.ts'
+import { scratchTables, topics } from '../../services/events/registry.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
 const folder = new URL('../../clickhouse/migrations/', import.meta.url)
@@ -14,6 +14,7 @@ const shipped = readdirSync(folder)
   .sort()
   .map((name) => readFileSync(new URL(name, folder), 'utf8'))
 const landings = Object.values(topics).map((topic) => topic.landing)
+const scratch = scratchTables
 const suffix = '_w_a_00000000'
 
 const sample = `CREATE TABLE IF NOT EXISTS callhouse.things_in (_record String, n UInt64) ENGINE = Null;
@@ -35,11 +36,11 @@ const text = (title: string, statements: string[]): string =>
 test('a sample of every kind of statement', async () => {
   const all = (shape: Parameters<typeof serverStatements>[1]) =>
     splitStatements(sample).flatMap((sql) => serverStatements(sql, shape))
-  const options = { database: 'other', suffix, landings: ['calls_in'] }
+  const options = { database: 'other', suffix, landings: ['calls_in'], scratch }
   await expect(
     [
-      text('one server, another database', all({ database: 'other' })),
-      text('a cluster', all({ database: 'callhouse', cluster: 'main' })),
+      text('one server, another database', all({ database: 'other', scratch })),
+      text('a cluster', all({ database: 'callhouse', cluster: 'main', scratch })),
       text('the tables of one worker', scratchStatements([sample], options)),
     ].join('\n'),
   ).toMatchFileSnapshot('server-ddl.sql')
@@ -55,19 +56,22 @@ describe('every migration that is shipped', () => {
 
   const inCluster = shipped
     .flatMap(splitStatements)
-    .flatMap((sql) => serverStatements(sql, { database: 'callhouse', cluster: 'main' }))
+    .flatMap((sql) => serverStatements(sql, { database: 'callhouse', cluster: 'main', scratch }))
 
   test('reaches every node of a cluster, replicated and readable over all shards', () => {
     for (const sql of inCluster) if (/^(CREATE|ALTER|DROP)\b/.test(sql)) expect(sql).toContain(' ON CLUSTER main')
     const engines = inCluster.map((sql) => /\bENGINE = (\w+)/.exec(sql)?.[1]).filter((name) => name !== undefined)
     for (const name of engines) expect(name).toMatch(/^(Null|Distributed|Replicated\w*MergeTree)$/)
-    const spread = spreadTables(shipped)
+    const spread = spreadTables(shipped, scratch)
     expect(engines.filter((name) => name === 'Distributed')).toHaveLength(spread.size)
     expect([...spread]).toEqual(expect.arrayContaining(['calls', 'payloads', 'dead_letters']))
   })
 
   test('is SQL that the engine reads', async () => {
-    const statements = [...inCluster, ...scratchStatements(shipped, { database: 'callhouse', suffix, landings })]
+    const statements = [
+      ...inCluster,
+      ...scratchStatements(shipped, { database: 'callhouse', suffix, landings, scratch }),
+    ]
     for (const sql of statements) {
       const [row] = await store.rows<{ text: string }>({
         name: 'format',
@@ -80,7 +84,7 @@ describe('every migration that is shipped', () => {
 })
 
 describe('names', () => {
-  const names = createServerNames({ database: 'db', suffix, spread: new Set(['calls']) })
+  const names = createServerNames({ database: 'db', suffix, spread: new Set(['calls']), scratch })
 
   test('are replaced in code only', () => {
     const sql = "SELECT 'callhouse.calls', `callhouse.calls` FROM callhouse.calls AS c -- callhouse.calls"
@@ -102,10 +106,10 @@ describe('names', () => {
       const [one, two] = [ownerSuffix(worker), ownerSuffix(worker)]
       expect(one).toMatch(/^_w_\w{1,60}$/)
       expect(one).not.toBe(two)
-      expect(suffixOf(`calls_batch${one}`, landings)).toBe(one)
-      expect(suffixOf(`calls_in_stage${one}`, landings)).toBe(one)
-      expect(suffixOf('calls_batch', landings)).toBeUndefined()
-      expect(suffixOf(`calls${one}`, landings)).toBeUndefined()
+      expect(suffixOf(`calls_batch${one}`, { landings, scratch })).toBe(one)
+      expect(suffixOf(`calls_in_stage${one}`, { landings, scratch })).toBe(one)
+      expect(suffixOf('calls_batch', { landings, scratch })).toBeUndefined()
+      expect(suffixOf(`calls${one}`, { landings, scratch })).toBeUndefined()
     },
   )
 })

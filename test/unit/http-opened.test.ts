@@ -7,8 +7,9 @@ import { createInvoke, type Invoke } from '../../services/core/http/invoke.ts'
 import { type Route, type RouteContext, route } from '../../services/core/http/route.ts'
 import type { ProjectId } from '../../services/core/ids.ts'
 import { openedOnly } from '../../services/core/store/opened.ts'
-import { param, projectQuery, sql, systemQuery } from '../../services/core/store/sql.ts'
+import { param, sql, systemQuery } from '../../services/core/store/sql.ts'
 import type { Query, Store } from '../../services/core/store/store.ts'
+import { projectQuery } from '../../services/events/project-query.ts'
 import { json, send, startServer, type TestServer } from '../fixtures/http-server.ts'
 
 const shared = { right: 'read', summary: '', response: z.unknown(), body: { type: 'none' } } as const

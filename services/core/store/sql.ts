@@ -80,34 +80,6 @@ export function render(fragment: Sql): { sql: string; params: Record<string, unk
   return { sql: out.join(''), params }
 }
 
-/** Tables whose rows belong to projects; `projectQuery` is the way to read them. */
-type ProjectTable =
-  | 'calls'
-  | 'payloads'
-  | 'call_keys'
-  | 'calls_deleted'
-  | 'turns'
-  | 'call_counts'
-  | 'call_counts_hourly'
-  | 'call_marks'
-  | 'call_stats'
-  | 'objects'
-  | 'object_events'
-  | 'object_labels'
-  | 'files'
-  | 'feedback'
-  | 'feedback_by_ref'
-  | 'costs'
-  | 'table_rows'
-  | 'table_lists'
-  | 'payload_leaves'
-  | 'annotation_queues'
-  | 'annotation_queue_items'
-  | 'annotation_queue_progress'
-  | 'training_jobs'
-  | 'logs'
-  | 'logs_by_span'
-
 type From = {
   alias?: string
   final?: boolean
@@ -116,16 +88,21 @@ type From = {
   where?: Sql
 }
 
-export type ProjectScope = {
+/** @template Table names of the tables whose rows belong to projects */
+export type ScopeOf<Table extends string> = {
   /** `FROM <table> … WHERE project_id = … [AND where]`: the project filter is part of the table's name, so to say. */
-  from(table: ProjectTable, options?: From): Sql
+  from(table: Table, options?: From): Sql
 }
 
 /** A query on project tables. Each table comes from the scope, which puts the project first. */
-export function projectQuery(queryName: string, projectId: ProjectId, build: (project: ProjectScope) => Sql): Query {
+export function queryOfProject<Table extends string>(
+  queryName: string,
+  projectId: ProjectId,
+  build: (project: ScopeOf<Table>) => Sql,
+): Query {
   const project = param('String', projectId)
   let tables = 0
-  const scope: ProjectScope = {
+  const scope: ScopeOf<Table> = {
     from(table, { alias, final = false, prewhere, where } = {}) {
       tables++
       const as = alias === undefined ? empty : sql` AS ${identifier(alias)}`

@@ -5,8 +5,9 @@ import { fault } from '../../core/http/errors.ts'
 import type { RouteContext } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { type Freshness, unlessStale } from '../../core/log/freshness.ts'
-import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import { param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
+import { projectQuery } from '../../events/project-query.ts'
 import { asNumbers, compactRows } from '../calls/header.ts'
 
 /** Times in microseconds. */

@@ -1,7 +1,8 @@
 // Time series put together from the statistics of whole minutes and hours, and from the calls where those do not reach.
 import type { ProjectId } from '../../core/ids.ts'
-import { identifier, join, type ProjectScope, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
+import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 import { type Covered, pastPositions, readCovered } from '../calls/access/counts.ts'
 import { instant } from '../calls/access/scope.ts'
 import { compactRows } from '../calls/header.ts'

@@ -1,6 +1,7 @@
 // The statements of call statistics over the calls themselves: data points per bucket, and per bucket and model.
-import { join, type ProjectScope, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import { join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
+import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 import { allOf, indexOf, type Scope } from '../calls/access/scope.ts'
 import { callConditions, conditionsOf, payloadRows } from '../calls/conditions/conditions.ts'
 import type { CompiledCallsQuery } from '../calls/conditions/types.ts'

@@ -1,7 +1,8 @@
 // Which calls lie below some calls, in their traces: found batch by batch, however many they are.
 import type { ProjectId } from '../../core/ids.ts'
-import { type ProjectScope, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import { param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
+import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 import { allOf, everything, type Index, instant, type Scope, timeConditions } from './access/scope.ts'
 
 /** A call as it was read; deleteVer = the accept clock of its newest delete, '0' = it is not deleted. */

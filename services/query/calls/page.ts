@@ -1,7 +1,8 @@
 // The statements that read call headers: one page of a window, keys in any order, rows by key, and a count.
 import type { ProjectId } from '../../core/ids.ts'
-import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import { param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
+import { projectQuery } from '../../events/project-query.ts'
 import type { Direction } from './access/counts.ts'
 import { allOf, instant, type Key, type Scope, scopeConditions } from './access/scope.ts'
 import {

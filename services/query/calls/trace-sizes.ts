@@ -1,7 +1,8 @@
 // Stored bytes of whole traces.
 import type { ProjectId } from '../../core/ids.ts'
-import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import { param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
+import { projectQuery } from '../../events/project-query.ts'
 import { allOf, everything, type Scope, scopeConditions } from './access/scope.ts'
 import { type CallConditions, callConditions } from './conditions/conditions.ts'
 import { type CallHeader, columnIndex, compactRows } from './header.ts'

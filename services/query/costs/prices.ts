@@ -1,7 +1,8 @@
 // Prices of models: the project's own from the table, the default ones from memory, and which of them applies to a call.
 import type { ProjectId } from '../../core/ids.ts'
-import { projectQuery, sql } from '../../core/store/sql.ts'
+import { sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
+import { projectQuery } from '../../events/project-query.ts'
 import type { Billed } from './billed.ts'
 
 /** A price point; prices are per single token, times in microseconds. */

@@ -1,6 +1,7 @@
 // What call queries read from feedback: one text per call and field, made from the rows that were given to the call.
 import type { ProjectId } from '../../core/ids.ts'
-import { identifier, join, type ProjectScope, param, type Sql, sql } from '../../core/store/sql.ts'
+import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
+import type { ProjectScope } from '../../events/project-query.ts'
 import type { FeedbackField } from '../calls/conditions/types.ts'
 import { jsonString } from '../language/json-sql.ts'
 import { feedbackColumn } from './fields.ts'

@@ -1,7 +1,8 @@
 // The condition of a feedback query: the query language with this interface's rules for null and for types.
 import { fault } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
-import { type ProjectScope, param, type Sql, sql } from '../../core/store/sql.ts'
+import { param, type Sql, sql } from '../../core/store/sql.ts'
+import type { ProjectScope } from '../../events/project-query.ts'
 import { deletedAmong } from '../calls/deleted.ts'
 import { compileCondition } from '../language/compile.ts'
 import { type Operator, operators, parseQuery } from '../language/parse.ts'

@@ -1,7 +1,8 @@
 // The feedback that was given to calls: what call records show under summary.weave.feedback.
 import type { ProjectId } from '../../core/ids.ts'
-import { join, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import { join, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
+import { projectQuery } from '../../events/project-query.ts'
 import { asFewNumbers, asNumbers, compactRows } from '../calls/header.ts'
 import { givenTo } from './condition.ts'
 import { membersOf, oldestFirst, rowText } from './select.ts'

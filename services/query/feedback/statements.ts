@@ -1,7 +1,8 @@
 // The statements that read feedback: a page of rows, their number, and which of some ids are there.
 import type { ProjectId } from '../../core/ids.ts'
-import { join, type ProjectScope, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import { join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
+import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 import { asFewNumbers, asNumbers } from '../calls/header.ts'
 import type { Bounds } from '../list-rows.ts'
 import type { Member } from './select.ts'

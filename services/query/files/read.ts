@@ -1,8 +1,9 @@
 // Reading a file's bytes, from its chunks or from blob storage.
 import type { Blobs, ByteRange } from '../../core/blobs/blobs.ts'
 import type { ProjectId } from '../../core/ids.ts'
-import { param, projectQuery, sql } from '../../core/store/sql.ts'
+import { param, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
+import { projectQuery } from '../../events/project-query.ts'
 
 type ChunkRow = { chunk_index: number; n_chunks: number; size_bytes: string; blob: string; content: string }
 

@@ -2,8 +2,9 @@
 
 import type { BoundName, ReadBaseClasses } from '../../content/name-binding.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
-import { param, projectQuery, sql } from '../../core/store/sql.ts'
+import { param, sql } from '../../core/store/sql.ts'
 import { type Query, type Store, StoreError } from '../../core/store/store.ts'
+import { projectQuery } from '../../events/project-query.ts'
 
 const query = ({ projectId, kind, objectId }: BoundName): Query =>
   projectQuery('objects.base-classes', projectId, (project) => {

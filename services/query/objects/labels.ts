@@ -1,7 +1,8 @@
 // Tags and aliases of object versions, as far as they hold: those of a deleted version are gone, also after its revival.
 import type { ProjectId } from '../../core/ids.ts'
-import { type ProjectScope, param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import { param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
+import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 
 /**
  * One row per label that holds: object_id, digest, label_kind, label.

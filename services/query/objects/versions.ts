@@ -1,5 +1,6 @@
 // The versions of objects: numbers, liveness and the latest pointer, derived from creation and deletion events.
-import { type ProjectScope, type Sql, sql } from '../../core/store/sql.ts'
+import { type Sql, sql } from '../../core/store/sql.ts'
+import type { ProjectScope } from '../../events/project-query.ts'
 
 /**
  * One row per version of the objects that `where` selects (a condition on object_events that keeps or drops whole

@@ -1,7 +1,8 @@
 // Stored bytes of a project, by what is stored: sums over narrow columns, no text is read.
 import type { ProjectId } from '../../core/ids.ts'
-import { projectQuery, sql } from '../../core/store/sql.ts'
+import { sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
+import { projectQuery } from '../../events/project-query.ts'
 import { totalFileBytes } from '../files/read.ts'
 import { versions } from '../objects/versions.ts'
 

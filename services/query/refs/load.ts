@@ -1,8 +1,9 @@
 // What refs point at: object versions by name and digest, and rows of tables, many per statement.
 import { retryLater } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
-import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import { param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
+import { projectQuery } from '../../events/project-query.ts'
 import { portions } from '../json-parts.ts'
 import { ifSmall, unlessTooLarge } from '../list-rows.ts'
 import { rowsAt } from '../tables/read.ts'

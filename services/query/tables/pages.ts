@@ -1,7 +1,8 @@
 // Tables in their natural order: pages with a look ahead for readers that go on, and long reads window by window.
 import type { ProjectId } from '../../core/ids.ts'
-import { param, projectQuery, sql } from '../../core/store/sql.ts'
+import { param, sql } from '../../core/store/sql.ts'
 import { type Query, type Store, StoreError } from '../../core/store/store.ts'
+import { projectQuery } from '../../events/project-query.ts'
 import { listChunkRows } from '../../events/tables.ts'
 import { placesOf, rowsAt, rowTexts, type TableSource, tableCounts } from './read.ts'
 

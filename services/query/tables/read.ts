@@ -1,8 +1,9 @@
 // Reading tables: places of the list, the stored rows behind their digests, counts and sizes.
 import { retryLater } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
-import { param, projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import { param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
+import { projectQuery } from '../../events/project-query.ts'
 import { listChunkRows } from '../../events/tables.ts'
 import { portions } from '../json-parts.ts'
 import { ifSmall, unlessTooLarge } from '../list-rows.ts'

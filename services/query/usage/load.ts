@@ -1,8 +1,9 @@
 // Reads the calls whose usage is added up: identity, parent and usage columns, and what is billed when costs are asked for.
 import { fault } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
-import { param, projectQuery, sql } from '../../core/store/sql.ts'
+import { param, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
+import { projectQuery } from '../../events/project-query.ts'
 import { readPages } from '../calls/access/read-calls.ts'
 import { allOf, everything, scopeConditions } from '../calls/access/scope.ts'
 import { type CallHeader, compactRows } from '../calls/header.ts'

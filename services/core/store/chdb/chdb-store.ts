@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { drainPending, Session } from 'chdb'
 import { createSerialQueue } from '../../concurrency/serial-queue.ts'
 import { endAtOnce } from '../../process/end-at-once.ts'
 import { toStoreError } from '../errors.ts'
 import { applyMigrations } from '../migrate.ts'
+import { controlTimeoutMs, graceMs, partsEveryMs, type StoreOptions, withDefaults, writeTimeoutMs } from '../options.ts'
 import { parseRows } from '../rows.ts'
 import {
   bind,
@@ -19,15 +19,7 @@ import {
   type Settings,
   writeSettings,
 } from '../statement.ts'
-import {
-  type Query,
-  type QueryOptions,
-  type Store,
-  StoreError,
-  type StoreHealth,
-  type StoreLogger,
-  type StoreMetrics,
-} from '../store.ts'
+import { type Query, type QueryOptions, type Store, StoreError, type StoreHealth, type StoreLogger } from '../store.ts'
 import { timedWith } from '../timed.ts'
 import { countingStatements, insertStatement } from './insert.ts'
 import { quote } from './literals.ts'
@@ -35,37 +27,15 @@ import { createPartsWatch } from './parts-watch.ts'
 import { createPool, type EngineResult, type Pool } from './pool.ts'
 import { createSegmentPaths } from './segment-path.ts'
 
-export type EmbeddedStoreOptions = {
+export type EmbeddedStoreOptions = StoreOptions & {
   /** The data folder; the engine's files are in `<dir>/clickhouse`. */
   dir: string
   /** Memory of the whole engine, caches and merges included. */
   memoryCapBytes: number
-  /** Default limits of a read. */
-  queryTimeoutMs: number
-  queryMemoryBytes: number
-  /** Rows that a read about a project may go through; default 0 = any number. */
-  queryRows?: number
-  /** Largest result of one read, in the engine's memory; longer ones page by key. */
-  maxResultBytes?: number
-  /** Connections for lists and single reads, and for exports and scans. */
-  interactiveConnections?: number
-  exportConnections?: number
-  migrationsDir?: string
-  logger?: StoreLogger
-  metrics?: StoreMetrics
 }
 
-const defaultMigrations = fileURLToPath(new URL('../../../../clickhouse/migrations', import.meta.url))
-const silent: StoreLogger = { info() {}, warn() {}, error() {} }
-
-/** Writing statements are retried by the worker, so their limit only ends what would never end. */
-const writeTimeoutMs = 600_000
-const controlTimeoutMs = 5_000
-/** Above the engine's own limit, which answers with a better message and leaves less behind. */
-const graceMs = 500
 /** Longest statement text: lists of ids travel in it. */
 const maxQuerySizeBytes = 64 * 2 ** 20
-const partsEveryMs = 60_000
 
 const args = (settings: Settings): string[] => Object.entries(settings).map(([name, value]) => `--${name}=${value}`)
 
@@ -108,10 +78,9 @@ const readerSettings: Settings = { ...sessionSettings, readonly: 2 }
  * @throws StoreError when another process holds the folder, or this process has an engine on another one
  */
 export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
-  const { logger = silent, metrics, queryTimeoutMs, queryMemoryBytes, queryRows = 0 } = options
-  const interactive = options.interactiveConnections ?? 5
-  const exports = options.exportConnections ?? 2
-  const resultBytes = options.maxResultBytes ?? 256 * 2 ** 20
+  const { logger, metrics, queryTimeoutMs, queryMemoryBytes, queryRows, maxResultBytes, migrationsDir } =
+    withDefaults(options)
+  const { interactiveConnections: interactive = 5, exportConnections: exports = 2 } = options
   warnOfFewThreads(interactive + exports + 3, logger)
 
   mkdirSync(resolve(options.dir, 'clickhouse'), { recursive: true })
@@ -167,7 +136,12 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
   ): Promise<EngineResult> {
     return timed(query.name, pool, 'read', () => {
       const tag = randomUUID()
-      const limits = { timeoutMs, memoryBytes, resultBytes, rows: query.projectId === undefined ? 0 : queryRows }
+      const limits = {
+        timeoutMs,
+        memoryBytes,
+        resultBytes: maxResultBytes,
+        rows: query.projectId === undefined ? 0 : queryRows,
+      }
       return pools[pool].run({
         sql: readStatement(query, format, readSettings(limits), tag),
         format,
@@ -189,7 +163,11 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
   const write = (sql: string): Promise<EngineResult> => pools.write.run({ sql, format: 'JSONEachRow' })
 
   const ask = async <T>(query: Query): Promise<T[]> => {
-    const settings = readSettings({ timeoutMs: controlTimeoutMs, memoryBytes: queryMemoryBytes, resultBytes })
+    const settings = readSettings({
+      timeoutMs: controlTimeoutMs,
+      memoryBytes: queryMemoryBytes,
+      resultBytes: maxResultBytes,
+    })
     const sql = readStatement(query, 'JSONEachRow', settings, 'control')
     return rowsOf<T>(await control.run({ sql, format: 'JSONEachRow', timeoutMs: controlTimeoutMs + graceMs }))
   }
@@ -241,7 +219,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
       )
     },
     async migrate() {
-      const result = await applyMigrations(store, options.migrationsDir ?? defaultMigrations, true)
+      const result = await applyMigrations(store, migrationsDir, true)
       if (result.applied.length > 0) logger.info(result, 'migrations applied')
       return result
     },

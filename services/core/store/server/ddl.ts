@@ -1,12 +1,14 @@
 // The one tree of migrations in the form that a server or a cluster wants: pure functions from statement to statements.
 
 import { splitStatements, sqlSpans } from '../sql-text.ts'
-import { allShards, isScratch, renamed, stageOf } from './names.ts'
+import { allShards, renamed, stageOf, type WorkerTables } from './names.ts'
 
 export type ServerShape = {
   database: string
   /** Name of the cluster whose nodes all get the tables; absent: one server. */
   cluster?: string
+  /** Tables and views of the migrations that each worker has of its own. */
+  scratch: readonly string[]
 }
 
 const create = /^CREATE (?:TABLE|MATERIALIZED VIEW|VIEW) IF NOT EXISTS callhouse\.(\w+)/
@@ -29,9 +31,9 @@ const engine = /\bENGINE = (\w*MergeTree)\b(?:\(([^()]*)\))?/
 const targetOf = (sql: string): string | undefined => (create.exec(sql) ?? alter.exec(sql) ?? drop.exec(sql))?.[1]
 
 /** Whether the statement belongs to each worker's own tables rather than to the installation. */
-const isForScratch = (sql: string): boolean => {
+const isForScratch = (sql: string, scratch: readonly string[]): boolean => {
   const target = targetOf(sql)
-  return target !== undefined && isScratch(target)
+  return target !== undefined && scratch.includes(target)
 }
 
 type Rule = {
@@ -108,8 +110,8 @@ function columnActions(sql: string): string[] {
 }
 
 /** What a server runs for one statement of a migration; nothing for the tables that each worker makes for itself. */
-export function serverStatements(sql: string, { database, cluster }: ServerShape): string[] {
-  if (isForScratch(sql)) return []
+export function serverStatements(sql: string, { database, cluster, scratch }: ServerShape): string[] {
+  if (isForScratch(sql, scratch)) return []
   const rule = clusterRules.find(({ fits }) => fits(sql))
   const statements = cluster === undefined ? [sql] : (rule as Rule).to(sql, cluster)
   return statements.map((statement) =>
@@ -118,11 +120,11 @@ export function serverStatements(sql: string, { database, cluster }: ServerShape
 }
 
 /** Tables whose rows are replicated, each with a table that reads every shard. */
-export const spreadTables = (migrations: readonly string[]): Set<string> =>
+export const spreadTables = (migrations: readonly string[], scratch: readonly string[]): Set<string> =>
   new Set(
     migrations
       .flatMap(splitStatements)
-      .filter((sql) => create.test(sql) && engine.test(code(sql)) && !isForScratch(sql))
+      .filter((sql) => create.test(sql) && engine.test(code(sql)) && !isForScratch(sql, scratch))
       .map((sql) => targetOf(sql) as string),
   )
 
@@ -132,22 +134,22 @@ export const spreadTables = (migrations: readonly string[]): Set<string> =>
  */
 export function scratchStatements(
   migrations: readonly string[],
-  options: { database: string; suffix: string; landings: readonly string[] },
+  options: { database: string; suffix: string } & WorkerTables,
 ): string[] {
-  const { database, suffix, landings } = options
+  const { database, suffix, landings, scratch } = options
   const stages = landings.map(
     (landing) =>
       `CREATE TABLE IF NOT EXISTS ${database}.${stageOf(landing)}${suffix} AS ${database}.${landing} ENGINE = Memory`,
   )
   const own = (table: string): string => {
     if (landings.includes(table)) return `${database}.${stageOf(table)}${suffix}`
-    return `${database}.${isScratch(table) ? `${table}${suffix}` : table}`
+    return `${database}.${scratch.includes(table) ? `${table}${suffix}` : table}`
   }
   return [
     ...stages,
     ...migrations
       .flatMap(splitStatements)
-      .filter(isForScratch)
+      .filter((sql) => isForScratch(sql, scratch))
       .map((sql) => renamed(sql, own)),
   ]
 }

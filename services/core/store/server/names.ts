@@ -3,16 +3,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sqlSpans } from '../sql-text.ts'
 
-/** Tables and views that hold the batch which one worker is applying (docs/adr/0002). */
-const scratch: readonly string[] = ['calls_batch', 'calls_touched', 'calls_folded', 'calls_in_to_batch']
-
 /** Between the name of a scratch table and the worker that it belongs to. */
 const owner = '_w_'
 
 /** Tables in which the rows of a batch wait until they are counted. */
 export const stageOf = (landing: string): string => `${landing}_stage`
-
-export const isScratch = (table: string): boolean => scratch.includes(table)
 
 /** Tables in a cluster that read all shards. */
 export const allShards = (table: string): string => `${table}_all`
@@ -27,11 +22,15 @@ export function ownerSuffix(worker: string): string {
   return `${owner}${name}_${randomBytes(4).toString('hex')}`
 }
 
-/**
- * The suffix of a scratch table of any worker; undefined for every other table.
- * @param landings names of the landing tables
- */
-export function suffixOf(table: string, landings: readonly string[]): string | undefined {
+/** Tables that each worker has of its own: the stages of landing tables, and what holds the batch that it applies. */
+export type WorkerTables = {
+  landings: readonly string[]
+  /** Made by the migrations, tables before views (docs/adr/0002). */
+  scratch: readonly string[]
+}
+
+/** The suffix of a table of any worker; undefined for every other table. */
+export function suffixOf(table: string, { landings, scratch }: WorkerTables): string | undefined {
   const base = [...scratch, ...landings.map(stageOf)].find((name) => table.startsWith(`${name}${owner}`))
   return base === undefined ? undefined : table.slice(base.length)
 }
@@ -64,8 +63,10 @@ export function createServerNames(options: {
   database: string
   suffix: string
   spread: ReadonlySet<string>
+  scratch: readonly string[]
 }): ServerNames {
-  const { database, suffix, spread } = options
+  const { database, suffix, spread, scratch } = options
+  const isScratch = (table: string): boolean => scratch.includes(table)
   const own = (table: string): string => `${database}.${isScratch(table) ? `${table}${suffix}` : table}`
   const usesScratch = (sql: string): boolean => tablesOf(sql).some(isScratch)
   return {

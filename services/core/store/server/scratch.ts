@@ -2,7 +2,7 @@
 
 import type { Query } from '../store.ts'
 import { scratchStatements } from './ddl.ts'
-import { suffixOf } from './names.ts'
+import { suffixOf, type WorkerTables } from './names.ts'
 
 export type Scratch = {
   /** Makes the tables if they are not there yet. */
@@ -17,7 +17,7 @@ const beatEveryMs = 600_000
 export function createScratch(options: {
   database: string
   suffix: string
-  landings: readonly string[]
+  tables: WorkerTables
   /** Texts of all migrations. */
   migrations: readonly string[]
   /** Tables of other workers that were not touched for so long are removed. */
@@ -44,7 +44,7 @@ FROM system.tables WHERE database = {database:String} AND position(name, '_w_') 
     })
     const owners = new Map<string, { tables: string[]; idleSeconds: number }>()
     for (const { name, idle } of found) {
-      const of = suffixOf(name, options.landings)
+      const of = suffixOf(name, options.tables)
       if (of === undefined) continue
       const owner = owners.get(of) ?? { tables: [], idleSeconds: idle }
       owner.tables.push(name)
@@ -62,13 +62,17 @@ FROM system.tables WHERE database = {database:String} AND position(name, '_w_') 
   /** A changed comment is a change of the table's definition, whose time the server keeps. */
   async function beat(): Promise<void> {
     const at = new Date().toISOString()
-    await command('scratch.beat', `ALTER TABLE ${database}.calls_touched${suffix} MODIFY COMMENT 'in use at ${at}'`)
+    await command(
+      'scratch.beat',
+      `ALTER TABLE ${database}.${options.tables.scratch[0]}${suffix} MODIFY COMMENT 'in use at ${at}'`,
+    )
     await removeStale()
   }
 
   async function make(): Promise<void> {
     await removeStale().catch(onError)
-    for (const sql of scratchStatements(options.migrations, options)) await command('scratch.create', sql)
+    for (const sql of scratchStatements(options.migrations, { database, suffix, ...options.tables }))
+      await command('scratch.create', sql)
     timer ??= setInterval(() => void beat().catch(onError), beatEveryMs)
     timer.unref()
   }

@@ -4,24 +4,16 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import { createSerialQueue } from '../../concurrency/serial-queue.ts'
 import { type Topic, type Topics, topicIn } from '../../log/topic.ts'
 import { blockSettings, readingSettings } from '../chdb/insert.ts'
 import { createPartsWatch } from '../chdb/parts-watch.ts'
 import { toStoreError } from '../errors.ts'
 import { applyMigrations } from '../migrate.ts'
+import { controlTimeoutMs, graceMs, partsEveryMs, type StoreOptions, withDefaults, writeTimeoutMs } from '../options.ts'
 import { parseRows } from '../rows.ts'
 import { bind, formatName, type Limits, lowPriority, readSettings, type Settings, writeSettings } from '../statement.ts'
-import {
-  type Query,
-  type QueryOptions,
-  type Store,
-  StoreError,
-  type StoreHealth,
-  type StoreLogger,
-  type StoreMetrics,
-} from '../store.ts'
+import { type Query, type QueryOptions, type Store, StoreError, type StoreHealth } from '../store.ts'
 import { timedWith } from '../timed.ts'
 import { createServerClient, type Job } from './client.ts'
 import { serverStatements, spreadTables } from './ddl.ts'
@@ -29,8 +21,10 @@ import { createServerNames, ownerSuffix, stageOf } from './names.ts'
 import { createScratch } from './scratch.ts'
 import { openDatabase } from './start.ts'
 
-export type ServerStoreOptions = {
+export type ServerStoreOptions = StoreOptions & {
   topics: Topics
+  /** Tables and views of the migrations that each worker has of its own, tables first. */
+  scratch: readonly string[]
   /** `http://host:8123` or `https://host:8443`. A worker in a cluster names one node, the replica that it writes to. */
   url: string
   user: string
@@ -41,36 +35,16 @@ export type ServerStoreOptions = {
   cluster?: string
   /** Who applies batches here; names the scratch tables. Default the host's name. */
   worker?: string
-  /** Default limits of a read. */
-  queryTimeoutMs: number
-  queryMemoryBytes: number
-  /** Rows that a read about a project may go through; default 0 = any number. */
-  queryRows?: number
   /** Memory of one statement that writes. */
   writeMemoryBytes?: number
-  /** Largest result of one read; longer ones page by key. */
-  maxResultBytes?: number
-  interactiveConnections?: number
-  exportConnections?: number
   /** Rows and answers travel compressed. Default: unless the server is on this machine. */
   compression?: boolean
   /** How long the start waits for a server that does not answer. */
   startTimeoutMs?: number
   /** A worker whose tables were not touched for so long is gone; one that only slept makes its tables again. */
   workerGoneAfterMs?: number
-  migrationsDir?: string
-  logger?: StoreLogger
-  metrics?: StoreMetrics
 }
 
-const defaultMigrations = fileURLToPath(new URL('../../../../clickhouse/migrations', import.meta.url))
-const silent: StoreLogger = { info() {}, warn() {}, error() {} }
-/** Writing statements are retried by the worker, so their limit only ends what would never end. */
-const writeTimeoutMs = 600_000
-const controlTimeoutMs = 5_000
-/** Above the server's own limit, which answers with a better message. */
-const graceMs = 500
-const partsEveryMs = 60_000
 /** A server that hangs does not keep a process from ending. */
 const closeTimeoutMs = 50_000
 /** Longest statement text: lists of ids travel in it. */
@@ -117,11 +91,11 @@ function bindForServer(
  * @throws StoreError when the server does not answer in time, or refuses the user
  */
 export async function createServerStore(options: ServerStoreOptions): Promise<Store> {
-  const { logger = silent, metrics, queryTimeoutMs, queryMemoryBytes, queryRows = 0 } = options
-  const { cluster, database = 'callhouse' } = options
+  const { logger, metrics, queryTimeoutMs, queryMemoryBytes, queryRows, maxResultBytes, migrationsDir } =
+    withDefaults(options)
+  const { cluster, database = 'callhouse', scratch: own } = options
   for (const name of [database, cluster ?? ''])
     if (!/^\w*$/.test(name)) throw new StoreError('query', 0, `${name} is not a plain name`)
-  const resultBytes = options.maxResultBytes ?? 256 * 2 ** 20
   const connections = {
     interactive: options.interactiveConnections ?? 16,
     export: options.exportConnections ?? 4,
@@ -132,11 +106,10 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
   const login = { url: options.url, user: options.user, password: options.password }
   const compression = options.compression ?? !isLocal(options.url)
   const inCluster = cluster === undefined ? {} : { cluster }
-  const migrationsDir = options.migrationsDir ?? defaultMigrations
   const migrations = await migrationTexts(migrationsDir)
   const suffix = ownerSuffix(options.worker ?? hostname())
-  const spread = cluster === undefined ? new Set<string>() : spreadTables(migrations).add('migrations')
-  const names = createServerNames({ database, suffix, spread })
+  const spread = cluster === undefined ? new Set<string>() : spreadTables(migrations, own).add('migrations')
+  const names = createServerNames({ database, suffix, spread, scratch: own })
 
   const writeLimits: Limits = { timeoutMs: writeTimeoutMs, memoryBytes: options.writeMemoryBytes ?? 4 * 2 ** 30 }
   const writing: Settings = {
@@ -147,7 +120,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
       : { insert_quorum: 'auto', insert_quorum_parallel: 0, distributed_ddl_task_timeout: 180 }),
   }
   const reading = (limits: Limits & { rows?: number }): Settings => ({
-    ...readSettings({ ...limits, resultBytes }),
+    ...readSettings({ ...limits, resultBytes: maxResultBytes }),
     ...textSettings,
     ...answerSettings,
     readonly: 2,
@@ -216,7 +189,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
   const scratch = createScratch({
     database,
     suffix,
-    landings: Object.values(options.topics).map((topic) => topic.landing),
+    tables: { landings: Object.values(options.topics).map((topic) => topic.landing), scratch: own },
     migrations,
     goneAfterMs: options.workerGoneAfterMs ?? 3 * 3_600_000,
     command: async (name, sql) => void (await write(name, sql)),
@@ -257,7 +230,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
 
   /** Statements of migrations, of which several processes may run the same one at the same time. */
   async function define(query: Query): Promise<void> {
-    for (const sql of serverStatements(query.sql, { database, ...inCluster }))
+    for (const sql of serverStatements(query.sql, { database, ...inCluster, scratch: own }))
       for (let attempt = 1; ; attempt++) {
         try {
           await timed(query.name, 'write', 'command', () => write(query.name, bind({ ...query, sql })))

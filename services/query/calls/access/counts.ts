@@ -1,8 +1,9 @@
 // What the counters know: where calls lie in time, and how many there are, exactly.
 import type { ProjectId } from '../../../core/ids.ts'
 import { createRecent, type Recent } from '../../../core/memory/lru-cache.ts'
-import { identifier, param, projectQuery, type Sql, sql, systemQuery } from '../../../core/store/sql.ts'
+import { identifier, param, type Sql, sql, systemQuery } from '../../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../../core/store/store.ts'
+import { projectQuery } from '../../../events/project-query.ts'
 import { compactRows, onlyRow } from '../header.ts'
 import type { Range } from './scope.ts'
 

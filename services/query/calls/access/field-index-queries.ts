@@ -2,17 +2,9 @@
 
 import { fieldIndexRollup } from '../../../content/field-paths.ts'
 import type { ProjectId } from '../../../core/ids.ts'
-import {
-  identifier,
-  join,
-  type ProjectScope,
-  param,
-  projectQuery,
-  type Sql,
-  sql,
-  systemQuery,
-} from '../../../core/store/sql.ts'
+import { identifier, join, param, type Sql, sql, systemQuery } from '../../../core/store/sql.ts'
 import type { Query } from '../../../core/store/store.ts'
+import { type ProjectScope, projectQuery } from '../../../events/project-query.ts'
 import type { Side } from '../conditions/conditions.ts'
 import type { Direction } from './counts.ts'
 import type { FieldPath, FieldTests } from './field-index-tests.ts'

@@ -1,6 +1,7 @@
 // The first calls in the order of one JSON field, found by the field index: the values are looked up again in the payloads.
-import { type ProjectScope, param, projectQuery, type Sql, sql } from '../../../core/store/sql.ts'
+import { param, type Sql, sql } from '../../../core/store/sql.ts'
 import type { Query } from '../../../core/store/store.ts'
+import { type ProjectScope, projectQuery } from '../../../events/project-query.ts'
 import { jsonExists, jsonString } from '../../language/json-sql.ts'
 import {
   type CallConditions,

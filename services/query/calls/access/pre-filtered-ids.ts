@@ -1,6 +1,7 @@
 // The access path by feedback and queues: the ids of the calls that have what a condition on them requires.
-import { param, projectQuery, sql } from '../../../core/store/sql.ts'
+import { param, sql } from '../../../core/store/sql.ts'
 import type { Query } from '../../../core/store/store.ts'
+import { projectQuery } from '../../../events/project-query.ts'
 import { feedbackRows } from '../../feedback/call-texts.ts'
 import { conditionsOf } from '../conditions/conditions.ts'
 import { holdsWithout, preFilteredIdsSql } from '../conditions/derived-fields.ts'

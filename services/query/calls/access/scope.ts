@@ -1,6 +1,7 @@
 // Which calls a statement looks at: a range of start times, the calls that have some key, or single rows.
 import type { ProjectId } from '../../../core/ids.ts'
-import { join, type ProjectScope, param, type Sql, sql } from '../../../core/store/sql.ts'
+import { join, param, type Sql, sql } from '../../../core/store/sql.ts'
+import type { ProjectScope } from '../../../events/project-query.ts'
 import type { IndexFacts } from '../conditions/types.ts'
 
 /** Start times in microseconds: from (inclusive), before (exclusive); null = open. */

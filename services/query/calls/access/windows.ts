@@ -1,7 +1,8 @@
 // Windows of time that a search walks through, chosen by the counters before any call is read.
 import type { ProjectId } from '../../../core/ids.ts'
-import { param, projectQuery, sql } from '../../../core/store/sql.ts'
+import { param, sql } from '../../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../../core/store/store.ts'
+import { projectQuery } from '../../../events/project-query.ts'
 import { compactRows } from '../header.ts'
 import { type CountCache, type Counter, type Direction, type Group, liveHours, readGroups } from './counts.ts'
 import { allOf, type Range, rangeConditions } from './scope.ts'

@@ -1,7 +1,8 @@
 // The conditions of a call query as SQL: those on columns in the row of the call, payload ones as a look into the payload table.
 
 import { isIndexed, mayHoldText } from '../../../content/word-index.ts'
-import { identifier, join, type ProjectScope, param, type Sql, sql } from '../../../core/store/sql.ts'
+import { identifier, join, param, type Sql, sql } from '../../../core/store/sql.ts'
+import type { ProjectScope } from '../../../events/project-query.ts'
 import type { ColumnSql } from '../../language/types.ts'
 import { allOf, rangeConditions, type Scope, scopeConditions, timeConditions } from '../access/scope.ts'
 import { documentSql } from '../span-dump.ts'

@@ -1,5 +1,6 @@
 // The derived fields of calls as SQL: joined from feedback and queues, or looked up behind the refs of a document.
-import { identifier, join, type ProjectScope, param, type Sql, sql } from '../../../core/store/sql.ts'
+import { identifier, join, param, type Sql, sql } from '../../../core/store/sql.ts'
+import type { ProjectScope } from '../../../events/project-query.ts'
 import { queueTexts } from '../../annotation-queues/call-texts.ts'
 import { feedbackTexts } from '../../feedback/call-texts.ts'
 import { jsonString } from '../../language/json-sql.ts'

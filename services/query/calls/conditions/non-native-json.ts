@@ -1,7 +1,8 @@
 // Documents that the engine's JSON functions cannot read: the conditions on them are evaluated in this process.
 import type { ProjectId } from '../../../core/ids.ts'
-import { identifier, join, projectQuery, type Sql, sql } from '../../../core/store/sql.ts'
+import { identifier, join, type Sql, sql } from '../../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../../core/store/store.ts'
+import { projectQuery } from '../../../events/project-query.ts'
 import { evaluateValue } from '../../language/evaluate.ts'
 import { allOf, rangeConditions, type Scope } from '../access/scope.ts'
 import { compactRows } from '../header.ts'

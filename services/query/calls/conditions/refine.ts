@@ -1,7 +1,8 @@
 // Refines the conditions of a call query for the candidates of an access path: fewer calls first, non-native JSON, what stands behind refs.
 import { fault } from '../../../core/http/errors.ts'
-import { join, param, projectQuery, sql } from '../../../core/store/sql.ts'
+import { join, param, sql } from '../../../core/store/sql.ts'
 import type { Query } from '../../../core/store/store.ts'
+import { projectQuery } from '../../../events/project-query.ts'
 import { jsonString } from '../../language/json-sql.ts'
 import type { JsonField } from '../../language/types.ts'
 import { decodeKeys } from '../access/decode-keys.ts'

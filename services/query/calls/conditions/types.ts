@@ -76,10 +76,6 @@ export type IndexFacts = {
   ids: string[] | null
   traceIds: string[] | null
   parentIds: string[] | null
-  threadIds: string[] | null
-  turnIds: string[] | null
-  /** Exact op names; null also when a prefix form is among them. */
-  opNames: string[] | null
   rootsOnly: boolean
   /** started_at in microseconds: from (inclusive) and before (exclusive). */
   startedFrom: number | null
