@@ -6,7 +6,7 @@ import { parsePositions, positionHeader } from './positions.ts'
 import type { Progress } from './progress.ts'
 
 /** What of a request says how fresh its answer has to be. */
-export type FreshnessWish = {
+type FreshnessWish = {
   /** Header by lower-case name. */
   header(name: string): string | undefined
   query: URLSearchParams
