@@ -8,6 +8,7 @@ import { glossaryFaults, glossaryWords, namesOf } from './glossary.ts'
 import { importCycles, repositoryImports, roomFaults } from './imports.ts'
 import { migrationFaults } from './migration-numbers.ts'
 import { distFolder, pageInstall } from './page-stamp.mjs'
+import { missingFiles, readmeFaults, repositoryPages } from './readmes.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const maxLines = 400
@@ -71,6 +72,11 @@ const glossary = (): Outcome =>
     glossaryFaults(namesOf(root), glossaryWords(readFileSync(join(root, 'docs/glossary.md'), 'utf8'))),
   )
 
+function readmes(): Outcome {
+  const pages = repositoryPages(root)
+  return outcome('READMEs', [...readmeFaults(pages), ...missingFiles(pages)])
+}
+
 function imports(): Outcome {
   const all = repositoryImports(root)
   return outcome('imports', [...roomFaults(all), ...importCycles(all)])
@@ -111,6 +117,7 @@ const outcomes = [
   glossary(),
   outcome('page of events', eventsPageFaults()),
   imports(),
+  readmes(),
   manual(),
   ...(await Promise.all([
     tool('biome', 'check'),

@@ -2,7 +2,9 @@
 
 /** @param files names of the folder's files; the numbers are 0001, 0002 and so on, each once */
 export function migrationFaults(files: readonly string[]): string[] {
-  const found = files.map((file) => ({ file, form: /^(\d{4})_([a-z0-9_]+)\.sql$/.exec(file) }))
+  const found = files
+    .filter((file) => file !== 'README.md')
+    .map((file) => ({ file, form: /^(\d{4})_([a-z0-9_]+)\.sql$/.exec(file) }))
   const faults = found.flatMap(({ file, form }) => (form === null ? [`${file} must be called NNNN_name.sql`] : []))
   const [byNumber, byName] = [new Map<string, string>(), new Map<string, string>()]
   for (const { file, form } of found) {

@@ -1,3 +1,4 @@
+// Which provider, address and credentials a request for a model leads to.
 import { inferenceFault } from './errors.ts'
 import { isProjectModel, resolveProjectModel } from './project-provider.ts'
 import { bareModel, type Provider } from './providers.ts'

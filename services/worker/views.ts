@@ -19,7 +19,9 @@ const removal = /^DROP (?:TABLE|VIEW) IF EXISTS callhouse\.(\w+)/
  */
 export function declaredViews(dir = migrations): Map<string, string[]> {
   const found = new Map<string, { target: string; source: string }>()
-  for (const file of readdirSync(dir).sort())
+  for (const file of readdirSync(dir)
+    .filter((name) => name.endsWith('.sql'))
+    .sort())
     for (const sql of splitStatements(readFileSync(join(dir, file), 'utf8'))) {
       const [, name, target, source] = creation.exec(sql) ?? []
       if (name && target && source && !scratchTables.includes(name)) found.set(name, { target, source })

@@ -45,7 +45,11 @@ const write = (migrations: Record<string, string>) => {
   for (const [name, sql] of Object.entries(migrations)) writeFileSync(join(files, name), sql)
 }
 const shippedFiles = () =>
-  Object.fromEntries(readdirSync(shipped).map((name) => [name, readFileSync(join(shipped, name), 'utf8')]))
+  Object.fromEntries(
+    readdirSync(shipped)
+      .filter((name) => name.endsWith('.sql'))
+      .map((name) => [name, readFileSync(join(shipped, name), 'utf8')]),
+  )
 
 describe('migrations', () => {
   test('every shipped statement can be repeated', async () => {

@@ -1,3 +1,4 @@
+// Models by name: which provider and address a request for one reaches, and what is refused on the way.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { answerJson, usage } from '../fixtures/fake-provider.ts'
 import { createInferenceWorld, type InferenceWorld, project, secretValue } from '../fixtures/inference-world.ts'

@@ -185,7 +185,7 @@ const plain = (source: Omit<Source, 'lines'> & { cells: Record<string, string> }
 
 const clockBits = '9223372036854775807'
 
-/** Files whose content lies in the rows; the others follow with their contents (blob-files.ts). */
+/** Files whose content lies in the rows; the others follow with their contents (archive.ts). */
 const files = plain({
   topic: 'files',
   table: 'files',

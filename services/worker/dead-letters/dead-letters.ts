@@ -1,5 +1,5 @@
 // Rows that the store refuses for good: kept with their reason, listed, shown and replayed into the log. Here in a file
-// of the data folder; deadletters-table.ts keeps them in the store.
+// of the data folder; dead-letters-table.ts keeps them in the store.
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
