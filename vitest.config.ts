@@ -32,7 +32,7 @@ const deepOnly = [
   'server/roles',
   'server/roles-backup',
   'server/roles-lost-log',
-  'server/roles-move',
+  'server/roles-transfer',
   'server/roles-rebuild',
   'crash/worker-fight',
   'crash/worker-kill',

@@ -132,7 +132,7 @@ describe('numbers without a text in JSON', () => {
     const all = ['few', 'many', 'odd']
     world.statements.length = 0
     expect(await idsOf(where({ $and: [bound('$lt', huge), bound('$gt', least)] }))).toEqual(all)
-    expect(world.statements).toContain('calls.leaf-candidates')
+    expect(world.statements).toContain('calls.field-index-candidates')
     expect(await idsOf(where({ $and: [bound('$lt', least), bound('$gt', huge)] }))).toEqual([])
     expect(await idsOf(where({ $or: [bound('$lt', least), bound('$gt', huge)] }))).toEqual([])
     const either = { $or: [{ $and: [bound('$lt', huge), bound('$gt', least)] }, eq('output.b', 3)] }
@@ -159,9 +159,9 @@ describe('minutes whose payloads have no leaves yet', () => {
   it('are scanned when they are many', async () => {
     await world.apply([complete('late', { projectId: project_id, inputs: '{"x":7}' })])
     await mark(9_000, 0)
-    expect(await found()).toContain('calls.leaf-candidates')
+    expect(await found()).toContain('calls.field-index-candidates')
     await mark(130_000, 9_000)
-    expect(await found()).not.toContain('calls.leaf-candidates')
+    expect(await found()).not.toContain('calls.field-index-candidates')
     const by = { project_id, ...sortedBy('inputs.x'), limit: 1 }
     expect(await idsOf(by)).toEqual(['late'])
   })

@@ -6,8 +6,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Query, Store } from '../../services/core/store/store.ts'
 import { topics } from '../../services/events/registry.ts'
+import { readsTakeTurns } from './store-fairness.ts'
 import { callLine, failure, linesOf } from './store-rows.ts'
-import { readsTakeTurns } from './store-turns.ts'
 
 export type StoreDriver = {
   name: string

@@ -47,7 +47,7 @@ async function choose(use: Parameters<typeof chooseAccessPath>[1], request: obje
 }
 
 /** Answers of an installation whose field index covers everything. */
-const covered: Answers = { 'calls.leaf-covered': '[0,"7"]\n' }
+const covered: Answers = { 'calls.field-index-covered': '[0,"7"]\n' }
 
 it.each([
   ['a condition that nothing meets', 'byTime', { filter: { call_ids: ['a'] }, query: eq('id', 'b') }, 'no calls'],
@@ -65,7 +65,7 @@ it.each([
 it('a field of a payload leads over the field index once that covers the calls, and over windows of time before', async () => {
   const request = { query: eq('inputs.a', 5) }
   expect(await choose('byTime', request)).toMatchObject({ name: 'time windows' })
-  const path = await choose('byTime', request, { ...covered, 'calls.leaf-candidates': times(5, 3) })
+  const path = await choose('byTime', request, { ...covered, 'calls.field-index-candidates': times(5, 3) })
   expect(path.name).toBe('field index')
   expect(await path.candidates()).toEqual([
     { scope: { projectId, range: everything, index: null, keys: null, times: [5, 3] }, calls: Infinity },
@@ -74,20 +74,20 @@ it('a field of a payload leads over the field index once that covers the calls, 
 
 it('candidates of the field index are few for one statement, else everything is scanned', async () => {
   const request = { query: eq('inputs.a', 5) }
-  const few = await choose('whole', request, { ...covered, 'calls.leaf-candidates': times(5, 3) })
+  const few = await choose('whole', request, { ...covered, 'calls.field-index-candidates': times(5, 3) })
   expect(few).toMatchObject({ name: 'field index', estimate: 2 })
   const all = Array.from({ length: 4_000 }, (_, n) => n)
-  const many = await choose('whole', request, { ...covered, 'calls.leaf-candidates': times(...all) })
+  const many = await choose('whole', request, { ...covered, 'calls.field-index-candidates': times(...all) })
   expect(many).toMatchObject({ name: 'whole range', estimate: Infinity })
 })
 
 it('feedback that a condition requires leads to ids, unless there is too much of it', async () => {
   const request = { query: eq('feedback.[x].payload.n', 5) }
-  const found = { 'calls.feedback-rows': '["3"]\n', 'calls.given': '["a"]\n["b"]\n' }
+  const found = { 'calls.feedback-rows': '["3"]\n', 'calls.pre-filtered-ids': '["a"]\n["b"]\n' }
   const path = await choose('byTime', request, found)
   expect(path).toMatchObject({ name: 'pre-filtered ids', estimate: 2 })
   expect(await path.candidates()).toMatchObject([{ scope: { index: { column: 'id', values: ['a', 'b'] } } }])
-  const none = await choose('byTime', request, { ...found, 'calls.given': '' })
+  const none = await choose('byTime', request, { ...found, 'calls.pre-filtered-ids': '' })
   expect(none).toMatchObject({ name: 'pre-filtered ids', estimate: 0 })
   expect(await none.candidates()).toEqual([])
   expect(await choose('byTime', request, { 'calls.feedback-rows': '["50001"]\n' })).toMatchObject({

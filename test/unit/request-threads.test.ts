@@ -34,7 +34,7 @@ const ports = {
 let threads: RequestThreads | undefined
 afterEach(() => threads?.close())
 const open = (idleMs = 60_000): RequestThreads => {
-  const program = new URL('../fixtures/odd-thread.ts', import.meta.url)
+  const program = new URL('../fixtures/misbehaving-thread.ts', import.meta.url)
   threads = createRequestThreads({ program, data: null, ports, heapMb: heapLimitMb(2 ** 20), idleMs })
   return threads
 }

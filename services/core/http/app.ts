@@ -13,13 +13,13 @@ import { beginExchange, type Exchange } from './exchange.ts'
 import { createHostCheck, type HostCheck } from './host.ts'
 import type { Keys } from './keys.ts'
 import { createByteBudget } from './limits.ts'
+import { createLongBodyQueue } from './long-body-queue.ts'
 import { openapiDocument } from './openapi.ts'
 import { writeError, writeReply } from './reply.ts'
 import { type Reply, type Route, route } from './route.ts'
 import { type RunDeps, type ServeDeps, serve } from './serve.ts'
 import type { Sessions } from './session.ts'
 import { createHttpServer, type Tls } from './tls.ts'
-import { createTurns } from './turn.ts'
 import { createVia, type Via } from './via.ts'
 
 type HttpConfig = {
@@ -149,7 +149,7 @@ export function createApp(deps: AppDeps): HttpServer {
   const serving: ServeDeps = {
     authenticate: createAuthenticate(deps.keys, config.otelVendorNamespaces, deps.sessions),
     budget,
-    turnOf: createTurns(),
+    waitForLongBody: createLongBodyQueue(),
     pool: createBufferPool(),
     maxBodyBytes: config.maxBodyBytes,
     maxFileBytes: config.maxFileBytes,

@@ -12,16 +12,16 @@ import { anonymous, type Requested, runHandler } from './handler.ts'
 import type { KeyHolder } from './holder.ts'
 import { parseJson } from './json-check.ts'
 import type { ByteBudget, ByteLease } from './limits.ts'
+import type { WaitForLongBody } from './long-body-queue.ts'
 import { isLong, longRequest } from './long-requests.ts'
 import { writeReply } from './reply.ts'
 import { type NeededRight, rightText } from './roles.ts'
 import type { Reply, Route, RouteContext } from './route.ts'
-import type { TurnOf } from './turn.ts'
 
 export type ServeDeps = {
   authenticate: Authenticate
   budget: ByteBudget
-  turnOf: TurnOf
+  waitForLongBody: WaitForLongBody
   /** Buffers of the bodies of `bytes` routes, which no one keeps beyond the handler. */
   pool: BufferPool
   maxBodyBytes: number
@@ -111,7 +111,7 @@ function limitTime(exchange: Exchange, stream: Readable | undefined, ms: number)
 }
 
 export type Handling = { holder: KeyHolder; signal(): AbortSignal; stream?: Readable | undefined }
-export type RunDeps = Pick<ServeDeps, 'turnOf' | 'maxJsonDepth' | 'threads'>
+export type RunDeps = Pick<ServeDeps, 'waitForLongBody' | 'maxJsonDepth' | 'threads'>
 
 /** Runs the handler for a body that was read, over whichever protocol: here, or in a thread when that is long work. */
 export async function runRoute(
@@ -119,12 +119,12 @@ export async function runRoute(
   requested: Requested,
   body: Body,
   { holder, signal, stream }: Handling,
-  { turnOf, maxJsonDepth, threads }: RunDeps,
+  { waitForLongBody, maxJsonDepth, threads }: RunDeps,
 ): Promise<Reply> {
   let answer: LongAnswer | undefined
   try {
     if (threads === undefined || !isLong(route, body.bytes)) {
-      await turnOf(holder, body.bytes.length)
+      await waitForLongBody(holder, body.bytes.length)
       const input = route.body.type === 'json' ? jsonInput(route.body, body.bytes, maxJsonDepth) : undefined
       const read = { input, body, ...(stream && { stream }) }
       return await runHandler(route, requested, read, {

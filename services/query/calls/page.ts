@@ -93,7 +93,7 @@ export const keysQuery = (
 
 /** Keys of the calls that meet the conditions which read no payload, as RowBinary, at most `limit`. */
 export const headerKeysQuery = (scope: Scope, conditions: CallConditions, limit: number): Query =>
-  projectQuery('calls.light-keys', scope.projectId, (project) => {
+  projectQuery('calls.header-keys', scope.projectId, (project) => {
     const where = allOf(cheapConditions(project, scope, conditions))
     return sql`SELECT toUnixTimestamp64Micro(c.started_at), c.id
     ${project.from('calls', { alias: 'c', final: true, where })} LIMIT ${param('UInt64', limit)}`

@@ -84,7 +84,7 @@ export const candidatesQuery = (
   conditions: readonly FieldTests[],
   ask: { side: Side; range: Range; direction: Direction; limit: number },
 ): Query =>
-  projectQuery('calls.leaf-candidates', projectId, (project) => {
+  projectQuery('calls.field-index-candidates', projectId, (project) => {
     const { side, range, direction, limit } = ask
     const found = allHits(project, conditions, [partsOfSide[side], ...inRange(range)])
     return sql`SELECT us FROM (${found}) WHERE ${allOf(exactly(range, sql`us`))}
@@ -139,7 +139,7 @@ export const endsWith =
 /** Start times of the calls of some ends that came alone, at most `limit`; null when there are no places. */
 export function endsQuery(projectId: ProjectId, places: readonly EndPlaces[], limit: number): Query | null {
   let isEmpty = false
-  const query = projectQuery('calls.leaf-ends', projectId, (project) => {
+  const query = projectQuery('calls.field-index-ends', projectId, (project) => {
     const ids = places
       .flatMap((place) => place(project))
       .map((place) => sql`SELECT id ${project.from('payloads', { where: sql`part = 'end' AND ${place}` })}`)
@@ -152,14 +152,14 @@ export function endsQuery(projectId: ProjectId, places: readonly EndPlaces[], li
 
 /** Start times of calls in minutes whose payloads the field index may not cover yet, at most `limit`. */
 export const dirtyCallsQuery = (projectId: ProjectId, minutes: readonly number[], limit: number): Query =>
-  projectQuery('calls.leaf-dirty', projectId, (project) => {
+  projectQuery('calls.field-index-dirty-calls', projectId, (project) => {
     const where = minutesSql(sql`started_at`, minutes)
     return sql`SELECT DISTINCT toUnixTimestamp64Micro(started_at) ${project.from('calls', { where })} LIMIT ${param('UInt64', limit)}`
   })
 
 export const coveredQuery = (projectId: ProjectId): Query =>
   systemQuery(
-    'calls.leaf-covered',
+    'calls.field-index-covered',
     sql`SELECT partition, toString(max(position)) FROM callhouse.rollups WHERE name = ${param('String', fieldIndexRollup)} GROUP BY partition`,
     projectId,
   )
@@ -167,7 +167,7 @@ export const coveredQuery = (projectId: ProjectId): Query =>
 /** Minutes that changed since the field index covered them, at most `limit`. */
 export const dirtyMinutesQuery = (projectId: ProjectId, past: Sql, limit: number): Query =>
   projectQuery(
-    'calls.leaf-marks',
+    'calls.field-index-dirty-minutes',
     projectId,
     (project) => sql`SELECT toUnixTimestamp(minute) ${project.from('call_marks', { where: past })} GROUP BY minute
     LIMIT ${param('UInt64', limit)} SETTINGS max_threads = 1`,
@@ -200,7 +200,7 @@ export const firstValuesQuery = (
   ask: OrderedValues & { direction: Direction; most: number },
 ): Query =>
   projectQuery(
-    'calls.leaf-first',
+    'calls.field-index-first',
     projectId,
     (project) => sql`SELECT us, value, is_end FROM (${orderedValues(project, path, ask)}) ARRAY JOIN a AS us, v AS value
     WHERE is_end OR (${allOf(exactly(ask.range, sql`us`))}) ORDER BY value ${words[ask.direction]} LIMIT ${param('UInt64', ask.most)}`,
@@ -212,7 +212,7 @@ export const tiedQuery = (
   path: string,
   ask: OrderedValues & { value: string | number; direction: Direction; limit: number },
 ): Query =>
-  projectQuery('calls.leaf-tied', projectId, (project) => {
+  projectQuery('calls.field-index-tied', projectId, (project) => {
     const { direction, limit } = ask
     const times = sql`SELECT fromUnixTimestamp64Micro(us, 'UTC') FROM (${sameValues(project, path, ask)})`
     return sql`SELECT DISTINCT toString(toUnixTimestamp64Micro(started_at)), id
@@ -228,7 +228,7 @@ export const withoutOrderQuery = (
   range: Range,
   limit: number,
 ): Query =>
-  projectQuery('calls.leaf-unknown', projectId, (project) => {
+  projectQuery('calls.field-index-unknown', projectId, (project) => {
     const where = allOf([withoutOrder(place), parts, ...inRange(range)])
     return sql`SELECT us FROM (SELECT arrayJoin(at) AS us ${project.from('payload_leaves', { where })})
     WHERE ${allOf(exactly(range, sql`us`))} LIMIT ${param('UInt64', limit)}`

@@ -22,7 +22,7 @@ export const preFilteredIdsQuery = (
   conditions: CompiledCondition[],
 ): Query =>
   projectQuery(
-    'calls.given',
+    'calls.pre-filtered-ids',
     scope.projectId,
     (project) => sql`${preFilteredIdsSql(project, scope, fields, conditions)} LIMIT ${param('UInt64', maxIds + 1)}`,
   )

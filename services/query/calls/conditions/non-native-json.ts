@@ -24,7 +24,7 @@ type Source = { store: Pick<Store, 'bytes'>; options: QueryOptions }
 
 /** Does the project hold any document with non-native JSON in this range? */
 export const anyNonNativeQuery = (projectId: ProjectId, range: Scope['range']): Query =>
-  projectQuery('calls.any-odd', projectId, (project) => {
+  projectQuery('calls.any-non-native', projectId, (project) => {
     // Ends lie at or after their start, so only the lower bound is one for all parts.
     const lower = rangeConditions(sql`at`, { fromUs: range.fromUs, beforeUs: null })
     return sql`SELECT 1 ${project.from('payloads', { where: allOf([sql`odd = 1`, ...lower]) })} LIMIT 1 SETTINGS max_threads = 1`
@@ -43,7 +43,7 @@ const documentsOfConditions = (conditions: readonly CompiledCondition[]): Docume
 ]
 
 export const nonNativePartsQuery = (scope: Scope, conditions: CallConditions, side: Side): Query =>
-  projectQuery('calls.odd-parts', scope.projectId, (project) => {
+  projectQuery('calls.non-native-fragments', scope.projectId, (project) => {
     const where = sql`${payloadRows(project, scope, side)} AND odd = 1`
     const columns = join(documentsOfConditions(conditions[side]).map(documentSql), ', ')
     return sql`SELECT toString(clock) AS clock, ${columns} ${project.from('payloads', { where })}`
@@ -56,7 +56,7 @@ const readable = (name: string): Sql =>
     : sql`c.${identifier(name)}`
 
 export const nonNativeCallsQuery = (scope: Scope, conditions: CallConditions): Query =>
-  projectQuery('calls.odd-calls', scope.projectId, (project) => {
+  projectQuery('calls.non-native-calls', scope.projectId, (project) => {
     const reads = mixedReads(conditions)
     const names = ['started_at', 'id', ...[...reads.columns].filter((name) => name !== 'started_at' && name !== 'id')]
     const list = join([...names, ...reads.needs, ...reads.derived].map(readable), ', ')

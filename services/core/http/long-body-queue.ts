@@ -6,9 +6,9 @@ import { createFairQueue, placeIn } from '../concurrency/fair-queue.ts'
 const longBytes = 32 * 1024
 
 /** Resolves when a body of this size may be handled. */
-export type TurnOf = (key: object, bytes: number) => Promise<void>
+export type WaitForLongBody = (key: object, bytes: number) => Promise<void>
 
-export function createTurns(): TurnOf {
+export function createLongBodyQueue(): WaitForLongBody {
   const queue = createFairQueue<object>({ places: 1 })
   return async (key, bytes) => {
     if (bytes <= longBytes) return

@@ -5,8 +5,8 @@ import { createContent } from '../../services/content/extract.ts'
 import { createClock } from '../../services/core/clock/clock.ts'
 import { aRequest, aSpan, type Otel, protobuf, startOtel } from '../fixtures/otel.ts'
 import { encodeRequest } from '../fixtures/otlp-proto.ts'
-import { rawSpans } from '../fixtures/raw-span.ts'
 import { runs } from '../fixtures/runs.ts'
+import { rawSpans } from '../fixtures/span-dump.ts'
 
 let otel: Otel
 beforeAll(async () => {

@@ -1,15 +1,15 @@
 // Long bodies take turns: one in each round of the event loop, one of each key in turn.
 import { expect, it } from 'vitest'
-import { createTurns } from '../../services/core/http/turn.ts'
+import { createLongBodyQueue } from '../../services/core/http/long-body-queue.ts'
 
 const long = 100_000
 const [one, other] = [{}, {}]
 
 it('lets the event loop run between long bodies', async () => {
-  const turnOf = createTurns()
+  const waitForLongBody = createLongBodyQueue()
   const seen: string[] = []
   const handled = ['a', 'b', 'c'].map(async (name) => {
-    await turnOf(one, long)
+    await waitForLongBody(one, long)
     seen.push(name)
   })
   const rounds = (async () => {
@@ -26,17 +26,17 @@ it('lets the event loop run between long bodies', async () => {
 })
 
 it('does not hold up short bodies', async () => {
-  const turnOf = createTurns()
+  const waitForLongBody = createLongBodyQueue()
   const order: string[] = []
-  const slow = Array.from({ length: 3 }, () => turnOf(one, long).then(() => order.push('long')))
-  await Promise.all([...slow, turnOf(one, 100).then(() => order.push('short'))])
+  const slow = Array.from({ length: 3 }, () => waitForLongBody(one, long).then(() => order.push('long')))
+  await Promise.all([...slow, waitForLongBody(one, 100).then(() => order.push('short'))])
   expect(order.at(-1)).toBe('long')
 })
 
 it('lets the long body of one key pass those of another key that wait', async () => {
-  const turnOf = createTurns()
+  const waitForLongBody = createLongBodyQueue()
   const order: string[] = []
-  const handle = (key: object, name: string) => turnOf(key, long).then(() => order.push(name))
+  const handle = (key: object, name: string) => waitForLongBody(key, long).then(() => order.push(name))
   await Promise.all([...['a', 'b', 'c', 'd'].map((name) => handle(one, name)), handle(other, 'other')])
   expect(order).toEqual(['a', 'b', 'other', 'c', 'd'])
 })

@@ -52,7 +52,7 @@ const queries: Record<string, Query | null> = {
 describe('the SQL of the field index', () => {
   it('is as checked in', async () => {
     const text = Object.entries(queries).map(([name, query]) => `-- ${name}: ${query?.name}\n${query?.sql}\n`)
-    await expect(text.join('\n')).toMatchFileSnapshot('leaves.sql')
+    await expect(text.join('\n')).toMatchFileSnapshot('field-index.sql')
   })
 })
 

@@ -65,7 +65,7 @@ describe('deriving', () => {
 
   it('leads to the few calls that match', async () => {
     const statements = await during(async () => expect(await ids(equals('inputs.t', 'x7'))).toEqual(['d7']))
-    expect(statements).toContain('calls.leaf-candidates')
+    expect(statements).toContain('calls.field-index-candidates')
     expect(statements).not.toContain('calls.groups')
   })
 
@@ -130,7 +130,7 @@ it('finds the newest that match in pages, however thin they lie', async () => {
     }
   }
   const statements = await during(() => ids({ project_id: project, ...equals('inputs.four', 2), sort_by, limit: 5 }))
-  expect(statements.filter((one) => one === 'calls.leaf-candidates')).toHaveLength(1)
+  expect(statements.filter((one) => one === 'calls.field-index-candidates')).toHaveLength(1)
 })
 
 // Pretends that a position far ahead is covered: nothing that is applied after it would be derived.
@@ -172,7 +172,7 @@ describe('an order in which thousands share the first value', () => {
     })
     for (const [n, one] of asked.entries()) {
       const statements = await during(async () => expect(await page(...one)).toEqual(before[n]))
-      expect(statements).toContain('calls.leaf-tied')
+      expect(statements).toContain('calls.field-index-tied')
       expect(statements).not.toContain('calls.sorted-keys')
     }
     expect(before[0]).toEqual(['id002599', 'id002598', 'id002597', 'id002596', 'id002595'])
@@ -199,7 +199,7 @@ describe('an order in which thousands share the first value', () => {
       const newer = ['new000007', 'new002007', 'new004007']
       const all = direction === 'asc' ? [...old, ...newer] : [...old, ...newer].toReversed()
       const statements = await during(async () => expect(await ids(body)).toEqual(all))
-      expect(statements).toContain('calls.leaf-candidates')
+      expect(statements).toContain('calls.field-index-candidates')
       expect(await ids({ ...body, limit: 3, offset: 2 })).toEqual(all.slice(2, 5))
     }
   })

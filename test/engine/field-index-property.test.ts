@@ -168,18 +168,18 @@ describe('leaves', () => {
   it('are not needed', async () => {
     await world.apply(more(250))
     await compare(runs(6, 12))
-    expect(used('calls.leaf-candidates')).toBe(0)
+    expect(used('calls.field-index-candidates')).toBe(0)
   })
   it('change no answer', async () => {
     await world.derive()
     await compare(runs(30, 50))
-    expect(used('calls.leaf-candidates')).toBeGreaterThan(runs(5, 10))
-    expect(used('calls.leaf-order')).toBeGreaterThan(runs(0, 2))
+    expect(used('calls.field-index-candidates')).toBeGreaterThan(runs(5, 10))
+    expect(used('calls.field-index-order')).toBeGreaterThan(runs(0, 2))
   })
   it('change no answer while newer parts have none', async () => {
     await world.apply([...again(40), ...more(40)])
     await compare(runs(15, 30))
-    expect(used('calls.leaf-dirty')).toBeGreaterThan(runs(5, 10))
+    expect(used('calls.field-index-dirty-calls')).toBeGreaterThan(runs(5, 10))
   })
   it('follow newer parts', async () => {
     await world.derive()

@@ -6,7 +6,7 @@ import { membersOf } from '../../services/query/calls/json-members.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan, protobuf, type Row, text } from '../fixtures/otel.ts'
 import { encodeRequest } from '../fixtures/otlp-proto.ts'
-import { rawSpans } from '../fixtures/raw-span.ts'
+import { rawSpans } from '../fixtures/span-dump.ts'
 
 const folder = join(import.meta.dirname, '../golden/otel')
 const { vectors } = JSON.parse(readFileSync(join(folder, 'vectors.json'), 'utf8')) as {
