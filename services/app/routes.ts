@@ -59,6 +59,7 @@ import { createServiceRoutes, type ServiceDeps } from '../query/service/routes.t
 import { createTableReadRoutes } from '../query/tables/routes.ts'
 import { createTableUpdateRoutes } from '../query/tables/update.ts'
 import { createThreadRoutes } from '../query/threads/routes.ts'
+import { createTraceTreeRoutes } from '../query/trace-tree/routes.ts'
 import { createUsageRoutes } from '../query/usage/routes.ts'
 import { createTrainingRoutes } from '../training/routes.ts'
 import type { Assets } from '../web/assets.ts'
@@ -130,6 +131,7 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
   return [
     ...createCallReadRoutes(calls),
     ...createThreadRoutes(calls),
+    ...createTraceTreeRoutes(calls),
     ...createCallDeleteRoutes({ ...calls, split }),
     ...createCallStatsRoutes(calls),
     ...createUsageRoutes({ ...calls, usageOwnOnly: config.usageOwnOnly }),

@@ -89,6 +89,7 @@ const calls: Probe[] = [
   body('logs.query', 'a stored text', ({ canary }) => ({
     ...{ start: at, end: '2026-03-06T12:00:00Z', contains: canary },
   })),
+  body('traces.tree', 'trace', ({ trace }) => ({ trace_id: trace })),
   body('threads.stream_query', 'thread', ({ thread }) => ({ filter: { thread_ids: [thread] } })),
   ...filters.flatMap(([what, filter]) => [
     body('calls.stream_query', what, (other) => ({ filter: filter(other), include_total_storage_size: true })),

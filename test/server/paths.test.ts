@@ -318,6 +318,7 @@ describe('what routes touch', () => {
       ...lists.map(({ project_id, ...body }) => send('/trace/usage', { project_id, ...body, include_costs: true })),
       send('/trace/usage', elsewhere),
     ],
+    ['traces.tree', send('/trace/tree', { project_id, trace_id: traceId })],
     ['threads.stream_query', send('/threads/stream_query', { project_id })],
     ['objects.read', send('/obj/read', { ...labelled, object_id: 'thing', digest: 'latest' })],
     ['files.content', send('/file/content', { project_id, digest: 'none' })],

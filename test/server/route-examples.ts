@@ -114,6 +114,7 @@ export const examples: Record<string, Example> = {
   'calls.usage': body(({ calls }) => ({ call_ids: [calls.root], include_costs: true })),
   'calls.score': body(({ calls }) => ({ call_ids: [calls.root], scorer_refs: [] })),
   'traces.usage': body(() => ({ include_costs: true })),
+  'traces.tree': body(({ trace }) => ({ trace_id: trace })),
   'threads.stream_query': project,
   'logs.query': body(() => ({ start: at, end: '2026-03-06T12:00:00Z' })),
   'otel.traces': spans,

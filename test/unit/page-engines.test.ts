@@ -189,14 +189,29 @@ describe('JSON by bytes', () => {
 })
 
 describe('a trace', () => {
-  const record = (id: string, parent: string | null, from: number, ms: number, more: object = {}) => ({
-    ...{ id, trace_id: 't', parent_id: parent, op_name: id, summary: { weave: { status: 'success' } } },
-    started_at: new Date(1_700_000_000_000 + from).toISOString(),
-    ended_at: new Date(1_700_000_000_000 + from + ms).toISOString(),
-    ...more,
-  })
-  const treeOfRecords = (records: object[]) =>
-    treeOf(spansOf(records.map((one) => rowOf(one as Record<string, unknown>))))
+  type Made = [id: string, parent: string | null, fromMs: number, ms: number]
+  const record = (...made: Made): Made => made
+  const treeOfRecords = (records: Made[]) => {
+    const ids = records.map(([id]) => id)
+    const none = records.map(() => -1)
+    const nulls = records.map(() => null)
+    const placeOf = new Map(ids.map((id, n) => [id, n]))
+    const places = records.map(([, parent]) => placeOf.get(parent ?? '') ?? -1)
+    const list = { kinds: [], models: [], users: [], threads: [], turns: [], errors: [] }
+    return treeOf(
+      spansOf({
+        ...{ trace_id: 't', started_at: '2026-01-05T12:00:00Z', is_cut: false, names: ids, ops: ids, ...list },
+        ...{ id: ids, parent: places, name: ids.map((_, n) => n), op: ids.map((_, n) => n) },
+        ...{ kind: none, model: none, user: none, thread: none, turn: none, error: none },
+        ...{
+          start_us: records.map(([, , from]) => from * 1_000),
+          duration_us: records.map(([, , , ms]) => ms * 1_000),
+        },
+        ...{ status: records.map(() => 0), tokens_in: nulls, tokens_out: nulls, cost: nulls, feedback: [], size: [] },
+        orphans: records.flatMap(([, parent], n) => (parent !== null && places[n] === -1 ? [n] : [])),
+      }),
+    )
+  }
 
   it('keeps each span once, below its parent, whatever the parents are', () => {
     const spans = fc.array(fc.tuple(fc.nat(14), fc.nat(100), fc.nat(50)), { minLength: 1, maxLength: 15 })
@@ -226,22 +241,21 @@ describe('a trace', () => {
       record('last', 'root', 40, 60),
       record('inner', 'last', 50, 50),
     ])
-    const named = (marks: ArrayLike<number>) => tree.spans.names.filter((_, span) => marks[span] === 1)
+    const names = tree.spans.ids
+    const named = (marks: ArrayLike<number>) => names.filter((_, span) => marks[span] === 1)
     expect(named(tree.critical)).toEqual(['root', 'first', 'last', 'inner'])
-    expect(tree.own[tree.spans.names.indexOf('last')]).toBe(10_000)
+    expect(tree.own[names.indexOf('last')]).toBe(10_000)
     expect(tree.own[0]).toBe(0)
     const view = { collapsed: new Uint8Array(5), query: 'inner', onlyCritical: false, kind: '' as const, minShare: 0 }
-    const shown = [...visibleLines(tree, view)].map((line) => tree.spans.names[tree.order[line] as number])
+    const shown = [...visibleLines(tree, view)].map((line) => names[tree.order[line] as number])
     expect(shown).toEqual(['root', 'last', 'inner'])
     const closed = Uint8Array.from(tree.order, (_, line) => Number(line === 0))
     expect([...visibleLines(tree, { ...view, query: '', collapsed: closed })]).toEqual([0])
   })
 
   it('is laid out for 100,000 spans', () => {
-    const rows = Array.from({ length: 100_000 }, (_, n) =>
-      rowOf(record(`s${n}`, n === 0 ? null : `s${Math.floor((n - 1) / 8)}`, n, 5)),
-    )
-    const tree = treeOf(spansOf(rows))
+    const parentOf = (n: number) => (n === 0 ? null : `s${Math.floor((n - 1) / 8)}`)
+    const tree = treeOfRecords(Array.from({ length: 100_000 }, (_, n) => record(`s${n}`, parentOf(n), n, 5)))
     expect(tree.end[0]).toBe(100_000)
   })
 

@@ -26,6 +26,8 @@ const quoted = (text: string): string => JSON.stringify(text)
 const orNull = (text: string): string => (text === '' ? 'null' : JSON.stringify(text))
 
 const nameOfOp = /^weave:\/\/\/[^/]+\/[^/]+\/op\/([^/:]+):/
+/** The name of an op without its project and version. */
+export const plainName = (opName: string): string => nameOfOp.exec(opName)?.[1] ?? opName
 
 function statusOf(hasEnd: 0 | 1, exception: string, errorCount: number): string {
   if (exception !== '') return 'error'
@@ -50,7 +52,7 @@ function weaveMembers(row: CallHeader): string {
   const latency = hasEnd ? `,"latency_ms":${Math.floor((endedUs - startedUs) / 1000)}` : ''
   const name =
     displayName === ''
-      ? `,"trace_name":${quoted(nameOfOp.exec(opName)?.[1] ?? opName)}`
+      ? `,"trace_name":${quoted(plainName(opName))}`
       : `,"display_name":${quoted(displayName)}`
   return `${status}${latency}${name}`
 }

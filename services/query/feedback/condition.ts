@@ -97,8 +97,8 @@ function allowed(condition: Condition, column: string): string[] | null {
 }
 
 /** Rows whose ref may be one of these: the ids come from the copy that is sorted by ref. */
-export const givenTo = (project: ProjectScope, refs: readonly string[]): Sql => {
-  const among = sql`weave_ref IN (${param('Array(String)', refs)})`
+export const givenTo = (project: ProjectScope, refs: readonly string[] | Sql): Sql => {
+  const among = sql`weave_ref IN (${'texts' in refs ? refs : param('Array(String)', refs)})`
   return sql`f.id IN (SELECT id ${project.from('feedback_by_ref', { where: among })}) AND f.${among}`
 }
 

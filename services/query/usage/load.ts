@@ -21,11 +21,11 @@ const statementRows = 20_000
 const maxEntries = 400_000
 
 /** Select list of a usage row; what pages and payloads look for stands where a light row has it. */
-const usageSelect = sql`c.id, c.trace_id, c.parent_id, toUnixTimestamp64Micro(c.started_at), toString(c.version), 0, '', 0,
+export const usageSelect = sql`c.id, c.trace_id, c.parent_id, toUnixTimestamp64Micro(c.started_at), toString(c.version), 0, '', 0,
   c.end_ver > 0, toUnixTimestamp64Micro(c.output_at), c.usage_model, c.usage_requests, c.usage_input, c.usage_output,
   c.usage_total, c.usage_cache_read, c.usage_cache_write`
 
-type UsageRow = [
+export type UsageRow = [
   id: string,
   traceId: string,
   parentId: string,
@@ -43,7 +43,7 @@ const usageModels = 10
 const payloadRows = 2_000
 
 /** What is billed of the rows of a page, in their order. */
-async function billedOfRows(reader: CallReader, { rows, spread }: Page): Promise<ReadonlyMap<string, Billed>[]> {
+export async function billedOfRows(reader: CallReader, { rows, spread }: Page): Promise<ReadonlyMap<string, Billed>[]> {
   const { store, projectId, options } = reader
   const all = rows as unknown as UsageRow[]
   const withUsage = all.filter((row) => (row[usageModels] as string[]).length > 0)

@@ -29,7 +29,7 @@ function ask(path: string, search: Record<string, string>): void {
   }
   if (page === 'traces' && id) {
     void import('./traces/lazy-routes.tsx')
-    void queries.prefetchQuery(traceQuery(queries, projectId, id))
+    void queries.prefetchQuery(traceQuery(projectId, id))
   }
 }
 

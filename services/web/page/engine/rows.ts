@@ -81,6 +81,7 @@ const kindPaths = [
   ['openinference', 'span', 'kind'],
   ['traceloop', 'span', 'kind'],
   ['gen_ai', 'operation', 'name'],
+  ['kind'],
 ]
 
 /** A value at a path, whether its keys are nested or joined by dots. */
@@ -154,7 +155,7 @@ let secondText = ''
 let secondUs = 0
 
 /** Microseconds of an ISO time in UTC, as the server writes it: more than a Date keeps. */
-function microsOf(iso: string): number {
+export function microsOf(iso: string): number {
   const second = iso.slice(0, 19)
   if (second !== secondText) {
     secondUs = Date.parse(`${second}Z`) * 1000

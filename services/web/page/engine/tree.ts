@@ -1,18 +1,28 @@
 // A trace as typed arrays: the order of its tree, what is visible of it, own times and its critical path.
-import type { Row, SpanKind, Status } from './rows.ts'
-import { spanKinds } from './rows.ts'
+import type { Shapes } from '../api/routes.gen.ts'
+import { kindOf, microsOf, opNameOf, type SpanKind, type Status, spanKinds } from './rows.ts'
+
+type TreeAnswer = Shapes['traces.tree']['out']
 
 const statuses: readonly Status[] = ['success', 'error', 'running', 'descendant_error']
+
+/** A text per span: distinct texts, and the place of each span's, -1 = none. */
+type Texts = { texts: readonly string[]; places: Int32Array }
 
 /** Spans as columns, in no order. Times are microseconds after `baseUs`. */
 export type Spans = {
   count: number
   baseUs: number
   ids: string[]
-  parents: (string | null)[]
-  names: string[]
-  models: (string | null)[]
-  exceptions: (string | null)[]
+  /** Places of parents; -1 for roots and for parents that are not here. */
+  parent: Int32Array
+  /** Spans whose parent is not here. */
+  orphans: number
+  /** There are more spans than these. */
+  isCut: boolean
+  names: Texts
+  models: Texts
+  errors: Texts
   start: Float64Array
   /** -1 while it runs. */
   duration: Float64Array
@@ -39,44 +49,54 @@ export type Tree = {
   own: Float64Array
 }
 
-export function spansOf(rows: readonly Row[]): Spans {
-  const { length } = rows
-  const baseUs = rows.reduce((least, row) => Math.min(least, row.startedUs), Number.POSITIVE_INFINITY)
-  const numbers = (of: (row: Row) => number) => Float64Array.from(rows, of)
+/** The answer of POST /trace/tree. */
+export function spansOf(tree: TreeAnswer): Spans {
+  const texts = (texts: readonly string[], places: readonly number[]): Texts => ({
+    texts,
+    places: Int32Array.from(places),
+  })
+  const numbers = (column: readonly (number | null)[]) => Float64Array.from(column, (value) => value ?? Number.NaN)
   return {
-    count: length,
-    baseUs: length === 0 ? 0 : baseUs,
-    ids: rows.map(({ id }) => id),
-    parents: rows.map(({ parentId }) => parentId),
-    names: rows.map(({ name }) => name),
-    models: rows.map(({ model }) => model),
-    exceptions: rows.map(({ exception }) => exception),
-    start: numbers((row) => row.startedUs - baseUs),
-    duration: numbers((row) => (row.endedUs === null ? -1 : Math.max(0, row.endedUs - row.startedUs))),
-    kind: Uint8Array.from(rows, (row) => spanKinds.indexOf(row.kind)),
-    status: Uint8Array.from(rows, (row) => statuses.indexOf(row.status)),
-    tokensIn: numbers((row) => row.tokensIn ?? Number.NaN),
-    tokensOut: numbers((row) => row.tokensOut ?? Number.NaN),
-    cost: numbers((row) => row.cost ?? Number.NaN),
+    ...{ count: tree.id.length, ids: tree.id, orphans: tree.orphans.length, isCut: tree.is_cut },
+    baseUs: tree.started_at === null ? 0 : microsOf(tree.started_at),
+    parent: Int32Array.from(tree.parent),
+    ...{ names: texts(tree.names, tree.name), models: texts(tree.models, tree.model) },
+    errors: texts(tree.errors, tree.error),
+    ...{ start: Float64Array.from(tree.start_us), duration: Float64Array.from(tree.duration_us) },
+    kind: Uint8Array.from(kindsOf(tree)),
+    status: Uint8Array.from(tree.status),
+    ...{ tokensIn: numbers(tree.tokens_in), tokensOut: numbers(tree.tokens_out), cost: numbers(tree.cost) },
   }
 }
+
+/** Kinds by what the attributes say, the op and the model: spans that agree in these are looked at once. */
+function kindsOf({ kinds, ops, models, kind, op, model }: TreeAnswer): number[] {
+  const known = new Map<number, number>()
+  return kind.map((word, span) => {
+    const place = op[span] as number
+    const key = ((word + 1) * (ops.length + 1) + place + 1) * 2 + (model[span] === -1 ? 0 : 1)
+    let found = known.get(key)
+    if (found === undefined) {
+      const opName = opNameOf(ops[place] ?? '')
+      found = spanKinds.indexOf(
+        kindOf({ operation_name: kinds[word] ?? '' }, opName, models[model[span] as number] ?? null),
+      )
+      known.set(key, found)
+    }
+    return found
+  })
+}
+
+export const textOf = ({ texts, places }: Texts, span: number): string => texts[places[span] as number] ?? ''
 
 export const kindOfSpan = (spans: Spans, span: number): SpanKind => spanKinds[spans.kind[span] ?? 7] ?? 'other'
 export const statusOfSpan = (spans: Spans, span: number): Status => statuses[spans.status[span] ?? 0] ?? 'success'
 
-/** Parents by place; -1 for roots, for parents that are not here, and where a cycle is cut. */
-function parentPlaces({ count, ids, parents }: Spans): { parent: Int32Array; orphans: number } {
-  const places = new Map<string, number>()
-  for (let span = 0; span < count; span++) places.set(ids[span] as string, span)
-  const parent = new Int32Array(count).fill(-1)
-  let orphans = 0
-  for (let span = 0; span < count; span++) {
-    const id = parents[span]
-    if (id === null || id === undefined) continue
-    const place = places.get(id)
-    if (place === undefined || place === span) orphans++
-    else parent[span] = place
-  }
+/** Parents with cycles cut, and how many spans lie below none that is here. */
+function parentPlaces(spans: Spans): { parent: Int32Array; orphans: number } {
+  const { count } = spans
+  const parent = spans.parent.slice()
+  let { orphans } = spans
   // 0 unseen, 1 on the way, 2 leads to a root.
   const seen = new Uint8Array(count)
   for (let span = 0; span < count; span++) {
@@ -247,8 +267,7 @@ export function visibleLines(tree: Tree, { collapsed, query, onlyCritical, kind,
   return lines.subarray(0, length)
 }
 
-export const matches = ({ ids, names, models, exceptions }: Spans, span: number, needle: string): boolean =>
-  (names[span] as string).toLowerCase().includes(needle) ||
+/** Whether a text stands in a name, an id, a model or an error; needles are in lower case. */
+export const matches = ({ ids, names, models, errors }: Spans, span: number, needle: string): boolean =>
   (ids[span] as string).includes(needle) ||
-  (models[span] ?? '').toLowerCase().includes(needle) ||
-  (exceptions[span] ?? '').toLowerCase().includes(needle)
+  [names, models, errors].some((texts) => textOf(texts, span).toLowerCase().includes(needle))

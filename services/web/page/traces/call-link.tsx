@@ -1,7 +1,9 @@
 // A link to a call: leads to its trace, with the call in the reader.
 import { useQuery } from '@tanstack/react-query'
 import { Navigate, useParams } from '@tanstack/react-router'
-import { json } from '../api/client.ts'
+import { baseUrl } from '../api/client.ts'
+import { eachLine } from '../api/lines.ts'
+import { send } from '../api/send.ts'
 import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { NotHere } from './not-here.tsx'
@@ -11,8 +13,13 @@ export function CallLink() {
   const { data, error, refetch } = useQuery({
     queryKey: ['call.trace', entity, project, id],
     queryFn: async ({ signal }) => {
-      const { call } = await json('calls.read', { project_id: `${entity}/${project}`, id }, { signal })
-      return call?.trace_id ?? null
+      const filter = { call_ids: [id] }
+      const asked = { project_id: `${entity}/${project}`, filter, columns: ['id'] }
+      let traceId: string | null = null
+      await eachLine(await send(baseUrl, 'calls.stream_query', asked, { signal }), (call) => {
+        traceId = String(call.trace_id)
+      })
+      return traceId as string | null
     },
   })
   if (typeof data === 'string')

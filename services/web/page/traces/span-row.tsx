@@ -1,6 +1,6 @@
 // One line of the tree: where the span stands, what it is, what it took. Its bar is drawn on the canvas beside.
 import { duration, money, tokens } from '../engine/format.ts'
-import { kindOfSpan, statusOfSpan, type Tree } from '../engine/tree.ts'
+import { kindOfSpan, statusOfSpan, type Tree, textOf } from '../engine/tree.ts'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 
@@ -27,7 +27,7 @@ export function SpanRow({ tree, line, index, isAt, isOpen, isMatch, onToggle }: 
   const count = (value: number | undefined) => (value === undefined || Number.isNaN(value) ? null : value)
   const tokensIn = count(spans.tokensIn[span])
   const cost = count(spans.cost[span])
-  const exception = spans.exceptions[span]
+  const exception = textOf(spans.errors, span)
   return (
     <div
       role="row"
@@ -62,11 +62,11 @@ export function SpanRow({ tree, line, index, isAt, isOpen, isMatch, onToggle }: 
             className="label"
             style={isMatch ? { background: 'color-mix(in srgb, var(--warning) 28%, transparent)' } : {}}
           >
-            <T text={spans.names[span] as string} max={160} />
+            <T text={textOf(spans.names, span)} max={160} />
             {exception && (
               <span className="s-error">
                 {' '}
-                <T text={exception.split('\n', 1)[0] ?? ''} max={80} />
+                <T text={exception} max={80} />
               </span>
             )}
           </span>

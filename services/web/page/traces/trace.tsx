@@ -5,7 +5,7 @@ import { type PointerEvent, type ReactNode, useDeferredValue, useEffect, useMemo
 import { listHref, neighbours } from '../calls/remembered.ts'
 import { count, duration, money, tokens } from '../engine/format.ts'
 import { spanKinds } from '../engine/rows.ts'
-import { matches, type Tree } from '../engine/tree.ts'
+import { matches, type Tree, textOf } from '../engine/tree.ts'
 import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
 import { useKeys } from '../keys.ts'
 import { FaultBox, Stale } from '../parts/fault.tsx'
@@ -124,7 +124,7 @@ export function Trace() {
   })
 
   const root = tree && tree.order.length > 0 ? (tree.order[0] as number) : undefined
-  const name = tree && root !== undefined ? (tree.spans.names[root] as string) : traceId
+  const name = tree && root !== undefined ? textOf(tree.spans.names, root) : traceId
   return (
     <Frame
       title="Trace"
@@ -172,7 +172,7 @@ export function Trace() {
       <Stale ms={trace?.staleMs ?? 0} />
       {error && !trace ? (
         <FaultBox error={error} onRetry={() => void refetch()} />
-      ) : tree && tree.order.length === 0 && trace.isWhole ? (
+      ) : tree && tree.order.length === 0 ? (
         <NotHere what="trace" onRetry={() => void refetch()} />
       ) : (
         <Split hasReader={id !== undefined}>
@@ -240,7 +240,7 @@ export function Trace() {
                 <span className="hidden">Loading the trace</span>
               </div>
             )}
-            {tree && <Sums tree={tree} isWhole={trace.isWhole} runs={trace.runs} />}
+            {tree && <Sums tree={tree} runs={trace.runs} />}
           </div>
           {id !== undefined && (
             <Reader
@@ -293,7 +293,7 @@ function BackToList({ entity, project }: { entity: string; project: string }) {
   )
 }
 
-function Sums({ tree, isWhole, runs }: { tree: Tree; isWhole: boolean; runs: boolean }) {
+function Sums({ tree, runs }: { tree: Tree; runs: boolean }) {
   const { spans } = tree
   const sums = useMemo(() => {
     const all = { errors: 0, tokens: 0, cost: 0 }
@@ -322,7 +322,7 @@ function Sums({ tree, isWhole, runs }: { tree: Tree; isWhole: boolean; runs: boo
       {sums.cost > 0 && <span>{money(sums.cost)}</span>}
       {tree.orphans > 0 && <span className="s-descendant_error">{count(tree.orphans)} without their parent here</span>}
       <span className="grow" />
-      {!isWhole && <span role="status">reading…</span>}
+      {spans.isCut && <span role="status">the first {count(spans.count)} spans; it has more</span>}
       {runs && <span className="s-running">running</span>}
     </footer>
   )

@@ -1,5 +1,5 @@
-// A trace as it streams in; one that runs is read again every five seconds while it is looked at.
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+// A trace; one that runs is read again every five seconds while it is looked at.
+import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { baseUrl } from '../api/client.ts'
 import { type Tree, treeOf } from '../engine/tree.ts'
@@ -9,14 +9,13 @@ import { traceQuery } from './trace-query.ts'
 const againMs = 5_000
 const watchedMs = 600_000
 
-export type Trace = { tree: Tree; nowUs: number; staleMs: number; isWhole: boolean; runs: boolean }
+export type Trace = { tree: Tree; nowUs: number; staleMs: number; runs: boolean }
 
 export function useTrace(projectId: string, traceId: string) {
-  const client = useQueryClient()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the time is that of the trace
   const openedMs = useMemo(() => Date.now(), [traceId])
   const query = useQuery({
-    ...traceQuery(client, projectId, traceId),
+    ...traceQuery(projectId, traceId),
     refetchInterval: ({ state }) => {
       const spans = state.data?.spans
       const runs = spans?.duration.some((length) => length < 0) ?? false
@@ -28,7 +27,7 @@ export function useTrace(projectId: string, traceId: string) {
     if (data === undefined) return undefined
     const nowUs = Math.max(0, dataUpdatedAt * 1000 - data.spans.baseUs)
     const runs = data.spans.duration.some((length) => length < 0)
-    return { tree: treeOf(data.spans, nowUs), nowUs, staleMs: data.staleMs, isWhole: data.isWhole, runs }
+    return { tree: treeOf(data.spans, nowUs), nowUs, staleMs: data.staleMs, runs }
   }, [data, dataUpdatedAt])
   return { ...query, trace }
 }

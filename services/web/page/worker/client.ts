@@ -6,7 +6,6 @@ import workerUrl from './main.ts?worker&url'
 type Waiting = {
   resolve(value: unknown): void
   reject(error: unknown): void
-  part?: ((value: never) => void) | undefined
 }
 type Rest<F> = F extends (context: never, ...args: infer Args) => unknown ? Args : never
 type Answer<F> = F extends (...args: never[]) => Promise<infer Value> ? Value : never
@@ -36,7 +35,6 @@ function started(): Worker {
   worker.addEventListener('message', ({ data }: MessageEvent<Told>) => {
     const one = waiting.get(data.id)
     if (one === undefined) return
-    if ('part' in data) return one.part?.(data.part as never)
     waiting.delete(data.id)
     if ('value' in data) one.resolve(data.value)
     else if ('fault' in data) one.reject(new ApiFault(data.fault))
@@ -50,18 +48,18 @@ function started(): Worker {
   return worker
 }
 
-export type Asking = { signal?: AbortSignal | undefined; part?: ((value: never) => void) | undefined }
+export type Asking = { signal?: AbortSignal | undefined }
 
 /** Runs a method of the worker; what it fetches is given up with the signal. */
 export function ask<Name extends keyof Methods>(
   method: Name,
   args: Rest<Methods[Name]>,
-  { signal, part }: Asking = {},
+  { signal }: Asking = {},
 ): Promise<Answer<Methods[Name]>> {
   const id = ++last
   const target = started()
   return new Promise((resolve, reject) => {
-    waiting.set(id, { resolve: resolve as (value: unknown) => void, reject, part })
+    waiting.set(id, { resolve: resolve as (value: unknown) => void, reject })
     signal?.addEventListener('abort', () => {
       if (!waiting.delete(id)) return
       target.postMessage({ id, abort: true })

@@ -1,5 +1,6 @@
 // The page's worker: fetches and reduces answers, so that long ones never hold the page up, and keeps JSON as bytes.
 import { eachLine } from '../api/lines.ts'
+import type { Shapes } from '../api/routes.gen.ts'
 import { ApiFault, type FaultValues, type RouteName, send, staleMsOf } from '../api/send.ts'
 import { cellOf, kindOf, opNameOf, type Row, rowOf, type SpanKind } from '../engine/rows.ts'
 import { type Spans, spansOf } from '../engine/tree.ts'
@@ -7,13 +8,10 @@ import * as documents from './documents.ts'
 
 export type Cell = { kind: SpanKind; inputs: string; output: string }
 export type CallsAnswer = { rows: Row[]; staleMs: number }
-export type TraceAnswer = { spans: Spans; staleMs: number; isWhole: boolean }
+export type TraceAnswer = { spans: Spans; staleMs: number }
 export type Opened = { sections: Record<string, documents.NodeRef>; row: Row; bytes: number } | null
 
-type Context = { signal: AbortSignal; part(value: unknown): void }
-
-/** Spans of traces up to this many get their kinds from their attributes. */
-const kindsBelow = 5_000
+type Context = { signal: AbortSignal }
 
 const lightColumns = [
   ...['id', 'trace_id', 'parent_id', 'op_name', 'display_name', 'started_at', 'ended_at', 'exception', 'summary'],
@@ -56,39 +54,10 @@ const methods = {
     return cells
   },
 
-  async trace({ signal, part }: Context, base: string, project_id: string, traceId: string): Promise<TraceAnswer> {
-    const rows: Row[] = []
-    // Each part is a tree of its own for the page: a few of them show that something comes.
-    let shown = 125
-    const filter = { trace_ids: [traceId] }
-    const asked = {
-      project_id,
-      filter,
-      columns: lightColumns,
-      include_costs: true,
-      sort_by: [{ field: 'started_at', direction: 'asc' }],
-    }
-    const staleMs = await lines(base, 'calls.stream_query', asked, signal, (record) => {
-      rows.push(rowOf(record))
-      if (rows.length < shown * 8) return
-      shown = rows.length
-      part({ spans: spansOf(rows), staleMs: 0, isWhole: false } satisfies TraceAnswer)
-    })
-    if (rows.length > 0 && rows.length <= kindsBelow) {
-      if (rows.length > 100) part({ spans: spansOf(rows), staleMs, isWhole: true } satisfies TraceAnswer)
-      const byId = new Map(rows.map((row) => [row.id, row]))
-      await lines(
-        base,
-        'calls.stream_query',
-        { project_id, filter, columns: ['id', 'attributes'] },
-        signal,
-        (record) => {
-          const row = byId.get(String(record.id))
-          if (row !== undefined) row.kind = kindOf(record.attributes, opNameOf(row.opName), row.model)
-        },
-      )
-    }
-    return { spans: spansOf(rows), staleMs, isWhole: true }
+  async trace({ signal }: Context, base: string, project_id: string, trace_id: string): Promise<TraceAnswer> {
+    const response = await send(base, 'traces.tree', { project_id, trace_id }, { signal })
+    const tree = (await response.json()) as Shapes['traces.tree']['out']
+    return { spans: spansOf(tree), staleMs: staleMsOf(response) }
   },
 
   async open({ signal }: Context, base: string, project_id: string, id: string): Promise<Opened> {
@@ -124,12 +93,7 @@ const methods = {
 
 export type Methods = typeof methods
 export type Asked = { id: number; method: keyof Methods; args: unknown[] } | { id: number; abort: true }
-export type Told = { id: number } & (
-  | { part: unknown }
-  | { value: unknown }
-  | { fault: FaultValues }
-  | { error: string }
-)
+export type Told = { id: number } & ({ value: unknown } | { fault: FaultValues } | { error: string })
 
 const running = new Map<number, AbortController>()
 const post = (told: Told): void => self.postMessage(told)
@@ -138,7 +102,7 @@ async function run(id: number, method: keyof Methods, args: unknown[]): Promise<
   const controller = new AbortController()
   running.set(id, controller)
   try {
-    const context: Context = { signal: controller.signal, part: (part) => post({ id, part }) }
+    const context: Context = { signal: controller.signal }
     const work = methods[method] as (context: Context, ...rest: unknown[]) => Promise<unknown>
     post({ id, value: await work(context, ...args) })
   } catch (error) {

@@ -1,0 +1,150 @@
+// Reads the spans of one trace: their headers, usage and costs, the kinds that attributes name, and how much feedback each has.
+import { setImmediate as turn } from 'node:timers/promises'
+import type { ProjectId } from '../../core/ids.ts'
+import { rowBinary } from '../../core/store/row-binary.ts'
+import { param, projectQuery, sql } from '../../core/store/sql.ts'
+import type { Query } from '../../core/store/store.ts'
+import { readPages } from '../calls/access/read-calls.ts'
+import { allOf, everything, type Index, timeConditions } from '../calls/access/scope.ts'
+import type { CallReader } from '../calls/reader.ts'
+import { plainName } from '../calls/record.ts'
+import type { Billed } from '../costs/billed.ts'
+import type { PriceBook } from '../costs/prices.ts'
+import { givenTo } from '../feedback/condition.ts'
+import { addCosts, type CostsOf, costsBy, type Usage, type UsageColumns, usageOf } from '../usage/entries.ts'
+import { billedOfRows, usageSelect } from '../usage/load.ts'
+import type { Span } from './columns.ts'
+import { spanKindsQuery } from './span-kinds.ts'
+
+/** Spans that are read at once. */
+const statementRows = 20_000
+/** Longer messages are cut: an overview shows no more of them. */
+const maxError = param('UInt32', 300)
+
+/** The columns of usage first: bills are made from rows of that form. */
+const select = sql`${usageSelect}, c.op_name, c.display_name,
+  toUnixTimestamp64Micro(c.ended_at), substringUTF8(c.exception, 1, ${maxError}), c.error_count, c.user_id, c.thread_id,
+  c.turn_id, c.start_bytes + c.end_bytes`
+
+type TreeRow = [
+  ...[id: string, traceId: string, parentId: string, startedUs: number, version: string, 0, '', 0],
+  ...[hasEnd: 0 | 1, outputUs: number],
+  ...usage: UsageColumns,
+  ...[op: string, displayName: string, endedUs: number, exception: string, errorCount: number],
+  ...[user: string, thread: string, turn: string, size: number],
+]
+
+/** What was given to the calls of a trace: their refs, by how often. */
+export const feedbackCountsQuery = (projectId: ProjectId, index: Index): Query =>
+  projectQuery('trace-tree.feedback', projectId, (project) => {
+    const where = allOf([
+      ...timeConditions(project, sql`started_at`, { projectId, range: everything, index, keys: null }),
+      sql`trace_id IN (${param('Array(String)', index.values)})`,
+    ])
+    const before = param('String', `weave:///${projectId}/call/`)
+    const refs = sql`SELECT concat(${before}, id) ${project.from('calls', { where })}`
+    return sql`SELECT substring(f.weave_ref, length(${before}) + 1), toInt64(count())
+      ${project.from('feedback', { alias: 'f', final: true, where: sql`${givenTo(project, refs)} AND f.purged = 0` })}
+      GROUP BY f.weave_ref`
+  })
+
+/** Rows of texts and numbers by a key; a long answer lets others have their turn. */
+async function mapOf<Value>(answer: Buffer, read: (row: ReturnType<typeof rowBinary>) => [string, Value]) {
+  const found = new Map<string, Value>()
+  const rows = rowBinary(answer)
+  while (!rows.isAtEnd()) {
+    const [key, value] = read(rows)
+    found.set(key, value)
+    if (found.size % statementRows === 0) await turn()
+  }
+  return found
+}
+
+function sumsOf(usage: Usage | null, hasPrice: boolean): Pick<Span, 'model' | 'tokensIn' | 'tokensOut' | 'cost'> {
+  if (usage === null) return { model: '', tokensIn: null, tokensOut: null, cost: null }
+  const sums = { tokensIn: 0, tokensOut: 0, cost: 0 }
+  for (const [, prompt = 0, completion = 0, , , , ...costs] of usage.values()) {
+    sums.tokensIn += prompt
+    sums.tokensOut += completion
+    for (const one of costs) sums.cost += one
+  }
+  return { model: [...usage.keys()].join(', '), ...sums, ...(!hasPrice && { cost: null }) }
+}
+
+type Bill = { billed: ReadonlyMap<string, Billed>; book: PriceBook; costsOf: CostsOf }
+
+function spanOf(row: TreeRow, { billed, book, costsOf }: Bill): Omit<Span, 'kind' | 'feedback'> {
+  const [id, , parentId, startedUs, , , , , hasEnd, , models, requests, input, output, total, cacheRead, write] = row
+  const [
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    op,
+    displayName,
+    endedUs,
+    exception,
+    errorCount,
+    user,
+    thread,
+    turnId,
+    size,
+  ] = row
+  const usage = usageOf([models, requests, input, output, total, cacheRead, write], billed)
+  if (usage) addCosts(usage, startedUs, costsOf)
+  const hasPrice = models.some((model) => book.at(model, startedUs) !== null)
+  return {
+    ...{ id, parentId, op, name: displayName || plainName(op), user, thread, turn: turnId, size },
+    ...sumsOf(usage, hasPrice),
+    error: exception.trimStart().split('\n', 1)[0] ?? '',
+    ...{ startedUs, endedUs: hasEnd ? endedUs : null, hasFailed: exception !== '', hasFailedBelow: errorCount > 0 },
+  }
+}
+
+/**
+ * The spans of a trace in the order of start time and id, at most `limit`.
+ * @param reader whose query finds the trace
+ */
+export async function* loadSpans(
+  reader: CallReader,
+  index: Index,
+  { limit, prices }: { limit: number; prices: Promise<PriceBook> },
+): AsyncGenerator<Span[]> {
+  const { store, projectId, options } = reader
+  const read = (query: Query) => store.bytes(query, 'RowBinary', options)
+  const others = Promise.all([
+    read(spanKindsQuery(projectId, index)).then((answer) =>
+      mapOf(answer, (row) => [`${row.int64()} ${row.text()}`, row.text()]),
+    ),
+    read(feedbackCountsQuery(projectId, index)).then((answer) => mapOf(answer, (row) => [row.text(), row.int64()])),
+    prices,
+  ])
+  // It is awaited with the first page; until then a failure must not count as unhandled.
+  others.catch(() => {})
+  for await (const page of readPages(reader, { select, limit, offset: 0, rows: statementRows })) {
+    const billed = await billedOfRows(reader, page)
+    const [kinds, feedback, book] = await others
+    const costsOf = costsBy(book)
+    yield (page.rows as unknown as TreeRow[]).map((row, n) => {
+      const found = { billed: billed[n] ?? new Map(), costsOf, book }
+      return {
+        ...spanOf(row, found),
+        kind: kinds.get(`${row[3]} ${row[0]}`) ?? '',
+        feedback: feedback.get(row[0]) ?? 0,
+      }
+    })
+  }
+}
