@@ -116,7 +116,7 @@ describe('calls', () => {
 
   it.each([
     ['the list', () => home, '**/calls/stream_query', '.row .name'],
-    ['a trace', () => `/p/acme/browser/traces/${trace}`, '**/calls/stream_query', '.span .label'],
+    ['a trace', () => `/p/acme/browser/traces/${trace}`, '**/trace/tree', '.span .label'],
   ])('%s is asked for before it is known who is signed in', async (_, path, asked, shown) => {
     const { page: fresh, context, faults } = await world.open()
     const request = fresh.waitForRequest(asked)

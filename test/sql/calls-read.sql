@@ -150,6 +150,27 @@ SELECT toUnixTimestamp64Micro(at), id, part, clock, inputs, output FROM callhous
 SELECT trace_id, toString(bytes)
 FROM (SELECT c.trace_id AS trace_id, sum(c.start_bytes + c.end_bytes) AS bytes FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.call_keys WHERE project_id = {v0:String} AND (kind = {v1:String} AND key IN ({v2:Array(String)}))) AND c.delete_ver = 0 AND c.moved = 0 AND c.trace_id IN {v2:Array(String)}) GROUP BY c.trace_id)
 
+-- kinds of the spans of a trace
+-- {"v0":"ent/proj","v1":"trace_id","v2":["t"]}
+SELECT toUnixTimestamp64Micro(at), id, argMax(kind, clock) AS newest FROM
+(SELECT at, id, clock, if(attributes IN ('', '{}'), '', lowerUTF8(arrayFirst(one -> match(one, '^\\w[\\w .-]{0,63}$'), [
+found.operation_name, tupleElement(found, 'weave.span.kind'), found.weave.span.kind, found.weave.kind,
+tupleElement(found, 'openinference.span.kind'), found.openinference.span.kind,
+tupleElement(found, 'traceloop.span.kind'), found.traceloop.span.kind,
+tupleElement(found, 'gen_ai.operation.name'), found.gen_ai.operation.name, found.kind]))) AS kind,
+JSONExtract(attributes, 'Tuple(operation_name String, kind String,
+weave Tuple(kind String, span Tuple(kind String)), openinference Tuple(span Tuple(kind String)),
+traceloop Tuple(span Tuple(kind String)), gen_ai Tuple(operation Tuple(name String)),
+`weave.span.kind` String, `openinference.span.kind` String, `traceloop.span.kind` String,
+`gen_ai.operation.name` String)') AS found FROM callhouse.payloads WHERE project_id = {v0:String} AND (at IN (SELECT started_at FROM callhouse.call_keys WHERE project_id = {v0:String} AND (kind = {v1:String} AND key IN ({v2:Array(String)}))) AND part != 'end'))
+GROUP BY at, id HAVING newest != ''
+
+-- feedback of the spans of a trace
+-- {"v0":"weave:///ent/proj/call/","v1":"ent/proj","v2":"trace_id","v3":["t"]}
+SELECT substring(f.weave_ref, length({v0:String}) + 1), toInt64(count())
+FROM callhouse.feedback AS f FINAL WHERE f.project_id = {v1:String} AND (f.id IN (SELECT id FROM callhouse.feedback_by_ref WHERE project_id = {v1:String} AND (weave_ref IN (SELECT concat({v0:String}, id) FROM callhouse.calls WHERE project_id = {v1:String} AND (started_at IN (SELECT started_at FROM callhouse.call_keys WHERE project_id = {v1:String} AND (kind = {v2:String} AND key IN ({v3:Array(String)}))) AND trace_id IN ({v3:Array(String)}))))) AND f.weave_ref IN (SELECT concat({v0:String}, id) FROM callhouse.calls WHERE project_id = {v1:String} AND (started_at IN (SELECT started_at FROM callhouse.call_keys WHERE project_id = {v1:String} AND (kind = {v2:String} AND key IN ({v3:Array(String)}))) AND trace_id IN ({v3:Array(String)}))) AND f.purged = 0)
+GROUP BY f.weave_ref
+
 -- total size
 -- {"v0":"ent/proj","v1":10}
 SELECT toString(sum(roots.n * sizes.bytes)) FROM

@@ -38,6 +38,8 @@ import {
   type ThreadsPage,
   threadsQuery,
 } from '../../services/query/threads/routes.ts'
+import { feedbackCountsQuery } from '../../services/query/trace-tree/load.ts'
+import { spanKindsQuery } from '../../services/query/trace-tree/span-kinds.ts'
 
 const projectId = 'ent/proj' as ProjectId
 const field = (name: string) => ({ $getField: name })
@@ -122,6 +124,8 @@ const queries: Record<string, Query> = {
     'output',
   ]),
   'trace sizes': traceSizesQuery(projectId, ['t']),
+  'kinds of the spans of a trace': spanKindsQuery(projectId, { column: 'trace_id', values: ['t'] }),
+  'feedback of the spans of a trace': feedbackCountsQuery(projectId, { column: 'trace_id', values: ['t'] }),
   'total size': totalSizeQuery(scope(), conditionsOf(roots), 10),
   'groups of hours': groupsQuery(projectId, {
     per: 'hour',
