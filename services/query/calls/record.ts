@@ -51,9 +51,7 @@ function weaveMembers(row: CallHeader): string {
   const status = `"status":"${statusOf(hasEnd, exception, errorCount)}"`
   const latency = hasEnd ? `,"latency_ms":${Math.floor((endedUs - startedUs) / 1000)}` : ''
   const name =
-    displayName === ''
-      ? `,"trace_name":${quoted(plainName(opName))}`
-      : `,"display_name":${quoted(displayName)}`
+    displayName === '' ? `,"trace_name":${quoted(plainName(opName))}` : `,"display_name":${quoted(displayName)}`
   return `${status}${latency}${name}`
 }
 

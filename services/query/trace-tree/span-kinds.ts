@@ -1,7 +1,8 @@
 // What attributes say of the kind of each span of a trace, read without bringing the attributes here.
 import type { ProjectId } from '../../core/ids.ts'
-import { projectQuery, type Sql, sql } from '../../core/store/sql.ts'
+import { type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
+import { projectQuery } from '../../events/project-query.ts'
 import { allOf, everything, type Index, timeConditions } from '../calls/access/scope.ts'
 
 /** Members of one object that may name a kind: nested, or with dots in their keys. */

@@ -25,7 +25,7 @@ export const usageSelect = sql`c.id, c.trace_id, c.parent_id, toUnixTimestamp64M
   c.end_ver > 0, toUnixTimestamp64Micro(c.output_at), c.usage_model, c.usage_requests, c.usage_input, c.usage_output,
   c.usage_total, c.usage_cache_read, c.usage_cache_write`
 
-export type UsageRow = [
+type UsageRow = [
   id: string,
   traceId: string,
   parentId: string,
