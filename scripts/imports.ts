@@ -50,7 +50,12 @@ export const rooms: readonly Room[] = [
   { folder: 'services/training', rooms: shared, packages: ['zod'] },
   { folder: 'services/operations', rooms: [...shared, 'services/worker'], packages: ['zod'] },
   { folder: 'services/web/page/vite.config.ts', rooms: [], packages: ['vite'] },
-  { folder: 'services/web/page/engine', rooms: [], packages: [], isInBrowser: true },
+  {
+    folder: 'services/web/page/engine',
+    rooms: ['services/web/page/api/routes.gen.ts'],
+    packages: [],
+    isInBrowser: true,
+  },
   // Types of the declared routes; zod itself would be half of the page.
   { folder: 'services/web/page/api/routes.gen.ts', rooms: ['schemas'], packages: ['zod'], isInBrowser: true },
   // The quick start shows a program that imports weave.
