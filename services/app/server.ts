@@ -1,5 +1,6 @@
 // One server process, whatever its role: opens the engines, redoes what was unapplied, listens, and ends in order.
 import { mkdir } from 'node:fs/promises'
+import type { Registry } from 'prom-client'
 import { keepWordIndex } from '../content/word-index.ts'
 import { createClock } from '../core/clock/clock.ts'
 import { followClock } from '../core/clock/follow.ts'
@@ -14,7 +15,7 @@ import { openTls, type Tls } from '../core/http/tls.ts'
 import { createFreshness } from '../core/log/freshness.ts'
 import type { Log } from '../core/log/log.ts'
 import { observeLog, withAppendMetrics } from '../core/log/metrics.ts'
-import { takeLock } from '../core/process/folder-lock.ts'
+import { type FolderLock, takeLock } from '../core/process/folder-lock.ts'
 import type { Logger, LogOutput } from '../core/process/logger.ts'
 import { openMasterKey } from '../core/process/master-key.ts'
 import { createMetrics } from '../core/process/metrics.ts'
@@ -52,6 +53,7 @@ import {
   openStore,
   reachOf,
 } from './drivers.ts'
+import { healthOf } from './health.ts'
 import { type OtlpPorts, openOtlpPorts } from './otlp-ports.ts'
 import { startRequestThreads } from './request-threads.ts'
 import { does, type ServerRole } from './roles.ts'
@@ -85,6 +87,25 @@ function tlsOf({ tlsCert: certFile, tlsKey: keyFile }: Config, logger: Logger): 
   })
 }
 
+/** Before anything is read or written there: the folder is this process's, or stays as it is. */
+async function takeFolder(config: Config, logger: Logger, open: ShutdownStep[]): Promise<FolderLock | undefined> {
+  const { dataDir } = config
+  const lock = hasOwnEngine(config) ? await takeLock(dataDir) : undefined
+  if (lock) open.push({ name: 'data folder', limitMs: 5_000, close: () => lock.release() })
+  else await mkdir(dataDir, { recursive: true, mode: 0o750 })
+  await closeToOthers(dataDir, reachOf(config))
+  const entrances = await openToOthers(dataDir, reachOf(config))
+  if (entrances.length > 0) logger.warn({ entrances: entrances.slice(0, 20) }, 'others can get into the data folder')
+  refuseUnfinished(dataDir)
+  return lock
+}
+
+function watchPrices(registry: Registry, logger: Logger): void {
+  observePrices(registry)
+  const age = ageOfPrices(Date.now())
+  if (age.days > staleAfterDays) logger.warn(age, stalePricesText(age))
+}
+
 /** Starts a role. Throws with a readable message when an engine cannot be opened or the settings do not fit the role. */
 export async function startCallhouse(
   config: Config,
@@ -100,14 +121,7 @@ export async function startCallhouse(
   const open: ShutdownStep[] = []
   let unshown = (): void => undefined
   try {
-    // Before anything is read or written there: the folder is this process's, or stays as it is.
-    const lock = hasOwnEngine(config) ? await takeLock(dataDir) : undefined
-    if (lock) open.push({ name: 'data folder', limitMs: 5_000, close: () => lock.release() })
-    else await mkdir(dataDir, { recursive: true, mode: 0o750 })
-    await closeToOthers(dataDir, reachOf(config))
-    const entrances = await openToOthers(dataDir, reachOf(config))
-    if (entrances.length > 0) logger.warn({ entrances: entrances.slice(0, 20) }, 'others can get into the data folder')
-    refuseUnfinished(dataDir)
+    const lock = await takeFolder(config, logger, open)
     const keys = openKeys({
       ...{ dataDir, configured: config.keys },
       onBroken: (reason) => logger.error({ reason }, 'the file of keys cannot be used; the keys read before stay'),
@@ -174,33 +188,10 @@ export async function startCallhouse(
       isShuttingDown,
       // An edge takes writes as long as the log does.
       needs: role === 'ingest' ? (['log'] as const) : (['log', 'storage'] as const),
-      async health() {
-        const { status, lagMs } = log.health()
-        const workers = worker?.status() ?? { status: 'ok' as const }
-        const storage = await store.health()
-        // Read without a key: only what names no path and quotes nothing.
-        const parts = storage.status === 'degraded' ? storage.reason : undefined
-        const lost = applied.missing()
-        const missing = [parts, applying?.missing(), lost].filter(Boolean).join('; ')
-        const files = {
-          keys: keys.problem() && 'the file of keys cannot be used; those before stay',
-          providers: providers.problem() && 'the providers file cannot be used; the one before stays',
-        }
-        const lapsed = edge.problem() ?? undefined
-        const logStatus = status === 'ok' && lapsed !== undefined ? 'degraded' : status
-        const reasons = { log: lapsed, storage: missing || undefined, workers: workers.reason, ...files }
-        const stored = lost && storage.status === 'ok' ? 'degraded' : storage.status
-        const checks = { log: logStatus, storage: stored, workers: workers.status }
-        const kept = Object.entries(files).flatMap(([name, broken]) => (broken ? [[name, 'degraded' as const]] : []))
-        return { ...checks, ...Object.fromEntries(kept), reasons, lagMs }
-      },
+      health: () => healthOf({ log, store, edge, applied, keys, providers, applying }),
     }
     // An edge prices nothing.
-    if (role !== 'ingest') {
-      observePrices(registry)
-      const age = ageOfPrices(Date.now())
-      if (age.days > staleAfterDays) logger.warn(age, stalePricesText(age))
-    }
+    if (role !== 'ingest') watchPrices(registry, logger)
     observeProcess(registry, { version, role, dataDir }, service.health)
     const split = callSplitOf(log)
     const slots = createSlots(config.inferenceConcurrency)

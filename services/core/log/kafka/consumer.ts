@@ -4,6 +4,7 @@ import type { Batch, Position, RecordHeader } from '../log.ts'
 import { createBeginnings } from './begin.ts'
 import { createPartitionBuffer, type Fetched, type PartitionBuffer, type Taken } from './buffers.ts'
 import type { KafkaClient, KafkaLogOptions } from './client.ts'
+import { createDelivery, type Delivery } from './delivery.ts'
 
 export type KafkaConsumer = {
   consume(topic: string, signal: AbortSignal): AsyncIterable<Batch>
@@ -22,8 +23,6 @@ export type KafkaConsumer = {
   problem(): string | null
   close(): Promise<void>
 }
-
-type Delivery = { isConsuming: boolean; isHurried: boolean; lastAt: number; wake: () => void }
 
 /** kafkajs wraps what the broker said, sometimes several times. */
 const isFenced = (error: unknown): boolean =>
@@ -50,12 +49,7 @@ export function createKafkaConsumer(options: {
   /** Partitions of this member, by `topic/partition`. */
   const buffers = new Map<string, PartitionBuffer>()
   const paused = new Set<PartitionBuffer>()
-  const deliveries = new Map<string, Delivery>(
-    client.topics.map((topic) => [
-      topic,
-      { isConsuming: false, isHurried: false, lastAt: Number.NEGATIVE_INFINITY, wake: () => {} },
-    ]),
-  )
+  const deliveries = new Map<string, Delivery>(client.topics.map((topic) => [topic, createDelivery()]))
   let consumer: Consumer | null = null
   let starting: Promise<void> | null = null
   let buffered = 0
@@ -264,6 +258,21 @@ export function createKafkaConsumer(options: {
     }
   }
 
+  /** The batch that is due, or null once something has changed. */
+  async function nextBatch(topic: string, delivery: Delivery, signal: AbortSignal): Promise<Batch | null> {
+    if (fenced !== null) throw fenced
+    starting ??= restart()
+    const found = due(topic)
+    if (found === null || typeof found === 'number') {
+      await delivery.untilWoken(found)
+      return null
+    }
+    delivery.lastAt = performance.now()
+    const taken = found.take()
+    const isThere = taken.large.length === 0 || (await delivery.unlessEnded(signal, isComplete(found, taken)))
+    return isThere ? taken.batch : null
+  }
+
   async function* consume(topic: string, signal: AbortSignal): AsyncGenerator<Batch> {
     const delivery = of(topic)
     if (delivery.isConsuming) throw new Error(`Topic ${topic} has a consumer already`)
@@ -272,31 +281,11 @@ export function createKafkaConsumer(options: {
     signal.addEventListener('abort', onAbort)
     try {
       while (!closed && !signal.aborted) {
-        if (fenced !== null) throw fenced
-        starting ??= restart()
-        const found = due(topic)
-        if (found !== null && typeof found !== 'number') {
-          delivery.lastAt = performance.now()
-          const taken = found.take()
-          if (taken.large.length > 0) {
-            const gone = new Promise<false>((resolve) => {
-              delivery.wake = () => signal.aborted && resolve(false)
-            })
-            if (!(await Promise.race([isComplete(found, taken), gone]))) continue
-            delivery.wake = () => {}
-          }
-          yield taken.batch
-          // What is still waiting in other partitions was there when the reader asked.
-          if (!hasWaiting(topic)) delivery.isHurried = false
-          continue
-        }
-        let timer: NodeJS.Timeout | undefined
-        await new Promise<void>((resolve) => {
-          delivery.wake = resolve
-          if (found !== null) timer = setTimeout(resolve, Math.max(1, found))
-        })
-        clearTimeout(timer)
-        delivery.wake = () => {}
+        const batch = await nextBatch(topic, delivery, signal)
+        if (batch === null) continue
+        yield batch
+        // What is still waiting in other partitions was there when the reader asked.
+        if (!hasWaiting(topic)) delivery.isHurried = false
       }
     } finally {
       signal.removeEventListener('abort', onAbort)

@@ -115,6 +115,26 @@ export async function createKafkaProducer(options: {
     options.onDropped(admitted)
   }
 
+  /** Puts messages that wait into a batch, at least one. @returns their size */
+  function fill({ of, messages }: Part, queue: readonly Pending[], maxBytes: number): number {
+    let size = 0
+    for (const pending of queue) {
+      if (pending.isSettled) continue
+      const rest = pending.messages.slice(pending.sent)
+      let count = 0
+      for (const message of rest) {
+        const next = size + sizeOf(message)
+        if (messages.length > 0 && next > maxBytes) break
+        messages.push(message)
+        count++
+        size = next
+      }
+      if (count > 0) of.push({ pending, count })
+      if (count < rest.length) break
+    }
+    return size
+  }
+
   /** The next batch of each partition. What was refused meanwhile is left out. */
   function take(): Part[] {
     const parts: Part[] = []
@@ -128,23 +148,7 @@ export async function createKafkaProducer(options: {
       }
       if (total > 0 && total + sizeOf(first.messages[first.sent] as Message) > requestBytes) continue
       const part: Part = { topic: first.topic, partition: first.partition, of: [], messages: [] }
-      let size = 0
-      filling: for (const pending of queue) {
-        if (pending.isSettled) continue
-        const one = { pending, count: 0 }
-        for (const message of pending.messages.slice(pending.sent)) {
-          const next = size + sizeOf(message)
-          if (part.messages.length > 0 && (next > recordBytes || total + next > requestBytes)) {
-            if (one.count > 0) part.of.push(one)
-            break filling
-          }
-          part.messages.push(message)
-          one.count++
-          size = next
-        }
-        part.of.push(one)
-      }
-      total += size
+      total += fill(part, queue, Math.min(recordBytes, requestBytes - total))
       parts.push(part)
     }
     // Who was served comes last in the next request.
