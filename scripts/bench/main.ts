@@ -1,4 +1,5 @@
-// `npm run bench <name>`: ingest [calls] [rounds], reads [calls] [repetitions] [folder to keep], readers [calls] [calls per second], restart [calls] [repetitions] [folder to keep], kafka [calls] [rounds], objects [rows of the long table], page [calls] [repetitions].
+// `npm run bench <name>`: ingest [calls] [rounds], fairness [writes], reads [calls] [repetitions] [folder to keep], readers [calls] [calls per second], restart [calls] [repetitions] [folder to keep], kafka [calls] [rounds], objects [rows of the long table], page [calls] [repetitions].
+import { benchFairness } from './fairness.ts'
 import { benchIngest } from './ingest.ts'
 import { benchKafka } from './kafka.ts'
 import { benchKafkaClients } from './kafka-clients.ts'
@@ -12,6 +13,7 @@ import { benchRestart } from './restart.ts'
 const [name, size, times, folder] = process.argv.slice(2)
 const benches: Record<string, () => Promise<void>> = {
   ingest: () => benchIngest(Number(size ?? 20_000), Number(times ?? 3)),
+  fairness: () => benchFairness(Number(size ?? 60)),
   otlp: () => benchOtlp(Number(size ?? 20_000), Number(times ?? 3)),
   reads: () => benchReads(Number(size ?? 1_000_000), Number(times ?? 15), folder),
   kafka: () => benchKafka(Number(size ?? 20_000), Number(times ?? 3)),

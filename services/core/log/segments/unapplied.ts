@@ -21,8 +21,8 @@ export type Unapplied = {
 
 /** What a project may always have, as long as the bound allows it. */
 const leastBytes = 16 * 2 ** 20
-/** A project that wrote in this time counts as one that waits: its next write comes soon. */
-const recentMs = 60_000
+/** A project that wrote in this time counts as one that waits: it may write again at any moment. */
+const recentMs = 24 * 3_600_000
 
 export const mib = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`
 
