@@ -93,6 +93,12 @@ function requestsOf(route: Route): (Sent & { what: string })[] {
 const unavailable = 14
 
 describe('the event loop is free within 50 ms while', () => {
+  it('the description of all routes is made, which only the first request has to wait for', async () => {
+    await server.longestMs()
+    expect((await send({ method: 'GET', path: '/openapi.json' })).status).toBe(200)
+    expect(await server.longestMs()).toBeLessThan(40)
+  })
+
   it('every route is sent its worst bodies', { timeout: limitMs(180_000) }, async () => {
     const routes = declaredRoutes()
     expect(routes.length).toBeGreaterThan(100)
@@ -161,6 +167,7 @@ describe('the event loop is free within 50 ms while', () => {
   it('large answers are read', { timeout: limitMs(120_000) }, async () => {
     const value = letters(runs(20, 24) * 2 ** 20)
     const rows = runs(60_000, 400_000)
+    const calls = runs(10_000, 60_000)
     const post = async (path: string, body: string): Promise<string> => {
       const { status, bytes } = await send({ method: 'POST', path, body })
       // Beside other projects this one may not have more waiting: sent again, as by every client.
@@ -182,7 +189,7 @@ describe('the event loop is free within 50 ms while', () => {
     )
     const whole = (n: number) =>
       `{${of},"id":"${n.toString(16).padStart(16, '0')}","trace_id":"${'0'.repeat(31)}1","op_name":"o",${at},"ended_at":"2026-05-01T00:00:01Z","attributes":{},"inputs":{},"output":1,"summary":{"usage":{"m":{"prompt_tokens":1}}}}`
-    await post('/v2/fuzz/reads/calls/complete', `{"batch":[${list(runs(10_000, 60_000), (n) => whole(n + 1))}]}`)
+    await post('/v2/fuzz/reads/calls/complete', `{"batch":[${list(calls, (n) => whole(n + 1))}]}`)
     await post('/calls/query_stats', `{${of}}`)
     const reads: [path: string, body: string][] = [
       ['/obj/read', `{${of},"object_id":"long","digest":"latest"}`],
@@ -196,7 +203,7 @@ describe('the event loop is free within 50 ms while', () => {
         '/calls/stream_query',
         `{${of},"columns":["id"],"sort_by":[{"field":"summary.weave.latency_ms","direction":"asc"}]}`,
       ],
-      ['/trace/usage', `{${of}}`],
+      ['/trace/usage', `{${of},"limit":${calls}}`],
     ]
     const slow: string[] = []
     for (const [path, body] of reads) {
@@ -205,7 +212,6 @@ describe('the event loop is free within 50 ms while', () => {
         slow.push(`${path} ${body}: ${status}, ${Math.round(ms)} ms, ${bytes.length} bytes`)
     }
     expect(slow).toEqual([])
-    for (const path of ['/openapi.json', '/metrics'])
-      expect((await heldMs({ method: 'GET', path })).ms).toBeLessThan(mostMs)
+    expect((await heldMs({ method: 'GET', path: '/metrics' })).ms).toBeLessThan(mostMs)
   })
 })
