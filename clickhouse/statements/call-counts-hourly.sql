@@ -1,6 +1,7 @@
--- Sums the counts of the hours whose minutes were recomputed for the same dirty buckets.
+-- Sums the counts of the hours whose minutes were recomputed for the same dirty buckets. The version of an hour is the sum
+-- of those of its minutes: of two workers that recompute at the same time, the one that read the later minutes wins.
 INSERT INTO callhouse.call_counts_hourly
-SELECT project_id, toStartOfHour(minute) AS hour, sum(calls), sum(roots), {revision:UInt64}
+SELECT project_id, toStartOfHour(minute) AS hour, sum(calls), sum(roots), sum(position)
 FROM callhouse.call_counts FINAL
 WHERE (project_id, toStartOfHour(minute)) IN
 (

@@ -1,4 +1,5 @@
--- Merges the statistics of the hours whose minutes were recomputed for the same dirty buckets.
+-- Merges the statistics of the hours whose minutes were recomputed for the same dirty buckets. The version of an hour is
+-- the sum of those of its minutes, as in call-counts-hourly.
 INSERT INTO callhouse.call_stats
 WITH
     minutes AS
@@ -37,7 +38,7 @@ WITH
         GROUP BY project_id, hour, root, model, top
     )
 SELECT
-    c.project_id, 3600, c.hour, c.root, {revision:UInt64}, c.calls, c.errors, c.timed, c.latency_sum, c.latency_min,
+    c.project_id, 3600, c.hour, c.root, c.version, c.calls, c.errors, c.timed, c.latency_sum, c.latency_min,
     c.latency_max, c.latency_ones, c.latency_zeros, [], u.entries.1, u.entries.2, u.entries.3.1, u.entries.3.2,
     u.entries.3.3, u.entries.3.4, u.entries.3.5, u.entries.3.6, u.entries.3.7, u.entries.3.8, u.entries.3.9,
     u.entries.3.10, u.entries.3.11, u.entries.3.12, u.entries.3.13, u.entries.3.14, u.entries.3.15, u.entries.3.16,
@@ -45,7 +46,7 @@ SELECT
 FROM
 (
     SELECT
-        project_id, hour, root, sum(calls) AS calls, sum(errors) AS errors, sum(minutes.timed) AS timed,
+        project_id, hour, root, sum(minutes.revision) AS version, sum(calls) AS calls, sum(errors) AS errors, sum(minutes.timed) AS timed,
         sum(minutes.latency_sum) AS latency_sum, minIf(minutes.latency_min, minutes.timed > 0) AS latency_min,
         max(minutes.latency_max) AS latency_max, sum(minutes.latency_ones) AS latency_ones,
         sum(minutes.latency_zeros) AS latency_zeros

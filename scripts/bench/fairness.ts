@@ -84,7 +84,10 @@ export async function benchFairness(writes: number): Promise<void> {
   await server.stop()
   rmSync(dir, { recursive: true, force: true })
   line('calls/s of the busy project, taken', (((taken.requests - began.requests) * perRequest) / seconds).toFixed(0))
-  line('its requests refused', `${taken.refused - began.refused} of ${taken.requests + taken.refused - began.requests - began.refused}`)
+  line(
+    'its requests refused',
+    `${taken.refused - began.refused} of ${taken.requests + taken.refused - began.requests - began.refused}`,
+  )
   line('writes of the quiet project refused', `${refused} of ${writes + refused}`)
   line(
     `write to read of the quiet project, p50 / p95 / longest ms (must ${mustMs})`,

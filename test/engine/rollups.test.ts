@@ -28,10 +28,10 @@ async function apply(partition: number, minute: number, calls: number): Promise<
   position.offset++
 }
 const count = () => countProject(store, projectId, 'calls', {}, memory)
-const recomputer = () =>
+const recomputer = (on: Store = store, seen: Position[] = committed) =>
   createRollups({
-    store,
-    committed: async () => committed.map((position) => ({ ...position })),
+    store: on,
+    committed: async () => seen.map((position) => ({ ...position })),
     onError(error) {
       throw error
     },
@@ -68,6 +68,45 @@ it('goes on where another process stopped', async () => {
   expect(await count()).toBe(22)
 })
 
+it.each([
+  ['call-counts', 30_700_020],
+  ['call-stats', 30_700_080],
+])('sums an hour from all of its minutes when two workers recompute it at once (%s)', async (held, startOfHour) => {
+  const hour = async () => {
+    const [row] = await store.rows<Record<'counts' | 'stats', number>>({
+      name: 'test',
+      sql: `SELECT (SELECT toUInt32(sum(calls)) FROM callhouse.call_counts_hourly FINAL WHERE hour = h) AS counts,
+        (SELECT toUInt32(sum(calls)) FROM callhouse.call_stats FINAL WHERE seconds = 3600 AND bucket = h) AS stats
+        FROM (SELECT toDateTime(${startOfHour * 60}, 'UTC') AS h)`,
+      params: {},
+    })
+    return row
+  }
+  await apply(0, startOfHour, 2)
+  // What the new worker has asked for, before one more partition is committed that only the old one sees.
+  const seenByNew = committed.map((position) => ({ ...position }))
+  await apply(1, startOfHour + 1, 1)
+  const began = Promise.withResolvers<void>()
+  const mayGoOn = Promise.withResolvers<void>()
+  const slow: Store = {
+    ...store,
+    async command(query, options) {
+      if (query.name === held) {
+        began.resolve()
+        await mayGoOn.promise
+      }
+      return store.command(query, options)
+    },
+  }
+  const old = recomputer(slow).refresh()
+  await began.promise
+  await recomputer(store, seenByNew).refresh()
+  expect(await hour()).toMatchObject({ stats: 2 })
+  mayGoOn.resolve()
+  await old
+  expect(await hour()).toEqual({ counts: 3, stats: 3 })
+})
+
 it('marks the calls that were there before the rollup', async () => {
   const rollups = createRollups({
     store,
@@ -83,7 +122,7 @@ it('marks the calls that were there before the rollup', async () => {
     sql: `SELECT toString(sum(calls)) AS n FROM callhouse.call_counts FINAL WHERE project_id = '${projectId}'`,
     params: {},
   })
-  expect(row?.n).toBe('22')
+  expect(row?.n).toBe('28')
 })
 
 it('counts what is applied again at positions that were covered, when a worker has lowered them', async () => {
