@@ -7,7 +7,7 @@ import { createEmbeddedLog } from '../../services/core/log/segments/segment-log.
 import { structureOf } from '../../services/core/log/topic.ts'
 import { createEmbeddedStore } from '../../services/core/store/chdb/chdb-store.ts'
 import { topics } from '../../services/events/registry.ts'
-import { openDeadLetters } from '../../services/worker/dead-letters/dead-letters.ts'
+import { openFileDeadLetters } from '../../services/worker/dead-letters/dead-letters-file.ts'
 import { startWorker } from '../../services/worker/run.ts'
 import { createInFlight } from '../../services/worker/split/in-flight.ts'
 import { openRawEngine } from './raw-engine.ts'
@@ -37,7 +37,7 @@ if (mode === 'worker') {
     log,
     store,
     progress: createProgress(),
-    deadLetters: await openDeadLetters(folder),
+    deadLetters: await openFileDeadLetters(folder),
     inFlight: createInFlight(folder),
     onFatal(error) {
       throw error

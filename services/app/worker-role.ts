@@ -26,7 +26,8 @@ import { lookupRows } from '../worker/calls/merge-fragments.ts'
 import { dropOldLogs } from '../worker/cleanup/log-retention.ts'
 import { createMerges } from '../worker/cleanup/merges.ts'
 import { scheduleCleanup } from '../worker/cleanup/schedule.ts'
-import { type DeadLetters, openDeadLetters } from '../worker/dead-letters/dead-letters.ts'
+import type { DeadLetters } from '../worker/dead-letters/dead-letters.ts'
+import { openFileDeadLetters } from '../worker/dead-letters/dead-letters-file.ts'
 import { createTableDeadLetters } from '../worker/dead-letters/dead-letters-table.ts'
 import { Held } from '../worker/held.ts'
 import { createJoiner, type Joiner } from '../worker/logs/joiner.ts'
@@ -82,7 +83,7 @@ export type Applying = {
 export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   const { config, log, store, progress, logger, metrics, open, applied } = deps
   const { dataDir } = config
-  const deadLetters = hasEmbeddedStore(config) ? await openDeadLetters(dataDir) : createTableDeadLetters(store)
+  const deadLetters = hasEmbeddedStore(config) ? await openFileDeadLetters(dataDir) : createTableDeadLetters(store)
   open.push({ name: 'dead letters', limitMs: 5_000, close: () => deadLetters.close() })
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => undefined)

@@ -8,7 +8,7 @@ import type { Batch, Log } from '../../services/core/log/log.ts'
 import { createProgress } from '../../services/core/log/progress.ts'
 import { encodeHead } from '../../services/core/log/record.ts'
 import { segmentPath } from '../../services/core/log/segments/segment.ts'
-import { openDeadLetters } from '../../services/worker/dead-letters/dead-letters.ts'
+import { openFileDeadLetters } from '../../services/worker/dead-letters/dead-letters-file.ts'
 import { startWorker } from '../../services/worker/run.ts'
 import { type CrashProbe, probeInChild } from '../../services/worker/split/child-probe.ts'
 import { withoutCrashingRows } from '../../services/worker/split/crashing-rows.ts'
@@ -71,7 +71,7 @@ describe('a process that ends in the middle of an insert', () => {
     expect(new Set(lines.match(/"id":"[^"]+"/g)).size).toBe(sent.length)
     expect(await server.stop()).toBe(0)
     expect(existsSync(markOf(dir))).toBe(false)
-    const letters = await openDeadLetters(dir)
+    const letters = await openFileDeadLetters(dir)
     expect(await letters.list()).toEqual([])
     await letters.close()
   })
@@ -123,7 +123,7 @@ describe('rows that make the engine end', () => {
 
   it('are found by halves, wherever they stand, and the others keep their order', async () => {
     const ids = Array.from({ length: 1_000 }, (_, n) => ([0, 400, 401, 999].includes(n) ? `poison-${n}` : `sound-${n}`))
-    const letters = await openDeadLetters(await temporaryFolder())
+    const letters = await openFileDeadLetters(await temporaryFolder())
     const tried: string[] = []
     const batch = await batchOf(ids)
     const findings = createInFlight(await temporaryFolder()).findings(batch)
@@ -185,7 +185,7 @@ describe('rows that make the engine end', () => {
       const log = await openLog(join(dir, 'log'))
       const { store, remove } = await createTestStore()
       onTestFinished(remove)
-      const letters = await openDeadLetters(dir)
+      const letters = await openFileDeadLetters(dir)
       onTestFinished(() => letters.close())
       const texts = ['one', 'two', 'three', 'four'].map(rowOf)
       await log.append('calls', [
@@ -270,7 +270,7 @@ describe('rows that make the engine end', () => {
 
   it('are no dead letters when they are too many: it is the engine that is at fault', async () => {
     const batch = await batchOf(Array.from({ length: 1_000 }, (_, n) => `poison-${n}`))
-    const letters = await openDeadLetters(await temporaryFolder())
+    const letters = await openFileDeadLetters(await temporaryFolder())
     const findings = createInFlight(await temporaryFolder()).findings(batch)
     const tried: string[] = []
     const deps = { deadLetters: letters, findings, probe: crashingOn('poison', tried) }
@@ -300,7 +300,7 @@ describe('rows that make the engine end', () => {
     const log = await openLog(join(dir, 'log'))
     const { store, remove } = await createTestStore()
     onTestFinished(remove)
-    const letters = await openDeadLetters(dir)
+    const letters = await openFileDeadLetters(dir)
     const refused = rowOf('refused').replace('"complete"', '"burst"')
     const texts = [rowOf('one'), rowOf('poison'), refused, rowOf('two')]
     await log.append('calls', [
@@ -356,7 +356,7 @@ describe('a worker that is stopped or disturbed', () => {
     const log = await openLog(join(dir, 'log'))
     const { store, remove } = await createTestStore()
     onTestFinished(remove)
-    const letters = await openDeadLetters(dir)
+    const letters = await openFileDeadLetters(dir)
     await log.append('calls', [recordOf([uuidv7()], { rows: Buffer.from(`${rowOfOne()}\n`) })])
     const outage = Object.assign(new Error('ENOSPC: injected'), { code: 'ENOSPC' })
     let failures = 2

@@ -1,6 +1,6 @@
 // One row that the store refuses among ten thousand: one dead letter, and ways to see it and to send it again.
 import { execFile } from 'node:child_process'
-import { appendFile, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -8,13 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { askServer, type ControlReply } from '../../services/core/process/control-socket.ts'
 import { createServerStore } from '../../services/core/store/server/server-store.ts'
 import { scratchTables, topics } from '../../services/events/registry.ts'
-import {
-  type DeadLetter,
-  type DeadLetterSummary,
-  openDeadLetters,
-} from '../../services/worker/dead-letters/dead-letters.ts'
+import type { DeadLetter, DeadLetterSummary } from '../../services/worker/dead-letters/dead-letters.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
-import { temporaryFolder } from '../fixtures/log.ts'
 import { usesServer } from '../fixtures/setup.ts'
 
 const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url))
@@ -188,35 +183,6 @@ describe('a poison row among ten thousand', () => {
     expect(last).toHaveLength(1)
     expect(await ask('replay', (last[0] as DeadLetterSummary).id)).toEqual({ replayed: 1 })
     expect(await count()).toBe(total + 47)
-  })
-})
-
-describe('the file of dead letters', () => {
-  it('keeps a row once, and survives a torn line', async () => {
-    const dir = await temporaryFolder()
-    const letters = await openDeadLetters(dir)
-    const add = (rowIndex: number) =>
-      letters.add({
-        topic: 'calls',
-        partition: 0,
-        offset: 1,
-        rowIndex,
-        reason: 'r',
-        row: `{"n":"${marker.repeat(1000)}${rowIndex}"}`,
-      })
-    await Promise.all([add(0), add(1), add(2)])
-    await add(1)
-    expect(await letters.list()).toHaveLength(3)
-    const kept = await letters.list()
-    await letters.close()
-    await appendFile(join(dir, 'deadletters.jsonl'), '\n{"id":"torn","row":"{')
-    const again = await openDeadLetters(dir)
-    expect(await again.list()).toEqual(kept)
-    const { id } = kept[1] as DeadLetterSummary
-    await again.markReplayed(id)
-    expect((await again.show(id))?.row).toBe(`{"n":"${marker.repeat(1000)}1"}`)
-    expect((await again.show(id))?.replayedAt).toBeDefined()
-    await again.close()
   })
 })
 

@@ -1,7 +1,6 @@
 // Dead letters in a table of the store, for workers that keep nothing on their own disk and share what they found.
-import { createHash } from 'node:crypto'
 import type { Store } from '../../core/store/store.ts'
-import type { DeadLetter, DeadLetterSummary, DeadLetters } from './dead-letters.ts'
+import { type DeadLetterSummary, type DeadLetters, idOf } from './dead-letters.ts'
 
 type Stored = {
   id: string
@@ -30,12 +29,6 @@ const isoOf = (ms: number): string => new Date(ms).toISOString()
 
 function summaryOf<T extends Stored>({ at, replayedAt, ...rest }: T) {
   return { ...rest, at: isoOf(at), ...(replayedAt > 0 ? { replayedAt: isoOf(replayedAt) } : {}) }
-}
-
-/** The same row at the same place of the log is one letter, whichever worker finds it and however often. */
-function idOf({ topic, partition, offset, rowIndex, row }: Omit<DeadLetter, 'id' | 'at'>): string {
-  const hash = createHash('sha256').update(`${topic} ${partition} ${offset} ${rowIndex} `).update(row).digest('hex')
-  return [0, 8, 12, 16, 20].map((from, i) => hash.slice(from, [8, 12, 16, 20, 32][i])).join('-')
 }
 
 export function createTableDeadLetters(store: Pick<Store, 'rows' | 'command'>): DeadLetters {
