@@ -9,7 +9,7 @@ import type { ThreadData } from '../core/threads/requests.ts'
 import type { Config } from './config.ts'
 import type { ServerRole } from './roles.ts'
 
-const leastHeapMb = 512
+const minHeapMb = 512
 
 const program = new URL('./request-thread.ts', import.meta.url)
 
@@ -19,7 +19,7 @@ export function startRequestThreads(
   registry: Registry,
 ): RequestThreads {
   const data: ThreadData<Config, ServerRole> = { config, role, split, clock: clock.shared }
-  const heapMb = Math.max(leastHeapMb, heapLimitMb(config.maxBodyBytes))
+  const heapMb = Math.max(minHeapMb, heapLimitMb(config.maxBodyBytes))
   const threads = createRequestThreads({ program, data, ports: { ...ports, clock }, heapMb })
   const gauge = (name: string, help: string, count: keyof ReturnType<RequestThreads['counts']>): void => {
     new Gauge({

@@ -27,7 +27,7 @@ export const print = (line: string): void => void process.stdout.write(`${line}\
 export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2))
 
 /** `export <folder> [--project <entity/project>]` */
-export function usageOf({ name, words, flags = {} }: Command): string {
+export function commandUsage({ name, words, flags = {} }: Command): string {
   const shown = Object.entries(flags).map(([flag, value]) => (value === '' ? `[--${flag}]` : `[--${flag} ${value}]`))
   return [name, words, ...shown].filter(Boolean).join(' ')
 }

@@ -3,14 +3,14 @@ import { loadConfig } from '../app/config.ts'
 import { reachOf } from '../app/drivers.ts'
 import { umaskOf } from '../core/process/private-folder.ts'
 import { packageVersion } from '../core/process/version.ts'
-import { type Command, print, takes, UsageError, usageOf } from './command.ts'
+import { type Command, commandUsage, print, takes, UsageError } from './command.ts'
 import { commands } from './commands.ts'
 
 const columns = 40
 
 function helpOf(shown: readonly Command[]): string {
   const lines = shown.map((command) => {
-    const usage = `  callhouse ${usageOf(command)}`
+    const usage = `  callhouse ${commandUsage(command)}`
     return usage.length < columns
       ? `${usage.padEnd(columns)}${command.help}`
       : `${usage}\n${' '.repeat(columns)}${command.help}`

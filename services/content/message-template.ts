@@ -1,13 +1,10 @@
 // Variables in messages: a safe subset of Python's format language, in a single pass.
-import { isRawNumber, stringifyLossless } from '../core/json/lossless.ts'
+import { isLosslessObject, stringifyLossless } from '../core/json/lossless.ts'
 
 /** The template cannot be filled: its message says why. */
 export class TemplateError extends Error {}
 
 type Variables = Record<string, unknown>
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value)
 
 const fieldForm = /^([^.[\]{}!:]+)((?:\.[^.[\]]+|\[[^[\]]+\])*)$/
 const brace = /[{}]/g
@@ -19,7 +16,7 @@ const malformed = (why: string): TemplateError => new TemplateError(`Malformed t
 function step(value: unknown, key: string, path: string): unknown {
   if (Array.isArray(value)) {
     if (/^\d{1,9}$/.test(key) && Number(key) < value.length) return value[Number(key)]
-  } else if (isObject(value) && Object.hasOwn(value, key)) return value[key]
+  } else if (isLosslessObject(value) && Object.hasOwn(value, key)) return value[key]
   throw new TemplateError(`Template variable '${path}' has no part '${key}'`)
 }
 
@@ -87,7 +84,7 @@ function fillFields(value: Record<string, unknown>, variables: Variables, room: 
     Object.entries(value).map(([name, member]) => {
       if (typeof member === 'string') return [name, fill(member, variables, room)]
       if (!Array.isArray(member)) return [name, member]
-      return [name, member.map((item: unknown) => (isObject(item) ? fillFields(item, variables, room) : item))]
+      return [name, member.map((item: unknown) => (isLosslessObject(item) ? fillFields(item, variables, room) : item))]
     }),
   )
 }
@@ -102,6 +99,6 @@ function fillFields(value: Record<string, unknown>, variables: Variables, room: 
 export function fillMessages(messages: readonly unknown[], variables: Variables, maxLength: number): unknown[] {
   const room = { left: maxLength }
   return messages.map((message) =>
-    isObject(message) && message.role !== 'assistant' ? fillFields(message, variables, room) : message,
+    isLosslessObject(message) && message.role !== 'assistant' ? fillFields(message, variables, room) : message,
   )
 }

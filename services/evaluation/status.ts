@@ -1,21 +1,23 @@
 // POST /evaluations/status: how far an evaluation is.
+
 import { evaluationStatusRequest, evaluationStatusResponse } from '../../schemas/evaluation-runs.ts'
 import { parseRef } from '../content/refs.ts'
 import { asFault, fault } from '../core/http/errors.ts'
 import type { InvokeCaller } from '../core/http/invoke.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import type { ProjectId } from '../core/ids.ts'
+import { objectText } from '../core/json/objects.ts'
 import {
   afterWait,
   asCaller,
-  type Calls,
   type CallTexts,
+  type EvaluationCalls,
   type EvaluationDeps,
   nameOfOp,
   objectOf,
   textAt,
 } from './runs/calls.ts'
-import { objectText, opNames, subjectsOf } from './runs/shape.ts'
+import { opNames, subjectsOf } from './runs/shape.ts'
 
 type Context = RouteContext<unknown>
 
@@ -23,7 +25,7 @@ const hasEnded = {
   $expr: { $not: [{ $eq: [{ $getField: 'summary.weave.status' }, { $literal: 'running' }] }] },
 }
 
-export function createEvaluationStatusRoutes(deps: EvaluationDeps & { calls: Calls }): Route[] {
+export function createEvaluationStatusRoutes(deps: EvaluationDeps & { calls: EvaluationCalls }): Route[] {
   const { calls, invoke } = deps
 
   async function readValue(ref: unknown, as: InvokeCaller): Promise<Record<string, unknown>> {

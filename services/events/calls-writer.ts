@@ -3,11 +3,11 @@ import { Buffer } from 'node:buffer'
 import { createJsonBuffer, type JsonBuffer } from '../core/json/row-writer.ts'
 import type { Log, Position, RecordInput, RecordSplit } from '../core/log/log.ts'
 import type { BufferPool } from '../core/memory/buffer-pool.ts'
-import type { CallPart, callsTopic, EndFields, JsonText, StartFields, UsageEntry } from './calls.ts'
+import type { CallFragment, callsTopic, EndFields, JsonText, StartFields, UsageEntry } from './calls.ts'
 
 export type CallWriter = {
   /** Writes one row. Payload texts must be valid JSON without line breaks between tokens. */
-  add(part: CallPart): void
+  add(part: CallFragment): void
   /** Rows since the last `take`. */
   rowCount(): number
   /** The records to append, one per partition that has rows, more when it would be too large; the writer is empty then. */
@@ -17,7 +17,7 @@ export type CallWriter = {
 /** What stands before a column's value. */
 const lead = (name: keyof typeof callsTopic.columns): Uint8Array => Buffer.from(`,"${name}":`)
 
-const leads = {
+const prefixes = {
   startedUs: lead('started_us'),
   endedUs: lead('ended_us'),
   payloadUs: lead('payload_us'),
@@ -44,7 +44,7 @@ const leads = {
   otelDump: lead('otel_dump'),
 }
 
-const heads: Record<CallPart['kind'], Uint8Array> = {
+const heads: Record<CallFragment['kind'], Uint8Array> = {
   complete: Buffer.from('{"kind":"complete","project_id":'),
   start: Buffer.from('{"kind":"start","project_id":'),
   end: Buffer.from('{"kind":"end","project_id":'),
@@ -109,66 +109,66 @@ function usageColumnsOf(rows: JsonBuffer, usage: UsageEntry[]): void {
 function nameColumns(rows: JsonBuffer, displayName: string | null): void {
   if (displayName === null) return
   rows.fixed(named)
-  textColumn(rows, leads.displayName, displayName)
+  textColumn(rows, prefixes.displayName, displayName)
 }
 
 function idColumns(rows: JsonBuffer, part: StartFields): void {
-  textColumn(rows, leads.traceId, part.traceId)
-  textColumn(rows, leads.parentId, part.parentId)
-  textColumn(rows, leads.threadId, part.threadId)
-  textColumn(rows, leads.turnId, part.turnId)
-  textColumn(rows, leads.opName, part.opName)
+  textColumn(rows, prefixes.traceId, part.traceId)
+  textColumn(rows, prefixes.parentId, part.parentId)
+  textColumn(rows, prefixes.threadId, part.threadId)
+  textColumn(rows, prefixes.turnId, part.turnId)
+  textColumn(rows, prefixes.opName, part.opName)
   nameColumns(rows, part.displayName)
 }
 
 function runColumns(rows: JsonBuffer, part: StartFields): void {
-  textColumn(rows, leads.userId, part.userId)
-  textColumn(rows, leads.runId, part.runId)
-  stepColumn(rows, leads.runStep, part.runStep)
+  textColumn(rows, prefixes.userId, part.userId)
+  textColumn(rows, prefixes.runId, part.runId)
+  stepColumn(rows, prefixes.runStep, part.runStep)
 }
 
 function countColumns(rows: JsonBuffer, part: EndFields): void {
-  if (part.errorCount !== 0) integerColumn(rows, leads.errorCount, part.errorCount)
+  if (part.errorCount !== 0) integerColumn(rows, prefixes.errorCount, part.errorCount)
   usageColumnsOf(rows, part.usage)
 }
 
 const sizeOf = (json: JsonText): number => (typeof json === 'string' ? Buffer.byteLength(json) : json.end - json.start)
 
 const startBytes = (rows: JsonBuffer, part: StartFields): void =>
-  integerColumn(rows, leads.startBytes, sizeOf(part.attributes) + sizeOf(part.inputs) + sizeOf(part.otelDump))
+  integerColumn(rows, prefixes.startBytes, sizeOf(part.attributes) + sizeOf(part.inputs) + sizeOf(part.otelDump))
 
 const endBytes = (rows: JsonBuffer, part: EndFields): void =>
-  integerColumn(rows, leads.endBytes, sizeOf(part.output) + sizeOf(part.summary))
+  integerColumn(rows, prefixes.endBytes, sizeOf(part.output) + sizeOf(part.summary))
 
 /** Everything between the clock and the payloads, in the order of the topic's columns. */
-function lightColumns(rows: JsonBuffer, part: CallPart): void {
+function lightColumns(rows: JsonBuffer, part: CallFragment): void {
   switch (part.kind) {
     case 'complete':
-      integerColumn(rows, leads.startedUs, part.startedUs)
-      integerColumn(rows, leads.endedUs, part.endedUs)
+      integerColumn(rows, prefixes.startedUs, part.startedUs)
+      integerColumn(rows, prefixes.endedUs, part.endedUs)
       idColumns(rows, part)
-      textColumn(rows, leads.exception, part.exception)
+      textColumn(rows, prefixes.exception, part.exception)
       runColumns(rows, part)
-      stepColumn(rows, leads.runStepEnd, part.runStepEnd)
-      textsColumn(rows, leads.inputRefs, part.inputRefs)
-      textsColumn(rows, leads.outputRefs, part.outputRefs)
+      stepColumn(rows, prefixes.runStepEnd, part.runStepEnd)
+      textsColumn(rows, prefixes.inputRefs, part.inputRefs)
+      textsColumn(rows, prefixes.outputRefs, part.outputRefs)
       countColumns(rows, part)
       startBytes(rows, part)
       endBytes(rows, part)
       break
     case 'start':
-      integerColumn(rows, leads.startedUs, part.startedUs)
+      integerColumn(rows, prefixes.startedUs, part.startedUs)
       idColumns(rows, part)
       runColumns(rows, part)
-      textsColumn(rows, leads.inputRefs, part.inputRefs)
+      textsColumn(rows, prefixes.inputRefs, part.inputRefs)
       startBytes(rows, part)
       break
     case 'end':
-      integerColumn(rows, leads.endedUs, part.endedUs)
-      integerColumn(rows, leads.payloadUs, part.payloadUs)
-      textColumn(rows, leads.exception, part.exception)
-      stepColumn(rows, leads.runStepEnd, part.runStepEnd)
-      textsColumn(rows, leads.outputRefs, part.outputRefs)
+      integerColumn(rows, prefixes.endedUs, part.endedUs)
+      integerColumn(rows, prefixes.payloadUs, part.payloadUs)
+      textColumn(rows, prefixes.exception, part.exception)
+      stepColumn(rows, prefixes.runStepEnd, part.runStepEnd)
+      textsColumn(rows, prefixes.outputRefs, part.outputRefs)
       countColumns(rows, part)
       endBytes(rows, part)
       break
@@ -190,22 +190,22 @@ function payload(rows: JsonBuffer, before: Uint8Array, json: JsonText): void {
   else rows.text(JSON.stringify(json.bytes.toString('utf8', json.start, json.end)))
 }
 
-function payloads(rows: JsonBuffer, part: CallPart): void {
+function payloads(rows: JsonBuffer, part: CallFragment): void {
   if (part.kind === 'name' || part.kind === 'delete') return
   if (part.odd) rows.fixed(odd)
   if (part.kind !== 'end') {
-    payload(rows, leads.attributes, part.attributes)
-    payload(rows, leads.inputs, part.inputs)
+    payload(rows, prefixes.attributes, part.attributes)
+    payload(rows, prefixes.inputs, part.inputs)
   }
   if (part.kind !== 'start') {
-    payload(rows, leads.output, part.output)
-    payload(rows, leads.summary, part.summary)
+    payload(rows, prefixes.output, part.output)
+    payload(rows, prefixes.summary, part.summary)
   }
-  if (part.kind !== 'end') payload(rows, leads.otelDump, part.otelDump)
+  if (part.kind !== 'end') payload(rows, prefixes.otelDump, part.otelDump)
 }
 
 /** FNV-1a over project and call id: everything about one call goes to one partition. */
-export function partitionOf(projectId: string, id: string, partitions: number): number {
+export function partitionOfCall(projectId: string, id: string, partitions: number): number {
   if (partitions === 1) return 0
   let hash = 0x811c9dc5
   const text = `${projectId}/${id}`
@@ -253,8 +253,8 @@ export function createCallWriter(
   let byPartition = new Map<number, Pending>()
   let full: [partition: number, Pending][] = []
 
-  function pendingOf(part: CallPart): Pending {
-    const partition = partitionOf(part.projectId, part.id, partitions)
+  function pendingOf(part: CallFragment): Pending {
+    const partition = partitionOfCall(part.projectId, part.id, partitions)
     const known = byPartition.get(partition)
     if (known !== undefined && known.rows.sizeBytes() < fullBytes) return known
     if (known !== undefined) full.push([partition, known])

@@ -100,16 +100,16 @@ export type EndFields = {
 }
 
 /** Identity of a part: the call it belongs to and when it was accepted. */
-type PartId = { projectId: string; id: string; clock: bigint }
+type FragmentId = { projectId: string; id: string; clock: bigint }
 
 /**
  * One part of a call. `odd` = a payload holds something that the engine's JSON functions cannot read (an integer outside
  * 64 bits, a number outside double range): queries then evaluate it in this process.
  */
-export type CallPart =
-  | ({ kind: 'complete'; odd: boolean } & PartId & StartFields & EndFields)
-  | ({ kind: 'start'; odd: boolean } & PartId & StartFields)
+export type CallFragment =
+  | ({ kind: 'complete'; odd: boolean } & FragmentId & StartFields & EndFields)
+  | ({ kind: 'start'; odd: boolean } & FragmentId & StartFields)
   /** payloadUs: where its payload is stored in time: the client's started_at hint, else ended_at. */
-  | ({ kind: 'end'; odd: boolean; payloadUs: number } & PartId & EndFields)
-  | ({ kind: 'name'; displayName: string } & PartId)
-  | ({ kind: 'delete' } & PartId)
+  | ({ kind: 'end'; odd: boolean; payloadUs: number } & FragmentId & EndFields)
+  | ({ kind: 'name'; displayName: string } & FragmentId)
+  | ({ kind: 'delete' } & FragmentId)

@@ -1,5 +1,5 @@
 // Log records that become part of calls: their names, and what is passed between the worker, which finds them, and the mapping.
-import type { CallPart } from './calls.ts'
+import type { CallFragment } from './calls.ts'
 
 /** Events whose contents fill what their span lacks. The view of the table log_joins names them too. */
 export const joinedEvents = {
@@ -23,7 +23,7 @@ export type StoredRecord = {
   json_keys: string[]
 }
 
-type CompleteCall = Extract<CallPart, { kind: 'complete' }>
+type CompleteCall = Extract<CallFragment, { kind: 'complete' }>
 
 /** The call of a span as it is stored, its raw span with all texts in their places. */
 export type StoredSpan = Omit<CompleteCall, 'kind' | 'clock' | 'displayName' | 'attributes' | 'inputs' | 'output'> & {

@@ -111,7 +111,7 @@ async function make({ projectId, texts, list, clock }: NewTable): Promise<MadeTa
 }
 
 /** Rows that one request may store: half a kilobyte each while the table is made. */
-const mostRows = 1_000_000
+const maxRows = 1_000_000
 /** Requests of more rows wait for one another. */
 const manyRows = 10_000
 
@@ -123,6 +123,6 @@ const largeTables = createSerialQueue()
  */
 export async function makeTable(table: NewTable): Promise<MadeTable> {
   const { length } = table.texts
-  if (length > mostRows) throw tooLarge()
+  if (length > maxRows) throw tooLarge()
   return length > manyRows ? largeTables.run(() => make(table)) : make(table)
 }

@@ -1,8 +1,8 @@
 // Puts the chunks of a streamed completion together as one completion, for its trace.
+import { isObject } from '../core/json/objects.ts'
 
 type Json = Record<string, unknown>
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
 type ToolCall = { id?: unknown; type?: unknown; name?: unknown; arguments: string[] }

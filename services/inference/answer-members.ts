@@ -38,7 +38,7 @@ export function answerMembers(answer: Buffer, names: Names): AnswerMembers {
 }
 
 /** JSON text of a member; undefined when it is absent. */
-export function memberText({ bytes, places }: AnswerMembers, name: string): string | undefined {
+export function answerMember({ bytes, places }: AnswerMembers, name: string): string | undefined {
   const place = places.get(name)
   return place && bytes.toString('utf8', place.start, place.end)
 }

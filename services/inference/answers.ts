@@ -1,10 +1,10 @@
 // What a provider's refusal, failure or success becomes for the client.
+
 import { asFault, type Fault, type FaultStatus } from '../core/http/errors.ts'
+import { isObject } from '../core/json/objects.ts'
 import { inferenceFault } from './errors.ts'
 import { scrub } from './secrets.ts'
 import { type UpstreamAnswer, UpstreamFailure } from './upstream.ts'
-
-type Json = Record<string, unknown>
 
 const passedOn = new Set<number>([400, 401, 402, 403, 404, 409, 413, 422, 429, 501, 502, 503, 504])
 
@@ -12,15 +12,14 @@ const passedOn = new Set<number>([400, 401, 402, 403, 404, 409, 413, 422, 429, 5
 export const answeredStatus = (status: number): FaultStatus =>
   passedOn.has(status) ? (status as FaultStatus) : status >= 400 && status < 500 ? 400 : 502
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 const textIn = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
 const maxMessageLength = 4_000
 
-type Told = { message: string; code: string | null; param: string | null; type: string | undefined }
+type ProviderError = { message: string; code: string | null; param: string | null; type: string | undefined }
 
 /** What an error object of a provider says; the shapes are those of OpenAI, older vLLM, FastAPI and plain texts. */
-export function toldBy(value: unknown, secrets: readonly string[]): Told | undefined {
+export function providerError(value: unknown, secrets: readonly string[]): ProviderError | undefined {
   const error = isObject(value) ? (value.error ?? value) : value
   const clean = (text: string | undefined) => text && scrub(text, secrets).slice(0, maxMessageLength)
   if (typeof error === 'string') return { message: clean(error) as string, code: null, param: null, type: undefined }
@@ -53,7 +52,7 @@ function refusal(
     value = /^\s*</.test(text) ? undefined : text.trim() || undefined
   }
   const status = answeredStatus(answer.status)
-  const told = toldBy(value, secrets)
+  const told = providerError(value, secrets)
   const said = told?.message || `The provider answered ${answer.status}`
   const message = status === 401 || status === 403 ? `${provider}: ${said}` : said
   const sent = answer.header('retry-after')

@@ -1,6 +1,6 @@
 // Chunks of a streamed completion: what each says about the stream, and how they are kept for its call.
 import { concatYielding } from '../core/concurrency/yielding.ts'
-import { toldBy } from './answers.ts'
+import { providerError } from './answers.ts'
 import { errorObject } from './errors.ts'
 
 export type ErrorObject = ReturnType<typeof errorObject>
@@ -20,7 +20,7 @@ const isObject = (value: unknown): value is Json => typeof value === 'object' &&
 
 function errorIn({ error }: Json, secrets: readonly string[]): ChunkFacts['failed'] {
   if (error === undefined || error === null) return undefined
-  const told = toldBy({ error }, secrets)
+  const told = providerError({ error }, secrets)
   const code = (error as { code?: unknown }).code
   const status = typeof code === 'number' && code >= 400 && code < 600 ? code : 502
   const details = { code: told?.code ?? null, param: told?.param ?? null }
@@ -32,7 +32,7 @@ const isEnd = (choice: unknown): boolean =>
   isObject(choice) && choice.finish_reason !== undefined && choice.finish_reason !== null
 
 /** @param secrets must not come out again */
-export function factsOf(chunk: unknown, secrets: readonly string[]): ChunkFacts {
+export function chunkFacts(chunk: unknown, secrets: readonly string[]): ChunkFacts {
   if (!isObject(chunk)) return { isUsageOnly: false, hasUsage: false, isFinished: false }
   const choices: unknown[] | undefined = Array.isArray(chunk.choices) ? chunk.choices : undefined
   const hasUsage = isObject(chunk.usage)

@@ -1,11 +1,11 @@
 // One inference request from its body to the provider's answer: prompt, template, routing, the call and its trace.
 import { Fault } from '../core/http/errors.ts'
 import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
-import { mostBytesHere } from '../core/http/long-requests.ts'
+import { maxBytesHere } from '../core/http/long-requests.ts'
 import { parseLossless } from '../core/json/lossless.ts'
 import { createAggregate } from './aggregate.ts'
 import { exceptionOf, failureFault, refusalOf } from './answers.ts'
-import { type ChunkFacts, createKeptChunks, type ErrorObject, factsOf, maxTracedLength } from './chunks.ts'
+import { type ChunkFacts, chunkFacts, createKeptChunks, type ErrorObject, maxTracedLength } from './chunks.ts'
 import { inferenceFault } from './errors.ts'
 import { type Answered, keepAnswer, keepChunks, longFacts, malformedChunk, seenIn } from './keep-answer.ts'
 import type { CallHead, Recorder } from './record.ts'
@@ -120,7 +120,7 @@ async function* chunkItems(
 ): AsyncGenerator<StreamItem> {
   const aggregate = createAggregate(maxTracedLength)
   const kept = createKeptChunks()
-  const areFew = () => kept.bytes() <= mostBytesHere
+  const areFew = () => kept.bytes() <= maxBytesHere
   ending.watch(() => (areFew() ? seenIn(aggregate, out.target.model, out.model) : { chunks: kept.all }))
   let exception: string | undefined = goneText
   let failed: StreamItem | undefined
@@ -131,12 +131,12 @@ async function* chunkItems(
       isDone = data === '[DONE]'
       if (isDone) break
       let facts: ChunkFacts
-      if (data.length > mostBytesHere) {
+      if (data.length > maxBytesHere) {
         facts = await longFacts(deps, data, out.secrets, out.as)
         kept.add(data, facts)
       } else {
         const chunk = chunkOf(data)
-        facts = factsOf(chunk, out.secrets)
+        facts = chunkFacts(chunk, out.secrets)
         if (facts.failed === undefined) kept.add(data, facts)
         if (facts.failed === undefined && areFew()) aggregate.add(chunk, data.length)
       }

@@ -1,4 +1,5 @@
 // Images by a provider: POST /image/create. The images are stored as files, and a content object stands in their place.
+
 import { createHash } from 'node:crypto'
 import type { z } from 'zod'
 import { imageCreateRequest, imageCreateResponse } from '../../schemas/images.ts'
@@ -10,10 +11,11 @@ import { baseUrlFault } from '../core/http/public-url.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import { items as itemsOf, members } from '../core/json/canonical.ts'
 import { isRawNumber } from '../core/json/lossless.ts'
+import { isObject, objectText } from '../core/json/objects.ts'
 import { hasRoom, noRoom } from '../core/memory/heap-room.ts'
 import { answerMembers } from './answer-members.ts'
 import { failureFault, refusalOf } from './answers.ts'
-import { type Members, memberValue, objectText } from './json-body.ts'
+import { type Members, memberValue } from './json-body.ts'
 import { resolveTarget } from './resolve.ts'
 import type { RunDeps } from './run.ts'
 import type { Target } from './target.ts'
@@ -27,8 +29,6 @@ const timeoutMs = 600_000
 const fetchTimeoutMs = 60_000
 const maxAnswerBytes = 256 * 1024 * 1024
 const maxImageBytes = 64 * 1024 * 1024
-
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** What the images API takes differs from model to model. */
 function imageRequest({ model, prompt, n }: Request['inputs'], target: Target): Json {

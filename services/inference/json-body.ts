@@ -1,6 +1,8 @@
 // A JSON object as its members' texts: what nobody changes goes on byte for byte.
+
 import { members, pairs } from '../core/json/canonical.ts'
 import { parseLossless, stringifyLossless } from '../core/json/lossless.ts'
+import { objectText } from '../core/json/objects.ts'
 
 /** Member name -> its JSON text. */
 export type Members = Map<string, string>
@@ -20,10 +22,6 @@ export function jsonBody(text: string): JsonBody {
   const found: Members = new Map(list)
   return { text: bare, members: found, isPlain: found.size === list.length }
 }
-
-/** Text of an object with these members. */
-export const objectText = (found: Iterable<[string, string]>): string =>
-  `{${Array.from(found, ([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`
 
 /** New texts of members; undefined takes one away. */
 export type Edits = Map<string, string | undefined>

@@ -3,13 +3,13 @@
 
 import { namesOf } from '../content/json-scan.ts'
 import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
-import { mostBytesHere } from '../core/http/long-requests.ts'
+import { maxBytesHere } from '../core/http/long-requests.ts'
 import { innerRoute, type Route } from '../core/http/route.ts'
 import { parseLossless, stringifyLossless } from '../core/json/lossless.ts'
 import { hasRoom, heapPerJsonByte } from '../core/memory/heap-room.ts'
 import { type Aggregate, createAggregate } from './aggregate.ts'
-import { type AnswerMembers, answerMembers, memberText, withMembers } from './answer-members.ts'
-import { type ChunkFacts, chunkTexts, factsOf, maxTracedLength } from './chunks.ts'
+import { type AnswerMembers, answerMember, answerMembers, withMembers } from './answer-members.ts'
+import { type ChunkFacts, chunkFacts, chunkTexts, maxTracedLength } from './chunks.ts'
 import { inferenceFault } from './errors.ts'
 import type { CallEnd, CallHead, Recorder } from './record.ts'
 import { UpstreamFailure } from './upstream.ts'
@@ -38,10 +38,10 @@ const readNames = namesOf('id', 'object', 'created', 'model', 'usage')
 const modelOf = (asked: string | undefined, told: unknown): string => asked ?? (typeof told === 'string' ? told : '')
 
 function usageOf(found: AnswerMembers, asked: string | undefined): CallEnd['usage'] {
-  const text = memberText(found, 'usage') ?? 'null'
+  const text = answerMember(found, 'usage') ?? 'null'
   // What is too large to be read is no usage. Recording fails no request.
   if (!/^[[{]/.test(text) || !hasRoom(text.length * heapPerJsonByte)) return undefined
-  const model = memberText(found, 'model')
+  const model = answerMember(found, 'model')
   return { model: modelOf(asked, model?.startsWith('"') ? JSON.parse(model) : undefined), text }
 }
 
@@ -94,7 +94,7 @@ export async function keepAnswer(
   bytes: Buffer,
   as: InvokeCaller,
 ): Promise<Buffer> {
-  if (bytes.length <= mostBytesHere) return keepHere(recorder, answered, bytes, as)
+  if (bytes.length <= maxBytesHere) return keepHere(recorder, answered, bytes, as)
   const params = { answered: JSON.stringify(answered) }
   return (await invoke.answer('inference.keep_answer', bytes, lasting(as), params)).bytes
 }
@@ -155,7 +155,7 @@ export const malformedChunk = () => new UpstreamFailure('broken', 'The provider 
 
 function factsIn(bytes: Buffer, secrets: readonly string[]): ChunkFacts | null {
   try {
-    return factsOf(parseLossless(bytes.toString()), secrets)
+    return chunkFacts(parseLossless(bytes.toString()), secrets)
   } catch (error) {
     if (error instanceof SyntaxError) return null
     throw error

@@ -1,6 +1,6 @@
 // Lists of models: the default engine's, those of routers, and all that a project may use.
 import type { InvokeCaller } from '../core/http/invoke.ts'
-import { mostBytesHere } from '../core/http/long-requests.ts'
+import { maxBytesHere } from '../core/http/long-requests.ts'
 import { moveWork } from '../core/process/running-handler.ts'
 import { listObjects } from './objects.ts'
 import type { Providers } from './providers.ts'
@@ -81,7 +81,7 @@ export function createEngineModels({ upstream, config }: EngineModelsDeps): Engi
       const listed = await asked
       if ('models' in listed) return listed.models
       // Each thread has its own list.
-      if (listed.bytes.length > mostBytesHere) moveWork()
+      if (listed.bytes.length > maxBytesHere) moveWork()
       const models = modelsOf(listed.bytes, 'engine')
       if (kept === asked) kept = Promise.resolve({ models })
       return models

@@ -25,7 +25,7 @@ type Wire = {
 }
 
 /** The object; undefined when there is none. @throws Fault 403 when the caller may not read the project */
-export async function readObject(
+export async function readStoredObject(
   invoke: Pick<Invoke, 'answer'>,
   { projectId, objectId, version }: ObjectName,
   as: InvokeCaller,

@@ -70,15 +70,15 @@ export type CredentialParts = {
 type CredentialFields = Pick<PassThroughRequest, 'cloud_credentials' | 'vertex_credentials' | 'extra_headers'>
 
 /** No server takes as many. */
-const mostHeaders = 500
+const maxHeaders = 500
 
 /** Credentials and headers of the request. @throws Fault 400 for credentials that are no object and odd headers */
 export function credentialParts(request: CredentialFields): CredentialParts {
   const text = request.cloud_credentials ?? request.vertex_credentials ?? undefined
   const credentials = text === undefined ? undefined : parseCredentials(text)
   const given = Object.entries(request.extra_headers ?? {}).filter(([, value]) => value !== null)
-  if (given.length > mostHeaders)
-    throw inferenceFault(400, `extra_headers must not hold more than ${mostHeaders} headers`, {
+  if (given.length > maxHeaders)
+    throw inferenceFault(400, `extra_headers must not hold more than ${maxHeaders} headers`, {
       param: 'extra_headers',
     })
   const sent = Object.fromEntries(given.map(([name, value]): [string, string] => [name, String(value)]))

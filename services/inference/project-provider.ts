@@ -5,7 +5,7 @@ import type { InvokeCaller } from '../core/http/invoke.ts'
 import { baseUrlFault } from '../core/http/public-url.ts'
 import { inferenceFault } from './errors.ts'
 import { isMetadataHeader, ofRouting, sendable } from './headers.ts'
-import { listObjects, type ObjectName, readObject, type StoredObject } from './objects.ts'
+import { listObjects, type ObjectName, readStoredObject, type StoredObject } from './objects.ts'
 import type { ResolveDeps } from './target.ts'
 
 const prefix = 'custom::'
@@ -57,7 +57,7 @@ async function readProvider(
     const ref = parseRef(named)
     const found =
       ref?.kind === 'object'
-        ? await readObject(
+        ? await readStoredObject(
             invoke,
             { projectId: `${ref.entity}/${ref.project}`, objectId: ref.name, version: ref.version },
             as,
@@ -66,12 +66,13 @@ async function readProvider(
     if (found === undefined) throw badConfig('the ref of the model leads to no Provider')
     return found
   }
-  const found = await readObject(invoke, { projectId, objectId: provider, version: named }, as)
+  const found = await readStoredObject(invoke, { projectId, objectId: provider, version: named }, as)
   if (found !== undefined) return found
   // The name was cut at the wrong dash: the digest still says which version is meant.
   const versions = await listObjects(invoke, { projectId, baseClass: 'Provider', latestOnly: false }, as)
   const same = versions.find(({ digest }) => digest === named)
-  const byDigest = same && (await readObject(invoke, { projectId, objectId: same.object_id, version: same.digest }, as))
+  const byDigest =
+    same && (await readStoredObject(invoke, { projectId, objectId: same.object_id, version: same.digest }, as))
   if (byDigest === undefined) throw badConfig('the Provider of the model does not exist')
   return byDigest
 }
@@ -101,7 +102,7 @@ export async function resolveProjectModel(
   as: InvokeCaller,
 ): Promise<ProjectProvider> {
   const wanted = asked(name, projectId)
-  const model = await readObject(deps.invoke, wanted.model, as)
+  const model = await readStoredObject(deps.invoke, wanted.model, as)
   if (model === undefined) throw notFound(`The model ${name.slice(0, 200)}`)
   if (model.baseClass !== 'ProviderModel') throw badConfig(`${model.objectId} is no ProviderModel`)
   const modelValue = valueIn(model)

@@ -3,7 +3,7 @@
 import { parseRef } from '../content/refs.ts'
 import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
 import { inferenceFault } from './errors.ts'
-import { type ObjectName, readObject } from './objects.ts'
+import { type ObjectName, readStoredObject } from './objects.ts'
 
 const scheme = 'weave:///'
 const promptClasses = new Set(['Prompt', 'MessagesPrompt'])
@@ -33,7 +33,7 @@ export async function promptMessages(
   as: InvokeCaller,
 ): Promise<unknown[]> {
   const shown = prompt.slice(0, 200)
-  const found = await readObject(invoke, nameOf(prompt, projectId), as)
+  const found = await readStoredObject(invoke, nameOf(prompt, projectId), as)
   if (found === undefined)
     throw inferenceFault(404, `The prompt ${shown} does not exist`, { param, code: 'prompt_not_found' })
   const isPrompt = [found.baseClass, found.leafClass].some((name) => name !== null && promptClasses.has(name))

@@ -1,9 +1,11 @@
 // How an inference request becomes a call: through the route that every client writes finished calls with.
+
 import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
 import { orderedUuidv7 } from '../core/ids.ts'
 import { stringifyLossless } from '../core/json/lossless.ts'
+import { objectText } from '../core/json/objects.ts'
 import type { Logger } from '../core/process/logger.ts'
-import { type Members, memberValue, objectText } from './json-body.ts'
+import { type Members, memberValue } from './json-body.ts'
 import { isSecretHeader, scrubJson } from './secrets.ts'
 
 export type RecordDeps = { invoke: Pick<Invoke, 'answer'>; logger: Pick<Logger, 'warn'> }

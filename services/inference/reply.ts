@@ -27,7 +27,7 @@ async function* begunWith(first: IteratorResult<Buffer>, rest: AsyncGenerator<Bu
 }
 
 /** @throws Fault when a stream fails before its first chunk */
-export async function replyOf({ outcome, callId }: Ran): Promise<Reply> {
+export async function inferenceReply({ outcome, callId }: Ran): Promise<Reply> {
   const about: Record<string, string> = callId === undefined ? {} : { 'X-Call-Id': callId }
   switch (outcome.kind) {
     case 'whole':

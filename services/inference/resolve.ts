@@ -4,7 +4,7 @@ import { isProjectModel, resolveProjectModel } from './project-provider.ts'
 import { bareModel, type Provider } from './providers.ts'
 import type { SecretUse } from './secret-bindings.ts'
 import { headerSecrets } from './secrets.ts'
-import type { Asked, InferenceConfig, ResolveDeps, Target } from './target.ts'
+import type { InferenceConfig, ResolveDeps, Target, TargetRequest } from './target.ts'
 import { exchangeCredentials, vertexBaseUrl } from './vertex.ts'
 
 const join = (base: string, path: string): string => `${base.replace(/\/+$/, '')}/${path}`
@@ -51,7 +51,7 @@ function bearerTarget(
   }
 }
 
-type AskedOfProvider = Pick<Asked, 'projectId' | 'apiVersion' | 'credentials' | 'as'>
+type AskedOfProvider = Pick<TargetRequest, 'projectId' | 'apiVersion' | 'credentials' | 'as'>
 
 function azureTarget(deps: ResolveDeps, provider: Provider, model: string, asked: AskedOfProvider): Target {
   const { projectId } = asked
@@ -111,7 +111,7 @@ export async function providerTarget(
 }
 
 /** Takes a model's name or leaves it to the rules behind it. */
-type Rule = (deps: ResolveDeps, asked: Asked) => Promise<Target> | undefined
+type Rule = (deps: ResolveDeps, asked: TargetRequest) => Promise<Target> | undefined
 
 const enginePrefixed: Rule = ({ config }, { model }) =>
   model.startsWith(config.enginePrefix)
@@ -154,7 +154,7 @@ const listedByEngine: Rule = async ({ config, engineModels }, { model }) => {
 const rules: readonly Rule[] = [enginePrefixed, ofProject, mapped, ofFamily, listedByEngine]
 
 /** @throws Fault 404 for a model that no rule takes, 400 for what cannot be used, 501 for what is not supported */
-export async function resolveTarget(deps: ResolveDeps, asked: Asked): Promise<Target> {
+export async function resolveTarget(deps: ResolveDeps, asked: TargetRequest): Promise<Target> {
   for (const rule of rules) {
     const target = rule(deps, asked)
     if (target !== undefined) return target

@@ -24,9 +24,9 @@ import { createEngineModels, modelsOf, usableModels } from './models.ts'
 import { credentialParts, nullEdits, tracingOf, withoutService, withoutTracing } from './prepare.ts'
 import type { Providers } from './providers.ts'
 import { createRecorder } from './record.ts'
-import { replyOf } from './reply.ts'
+import { inferenceReply } from './reply.ts'
 import { engineTarget, providerTarget } from './resolve.ts'
-import { type Operation, type RunDeps, run } from './run.ts'
+import { type Operation, type RunDeps, runInference } from './run.ts'
 import { sdkCompletionRoutes } from './sdk-completions.ts'
 import { createSecrets } from './secrets.ts'
 import type { InferenceConfig, Target } from './target.ts'
@@ -99,7 +99,7 @@ async function runChat(deps: RunDeps, context: Context<ChatCompletionRequest>) {
   const target = engineTarget(config, isPrefixed ? model?.slice(config.enginePrefix.length) : model)
   const body = jsonBody(context.body.bytes.toString())
   const tracing = tracingOf(request, (name) => context.header(name))
-  const ran = await run(deps, {
+  const ran = await runInference(deps, {
     ...{ operation: chat, projectId, as: callerOf(context), body, model, tracing, target },
     request: { stream: request.stream },
     parts: { credentials: undefined, headers: {}, secrets: [] },
@@ -107,7 +107,7 @@ async function runChat(deps: RunDeps, context: Context<ChatCompletionRequest>) {
     wantsUsage: request.stream_options ? request.stream_options.include_usage !== false : false,
     missing: { id: `chatcmpl-${request.request_id ?? context.requestId}`, model: model ?? 'default' },
   })
-  return replyOf(ran)
+  return inferenceReply(ran)
 }
 
 async function passOn(deps: RunDeps, context: Context) {
@@ -121,13 +121,13 @@ async function passOn(deps: RunDeps, context: Context) {
   const projectId = projectOf(context)
   const body = jsonBody(context.body.bytes.toString())
   const tracing = tracingOf(request, (name) => context.header(name))
-  const ran = await run(deps, {
+  const ran = await runInference(deps, {
     ...{ operation, projectId, as: callerOf(context), body, request, model: request.model, tracing },
     parts: credentialParts(request),
     edits: new Map([...withoutService(isChat), ...(isChat ? nullEdits(body) : [])]),
     wantsUsage: request.stream_options?.include_usage === true,
   })
-  return replyOf(ran)
+  return inferenceReply(ran)
 }
 
 async function read(deps: RunDeps, context: Context) {

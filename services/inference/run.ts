@@ -21,7 +21,7 @@ export type Operation = {
   isChat: boolean
 }
 
-export type Asked = {
+export type InferenceRequest = {
   operation: Operation
   projectId: string
   as: InvokeCaller
@@ -44,7 +44,7 @@ export type Asked = {
 
 export type Ran = { outcome: Outcome; callId: string | undefined; target: Target }
 
-async function outgoing(deps: RunDeps, asked: Asked, callId: string | undefined) {
+async function outgoing(deps: RunDeps, asked: InferenceRequest, callId: string | undefined) {
   const { operation, projectId, as, body, request, model = '', tracing, parts } = asked
   const edits: Edits = new Map(asked.edits)
   if (operation.isChat) {
@@ -78,7 +78,7 @@ async function outgoing(deps: RunDeps, asked: Asked, callId: string | undefined)
  * Runs a request: prompt, variables, routing, the provider, the trace.
  * @throws Fault with the header X-Call-Id when a call tells of it
  */
-export async function run(deps: RunDeps, asked: Asked): Promise<Ran> {
+export async function runInference(deps: RunDeps, asked: InferenceRequest): Promise<Ran> {
   const { operation, projectId, as, request, parts } = asked
   const free = await deps.slots.take(projectId)
   const callId = asked.tracing.isOn && operation.opName !== undefined ? deps.recorder.newId() : undefined

@@ -7,7 +7,7 @@ import { orderedUuidv7 } from '../core/ids.ts'
 import { members, oneLine } from '../core/json/canonical.ts'
 import { jsonBody } from './json-body.ts'
 import { credentialParts, nullEdits, tracingOf, withoutService } from './prepare.ts'
-import { type Operation, type Ran, type RunDeps, run } from './run.ts'
+import { type Operation, type Ran, type RunDeps, runInference } from './run.ts'
 
 type Context = RouteContext<z.output<typeof completionsCreateRequest>>
 
@@ -35,7 +35,7 @@ async function begin(deps: RunDeps, context: Context, isStream: boolean): Promis
   })
   const { caller, signal, requestId } = context
   try {
-    const ran = await run(deps, {
+    const ran = await runInference(deps, {
       ...{ operation, projectId, body, request, model: request.model, tracing, wantsUsage: true },
       around: (callId) => ({ before: '{"response":', after: afterIt(metaOf(callId)) }),
       as: { caller, signal, requestId, freshness: context },

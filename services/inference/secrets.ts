@@ -25,11 +25,11 @@ export const createSecrets = ({ values, binding, onRefused }: SecretsDeps): Secr
 
 const hidden = 'REDACTED'
 /** Shorter ones would take ordinary words out of messages. */
-const leastLength = 4
+const minLength = 4
 /** Keys as providers quote them in messages, with their middle starred out. */
 const keyForm = /\b(?:sk|gsk|xai)-[\w*.-]{6,}/g
 
-const isUseful = (secret: string): boolean => secret.length >= leastLength && /[A-Za-z0-9]/.test(secret)
+const isUseful = (secret: string): boolean => secret.length >= minLength && /[A-Za-z0-9]/.test(secret)
 
 /** The text without any of the secrets, as they are and as JSON and addresses write them, nor anything like a key. */
 export function scrub(text: string, secrets: readonly string[]): string {

@@ -41,7 +41,7 @@ export type Target = {
   drops: readonly string[]
 }
 
-export type Asked = {
+export type TargetRequest = {
   model: string
   projectId: string
   as: InvokeCaller

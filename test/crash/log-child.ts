@@ -20,7 +20,7 @@ const log = await createEmbeddedLog({
   retentionMs: 86_400_000,
   segmentBytes: 16_384,
   sealAfterMs: 1,
-  hurryEveryMs: 1,
+  flushEveryMs: 1,
 })
 process.stdout.write('open\n')
 if (round === '0') await new Promise((resolve) => setInterval(resolve, 2 ** 30))

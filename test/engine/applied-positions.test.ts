@@ -99,7 +99,7 @@ describe('the table', () => {
           looked++
           return [logOf('a', first, 20)]
         },
-        onJoined(callback) {
+        onRebalance(callback) {
           joined = callback
         },
         remembered: (of) => void remembered.push(...of.map(({ offset }) => offset)),

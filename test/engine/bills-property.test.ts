@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createClock } from '../../services/core/clock/clock.ts'
 import type { ProjectId } from '../../services/core/ids.ts'
-import type { CallPart, UsageEntry } from '../../services/events/calls.ts'
+import type { CallFragment, UsageEntry } from '../../services/events/calls.ts'
 import { costsRecord } from '../../services/events/costs.ts'
 import { topics } from '../../services/events/registry.ts'
 import { findingsAt } from '../../services/ingest/calls/field-checks.ts'
@@ -135,7 +135,7 @@ const isAnthropic = (model: Model) => model !== 'gpt-a'
 type Made = { id: string; model: Model; bill: number[] }
 
 /** A call, whole or in two parts, by an SDK that adds cached tokens to the input, as a span, or by anybody. */
-function call(id: string, startedUs: number): { parts: CallPart[]; made: Made } {
+function call(id: string, startedUs: number): { parts: CallFragment[]; made: Made } {
   const model = random.pick(models)
   const text = usageText(false)
   const usage = JSON.parse(text) as Json

@@ -1,6 +1,6 @@
 // Time series against a brute-force count over generated histories: late ends, renames, deletes, redelivery, moved starts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CallPart } from '../../services/events/calls.ts'
+import type { CallFragment } from '../../services/events/calls.ts'
 import { splitTime } from '../../services/query/call-stats/rollup.ts'
 import { createHistory, createModel, type End, type Op, type Shown, type Start } from '../fixtures/call-histories.ts'
 import { type CallWorld, complete, createCallWorld, end, rename, start } from '../fixtures/call-world.ts'
@@ -48,7 +48,7 @@ const endFields = (from: End) => ({
   })),
 })
 
-function partOf(op: Exclude<Op, { is: 'delete' }>): CallPart {
+function partOf(op: Exclude<Op, { is: 'delete' }>): CallFragment {
   if (op.is === 'start') return start(op.id, startFields(op.start))
   if (op.is === 'end') return end(op.id, endFields(op.end))
   if (op.is === 'complete') return complete(op.id, { ...startFields(op.start), ...endFields(op.end) })
@@ -57,7 +57,7 @@ function partOf(op: Exclude<Op, { is: 'delete' }>): CallPart {
 
 /** Applies histories in batches; some of them come twice, some counters are brought up to date in between. */
 async function write(from: number, count: number): Promise<void> {
-  let batch: CallPart[] = []
+  let batch: CallFragment[] = []
   const flush = async () => {
     if (batch.length > 0) await world.apply(batch)
     if (random.chance(0.2)) await world.apply(batch.filter(() => random.chance(0.3)))

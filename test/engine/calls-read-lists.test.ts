@@ -1,6 +1,6 @@
 // Lists of generated calls against a plain model: both orders, limits, offsets, filters, queries, sorts and counts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CallPart } from '../../services/events/calls.ts'
+import type { CallFragment } from '../../services/events/calls.ts'
 import { baseUs, type CallWorld, complete, createCallWorld, end, type Line, start } from '../fixtures/call-world.ts'
 import { createRandom } from '../fixtures/random.ts'
 
@@ -23,7 +23,7 @@ const random = createRandom(7)
 const uuid = (n: number) => `00000000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`
 const big = '123456789012345678901234567890'
 
-function generate(count: number): { model: Model; parts: [CallPart[], CallPart[]] }[] {
+function generate(count: number): { model: Model; parts: [CallFragment[], CallFragment[]] }[] {
   return Array.from({ length: count }, (_, n) => {
     const root = n - (n % 5)
     const startedUs = baseUs + Math.floor(n / 3) * 7 * minuteUs + random.below(3) * 1_000_000
@@ -74,10 +74,10 @@ beforeAll(async () => {
   const late = generate(40).map(({ model, parts }, n) => {
     const shift = n % 2 === 0 ? 3 * 86_400e6 : -3 * 86_400e6 + (n % 4) * 1_000_000
     const moved = { ...model, id: uuid(5_000 + n), startedUs: model.startedUs + shift, traceId: uuid(n), parentId: '' }
-    const part = parts[0][0] as CallPart & { kind: 'complete' | 'start' }
+    const part = parts[0][0] as CallFragment & { kind: 'complete' | 'start' }
     return {
       model: moved,
-      part: { ...part, ...moved, inputs: part.inputs, startedUs: moved.startedUs } as CallPart,
+      part: { ...part, ...moved, inputs: part.inputs, startedUs: moved.startedUs } as CallFragment,
       parts,
     }
   })

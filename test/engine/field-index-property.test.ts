@@ -1,6 +1,6 @@
 // Leaves give the answers that payloads give: generated documents and conditions, before, amid and after derivation.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CallPart } from '../../services/events/calls.ts'
+import type { CallFragment } from '../../services/events/calls.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
 import type { CallRow } from '../../services/query/calls/conditions/types.ts'
 import { baseUs, type CallWorld, complete, createCallWorld, end, project, start } from '../fixtures/call-world.ts'
@@ -43,8 +43,8 @@ type Model = { id: string; startedUs: number; inputs: string; output: string; ha
 const models = new Map<string, Model>()
 let count = 0
 
-function more(calls: number): CallPart[] {
-  const parts: CallPart[] = []
+function more(calls: number): CallFragment[] {
+  const parts: CallFragment[] = []
   for (let n = 0; n < calls; n++) {
     const id = `call-${String(random.below(1e6)).padStart(6, '0')}-${count++}`
     const startedUs = baseUs + random.below(6 * 3600) * 1_000_000 + random.below(3)
@@ -62,7 +62,7 @@ function more(calls: number): CallPart[] {
 }
 
 /** Parts of known calls once more, with other documents. */
-function again(calls: number): CallPart[] {
+function again(calls: number): CallFragment[] {
   return Array.from({ length: calls }, () => {
     const model = random.pick([...models.values()])
     const { id, startedUs } = model

@@ -148,7 +148,7 @@ describe('the group of workers', () => {
     const edge = await open(produce)
     const firstLog = await open(consume)
     let joined = 0
-    firstLog.onJoined?.(() => void joined++)
+    firstLog.onRebalance?.(() => void joined++)
     const first = worker(firstLog)
     await toAll(edge, 'exclusive')
     await vi.waitFor(() => expect(first.ids).toHaveLength(4), 60_000)

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createSerialQueue } from '../../services/core/concurrency/serial-queue.ts'
 import type { Store } from '../../services/core/store/store.ts'
-import type { CallPart } from '../../services/events/calls.ts'
+import type { CallFragment } from '../../services/events/calls.ts'
 import { createCallWriter } from '../../services/events/calls-writer.ts'
 import { topics } from '../../services/events/registry.ts'
 import { sources } from '../../services/operations/transfer/exported-tables.ts'
@@ -32,7 +32,7 @@ const shuffled = <T>(list: readonly T[]): T[] => {
 }
 
 /** Parts of one call: several starts at several times, ends, names, whole ones; spans in two traces. */
-function partsOf(n: number): CallPart[] {
+function partsOf(n: number): CallFragment[] {
   const isSpan = random.chance(0.3)
   const id = isSpan ? n.toString(16).padStart(16, '0') : `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`
   const projectId = random.chance(0.2) ? 'move/other' : 'move/calls'
@@ -57,14 +57,14 @@ function partsOf(n: number): CallPart[] {
     () => end(id, { ...ended(), payloadUs: startedUs() }),
     () => complete(id, { ...begun(), ...ended() }),
     () => ({ ...rename(id, random.pick(['', 'new'])), projectId }),
-    (): CallPart => ({ ...rename(id, ''), projectId, kind: 'delete' }),
+    (): CallFragment => ({ ...rename(id, ''), projectId, kind: 'delete' }),
   ]
   const weights = [0, 0, 0, 1, 1, 1, 2, 2, 3]
-  const parts = Array.from({ length: 1 + random.below(5) }, () => (kinds[random.pick(weights)] as () => CallPart)())
-  return random.chance(0.1) ? [...parts, (kinds[4] as () => CallPart)()] : parts
+  const parts = Array.from({ length: 1 + random.below(5) }, () => (kinds[random.pick(weights)] as () => CallFragment)())
+  return random.chance(0.1) ? [...parts, (kinds[4] as () => CallFragment)()] : parts
 }
 
-const lineOf = (part: CallPart): Buffer => {
+const lineOf = (part: CallFragment): Buffer => {
   const writer = createCallWriter()
   writer.add(part)
   return writer.take()[0]?.rows as Buffer

@@ -1,6 +1,6 @@
 // Usage of generated traces against a brute-force sum over descendants: lost parents, cycles, late ends, deletes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CallPart } from '../../services/events/calls.ts'
+import type { CallFragment } from '../../services/events/calls.ts'
 import { baseUs, type CallWorld, complete, createCallWorld, end, start } from '../fixtures/call-world.ts'
 import { createRandom, type Random } from '../fixtures/random.ts'
 import { runs } from '../fixtures/runs.ts'
@@ -72,8 +72,8 @@ function randomCalls(random: Random, seed: number): ModelCall[] {
 }
 
 /** The parts of the calls: whole, or a start and an end, some ends twice. */
-function partsOf(random: Random, calls: ModelCall[]): CallPart[] {
-  return calls.flatMap((call): CallPart[] => {
+function partsOf(random: Random, calls: ModelCall[]): CallFragment[] {
+  return calls.flatMap((call): CallFragment[] => {
     const { id, traceId, parentId, startedUs } = call
     const begun = { traceId, parentId, startedUs }
     if (call.isRunning) return [start(id, begun)]
@@ -84,7 +84,7 @@ function partsOf(random: Random, calls: ModelCall[]): CallPart[] {
   })
 }
 
-const shuffled = (random: Random, parts: CallPart[]): CallPart[] =>
+const shuffled = (random: Random, parts: CallFragment[]): CallFragment[] =>
   parts
     .map((part) => ({ part, order: random.next() }))
     .sort((a, b) => a.order - b.order)

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { settings } from '../../services/app/config.ts'
-import { type Command, takes, usageOf } from '../../services/cli/command.ts'
+import { type Command, commandUsage, takes } from '../../services/cli/command.ts'
 import { commands } from '../../services/cli/commands.ts'
 import { parseArguments } from '../../services/core/process/arguments.ts'
 
@@ -64,7 +64,9 @@ describe('commands', () => {
     expect(counts('<a>')).toEqual([1])
     expect(counts('<a b> [c]')).toEqual([1, 2])
     expect(counts('<a> [b] [c ...]')).toEqual([1, 2, 3, 9])
-    expect(usageOf({ ...command('<a>'), flags: { json: '', to: '<there>' } })).toBe('x <a> [--json] [--to <there>]')
+    expect(commandUsage({ ...command('<a>'), flags: { json: '', to: '<there>' } })).toBe(
+      'x <a> [--json] [--to <there>]',
+    )
   })
 })
 
@@ -93,6 +95,6 @@ describe('mistakes', () => {
     expect(many.err).toContain('callhouse export <folder>')
     expect(extra.err).toContain('callhouse serve')
     expect(asked.out).toContain('callhouse keys revoke <id>')
-    for (const command of commands) expect(all.out).toContain(`callhouse ${usageOf(command)}`)
+    for (const command of commands) expect(all.out).toContain(`callhouse ${commandUsage(command)}`)
   })
 })

@@ -230,7 +230,7 @@ describe('when segments are sealed', () => {
     })
   }
   const open = async () =>
-    openLog(await temporaryFolder(), { sealAfterMs: 120, hurryEveryMs: 50, retentionMs: 1_000_000 })
+    openLog(await temporaryFolder(), { sealAfterMs: 120, flushEveryMs: 50, retentionMs: 1_000_000 })
 
   test('after its age, and without records no timer runs', async () => {
     useFakeTime()

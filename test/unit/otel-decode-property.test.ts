@@ -1,7 +1,7 @@
 // The hand-written OTLP decoder against protobufjs on the official definitions: equal for whatever protobufjs accepts.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Budget, createBudget } from '../../services/ingest/otel/budget.ts'
+import { createDecodeBudget, type DecodeBudget } from '../../services/ingest/otel/budget.ts'
 import { decodeJson, decodeLogsJson } from '../../services/ingest/otel/decode-json.ts'
 import { decodeLogsProtobuf, decodeProtobuf } from '../../services/ingest/otel/decode-protobuf.ts'
 import { DecodeError, finite, nanosOf, type OtlpResource, TooDeep } from '../../services/ingest/otel/spans.ts'
@@ -9,7 +9,7 @@ import type { Value } from '../../services/ingest/otel/values.ts'
 import { LogsRequest, TraceRequest } from '../fixtures/otlp-proto.ts'
 import { runs } from '../fixtures/runs.ts'
 
-const plenty = createBudget(2 ** 40)
+const plenty = createDecodeBudget(2 ** 40)
 
 type Plain = Record<string, unknown>
 
@@ -100,8 +100,8 @@ type Kind = {
   scopes: string
   items: string
   itemOf(item: Plain): unknown
-  decode(bytes: Buffer, budget: Budget): OtlpResource<unknown>[]
-  decodeJson(bytes: Buffer, maxDepth: number, budget: Budget): OtlpResource<unknown>[]
+  decode(bytes: Buffer, budget: DecodeBudget): OtlpResource<unknown>[]
+  decodeJson(bytes: Buffer, maxDepth: number, budget: DecodeBudget): OtlpResource<unknown>[]
 }
 
 /** What protobufjs makes of the bytes, in the form of our decoder. */

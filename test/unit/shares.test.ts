@@ -22,7 +22,7 @@ function flood(shares: Shares<string>, key: string) {
 
 describe('a key', () => {
   it('that is alone leaves an eighth for the next one', () => {
-    const shares = createShares<string>({ boundBytes: 800, leastBytes: 10 })
+    const shares = createShares<string>({ boundBytes: 800, minBytes: 10 })
     expect(flood(shares, 'a')).toEqual({ bytes: 700, refusal: 'share' })
     expect(flood(shares, 'b')).toEqual({ bytes: 100, refusal: 'all' })
     give(shares, 'a', 1)
@@ -30,11 +30,11 @@ describe('a key', () => {
   })
 
   it('has an equal share while over half is taken, and what it may have in any case', () => {
-    const shares = createShares<string>({ boundBytes: 800, leastBytes: 10 })
+    const shares = createShares<string>({ boundBytes: 800, minBytes: 10 })
     for (const key of ['b', 'c', 'd']) take(shares, key, 1)
     expect(flood(shares, 'a')).toEqual({ bytes: 397, refusal: 'share' })
     expect(flood(shares, 'b')).toEqual({ bytes: 199, refusal: 'share' })
-    const crowd = createShares<string>({ boundBytes: 800, leastBytes: 10 })
+    const crowd = createShares<string>({ boundBytes: 800, minBytes: 10 })
     for (let n = 0; n < 500; n++) take(crowd, `key ${n}`, 1)
     expect(flood(crowd, 'key 7')).toEqual({ bytes: 9, refusal: 'share' })
     expect(flood(crowd, 'new')).toEqual({ bytes: 10, refusal: 'share' })
@@ -44,7 +44,7 @@ describe('a key', () => {
     let nowMs = 0
     let isAlwaysShared = true
     const shares = createShares<string>({
-      ...{ boundBytes: 800, leastBytes: 10, mostBytes: () => 100, recentMs: 60, now: () => nowMs },
+      ...{ boundBytes: 800, minBytes: 10, maxBytes: () => 100, recentMs: 60, now: () => nowMs },
       isAlwaysShared: () => isAlwaysShared,
     })
     take(shares, 'b', 1)
@@ -59,7 +59,7 @@ describe('a key', () => {
   })
 
   it('is refused for what it would have of bytes of several, and the others for that too', () => {
-    const shares = createShares<string>({ boundBytes: 800, leastBytes: 10 })
+    const shares = createShares<string>({ boundBytes: 800, minBytes: 10 })
     expect(flood(shares, 'a').bytes).toBe(700)
     expect(shares.refusal(20, [['b', 15]])).toBe(null)
     expect(
@@ -72,7 +72,7 @@ describe('a key', () => {
   })
 
   it('may have what is larger than the bound when there is nothing else', () => {
-    const shares = createShares<string>({ boundBytes: 8, leastBytes: 1 })
+    const shares = createShares<string>({ boundBytes: 8, minBytes: 1 })
     expect([take(shares, 'a', 100), take(shares, 'a', 1)]).toEqual([null, 'all'])
     give(shares, 'a', 100)
     expect([shares.totalBytes(), take(shares, 'b', 1)]).toEqual([0, null])
@@ -83,7 +83,7 @@ it('the bound holds, and whoever has next to nothing is refused only when it is 
   const step = fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd'), bytes: fc.integer({ min: 1, max: 120 }) })
   fc.assert(
     fc.property(fc.array(fc.tuple(step, fc.boolean()), { maxLength: 200 }), (steps) => {
-      const shares = createShares<string>({ boundBytes: 1_000, leastBytes: 100, mostBytes: () => 400 })
+      const shares = createShares<string>({ boundBytes: 1_000, minBytes: 100, maxBytes: () => 400 })
       const held = new Map<string, number>()
       for (const [{ key, bytes }, isTaken] of steps) {
         const mine = held.get(key) ?? 0

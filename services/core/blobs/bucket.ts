@@ -20,7 +20,7 @@ import type { BucketSettings } from './bucket-url.ts'
 /** Contents up to this size go up in one request, larger ones in parts of it. */
 const partBytes = 8 * 1024 * 1024
 /** Requests that carry content at one time, over all uploads: together with `partBytes` the bound of their memory. */
-const mostTransfers = 6
+const maxTransfers = 6
 /** Longer names of projects stand as their hash: a key has at most 1,024 bytes. */
 const longestProject = 400
 
@@ -100,7 +100,7 @@ export function createBucketBlobs(options: BucketBlobsOptions): Blobs {
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   })
-  const inTurn = createTurns(mostTransfers, partBytes)
+  const inTurn = createTurns(maxTransfers, partBytes)
   const root = `${prefix}projects/`
   const begin = `s3://${Bucket}/${root}`
   /** A location comes from a row; whatever a row says, only an object of ours is read. */

@@ -44,7 +44,7 @@ const noNumber = () => unavailable('The number of this edge has changed', 2)
  * The clock of a process, seen from one of its threads.
  * @param edge number of this edge at the moment; default: what the first thread told last
  */
-export function joinClock(shared: SharedClock, edge: () => number = () => told(shared)): Clock {
+export function joinClock(shared: SharedClock, edge: () => number = () => publishedEdge(shared)): Clock {
   const { last, aheadUs, zeroUs } = shared
   const originUs = zeroUs + ownZeroUs()
   let seen = Atomics.load(last, 0)
@@ -104,7 +104,7 @@ export function joinClock(shared: SharedClock, edge: () => number = () => told(s
   }
 }
 
-function told({ edge }: SharedClock): number {
+function publishedEdge({ edge }: SharedClock): number {
   const number = Atomics.load(edge, 0)
   if (number === -1) throw noNumber()
   return number

@@ -16,12 +16,12 @@ export type Shares<Key> = {
 type Options = {
   boundBytes: number
   /** What a key may have however many there are, as long as the bound allows it. */
-  leastBytes: number
+  minBytes: number
   /** What a key may have at most when another one has something too, or had lately. Default: an equal share of the bound. */
-  mostBytes?(): number
+  maxBytes?(): number
   /** How long another key counts after it took something. Default: as long as it holds something. */
   recentMs?: number
-  /** Whether `mostBytes` counts below half of the bound too. */
+  /** Whether `maxBytes` counts below half of the bound too. */
   isAlwaysShared?(): boolean
   now?(): number
 }
@@ -31,7 +31,7 @@ type Options = {
  * comes. Every operation takes the same time however many keys there are, and only keys that hold something are known.
  */
 export function createShares<Key>(options: Options): Shares<Key> {
-  const { boundBytes, leastBytes, mostBytes = () => boundBytes, recentMs = 0, now = Date.now } = options
+  const { boundBytes, minBytes, maxBytes = () => boundBytes, recentMs = 0, now = Date.now } = options
   const { isAlwaysShared = () => false } = options
   const held = new Map<Key, number>()
   let total = 0
@@ -57,11 +57,11 @@ export function createShares<Key>(options: Options): Shares<Key> {
     const has = held.get(key) ?? 0
     const mine = has + bytes
     // What is larger than a share could never be taken otherwise.
-    if (mine <= leastBytes || has === 0) return false
+    if (mine <= minBytes || has === 0) return false
     const others = othersOf(key)
     if (others === 0) return after > boundBytes * (7 / 8)
-    if (after <= boundBytes / 2) return isAlwaysShared() && mine > mostBytes()
-    return mine > Math.max(leastBytes, Math.min(mostBytes(), boundBytes / (others + 1)))
+    if (after <= boundBytes / 2) return isAlwaysShared() && mine > maxBytes()
+    return mine > Math.max(minBytes, Math.min(maxBytes(), boundBytes / (others + 1)))
   }
 
   return {

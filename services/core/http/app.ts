@@ -17,7 +17,7 @@ import { createLongBodyQueue } from './long-body-queue.ts'
 import { openapiDocument } from './openapi.ts'
 import { writeError, writeReply } from './reply.ts'
 import { type Reply, type Route, route } from './route.ts'
-import { type RunDeps, type ServeDeps, serve } from './serve.ts'
+import { type RunDeps, type ServeDeps, serveRoute } from './serve.ts'
 import type { Sessions } from './session.ts'
 import { createHttpServer, type Tls } from './tls.ts'
 import { createVia, type Via } from './via.ts'
@@ -200,7 +200,7 @@ export function createApp(deps: AppDeps): HttpServer {
         return fail(exchange, retryLater(503, 'Server is shutting down'))
       // A peer on an IPv4 address shows as an IPv6 one on a socket that serves both.
       const clientIp = () => (request.ip ?? '').replace(/^::ffff:(?=\d+\.)/, '')
-      serve(found, exchange, paramsOf(request), clientIp, serving).then(
+      serveRoute(found, exchange, paramsOf(request), clientIp, serving).then(
         () => discardRest(request, discardBytes, discardMs),
         (error: unknown) => fail(exchange, error),
       )

@@ -71,22 +71,22 @@ function syncFolder(folder: string): void {
 /** A change takes milliseconds: an older temporary file was left by a crash. */
 const staleMs = 5000
 
-type Known = { digest: Buffer; holder: KeyHolder }
-type Read = { entries: KeyEntry[]; known: Known[] }
+type HashedKey = { digest: Buffer; holder: KeyHolder }
+type Read = { entries: KeyEntry[]; hashedKeys: HashedKey[] }
 
-const knownOf = (entry: KeyEntry): Known => ({
+const hashedKeyOf = (entry: KeyEntry): HashedKey => ({
   digest: Buffer.from(entry.sha256, 'hex'),
   holder: holderOf({ userId: entry.userId, entity: entry.entity, access: accessOf(entry) }, entry.id),
 })
 
-type Told = Pick<WatchedFileOptions<unknown, unknown>, 'onBroken' | 'onMended'>
+type FileCallbacks = Pick<WatchedFileOptions<unknown, unknown>, 'onBroken' | 'onMended'>
 
 /** @throws Error with one line when there is a file and it cannot be read: its keys would all be refused */
-function openFile(path: string, told: Told): WatchedFile<Read> {
+function openFile(path: string, callbacks: FileCallbacks): WatchedFile<Read> {
   try {
     return watchFile({
-      ...{ path, schema: fileSchema, absent: { keys: [] }, ...told },
-      use: ({ keys }): Read => ({ entries: keys, known: keys.map(knownOf) }),
+      ...{ path, schema: fileSchema, absent: { keys: [] }, ...callbacks },
+      use: ({ keys }): Read => ({ entries: keys, hashedKeys: keys.map(hashedKeyOf) }),
     })
   } catch (error) {
     throw new Error(`${(error as Error).message}; mend the file or take it from a backup`)
@@ -103,14 +103,14 @@ export function openKeys({
   dataDir,
   configured,
   now = Date.now,
-  ...told
-}: Told & {
+  ...callbacks
+}: FileCallbacks & {
   dataDir: string
   configured: readonly string[]
   now?: () => number
 }): Keys {
   const path = join(dataDir, 'keys.json')
-  const fixed: Known[] = configured.map((pair) => {
+  const fixed: HashedKey[] = configured.map((pair) => {
     const colon = pair.indexOf(':')
     const name = pair.slice(0, colon)
     const digest = sha256(pair.slice(colon + 1))
@@ -118,9 +118,9 @@ export function openKeys({
     const id = `configured-${digest.toString('hex').slice(0, 32)}`
     return { digest, holder: holderOf({ userId: name, entity: name, access: { '*': actionsOf('owner', '*') } }, id) }
   })
-  const file = openFile(path, told)
+  const file = openFile(path, callbacks)
   let entries: KeyEntry[] = []
-  let known: Known[] = fixed
+  let hashedKeys: HashedKey[] = fixed
   let lookedAt = 0
 
   const load = (): void => {
@@ -128,7 +128,7 @@ export function openKeys({
     const read = file.current()
     if (read.entries === entries) return
     entries = read.entries
-    known = [...fixed, ...read.known]
+    hashedKeys = [...fixed, ...read.hashedKeys]
   }
 
   const change = (next: (before: KeyEntry[]) => KeyEntry[]): void => {
@@ -170,7 +170,7 @@ export function openKeys({
 
   const search = (digest: Buffer): KeyHolder | undefined => {
     let found: KeyHolder | undefined
-    for (const one of known) if (timingSafeEqual(one.digest, digest)) found ??= one.holder
+    for (const one of hashedKeys) if (timingSafeEqual(one.digest, digest)) found ??= one.holder
     return found
   }
 
@@ -205,7 +205,7 @@ export function openKeys({
     },
     findId(keyId) {
       fresh()
-      return known.find(({ holder }) => holder.keyId === keyId)?.holder
+      return hashedKeys.find(({ holder }) => holder.keyId === keyId)?.holder
     },
     create: (key) => create(key),
     list() {

@@ -12,7 +12,7 @@ import type { Route } from './route.ts'
 const longBytes = { values: 96 * 1024, bytes: 1024 * 1024 }
 
 /** Bytes of JSON that are read where they came. */
-export const mostBytesHere = longBytes.bytes
+export const maxBytesHere = longBytes.bytes
 
 export const isLong = ({ body, isLong: isAlways }: Route, bytes: Buffer): boolean =>
   isAlways === true ||

@@ -157,7 +157,7 @@ function answerTo(error: unknown): Fault | undefined {
 }
 
 /** Errors of the store that an operator has to know of. */
-const isToldOf = (error: unknown): boolean =>
+const isForOperators = (error: unknown): boolean =>
   error instanceof StoreError && (error.kind === 'query' || error.kind === 'data' || error.kind === 'outage')
 
 /** The message without what it quotes: a statement's literals are what callers sent. */
@@ -189,7 +189,7 @@ export async function writeError(exchange: Exchange, error: unknown, deps: FailD
     return
   }
   const known = answerTo(error)
-  if (known === undefined || response.headersSent || isToldOf(error)) {
+  if (known === undefined || response.headersSent || isForOperators(error)) {
     const line = { request: exchange.requestId, route: exchange.routeName, ...traitsOf(error) }
     const what = known === undefined ? 'unexpected error' : 'database error'
     deps.log.error(line, response.headersSent ? 'answer broken off' : what)

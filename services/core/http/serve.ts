@@ -143,7 +143,7 @@ export async function runRoute(
 }
 
 /** Answers one request, or rejects with the reason why it could not. */
-export async function serve(
+export async function serveRoute(
   route: Route,
   exchange: Exchange,
   params: Record<string, string>,

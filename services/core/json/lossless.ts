@@ -1,5 +1,7 @@
 // JSON in and out without losing how numbers were written: 1.0, integers of any size and 1e400 survive.
+
 import { throwUnlessRoomForJson } from '../memory/heap-room.ts'
+import { isObject } from './objects.ts'
 
 /** A number that a double would not print back as it was sent. */
 export type RawNumber = { readonly rawJSON: string }
@@ -14,6 +16,10 @@ const json = JSON as unknown as JsonWithSource
 
 /** True when the value is a number that is kept as its token (`rawJSON`). */
 export const isRawNumber = (value: unknown): value is RawNumber => json.isRawJSON(value)
+
+/** True for an object as `parseLossless` gives them, of which numbers are none. */
+export const isLosslessObject = (value: unknown): value is Record<string, unknown> =>
+  isObject(value) && !isRawNumber(value)
 
 /** A number as the given token, for use inside values that `stringifyLossless` writes. */
 export const rawNumber = (token: string): RawNumber => json.rawJSON(token)

@@ -131,7 +131,7 @@ export type Log = {
    * Calls back when this process comes to the workers of the log, again too: the brokers may not be those that it knew.
    * Absent where the log is this process's own.
    */
-  onJoined?(callback: () => void): void
+  onRebalance?(callback: () => void): void
   /** The tables are known to hold everything up to these positions: only that may be removed by age. */
   remembered(positions: readonly Position[]): void
   /** A reader waits: seal what is there now, so that the next batch comes at once. */

@@ -7,7 +7,7 @@ import type { Reply } from '../http/route.ts'
 import { type Channel, createChannel } from './channel.ts'
 import { createPieces } from './pieces.ts'
 import { type Ports, servePorts } from './ports.ts'
-import { type LongRequest, replyOf } from './requests.ts'
+import { type LongRequest, threadReply } from './requests.ts'
 
 export type RequestThreads = {
   /**
@@ -36,7 +36,7 @@ export type ThreadsDeps = {
 }
 
 /** While one key's long request runs, another one's finds a thread: even on one core they share it fairly. */
-const mostThreads = Math.max(2, Math.min(4, availableParallelism() - 1))
+const maxThreads = Math.max(2, Math.min(4, availableParallelism() - 1))
 /** A thread that had nothing to do for so long ends: it holds some 60 MB. */
 const usualIdleMs = 120_000
 type Thread = {
@@ -62,7 +62,7 @@ const closing = () => unavailable('Server is shutting down')
 export function createRequestThreads(deps: ThreadsDeps): RequestThreads {
   const { program, data, ports, heapMb, idleMs = usualIdleMs } = deps
   const threads = new Set<Thread>()
-  const queue = createFairQueue<object>({ places: mostThreads })
+  const queue = createFairQueue<object>({ places: maxThreads })
   const closed = new AbortController()
   let lastNumber = 0
 
@@ -127,7 +127,7 @@ export function createRequestThreads(deps: ThreadsDeps): RequestThreads {
       try {
         const value: LongRequest = { ...request, number, answerKey: answer?.key }
         const asked = { value, buffers: answer === undefined ? [body] : [body, answer.bytes] }
-        const reply = replyOf(await thread.channel.ask('serve', asked, signal), thread.channel, ended)
+        const reply = threadReply(await thread.channel.ask('serve', asked, signal), thread.channel, ended)
         if (signal.aborted) await leaveUnread(reply)
         return reply
       } catch (error) {

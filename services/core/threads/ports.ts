@@ -27,7 +27,7 @@ export type Ports = {
 }
 
 /** What is asked for, by name; rows and contents travel as buffers beside it. */
-export type Asked = {
+export type PortRequests = {
   append: { topic: string; records: Omit<RecordInput, 'rows'>[] }
   /** `request`: number of the request that it is a part of. */
   read: { query: Query; format: string; options: Omit<QueryOptions, 'signal'>; request: number | undefined }
@@ -86,7 +86,7 @@ export function servePorts(
   ports: Ports,
   pieces: Pieces,
   signalOf: (request: number) => AbortSignal | undefined,
-): { answers: Record<keyof Asked, Answer>; release(): void } {
+): { answers: Record<keyof PortRequests, Answer>; release(): void } {
   const { log, clock, store, blobs, freshness, lock, slots, rowPlaces, logger } = ports
   const releases = createHeld<() => void>()
   const uploads = createHeld<BlobUpload>()
@@ -101,63 +101,63 @@ export function servePorts(
     return releases.keep(release)
   }
 
-  const answers: Record<keyof Asked, Answer> = {
+  const answers: Record<keyof PortRequests, Answer> = {
     async append({ value, buffers }) {
-      const { topic, records } = value as Asked['append']
+      const { topic, records } = value as PortRequests['append']
       for (const record of records) clock.check(record.clock)
       const whole = records.map((record, n) => ({ ...record, rows: buffers[n] as Buffer }))
       return { value: await log.append(topic, whole) }
     },
     async read({ value }, signal) {
-      const { query, format, options, request } = value as Asked['read']
+      const { query, format, options, request } = value as PortRequests['read']
       const ofRequest = request === undefined ? undefined : signalOf(request)
       return { buffers: [await store.bytes(query, format, { ...options, signal: ofRequest ?? signal })] }
     },
     async wait({ value }, signal) {
-      const { position, mode, projects, topics } = value as Asked['wait']
+      const { position, mode, projects, topics } = value as PortRequests['wait']
       const headers = new Map([[positionHeader.toLowerCase(), position]])
       const query = new URLSearchParams(typeof mode === 'string' ? { freshness: mode } : {})
       const asking = { header: (name: string) => headers.get(name), query, signal, projects: () => projects }
       return { value: await freshness.wait(asking, topics) }
     },
     async lock({ value }) {
-      return { value: held(await acquired(lock, (value as Asked['lock']).key)) }
+      return { value: held(await acquired(lock, (value as PortRequests['lock']).key)) }
     },
     async slot({ value }) {
-      return { value: held(await slots.take((value as Asked['slot']).projectId)) }
+      return { value: held(await slots.take((value as PortRequests['slot']).projectId)) }
     },
     async place({ value }, signal) {
-      const { projectId, key } = value as Asked['place']
+      const { projectId, key } = value as PortRequests['place']
       return { value: held(await rowPlaces.take(projectId, key, signal)) }
     },
     async release({ value }) {
-      releases.take((value as Asked['release']).held)()
+      releases.take((value as PortRequests['release']).held)()
       return {}
     },
     async upload() {
       return { value: uploads.keep(await blobs.upload()) }
     },
     async write({ value, buffers }) {
-      await uploads.get((value as Asked['write']).upload).write(buffers[0] as Buffer)
+      await uploads.get((value as PortRequests['write']).upload).write(buffers[0] as Buffer)
       return {}
     },
     async commit({ value }) {
-      const { upload, projectId, digest } = value as Asked['commit']
+      const { upload, projectId, digest } = value as PortRequests['commit']
       return { value: await uploads.take(upload).commit(projectId, digest) }
     },
     async discard({ value }) {
-      await uploads.take((value as Asked['discard']).upload).discard()
+      await uploads.take((value as PortRequests['discard']).upload).discard()
       return {}
     },
     async content({ value }) {
-      const { location, range } = value as Asked['content']
+      const { location, range } = value as PortRequests['content']
       return { value: pieces.offer(blobs.read(location, range)) }
     },
     async stat({ value }) {
-      return { value: await blobs.stat((value as Asked['stat']).location) }
+      return { value: await blobs.stat((value as PortRequests['stat']).location) }
     },
     async tell({ value }) {
-      const { level, line } = value as Asked['tell']
+      const { level, line } = value as PortRequests['tell']
       logger[level](...(line as [string]))
       return {}
     },

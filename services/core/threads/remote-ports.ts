@@ -7,7 +7,7 @@ import { parseRows } from '../store/rows.ts'
 import type { Query, QueryOptions, Store } from '../store/store.ts'
 import type { Channel, Received } from './channel.ts'
 import { piecesOf } from './pieces.ts'
-import type { Asked, Ports } from './ports.ts'
+import type { PortRequests, Ports } from './ports.ts'
 
 export type RemotePorts = Omit<Ports, 'store' | 'clock'> & { store: Pick<Store, 'bytes' | 'rows'> }
 
@@ -18,9 +18,9 @@ export function remotePorts(
   channel: Channel,
   requestOf: (signal: AbortSignal) => RunningRequest | undefined,
 ): RemotePorts {
-  const ask = <Name extends keyof Asked>(
+  const ask = <Name extends keyof PortRequests>(
     name: Name,
-    value: Asked[Name],
+    value: PortRequests[Name],
     buffers: Buffer[] = [],
     signal?: AbortSignal,
   ): Promise<Received> => channel.ask(name, { value, buffers }, signal)

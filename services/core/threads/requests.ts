@@ -31,7 +31,7 @@ export type LongRequest = {
 /** What a thread needs to make the routes. */
 export type ThreadData<Config, Role> = { config: Config; role: Role; split: RecordSplit; clock: SharedClock }
 
-type Told = { status?: number; headers: Record<string, string>; contentType?: string; source?: number } & {
+type ReplyHead = { status?: number; headers: Record<string, string>; contentType?: string; source?: number } & {
   kind: 'json' | 'bytes' | 'lines'
 }
 
@@ -39,7 +39,7 @@ type Told = { status?: number; headers: Record<string, string>; contentType?: st
 export function parcelOf(reply: Reply, pieces: Pieces): Parcel {
   const { headers = {} } = reply
   const status = 'status' in reply && reply.status !== undefined ? { status: reply.status } : {}
-  const told = (rest: Omit<Told, 'headers'>): Told => ({ ...status, headers, ...rest })
+  const told = (rest: Omit<ReplyHead, 'headers'>): ReplyHead => ({ ...status, headers, ...rest })
   if ('json' in reply)
     return { value: told({ kind: 'json' }), buffers: [Buffer.from(JSON.stringify(reply.json) ?? 'null')] }
   if ('jsonText' in reply) return { value: told({ kind: 'json' }), buffers: [Buffer.from(reply.jsonText as Buffer)] }
@@ -50,8 +50,8 @@ export function parcelOf(reply: Reply, pieces: Pieces): Parcel {
 }
 
 /** @param onEnd told once when the thread is no longer needed for the answer */
-export function replyOf({ value, buffers }: Received, channel: Channel, onEnd: () => void): Reply {
-  const { kind, source, contentType = '', ...rest } = value as Told
+export function threadReply({ value, buffers }: Received, channel: Channel, onEnd: () => void): Reply {
+  const { kind, source, contentType = '', ...rest } = value as ReplyHead
   const bytes = source === undefined ? (buffers[0] as Buffer) : piecesOf(channel, source, onEnd)
   if (source === undefined) onEnd()
   if (kind === 'json') return { ...rest, jsonText: buffers[0] as Buffer }

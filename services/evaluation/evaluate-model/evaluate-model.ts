@@ -13,9 +13,9 @@ import { type Freshness, throwIfStale } from '../../core/log/freshness.ts'
 import { StoreError } from '../../core/store/store.ts'
 import type { EvaluationJob } from '../../events/evaluation-jobs.ts'
 import type { EnsureOps } from '../objects/ops.ts'
-import { type CallPart, type Calls, isRow, nowUs, objectOf } from '../runs/calls.ts'
+import { type CallWrite, type EvaluationCalls, isRow, nowUs, objectOf } from '../runs/calls.ts'
 import { opNames, timeOf } from '../runs/shape.ts'
-import { type Asked, askedByJudge, askedByRow, createPredict, NoResult, type Predict } from './predict.ts'
+import { askedByJudge, askedByRow, createPredict, NoResult, type Predict, type PredictInput } from './predict.ts'
 import { evaluationSummary, numberOf, type RowResult } from './summary.ts'
 import { type CompletionModel, createReader, type Judge, type Plan, Unusable } from './values.ts'
 
@@ -24,7 +24,7 @@ type EvaluateDeps = {
   freshness: Freshness
   ensureOps: EnsureOps
   clock: Clock
-  calls: Calls
+  calls: EvaluationCalls
   /** For the rows that are evaluated at one time, which jobs of a project share. */
   rowPlaces: Places
 }
@@ -67,7 +67,7 @@ type Started = { id: string; startedUs: number }
 
 const meta = (more: object = {}) => ({ _weave_eval_meta: { evaluate_model_worker: true, ...more } })
 
-function starting(run: Run, id: string, parentId: string | null, op: string, inputs: unknown): [Started, CallPart] {
+function starting(run: Run, id: string, parentId: string | null, op: string, inputs: unknown): [Started, CallWrite] {
   const startedUs = nowUs(run.deps.clock)
   const start = {
     ...{ id, traceId: run.job.callId, parentId, opName: run.ops[op] as string, startedUs },
@@ -77,14 +77,14 @@ function starting(run: Run, id: string, parentId: string | null, op: string, inp
   return [{ id, startedUs }, { start }]
 }
 
-const ending = (run: Run, { id, startedUs }: Started, output: unknown, exception: string | null = null): CallPart => ({
+const ending = (run: Run, { id, startedUs }: Started, output: unknown, exception: string | null = null): CallWrite => ({
   end: {
     ...{ id, startedUs, endedUs: nowUs(run.deps.clock), summary: '{}', exception },
     output: stringifyLossless(output ?? null),
   },
 })
 
-const write = (run: Run, parts: CallPart[]) =>
+const write = (run: Run, parts: CallWrite[]) =>
   run.deps.calls.write(
     { caller: run.as.caller, signal: run.as.signal, requestId: run.job.callId },
     run.job.projectId,
@@ -93,7 +93,12 @@ const write = (run: Run, parts: CallPart[]) =>
 
 type Outcome = { value: unknown } | { error: string }
 
-async function predicted(run: Run, model: CompletionModel, ask: () => Asked, parentId: string): Promise<Outcome> {
+async function predicted(
+  run: Run,
+  model: CompletionModel,
+  ask: () => PredictInput,
+  parentId: string,
+): Promise<Outcome> {
   const { job, as } = run
   try {
     return {
@@ -115,7 +120,7 @@ async function score(
   row: Fields,
   output: unknown,
   started: Started,
-): Promise<[CallPart, unknown]> {
+): Promise<[CallWrite, unknown]> {
   const outcome = await predicted(run, judge.model, () => askedByJudge(judge, row, output), started.id)
   const [value, exception] = outcomeParts(outcome)
   return [ending(run, started, value, exception), value]
@@ -135,14 +140,14 @@ async function evaluateRow(run: Run, plan: Plan, row: Fields, key: [trial: numbe
   const [output, exception] = outcomeParts(outcome)
   const predictEnd = ending(run, predict, output, exception)
   const scores: Fields = {}
-  const ends: CallPart[] = []
+  const ends: CallWrite[] = []
   if (exception === null) {
     const begun = plan.judges.map((judge, at) =>
       starting(run, id('score', at), around.id, scoreOp, { self: judge.self, output, inputs: row }),
     )
     await write(run, [predictEnd, ...begun.map(([, part]) => part)])
     const scored = await Promise.all(
-      plan.judges.map((judge, at) => score(run, judge, row, output, (begun[at] as [Started, CallPart])[0])),
+      plan.judges.map((judge, at) => score(run, judge, row, output, (begun[at] as [Started, CallWrite])[0])),
     )
     for (const [at, [end, value]] of scored.entries()) {
       ends.push(end)

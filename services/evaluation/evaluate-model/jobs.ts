@@ -27,10 +27,10 @@ export type EvaluationJobs = {
 }
 
 const lookMs = 10_000
-const mostTries = 12
+const maxTries = 12
 const longestPauseMs = 300_000
 /** Jobs that run at one time: of each project one first, and the last place is for a project that has none. */
-const mostJobs = 4
+const maxJobs = 4
 /** Rows of a project that are evaluated at one time, whatever the number of its jobs; one more is for another job. */
 export const rowsAtOneTime = 20 + 1
 
@@ -56,7 +56,7 @@ export function startEvaluationJobs(deps: JobDeps): EvaluationJobs {
   const { store, log, clock, logger } = deps
   const stopping = new AbortController()
   const { signal } = stopping
-  const jobs = createFairQueue<ProjectId>({ places: mostJobs })
+  const jobs = createFairQueue<ProjectId>({ places: maxJobs })
   /** Jobs that wait for a place or run, with what takes back those that wait. */
   const taken = new Map<string, () => void>()
   const running = new Set<Promise<void>>()
@@ -70,7 +70,7 @@ export function startEvaluationJobs(deps: JobDeps): EvaluationJobs {
     const { count } = tries.get(job.callId) ?? { count: 0 }
     const pauseMs = Math.min(lookMs * 2 ** count, longestPauseMs)
     tries.set(job.callId, { count: count + 1, notBeforeMs: Date.now() + pauseMs })
-    const asked = { job, givesUp: count + 1 >= mostTries }
+    const asked = { job, givesUp: count + 1 >= maxTries }
     await deps.invoke.json('evaluations.run', asked, callerOf(job, signal))
     await log.append('evaluation_jobs', [evaluationJobRecord(job, 'ended', clock.next())])
     ended.add(job.callId)

@@ -41,15 +41,15 @@ function literalFields(value: Fields): Fields {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plain(one)]))
 }
 
-export type Asked = { userInput: unknown; config: Fields; variables: Fields }
+export type PredictInput = { userInput: unknown; config: Fields; variables: Fields }
 
 /** What a row of a dataset means to a model. */
-export const askedByRow = ({ user_input: userInput, config, ...variables }: Fields): Asked => ({
+export const askedByRow = ({ user_input: userInput, config, ...variables }: Fields): PredictInput => ({
   ...{ userInput, config: objectOf(config), variables },
 })
 
 /** What a judge is asked about a row and its prediction. @throws TemplateError */
-export function askedByJudge({ prompt, columnMap }: Judge, row: Fields, output: unknown): Asked {
+export function askedByJudge({ prompt, columnMap }: Judge, row: Fields, output: unknown): PredictInput {
   const mapped = Object.entries(columnMap).flatMap(([argument, column]): [string, unknown][] =>
     typeof column === 'string' && Object.hasOwn(row, column) ? [[argument, row[column]]] : [],
   )
@@ -57,7 +57,10 @@ export function askedByJudge({ prompt, columnMap }: Judge, row: Fields, output: 
   return { userInput: fillMessages(prompt, variables, maxMessagesLength), config: {}, variables: {} }
 }
 
-function requestOf({ modelId, params: defaults }: CompletionModel, { userInput, config, variables }: Asked): Fields {
+function requestOf(
+  { modelId, params: defaults }: CompletionModel,
+  { userInput, config, variables }: PredictInput,
+): Fields {
   const params: Fields = { ...defaults, ...config }
   const input = messagesOf(userInput)
   const request: Fields = { model: modelId }
@@ -95,9 +98,9 @@ function resultOf(completion: unknown, isJson: boolean): unknown {
   }
 }
 
-type Place = { projectId: string; traceId: string; parentId: string; as: InvokeCaller }
+type CallParent = { projectId: string; traceId: string; parentId: string; as: InvokeCaller }
 
-export type Predict = (model: CompletionModel, asked: Asked, place: Place) => Promise<unknown>
+export type Predict = (model: CompletionModel, asked: PredictInput, place: CallParent) => Promise<unknown>
 
 const isFull = (error: unknown): boolean =>
   error instanceof Fault && error.status === 429 && objectOf(error.body.error).code === 'concurrency_limit'

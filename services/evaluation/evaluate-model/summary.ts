@@ -1,8 +1,5 @@
 // What the results of an evaluation come to, column by column; the first value of a column tells its type.
-import { isRawNumber } from '../../core/json/lossless.ts'
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value)
+import { isLosslessObject, isRawNumber } from '../../core/json/lossless.ts'
 
 /** NaN for what is no number. */
 export const numberOf = (value: unknown): number =>
@@ -19,10 +16,10 @@ export function summaryOf(values: readonly unknown[]): unknown {
     return { true_count: count, true_fraction: count / present.length }
   }
   if (Number.isFinite(numberOf(first))) return { mean: meanOf(present.map(numberOf).filter(Number.isFinite)) }
-  if (!isObject(first)) return undefined
+  if (!isLosslessObject(first)) return undefined
   const columns = new Map<string, unknown[]>()
   for (const value of present)
-    for (const [name, member] of isObject(value) ? Object.entries(value) : []) {
+    for (const [name, member] of isLosslessObject(value) ? Object.entries(value) : []) {
       const column = columns.get(name)
       if (column) column.push(member)
       else columns.set(name, [member])

@@ -38,8 +38,8 @@ type Table = { project_id: string; digest: string }
 
 const rowsPerPage = 200
 /** Most trials of an evaluation, and most of its rows times its trials: jobs run one after the other. */
-const mostTrials = 1_000
-const mostPredictions = 1_000_000
+const maxTrials = 1_000
+const maxPredictions = 1_000_000
 
 const classOf = (value: Fields): string => textAt(value, '_class_name', '_type') ?? 'nothing that is known'
 
@@ -108,11 +108,11 @@ export function createReader(invoke: Invoke, as: InvokeCaller) {
       if (table?.kind !== 'table') throw new Unusable('The dataset of the evaluation has no table of rows')
       const asked = numberOf(evaluation.trials ?? 1)
       const trials = Number.isInteger(asked) && asked > 0 ? asked : 1
-      if (trials > mostTrials) throw new Unusable(`The evaluation has ${trials} trials, more than ${mostTrials}`)
+      if (trials > maxTrials) throw new Unusable(`The evaluation has ${trials} trials, more than ${maxTrials}`)
       const ofTable = { project_id: `${table.entity}/${table.project}`, digest: table.digest }
       const count = await countOf(ofTable)
-      if (count * trials > mostPredictions)
-        throw new Unusable(`The evaluation has ${count} rows and ${trials} trials, more than ${mostPredictions} in all`)
+      if (count * trials > maxPredictions)
+        throw new Unusable(`The evaluation has ${count} rows and ${trials} trials, more than ${maxPredictions} in all`)
       return { model, judges, trials, rows: () => rowsOf(ofTable, count) }
     },
   }

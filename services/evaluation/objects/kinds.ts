@@ -2,6 +2,7 @@
 
 import { isContentHash } from '../../content/digest.ts'
 import { items, members } from '../../core/json/canonical.ts'
+import { objectText } from '../../core/json/objects.ts'
 
 /** A version as /objs/query and /obj/read tell of it. */
 export type Version = {
@@ -63,10 +64,6 @@ function attributesOf(value: ReadonlyMap<string, string>): string {
   const kept = [...value].filter(([key]) => !notAttributes.has(key))
   return kept.length === 0 ? 'null' : objectText(kept)
 }
-
-/** JSON text of an object of these members. */
-export const objectText = (entries: Iterable<readonly [string, string]>): string =>
-  `{${[...entries].map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`
 
 const ofClass = (
   baseClass: string,

@@ -5,9 +5,10 @@ import type { Invoke, InvokeCaller } from '../../core/http/invoke.ts'
 import type { RouteContext } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { items, members } from '../../core/json/canonical.ts'
+import { objectText } from '../../core/json/objects.ts'
 import { parseInRoom } from '../../core/memory/heap-room.ts'
 import type { Page } from '../query-params.ts'
-import { type EvaluationKind, objectText, type StoredVersion, sourceFileOf, type Version } from './kinds.ts'
+import { type EvaluationKind, type StoredVersion, sourceFileOf, type Version } from './kinds.ts'
 
 export type KindOfProject = { invoke: Invoke; kind: EvaluationKind; projectId: ProjectId; as: InvokeCaller }
 
@@ -107,18 +108,18 @@ export async function readVersion(of: KindOfProject, objectId: string, version: 
 }
 
 /** Bytes of values, and versions, that are read at one time. */
-const portionBytes = 8 * 1024 * 1024
-const portionVersions = 200
+const batchBytes = 8 * 1024 * 1024
+const batchVersions = 200
 /** Source files that are read at one time. */
 const filesAtOnce = 4
 
-function portionsOf(listed: readonly ListedVersion[]): ListedVersion[][] {
+function batchesOf(listed: readonly ListedVersion[]): ListedVersion[][] {
   const found: ListedVersion[][] = []
   let total = Number.POSITIVE_INFINITY
   for (const one of listed) {
     const portion = found.at(-1)
     total += one.size_bytes ?? 0
-    if (portion !== undefined && total <= portionBytes && portion.length < portionVersions) portion.push(one)
+    if (portion !== undefined && total <= batchBytes && portion.length < batchVersions) portion.push(one)
     else {
       found.push([one])
       total = one.size_bytes ?? 0
@@ -129,7 +130,7 @@ function portionsOf(listed: readonly ListedVersion[]): ListedVersion[][] {
 
 async function* linesOf(of: KindOfProject, listed: readonly ListedVersion[]): AsyncGenerator<string> {
   const { invoke, projectId, as } = of
-  for (const portion of portionsOf(listed)) {
+  for (const portion of batchesOf(listed)) {
     const refs = portion.map((one) => `weave:///${projectId}/${one.kind}/${one.object_id}:${one.digest}`)
     const { bytes } = await invoke.answer('refs.read_batch', { refs }, as)
     const values = items(members(bytes.toString())?.get('vals') ?? '') ?? []
@@ -167,7 +168,7 @@ export async function listVersions(of: KindOfProject, { limit, offset }: Page) {
   return { lines: linesOf(of, chosen), headers }
 }
 
-const mostDigests = 100
+const maxDigests = 100
 
 /**
  * Deletes the versions of a kind that the texts name, or all of them when there are none.
@@ -175,7 +176,7 @@ const mostDigests = 100
  */
 export async function deleteVersions(of: KindOfProject, objectId: string, texts: readonly string[]) {
   const { invoke, kind, projectId, as } = of
-  if (texts.length > mostDigests) throw fault(400, `More than ${mostDigests} versions in one request`)
+  if (texts.length > maxDigests) throw fault(400, `More than ${maxDigests} versions in one request`)
   const { listed } = await query(of, { object_ids: [objectId] })
   const own = listed.filter((one) => kind.holds(one))
   if (own.length === 0) throw notFound(of, objectId)
@@ -196,7 +197,7 @@ export async function deleteVersions(of: KindOfProject, objectId: string, texts:
   const chosen = texts.length === 0 ? own : [...new Set(distinct.flatMap((text) => named(text, own) ?? []))]
   if (chosen.length === 0 || (texts.length > 0 && chosen.length !== distinct.length))
     throw notFound(of, objectId, distinct.join(', '))
-  for (let at = 0; at < chosen.length; at += mostDigests)
-    await remove(chosen.slice(at, at + mostDigests).map((one) => one.digest))
+  for (let at = 0; at < chosen.length; at += maxDigests)
+    await remove(chosen.slice(at, at + maxDigests).map((one) => one.digest))
   return { count, headers: answered }
 }

@@ -1,4 +1,5 @@
 // Creating evaluation objects: files, tables and ops first, then the object that points at them.
+
 import type {
   DatasetCreate,
   EvaluationCreate,
@@ -12,9 +13,9 @@ import { asFault, fault, retryLater } from '../../core/http/errors.ts'
 import type { Invoke, InvokeCaller } from '../../core/http/invoke.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { members } from '../../core/json/canonical.ts'
+import { objectText } from '../../core/json/objects.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import { parseInRoom } from '../../core/memory/heap-room.ts'
-import { objectText } from './kinds.ts'
 import { checkObjectId, safeName } from './names.ts'
 import type { WriteOps } from './ops.ts'
 

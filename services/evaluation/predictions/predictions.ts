@@ -1,4 +1,5 @@
 // Predictions: a call of the model, inside a call of `Evaluation.predict_and_score` when it belongs to a run.
+
 import {
   deletedResponse,
   finishedResponse,
@@ -12,18 +13,19 @@ import { fault } from '../../core/http/errors.ts'
 import { type Route, type RouteContext, route } from '../../core/http/route.ts'
 import { orderedUuidv7, type ProjectId } from '../../core/ids.ts'
 import { floatText, members } from '../../core/json/canonical.ts'
+import { objectText } from '../../core/json/objects.ts'
 import { throwIfStale } from '../../core/log/freshness.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
-import type { Known } from '../runs/cache.ts'
+import type { RunCache } from '../runs/cache.ts'
 import {
-  type CallPart,
-  type Calls,
   type CallsQuery,
   type CallTexts,
+  type CallWrite,
+  type EvaluationCalls,
   type EvaluationDeps,
+  evaluationAttributes,
   isRow,
   joinPositions,
-  marksOf,
   nowUs,
   textAt,
 } from '../runs/calls.ts'
@@ -34,7 +36,6 @@ import {
   completeCall,
   flag,
   nameOfRef,
-  objectText,
   opNames,
   predictionInputs,
   predictOpOf,
@@ -50,8 +51,8 @@ const columns: CallsQuery['columns'] = ['user_id', 'parent_id', 'attributes', 'i
 const notFound = (id: string) => fault(404, `Prediction ${id.slice(0, 100)} not found`)
 
 /** The only call with the id; undefined when there is none. */
-async function lightCall(
-  calls: Calls,
+async function readCallColumns(
+  calls: EvaluationCalls,
   context: Context,
   projectId: ProjectId,
   { id, columns }: { id: string; columns: CallsQuery['columns'] },
@@ -64,7 +65,7 @@ type Finished = { prediction: CallTexts | undefined; scores: Map<string, string>
 
 /** A prediction and the last output of each scorer, among the calls below the call around them. */
 async function readBelow(
-  calls: Calls,
+  calls: EvaluationCalls,
   context: Context,
   projectId: ProjectId,
   { rowId, id }: { rowId: string; id: string },
@@ -75,7 +76,7 @@ async function readBelow(
     columns: ['started_at', 'ended_at', 'attributes', 'output'],
   }
   for await (const call of calls.list(context, projectId, query)) {
-    const marks = marksOf(call)
+    const marks = evaluationAttributes(call)
     const isScore = textAt(marks, 'score') === flag
     if (isScore && call.output !== 'null')
       found.scores.set(nameOfRef(textAt(marks, 'scorer') ?? '') ?? 'unknown', call.output)
@@ -90,13 +91,13 @@ function rowOutput({ output, startedAt, endedAt }: CallTexts, scores: Map<string
   const seconds = endedAt === null ? null : (timeOf(endedAt) - timeOf(startedAt)) / 1e6
   return objectText({
     output,
-    scores: objectText(Object.fromEntries(scores)),
+    scores: objectText(scores),
     model_latency: seconds === null ? 'null' : objectText({ mean: floatText(seconds) }),
   })
 }
 
-export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; known: Known }): Route[] {
-  const { calls, known, clock, lock, ensureOps, config } = deps
+export function createPredictionRoutes(deps: EvaluationDeps & { calls: EvaluationCalls; cache: RunCache }): Route[] {
+  const { calls, cache, clock, lock, ensureOps, config } = deps
   const path = '/v2/{entity}/{project}/predictions'
   const one = `${path}/{prediction_id}`
 
@@ -106,7 +107,7 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; kn
     return some.map((call, n) =>
       objectText({
         prediction_id: JSON.stringify(call.id),
-        model: JSON.stringify(textAt(marksOf(call), 'model') ?? ''),
+        model: JSON.stringify(textAt(evaluationAttributes(call), 'model') ?? ''),
         inputs: predictionInputs(call),
         output: call.output,
         evaluation_run_id: JSON.stringify(runIds[n]),
@@ -119,13 +120,13 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; kn
   async function finish(context: Context, projectId: ProjectId, id: string): Promise<Record<string, string>> {
     throwIfStale(await calls.waitToDecide(context))
     const light = { id, columns: ['parent_id', 'attributes'] } satisfies { id: string; columns: CallsQuery['columns'] }
-    const seen = known.seenPrediction(projectId, id) ?? (await lightCall(calls, context, projectId, light))
-    if (seen === undefined || textAt(marksOf(seen), 'score') === flag) throw notFound(id)
+    const seen = cache.seenPrediction(projectId, id) ?? (await readCallColumns(calls, context, projectId, light))
+    if (seen === undefined || textAt(evaluationAttributes(seen), 'score') === flag) throw notFound(id)
     const rowId = seen.parentId
     if (rowId === null) return {}
     const around: CallsQuery['columns'] = ['op_name', 'started_at', 'ended_at', 'exception', 'summary']
     const [row, { prediction, scores }] = await Promise.all([
-      lightCall(calls, context, projectId, { id: rowId, columns: around }),
+      readCallColumns(calls, context, projectId, { id: rowId, columns: around }),
       readBelow(calls, context, projectId, { rowId, id }),
     ])
     if (prediction === undefined) throw notFound(id)
@@ -158,14 +159,14 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; kn
         const sent = members(bodyText(context))
         const inputs = sent?.get('inputs') ?? '{}'
         const output = sent?.get('output') ?? 'null'
-        const run = runId === undefined ? null : await known.findRun(context, projectId, runId)
+        const run = runId === undefined ? null : await cache.findRun(context, projectId, runId)
         const id = orderedUuidv7()
         const traceId = runId === undefined ? id : traceOfRun(runId, run)
         const names = [predictOpOf(model), ...(runId === undefined ? [] : [opNames.row])]
         const { refs, positions } = await ensureOps(projectId, context.caller.userId, names)
         const [predictOp = '', rowOp = ''] = refs
         const weave = { prediction: flag, model, evaluation_run_id: runId }
-        const groups: CallPart[][] = []
+        const groups: CallWrite[][] = []
         const startedUs = nowUs(clock)
         let parentId: string | null = null
         if (runId !== undefined) {
@@ -185,7 +186,7 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Calls; kn
         groups.unshift(completeCall(start, output))
         const headers = await calls.write(context, projectId, ...groups)
         const attributes = JSON.stringify(start.attributes)
-        known.rememberPrediction(projectId, id, { traceId, parentId, attributes, inputs: start.inputs, output })
+        cache.rememberPrediction(projectId, id, { traceId, parentId, attributes, inputs: start.inputs, output })
         const ops = positions.length > 0 ? { [positionHeader]: formatPositions(positions) } : {}
         return { json: { prediction_id: id }, headers: joinPositions(ops, headers) }
       },

@@ -5,39 +5,39 @@ import type { ProjectId } from '../../core/ids.ts'
 import { throwIfStale } from '../../core/log/freshness.ts'
 import { parseInRoom } from '../../core/memory/heap-room.ts'
 import { createRecent } from '../../core/memory/lru-cache.ts'
-import { type Calls, type CallTexts, objectOf } from './calls.ts'
+import { type CallTexts, type EvaluationCalls, objectOf } from './calls.ts'
 
-type KnownRun = {
+type CachedRun = {
   traceId: string
   /** JSON text of what its calls were made on: the ref of the evaluation. */
   self: string
 }
 
-export type KnownPrediction = Pick<CallTexts, 'traceId' | 'parentId' | 'attributes' | 'inputs' | 'output'>
+export type CachedPrediction = Pick<CallTexts, 'traceId' | 'parentId' | 'attributes' | 'inputs' | 'output'>
 
 /** What was written here lately is known without a read, so that writes that follow each other need not wait for it. */
-export type Known = {
-  rememberRun(projectId: ProjectId, id: string, run: KnownRun): void
-  rememberPrediction(projectId: ProjectId, id: string, prediction: KnownPrediction): void
+export type RunCache = {
+  rememberRun(projectId: ProjectId, id: string, run: CachedRun): void
+  rememberPrediction(projectId: ProjectId, id: string, prediction: CachedPrediction): void
   /** Null when there is no such run. @throws Fault 503 when it was not found and the tables are behind */
-  findRun(context: RouteContext<unknown>, projectId: ProjectId, id: string): Promise<KnownRun | null>
+  findRun(context: RouteContext<unknown>, projectId: ProjectId, id: string): Promise<CachedRun | null>
   /** Null when there is no such prediction. @throws Fault 503 when it was not found and the tables are behind */
-  findPrediction(context: RouteContext<unknown>, projectId: ProjectId, id: string): Promise<KnownPrediction | null>
+  findPrediction(context: RouteContext<unknown>, projectId: ProjectId, id: string): Promise<CachedPrediction | null>
   /** A prediction that was written here lately. It may have been deleted elsewhere. */
-  seenPrediction(projectId: ProjectId, id: string): KnownPrediction | undefined
+  seenPrediction(projectId: ProjectId, id: string): CachedPrediction | undefined
   /** After they were deleted. */
   forget(projectId: ProjectId, ids: readonly string[]): void
 }
 
 /** For so long a call that was deleted through another route or process may still count as there. */
 const keepMs = 60_000
-const mostEntries = 2_000
+const maxEntries = 2_000
 /** Characters of an entry; larger ones are read each time. */
-const mostCharacters = 4_000
+const maxCharacters = 4_000
 
-export function createKnown(calls: Calls): Known {
-  const runs = createRecent<KnownRun | null>(mostEntries, keepMs)
-  const predictions = createRecent<KnownPrediction | null>(mostEntries, keepMs)
+export function createRunCache(calls: EvaluationCalls): RunCache {
+  const runs = createRecent<CachedRun | null>(maxEntries, keepMs)
+  const predictions = createRecent<CachedPrediction | null>(maxEntries, keepMs)
   const keyOf = (projectId: ProjectId, id: string) => `${projectId}\n${id}`
 
   const read = async (context: RouteContext<unknown>, projectId: ProjectId, id: string): Promise<CallTexts | null> => {
@@ -47,13 +47,13 @@ export function createKnown(calls: Calls): Known {
     return call
   }
 
-  const known: Known = {
+  const cache: RunCache = {
     rememberRun(projectId, id, run) {
-      if (run.self.length <= mostCharacters) runs.set(keyOf(projectId, id), run)
+      if (run.self.length <= maxCharacters) runs.set(keyOf(projectId, id), run)
     },
     rememberPrediction(projectId, id, prediction) {
       const { attributes, inputs, output } = prediction
-      if (attributes.length + inputs.length + output.length <= mostCharacters)
+      if (attributes.length + inputs.length + output.length <= maxCharacters)
         predictions.set(keyOf(projectId, id), prediction)
     },
     async findRun(context, projectId, id) {
@@ -63,7 +63,7 @@ export function createKnown(calls: Calls): Known {
       if (call === null) return null
       const inputs = objectOf(parseInRoom(call.inputs))
       const run = { traceId: call.traceId, self: JSON.stringify(inputs.self ?? inputs.this ?? null) }
-      known.rememberRun(projectId, id, run)
+      cache.rememberRun(projectId, id, run)
       return run
     },
     findPrediction: async (context, projectId, id) =>
@@ -75,5 +75,5 @@ export function createKnown(calls: Calls): Known {
           if (entries.get(keyOf(projectId, id))) entries.set(keyOf(projectId, id), null)
     },
   }
-  return known
+  return cache
 }

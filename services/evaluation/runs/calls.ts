@@ -52,7 +52,7 @@ export const textAt = (value: Fields, ...keys: string[]): string | null => {
 }
 
 /** The attributes that tell what a call is for. */
-export const marksOf = ({ attributes }: Pick<CallTexts, 'attributes'>): Fields =>
+export const evaluationAttributes = ({ attributes }: Pick<CallTexts, 'attributes'>): Fields =>
   objectOf(objectOf(parseInRoom(attributes)).weave)
 
 const scalar = (text: string | undefined): string | null => (text === undefined ? null : JSON.parse(text))
@@ -79,10 +79,10 @@ function recordOf(line: string, prefix: string): CallTexts {
 const nowhere: NonNullable<InvokeCaller['freshness']> = { header: () => undefined, query: new URLSearchParams() }
 const waited = { ...nowhere, query: new URLSearchParams('freshness=any') }
 
-type Asked = Pick<RouteContext, 'caller' | 'signal' | 'requestId'>
+type RequestContext = Pick<RouteContext, 'caller' | 'signal' | 'requestId'>
 
 /** For reads after a wait: nothing is waited for again. */
-export const afterWait = ({ caller, signal, requestId }: Asked): InvokeCaller => ({
+export const afterWait = ({ caller, signal, requestId }: RequestContext): InvokeCaller => ({
   caller,
   signal,
   requestId,
@@ -90,7 +90,7 @@ export const afterWait = ({ caller, signal, requestId }: Asked): InvokeCaller =>
 })
 
 /** For writes, and reads that wait by themselves. */
-export const asCaller = ({ caller, signal, requestId }: Asked): InvokeCaller => ({ caller, signal, requestId })
+export const asCaller = ({ caller, signal, requestId }: RequestContext): InvokeCaller => ({ caller, signal, requestId })
 
 type Columns = 'user_id' | 'op_name' | 'trace_id' | 'parent_id' | 'started_at' | 'ended_at' | 'exception'
 type Payloads = 'attributes' | 'inputs' | 'output' | 'summary'
@@ -125,9 +125,9 @@ type CallEnd = {
   exception: string | null
 }
 
-export type CallPart = { start: CallStart } | { end: CallEnd }
+export type CallWrite = { start: CallStart } | { end: CallEnd }
 
-const partText = (projectId: ProjectId, part: CallPart): string => {
+const writeText = (projectId: ProjectId, part: CallWrite): string => {
   const project_id = projectId
   if ('start' in part) {
     const { id, traceId, parentId, opName, startedUs, attributes, inputs } = part.start
@@ -142,7 +142,7 @@ const partText = (projectId: ProjectId, part: CallPart): string => {
 }
 
 /** Characters of one request; a call larger than this goes alone. */
-const mostCharacters = 8 * 2 ** 20
+const maxCharacters = 8 * 2 ** 20
 
 /** Puts the positions of several writes into one header. */
 export const joinPositions = (...headers: Record<string, string>[]): Record<string, string> => {
@@ -150,32 +150,32 @@ export const joinPositions = (...headers: Record<string, string>[]): Record<stri
   return positions.length > 0 ? { [positionHeader]: positions.join(',') } : {}
 }
 
-export type Calls = {
+export type EvaluationCalls = {
   /** Waits as the client of a read wishes; the headers belong to its answer. */
   waitToRead(context: RouteContext<unknown>): Promise<Record<string, string>>
   /** Waits before a decision that is made by reading, whatever the client wishes. */
   waitToDecide(context: RouteContext<unknown>): Promise<Record<string, string>>
   /** One call, after a wait; null when there is none. */
-  read(context: Asked, projectId: ProjectId, id: string): Promise<CallTexts | null>
+  read(context: RequestContext, projectId: ProjectId, id: string): Promise<CallTexts | null>
   /** Calls in the order of their start, after a wait. */
-  list(context: Asked, projectId: ProjectId, query: CallsQuery): AsyncIterable<CallTexts>
+  list(context: RequestContext, projectId: ProjectId, query: CallsQuery): AsyncIterable<CallTexts>
   /**
    * Writes parts of calls: those of one group together, and all together unless they are large.
    * @returns the header with their positions
    * @throws Fault 400 for what is refused
    */
-  write(context: Asked, projectId: ProjectId, ...groups: CallPart[][]): Promise<Record<string, string>>
+  write(context: RequestContext, projectId: ProjectId, ...groups: CallWrite[][]): Promise<Record<string, string>>
 }
 
 export function createCalls({
   invoke,
   freshness,
   config,
-}: Pick<EvaluationDeps, 'invoke' | 'freshness' | 'config'>): Calls {
+}: Pick<EvaluationDeps, 'invoke' | 'freshness' | 'config'>): EvaluationCalls {
   const prefix = config.wirePrefix
   const wireName = (column: string) => (column === 'user_id' ? `${prefix}_user_id` : column)
 
-  async function send(context: Asked, items: readonly string[]): Promise<Record<string, string>> {
+  async function send(context: RequestContext, items: readonly string[]): Promise<Record<string, string>> {
     const body = Buffer.from(`{"batch":[${items.join(',')}]}`)
     const { bytes, headers } = await invoke.answer('calls.upsert_batch', body, asCaller(context))
     const { res } = parseInRoom(bytes.toString()) as { res: { error?: { reason: string } }[] }
@@ -202,9 +202,9 @@ export function createCalls({
         yield recordOf(line, prefix)
     },
     async write(context, projectId, ...groups) {
-      const texts = groups.map((group) => group.map((part) => partText(projectId, part)))
+      const texts = groups.map((group) => group.map((part) => writeText(projectId, part)))
       const size = texts.flat().reduce((total, text) => total + text.length, 0)
-      if (size <= mostCharacters) return joinPositions(await send(context, texts.flat()))
+      if (size <= maxCharacters) return joinPositions(await send(context, texts.flat()))
       const headers: Record<string, string>[] = []
       for (const items of texts) headers.push(await send(context, items))
       return joinPositions(...headers)

@@ -4,8 +4,8 @@ import type { Invoke } from '../../core/http/invoke.ts'
 import type { RouteContext } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { throwIfStale } from '../../core/log/freshness.ts'
-import type { Known } from './cache.ts'
-import { asCaller, type Calls, joinPositions } from './calls.ts'
+import type { RunCache } from './cache.ts'
+import { asCaller, type EvaluationCalls, joinPositions } from './calls.ts'
 
 /** Traces whose calls are looked through at once: two ids of each call are held. */
 const tracesAtOnce = 10
@@ -29,7 +29,7 @@ function leavesFirst(ids: readonly string[], childrenOf: ReadonlyMap<string, str
  * @returns the header with the positions
  */
 export async function deleteCalls(
-  { calls, known, invoke }: { calls: Calls; known: Known; invoke: Invoke },
+  { calls, cache, invoke }: { calls: EvaluationCalls; cache: RunCache; invoke: Invoke },
   context: RouteContext<unknown>,
   projectId: ProjectId,
   ids: readonly string[],
@@ -61,7 +61,7 @@ export async function deleteCalls(
     for (const call_ids of chunks(reached, idsAtOnce)) {
       const body = { project_id: projectId, call_ids }
       headers.push((await invoke.answer('calls.delete', body, asCaller(context))).headers)
-      known.forget(projectId, call_ids)
+      cache.forget(projectId, call_ids)
     }
   }
   // Of one topic the last position is behind all others.

@@ -5,7 +5,7 @@ import type { Reply, RouteContext } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { unlessStale } from '../../core/log/freshness.ts'
 import { pageOf } from '../query-params.ts'
-import { type Calls, type CallsQuery, type CallTexts, markIs } from './calls.ts'
+import { type CallsQuery, type CallTexts, type EvaluationCalls, markIs } from './calls.ts'
 import { deleteCalls } from './delete.ts'
 import { linesOf } from './lines.ts'
 import { idsToDelete, projectOf } from './query.ts'
@@ -17,7 +17,7 @@ type TextsOf = (context: Context, projectId: ProjectId, some: readonly CallTexts
 
 /** Lists the calls with a mark, all or those of the run that the query names, oldest first. */
 export const listOfRun =
-  (calls: Calls, mark: 'prediction' | 'score', columns: CallsQuery['columns'], textsOf: TextsOf) =>
+  (calls: EvaluationCalls, mark: 'prediction' | 'score', columns: CallsQuery['columns'], textsOf: TextsOf) =>
   async (context: Context): Promise<Reply> => {
     const projectId = projectOf(context)
     const page = pageOf(context.query)
@@ -31,7 +31,7 @@ export const listOfRun =
 
 /** Reads the call whose id the path parameter holds. */
 export const readOne =
-  (calls: Calls, parameter: string, notFound: (id: string) => Fault, textsOf: TextsOf) =>
+  (calls: EvaluationCalls, parameter: string, notFound: (id: string) => Fault, textsOf: TextsOf) =>
   async (context: Context): Promise<Reply> => {
     const projectId = projectOf(context)
     const id = context.params[parameter] as string

@@ -2,8 +2,8 @@
 import type { CallTexts } from './calls.ts'
 
 /** Records of one chunk; fewer when they are large. */
-const mostRecords = 200
-const mostCharacters = 2 ** 20
+const maxRecords = 200
+const maxCharacters = 2 ** 20
 
 /** @param textsOf records of some calls, as JSON texts in their order */
 export async function* linesOf(
@@ -21,7 +21,7 @@ export async function* linesOf(
   for await (const call of calls) {
     some.push(call)
     size += call.inputs.length + call.output.length + call.attributes.length + call.summary.length
-    if (some.length >= mostRecords || size >= mostCharacters) yield await take()
+    if (some.length >= maxRecords || size >= maxCharacters) yield await take()
   }
   if (some.length > 0) yield await take()
 }

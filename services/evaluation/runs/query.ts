@@ -12,7 +12,7 @@ export const projectOf = ({ params, project }: Pick<RouteContext, 'params' | 'pr
 export const listOf = (query: URLSearchParams, ...names: string[]): string[] =>
   names.flatMap((name) => query.getAll(name).flatMap((value) => value.split(','))).filter((value) => value !== '')
 
-const mostDeleted = 1_000
+const maxDeleted = 1_000
 
 /**
  * The ids of a delete, from the query string or else from the body.
@@ -22,7 +22,7 @@ export function idsToDelete(query: URLSearchParams, name: string, fromBody: stri
   if (!query.has(name) && fromBody === undefined)
     throw invalid({ loc: ['query', name], msg: 'Field required', type: 'missing' })
   const ids = query.has(name) ? listOf(query, name) : (fromBody ?? [])
-  if (ids.length > mostDeleted) throw tooLarge()
+  if (ids.length > maxDeleted) throw tooLarge()
   return ids
 }
 

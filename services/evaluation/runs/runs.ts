@@ -1,4 +1,5 @@
 // Evaluation runs: calls of `Evaluation.evaluate`, started, listed, read, deleted and finished.
+
 import {
   deletedResponse,
   evaluationRunCreateRequest,
@@ -12,19 +13,20 @@ import {
 import { fault } from '../../core/http/errors.ts'
 import { type Route, type RouteContext, route } from '../../core/http/route.ts'
 import { orderedUuidv7, type ProjectId } from '../../core/ids.ts'
+import { objectText } from '../../core/json/objects.ts'
 import { throwIfStale } from '../../core/log/freshness.ts'
 import { parseInRoom } from '../../core/memory/heap-room.ts'
 import { pageOf } from '../query-params.ts'
-import type { Known } from './cache.ts'
+import type { RunCache } from './cache.ts'
 import {
-  type CallPart,
-  type Calls,
   type CallsQuery,
   type CallTexts,
+  type CallWrite,
+  type EvaluationCalls,
   type EvaluationDeps,
+  evaluationAttributes,
   isRow,
   markIs,
-  marksOf,
   nameOfOp,
   nowUs,
   textAt,
@@ -37,7 +39,6 @@ import {
   flag,
   memberText,
   nameOfRef,
-  objectText,
   opNames,
   storedSummary,
   subjectsOf,
@@ -62,7 +63,7 @@ function runText(call: CallTexts): string {
     started_at: quoted(call.startedAt),
     finished_at: quoted(call.endedAt),
     summary: call.summary,
-    source_evaluation_run_id: quoted(textAt(marksOf(call), 'source_evaluation_run_id')),
+    source_evaluation_run_id: quoted(textAt(evaluationAttributes(call), 'source_evaluation_run_id')),
   })
 }
 
@@ -75,10 +76,15 @@ function checkRef(name: string, text: string): void {
 
 /** True for what was started here, or recorded by an SDK, as a run. */
 const isRun = (call: CallTexts): boolean =>
-  nameOfOp(call.opName) === opNames.run || textAt(marksOf(call), 'evaluation_run') === flag
+  nameOfOp(call.opName) === opNames.run || textAt(evaluationAttributes(call), 'evaluation_run') === flag
 
 /** Reads the direct children of a run in the order of their start and says what they come to. */
-async function readChildren(calls: Calls, context: RouteContext<unknown>, projectId: ProjectId, runId: string) {
+async function readChildren(
+  calls: EvaluationCalls,
+  context: RouteContext<unknown>,
+  projectId: ProjectId,
+  runId: string,
+) {
   const summary = createRunSummary()
   const summarizing: CallTexts[] = []
   const query: CallsQuery = {
@@ -98,7 +104,7 @@ function finishParts(
   { output, summarizing }: Awaited<ReturnType<typeof readChildren>>,
   summary: string | undefined,
   time: number,
-): CallPart[] {
+): CallWrite[] {
   const id = summarizeIdOf(run)
   const own = summarizing.find((call) => call.id === id)
   const startedUs = own ? timeOf(own.startedAt) : time
@@ -119,8 +125,8 @@ function finishParts(
   return [...(isWrittenByOthers ? [] : completeCall(start, output)), { end }]
 }
 
-export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Calls; known: Known }): Route[] {
-  const { calls, known, clock, lock } = deps
+export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: EvaluationCalls; cache: RunCache }): Route[] {
+  const { calls, cache, clock, lock } = deps
   const path = '/v2/{entity}/{project}/evaluation_runs'
   const one = `${path}/{evaluation_run_id}`
 
@@ -145,7 +151,7 @@ export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Calls;
           ...{ attributes: { weave }, inputs: JSON.stringify({ self: evaluation, model }) },
         }
         const headers = await calls.write(context, projectId, [{ start }])
-        known.rememberRun(projectId, id, { traceId: id, self: JSON.stringify(evaluation) })
+        cache.rememberRun(projectId, id, { traceId: id, self: JSON.stringify(evaluation) })
         return { json: { evaluation_run_id: id }, headers }
       },
     }),

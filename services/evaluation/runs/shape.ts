@@ -1,12 +1,14 @@
 // The calls that runs, predictions and scores are: their places in the trace, ops, attributes and payloads.
+
 import { createHash } from 'node:crypto'
 import { parseRef } from '../../content/refs.ts'
 import { parseTimestamp } from '../../core/clock/timestamps.ts'
 import { fault } from '../../core/http/errors.ts'
 import { isCallId, isTraceId } from '../../core/ids.ts'
 import { members } from '../../core/json/canonical.ts'
+import { objectText } from '../../core/json/objects.ts'
 import { parseInRoom } from '../../core/memory/heap-room.ts'
-import { type CallPart, type CallStart, type CallTexts, marksOf, objectOf, textAt } from './calls.ts'
+import { type CallStart, type CallTexts, type CallWrite, evaluationAttributes, objectOf, textAt } from './calls.ts'
 
 export const opNames = {
   run: 'Evaluation.evaluate',
@@ -35,16 +37,10 @@ export const predictOpOf = (model: string): string => named(nameOfRef(model) ?? 
 export const scoreOpOf = (scorerName: string): string => named(scorerName, '.score')
 
 /** A whole call: its start and its end. */
-export function completeCall(start: CallStart, output: string): CallPart[] {
+export function completeCall(start: CallStart, output: string): CallWrite[] {
   const { id, startedUs } = start
   return [{ start }, { end: { id, startedUs, endedUs: startedUs, output, summary: '{}', exception: null } }]
 }
-
-/** JSON text of an object whose values are JSON texts. */
-export const objectText = (fields: Record<string, string>): string =>
-  `{${Object.entries(fields)
-    .map(([key, text]) => `${JSON.stringify(key)}:${text}`)
-    .join(',')}}`
 
 /** A member of a JSON object's text, as text. */
 export const memberText = (text: string, key: string): string | undefined => members(text)?.get(key)
@@ -57,7 +53,7 @@ export function predictionInputs({ inputs }: Pick<CallTexts, 'inputs'>): string 
 
 /** Refs of the evaluation and the model of a run, as it was made here or by an SDK; '' when it names none. */
 export function subjectsOf(call: CallTexts): { evaluation: string; model: string } {
-  const marks = marksOf(call)
+  const marks = evaluationAttributes(call)
   const inputs = objectOf(parseInRoom(call.inputs))
   return {
     evaluation: textAt(marks, 'evaluation') ?? textAt(inputs, 'self', 'this') ?? '',
@@ -90,9 +86,9 @@ export function storedSummary({ endedAt, summary }: CallTexts): string {
   const shown = members(summary) ?? new Map<string, string>()
   const weave = members(shown.get('weave') ?? '{}') ?? new Map<string, string>()
   for (const key of derived) weave.delete(key)
-  if (weave.size > 0) shown.set('weave', objectText(Object.fromEntries(weave)))
+  if (weave.size > 0) shown.set('weave', objectText(weave))
   else shown.delete('weave')
-  return objectText(Object.fromEntries(shown))
+  return objectText(shown)
 }
 
 /**

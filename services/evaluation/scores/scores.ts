@@ -1,4 +1,5 @@
 // Scores of predictions: calls beside the prediction, and feedback on it.
+
 import {
   deletedResponse,
   ofRunListQuery,
@@ -11,23 +12,24 @@ import { parseRef } from '../../content/refs.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Route, type RouteContext, route } from '../../core/http/route.ts'
 import { orderedUuidv7, type ProjectId } from '../../core/ids.ts'
+import { objectText } from '../../core/json/objects.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
-import type { Known, KnownPrediction } from '../runs/cache.ts'
+import type { CachedPrediction, RunCache } from '../runs/cache.ts'
 import {
   asCaller,
-  type Calls,
   type CallsQuery,
   type CallTexts,
+  type EvaluationCalls,
   type EvaluationDeps,
+  evaluationAttributes,
   joinPositions,
-  marksOf,
   nowUs,
   textAt,
 } from '../runs/calls.ts'
 import { deleteNamed, listOfRun, readOne } from '../runs/handlers.ts'
 import { runIdsOf } from '../runs/parents.ts'
 import { bodyText, callTables, listTables, projectOf } from '../runs/query.ts'
-import { completeCall, flag, memberText, objectText, predictionInputs, scoreOpOf, traceOfRun } from '../runs/shape.ts'
+import { completeCall, flag, memberText, predictionInputs, scoreOpOf, traceOfRun } from '../runs/shape.ts'
 
 type Context = RouteContext<unknown>
 
@@ -36,10 +38,10 @@ const columns: CallsQuery['columns'] = ['user_id', 'parent_id', 'attributes', 'o
 const notFound = (id: string) => fault(404, `Score ${id.slice(0, 100)} not found`)
 
 /** Where a score lies: beside its prediction or under its run, else in a trace of its own. */
-type Place = { traceId: string; parentId: string | null }
+type ScoreParent = { traceId: string; parentId: string | null }
 
-export function createScoreRoutes(deps: EvaluationDeps & { calls: Calls; known: Known }): Route[] {
-  const { calls, known, clock, ensureOps, invoke, config } = deps
+export function createScoreRoutes(deps: EvaluationDeps & { calls: EvaluationCalls; cache: RunCache }): Route[] {
+  const { calls, cache, clock, ensureOps, invoke, config } = deps
   const path = '/v2/{entity}/{project}/scores'
   const one = `${path}/{score_id}`
 
@@ -49,7 +51,7 @@ export function createScoreRoutes(deps: EvaluationDeps & { calls: Calls; known: 
     return some.map((call, n) =>
       objectText({
         score_id: JSON.stringify(call.id),
-        scorer: JSON.stringify(textAt(marksOf(call), 'scorer') ?? ''),
+        scorer: JSON.stringify(textAt(evaluationAttributes(call), 'scorer') ?? ''),
         value: call.output === 'null' ? '0.0' : call.output,
         evaluation_run_id: JSON.stringify(runIds[n]),
         [`${config.wirePrefix}_user_id`]: JSON.stringify(call.userId),
@@ -57,17 +59,21 @@ export function createScoreRoutes(deps: EvaluationDeps & { calls: Calls; known: 
     )
   }
 
-  async function placeOf(
+  async function parentOf(
     context: Context,
     projectId: ProjectId,
-    { id, runId, prediction }: { id: string; runId: string | undefined; prediction: KnownPrediction | null },
-  ): Promise<Place> {
+    { id, runId, prediction }: { id: string; runId: string | undefined; prediction: CachedPrediction | null },
+  ): Promise<ScoreParent> {
     if (runId === undefined) return { traceId: id, parentId: null }
     const parentId = prediction?.parentId ?? runId
     // Its prediction lies in the run's trace, too.
-    if (prediction && prediction.parentId !== null && textAt(marksOf(prediction), 'evaluation_run_id') === runId)
+    if (
+      prediction &&
+      prediction.parentId !== null &&
+      textAt(evaluationAttributes(prediction), 'evaluation_run_id') === runId
+    )
       return { traceId: prediction.traceId, parentId }
-    return { traceId: traceOfRun(runId, await known.findRun(context, projectId, runId)), parentId }
+    return { traceId: traceOfRun(runId, await cache.findRun(context, projectId, runId)), parentId }
   }
 
   return [
@@ -88,9 +94,9 @@ export function createScoreRoutes(deps: EvaluationDeps & { calls: Calls; known: 
         const ref = parseRef(scorer)
         if (ref?.kind !== 'object')
           throw fault(400, `scorer must be a ref of an object: ${JSON.stringify(scorer.slice(0, 200))}`)
-        const prediction = await known.findPrediction(context, projectId, prediction_id)
+        const prediction = await cache.findPrediction(context, projectId, prediction_id)
         const id = orderedUuidv7()
-        const place = await placeOf(context, projectId, { id, runId, prediction })
+        const place = await parentOf(context, projectId, { id, runId, prediction })
         const { refs, positions } = await ensureOps(projectId, context.caller.userId, [scoreOpOf(ref.name)])
         const start = {
           ...{ ...place, id, opName: refs[0] as string, startedUs: nowUs(clock) },

@@ -5,10 +5,10 @@ import type { Slice } from '../../content/json-scan.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import type { RecordInput, RecordSplit } from '../../core/log/log.ts'
 import type { BufferPool } from '../../core/memory/buffer-pool.ts'
-import type { CallPart } from '../../events/calls.ts'
+import type { CallFragment } from '../../events/calls.ts'
 import { createCallWriter } from '../../events/calls-writer.ts'
 import type { PayloadSlices } from './envelope.ts'
-import type { EndHead, StartHead } from './part-checks.ts'
+import type { EndHead, StartHead } from './fragment-checks.ts'
 import {
   inputsPayload,
   outputPayload,
@@ -99,7 +99,7 @@ function endTexts({ head, payloads }: NonNullable<Item['end']>, owner: PayloadOw
 }
 
 /** The part of a call that an item brings; written out because spreading objects is slow here. */
-function partOf({ projectId, id, start, end }: Item, clock: bigint, owner: PayloadOwner): CallPart {
+function fragmentOf({ projectId, id, start, end }: Item, clock: bigint, owner: PayloadOwner): CallFragment {
   const s = start?.head
   const e = end?.head
   const st = start && startTexts(start, owner)
@@ -200,7 +200,7 @@ export function recordsOf({ items, userId, clock, extraction, split, pool, bodyB
   const writer = createCallWriter({ sizeHintBytes: bodyBytes + 512 * parts.length, ...split, pool })
   for (const part of parts) {
     const owner: PayloadOwner = { projectId: part.projectId, userId, extraction }
-    writer.add(partOf(part, clock.next(), owner))
+    writer.add(fragmentOf(part, clock.next(), owner))
   }
   return writer.take()
 }

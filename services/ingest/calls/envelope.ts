@@ -21,9 +21,10 @@ import { TooLongHere, tooLarge } from '../../core/errors.ts'
 import { invalid } from '../../core/http/errors.ts'
 import { parseJson } from '../../core/http/json-check.ts'
 import type { RouteContext } from '../../core/http/route.ts'
+import { isObject } from '../../core/json/objects.ts'
 import { type Scan, startScan, unreadable } from '../../core/json/tokens.ts'
-import { isObject, type Json } from './field-checks.ts'
-import type { WireNames } from './part-checks.ts'
+import type { Json } from './field-checks.ts'
+import type { RunWireNames } from './fragment-checks.ts'
 
 /** Payloads of one side of an item as they stand in the body; null when the key is absent. */
 export type PayloadSlices = {
@@ -38,7 +39,7 @@ export type PayloadSlices = {
  * A start, an end or a whole call: its fields as JSON.parse gives them, but unknown keys are left out, the summary alone
  * is read, and every other payload is only a value of the same type.
  */
-export type Side = { fields: unknown; payloads: PayloadSlices }
+export type ReadSide = { fields: unknown; payloads: PayloadSlices }
 
 /** An item of a batch: `value` is what its checks look at. */
 export type BatchItem = { value: unknown; start: PayloadSlices; end: PayloadSlices }
@@ -57,7 +58,7 @@ const sideNames = namesOf('start', 'end')
 const maxBatchItems = 500_000
 
 /** What keeps the event loop for some 25 ms: items, bytes of summaries, which become values, and of a body that does. */
-const mostHere = { items: 2_000, summaryBytes: 384 * 1024, bodyBytes: 96 * 1024 }
+const maxHere = { items: 2_000, summaryBytes: 384 * 1024, bodyBytes: 96 * 1024 }
 
 type Bounds = Pick<RouteContext, 'maxJsonDepth' | 'mayTakeLong'>
 
@@ -68,12 +69,12 @@ export type BodyReader = {
   /** The items of `{"batch": [{"mode", "req": {"start" | "end": {…}}}, …]}`, null when `batch` is no list. */
   upserts(body: Buffer, bounds: Bounds): BatchItem[] | null
   /** The calls of `{"batch": [{…}, …]}`, null when `batch` is no list. */
-  calls(body: Buffer, bounds: Bounds): Side[] | null
+  calls(body: Buffer, bounds: Bounds): ReadSide[] | null
 }
 
 /** The value of a whole body, of which only the faults are told. */
 export function wholeBody(body: Buffer, { maxJsonDepth, mayTakeLong }: Bounds): unknown {
-  if (!mayTakeLong && body.length > mostHere.bodyBytes) throw new TooLongHere()
+  if (!mayTakeLong && body.length > maxHere.bodyBytes) throw new TooLongHere()
   return parseJson(body, maxJsonDepth)
 }
 
@@ -107,12 +108,12 @@ function takePayload(reading: Reading, payload: number, into: PayloadSlices): un
     default:
       into.summary = takeSlice(scan, 0)
       reading.summaryBytes += into.summary.end - into.summary.start
-      if (!reading.mayTakeLong && reading.summaryBytes > mostHere.summaryBytes) throw new TooLongHere()
+      if (!reading.mayTakeLong && reading.summaryBytes > maxHere.summaryBytes) throw new TooLongHere()
       return summaryOf(into.summary)
   }
 }
 
-function readSide(reading: Reading): Side {
+function readOneSide(reading: Reading): ReadSide {
   const { scan, layout, repeated } = reading
   const { names, empty } = layout
   if (!enter(scan, 123)) return { fields: takeScalar(scan), payloads: nothing }
@@ -135,7 +136,7 @@ function readSides(reading: Reading): BatchItem {
   const value: Json = {}
   const read: BatchItem = { value, start: nothing, end: nothing }
   for (let name = nextMember(scan, sideNames); name !== -1; name = nextMember(scan, sideNames)) {
-    const side = readSide(reading)
+    const side = readOneSide(reading)
     if (name === 0) {
       value.start = side.fields
       read.start = side.payloads
@@ -174,7 +175,7 @@ function readBatch<Item>(reading: Reading, readOne: (reading: Reading) => Item):
       items = []
       while (nextItem(scan)) {
         if (items.length === maxBatchItems) throw tooLarge()
-        if (items.length === mostHere.items && !mayTakeLong) throw new TooLongHere()
+        if (items.length === maxHere.items && !mayTakeLong) throw new TooLongHere()
         items.push(readOne(reading))
       }
     } else {
@@ -189,7 +190,7 @@ function readBatch<Item>(reading: Reading, readOne: (reading: Reading) => Item):
 /**
  * @param wire spellings of the prefixed fields
  */
-export function createBodyReader(wire: WireNames): BodyReader {
+export function createBodyReader(wire: RunWireNames): BodyReader {
   const prefixed = [wire.runId, wire.runStep, wire.runStepEnd].flatMap(({ own, alias }) => [own, alias])
   const names = namesOf(...payloadNames, ...repeatedNames, ...otherNames, ...new Set(prefixed))
   const empty: Json = Object.fromEntries(names.texts.map((text) => [text, undefined]))
@@ -216,6 +217,6 @@ export function createBodyReader(wire: WireNames): BodyReader {
   return {
     single: (body, bounds) => read(body, bounds, readSides),
     upserts: (body, bounds) => read(body, bounds, (reading) => readBatch(reading, readItem)),
-    calls: (body, bounds) => read(body, bounds, (reading) => readBatch(reading, readSide)),
+    calls: (body, bounds) => read(body, bounds, (reading) => readBatch(reading, readOneSide)),
   }
 }

@@ -1,8 +1,10 @@
 // Checks of single fields of call writes: what is wrong is collected, so that one answer names every fault of an item.
+
 import { integerIn } from '../../../schemas/coerce.ts'
 import { maxFaults } from '../../../schemas/collections.ts'
 import { isPlausible, parseTimestamp } from '../../core/clock/timestamps.ts'
 import { type Detail, type Fault, type FaultStatus, fault, invalid, shownKey } from '../../core/http/errors.ts'
+import { isObject } from '../../core/json/objects.ts'
 
 export type Json = Record<string, unknown>
 
@@ -13,9 +15,6 @@ export type Json = Record<string, unknown>
 export type Findings = { loc: (string | number)[]; details: Detail[]; reason: string | null; status: FaultStatus }
 
 export const findingsAt = (...loc: (string | number)[]): Findings => ({ loc, details: [], reason: null, status: 400 })
-
-export const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export function misfit(found: Findings, path: (string | number)[], type: string, msg: string): void {
   if (found.details.length < maxFaults) found.details.push({ loc: [...found.loc, ...path.map(shownKey)], msg, type })

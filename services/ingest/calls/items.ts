@@ -1,20 +1,22 @@
 // Reads the items of call writes: shape, ids and project of each, with the faults of each item kept apart.
+
 import { asFault } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { isCallId, isTraceId } from '../../core/ids.ts'
-import { type Findings, isObject, isSound, type Json, misfit, missing, refuse, requiredText } from './field-checks.ts'
+import { isObject } from '../../core/json/objects.ts'
+import { type Findings, isSound, type Json, misfit, missing, refuse, requiredText } from './field-checks.ts'
 import {
   type CheckContext,
   checkEnd,
-  checkGivenId,
   checkOptionalId,
+  checkRequiredId,
   checkStart,
   type EndHead,
   type StartHead,
-} from './part-checks.ts'
+} from './fragment-checks.ts'
 
 /** A checked item before its payloads are known. */
-export type Checked = { projectId: ProjectId; id: string; start: StartHead | null; end: EndHead | null }
+export type CheckedItem = { projectId: ProjectId; id: string; start: StartHead | null; end: EndHead | null }
 
 /** Reads a project id and checks the caller's right on it; throws a fault. */
 export type OpenProject = (projectId: string) => ProjectId
@@ -25,22 +27,27 @@ function openProject(found: Findings, from: Json, open: OpenProject): ProjectId 
   return open(projectId)
 }
 
-export function checkStartItem(found: Findings, from: Json, open: OpenProject, context: CheckContext): Checked {
+export function checkStartItem(found: Findings, from: Json, open: OpenProject, context: CheckContext): CheckedItem {
   const projectId = openProject(found, from, open)
   const id = checkOptionalId(found, from, 'id', isCallId)
   const traceId = checkOptionalId(found, from, 'trace_id', isTraceId)
   return { projectId, id, start: checkStart(found, from, traceId, context), end: null }
 }
 
-export function checkEndItem(found: Findings, from: Json, open: OpenProject, context: CheckContext): Checked {
+export function checkEndItem(found: Findings, from: Json, open: OpenProject, context: CheckContext): CheckedItem {
   const projectId = openProject(found, from, open)
-  return { projectId, id: checkGivenId(found, from, 'id', isCallId), start: null, end: checkEnd(found, from, context) }
+  return {
+    projectId,
+    id: checkRequiredId(found, from, 'id', isCallId),
+    start: null,
+    end: checkEnd(found, from, context),
+  }
 }
 
-export function checkCompleteItem(found: Findings, from: Json, open: OpenProject, context: CheckContext): Checked {
+export function checkCompleteItem(found: Findings, from: Json, open: OpenProject, context: CheckContext): CheckedItem {
   const projectId = openProject(found, from, open)
-  const id = checkGivenId(found, from, 'id', isCallId)
-  const traceId = checkGivenId(found, from, 'trace_id', isTraceId)
+  const id = checkRequiredId(found, from, 'id', isCallId)
+  const traceId = checkRequiredId(found, from, 'trace_id', isTraceId)
   return { projectId, id, start: checkStart(found, from, traceId, context), end: checkEnd(found, from, context) }
 }
 
@@ -76,7 +83,7 @@ export function checkBatchItem(
   item: unknown,
   open: OpenProject,
   context: CheckContext,
-): Checked | null {
+): CheckedItem | null {
   if (!isObject(item)) {
     misfit(found, [], 'dict_type', 'Input should be a valid object')
     return null

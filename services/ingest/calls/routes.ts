@@ -1,4 +1,5 @@
 // The routes that write calls: start, end, update, batches of both, and whole calls.
+
 import type { z } from 'zod'
 import {
   batchSchema,
@@ -16,18 +17,18 @@ import type { Clock } from '../../core/clock/clock.ts'
 import { asFault, type Detail, type Fault, fault, invalid } from '../../core/http/errors.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
 import { isCallId, type ProjectId } from '../../core/ids.ts'
+import { isObject } from '../../core/json/objects.ts'
 import type { Log, Position, RecordSplit } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import { createBufferPool } from '../../core/memory/buffer-pool.ts'
 import { appendCalls, createCallWriter } from '../../events/calls-writer.ts'
 import { type Item, recordsOf } from './batch-rows.ts'
-import { type BatchItem, createBodyReader, type PayloadSlices, type Side, wholeBody } from './envelope.ts'
+import { type BatchItem, createBodyReader, type PayloadSlices, type ReadSide, wholeBody } from './envelope.ts'
 import {
   detailsOf,
   type Findings,
   faultOf,
   findingsAt,
-  isObject,
   type Json,
   misfit,
   optionalText,
@@ -35,8 +36,9 @@ import {
   refuse,
   requiredText,
 } from './field-checks.ts'
+import { type CheckContext, checkDisplayName, wireNames } from './fragment-checks.ts'
 import {
-  type Checked,
+  type CheckedItem,
   checkBatchItem,
   checkCompleteItem,
   checkEndItem,
@@ -44,7 +46,6 @@ import {
   type OpenProject,
   objectAt,
 } from './items.ts'
-import { type CheckContext, checkDisplayName, wireNames } from './part-checks.ts'
 
 export type CallWriteDeps = {
   log: Pick<Log, 'append'>
@@ -61,7 +62,7 @@ export type CallWriteDeps = {
 }
 
 /** Places of refused items that are told of one batch. */
-const shownPlaces = 10
+const maxLoggedPlaces = 10
 
 type Context = RouteContext
 
@@ -104,7 +105,7 @@ function pathProject(context: Context): OpenProject {
 
 type Sides = { start: PayloadSlices; end: PayloadSlices }
 
-const withPayloads = ({ projectId, id, start, end }: Checked, sides: Sides): Item => ({
+const withPayloads = ({ projectId, id, start, end }: CheckedItem, sides: Sides): Item => ({
   projectId,
   id,
   start: start && { head: start, payloads: sides.start },
@@ -179,7 +180,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
     let first: Findings | undefined
     const details: Detail[] = []
     // Of an item at fault its reason alone is kept: there may be as many as a body holds.
-    const results = batch.map((item, index): Checked | string => {
+    const results = batch.map((item, index): CheckedItem | string => {
       const found = findingsAt('body', 'batch', index)
       const checked = checkBatchItem(found, item.value, open, check)
       if (checked !== null) return checked
@@ -204,7 +205,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
     if (refused.length > 0)
       deps.onRefused?.({
         ...{ requestId: context.requestId, refused: refused.length, of: batch.length },
-        places: refused.slice(0, shownPlaces),
+        places: refused.slice(0, maxLoggedPlaces),
       })
     return reply(`{"res":[${answers.join(',')}]}`, await write(context, items))
   }
@@ -216,7 +217,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
     if (batch.length === 0) return reply('{}', [])
     const check = checkContext()
     const details: Detail[] = []
-    const calls: Checked[] = []
+    const calls: CheckedItem[] = []
     for (const [index, { fields }] of batch.entries()) {
       const found = findingsAt('body', 'batch', index)
       try {
@@ -232,7 +233,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
     }
     if (details.length > 0) throw invalid(details)
     const items = calls.map((call, index) => {
-      const { payloads } = batch[index] as Side
+      const { payloads } = batch[index] as ReadSide
       return withPayloads(call, { start: payloads, end: payloads })
     })
     return reply('{}', await write(context, items))

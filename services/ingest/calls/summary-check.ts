@@ -1,9 +1,10 @@
 // Checks the summary of an end: token counts per model and status counts must be integers, all else is the caller's own.
 
 import { isRawNumber, parseLossless, rawNumber, stringifyLossless } from '../../core/json/lossless.ts'
+import { isObject } from '../../core/json/objects.ts'
 import { rewriteJson } from '../../core/json/rewrite.ts'
 import type { UsageEntry } from '../../events/calls.ts'
-import { coerceInteger, type Findings, isObject, type Json, misfit } from './field-checks.ts'
+import { coerceInteger, type Findings, type Json, misfit } from './field-checks.ts'
 
 export type Summary = {
   errorCount: number

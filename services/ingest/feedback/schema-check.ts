@@ -13,7 +13,7 @@ const usualMs = 10
 /** How long checks in this thread go on before others have their turn. */
 const turnMs = 20
 /** Checks that wait for the thread; more are sent again later. */
-const mostWaiting = 64
+const maxWaiting = 64
 /** The thread ends when nothing was checked for so long. */
 const idleMs = 30_000
 const threadMemoryMb = 256
@@ -21,7 +21,7 @@ const threadMemoryMb = 256
 /** Keywords whose work does not follow from the sizes of schema and value: backtracking, pairs, repeated refs. */
 const unbounded = /"(?:pattern|patternProperties|uniqueItems|format|\$ref|\$dynamicRef|\$recursiveRef)":/
 /** Characters of the schema times those of the value, up to which the work of the other keywords is short. */
-const mostWork = 100_000
+const maxWork = 100_000
 
 /** What became of a check; a thread that did not finish is of no more use. */
 type Outcome = { verdict: Verdict; isFinished: boolean }
@@ -86,7 +86,7 @@ function createThread(): (schema: string, value: string) => Promise<{ verdict: V
   }
 
   return async (schema, value) => {
-    if (waiting >= mostWaiting) throw retryLater(503, 'Too many annotations are being checked')
+    if (waiting >= maxWaiting) throw retryLater(503, 'Too many annotations are being checked')
     waiting++
     try {
       return await queue.run(() => run(schema, value))
@@ -117,7 +117,7 @@ export function createSchemaCheck(): () => ValueCheck {
     let unusualMs = 0
     return async (schema, value) => {
       const [schemaText, valueText] = [JSON.stringify(schema), JSON.stringify(value)]
-      const isShort = schemaText.length * valueText.length <= mostWork && !unbounded.test(schemaText)
+      const isShort = schemaText.length * valueText.length <= maxWork && !unbounded.test(schemaText)
       const { verdict, ms } = await (isShort ? inTurns(schema, value) : inThread(schemaText, valueText))
       if (verdict !== null) throw fault(400, verdict)
       unusualMs += Math.max(0, ms - usualMs)

@@ -9,7 +9,7 @@ type Kind = 'note' | 'reaction' | 'annotation' | 'runnable' | 'agent_monitor' | 
 /** An object version whose schema an annotation's value must fit. */
 export type AnnotationTarget = Extract<Ref, { kind: 'object' | 'op' }>
 
-export type Checked = { kind: Kind; annotation: AnnotationTarget | null }
+export type CheckedFeedback = { kind: Kind; annotation: AnnotationTarget | null }
 
 const longestNote = 1024
 
@@ -102,7 +102,7 @@ function checkName(kind: 'annotation' | 'runnable', words: string, ref: { name: 
  * @param prefix first word of special types, beside `wandb`
  * @throws Fault 400
  */
-export function checkFeedback(item: FeedbackCreate, prefix: string): Checked {
+export function checkFeedback(item: FeedbackCreate, prefix: string): CheckedFeedback {
   const words = wordsAfter(item.feedback_type, prefix)
   const kind = kindOf(words)
   checkPayload(kind, item.payload)

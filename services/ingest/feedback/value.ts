@@ -8,7 +8,7 @@ import { readEmoji } from './emoji.ts'
 /** Characters of a payload as JSON text with `", "`, `": "` and ASCII escapes. */
 const longestPayload = 1_048_576
 /** No character becomes more than so many in that form. */
-const mostGrowth = 12
+const maxGrowth = 12
 
 /** Payload of a reaction with its names. @throws Fault 400 unless `emoji` is exactly one emoji */
 function named(text: string, emoji: string): string {
@@ -27,7 +27,7 @@ function named(text: string, emoji: string): string {
  */
 export function payloadOf(sent: string, reaction: string | null): string {
   const text = storedPayload(reaction === null ? sent : named(sent, reaction))
-  if (text.length * mostGrowth > longestPayload && canonicalJson(text).length > longestPayload)
+  if (text.length * maxGrowth > longestPayload && canonicalJson(text).length > longestPayload)
     throw fault(400, `payload is larger than ${longestPayload} characters`)
   return text
 }

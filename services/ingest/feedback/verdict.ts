@@ -1,5 +1,7 @@
 // Checks a value against a JSON Schema of a client: in this thread, and in the one for what may take long.
+
 import { type Schema, Validator } from '@cfworker/json-schema'
+import { isObject } from '../../core/json/objects.ts'
 import { unicodePattern } from './patterns.ts'
 
 /** Null = the value fits; otherwise why it does not, or why the schema cannot be applied. */
@@ -7,9 +9,6 @@ export type Verdict = string | null
 
 const maps = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'])
 const data = new Set(['enum', 'const', 'default', 'examples'])
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 type Members = [name: string, value: unknown][]
 

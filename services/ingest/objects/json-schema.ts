@@ -1,11 +1,10 @@
 // Tells whether a JSON value is a well-formed JSON Schema: each known keyword has a value of the kind it needs.
+import { isObject } from '../../core/json/objects.ts'
 import { isPattern } from '../feedback/patterns.ts'
 
 type Check = (value: unknown) => boolean
 
 const types = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'])
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const text: Check = (v) => typeof v === 'string'
 const truth: Check = (v) => typeof v === 'boolean'

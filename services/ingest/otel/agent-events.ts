@@ -5,7 +5,7 @@ import type { LogRow } from '../../events/logs.ts'
 import type { UsageField } from './conventions.ts'
 import type { CompleteCall } from './map.ts'
 import { shortOpName } from './names.ts'
-import { summaryText, type Usage, usageEntry } from './usage.ts'
+import { type SpanUsage, summaryText, usageEntry } from './usage.ts'
 
 type Kind = 'llm' | 'tool' | 'prompt' | 'error'
 
@@ -110,8 +110,8 @@ function memberOf({ attributes: { values, json } }: LogRow, names: readonly stri
   return `{${quoted(found)}:${documentText(values.get(found) as string, json.includes(found))}}`
 }
 
-function usageOf(kind: Kind, row: LogRow): Usage {
-  const counts: Usage['counts'] = new Map()
+function usageOf(kind: Kind, row: LogRow): SpanUsage {
+  const counts: SpanUsage['counts'] = new Map()
   if (kind === 'llm')
     for (const [field, names] of Object.entries(usageKeys)) {
       const count = Number(firstOf(row, names) || Number.NaN)

@@ -2,7 +2,7 @@
 import { TooLongHere, tooLarge } from '../../core/errors.ts'
 
 /** Estimated bytes that may still be taken; shared by everything that is held at one time. */
-export type Budget = {
+export type DecodeBudget = {
   left: number
   /** Of the bytes that are left, those that need a thread of their own. */
   kept: number
@@ -18,7 +18,7 @@ const bytesPerBodyByte = 4
 const bytesHere = 1.5 * 1024 * 1024
 
 /** @param mayTakeLong false: what takes more time than the event loop has needs a thread */
-export function createBudget(maxBodyBytes: number, mayTakeLong = true): Budget {
+export function createDecodeBudget(maxBodyBytes: number, mayTakeLong = true): DecodeBudget {
   const left = maxBodyBytes * bytesPerBodyByte
   return { left, kept: mayTakeLong ? 0 : left - bytesHere }
 }
@@ -36,14 +36,14 @@ export const cost = {
 } as const
 
 /** @throws 413 when so many bytes are not left, TooLongHere when some of them are kept */
-export function spend(budget: Budget, bytes: number): void {
+export function spend(budget: DecodeBudget, bytes: number): void {
   if (bytes > budget.left) throw tooLarge()
   if (bytes > budget.left - budget.kept) throw new TooLongHere()
   budget.left -= bytes
 }
 
 /** Bytes of rows, which are written in slices. @throws 413 when so many are not left */
-export function spendOnRows(budget: Budget, bytes: number): void {
+export function spendOnRows(budget: DecodeBudget, bytes: number): void {
   if (bytes > budget.left) throw tooLarge()
   budget.left -= bytes
   budget.kept = Math.max(0, budget.kept - bytes)

@@ -4,7 +4,7 @@ import { TooLongHere, tooLarge } from '../../core/errors.ts'
 import { Fault } from '../../core/http/errors.ts'
 import { parseJson } from '../../core/http/json-check.ts'
 import { isRawNumber } from '../../core/json/lossless.ts'
-import { type Budget, containerBytes, measureJson } from './budget.ts'
+import { containerBytes, type DecodeBudget, measureJson } from './budget.ts'
 import type {
   Attributes,
   Nanos,
@@ -71,7 +71,7 @@ function listOf(value: unknown, name: string): unknown[] {
 const isUnsafe = (value: unknown): boolean => typeof value === 'number' && !Number.isSafeInteger(value)
 
 /** Decodes with the state of one body: whether its strings need repair, and whether its numbers are exact. */
-function createDecoder(mayHoldSurrogates: boolean, isExact: boolean, budget: Budget) {
+function createDecoder(mayHoldSurrogates: boolean, isExact: boolean, budget: DecodeBudget) {
   function text(value: unknown, name: string): string {
     if (value === undefined || value === null) return ''
     if (typeof value !== 'string') throw wrong(name, 'a string')
@@ -320,7 +320,7 @@ function decode<Item>(
   body: unknown,
   mayHoldSurrogates: boolean,
   isExact: boolean,
-  budget: Budget,
+  budget: DecodeBudget,
 ): OtlpResource<Item>[] {
   const request = objectOf(body, 'the body')
   const resource = createDecoder(mayHoldSurrogates, isExact, budget)
@@ -329,21 +329,21 @@ function decode<Item>(
 
 /** JSON of so many bytes, or of so many lists, objects and commas, is parsed within some 25 ms. */
 const shortBytes = 192 * 1024
-const mostPartsHere = 25_000
+const maxNodesHere = 25_000
 
 /** Parsing with exact numbers takes so many times the memory, and thirty times the time. */
 const exactTimes = 3
 
 /** The parsed body may take as much again as what is decoded from it. @throws 413, and TooLongHere for its time */
-function checkParsed(bytes: Buffer, times: number, budget: Budget): void {
+function checkParsed(bytes: Buffer, times: number, budget: DecodeBudget): void {
   const isShort = budget.kept === 0 || bytes.length <= shortBytes
   if (isShort && bytes.length * containerBytes * times <= budget.left) return
   const measured = measureJson(bytes.toString('latin1'))
-  if (!isShort && measured.parts * times > mostPartsHere) throw new TooLongHere()
+  if (!isShort && measured.parts * times > maxNodesHere) throw new TooLongHere()
   if (measured.bytes * times > budget.left) throw tooLarge()
 }
 
-function decodeFrame<Item>(frame: Frame, bytes: Buffer, maxDepth: number, budget: Budget): OtlpResource<Item>[] {
+function decodeFrame<Item>(frame: Frame, bytes: Buffer, maxDepth: number, budget: DecodeBudget): OtlpResource<Item>[] {
   const mayHoldSurrogates = bytes.includes('\\ud') || bytes.includes('\\uD')
   const { left } = budget
   checkParsed(bytes, 1, budget)
@@ -363,9 +363,9 @@ function decodeFrame<Item>(frame: Frame, bytes: Buffer, maxDepth: number, budget
  * @throws DecodeError for text that is no such request, TooDeep for values that nest too deep, 413 for a body that does
  *   or that takes more than the budget
  */
-export const decodeJson = (bytes: Buffer, maxDepth: number, budget: Budget): OtlpResource<OtlpSpan>[] =>
+export const decodeJson = (bytes: Buffer, maxDepth: number, budget: DecodeBudget): OtlpResource<OtlpSpan>[] =>
   decodeFrame(spanFrame, bytes, maxDepth, budget)
 
 /** A request with log records. */
-export const decodeLogsJson = (bytes: Buffer, maxDepth: number, budget: Budget): OtlpResource<OtlpLogRecord>[] =>
+export const decodeLogsJson = (bytes: Buffer, maxDepth: number, budget: DecodeBudget): OtlpResource<OtlpLogRecord>[] =>
   decodeFrame(logFrame, bytes, maxDepth, budget)

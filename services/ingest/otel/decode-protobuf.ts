@@ -1,6 +1,6 @@
 // Decodes requests with spans or log records from protobuf (schemas/otlp); tags are field number * 8 + wire type.
 
-import type { Budget } from './budget.ts'
+import type { DecodeBudget } from './budget.ts'
 import type { Attributes, OtlpEvent, OtlpLink, OtlpLogRecord, OtlpResource, OtlpScoped, OtlpSpan } from './spans.ts'
 import {
   addAttribute,
@@ -284,7 +284,7 @@ function resource<Item>(reader: WireReader, item: (reader: WireReader) => Item):
   return decoded
 }
 
-function decode<Item>(bytes: Buffer, budget: Budget, item: (reader: WireReader) => Item): OtlpResource<Item>[] {
+function decode<Item>(bytes: Buffer, budget: DecodeBudget, item: (reader: WireReader) => Item): OtlpResource<Item>[] {
   const reader = new WireReader(bytes, budget)
   const decoded: OtlpResource<Item>[] = []
   while (reader.position < reader.end) {
@@ -300,8 +300,9 @@ function decode<Item>(bytes: Buffer, budget: Budget, item: (reader: WireReader) 
  * ExportTraceServiceRequest.
  * @throws DecodeError for bytes that are no such message, TooDeep for values that nest too deep, 413 over the budget
  */
-export const decodeProtobuf = (bytes: Buffer, budget: Budget): OtlpResource<OtlpSpan>[] => decode(bytes, budget, span)
+export const decodeProtobuf = (bytes: Buffer, budget: DecodeBudget): OtlpResource<OtlpSpan>[] =>
+  decode(bytes, budget, span)
 
 /** ExportLogsServiceRequest, which has the same frame. */
-export const decodeLogsProtobuf = (bytes: Buffer, budget: Budget): OtlpResource<OtlpLogRecord>[] =>
+export const decodeLogsProtobuf = (bytes: Buffer, budget: DecodeBudget): OtlpResource<OtlpLogRecord>[] =>
   decode(bytes, budget, logRecord)

@@ -29,7 +29,7 @@ const linkText = (link: OtlpLink, attributes: Branch): string =>
   `{"trace_id":${text(link.traceId)},"span_id":${text(link.spanId)},"trace_state":${text(link.traceState)}` +
   `,"attributes":${jsonText(attributes, true, false)},"dropped_attributes_count":${link.dropped},"flags":${link.flags}}`
 
-export type DumpParts = {
+export type DumpTexts = {
   span: OtlpSpan
   /** null in place of an empty or all-zero parent. */
   parentId: string
@@ -42,7 +42,7 @@ export type DumpParts = {
   scope: string
 }
 
-export function dumpText({ span, parentId, attributes, events, links, resource, scope }: DumpParts): string {
+export function dumpText({ span, parentId, attributes, events, links, resource, scope }: DumpTexts): string {
   let eventTexts = ''
   for (let i = 0; i < events.length; i++)
     eventTexts += (i === 0 ? '' : ',') + eventText(span.events[i] as OtlpEvent, events[i] as Branch)

@@ -1,18 +1,18 @@
 // Expands flat dotted attributes into a tree (specification: OTLP, section 3).
 import { inlineTextLength } from '../../content/content-port.ts'
-import { type Budget, cost, spend } from './budget.ts'
+import { cost, type DecodeBudget, spend } from './budget.ts'
 import { keyOf, maxPath } from './keys.ts'
 import type { Attributes } from './spans.ts'
-import { type Branch, isContainer, looksOdd, opened, ParsedJson, parseJsonText, type Value } from './values.ts'
+import { type Branch, isBeyondInt64, isContainer, opened, ParsedJson, parseJsonText, type Value } from './values.ts'
 
 /** What is found on the way. */
 export type Expansion = {
   /** Takes a long string out of the tree: the ref in its place, or null to leave it. */
   extract(text: string): string | null
   /** Some number is outside of what the engine's JSON functions read. */
-  odd: boolean
+  isNonNative: boolean
   /** What the tree may take. */
-  budget: Budget
+  budget: DecodeBudget
 }
 
 /** Why the attributes fit into no tree. */
@@ -26,7 +26,7 @@ export class Conflict {
 const index = /^\d+$/
 
 /** Lists become objects with the keys "0" to "n-1" as soon as something is merged into them. */
-function branchOf(container: Branch | Value[], budget: Budget): Branch {
+function branchOf(container: Branch | Value[], budget: DecodeBudget): Branch {
   if (container instanceof Map) return container
   spend(budget, cost.map + container.length * cost.member)
   const branch: Branch = new Map()
@@ -34,7 +34,7 @@ function branchOf(container: Branch | Value[], budget: Budget): Branch {
   return branch
 }
 
-function merge(existing: Branch, added: Branch, budget: Budget): Branch {
+function merge(existing: Branch, added: Branch, budget: DecodeBudget): Branch {
   for (const [key, value] of added) {
     const before = existing.get(key)
     const both = before !== undefined && isContainer(before) && isContainer(value)
@@ -46,7 +46,7 @@ function merge(existing: Branch, added: Branch, budget: Budget): Branch {
 /** Replaces the long strings inside a value that are content, and notes odd numbers. */
 function extractInside(value: Value, found: Expansion): Value {
   if (typeof value === 'number' || typeof value === 'bigint') {
-    if (looksOdd(value)) found.odd = true
+    if (isBeyondInt64(value)) found.isNonNative = true
     return value
   }
   if (typeof value === 'string') return value.length > inlineTextLength ? (found.extract(value) ?? value) : value
@@ -70,7 +70,7 @@ export function prepared(value: Value, isSecret: boolean, found: Expansion): Val
     if (first === 123 || first === 91) {
       const parsed = parseJsonText(value, found.budget)
       if (parsed instanceof ParsedJson) {
-        if (parsed.isOdd) found.odd = true
+        if (parsed.isNonNative) found.isNonNative = true
         return parsed.hasLongText ? extractInside(parsed, found) : parsed
       }
     }
@@ -96,7 +96,7 @@ export function expand(attributes: Attributes, found: Expansion, keepFirst = fal
 }
 
 /** Sets a value in the tree; the reason when it does not fit. */
-function put(root: Branch, path: string[], value: Value, budget: Budget): string | null {
+function put(root: Branch, path: string[], value: Value, budget: DecodeBudget): string | null {
   const last = path.length - 1
   if (last >= maxPath) return 'nests too deep'
   let node = root

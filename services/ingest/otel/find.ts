@@ -3,10 +3,10 @@ import type { Source } from './conventions.ts'
 import { lookup } from './expand.ts'
 import { type Branch, isTruthy, ParsedJson, type Value } from './values.ts'
 
-export type Found = { key: string; value: Value }
+export type FoundAttribute = { key: string; value: Value }
 
 /** First source whose value is present: truthy, or with `zeroCounts` also 0. */
-export function present(root: Branch, sources: Source[], zeroCounts = false): Found | null {
+export function present(root: Branch, sources: Source[], zeroCounts = false): FoundAttribute | null {
   for (let i = 0; i < sources.length; i++) {
     const { key, paths } = sources[i] as Source
     for (let p = 0; p < paths.length; p++) {

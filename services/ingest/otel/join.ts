@@ -6,7 +6,7 @@ import {
   type StoredRecord,
   type StoredSpan,
 } from '../../events/gen-ai-events.ts'
-import { createBudget } from './budget.ts'
+import { createDecodeBudget } from './budget.ts'
 import { createConventions } from './conventions.ts'
 import { type Expansion, expand } from './expand.ts'
 import { textOf } from './find.ts'
@@ -144,15 +144,15 @@ export function createEventMapping(config: {
         ...{ resource: '{}', scope: '', scopeName: String((dump.scope as Json | undefined)?.name ?? '') },
         opRef: () => stored.opName,
         extract: () => null,
-        resourceIsOdd: stored.odd,
+        resourceIsNonNative: stored.odd,
         nowMs: Date.now(),
       }
-      const found: Expansion = { extract: () => null, odd: false, budget: createBudget(maxBodyBytes) }
+      const found: Expansion = { extract: () => null, isNonNative: false, budget: createDecodeBudget(maxBodyBytes) }
       const extra = extraOf(records, found)
       const alone = callOf(span, around, clock)
       const joined = callOf(spanOf(stored, dump), around, clock, extra)
       if ('reason' in alone || 'reason' in joined) return null
-      return merged(stored, alone, found.odd ? { ...joined, odd: true } : joined)
+      return merged(stored, alone, found.isNonNative ? { ...joined, odd: true } : joined)
     },
     evaluation(record): EvaluationResult | null {
       const members = membersOf(record)

@@ -1,7 +1,7 @@
 // What is known about an attribute key or JSON key, worked out once per key: its path, its JSON text, whether it is secret.
 import { isSensitiveKey } from '../../content/redact.ts'
 
-export type Key = {
+export type AttributeKey = {
   /** Segments between the dots; of a key that is too deep only one more than there may be. */
   path: string[]
   /** `"key":` */
@@ -16,16 +16,16 @@ export const maxPath = 100
 /** Keys come from the sender: the cache is bounded and long keys stay out of it. */
 const maxKeys = 10_000
 export const maxKeyLength = 128
-const known = new Map<string, Key>()
+const cache = new Map<string, AttributeKey>()
 
-export function keyOf(name: string): Key {
-  const hit = known.get(name)
+export function keyOf(name: string): AttributeKey {
+  const hit = cache.get(name)
   if (hit !== undefined) return hit
   const json = `${JSON.stringify(name.toWellFormed())}:`
   const key = { path: name.split('.', maxPath + 1), json, isSecret: isSensitiveKey(name) }
   if (name.length <= maxKeyLength) {
-    if (known.size >= maxKeys) known.clear()
-    known.set(name, key)
+    if (cache.size >= maxKeys) cache.clear()
+    cache.set(name, key)
   }
   return key
 }

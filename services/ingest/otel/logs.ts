@@ -9,7 +9,7 @@ import type { Log, RecordSplit } from '../../core/log/log.ts'
 import { appendCalls, createCallWriter } from '../../events/calls-writer.ts'
 import { createLogWriter, type LogRow, mapText, type Texts } from '../../events/logs.ts'
 import { agentCall, agentEvent } from './agent-events.ts'
-import { type Budget, createBudget, spendOnRows } from './budget.ts'
+import { createDecodeBudget, type DecodeBudget, spendOnRows } from './budget.ts'
 import { type Expansion, prepared } from './expand.ts'
 import { keyOf } from './keys.ts'
 import type { Writer } from './receive.ts'
@@ -89,7 +89,7 @@ function eventNameOf({ eventName, attributes: { keys, values } }: OtlpLogRecord)
 const maxSeverity = 24
 
 /** Writes the rows of all records that can be stored. */
-export function beginLogs(deps: LogDeps, context: RouteContext, budget: Budget): Writer<OtlpLogRecord> {
+export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBudget): Writer<OtlpLogRecord> {
   const { userId } = context.caller
   const extraction = deps.content.begin()
   const writer = createLogWriter(context.body.bytes.length * rowBytesPerBodyByte)
@@ -118,7 +118,11 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: Budget):
   return {
     scope({ projectId, resource }, scope, count) {
       const extract = (long: string) => extraction.extract(projectId, userId, long)
-      const expansion = (): Expansion => ({ extract, odd: false, budget: createBudget(deps.config.maxBodyBytes) })
+      const expansion = (): Expansion => ({
+        extract,
+        isNonNative: false,
+        budget: createDecodeBudget(deps.config.maxBodyBytes),
+      })
       const shared = {
         resource: mapText(textsOf(resource, expansion()).values),
         scope: scopeText(scope, expansion()),
@@ -132,7 +136,7 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: Budget):
         const id = writer.add(projectId, row, nanosText(record.time), deps.clock.next())
         const event = agentEvent(row)
         if (event !== null)
-          calls.add(agentCall(event, row, { projectId, userId, id, odd: found.odd, clock: deps.clock.next() }))
+          calls.add(agentCall(event, row, { projectId, userId, id, odd: found.isNonNative, clock: deps.clock.next() }))
         return null
       }
     },

@@ -2,20 +2,29 @@
 
 import { extractRefs } from '../../content/refs.ts'
 import { marks } from '../../content/span-dump.ts'
-import type { CallPart } from '../../events/calls.ts'
-import { createBudget } from './budget.ts'
+import type { CallFragment } from '../../events/calls.ts'
+import { createDecodeBudget } from './budget.ts'
 import { type Conventions, contentEvents, inputEvents, outputEvent, type Source } from './conventions.ts'
 import { dumpText } from './dump.ts'
 import { Conflict, type Expansion, expand } from './expand.ts'
-import { type Found, present, set, textOf } from './find.ts'
+import { type FoundAttribute, present, set, textOf } from './find.ts'
 import { keyOf } from './keys.ts'
 import { opObjectId, shortDisplayName, shortOpName } from './names.ts'
 import { type Attributes, type OtlpSpan, roundedUs } from './spans.ts'
 import { isAcceptable, overrideUs } from './times.ts'
-import { summaryText, usageEntry, usageOf } from './usage.ts'
-import { type Branch, isObject, isTruthy, jsonText, type Known, membersText, ParsedJson, type Value } from './values.ts'
+import { spanUsage, summaryText, usageEntry } from './usage.ts'
+import {
+  type Branch,
+  branchMembers,
+  isObject,
+  isTruthy,
+  jsonText,
+  ParsedJson,
+  type Value,
+  type WrittenTexts,
+} from './values.ts'
 
-export type CompleteCall = Extract<CallPart, { kind: 'complete' }>
+export type CompleteCall = Extract<CallFragment, { kind: 'complete' }>
 
 /** What the spans of one project, resource and scope share. */
 export type SpanSurroundings = {
@@ -35,7 +44,7 @@ export type SpanSurroundings = {
   /** Ref of a long text that is stored content, null to leave it inline. */
   extract(text: string): string | null
   /** Some number of the resource is outside of what the engine reads. */
-  resourceIsOdd: boolean
+  resourceIsNonNative: boolean
   nowMs: number
   maxBodyBytes: number
 }
@@ -68,18 +77,18 @@ function expandAll(list: { attributes: Attributes }[], found: Expansion): Branch
 const keyed = (key: string, text: string): string => `{${keyOf(key).json}${text}}`
 
 /** Shorter texts are repeated in the dump. */
-const leastMarked = 64
+const minReferenced = 64
 
 /** What the dump holds in place of a value whose text another payload holds; that text may differ from the dump's. */
-function inDump(value: Value, text: string, mark: string): Known {
-  if (text.length < leastMarked) return []
+function inDump(value: Value, text: string, mark: string): WrittenTexts {
+  if (text.length < minReferenced) return []
   const own = typeof value === 'string' ? text : jsonText(value, true, false)
   return [{ value, text: own === text ? mark : own }]
 }
 
-type Payload = { json: string; inDump: Known }
+type Payload = { json: string; inDump: WrittenTexts }
 
-function inputsOf(found: Found): Payload {
+function inputsOf(found: FoundAttribute): Payload {
   const text = jsonText(found.value, true, true)
   const isBare = (found.key === 'inputs' || found.key === 'input') && isObject(found.value)
   return isBare
@@ -87,7 +96,7 @@ function inputsOf(found: Found): Payload {
     : { json: keyed(found.key, text), inDump: inDump(found.value, text, marks.inputsMember) }
 }
 
-function outputOf(found: Found): Payload {
+function outputOf(found: FoundAttribute): Payload {
   const text = jsonText(found.value, false, true)
   return found.key === 'outputs' || found.key === 'output'
     ? { json: text, inDump: inDump(found.value, text, marks.output) }
@@ -102,7 +111,7 @@ function eventInputs(events: { name: string }[], branches: Branch[], source: Sou
   for (let i = 0; i < events.length; i++) {
     const { name } = events[i] as { name: string }
     if (!inputEvents.has(name)) continue
-    const members = membersText(branches[i] as Branch, true, true)
+    const members = branchMembers(branches[i] as Branch, true, true)
     messages += `${messages === '' ? '' : ','}{"event":${JSON.stringify(name)}${members === '' ? '' : `,${members}`}}`
   }
   if (messages !== '') return `{"gen_ai.events":[${messages}]}`
@@ -114,7 +123,7 @@ function eventOutput(events: { name: string }[], branches: Branch[], source: Sou
   let choices = ''
   for (let i = 0; i < events.length; i++) {
     if ((events[i] as { name: string }).name === outputEvent)
-      choices += `${choices === '' ? '' : ','}{${membersText(branches[i] as Branch, false, true)}}`
+      choices += `${choices === '' ? '' : ','}{${branchMembers(branches[i] as Branch, false, true)}}`
   }
   if (choices !== '') return `{"gen_ai.choice":[${choices}]}`
   const content = eventContent(events, branches, contentEvents.output.event, source)
@@ -135,7 +144,12 @@ function extraOutput({ root, events }: Extra, conventions: Conventions): string 
   return eventOutput(events, branches, conventions.content.output)
 }
 
-function eventContent(events: { name: string }[], branches: Branch[], name: string, source: Source): Found | null {
+function eventContent(
+  events: { name: string }[],
+  branches: Branch[],
+  name: string,
+  source: Source,
+): FoundAttribute | null {
   for (let i = 0; i < events.length; i++) {
     if ((events[i] as { name: string }).name !== name) continue
     const found = present(branches[i] as Branch, [source])
@@ -165,7 +179,7 @@ function stepOf(value: Value | undefined): number | null {
 }
 
 /** Name of the model that the usage belongs to. */
-function modelOf(model: Found | undefined, parameters: Found | undefined): string {
+function modelOf(model: FoundAttribute | undefined, parameters: FoundAttribute | undefined): string {
   const named = textOf(model?.value)
   if (named !== '') return named
   const value = parameters?.value
@@ -179,14 +193,14 @@ const mayHoldRefs = (text: string): boolean => text.includes('weave:') || text.i
 /** Refs in a JSON text. */
 const refsIn = (text: string): string[] => (mayHoldRefs(text) ? extractRefs(JSON.parse(text)) : [])
 
-function attributesText(root: Branch, own: Map<string, Found>, conventions: Conventions): string {
+function attributesText(root: Branch, own: Map<string, FoundAttribute>, conventions: Conventions): string {
   const merged = conventions.vendor.attributes.map((source) => set(root, [source])).find((value) => isStructure(value))
   if (merged !== undefined) {
     const added = merged instanceof ParsedJson ? (merged.open() as Branch) : merged
     const all: Branch = new Map()
     for (const [target, { value }] of own) all.set(target, value)
     for (const [key, value] of added) all.set(key, value)
-    return `{${membersText(all, true, true)}}`
+    return `{${branchMembers(all, true, true)}}`
   }
   let text = ''
   for (const [target, { value }] of own)
@@ -215,7 +229,7 @@ function threadOf(
 }
 
 /** The attributes of a call whose span says nothing that is known: all of the span's, and what else is known of it. */
-function unknownText(root: Branch, own: ReadonlyMap<string, Found>): string {
+function unknownText(root: Branch, own: ReadonlyMap<string, FoundAttribute>): string {
   const all: Branch = new Map(root)
   for (const [target, { value }] of own) if (!all.has(target)) all.set(target, value)
   return jsonText(all, true, false)
@@ -252,7 +266,7 @@ function timesOf(span: OtlpSpan, root: Branch, { conventions, nowMs }: SpanSurro
 }
 
 /** Adds the attributes of a call that a tree holds and `own` does not. */
-function addAttributes(own: Map<string, Found>, root: Branch, conventions: Conventions): void {
+function addAttributes(own: Map<string, FoundAttribute>, root: Branch, conventions: Conventions): void {
   for (const { target, sources } of conventions.attributes) {
     const value = own.has(target) ? null : present(root, sources)
     if (value !== null) own.set(target, value)
@@ -290,8 +304,8 @@ export function callOf(
   if (invalid !== null) return invalid
   const found: Expansion = {
     extract: around.extract,
-    odd: around.resourceIsOdd,
-    budget: createBudget(around.maxBodyBytes),
+    isNonNative: around.resourceIsNonNative,
+    budget: createDecodeBudget(around.maxBodyBytes),
   }
   const trees = treesOf(span, found)
   if (trees instanceof Conflict) return trees
@@ -301,15 +315,15 @@ export function callOf(
 
   const { conventions } = around
   const { vendor } = conventions
-  const own = new Map<string, Found>()
+  const own = new Map<string, FoundAttribute>()
   addAttributes(own, root, conventions)
   const inputs = present(root, conventions.inputs)
   const output = present(root, conventions.output)
-  const ownUsage = usageOf(root, conventions, around.scopeName)
+  const ownUsage = spanUsage(root, conventions, around.scopeName)
   const isUnknown = own.size === 0 && inputs === null && output === null && !ownUsage.isPresent
   if (extra !== undefined) addAttributes(own, extra.root, conventions)
   const usage =
-    extra === undefined || ownUsage.isPresent ? ownUsage : usageOf(extra.root, conventions, around.scopeName)
+    extra === undefined || ownUsage.isPresent ? ownUsage : spanUsage(extra.root, conventions, around.scopeName)
   const model = usage.isPresent ? modelOf(own.get('model'), own.get('model_parameters')) : ''
 
   const parentId = spanIdForm.test(span.parentSpanId) && !zeros.test(span.parentSpanId) ? span.parentSpanId : ''
@@ -322,7 +336,7 @@ export function callOf(
     projectId: around.projectId,
     id: span.spanId,
     clock,
-    odd: found.odd,
+    odd: found.isNonNative,
     startedUs: times.startedUs,
     endedUs: times.endedUs,
     traceId: span.traceId,
@@ -346,7 +360,7 @@ export function callOf(
     otelDump: dumpText({
       span,
       parentId,
-      attributes: isUnknown && own.size === 0 && all.length >= leastMarked ? marks.attributes : all,
+      attributes: isUnknown && own.size === 0 && all.length >= minReferenced ? marks.attributes : all,
       events,
       links,
       resource: around.resource,

@@ -6,12 +6,12 @@ const maxDisplayName = 1024
 const delimiters = new Set([...', ;|/?.'])
 const noDelimiter = /[^, ;|/?.]/
 
-type Part = { delimiters: string[]; text: string[] }
+type NameSegment = { delimiters: string[]; text: string[] }
 
 /** Splits into parts, each with the delimiters before it; delimiters at the very end make a part without text. */
-function partsOf(points: string[]): Part[] {
-  const parts: Part[] = []
-  let part: Part = { delimiters: [], text: [] }
+function segmentsOf(points: string[]): NameSegment[] {
+  const parts: NameSegment[] = []
+  let part: NameSegment = { delimiters: [], text: [] }
   for (const point of points) {
     if (!delimiters.has(point)) part.text.push(point)
     else {
@@ -50,8 +50,8 @@ function shortened(name: string, max: number, suffix: string, tailOf: (delimiter
   const points = startOf(name, max)
   if (points.length <= max) return name
   const room = max - suffix.length
-  const parts = partsOf(points)
-  const first = parts[0] as Part
+  const parts = segmentsOf(points)
+  const first = parts[0] as NameSegment
   // Delimiters at the start of a name are its first part.
   const leading = first.delimiters.length > 0
   const head = leading ? first.delimiters : first.text

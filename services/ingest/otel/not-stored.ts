@@ -1,7 +1,9 @@
 // OTLP signals that are taken and not stored: exporters that send everything get an answer that tells them so, once.
+
 import { z } from 'zod'
 import { parseJson } from '../../core/http/json-check.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
+import { isObject } from '../../core/json/objects.ts'
 import { bytesField, countMessages, integerField, textField } from '../../core/protobuf.ts'
 import { protobufType, undecodableReply } from './reply.ts'
 
@@ -31,9 +33,6 @@ const signals: readonly Signal[] = [
     ],
   },
 ]
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Records at the end of the way, each list and each object on it being one or many. */
 function countRecords(value: unknown, names: Signal['names']): number {

@@ -6,7 +6,7 @@ import type { Reply, RouteContext } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import type { Position } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
-import { type Budget, createBudget } from './budget.ts'
+import { createDecodeBudget, type DecodeBudget } from './budget.ts'
 import { type Expansion, expand } from './expand.ts'
 import { type RejectedCount, type Rejections, reject, successReply, undecodableReply } from './reply.ts'
 import { projectHeader, projectOfResource, type RoutingOptions } from './routing.ts'
@@ -23,7 +23,7 @@ type Routed = {
   attributes: Branch
   dropped: number
   /** Some number of it is outside of what the engine reads. */
-  isOdd: boolean
+  isNonNative: boolean
 }
 
 /** Takes the items of one request. */
@@ -38,11 +38,11 @@ export type Signal<Item> = {
   /** As in "Invalid trace request". */
   noun: string
   rejected: RejectedCount
-  decodeJson(bytes: Buffer, maxDepth: number, budget: Budget): OtlpResource<Item>[]
-  decodeProtobuf(bytes: Buffer, budget: Budget): OtlpResource<Item>[]
+  decodeJson(bytes: Buffer, maxDepth: number, budget: DecodeBudget): OtlpResource<Item>[]
+  decodeProtobuf(bytes: Buffer, budget: DecodeBudget): OtlpResource<Item>[]
   /** What an item is called in the sentence about its refusal. */
   titleOf(item: Item): string
-  begin(context: RouteContext, budget: Budget): Writer<Item>
+  begin(context: RouteContext, budget: DecodeBudget): Writer<Item>
 }
 
 /** Milliseconds after which other requests get their turn while a large body is worked on. */
@@ -61,18 +61,21 @@ function routed<Item>(
   context: RouteContext,
   decoded: OtlpResource<Item>[],
   named: ProjectId | null,
-  budget: Budget,
+  budget: DecodeBudget,
 ): Resource<Item>[] {
   return decoded
     .filter((resource) => itemCount(resource) > 0)
     .map((resource) => {
-      const found: Expansion = { extract: () => null, odd: false, budget }
+      const found: Expansion = { extract: () => null, isNonNative: false, budget }
       const attributes = expand(resource.resource, found, true) as Branch
       const id = named ?? projectOfResource(attributes, config, context.caller)
       if (id === null) return { decoded: resource, routed: null }
       const projectId = context.project(id)
       const { resource: flat, droppedResource: dropped } = resource
-      return { decoded: resource, routed: { projectId, resource: flat, attributes, dropped, isOdd: found.odd } }
+      return {
+        decoded: resource,
+        routed: { projectId, resource: flat, attributes, dropped, isNonNative: found.isNonNative },
+      }
     })
 }
 
@@ -80,7 +83,7 @@ async function write<Item>(
   signal: Signal<Item>,
   context: RouteContext,
   resources: Resource<Item>[],
-  budget: Budget,
+  budget: DecodeBudget,
   rejections: Rejections,
 ): Promise<Position[]> {
   if (resources.length === 0) return []
@@ -122,7 +125,7 @@ export async function receive<Item>(
   const isJson = contentType === 'application/json'
   const header = context.header(projectHeader)
   const named = header === undefined ? null : context.project(header)
-  const budget = createBudget(config.maxBodyBytes, context.mayTakeLong)
+  const budget = createDecodeBudget(config.maxBodyBytes, context.mayTakeLong)
   let decoded: OtlpResource<Item>[]
   try {
     decoded = isJson ? signal.decodeJson(bytes, config.maxJsonDepth, budget) : signal.decodeProtobuf(bytes, budget)

@@ -125,7 +125,7 @@ function beginSpans(
   const writer = createCallWriter({ sizeHintBytes: context.body.bytes.length * rowBytesPerBodyByte, ...deps.split })
   const nowMs = Date.now()
   return {
-    scope({ projectId, attributes, dropped, isOdd }, scope, count) {
+    scope({ projectId, attributes, dropped, isNonNative }, scope, count) {
       const text = resourceText(attributes, dropped)
       const run =
         context.header(`${deps.config.wirePrefix}_run_id`) ??
@@ -141,7 +141,7 @@ function beginSpans(
         scopeName: scope.name,
         opRef: (objectId) => ops.ref(projectId, userId, objectId),
         extract: (long) => extraction.extract(projectId, userId, long),
-        resourceIsOdd: isOdd,
+        resourceIsNonNative: isNonNative,
         nowMs,
         maxBodyBytes: deps.config.maxBodyBytes,
       }

@@ -1,5 +1,5 @@
 // Decoded OTLP data, the same from both encodings; ids are lower-case hex as received, of any length.
-import { type Budget, cost, spend } from './budget.ts'
+import { cost, type DecodeBudget, spend } from './budget.ts'
 import type { Branch, Value } from './values.ts'
 
 /** Nanoseconds since 1970 as whole microseconds and the rest, 0 to 999: exact where a double is not. */
@@ -70,17 +70,17 @@ export class TooDeep extends Error {}
 /** Deepest nesting of lists and maps inside one attribute value. */
 export const maxValueDepth = 100
 
-export function newResource<Item>(budget: Budget): OtlpResource<Item> {
+export function newResource<Item>(budget: DecodeBudget): OtlpResource<Item> {
   spend(budget, cost.message)
   return { resource: { keys: [], values: [] }, droppedResource: 0, scopes: [] }
 }
 
-export function newScoped<Item>(budget: Budget): OtlpScoped<Item> {
+export function newScoped<Item>(budget: DecodeBudget): OtlpScoped<Item> {
   spend(budget, cost.message)
   return { scope: { name: '', version: '', attributes: { keys: [], values: [] } }, items: [] }
 }
 
-export function newLogRecord(budget: Budget): OtlpLogRecord {
+export function newLogRecord(budget: DecodeBudget): OtlpLogRecord {
   spend(budget, cost.message)
   return {
     time: { us: 0, rest: 0 },
@@ -95,7 +95,7 @@ export function newLogRecord(budget: Budget): OtlpLogRecord {
   }
 }
 
-export function newSpan(budget: Budget): OtlpSpan {
+export function newSpan(budget: DecodeBudget): OtlpSpan {
   spend(budget, cost.message)
   return {
     traceId: '',
@@ -114,33 +114,33 @@ export function newSpan(budget: Budget): OtlpSpan {
   }
 }
 
-export function newEvent(budget: Budget): OtlpEvent {
+export function newEvent(budget: DecodeBudget): OtlpEvent {
   spend(budget, cost.message)
   return { time: '0', name: '', attributes: { keys: [], values: [] }, dropped: 0 }
 }
 
-export function newLink(budget: Budget): OtlpLink {
+export function newLink(budget: DecodeBudget): OtlpLink {
   spend(budget, cost.message)
   return { traceId: '', spanId: '', traceState: '', attributes: { keys: [], values: [] }, dropped: 0, flags: 0 }
 }
 
-export function addAttribute(into: Attributes, key: string, value: Value, budget: Budget): void {
+export function addAttribute(into: Attributes, key: string, value: Value, budget: DecodeBudget): void {
   spend(budget, cost.member)
   into.keys.push(key)
   into.values.push(value)
 }
 
-export function addItem(items: Value[], value: Value, budget: Budget): void {
+export function addItem(items: Value[], value: Value, budget: DecodeBudget): void {
   spend(budget, cost.item)
   items.push(value)
 }
 
-export function newMap(budget: Budget): Branch {
+export function newMap(budget: DecodeBudget): Branch {
   spend(budget, cost.map)
   return new Map()
 }
 
-export function setMember(branch: Branch, key: string, value: Value, budget: Budget): void {
+export function setMember(branch: Branch, key: string, value: Value, budget: DecodeBudget): void {
   spend(budget, cost.member)
   branch.set(key, value)
 }

@@ -22,14 +22,14 @@ export function isoMicros(us: number): string {
 }
 
 /** Whole numbers up to this one, the year 2603, are seconds: as nanoseconds they would be the first minute of 1970. */
-const mostSeconds = 2e10
+const maxSeconds = 2e10
 
 function writtenUs(value: Value | undefined): number | null {
   if (typeof value === 'string') return value.charCodeAt(4) === 45 ? parseTimestamp(value) : null
   if (typeof value === 'bigint') return Number((value + 500n) / 1000n)
   if (typeof value !== 'number') return null
   // A float of whole seconds and an integer are one number by now.
-  const isNanos = Number.isInteger(value) && Math.abs(value) > mostSeconds
+  const isNanos = Number.isInteger(value) && Math.abs(value) > maxSeconds
   return Math.round(isNanos ? value / 1000 : value * 1e6)
 }
 

@@ -8,7 +8,7 @@ import type { Branch, Value } from './values.ts'
 
 type Integer = number | bigint
 
-export type Usage = {
+export type SpanUsage = {
   /** Some usage key is set, whether or not its value is an integer. */
   isPresent: boolean
   counts: Map<UsageField, Integer>
@@ -69,7 +69,7 @@ const leavesCachedOut: readonly {
 ]
 
 /** @param scope name of the instrumentation scope */
-export function usageOf(root: Branch, conventions: Conventions, scope: string): Usage {
+export function spanUsage(root: Branch, conventions: Conventions, scope: string): SpanUsage {
   const counts: Counts = new Map()
   const isPresent = read(root, conventions.usage, counts)
   // Two names of one count: libraries write both while they change from one to the other.
@@ -106,7 +106,7 @@ function totalOf(counts: Counts, one: UsageField, other: UsageField): Integer | 
 }
 
 /** The summary of a call with this usage. */
-export function summaryText(usage: Usage, model: string): string {
+export function summaryText(usage: SpanUsage, model: string): string {
   if (usage.counts.size === 0) return '{"usage":{}}'
   let fields = ''
   for (const [field, count] of usage.counts) fields += `${fields === '' ? '' : ','}"${field}":${count}`
@@ -114,7 +114,7 @@ export function summaryText(usage: Usage, model: string): string {
 }
 
 /** The usage columns of a call. */
-export function usageEntry(usage: Usage, model: string): UsageEntry[] {
+export function usageEntry(usage: SpanUsage, model: string): UsageEntry[] {
   if (usage.counts.size === 0) return []
   const count = (field: UsageField): number => Number(usage.counts.get(field) ?? 0)
   return [

@@ -3,7 +3,7 @@ import { inlineTextLength } from '../../content/content-port.ts'
 import { isSensitiveKey, redacted } from '../../content/redact.ts'
 import { isRawNumber, type RawNumber, rawNumber } from '../../core/json/lossless.ts'
 import { rewriteJson } from '../../core/json/rewrite.ts'
-import { type Budget, containerBytes, measureJson, spend } from './budget.ts'
+import { containerBytes, type DecodeBudget, measureJson, spend } from './budget.ts'
 import { keyOf } from './keys.ts'
 
 /** Object of an attribute tree. A Map, because keys are the sender's: order, digits and `__proto__` stay as they came. */
@@ -22,7 +22,7 @@ type Scan = {
   isEmpty: boolean
   hasSecret: boolean
   hasIndex: boolean
-  isOdd: boolean
+  isNonNative: boolean
   hasLongText: boolean
   isTooDeep: boolean
 }
@@ -38,7 +38,7 @@ export class ParsedJson {
   /** Some object has the key "0", so that it may be a list. */
   readonly hasIndex: boolean
   /** Some number is outside of what the engine's JSON functions read: 64-bit integers and doubles. */
-  readonly isOdd: boolean
+  readonly isNonNative: boolean
   /** Some string is long enough to be stored content. */
   readonly hasLongText: boolean
   private tree: Branch | Value[] | undefined
@@ -48,7 +48,7 @@ export class ParsedJson {
     this.isEmpty = found.isEmpty
     this.hasSecret = found.hasSecret
     this.hasIndex = found.hasIndex
-    this.isOdd = found.isOdd
+    this.isNonNative = found.isNonNative
     this.hasLongText = found.hasLongText
   }
   /** The value as a tree, with every number token kept. */
@@ -59,11 +59,11 @@ export class ParsedJson {
 }
 
 /** Whether the engine's JSON functions may refuse a number: integers beyond 64 bits. */
-export const looksOdd = (value: number | bigint): boolean => value >= 2 ** 63 || value <= -(2 ** 63)
+export const isBeyondInt64 = (value: number | bigint): boolean => value >= 2 ** 63 || value <= -(2 ** 63)
 
 function scan(value: unknown, depth: number, found: Scan): void {
   if (typeof value === 'number') {
-    if (looksOdd(value)) found.isOdd = true
+    if (isBeyondInt64(value)) found.isNonNative = true
     return
   }
   if (typeof value === 'string') {
@@ -106,7 +106,7 @@ const timesParsed = 2
  * Takes a string that starts with `{` or `[` as JSON; the string itself when it is none or nested too deep.
  * 413 when what it holds takes more than the budget.
  */
-export function parseJsonText(text: string, budget: Budget): ParsedJson | string {
+export function parseJsonText(text: string, budget: DecodeBudget): ParsedJson | string {
   const isLong = text.length > measureAbove
   if (isLong) {
     const { depth, bytes } = measureJson(text)
@@ -126,7 +126,7 @@ export function parseJsonText(text: string, budget: Budget): ParsedJson | string
     isEmpty: false,
     hasSecret: false,
     hasIndex: false,
-    isOdd: false,
+    isNonNative: false,
     hasLongText: false,
     isTooDeep: false,
   }
@@ -198,18 +198,18 @@ const withoutSecrets = (text: string): string =>
   rewriteJson(text, (item, key) => (key !== null && item !== '' && isSensitiveKey(key) ? redacted : item))
 
 /** Values whose text in the tree is known: it is written as it is. */
-export type Known = readonly { value: Value; text: string }[]
+export type WrittenTexts = readonly { value: Value; text: string }[]
 
-const nothingKnown: Known = []
+const noTexts: WrittenTexts = []
 
 /**
  * JSON text of a value.
  * @param redact replaces the strings under credential keys
  * @param lists writes objects with the keys "0" to "n-1" as lists
  */
-export function jsonText(value: Value, redact: boolean, lists: boolean, known: Known = nothingKnown): string {
+export function jsonText(value: Value, redact: boolean, lists: boolean, known: WrittenTexts = noTexts): string {
   for (let i = 0; i < known.length; i++) {
-    const { value: same, text } = known[i] as Known[number]
+    const { value: same, text } = known[i] as WrittenTexts[number]
     if (same === value) return text
   }
   if (typeof value === 'string') return JSON.stringify(value)
@@ -223,20 +223,20 @@ export function jsonText(value: Value, redact: boolean, lists: boolean, known: K
   return value === null ? 'null' : value.rawJSON
 }
 
-function listText(items: Value[], redact: boolean, lists: boolean, known: Known): string {
+function listText(items: Value[], redact: boolean, lists: boolean, known: WrittenTexts): string {
   let text = '['
   for (let i = 0; i < items.length; i++)
     text += (i === 0 ? '' : ',') + jsonText(items[i] as Value, redact, lists, known)
   return `${text}]`
 }
 
-function branchText(branch: Branch, redact: boolean, lists: boolean, known: Known): string {
+function branchText(branch: Branch, redact: boolean, lists: boolean, known: WrittenTexts): string {
   const items = lists ? indexedItems(branch) : null
-  return items === null ? `{${membersText(branch, redact, lists, known)}}` : listText(items, redact, lists, known)
+  return items === null ? `{${branchMembers(branch, redact, lists, known)}}` : listText(items, redact, lists, known)
 }
 
 /** The members of an object, without its braces. */
-export function membersText(branch: Branch, redact: boolean, lists: boolean, known: Known = nothingKnown): string {
+export function branchMembers(branch: Branch, redact: boolean, lists: boolean, known: WrittenTexts = noTexts): string {
   let text = ''
   for (const [name, item] of branch) {
     const key = keyOf(name)

@@ -1,5 +1,5 @@
 // Reads the protobuf wire format: checked bounds, exact integers, unknown fields skipped (protobuf.dev/programming-guides/encoding).
-import type { Budget } from './budget.ts'
+import type { DecodeBudget } from './budget.ts'
 import { DecodeError, type Nanos } from './spans.ts'
 
 const maxGroupDepth = 100
@@ -14,13 +14,13 @@ const truncated = (): DecodeError => new DecodeError('the message ends inside a 
 export class WireReader {
   readonly bytes: Buffer
   /** What the decoded messages may take. */
-  readonly budget: Budget
+  readonly budget: DecodeBudget
   private readonly view: DataView
   position = 0
   /** End of the message that is read. */
   end: number
 
-  constructor(bytes: Buffer, budget: Budget) {
+  constructor(bytes: Buffer, budget: DecodeBudget) {
     this.bytes = bytes
     this.budget = budget
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -17,8 +17,8 @@ import {
   type BackupFile,
   copyFile,
   dataName,
-  digestOf,
   eachOf,
+  fileDigest,
   filesBelow,
   rowsOfParts,
   syncFolders,
@@ -179,7 +179,7 @@ async function backupTo(deps: BackupDeps, folder: string, task: Task): Promise<v
       } finally {
         await handle.close()
       }
-      files.push({ path, ...(await digestOf(join(data, path))) })
+      files.push({ path, ...(await fileDigest(join(data, path))) })
     })
     const carry = async (from: string, path: string, mayVanish = false): Promise<void> => {
       task.signal.throwIfAborted()

@@ -61,7 +61,7 @@ export async function tablesOf({ store }: Pick<ServerWork, 'store'>, database: s
 }
 
 /** Rows as they lie on the disk, by table. */
-export async function rowsOf({ store }: Pick<ServerWork, 'store'>, database: string): Promise<Map<string, number>> {
+export async function rowCounts({ store }: Pick<ServerWork, 'store'>, database: string): Promise<Map<string, number>> {
   const found = await store.rows<{ name: string; n: number }>({
     name: 'backup.count',
     sql: `SELECT table AS name, toFloat64(sum(rows)) AS n FROM system.parts
@@ -117,7 +117,7 @@ export async function backupServer(deps: ServerBackupDeps, folder: string, to: s
     })
     for (const { name } of tables)
       await run(`ALTER TABLE ${held}.${name} ATTACH PARTITION ALL FROM ${database}.${name}`)
-    const counts = await rowsOf(deps, held)
+    const counts = await rowCounts(deps, held)
     return Object.fromEntries(tables.map(({ name }) => [name, counts.get(name) ?? 0]))
   }
 

@@ -7,7 +7,7 @@ import { packageVersion } from '../../core/process/version.ts'
 import type { TopicName } from '../../events/registry.ts'
 import { type Destination, parseDestination } from './destination.ts'
 import { eachOf } from './folder.ts'
-import { engineVersion, rowsOf, tablesOf } from './server-backup.ts'
+import { engineVersion, rowCounts, tablesOf } from './server-backup.ts'
 import { readServerManifest, type ServerManifest } from './server-manifest.ts'
 import { operatorError, runOnServer, type ServerWork } from './server-work.ts'
 import { unfinishedTable } from './unfinished.ts'
@@ -112,7 +112,7 @@ export async function restoreServer(deps: ServerRestoreDeps, folder: string, fro
   })
   await eachOf(names, (name) => run(`SYSTEM STOP MERGES \`${database}\`.\`${name}\``))
   await runOnServer(deps, `RESTORE ${elements(names)} FROM ${destination.sql}`, destination)
-  const counts = await rowsOf(deps, database)
+  const counts = await rowCounts(deps, database)
   for (const name of names)
     if ((counts.get(name) ?? 0) !== manifest.tables[name])
       throw new Error(

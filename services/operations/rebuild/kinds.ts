@@ -149,7 +149,7 @@ function fromMarks({ store, log, worker, server }: KindDeps, name: string): Rebu
 }
 
 /** The kind of rebuild of a table. @throws Error when it cannot be rebuilt */
-export function kindOf(deps: KindDeps, table: string, origin: Lineage): RebuildKind {
+export function rebuildKindOf(deps: KindDeps, table: string, origin: Lineage): RebuildKind {
   if (origin?.from === 'log') return fromLog(deps, table, origin.topic)
   if (origin?.from === 'calls') return fromCalls(deps, table, origin.select)
   const group = Object.entries(rollupTables).find(([, tables]) => tables.includes(table))

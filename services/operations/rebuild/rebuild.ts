@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Position } from '../../core/log/log.ts'
 import { formatPositions } from '../../core/log/positions.ts'
 import type { KindDeps, RebuildKind, RebuildTask } from './kind.ts'
-import { isRebuildable, kindOf } from './kinds.ts'
+import { isRebuildable, rebuildKindOf } from './kinds.ts'
 import { readLineage } from './lineage.ts'
 import { replayBatches } from './replay-reader.ts'
 import type { RebuildState, StateKeeper } from './state.ts'
@@ -244,7 +244,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
       const kept = await keeper.load()
       if (!kept) throw new Error('no rebuild is unfinished')
       const origins = await readLineage(store, database)
-      await kindOf(deps, kept.table, origins.of(kept.table)).shadow.drop()
+      await rebuildKindOf(deps, kept.table, origins.of(kept.table)).shadow.drop()
       await keeper.clear()
       return kept.table
     },
@@ -268,7 +268,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
     // An older release kept a number.
     if (kept) kept.cursor = [kept.cursor].flat()
     const origins = await readLineage(store, database)
-    return { kept, kind: kindOf(deps, table, origins.of(table)), log }
+    return { kept, kind: rebuildKindOf(deps, table, origins.of(table)), log }
   }
 
   async function replayPartition(

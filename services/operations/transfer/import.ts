@@ -7,7 +7,7 @@ import type { Blobs } from '../../core/blobs/blobs.ts'
 import { Refusal } from '../../core/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import type { Log, Position, RecordInput } from '../../core/log/log.ts'
-import { partitionOf } from '../../events/calls-writer.ts'
+import { partitionOfCall } from '../../events/calls-writer.ts'
 import type { TopicName } from '../../events/registry.ts'
 import type { DeadLetters } from '../../worker/dead-letters/dead-letters.ts'
 import type { Task } from '../tasks.ts'
@@ -176,7 +176,7 @@ export async function importFrom(deps: ImportDeps, folder: string, task: Task): 
       signal.throwIfAborted()
       const { project, id, clock } = headOf(line)
       // Everything about one call goes to one partition.
-      const key = topic === 'calls' ? String(partitionOf(project, id, partitions)) : project
+      const key = topic === 'calls' ? String(partitionOfCall(project, id, partitions)) : project
       const row = contents === 'blobs' ? await upload(line, project) : line
       const isPatch = topic === 'calls' && !line.subarray(0, complete.length).equals(complete)
       addRow(await recordFor(key, row.length), { row, project, clock, isPatch })

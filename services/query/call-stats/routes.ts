@@ -50,13 +50,13 @@ const tooManyValues = () =>
   )
 
 /** The years that the engine's times have. */
-const [leastUs, maxUs] = [Date.UTC(1900, 0, 1) * 1000, Date.UTC(2299, 0, 1) * 1000]
+const [minUs, maxUs] = [Date.UTC(1900, 0, 1) * 1000, Date.UTC(2299, 0, 1) * 1000]
 
 function timeOf(name: 'start' | 'end', value: string | number): number {
   const us = parseTimestamp(value)
   const refuse = (msg: string) => invalid({ loc: ['body', name], msg, type: 'datetime_type' })
   if (us === null) throw refuse('Input should be a valid datetime')
-  if (us < leastUs || us > maxUs) throw refuse('Input should be a datetime between 1900 and 2299')
+  if (us < minUs || us > maxUs) throw refuse('Input should be a datetime between 1900 and 2299')
   return us
 }
 

@@ -1,5 +1,7 @@
 // What a call cost: `summary.weave.costs`, from the usage that its summary reports and the prices of its models.
+
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
+import { isObject } from '../../core/json/objects.ts'
 import { mayHoldKey, membersOf } from '../calls/json-members.ts'
 import type { Payload } from '../calls/payloads.ts'
 import { type Billed, billedOf, nothingBilled } from './billed.ts'
@@ -53,9 +55,6 @@ function entryText(price: Price, usage: Usage, billed: Billed): string {
     created_by: price.createdBy,
   })
 }
-
-export const isObject = (value: unknown): value is Usage =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The usage that a summary holds, by model. Of a key that is there twice the last one counts, as everywhere. */
 export function usageOf(summary: Buffer): Usage | null {

@@ -2,6 +2,7 @@
 
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { type ProjectId, parseProjectId } from '../../core/ids.ts'
+import { isObject } from '../../core/json/objects.ts'
 import { param, sql, systemQuery } from '../../core/store/sql.ts'
 import type { QueryOptions, Store } from '../../core/store/store.ts'
 import { createCountCache } from '../calls/access/counts.ts'
@@ -10,7 +11,7 @@ import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
 import { columnIndex, headerSelect } from '../calls/header.ts'
 import { readPayloads } from '../calls/payloads.ts'
 import { type Billed, billedColumns, billedOf, nothingBilled } from './billed.ts'
-import { isObject, tokensOf, type Usage, usageOf } from './call-costs.ts'
+import { tokensOf, type Usage, usageOf } from './call-costs.ts'
 import { daysSince } from './price-age.ts'
 import { type Price, type PriceBook, type Prices, totalsOf, uncachedOf } from './prices.ts'
 

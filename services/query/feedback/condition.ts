@@ -1,6 +1,8 @@
 // The condition of a feedback query: the query language with this interface's rules for null and for types.
+
 import { fault } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
+import { isObject } from '../../core/json/objects.ts'
 import { param, type Sql, sql } from '../../core/store/sql.ts'
 import type { ProjectScope } from '../../events/project-query.ts'
 import { deletedAmong } from '../calls/deleted.ts'
@@ -10,9 +12,6 @@ import type { Condition, Fields } from '../language/types.ts'
 import { feedbackColumn, feedbackFields, isMap, type WireNames } from './fields.ts'
 
 const comparisons = new Set<string>(['$eq', '$gt', '$gte', '$lt', '$lte'])
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A node's operator and its argument; the query has been parsed, so there is one, beside keys that mean nothing. */
 function operatorOf(node: unknown): [operator: Operator | null, argument: unknown] {

@@ -1,6 +1,8 @@
 // Checks an untrusted `query` and turns it into a typed condition; bounded in depth and size before anything is built.
+
 import { tooLarge } from '../../core/errors.ts'
 import { type Detail, fault, invalid } from '../../core/http/errors.ts'
+import { isObject } from '../../core/json/objects.ts'
 import { simplify } from './simplify.ts'
 import type { CompareOp, Condition, Fields, Value } from './types.ts'
 import * as typing from './typing.ts'
@@ -59,9 +61,6 @@ export const operators: Readonly<Record<string, Operator>> = {
 
 const operands = new Set<Operator>(['$literal', '$getField', '$convert', '$size'])
 const convertible = new Set(['double', 'string', 'int', 'bool', 'exists'])
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function malformed(loc: Loc, msg: string, type: string): never {
   const detail: Detail = { loc: ['body', ...loc], msg, type }

@@ -42,7 +42,7 @@ export type AppliedWatch = {
  * @param deps.looks whether others can change the tables or the log meanwhile
  */
 export async function watchApplied(deps: {
-  log: Pick<Log, 'identity' | 'remembered' | 'onJoined'>
+  log: Pick<Log, 'identity' | 'remembered' | 'onRebalance'>
   store: Pick<Store, 'rows' | 'command'>
   known: Applied
   looks: boolean
@@ -199,7 +199,7 @@ export async function watchApplied(deps: {
   }
   lookLater()
   if (looks)
-    log.onJoined?.(() => {
+    log.onRebalance?.(() => {
       if (!isStopped && !mismatch) void queue.run(() => answered(lookAtBoth)).catch(() => undefined)
     })
 

@@ -4,13 +4,13 @@ import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
 /** `too-much` = the engine survived, for want of memory or time it had not the whole of the rows. */
-export type Finding = 'survived' | 'ended' | 'too-much'
+export type ProbeResult = 'survived' | 'ended' | 'too-much'
 
 /** Nothing was learnt: the child was ended from outside, took too long or could not begin. */
 type Undecided = { undecided: string; detail?: string }
 
 /** Whether the rows of the file make the engine end its process. */
-export type CrashProbe = (topic: string, file: string, signal: AbortSignal) => Promise<Finding | Undecided>
+export type CrashProbe = (topic: string, file: string, signal: AbortSignal) => Promise<ProbeResult | Undecided>
 
 /** Exit code of a child whose engine refused the rows for want of memory or time. */
 export const tooMuchExitCode = 3
@@ -21,7 +21,7 @@ const faults = new Set<string>(['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEG
 const signalOf = (code: number): string | undefined =>
   Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0]
 
-function outcomeOf(code: number | null, signal: string | null): Finding | Undecided {
+function outcomeOf(code: number | null, signal: string | null): ProbeResult | Undecided {
   if (code === 0) return 'survived'
   if (code === tooMuchExitCode) return 'too-much'
   const name = signal ?? signalOf(code ?? 0)

@@ -1,7 +1,7 @@
 // Applies rows that ended the process before although each of them survives alone: in ever smaller batches, over the
 // starts that it takes, until what is sound is in and the process goes on.
-import { digestOf } from './crashing-rows.ts'
-import type { Findings } from './in-flight.ts'
+import { digestOfRows } from './crashing-rows.ts'
+import type { ProbeResults } from './in-flight.ts'
 import type { SegmentRow } from './segment-rows.ts'
 import { cut, splitBatch } from './split-batch.ts'
 
@@ -17,7 +17,7 @@ const step = /^(begun|done)-(\d+)$/
  * @param deps.giveUp keeps a row as a dead letter
  */
 export function createCrashGuard(deps: {
-  steps: Findings
+  steps: ProbeResults
   apply(rows: SegmentRow[]): Promise<number>
   giveUp(row: SegmentRow): Promise<void>
 }): (rows: SegmentRow[]) => Promise<number> {
@@ -39,7 +39,7 @@ export function createCrashGuard(deps: {
     await splitBatch(group, async (rows) => {
       const [first] = rows
       if (!first) return []
-      const digest = digestOf(rows.map(({ text }) => text))
+      const digest = digestOfRows(rows.map(({ text }) => text))
       const [, state, count] = step.exec(steps.get(digest) ?? '') ?? []
       const ends = Number(count ?? 0)
       if (state === 'done') {

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import type { Batch } from '../../core/log/log.ts'
 import type { DeadLetters } from '../dead-letters/dead-letters.ts'
 import { Held } from '../held.ts'
-import { type CrashProbe, type Finding, probeInChild } from './child-probe.ts'
-import type { Findings } from './in-flight.ts'
+import { type CrashProbe, type ProbeResult, probeInChild } from './child-probe.ts'
+import type { ProbeResults } from './in-flight.ts'
 import { type SegmentRow, segmentRows, sourceOf, withoutHeader } from './segment-rows.ts'
 import { cut, splitBatch } from './split-batch.ts'
 
@@ -16,7 +16,7 @@ const maxChildren = 400
 /** So many rows that end the engine are a fault of the engine and not of rows. */
 const maxCrashingRows = 20
 
-export const digestOf = (bytes: Buffer[]): string => {
+export const digestOfRows = (bytes: Buffer[]): string => {
   const hash = createHash('sha256')
   for (const chunk of bytes) hash.update(chunk)
   return hash.digest('hex')
@@ -33,7 +33,7 @@ export async function withoutCrashingRows(
   deps: {
     deadLetters: Pick<DeadLetters, 'add'>
     /** Kept over a restart. */
-    findings: Findings
+    findings: ProbeResults
     probe?: CrashProbe
     signal?: AbortSignal
   },
@@ -43,7 +43,7 @@ export async function withoutCrashingRows(
   const crashing: SegmentRow[] = []
   let isControlled = false
 
-  const inChild = async (bytes: Buffer[]): Promise<Finding> => {
+  const inChild = async (bytes: Buffer[]): Promise<ProbeResult> => {
     const file = join(dir, 'rows.jsonl')
     await writeFile(file, bytes)
     const outcome = await probe(batch.topic, file, signal)
@@ -58,11 +58,11 @@ export async function withoutCrashingRows(
     isControlled = true
   }
 
-  const find = async (rows: SegmentRow[], again = ''): Promise<Finding> => {
+  const find = async (rows: SegmentRow[], again = ''): Promise<ProbeResult> => {
     const { bytes } = sourceOf(rows)
-    const digest = digestOf(bytes) + again
+    const digest = digestOfRows(bytes) + again
     const known = findings.get(digest)
-    if (known !== undefined) return known as Finding
+    if (known !== undefined) return known as ProbeResult
     if (findings.count() >= maxChildren)
       throw new Held(`${maxChildren} child processes did not tell which rows end the engine; rows wait`)
     if (!isControlled || again !== '') await control()

@@ -6,7 +6,7 @@ import type { Batch } from '../../core/log/log.ts'
 type Mark = { topic: string; partition: number; firstOffset: number; attempts: number }
 
 /** What is known about rows of a batch, by a digest of the rows; the newest finding counts. */
-export type Findings = {
+export type ProbeResults = {
   count(): number
   get(digest: string): string | undefined
   put(digest: string, finding: string): void
@@ -16,16 +16,16 @@ export type InFlight = {
   /** Notes that the batch is about to be applied; returns how often it was begun before without an end. */
   begin(batch: Batch): number
   /** What child processes found out about the batch in this start and those before, by the same build. */
-  findings(batch: Batch): Findings
+  findings(batch: Batch): ProbeResults
   /** How far groups of its rows got that are applied one by one, in the same way. */
-  steps(batch: Batch): Findings
+  steps(batch: Batch): ProbeResults
   /** It is applied. */
   end(batch: Batch): void
   /** The process ends in order before it is applied: this start was no crash, and those before still count. */
   leave(batch: Batch): void
 }
 
-const nothing: Findings = { count: () => 0, get: () => undefined, put() {} }
+const nothing: ProbeResults = { count: () => 0, get: () => undefined, put() {} }
 
 /** For a store that is not in this process: its end is an outage, never a crash of ours. */
 export const noInFlight: InFlight = {
@@ -69,7 +69,7 @@ export function createInFlight(dir: string, build = ''): InFlight {
     rmSync(pathOf(batch), { force: true })
     for (const kind of kinds) rmSync(listPathOf(batch, kind), { force: true })
   }
-  const listOf = (batch: Batch, kind: (typeof kinds)[number]): Findings => {
+  const listOf = (batch: Batch, kind: (typeof kinds)[number]): ProbeResults => {
     const path = listPathOf(batch, kind)
     const [head, ...lines] = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : []
     if (head !== build) writeFileSync(path, `${build}\n`)

@@ -18,7 +18,7 @@ export type Beginnings = {
 }
 
 const firstWaitMs = 100
-const mostWaitMs = 5_000
+const maxWaitMs = 5_000
 
 export function createBeginnings(deps: {
   /** Applied positions as the group knows them. */
@@ -60,7 +60,7 @@ export function createBeginnings(deps: {
         problem = `It is not known what the tables hold: ${error instanceof Error ? error.message : String(error)}`
         deps.logger?.warn({ err: error, waitMs }, 'partitions are not begun yet, trying again')
         await new Promise((resolve) => setTimeout(resolve, waitMs))
-        waitMs = Math.min(waitMs * 2, mostWaitMs)
+        waitMs = Math.min(waitMs * 2, maxWaitMs)
       }
     }
     isRunning = false

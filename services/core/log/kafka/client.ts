@@ -38,7 +38,7 @@ export type KafkaLogOptions = {
   batchBytes?: number
   sealAfterMs?: number
   /** Least time between batches of a topic that a waiting reader asks for. Default 50 ms. */
-  hurryEveryMs?: number
+  flushEveryMs?: number
   /** Records in memory of the consumer, all partitions. Default 128 MiB. */
   maxBufferedBytes?: number
   /** A worker that is silent for this long loses its partitions. Default 30 s. */

@@ -16,7 +16,7 @@ export type KafkaConsumer = {
   passed(position: Position): void
   /** The brokers tell an older position than was committed: a worker that had lost the partition wrote late. */
   restore(position: Position): Promise<void>
-  hurry(topic: string): void
+  flush(topic: string): void
   owns(topic: string, partition: number): boolean
   /** Bytes of records in memory. */
   bufferedBytes(): number
@@ -37,14 +37,14 @@ export function createKafkaConsumer(options: {
   settings: KafkaLogOptions
   onCommitted(position: Position): void
   /** This member came to the group, or came again. */
-  onJoined(): void
+  onRebalance(): void
   /** Applied positions as the group knows them. */
   committed(topic: string): Promise<Position[]>
   /** The position of the group goes back; what is returned is called when it has. */
   onGoingBack(position: Position): () => void
 }): KafkaConsumer {
   const { client, settings } = options
-  const { batchBytes = 8 * mib, sealAfterMs = 60, hurryEveryMs = 50, maxBufferedBytes = 128 * mib } = settings
+  const { batchBytes = 8 * mib, sealAfterMs = 60, flushEveryMs = 50, maxBufferedBytes = 128 * mib } = settings
   const { sessionTimeoutMs = 30_000, compression, logger } = settings
   /** Partitions of this member, by `topic/partition`. */
   const buffers = new Map<string, PartitionBuffer>()
@@ -160,7 +160,7 @@ export function createKafkaConsumer(options: {
     created.on(created.events.GROUP_JOIN, ({ payload }) => {
       if (consumer !== created) return
       onJoined(payload.memberAssignment)
-      options.onJoined()
+      options.onRebalance()
     })
     created.on(created.events.COMMIT_OFFSETS, ({ payload }) => {
       for (const { topic, partitions } of payload.topics)
@@ -224,8 +224,8 @@ export function createKafkaConsumer(options: {
       const since = buffer.waitingSince()
       if (since === null) continue
       const byAge = since + sealAfterMs
-      const hurriedAt = delivery.isHurried ? Math.min(byAge, delivery.lastAt + hurryEveryMs) : byAge
-      const at = Math.max(buffer.isFull() ? now : hurriedAt, postponed.get(buffer)?.until ?? 0)
+      const flushAt = delivery.isFlushing ? Math.min(byAge, delivery.lastAt + flushEveryMs) : byAge
+      const at = Math.max(buffer.isFull() ? now : flushAt, postponed.get(buffer)?.until ?? 0)
       if (at > now) soonest = Math.min(soonest, at)
       else if (since < firstSince) {
         first = buffer
@@ -285,7 +285,7 @@ export function createKafkaConsumer(options: {
         if (batch === null) continue
         yield batch
         // What is still waiting in other partitions was there when the reader asked.
-        if (!hasWaiting(topic)) delivery.isHurried = false
+        if (!hasWaiting(topic)) delivery.isFlushing = false
       }
     } finally {
       signal.removeEventListener('abort', onAbort)
@@ -370,8 +370,8 @@ export function createKafkaConsumer(options: {
       await write(position).catch((error: unknown) => logger?.warn({ err: error }, 'a position was not restored'))
     },
     owns: (topic, partition) => buffers.has(`${topic}/${partition}`),
-    hurry(topic) {
-      of(topic).isHurried = true
+    flush(topic) {
+      of(topic).isFlushing = true
       of(topic).wake()
     },
     bufferedBytes: () => buffered,

@@ -2,7 +2,7 @@
 
 export type Delivery = {
   isConsuming: boolean
-  isHurried: boolean
+  isFlushing: boolean
   lastAt: number
   /** Something has changed. */
   wake(): void
@@ -16,7 +16,7 @@ export function createDelivery(): Delivery {
   let onWake = (): void => {}
   return {
     isConsuming: false,
-    isHurried: false,
+    isFlushing: false,
     lastAt: Number.NEGATIVE_INFINITY,
     wake: () => onWake(),
     async untilWoken(ms) {

@@ -98,7 +98,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
           of(position).committed(position.offset)
           ownOf(position).committed(position.offset)
         },
-        onJoined() {
+        onRebalance() {
           for (const callback of onJoined) callback()
         },
         onGoingBack(position) {
@@ -190,11 +190,11 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
     // The brokers make the ids.
     renew: async () => {},
     beginAfter: async (applied) => consumer?.beginAfter(applied),
-    onJoined: (callback) => void onJoined.push(callback),
+    onRebalance: (callback) => void onJoined.push(callback),
     // The brokers remove by age whatever was applied.
     remembered() {},
     takeMore: (topic, bytes) => consumer?.more(topic, bytes) ?? [],
-    flush: (topic) => consumer?.hurry(topic),
+    flush: (topic) => consumer?.flush(topic),
     ownsLeaderPartition: (topic) => consumer?.owns(topic, 0) ?? false,
     partitions: (topic) => partitions.get(topic) as number,
     limits: { recordBytes },

@@ -13,7 +13,7 @@ type Entry = { end: number; bytes: number; projects: Map<string, number> }
 /** Older entries are joined beyond this number: memory stays the same however long the lag. */
 const maxEntries = 512
 
-function joined(one: Entry, { end, bytes, projects }: Entry): Entry {
+function merged(one: Entry, { end, bytes, projects }: Entry): Entry {
   for (const [project, more] of projects) one.projects.set(project, (one.projects.get(project) ?? 0) + more)
   return { end: Math.max(one.end, end), bytes: one.bytes + bytes, projects: one.projects }
 }
@@ -30,7 +30,7 @@ export function createOwnAppends(give: (bytes: number, projects: ProjectBytes) =
       const kept: Entry[] = []
       for (let at = 0; at < entries.length; at += 2) {
         const next = entries[at + 1]
-        kept.push(next === undefined ? (entries[at] as Entry) : joined(entries[at] as Entry, next))
+        kept.push(next === undefined ? (entries[at] as Entry) : merged(entries[at] as Entry, next))
       }
       entries = kept
     },

@@ -38,7 +38,12 @@ type Pending = Admitted & {
 }
 
 /** Messages of one partition in a request. */
-type Part = { topic: string; partition: number; of: { pending: Pending; count: number }[]; messages: Message[] }
+type PartitionBatch = {
+  topic: string
+  partition: number
+  of: { pending: Pending; count: number }[]
+  messages: Message[]
+}
 
 /** A request is not made larger than this, unless it is one batch. */
 const requestBytes = 16 * 2 ** 20
@@ -67,7 +72,7 @@ export async function createKafkaProducer(options: {
   const counts = { requests: 0, records: 0 }
   /** Appends whose rows go to blob storage first. */
   const large = new Set<Promise<Position>>()
-  const inflight = createShares<string>({ boundBytes: maxInflightBytes, leastBytes: maxInflightBytes / 8 })
+  const inflight = createShares<string>({ boundBytes: maxInflightBytes, minBytes: maxInflightBytes / 8 })
   let highClock = options.lastClock
   let failingSince: number | null = null
   let reason = ''
@@ -116,7 +121,7 @@ export async function createKafkaProducer(options: {
   }
 
   /** Puts messages that wait into a batch, at least one. @returns their size */
-  function fill({ of, messages }: Part, queue: readonly Pending[], maxBytes: number): number {
+  function fill({ of, messages }: PartitionBatch, queue: readonly Pending[], maxBytes: number): number {
     let size = 0
     for (const pending of queue) {
       if (pending.isSettled) continue
@@ -136,8 +141,8 @@ export async function createKafkaProducer(options: {
   }
 
   /** The next batch of each partition. What was refused meanwhile is left out. */
-  function take(): Part[] {
-    const parts: Part[] = []
+  function take(): PartitionBatch[] {
+    const parts: PartitionBatch[] = []
     let total = 0
     for (const [key, queue] of queues) {
       while (queue[0]?.isSettled) drop(queue.shift() as Pending)
@@ -147,7 +152,7 @@ export async function createKafkaProducer(options: {
         continue
       }
       if (total > 0 && total + sizeOf(first.messages[first.sent] as Message) > requestBytes) continue
-      const part: Part = { topic: first.topic, partition: first.partition, of: [], messages: [] }
+      const part: PartitionBatch = { topic: first.topic, partition: first.partition, of: [], messages: [] }
       total += fill(part, queue, Math.min(recordBytes, requestBytes - total))
       parts.push(part)
     }
@@ -163,7 +168,7 @@ export async function createKafkaProducer(options: {
 
   /** Notes what a request stored. Partitions that the answer does not name are sent again: kafkajs leaves them out
    *  silently when their leader moved to a broker that had answered already. */
-  function acknowledge(parts: Part[], bases: ReadonlyMap<string, number>): void {
+  function acknowledge(parts: PartitionBatch[], bases: ReadonlyMap<string, number>): void {
     for (const { topic, partition, of } of parts) {
       const base = bases.get(`${client.named(topic)}/${partition}`)
       if (base === undefined) continue
@@ -183,7 +188,7 @@ export async function createKafkaProducer(options: {
     }
   }
 
-  async function send(parts: Part[]): Promise<void> {
+  async function send(parts: PartitionBatch[]): Promise<void> {
     const byTopic = Map.groupBy(parts, ({ topic }) => topic)
     producer ??= await connect()
     const answers = await producer.sendBatch({
@@ -235,7 +240,7 @@ export async function createKafkaProducer(options: {
 
   const isLarge = ({ rows }: RecordInput): boolean => rows.length > recordBytes - overheadBytes
 
-  function partsOf(records: RecordInput[]): RecordInput[] {
+  function fragmentsOf(records: RecordInput[]): RecordInput[] {
     return records.flatMap((record) => {
       const { rows, rowCount } = record
       if (rows[0] !== 0x7b || rows[rows.length - 1] !== 0x0a || rowCount < 1)
@@ -310,7 +315,7 @@ export async function createKafkaProducer(options: {
       const partitions = options.partitions.get(topic) as number
       // One append is one position: its records share the partition of the first.
       const partition = partitionOf((records[0] as RecordInput).key, partitions)
-      const parts = partsOf(records)
+      const parts = fragmentsOf(records)
       const sizeBytes = parts.reduce((sum, { rows }) => sum + rows.length + overheadBytes, 0)
       if (failingSince !== null && queues.size > 0 && performance.now() - failingSince > refuseAfterMs) throw refusal()
       const projects = bytesByProject(records)

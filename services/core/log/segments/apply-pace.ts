@@ -8,9 +8,9 @@ export type ApplyPace = {
 }
 
 /** What is reported within the first is one, and what takes longer than the second waited for something else. */
-const [leastMs, mostMs] = [5, 20_000]
+const [minMs, maxMs] = [5, 20_000]
 /** Of smaller batches most of the time is spent on what every batch costs. */
-const leastBytes = 2 ** 20
+const minBytes = 2 ** 20
 /** Weight of the newest batch. */
 const newest = 0.3
 
@@ -25,8 +25,8 @@ export function createApplyPace(): ApplyPace {
       const nowMs = performance.now()
       const tookMs = nowMs - sinceMs
       bytesSince += bytes
-      if (tookMs < leastMs) return
-      if (wasMore && tookMs < mostMs && bytesSince >= leastBytes) {
+      if (tookMs < minMs) return
+      if (wasMore && tookMs < maxMs && bytesSince >= minBytes) {
         const found = tookMs / bytesSince
         msPerByte = msPerByte === undefined ? found : msPerByte * (1 - newest) + found * newest
       }

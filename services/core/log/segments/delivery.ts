@@ -14,7 +14,7 @@ export type Delivery = {
   consume(signal: AbortSignal): AsyncIterable<Batch>
   commit(offset: number): Promise<void>
   committed(): number
-  hurry(): void
+  flush(): void
   /** A sealed segment joins the queue. */
   add(segment: Segment): void
   /** Seals the growing segment if it is time. Called whenever something changed. */
@@ -36,20 +36,20 @@ export function createDelivery(options: {
   unapplied: Segment[]
   segmentBytes: number
   sealAfterMs: number
-  hurryEveryMs: number
+  flushEveryMs: number
   /** Path by which the engine can read a segment. */
   enginePath(file: string): string
   onApplied(segment: Segment): void
   /** After each durable commit. */
   onCommit(): void
 }): Delivery {
-  const { fs, topic, writer, position, segmentBytes, sealAfterMs, hurryEveryMs } = options
+  const { fs, topic, writer, position, segmentBytes, sealAfterMs, flushEveryMs } = options
   const sealed = [...options.unapplied]
   let isConsuming = false
   /** The consumer waits for a segment. */
   let isWaiting = false
   let applying: Segment | null = null
-  let isHurried = false
+  let isFlushing = false
   let lastSealAt = Number.NEGATIVE_INFINITY
   let timer: NodeJS.Timeout | null = null
   let timerDue = Number.POSITIVE_INFINITY
@@ -65,7 +65,7 @@ export function createDelivery(options: {
 
   function add(segment: Segment): void {
     lastSealAt = Date.now()
-    isHurried = false
+    isFlushing = false
     if (sealed.length >= maxSegmentsWithHeaders) segment.records = null
     if (segment.last <= position.offset()) options.onApplied(segment)
     else sealed.push(segment)
@@ -84,7 +84,7 @@ export function createDelivery(options: {
     if (!isWaiting || sealed.length > 0) return
     const now = Date.now()
     const byAge = segment.oldestMs + sealAfterMs
-    const due = isHurried ? Math.min(byAge, lastSealAt + hurryEveryMs) : byAge
+    const due = isFlushing ? Math.min(byAge, lastSealAt + flushEveryMs) : byAge
     // A clock that was set back must not hold a segment open.
     if (due <= now || segment.oldestMs > now) {
       stopTimer()
@@ -182,11 +182,11 @@ export function createDelivery(options: {
       return commits.run(() => writePosition(offset))
     },
     committed: () => position.offset(),
-    hurry() {
-      // What a batch under way or a waiting segment holds needs no hurry.
+    flush() {
+      // What a batch under way or a waiting segment holds needs no flush.
       if (writer.growing()?.sizeBytes === 0) return
       if (writer.growing() === null) return
-      isHurried = true
+      isFlushing = true
       checkSeal()
     },
     add,

@@ -31,7 +31,7 @@ export type EmbeddedLogOptions = {
   /** A segment is delivered this long after its first record when the consumer waits. */
   sealAfterMs?: number
   /** Least time between segments that a waiting reader asks for. */
-  hurryEveryMs?: number
+  flushEveryMs?: number
   /** Opens a log that ends before a position that was committed, for a caller that takes it as it is. */
   mayEndEarly?: boolean
   logger?: LogLogger
@@ -59,7 +59,7 @@ const busyMs = 1000
 
 /** Opens or creates a log. Throws when another process holds it, or when records that were acknowledged are damaged. */
 export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<EmbeddedLog> {
-  const { topics, logger, segmentBytes = 16 * mib, sealAfterMs = 60, hurryEveryMs = 50 } = options
+  const { topics, logger, segmentBytes = 16 * mib, sealAfterMs = 60, flushEveryMs = 50 } = options
   const { maxUnappliedBytes, minFreeBytes, retentionMs, mayEndEarly } = options
   const dir = resolve(options.dir)
   const disk = options.fs ?? nodeFs
@@ -124,7 +124,7 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
       unapplied,
       segmentBytes,
       sealAfterMs,
-      hurryEveryMs,
+      flushEveryMs,
       enginePath: enginePath.of,
       onApplied(segment) {
         admission.applied(segment.sizeBytes, segment.projects)
@@ -237,7 +237,7 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
       for (const { topic, offset } of positions) remembered.set(topic, offset)
     },
     takeMore: () => [],
-    flush: (topic) => of(topic).delivery.hurry(),
+    flush: (topic) => of(topic).delivery.flush(),
     ownsLeaderPartition: () => true,
     partitions: () => 1,
     limits: { recordBytes: Number.POSITIVE_INFINITY },

@@ -20,7 +20,7 @@ export type Unapplied = {
 }
 
 /** What a project may always have, as long as the bound allows it. */
-const leastBytes = 16 * 2 ** 20
+const minBytes = 16 * 2 ** 20
 /** A project that wrote in this time counts as one that waits: it may write again at any moment. */
 const recentMs = 24 * 3_600_000
 
@@ -49,9 +49,9 @@ export function createUnapplied(options: {
   appliedBytes?(): number | undefined
 }): Unapplied {
   const { maxBytes, isApplying, appliedBytes } = options
-  const mostBytes = () => Math.min(maxBytes / 8, Math.max(leastBytes, appliedBytes?.() ?? maxBytes))
+  const maxShareBytes = () => Math.min(maxBytes / 8, Math.max(minBytes, appliedBytes?.() ?? maxBytes))
   const shares = createShares<string>({
-    ...{ boundBytes: maxBytes, leastBytes, mostBytes, recentMs },
+    ...{ boundBytes: maxBytes, minBytes, maxBytes: maxShareBytes, recentMs },
     isAlwaysShared: isApplying,
   })
   let reason: string | null = null

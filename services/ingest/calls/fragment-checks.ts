@@ -48,17 +48,17 @@ export type EndHead = {
 
 /** A prefixed field: its configured spelling, and the other accepted one. */
 type WireName = { own: string; alias: string }
-export type WireNames = { runId: WireName; runStep: WireName; runStepEnd: WireName }
+export type RunWireNames = { runId: WireName; runStep: WireName; runStepEnd: WireName }
 
-export function wireNames(prefix: string, aliases: boolean): WireNames {
+export function wireNames(prefix: string, aliases: boolean): RunWireNames {
   const spell = (name: string): WireName => ({ own: `${prefix}_${name}`, alias: `${aliases ? 'wb' : prefix}_${name}` })
   return { runId: spell('run_id'), runStep: spell('run_step'), runStepEnd: spell('run_step_end') }
 }
 
-export type CheckContext = { names: WireNames; nowMs: number }
+export type CheckContext = { names: RunWireNames; nowMs: number }
 
 /** The spelling under which a prefixed field is given; the configured one counts when both are. */
-function givenName(from: Json, { own, alias }: WireName): string {
+function sentName(from: Json, { own, alias }: WireName): string {
   const value = from[own]
   return (value === undefined || value === null) && from[alias] !== undefined ? alias : own
 }
@@ -89,7 +89,7 @@ function checkRunId(found: Findings, runId: string, key: string): void {
 }
 
 /** Ids that the caller must give. */
-export function checkGivenId(found: Findings, from: Json, key: string, isId: (text: string) => boolean): string {
+export function checkRequiredId(found: Findings, from: Json, key: string, isId: (text: string) => boolean): string {
   const id = requiredText(found, from, key)
   if (!isId(id)) refuse(found, `Invalid ${key}: ${JSON.stringify(id.slice(0, 100))}`)
   return id.toWellFormed()
@@ -113,10 +113,10 @@ export function checkStart(found: Findings, from: Json, traceId: string, context
   const parentId = optionalText(found, from, 'parent_id')
   if (parentId !== null && !isCallId(parentId))
     refuse(found, `Invalid parent_id: ${JSON.stringify(parentId.slice(0, 100))}`)
-  const runKey = givenName(from, names.runId)
+  const runKey = sentName(from, names.runId)
   const runId = optionalText(found, from, runKey)
   if (runId !== null) checkRunId(found, runId, runKey)
-  const stepKey = givenName(from, names.runStep)
+  const stepKey = sentName(from, names.runStep)
   requiredObject(found, from, 'attributes')
   requiredObject(found, from, 'inputs')
   return {
@@ -146,7 +146,7 @@ export function checkEnd(found: Findings, from: Json, context: CheckContext): En
   const { names, nowMs } = context
   const endedUs = requiredTime(found, from, 'ended_at', nowMs)
   const summary = checkSummary(found, requiredObject(found, from, 'summary'))
-  const stepKey = givenName(from, names.runStepEnd)
+  const stepKey = sentName(from, names.runStepEnd)
   return {
     endedUs,
     payloadUs: payloadTime(found, from, endedUs, nowMs),
