@@ -97,6 +97,8 @@ const configSchema = z.object({
       'user:key pairs, both parts non-empty',
     ),
   ),
+  keyMaxDays: integer(0, 'days after which a new key expires at the latest, 0 = never', 0, 36_500),
+  denyKeys: list('', 'ids of keys that are refused whatever the directory says', (id) => /^[\w-]+$/.test(id), 'ids'),
   corsOrigins: list(
     '',
     'origins that pages may call from, or *',

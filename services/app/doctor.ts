@@ -5,7 +5,8 @@ import { access, constants, statfs } from 'node:fs/promises'
 import { arch, platform, totalmem } from 'node:os'
 import { dirname } from 'node:path'
 import { createSecureContext } from 'node:tls'
-import { openKeys } from '../core/http/keys.ts'
+import { directoryFile, openFileDirectory } from '../core/directory/file.ts'
+import { keysFileOf, readKeysFile } from '../core/http/keys-file.ts'
 import { comfortableFreeBytes, requiredFreeBytes } from '../core/process/free-space.ts'
 import { openToOthers } from '../core/process/private-folder.ts'
 import type { Store } from '../core/store/store.ts'
@@ -105,9 +106,11 @@ async function folder(config: Config): Promise<Finding[]> {
 
 function keyFile({ dataDir }: Config): Finding {
   try {
-    return ok('keys.json', `${openKeys({ dataDir, configured: [] }).list().length} keys`)
+    const { keys, revoked } = openFileDirectory({ dataDir }).state()
+    const left = [...keys.keys()].filter((id) => !revoked.has(id)).length
+    return ok(directoryFile, `${left + readKeysFile(keysFileOf(dataDir)).length} keys`)
   } catch (error) {
-    return fail('keys.json', (error as Error).message)
+    return fail(directoryFile, (error as Error).message)
   }
 }
 

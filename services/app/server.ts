@@ -9,6 +9,7 @@ import { createPlaces } from '../core/concurrency/slots.ts'
 import { createApp, type HttpServer } from '../core/http/app.ts'
 import { openEndedSessions } from '../core/http/ended-sessions.ts'
 import { statusOf } from '../core/http/errors.ts'
+import { observeKeys } from '../core/http/key-metrics.ts'
 import { openKeys } from '../core/http/keys.ts'
 import { createSessions } from '../core/http/session.ts'
 import { openTls, type Tls } from '../core/http/tls.ts'
@@ -123,7 +124,7 @@ export async function startCallhouse(
   try {
     const lock = await takeFolder(config, logger, open)
     const keys = openKeys({
-      ...{ dataDir, configured: config.keys },
+      ...{ dataDir, configured: config.keys, denied: config.denyKeys, maxDays: config.keyMaxDays, rewrites: true },
       onBroken: (reason) => logger.error({ reason }, 'the file of keys cannot be used; the keys read before stay'),
       onMended: () => logger.info('the file of keys can be used again'),
     })
@@ -134,10 +135,10 @@ export async function startCallhouse(
       onBroken: (reason) => logger.error({ reason }, 'the providers file cannot be used; the one before stays'),
       onMended: () => logger.info('the providers file can be used again'),
     })
-    const first = keys.firstKey(config.host)
+    const first = await keys.firstKey(config.host)
     if (!first.ok) throw new Error(first.line)
     // A start that fails never shows the key; the next one makes another.
-    unshown = () => void (first.id && keys.revoke(first.id))
+    unshown = () => void (first.id && keys.revoke(first.id).catch(() => undefined))
     const { registry } = metrics
     // First, and last to go: nothing that is closed before it may need it, and the embedded engine has a lock of its own,
     // which builds respect that know nothing of ours.
@@ -192,6 +193,7 @@ export async function startCallhouse(
     }
     // An edge prices nothing.
     if (role !== 'ingest') watchPrices(registry, logger)
+    observeKeys(registry, keys)
     observeProcess(registry, { version, role, dataDir }, service.health)
     const split = callSplitOf(log)
     const slots = createSlots(config.inferenceConcurrency)

@@ -1,7 +1,7 @@
 // All commands, in the order in which help shows them.
 
 import type { serverRoles } from '../app/roles.ts'
-import { roles } from '../core/http/roles.ts'
+import { roles } from '../core/directory/roles.ts'
 import type { Command } from './command.ts'
 
 const rowsPerSecond = { 'rows-per-second': '<n>' }
@@ -24,15 +24,23 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'keys list',
-    help: 'ids, users, roles and projects of the API keys',
+    help: 'ids, users, actions and scopes of the API keys',
     run: async ({ config }) => (await import('./keys.ts')).listKeys(config),
   },
   {
     name: 'keys create',
     words: '<user> [role] [entity-or-project ...]',
-    flags: { actions: '<action,...>' },
-    help: `a key, shown once; role: ${roles.join(', ')} (default writer), less all but the named actions`,
-    run: async ({ config, words, flag }) => (await import('./keys.ts')).createKey(config, words, flag('actions')),
+    flags: { actions: '<action,...>', days: '<n>', name: '<text>' },
+    help: `a key, shown once; role: ${roles.join(', ')} (default writer), less all but the named actions; it expires after so many days`,
+    run: async ({ config, words, flag }) => (await import('./keys.ts')).createKey(config, words, flag),
+  },
+  {
+    name: 'keys rotate',
+    words: '<id>',
+    flags: { 'overlap-hours': '<n>' },
+    help: 'a successor, shown once; the key itself counts for 24 hours more (0 to 168)',
+    run: async ({ config, words: [id = ''], flag }) =>
+      (await import('./keys.ts')).rotateKey(config, id, flag('overlap-hours')),
   },
   {
     name: 'keys revoke',

@@ -1,19 +1,31 @@
-// `callhouse keys`: the API keys in the data folder.
+// `callhouse keys`: the API keys in the directory.
 import { mkdirSync } from 'node:fs'
 import type { Config } from '../app/config.ts'
-import { type Keys, openKeys } from '../core/http/keys.ts'
-import { type Action, actions, type RoleName, roleNames, roles } from '../core/http/roles.ts'
+import { type Action, actions, type RoleName, roleNames, roles } from '../core/directory/roles.ts'
+import { RefusedChange } from '../core/http/key-changes.ts'
+import { type KeyInfo, type Keys, openKeys } from '../core/http/keys.ts'
 import { print, UsageError } from './command.ts'
 
 function keysOf(config: Config): Keys {
   mkdirSync(config.dataDir, { recursive: true })
-  return openKeys({ dataDir: config.dataDir, configured: config.keys })
+  return openKeys({ dataDir: config.dataDir, configured: config.keys, maxDays: config.keyMaxDays })
 }
 
+const lineOf = ({ id, userId, name, actions: may, scopes, createdAt, endsAt }: KeyInfo): string =>
+  [id, userId, may.join(','), scopes.join(','), createdAt, ...(endsAt ? [`ends ${endsAt}`] : []), name]
+    .filter((word) => word !== '')
+    .join('  ')
+
 export function listKeys(config: Config): void {
-  for (const { id, userId, role, actions: own, grants, createdAt } of keysOf(config).list()) {
-    const may = own === undefined ? role : `${role}(${own.join(',')})`
-    print(`${id}  ${userId}  ${may}  ${grants === '*' ? '*' : grants.join(',')}  ${createdAt}`)
+  for (const key of keysOf(config).list()) print(lineOf(key))
+}
+
+/** What the directory refuses is a mistake of who typed it. */
+async function refusable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof RefusedChange ? new UsageError(error.message) : error
   }
 }
 
@@ -25,22 +37,43 @@ function actionsFrom(text: string): Action[] | undefined {
   return named as Action[]
 }
 
-/** @param onlyActions comma-separated; '' = all of the role */
-export function createKey(
+function numberFrom(text: string, what: string): number | undefined {
+  if (text === '') return undefined
+  if (!/^\d{1,5}$/.test(text)) throw new UsageError(`${what} must be a whole number, not ${JSON.stringify(text)}`)
+  return Number(text)
+}
+
+const dayMs = 86_400_000
+
+/** @param flag `actions`, comma-separated; `days` until it expires; `name` */
+export async function createKey(
   config: Config,
   [userId = '', role = 'writer', ...grants]: string[],
-  onlyActions: string,
-): void {
+  flag: (name: string) => string,
+): Promise<void> {
   if (!roleNames.includes(role as RoleName)) throw new UsageError(`Unknown role ${role}; one of ${roles.join(', ')}`)
-  const own = actionsFrom(onlyActions)
-  const { id, text } = keysOf(config).create({
-    ...{ userId, role: role as RoleName, grants: grants.length > 0 ? grants : '*' },
-    ...(own !== undefined && { actions: own }),
+  const own = actionsFrom(flag('actions'))
+  const days = numberFrom(flag('days'), 'Days')
+  const { id, text } = await refusable(async () => {
+    const made = keysOf(config).create({
+      ...{ userId, role: role as RoleName, grants: grants.length > 0 ? grants : '*', name: flag('name') },
+      ...(own !== undefined && { actions: own }),
+      ...(days !== undefined && { expiresAt: new Date(Date.now() + days * dayMs).toISOString() }),
+    })
+    await made.stored
+    return made
   })
   print(`key ${id} (shown once): ${text}`)
 }
 
-export function revokeKey(config: Config, id: string): void {
-  if (!keysOf(config).revoke(id)) throw new UsageError(`There is no key ${id}`)
+export async function rotateKey(config: Config, id: string, overlapHours: string): Promise<void> {
+  const hours = numberFrom(overlapHours, 'Hours')
+  const made = await refusable(() => keysOf(config).rotate(id, hours))
+  print(`key ${made.id} (shown once): ${made.text}`)
+  print(`key ${id} counts for ${hours ?? 24} hours more`)
+}
+
+export async function revokeKey(config: Config, id: string): Promise<void> {
+  if (!(await keysOf(config).revoke(id))) throw new UsageError(`There is no key ${id}`)
   print('revoked')
 }

@@ -1,9 +1,9 @@
 // Signing in to the page by a key, what the page may know of its user and server, and signing out.
 import { keyRequest, logoutResponse, sessionResponse } from '../../schemas/session.ts'
+import { roleOf } from '../core/directory/roles.ts'
 import { fault, retryLater } from '../core/http/errors.ts'
 import type { KeyHolder } from '../core/http/holder.ts'
 import type { Keys } from '../core/http/keys.ts'
-import { roleOf } from '../core/http/roles.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import { type Sessions, throwUnlessPage } from '../core/http/session.ts'
 import type { Via } from '../core/http/via.ts'

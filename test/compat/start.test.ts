@@ -76,7 +76,7 @@ describe('start', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain(`listens on ${url}`)
     const key = firstKey.exec(stdout)?.[1] as string
-    expect(key).toMatch(/^ch_[\w-]{20}/)
+    expect(key).toMatch(/^chk_[0-9A-Za-z]{50}$/)
     // The key is stored: another start makes no further one.
     const answer = await fetch(`${await third.listening}/calls/query_stats`, {
       method: 'POST',

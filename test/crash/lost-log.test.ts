@@ -172,7 +172,7 @@ it('makes a new first key when the keys are gone, which opens everything', async
   await start('--keys', '')
   const first = server?.firstKey as string
   await stop()
-  await lose('keys.json')
+  await lose('directory.jsonl')
   const url = await start('--keys', '')
   expect((await countOf(url, first)).status).toBe(401)
   expect(await (await countOf(url, server?.firstKey)).json()).toMatchObject({ count: 2 * half })

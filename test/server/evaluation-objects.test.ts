@@ -1,7 +1,7 @@
 // Rules that hold for all five kinds of evaluation objects: ids, versions, lists, reads, deletes and faults.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { RoleName } from '../../services/core/directory/roles.ts'
 import { openKeys } from '../../services/core/http/keys.ts'
-import type { RoleName } from '../../services/core/http/roles.ts'
 import { type Evaluations, evaluationsOf, type Json, type Kind } from '../fixtures/evaluation-objects.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 

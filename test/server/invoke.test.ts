@@ -1,10 +1,10 @@
 // Declared routes run inside the process: they answer what they answer over HTTP, to the same callers.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { RoleName } from '../../services/core/directory/roles.ts'
 import { Fault } from '../../services/core/http/errors.ts'
 import type { KeyHolder } from '../../services/core/http/holder.ts'
 import { createInvoke, type Invoke, type InvokeCaller } from '../../services/core/http/invoke.ts'
 import { type Keys, openKeys } from '../../services/core/http/keys.ts'
-import type { RoleName } from '../../services/core/http/roles.ts'
 import { basicAuth, post } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 

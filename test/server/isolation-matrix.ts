@@ -1,5 +1,6 @@
 // Every served route by each of its paths, every kind of caller, own, foreign and missing projects.
 import { expect, it } from 'vitest'
+import { rightOf } from '../../services/core/http/rights.ts'
 import type { Route } from '../../services/core/http/route.ts'
 import { type Answered, eachOf } from '../fixtures/asker.ts'
 import type { FilledProject } from '../fixtures/filled-project.ts'
@@ -96,6 +97,7 @@ export function matrixTests(world: () => IsolationWorld): void {
     expect(Object.fromEntries(routes.map(({ name, right }) => [name, right]))).toEqual(
       Object.fromEntries([...rightOfRoute].map(([name, right]) => [name, declaredRight(right)])),
     )
+    expect(routes.filter(({ name }) => rightOf(name) === undefined)).toEqual([])
     const without = routes.filter((route) => route.withoutProject).map(({ name }) => name)
     expect(without.sort()).toEqual([...withoutProject].sort())
   })

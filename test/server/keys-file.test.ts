@@ -1,11 +1,13 @@
 // The file of keys when it breaks or goes away: who had a key is still let in, and everyone is told.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { examineMachine } from '../../services/app/doctor.ts'
 import { startCallhouse } from '../../services/app/server.ts'
 import { openKeys } from '../../services/core/http/keys.ts'
+import type { ProjectId } from '../../services/core/ids.ts'
 import { createLogger } from '../../services/core/process/logger.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
@@ -13,10 +15,15 @@ let server: LiveServer
 let path: string
 beforeAll(async () => {
   server = await startLiveServer()
-  path = join(server.dataDir, 'keys.json')
+  path = join(server.dataDir, 'directory.jsonl')
 })
 afterAll(() => server.remove())
 
+/** As a person mends a file: by another one in its place. */
+const replace = (text: string) => {
+  writeFileSync(`${path}.mine`, text)
+  renameSync(`${path}.mine`, path)
+}
 const command = () => openKeys({ dataDir: server.dataDir, configured: [] })
 type Health = { status: string; checks: Record<string, string>; reasons?: Record<string, string> }
 const health = async () => (await (await fetch(`${server.now().url}/health`)).json()) as Health
@@ -28,14 +35,15 @@ const status = async (key: string) => {
 const told = () => server.lines.filter((line) => line.includes('file of keys')).map((line) => JSON.parse(line))
 const verdict = async () => {
   const findings = await examineMachine(server.config)
-  return findings.find(({ check }) => check === 'keys.json')
+  return findings.find(({ check }) => check === 'directory.jsonl')
 }
 
 it.each<[string, (text: string) => void, RegExp]>([
-  ['is cut off', (text) => writeFileSync(path, text.slice(0, -20)), /keys\.json: not JSON$/],
-  ['is empty', () => writeFileSync(path, ''), /keys\.json: not JSON$/],
-  ['has a role of no version', (text) => writeFileSync(path, text.replace('read', 'rea')), /keys\.0\.role Invalid/],
-  ['is gone', () => rmSync(path), /keys\.json is gone$/],
+  ['is cut off', (text) => writeFileSync(path, text.slice(0, -20)), /directory\.jsonl: it was changed in place/],
+  ['is empty', () => replace(''), /directory\.jsonl: it is empty$/],
+  ['has a role of no version', (text) => replace(text.replace('reader', 'rea')), /line \d: grant\/u\/\*: role Invalid/],
+  ['holds something else', (text) => replace(`${text}{"key":\n`), /line \d+ is not JSON$/],
+  ['is gone', () => rmSync(path), /directory\.jsonl: it is gone$/],
 ])('a file that %s leaves the keys that were read before', async (_, damage, reason) => {
   const { id, text: key } = command().create({ userId: 'u', role: 'read' })
   expect([await status(key), (await health()).status, (await verdict())?.verdict]).toEqual([200, 'ok', 'ok'])
@@ -52,28 +60,69 @@ it.each<[string, (text: string) => void, RegExp]>([
   writeFileSync(path, whole)
   expect(await health()).toMatchObject({ status: 'ok', checks: { log: 'ok' } })
   expect(told().at(-1).msg).toContain('can be used again')
-  command().revoke(id)
+  await command().revoke(id)
   // For an unknown key the file is looked at at once.
   expect([await status('unknown'), await status(key)]).toEqual([401, 401])
 })
 
-it('a broken file stops a start and commands with one line, and is not written over', async () => {
+it('a broken file, also one of an earlier version, stops a start and commands with one line', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'callhouse-keys-'))
-  const file = join(dataDir, 'keys.json')
   try {
-    writeFileSync(file, '{"keys":')
-    const line = `${file}: not JSON; mend the file or take it from a backup`
     const config = { ...server.config, dataDir }
-    await expect(startCallhouse(config, createLogger({ level: 'silent' }))).rejects.toThrow(line)
-    expect(() => openKeys({ dataDir, configured: ['a:b'] })).toThrow(line)
-    expect((await examineMachine(config)).find(({ check }) => check === 'keys.json')).toMatchObject({
-      ...{ verdict: 'fail', says: line },
-    })
-    writeFileSync(file, '{"keys":[]}')
+    for (const [name, reason] of [
+      ['keys.json', 'not JSON'],
+      ['directory.jsonl', 'line 1 is not JSON'],
+    ] as const) {
+      const file = join(dataDir, name)
+      writeFileSync(file, '{"keys":\n')
+      const line = `${file}: ${reason}; mend the file or take it from a backup`
+      await expect(startCallhouse(config, createLogger({ level: 'silent' }))).rejects.toThrow(line)
+      expect(() => openKeys({ dataDir, configured: ['a:b'] })).toThrow(line)
+      expect((await examineMachine(config)).find(({ check }) => check === 'directory.jsonl')).toMatchObject({
+        ...{ verdict: 'fail', says: line },
+      })
+      expect(readFileSync(file, 'utf8')).toBe('{"keys":\n')
+      rmSync(file)
+    }
     const keys = openKeys({ dataDir, configured: [] })
-    writeFileSync(file, '{"keys":[')
-    expect(() => keys.create({ userId: 'u', role: 'read' })).toThrow(`${file}: not JSON`)
-    expect(readFileSync(file, 'utf8')).toBe('{"keys":[')
+    const file = join(dataDir, 'directory.jsonl')
+    writeFileSync(file, '{"keys":[\n')
+    await expect(keys.create({ userId: 'u', role: 'read' }).stored).rejects.toThrow(`${file}: line 1 is not JSON`)
+    expect(readFileSync(file, 'utf8')).toBe('{"keys":[\n')
+  } finally {
+    rmSync(dataDir, { recursive: true })
+  }
+})
+
+it('keys of an earlier version are taken over by a start, and go on', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'callhouse-keys-'))
+  const text = `ch_${'k'.repeat(40)}`
+  const sha256 = createHash('sha256').update(text).digest('hex')
+  const entry = {
+    id: 'old',
+    sha256,
+    userId: 'u',
+    entity: 'e',
+    grants: ['e'],
+    role: 'write',
+    createdAt: '2026-01-01T00:00:00Z',
+  }
+  const content = JSON.stringify({ keys: [entry] })
+  try {
+    writeFileSync(join(dataDir, 'keys.json'), content)
+    const keys = openKeys({ dataDir, configured: [] })
+    expect(keys.find(text)).toMatchObject({ userId: 'u', entity: 'e', keyId: 'old' })
+    expect(keys.find(text)?.may('delete', 'e/p' as ProjectId)).toBe(true)
+    expect(keys.find(text)?.may('read', 'f/p' as ProjectId)).toBe(false)
+    expect(existsSync(join(dataDir, 'keys.json'))).toBe(false)
+    expect(readFileSync(join(dataDir, 'keys.json.imported'), 'utf8')).toBe(content)
+    // A process that died between the two steps.
+    const before = readFileSync(join(dataDir, 'directory.jsonl'), 'utf8')
+    writeFileSync(join(dataDir, 'keys.json'), content)
+    await openKeys({ dataDir, configured: [] }).revoke('old')
+    expect(readFileSync(join(dataDir, 'directory.jsonl'), 'utf8').startsWith(before)).toBe(true)
+    writeFileSync(join(dataDir, 'keys.json'), content)
+    expect(openKeys({ dataDir, configured: [] }).find(text)).toBeUndefined()
   } finally {
     rmSync(dataDir, { recursive: true })
   }

@@ -1,5 +1,5 @@
 // Which right each route needs, typed in again: routes do not tell this table what to expect of them.
-import type { Role } from '../../services/core/http/roles.ts'
+import type { Role } from '../../services/core/directory/roles.ts'
 
 /** Actions by which a route is reached: one of the words before the colon, or all of those joined by `+`. */
 const routesByRight = {

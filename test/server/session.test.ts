@@ -90,7 +90,7 @@ describe('sessions', () => {
     const cookie = cookieOf(await signIn(made.text))
     expect((await ask(cookie)).status).toBe(200)
     expect((await ask(cookie, {}, '/cost/create')).status).toBe(403)
-    keys.revoke(made.id)
+    await keys.revoke(made.id)
     await expect.poll(async () => (await ask(cookie)).status, { timeout: 5_000 }).toBe(401)
 
     const second = cookieOf(await signIn('test-key'))

@@ -40,7 +40,7 @@ type HttpConfig = {
 export type AppDeps = {
   routes: readonly Route[]
   config: HttpConfig
-  keys: Pick<Keys, 'find'>
+  keys: Pick<Keys, 'find' | 'refusal'>
   log: Logger
   metrics: Metrics
   version: string

@@ -2,15 +2,23 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Fault } from './errors.ts'
 import type { KeyHolder } from './holder.ts'
-import type { Keys } from './keys.ts'
+import type { KeyRefusal, Keys } from './keys.ts'
 import type { Sessions } from './session.ts'
 import type { Via } from './via.ts'
 
+const unknownText = 'Missing or unknown credentials'
+const reasons: Record<KeyRefusal, string> = {
+  key_unknown: unknownText,
+  key_malformed: 'This is no key: its last characters do not fit the others',
+  key_expired: 'This key has expired',
+  key_revoked: 'This key was revoked',
+}
+
 /** A browser asks its user for a password when it is told of Basic: the page has a sign-in of its own. */
-const unauthorized = (isPage: boolean): Fault =>
+const unauthorized = (isPage: boolean, code: KeyRefusal | undefined): Fault =>
   new Fault(
     401,
-    { reason: 'Missing or unknown credentials' },
+    { reason: code === undefined ? unknownText : reasons[code], ...(code !== undefined && { code }) },
     isPage ? {} : { 'WWW-Authenticate': 'Basic realm="api"' },
   )
 
@@ -37,7 +45,7 @@ export type Authenticate = (headers: IncomingHttpHeaders, takesBareKey?: boolean
  * @param vendors CALLHOUSE_OTEL_VENDOR_NAMESPACES
  */
 export function createAuthenticate(
-  keys: Pick<Keys, 'find'>,
+  keys: Pick<Keys, 'find' | 'refusal'>,
   vendors: readonly string[],
   sessions?: Pick<Sessions, 'holder'>,
 ): Authenticate {
@@ -55,6 +63,12 @@ export function createAuthenticate(
     const hasKey = headers.authorization !== undefined || headerNames.some((name) => headers[name] !== undefined)
     const signedIn = hasKey || !cameBy?.via ? undefined : sessions?.holder(headers, cameBy.method, cameBy.via())
     if (signedIn !== undefined) return signedIn
-    throw unauthorized(headers['x-callhouse-page'] !== undefined)
+    const refused = [fromAuthorization, ...headerNames.map((name) => headers[name])].find(
+      (text): text is string => typeof text === 'string' && text !== '',
+    )
+    throw unauthorized(
+      headers['x-callhouse-page'] !== undefined,
+      refused === undefined ? undefined : keys.refusal(refused.trim()),
+    )
   }
 }

@@ -1,234 +1,279 @@
-// API keys: the store in the data folder (`keys.json`), the first admin key, and who holds which right.
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
-import { z } from 'zod'
-import { uuidv7 } from '../ids.ts'
-import { type WatchedFile, type WatchedFileOptions, watchFile } from '../process/watched-file.ts'
+// Keys: who holds one, and what makes, rotates and revokes them in the directory.
+import { timingSafeEqual } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import type { Directory } from '../directory/directory.ts'
+import { type FileOptions, openFileDirectory } from '../directory/file.ts'
+import { itemKey, type KeyValue } from '../directory/items.ts'
+import { type Action, actionsOf, intersect, type RoleName, roleNamed } from '../directory/roles.ts'
+import type { DirectoryState } from '../directory/state.ts'
+import { retryLater } from './errors.ts'
 import { holderOf, type KeyHolder } from './holder.ts'
 import { isLoopbackName } from './host.ts'
-import { type Access, type Action, actions, actionsOf, type RoleName, roleNamed, roleNames } from './roles.ts'
+import { accessOn, createKey, grantedTo, maxOverlapHours, rotateKey } from './key-changes.ts'
+import { digestOf, idIn } from './key-text.ts'
+import { keysFileOf, putAside, readKeysFile, takenOver } from './keys-file.ts'
 
-const entrySchema = z.object({
-  id: z.string(),
-  sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  userId: z.string(),
-  /** Default entity of SDKs that use the key. */
-  entity: z.string(),
+type NewKey = {
+  userId: string
+  /** Default entity of SDKs; the user's name when it is absent. */
+  entity?: string
   /** Entities (`acme`) and projects (`acme/app`) that it opens; `*` = all. */
-  grants: z.union([z.literal('*'), z.array(z.string())]),
-  role: z.enum(roleNames),
-  /** The key does no more than these of its role. */
-  actions: z.array(z.enum(actions)).optional(),
-  createdAt: z.string(),
-  /** Made by the server on its first start and not by the operator. */
-  isFirst: z.boolean().optional(),
-})
-const fileSchema = z.object({ keys: z.array(entrySchema) })
-type KeyEntry = z.output<typeof entrySchema>
+  grants?: '*' | readonly string[]
+  role: RoleName
+  actions?: readonly Action[]
+  name?: string
+  expiresAt?: string
+}
 
-type NewKey = { userId: string; entity?: string; grants?: '*' | string[]; role: RoleName; actions?: readonly Action[] }
+export type KeyRefusal = 'key_malformed' | 'key_unknown' | 'key_expired' | 'key_revoked'
+
+export type KeyInfo = {
+  id: string
+  userId: string
+  name: string
+  actions: readonly Action[]
+  scopes: readonly string[]
+  createdAt: string
+  createdBy: string
+  /** The earlier of its expiry and the end that a rotation gave it. */
+  endsAt?: string
+}
 
 export type Keys = {
-  /** The holder of a key's text, compared in constant time; undefined when there is none. */
+  /** The holder of a key's text, compared in constant time; undefined when there is none that counts. */
   find(keyText: string): KeyHolder | undefined
+  /** Why `find` finds none; that it is known is told only to who has the whole text. */
+  refusal(keyText: string): KeyRefusal
   /** The holder of a key that was found before; undefined once it is revoked. */
   findId(keyId: string): KeyHolder | undefined
-  /** Makes a key and returns its text, which is stored nowhere. */
-  create(key: NewKey): { id: string; text: string }
-  list(): Omit<KeyEntry, 'sha256'>[]
+  /** Makes a key and returns its text, which is stored nowhere. It counts once `stored` resolves. */
+  create(key: NewKey): { id: string; text: string; stored: Promise<void> }
+  /** A successor; the key itself counts for some hours more. */
+  rotate(id: string, overlapHours?: number): Promise<{ id: string; text: string }>
+  /** Those that are not revoked. */
+  list(): KeyInfo[]
   /** False when there is no such key. */
-  revoke(id: string): boolean
+  revoke(id: string): Promise<boolean>
   /**
-   * To be called before listening. Makes the first admin key when there is no key at all, and refuses to listen
-   * beyond loopback until the operator has set or created a key.
+   * To be called before listening. Makes the first key when there is no key at all, and refuses to listen beyond
+   * loopback until the operator has set or created one.
    */
-  firstKey(host: string): { ok: true; id?: string; text?: string } | { ok: false; line: string }
-  /** Why the file's newest content does not count, undefined when it does. What was read before counts then. */
+  firstKey(host: string): Promise<{ ok: true; id?: string; text?: string } | { ok: false; line: string }>
+  /** Keys that end within the time. */
+  ending(withinMs: number): number
+  /** Why what is known of keys may be old, undefined when it is not. */
   problem(): string | undefined
 }
 
-const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
-
-function accessOf({ grants, role, actions: own }: Pick<KeyEntry, 'grants' | 'role' | 'actions'>): Access {
-  // Who is admin of everything holds everything.
-  const named = role === 'admin' && grants === '*' ? 'owner' : roleNamed(role)
-  const scopes = grants === '*' ? ['*'] : grants
-  const allowed = (scope: string) =>
-    actionsOf(named, scope).filter((action) => own === undefined || own.includes(action))
-  return Object.fromEntries(scopes.map((scope) => [scope, allowed(scope)]))
-}
-
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
-}
-
-/** A change takes milliseconds: an older temporary file was left by a crash. */
-const staleMs = 5000
-
-type HashedKey = { digest: Buffer; holder: KeyHolder }
-type Read = { entries: KeyEntry[]; hashedKeys: HashedKey[] }
-
-const hashedKeyOf = (entry: KeyEntry): HashedKey => ({
-  digest: Buffer.from(entry.sha256, 'hex'),
-  holder: holderOf({ userId: entry.userId, entity: entry.entity, access: accessOf(entry) }, entry.id),
-})
-
-type FileCallbacks = Pick<WatchedFileOptions<unknown, unknown>, 'onBroken' | 'onMended'>
-
-/** @throws Error with one line when there is a file and it cannot be read: its keys would all be refused */
-function openFile(path: string, callbacks: FileCallbacks): WatchedFile<Read> {
-  try {
-    return watchFile({
-      ...{ path, schema: fileSchema, absent: { keys: [] }, ...callbacks },
-      use: ({ keys }): Read => ({ entries: keys, hashedKeys: keys.map(hashedKeyOf) }),
-    })
-  } catch (error) {
-    throw new Error(`${(error as Error).message}; mend the file or take it from a backup`)
-  }
-}
-
-/**
- * Opens the keys of a data folder. Another process may change the file: it is looked at again when an unknown key
- * comes, and otherwise once a second. A file that breaks or goes away leaves the keys that were read before.
- * @param configured `user:key` pairs of CALLHOUSE_KEYS: admins of every project
- * @throws Error with one line when there is a file that cannot be read
- */
-export function openKeys({
-  dataDir,
-  configured,
-  now = Date.now,
-  ...callbacks
-}: FileCallbacks & {
-  dataDir: string
+export type KeysOptions = {
+  /** `user:key` pairs of CALLHOUSE_KEYS: owners of everything, whatever the directory says. */
   configured: readonly string[]
+  /** Ids of keys that do not count, whatever the directory says. */
+  denied?: readonly string[]
+  /** Longest life of a new key in days, 0 = any. */
+  maxDays?: number
   now?: () => number
-}): Keys {
-  const path = join(dataDir, 'keys.json')
-  const fixed: HashedKey[] = configured.map((pair) => {
-    const colon = pair.indexOf(':')
-    const name = pair.slice(0, colon)
-    const digest = sha256(pair.slice(colon + 1))
-    // Configured keys have no id of their own: another text for the same user is another key.
-    const id = `configured-${digest.toString('hex').slice(0, 32)}`
-    return { digest, holder: holderOf({ userId: name, entity: name, access: { '*': actionsOf('owner', '*') } }, id) }
-  })
-  const file = openFile(path, callbacks)
-  let entries: KeyEntry[] = []
-  let hashedKeys: HashedKey[] = fixed
-  let lookedAt = 0
+}
 
-  const load = (): void => {
-    lookedAt = now()
-    const read = file.current()
-    if (read.entries === entries) return
-    entries = read.entries
-    hashedKeys = [...fixed, ...read.hashedKeys]
-  }
+const dayMs = 86_400_000
+const maxCached = 4_096
+const dummy = Buffer.alloc(32)
 
-  const change = (next: (before: KeyEntry[]) => KeyEntry[]): void => {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-    const fresh = `${path}.new`
-    // The new file is the lock as well: a second writer fails here instead of losing the first one's key.
-    const left = statSync(fresh, { throwIfNoEntry: false })
-    if (left !== undefined && Date.now() - left.mtimeMs > staleMs) rmSync(fresh, { force: true })
-    let handle: number
-    try {
-      handle = openSync(fresh, 'wx', 0o600)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-      throw new Error('Another command is changing the keys; try again in a few seconds')
+type HeldKey = { holder: KeyHolder; endsMs: number }
+
+/** Keys of CALLHOUSE_KEYS by the SHA-256 of their texts; they have no id: another text for the same user is another key. */
+function configuredKeys(pairs: readonly string[]): Map<string, KeyHolder> {
+  return new Map(
+    pairs.map((pair) => {
+      const colon = pair.indexOf(':')
+      const name = pair.slice(0, colon)
+      const digest = digestOf(pair.slice(colon + 1)).toString('hex')
+      const holder = { userId: name, entity: name, access: { '*': actionsOf('owner', '*') } }
+      return [digest, holderOf(holder, `configured-${digest.slice(0, 32)}`)]
+    }),
+  )
+}
+
+const endOf = ({ ends }: DirectoryState, id: string, { expires_at }: KeyValue): string | undefined => {
+  const rotated = ends.get(id)?.ends_at
+  return [expires_at, rotated].filter((at) => at !== undefined).sort((a, b) => Date.parse(a) - Date.parse(b))[0]
+}
+
+export function createKeys(
+  directory: Directory,
+  { configured, denied = [], maxDays = 0, now = Date.now }: KeysOptions,
+): Keys {
+  const fixed = configuredKeys(configured)
+  const fixedById = new Map([...fixed.values()].map((holder) => [holder.keyId, holder]))
+  const closed = new Set(denied)
+  const byText = new Map<string, HeldKey>()
+  let holders = new Map<string, HeldKey>()
+  /** Holders before the last change: those that are the same stay the same objects, by which shares are counted. */
+  let before = holders
+  let seen = -1
+
+  const current = (): DirectoryState => {
+    const state = directory.state()
+    if (directory.version() !== seen) {
+      seen = directory.version()
+      byText.clear()
+      before = holders
+      holders = new Map()
     }
-    try {
-      try {
-        // A file that someone has still to mend is not overwritten.
-        const broken = file.problem()
-        if (broken !== undefined) throw new Error(broken)
-        load()
-        writeSync(handle, `${JSON.stringify({ keys: next(entries) }, null, 2)}\n`)
-        fsyncSync(handle)
-      } finally {
-        closeSync(handle)
-      }
-      renameSync(fresh, path)
-    } catch (error) {
-      rmSync(fresh, { force: true })
-      throw error
+    return state
+  }
+
+  /** The holder of a key that is there and not ended. */
+  function heldKey(state: DirectoryState, id: string): HeldKey | undefined {
+    const found = holders.get(id)
+    if (found !== undefined) return found.endsMs > now() ? found : undefined
+    const key = state.keys.get(id)
+    if (key === undefined || state.revoked.has(id) || state.off.has(key.user) || closed.has(id)) return undefined
+    const end = endOf(state, id, key)
+    const endsMs = end === undefined ? Number.POSITIVE_INFINITY : Date.parse(end)
+    if (endsMs <= now()) return undefined
+    const access = intersect(accessOn(key.scopes, key.actions), grantedTo(state, key.user))
+    const entry = { userId: key.user, entity: key.entity ?? state.users.get(key.user)?.entity ?? key.user, access }
+    const same = before.get(id)
+    const isSame = same?.endsMs === endsMs && JSON.stringify(same.holder.entry) === JSON.stringify(entry)
+    const made = isSame ? (same as HeldKey) : { holder: holderOf(entry, id, endsMs), endsMs }
+    holders.set(id, made)
+    return made
+  }
+
+  /** Id of the key with the text, whether it counts or not. */
+  function idOf(state: DirectoryState, text: string, digest: Buffer): string | undefined {
+    const named = idIn(text)
+    if (named === null) return undefined
+    const id = named ?? state.byDigest.get(digest.toString('hex'))
+    const stored = id === undefined ? undefined : state.keys.get(id)?.sha256
+    const isIt = timingSafeEqual(stored === undefined ? dummy : Buffer.from(stored, 'hex'), digest)
+    return isIt ? id : undefined
+  }
+
+  function search(text: string): HeldKey | undefined {
+    const digest = digestOf(text)
+    const own = fixed.get(digest.toString('hex'))
+    if (own !== undefined) return closed.has(own.keyId as string) ? undefined : { holder: own, endsMs: Infinity }
+    if (directory.isStale()) throw retryLater(503, 'Keys cannot be checked at the moment', 2)
+    const state = current()
+    const id = idOf(state, text, digest)
+    return id === undefined ? undefined : heldKey(state, id)
+  }
+
+  function find(text: string): KeyHolder | undefined {
+    if (text === '') return undefined
+    current()
+    const cached = byText.get(text)
+    if (cached !== undefined && cached.endsMs > now() && !directory.isStale()) return cached.holder
+    let found = search(text)
+    if (found === undefined && idIn(text) !== null) {
+      directory.look()
+      found = search(text)
     }
-    syncFolder(dataDir)
-    load()
+    if (found === undefined) return undefined
+    if (byText.size >= maxCached) byText.delete(byText.keys().next().value as string)
+    byText.set(text, found)
+    return found.holder
   }
 
-  const fresh = (): void => {
-    if (now() - lookedAt > 1000) load()
+  const expiryOf = (asked: string | undefined): string | undefined => {
+    if (maxDays === 0) return asked
+    const last = new Date(now() + maxDays * dayMs).toISOString()
+    return asked === undefined || Date.parse(asked) > Date.parse(last) ? last : asked
   }
 
-  const search = (digest: Buffer): KeyHolder | undefined => {
-    let found: KeyHolder | undefined
-    for (const one of hashedKeys) if (timingSafeEqual(one.digest, digest)) found ??= one.holder
-    return found
+  const create = ({ role, grants = '*', ...key }: NewKey, isFirst = false): ReturnType<Keys['create']> => {
+    directory.look()
+    const expiresAt = expiryOf(key.expiresAt)
+    const { id, text, changes } = createKey(
+      current(),
+      {
+        ...key,
+        role: role === 'admin' && grants === '*' ? 'owner' : roleNamed(role),
+        scopes: grants === '*' ? ['*'] : grants,
+        isFirst,
+        ...(expiresAt !== undefined && { expiresAt }),
+      },
+      'command',
+      now(),
+    )
+    return { id, text, stored: directory.append(changes, 'command') }
+  }
+  const live = (): [string, KeyValue][] => {
+    directory.look()
+    const { keys, revoked } = current()
+    return [...keys].filter(([id]) => !revoked.has(id))
   }
 
-  const create = ({ userId, entity = userId, grants = '*', role, actions: own }: NewKey, isFirst = false) => {
-    const text = `ch_${randomBytes(30).toString('base64url')}`
-    const id = uuidv7()
-    const entry: KeyEntry = {
-      id,
-      sha256: sha256(text).toString('hex'),
-      userId,
-      entity,
-      grants,
-      role: role === 'admin' && grants === '*' ? 'owner' : roleNamed(role),
-      ...(own !== undefined && { actions: [...own] }),
-      createdAt: new Date(now()).toISOString(),
-      ...(isFirst ? { isFirst } : {}),
-    }
-    change((before) => [...before, entry])
-    return { id, text }
-  }
-
-  load()
   return {
-    find(keyText) {
-      if (keyText === '') return undefined
-      fresh()
-      const digest = sha256(keyText)
-      const found = search(digest)
-      if (found !== undefined) return found
-      load()
-      return search(digest)
+    find,
+    refusal(text) {
+      const digest = digestOf(text)
+      const state = current()
+      if (idIn(text) === null) return 'key_malformed'
+      const id = idOf(state, text, digest)
+      if (id === undefined) return 'key_unknown'
+      const end = endOf(state, id, state.keys.get(id) as KeyValue)
+      return !state.revoked.has(id) && end !== undefined && Date.parse(end) <= now() ? 'key_expired' : 'key_revoked'
     },
-    findId(keyId) {
-      fresh()
-      return hashedKeys.find(({ holder }) => holder.keyId === keyId)?.holder
-    },
+    findId: (id) => fixedById.get(id) ?? (directory.isStale() ? undefined : heldKey(current(), id)?.holder),
     create: (key) => create(key),
-    list() {
-      load()
-      return entries.map(({ sha256: _, ...rest }) => rest)
+    async rotate(id, overlapHours = 24) {
+      directory.look()
+      const made = rotateKey(current(), id, Math.min(overlapHours, maxOverlapHours + 1), 'command', now())
+      await directory.append(made.changes, 'command')
+      return { id: made.id, text: made.text }
     },
-    revoke(id) {
-      load()
-      if (!entries.some((entry) => entry.id === id)) return false
-      change((before) => before.filter((entry) => entry.id !== id))
+    list: () =>
+      live().map(([id, key]) => {
+        const end = endOf(current(), id, key)
+        return {
+          ...{ id, userId: key.user, name: key.name, actions: key.actions, scopes: key.scopes },
+          ...{ createdAt: key.created_at, createdBy: key.created_by, ...(end !== undefined && { endsAt: end }) },
+        }
+      }),
+    async revoke(id) {
+      if (!live().some(([one]) => one === id)) return false
+      await directory.append([{ key: itemKey('key-revoked', id), value: {} }], 'command')
       return true
     },
-    firstKey(host) {
-      load()
-      if (configured.length > 0 || entries.some((entry) => entry.isFirst !== true)) return { ok: true }
+    async firstKey(host) {
+      const there = live()
+      if (configured.length > 0 || there.some(([, key]) => key.is_first !== true)) return { ok: true }
       if (!isLoopbackName(host)) {
         const line = `Refusing to listen on ${host} without a key of yours: set CALLHOUSE_KEYS or run 'callhouse keys create'`
         return { ok: false, line }
       }
-      if (entries.length > 0) return { ok: true }
-      const { id, text } = create({ userId: 'admin', role: 'admin' }, true)
+      if (there.length > 0) return { ok: true }
+      const { id, text, stored } = create({ userId: 'admin', role: 'owner' }, true)
+      await stored
       return { ok: true, id, text }
     },
-    problem: file.problem,
+    ending(withinMs) {
+      const state = current()
+      const before = now() + withinMs
+      const isEnding = ([id, key]: [string, KeyValue]) => {
+        const ends = Date.parse(endOf(state, id, key) ?? '')
+        return !state.revoked.has(id) && ends > now() && ends < before
+      }
+      return [...state.keys].filter(isEnding).length
+    },
+    problem: directory.problem,
   }
+}
+
+/**
+ * Keys of a data folder, those of `keys.json` of earlier versions included.
+ * @throws Error with one line when there is a file that cannot be read
+ */
+export function openKeys({ dataDir, ...options }: FileOptions & KeysOptions): Keys {
+  const path = keysFileOf(dataDir)
+  const earlier = readKeysFile(path)
+  const directory = openFileDirectory({ dataDir, ...options })
+  if (existsSync(path)) {
+    directory.appendNow(takenOver(directory.state(), earlier), 'keys.json')
+    putAside(path)
+  }
+  return createKeys(directory, options)
 }

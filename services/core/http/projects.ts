@@ -1,8 +1,9 @@
 // The projects of one request: each is parsed, and checked against the caller's rights, before anything is read of it.
+
+import { rightText } from '../directory/roles.ts'
 import { type ProjectId, parseProjectId } from '../ids.ts'
 import { type RunningHandler, runAs, runningWork, type Work } from '../process/running-handler.ts'
 import { asFault, fault } from './errors.ts'
-import { rightText } from './roles.ts'
 import type { Caller, Reply, Route, RouteContext } from './route.ts'
 
 /** The same items, each made as the handler's own work: whoever sends them out does so later. */

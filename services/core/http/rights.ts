@@ -1,5 +1,5 @@
 // Which right every route asks for, in one table: what is open to whom is read here, and nowhere else.
-import type { NeededRight } from './roles.ts'
+import type { NeededRight } from '../directory/roles.ts'
 
 const only = <const Name extends string, const Right extends NeededRight>(
   right: Right,
@@ -17,7 +17,7 @@ const rightOfRoute = {
   ...only(
     'read',
     ...['calls.read', 'calls.stream_query', 'calls.query_stats', 'calls.stats', 'calls.usage', 'traces.usage'],
-    ...['threads.stream_query', 'logs.query', 'costs.query', 'feedback.query', 'refs.read_batch'],
+    ...['traces.tree', 'threads.stream_query', 'logs.query', 'costs.query', 'feedback.query', 'refs.read_batch'],
     ...['objects.read', 'objects.query', 'objects.list_tags', 'objects.list_aliases'],
     ...['files.content', 'files.query_stats', 'files.resolve_url'],
     ...['tables.query', 'tables.query_stats', 'tables.query_stats_batch'],

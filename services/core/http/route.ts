@@ -1,10 +1,10 @@
 // What a declared endpoint is: everything that the server, the OpenAPI document and `npm run paths` need to know.
 import type { Readable } from 'node:stream'
 import { z } from 'zod'
+import type { NeededRight } from '../directory/roles.ts'
 import type { ProjectId } from '../ids.ts'
 import type { Fault } from './errors.ts'
 import { rightOf } from './rights.ts'
-import type { NeededRight } from './roles.ts'
 import type { Via } from './via.ts'
 
 /** The authenticated caller. */

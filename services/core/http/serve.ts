@@ -1,5 +1,6 @@
 // Runs a declared route for one request: authentication, body, schema, handler, answer.
 import { finished, type Readable } from 'node:stream'
+import { type NeededRight, rightText } from '../directory/roles.ts'
 import { type LongAnswer, TooLongHere } from '../errors.ts'
 import { type BufferPool, freshBuffers } from '../memory/buffer-pool.ts'
 import type { RequestThreads } from '../threads/pool.ts'
@@ -11,11 +12,11 @@ import type { Exchange } from './exchange.ts'
 import { anonymous, type Requested, runHandler } from './handler.ts'
 import type { KeyHolder } from './holder.ts'
 import { parseJson } from './json-check.ts'
+import { endsSoonMs } from './key-metrics.ts'
 import type { ByteBudget, ByteLease } from './limits.ts'
 import type { WaitForLongBody } from './long-body-queue.ts'
 import { isLong, longRequest } from './long-requests.ts'
 import { writeReply } from './reply.ts'
-import { type NeededRight, rightText } from './roles.ts'
 import type { Reply, Route, RouteContext } from './route.ts'
 
 export type ServeDeps = {
@@ -142,6 +143,12 @@ export async function runRoute(
   return threads.run(request, { body: body.bytes, answer }, holder, signal())
 }
 
+/** SDKs drop what they cannot send, so that a key's end is told before it comes. */
+function tellOfEnd({ endsMs }: KeyHolder, { response }: Exchange): void {
+  if (endsMs === undefined || endsMs - Date.now() > endsSoonMs) return
+  response.setHeader('X-Callhouse-Key-Expires', new Date(endsMs).toISOString())
+}
+
 /** Answers one request, or rejects with the reason why it could not. */
 export async function serveRoute(
   route: Route,
@@ -153,6 +160,7 @@ export async function serveRoute(
   const { headers, url = '', method = '' } = exchange.request
   const holder = route.right === 'none' ? anonymous : deps.authenticate(headers, false, { method, via: exchange.via })
   exchange.userId = holder.userId
+  tellOfEnd(holder, exchange)
   throwUnlessHeld(route.right, holder.holds)
   const requested = { requestId: exchange.requestId, headers, params, url, clientIp, via: exchange.via }
   const lease = deps.budget.lease(holder)

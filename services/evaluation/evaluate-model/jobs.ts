@@ -1,9 +1,9 @@
 // The jobs of /evaluations/evaluate_model: kept in the log and a table until they have ended, a few at one time.
 import type { Clock } from '../../core/clock/clock.ts'
 import { createFairQueue } from '../../core/concurrency/fair-queue.ts'
+import { actionsOf } from '../../core/directory/roles.ts'
 import { holderOf } from '../../core/http/holder.ts'
 import type { Invoke, InvokeCaller } from '../../core/http/invoke.ts'
-import { actionsOf } from '../../core/http/roles.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import type { Log } from '../../core/log/log.ts'
 import type { Logger } from '../../core/process/logger.ts'

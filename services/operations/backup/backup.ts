@@ -38,7 +38,8 @@ type BackupDeps = {
 
 const frozenName = 'callhouse_backup'
 /** Of this moment, of other commands, or copied apart. */
-const notCopied = /^(clickhouse|log|blobs|lock|callhouse\.sock|rebuild\.json.*|import\.json.*|in-flight-.*|.*\.tmp)$/
+const notCopied =
+  /^(clickhouse|log|blobs|lock|callhouse\.sock|rebuild\.json.*|directory\.jsonl\..*|import\.json.*|in-flight-.*|.*\.tmp)$/
 
 /**
  * What is derived comes first, and before all what tells how far it was derived: then a table never claims to cover

@@ -1,7 +1,7 @@
 // The few GraphQL operations that SDKs send when they start, recognised by name; there is no GraphQL engine behind.
 import type { z } from 'zod'
 import { graphqlRequest, graphqlResponse } from '../../../schemas/service.ts'
-import type { Right } from '../../core/http/roles.ts'
+import type { Right } from '../../core/directory/roles.ts'
 import type { Caller } from '../../core/http/route.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'

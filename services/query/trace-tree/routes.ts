@@ -32,7 +32,6 @@ export function createTraceTreeRoutes({ store, freshness, prices, wirePrefix, wi
       name: 'traces.tree',
       method: 'POST',
       path: '/trace/tree',
-      right: 'read',
       summary: 'The spans of a trace as columns: names, times, status, usage and costs, without payloads',
       body: { type: 'json', schema: traceTreeRequest, check: 'schema' },
       response: traceTreeResponse,

@@ -33,12 +33,33 @@ export const roleNamed = (name: RoleName): Role =>
 /** `*` = everything, `acme` = an entity with all its projects, `acme/app` = one project. */
 export type Scope = string
 
+const scopeForm = /^(?:\*|[^/*\s]+(?:\/[^/\s]+)?)$/
+export const isScope = (text: string): boolean => scopeForm.test(text)
+
+/** Whether a scope contains another, or is the same. */
+const contains = (wide: Scope, narrow: Scope): boolean =>
+  wide === '*' || wide === narrow || narrow.startsWith(`${wide}/`)
+
 /** What a role allows on a scope. */
 export const actionsOf = (role: Role, scope: Scope): readonly Action[] =>
   (actionsOfRole[role] as readonly Action[]).filter((action) => action !== 'metrics' || scope === '*')
 
 /** Actions by scope: those of wider scopes count on narrower ones as well. */
 export type Access = Readonly<Record<Scope, readonly Action[]>>
+
+/** What both allow: the actions in both, on the narrower of each two scopes. */
+export function intersect(a: Access, b: Access): Access {
+  const both: Record<Scope, Action[]> = {}
+  for (const [scopeA, actionsA] of Object.entries(a))
+    for (const [scopeB, actionsB] of Object.entries(b)) {
+      const scope = contains(scopeA, scopeB) ? scopeB : contains(scopeB, scopeA) ? scopeA : undefined
+      if (scope === undefined) continue
+      const allowed = actionsA.filter((action) => actionsB.includes(action))
+      const before = both[scope] ?? []
+      both[scope] = [...before, ...allowed.filter((action) => !before.includes(action))]
+    }
+  return Object.fromEntries(Object.entries(both).filter(([, allowed]) => allowed.length > 0))
+}
 
 /**
  * What a route asks of its caller: `none` = no key at all, `any` = a key or session of whatever role, an action, any of
@@ -73,7 +94,7 @@ export function checksOf(access: Access): {
 } {
   const byScope = new Map(Object.entries(access).map(([scope, held]) => [scope, bitsOf(held)]))
   const everywhere = byScope.get('*') ?? 0
-  const anywhere = [...byScope.values()].reduce((all, bits) => all | bits, 0)
+  const anywhere = [...byScope.values()].reduce((all, bits) => all | bits, bitOf.any)
   return {
     holds: (needed) => isHeld(anywhere, needed),
     may(needed, projectId) {

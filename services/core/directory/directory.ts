@@ -1,0 +1,28 @@
+// The directory port: who may do what, whole in the memory of every process, from a log of its own.
+import type { Item } from './items.ts'
+import type { DirectoryState } from './state.ts'
+
+/** What changes it; who and when is added. */
+export type Change = { key: string; value: unknown }
+
+export type Directory = {
+  /** As far as it is known here. Looks from time to time whether others have changed it. */
+  state(): DirectoryState
+  /** Grows with every change. */
+  version(): number
+  /** Looks now: somebody asks for what is not known here. */
+  look(): void
+  /**
+   * Resolves once the changes are durable and read back here. Where the log is a file it has done so when it returns.
+   * @throws Fault 503 when the log does not take them
+   */
+  append(changes: readonly Change[], by: string): Promise<void>
+  /** Why what is known here may be old, undefined when it is not. */
+  problem(): string | undefined
+  /** It is too old to let anybody in by it. */
+  isStale(): boolean
+  close(): Promise<void>
+}
+
+export const itemsOf = (changes: readonly Change[], by: string, now: number): Item[] =>
+  changes.map(({ key, value }) => ({ key, at: new Date(now).toISOString(), by, value }))

@@ -1,0 +1,269 @@
+// The directory of one machine: a file of lines in the data folder, appended and synced, and rewritten when it is mostly old.
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { type Change, type Directory, itemsOf } from './directory.ts'
+import { type Item, maxItemBytes, parseItem } from './items.ts'
+import { applyItem, type DirectoryState, emptyState } from './state.ts'
+
+export const directoryFile = 'directory.jsonl'
+
+export type FileOptions = {
+  dataDir: string
+  /** Told once for each change of the file that cannot be used, with a line that quotes no value. */
+  onBroken?(reason: string): void
+  onMended?(): void
+  now?: () => number
+  /** Takes what no longer counts out of the file when it is opened. */
+  rewrites?: boolean
+  /** Least size of a file that is rewritten while it is used. */
+  rewriteBytes?: number
+}
+
+export type FileDirectory = Directory & {
+  /** @throws Error with a line when the file cannot be written, or has still to be mended */
+  appendNow(changes: readonly Change[], by: string): void
+}
+
+/** How often the file is looked at while requests come. */
+const lookMs = 500
+/** A change takes milliseconds: an older lock was left by a crash. */
+const staleLockMs = 5_000
+const lockWaitMs = 500
+/** What stands before the new lines must be what was read: else the file is another one. */
+const seamBytes = 64
+
+const lineOf = (item: Item): string => `${JSON.stringify(item)}\n`
+
+function readFrom(handle: number, from: number, to: number): Buffer {
+  const bytes = Buffer.alloc(Math.max(0, to - from))
+  let got = 0
+  while (got < bytes.length) {
+    const count = readSync(handle, bytes, got, bytes.length - got, from + got)
+    if (count === 0) break
+    got += count
+  }
+  return bytes.subarray(0, got)
+}
+
+/** @throws Error that names the line */
+function itemsIn(text: string, firstLine: number): Item[] {
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line, index) => {
+      let value: unknown
+      try {
+        value = JSON.parse(line)
+      } catch {
+        throw new Error(`line ${firstLine + index} is not JSON`)
+      }
+      try {
+        return parseItem(value)
+      } catch (error) {
+        throw new Error(`line ${firstLine + index}: ${(error as Error).message}`)
+      }
+    })
+}
+
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** Other processes write the same file for a moment each. */
+function withLock<T>(path: string, work: () => T): T {
+  const giveUpAt = Date.now() + lockWaitMs
+  for (;;) {
+    const left = statSync(path, { throwIfNoEntry: false })
+    if (left !== undefined && Date.now() - left.mtimeMs > staleLockMs) rmSync(path, { force: true })
+    try {
+      closeSync(openSync(path, 'wx', 0o600))
+      break
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      if (Date.now() > giveUpAt)
+        throw new Error('Another command is changing the directory; try again in a few seconds')
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
+    }
+  }
+  try {
+    return work()
+  } finally {
+    rmSync(path, { force: true })
+  }
+}
+
+/** What was read of the file, and up to where. */
+type Read = { state: DirectoryState; ino: number; bytes: number; lines: number; seam: Buffer }
+
+const nothing = (): Read => ({ state: emptyState(), ino: 0, bytes: 0, lines: 0, seam: Buffer.alloc(0) })
+
+/** @throws Error when what was not read yet holds a line that cannot be used; nothing of it counts then */
+function readMore(path: string, before: Read): Read {
+  let handle: number
+  try {
+    handle = openSync(path, 'r')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    if (before.ino === 0) return before
+    throw new Error('it is gone')
+  }
+  try {
+    const { ino, size } = fstatSync(handle)
+    const isGrown =
+      ino === before.ino &&
+      size >= before.bytes &&
+      readFrom(handle, before.bytes - before.seam.length, before.bytes).equals(before.seam)
+    // Who takes older items out makes a new file.
+    if (ino === before.ino && !isGrown)
+      throw new Error('it was changed in place; put it back, or start anew to take it as it is')
+    const from = isGrown ? before : nothing()
+    const added = readFrom(handle, from.bytes, size)
+    // A line that has no end yet is being written, or was when its process died: nobody was told that it counts.
+    const whole = added.subarray(0, added.lastIndexOf(10) + 1)
+    const items = itemsIn(whole.toString(), from.lines + 1)
+    if (before.ino !== 0 && !isGrown && items.length === 0) throw new Error('it is empty')
+    const { state } = from
+    for (const item of items) applyItem(state, item)
+    const bytes = from.bytes + whole.length
+    const seam = readFrom(handle, Math.max(0, bytes - seamBytes), bytes)
+    return { state, ino, bytes, lines: from.lines + items.length, seam }
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/**
+ * Opens the directory of a data folder. A file that breaks or goes away leaves what was read before.
+ * @throws Error with one line when there is a file that cannot be read: everybody would be refused
+ */
+export function openFileDirectory(options: FileOptions): FileDirectory {
+  const { dataDir, now = Date.now, rewriteBytes = 2 ** 20 } = options
+  const path = join(dataDir, directoryFile)
+  const lock = `${path}.lock`
+  let read = nothing()
+  let stamp = ''
+  let version = 0
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let broken: string | undefined
+
+  const stampOf = (): string => {
+    const found = statSync(path, { throwIfNoEntry: false, bigint: true })
+    return found === undefined ? '' : `${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}`
+  }
+
+  const load = (): void => {
+    const seen = stampOf()
+    if (seen === stamp) return
+    const before = read
+    read = readMore(path, before)
+    stamp = seen
+    if (before.state !== read.state || before.bytes !== read.bytes) version++
+  }
+
+  const look = (): void => {
+    lookedAt = now()
+    try {
+      load()
+      if (broken !== undefined) options.onMended?.()
+      broken = undefined
+    } catch (error) {
+      const reason = `${path}: ${(error as Error).message}`
+      if (broken !== reason) options.onBroken?.(reason)
+      broken = reason
+    }
+  }
+
+  /** @throws Error when the file has still to be mended: it is not written over */
+  const throwIfBroken = (): void => {
+    look()
+    if (broken !== undefined) throw new Error(broken)
+  }
+
+  /** Only what counts, in a new file that takes the place of the old one. */
+  function rewrite(): void {
+    const fresh = `${path}.new`
+    rmSync(fresh, { force: true })
+    const handle = openSync(fresh, 'wx', 0o600)
+    try {
+      writeSync(handle, [...read.state.items.values()].map(lineOf).join(''))
+      fsyncSync(handle)
+    } finally {
+      closeSync(handle)
+    }
+    renameSync(fresh, path)
+    syncFolder(dataDir)
+    throwIfBroken()
+  }
+
+  const liveBytes = (): number => [...read.state.items.values()].reduce((sum, item) => sum + lineOf(item).length, 0)
+
+  function write(items: readonly Item[]): void {
+    const isNew = !existsSync(path)
+    const handle = openSync(path, isNew ? 'wx+' : 'r+', 0o600)
+    try {
+      // What a process wrote that died before its end of line.
+      if (fstatSync(handle).size > read.bytes) ftruncateSync(handle, read.bytes)
+      writeSync(handle, items.map(lineOf).join(''), read.bytes)
+      fdatasyncSync(handle)
+    } finally {
+      closeSync(handle)
+    }
+    if (isNew) syncFolder(dataDir)
+  }
+
+  function appendNow(changes: readonly Change[], by: string): void {
+    if (changes.length === 0) return
+    const items = itemsOf(changes, by, now()).map(parseItem)
+    const long = items.find((item) => Buffer.byteLength(lineOf(item)) > maxItemBytes)
+    if (long !== undefined) throw new Error(`${long.key} is longer than ${maxItemBytes} bytes`)
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    withLock(lock, () => {
+      throwIfBroken()
+      write(items)
+      throwIfBroken()
+      if (read.bytes > rewriteBytes && read.bytes > 2 * liveBytes()) rewrite()
+    })
+  }
+
+  try {
+    load()
+  } catch (error) {
+    throw new Error(`${path}: ${(error as Error).message}; mend the file or take it from a backup`)
+  }
+  if (options.rewrites === true && read.lines > read.state.items.size) withLock(lock, rewrite)
+  return {
+    state() {
+      if (now() - lookedAt > lookMs) look()
+      return read.state
+    },
+    version: () => version,
+    look,
+    appendNow,
+    append: async (changes, by) => appendNow(changes, by),
+    problem() {
+      look()
+      return broken
+    },
+    isStale: () => false,
+    close: async () => undefined,
+  }
+}

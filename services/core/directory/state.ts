@@ -1,0 +1,60 @@
+// A directory in memory: its items, and what is asked of them, kept in step with every item that comes.
+
+import { type Item, type KeyValue, type UserValue, type Value, wordsOf } from './items.ts'
+import type { Role, Scope } from './roles.ts'
+
+export type DirectoryState = {
+  items: Map<string, Item>
+  users: Map<string, UserValue>
+  off: Set<string>
+  grants: Map<string, Map<Scope, Role>>
+  keys: Map<string, KeyValue>
+  /** Ids of keys by the SHA-256 of their text, in hexadecimal. */
+  byDigest: Map<string, string>
+  ends: Map<string, Value<'key-end'>>
+  revoked: Set<string>
+}
+
+export const emptyState = (): DirectoryState => ({
+  ...{ items: new Map(), users: new Map(), off: new Set(), grants: new Map(), keys: new Map() },
+  ...{ byDigest: new Map(), ends: new Map(), revoked: new Set() },
+})
+
+function put<V>(into: Map<string, V>, id: string, value: unknown): void {
+  if (value === null) into.delete(id)
+  else into.set(id, value as V)
+}
+
+function mark(into: Set<string>, id: string, value: unknown): void {
+  if (value === null) into.delete(id)
+  else into.add(id)
+}
+
+const appliers: Record<
+  NonNullable<ReturnType<typeof wordsOf>>['kind'],
+  (state: DirectoryState, id: string, rest: string, value: unknown) => void
+> = {
+  user: ({ users }, id, _, value) => put(users, id, value),
+  'user-off': ({ off }, id, _, value) => mark(off, id, value),
+  grant({ grants }, user, scope, value) {
+    const own = grants.get(user) ?? new Map<Scope, Role>()
+    put(own, scope, value === null ? null : (value as Value<'grant'>).role)
+    put(grants, user, own.size === 0 ? null : own)
+  },
+  key({ keys, byDigest }, id, _, value) {
+    const before = keys.get(id)
+    if (before !== undefined && byDigest.get(before.sha256) === id) byDigest.delete(before.sha256)
+    put(keys, id, value)
+    if (value !== null) byDigest.set((value as KeyValue).sha256, id)
+  },
+  'key-end': ({ ends }, id, _, value) => put(ends, id, value),
+  'key-revoked': ({ revoked }, id, _, value) => mark(revoked, id, value),
+}
+
+/** The last item of a key counts, so that a log from which older ones were taken leads to the same state. */
+export function applyItem(state: DirectoryState, item: Item): void {
+  if (item.value === null) state.items.delete(item.key)
+  else state.items.set(item.key, item)
+  const words = wordsOf(item.key)
+  if (words !== undefined) appliers[words.kind](state, words.id, words.rest, item.value)
+}
