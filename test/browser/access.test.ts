@@ -32,7 +32,7 @@ describe('keys', () => {
   const at = () => page.locator('.span.at .label').innerText()
   const press = (key: string) => page.keyboard.press(key)
 
-  it('do what the sheet says, each of them', async () => {
+  it('each key does what the sheet of keys says', async () => {
     const done = new Set<KeyName>()
     const tries: [KeyName[], () => Promise<unknown>][] = []
     const mod = 'Control+'
@@ -233,7 +233,7 @@ describe('keys', () => {
 })
 
 describe('everybody', () => {
-  it('can use the page in both themes: axe finds nothing', async () => {
+  it('can use the page in both themes: axe finds no fault', async () => {
     const { page: fresh, context, faults } = await world.open()
     const pages: [string, string][] = [
       ['/?all=1', '.projects h2'],

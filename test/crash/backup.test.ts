@@ -45,7 +45,7 @@ const flipped = (bytes: Buffer): Buffer => {
   copy[0] = (copy[0] as number) ^ 1
   return copy
 }
-it('holds what was acknowledged before it began, while writes go on', async () => {
+it('a backup holds what was acknowledged before it began, while writes go on', async () => {
   const world = await answersOf(sameAddress(server.url), 'back/world')
   const writer = startWriting(server.url, project_id)
   await writer.more(200)
@@ -82,7 +82,7 @@ it('holds what was acknowledged before it began, while writes go on', async () =
   expect(status).toBe(200)
 })
 
-it('is refused when a piece is damaged or missing, and into a folder that is not empty', async () => {
+it('a restore is refused when a file is damaged or missing, and into a folder that is not empty', async () => {
   const backup = join(folder, 'backup')
   const never = join(folder, 'never')
   const into = (dataDir: string, from = backup) => restore(from, dataDir, () => undefined)
@@ -113,7 +113,7 @@ it('is refused when a piece is damaged or missing, and into a folder that is not
   expect(await readdir(never).catch(() => [])).toEqual([])
 })
 
-it('lets no server start on a folder that was not wholly restored', async () => {
+it('no server starts on a folder that is only partly restored', async () => {
   const half = join(folder, 'half')
   await mkdir(half)
   await writeFile(join(half, 'restore-unfinished'), '')

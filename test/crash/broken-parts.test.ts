@@ -90,7 +90,7 @@ it.each([
   for (const folder of folders) expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([])
 })
 
-it('what the log does not hold any more is said, and what was set aside stays', async () => {
+it('rows that the log no longer holds are reported, and their broken parts stay set aside', async () => {
   const folder = await breakTable('payloads')
   await server.restart()
   await told('"broken parts rebuilt"')

@@ -40,7 +40,7 @@ const healthOf = async ({ url }: ChildServer) => {
   return { code: response.status, ...((await response.json()) as Health) }
 }
 
-it('loses nothing that was acknowledged and goes on once the broker is back', {
+it('while the broker is away nothing acknowledged is lost, and everything goes on once it is back', {
   timeout: limitMs(240_000),
 }, async () => {
   const load = createLoad('faults/broker', 20260109, 10)

@@ -25,7 +25,7 @@ const healthOf = async ({ url }: ChildServer) => {
 const metricsOf = async ({ url }: ChildServer) =>
   (await fetch(`${url}/metrics`, { headers: { authorization: basicAuth() } })).text()
 
-it('goes on where it was once the server is back', { timeout: 240_000 }, async () => {
+it('the worker goes on where it was once the ClickHouse server is back', { timeout: 240_000 }, async () => {
   const load = createLoad('faults/clickhouse', 20260107)
   const { project_id } = load
   const sendSome = async () => {

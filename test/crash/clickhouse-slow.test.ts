@@ -34,7 +34,9 @@ async function metric({ url }: ChildServer, name: string): Promise<number> {
   return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)`, 'm').exec(text)?.[1])
 }
 
-it('bounds what waits, and takes more once it is applied', { timeout: 240_000 }, async () => {
+it('while ClickHouse is slow the unapplied bytes stay bounded, and writes are taken again once they are applied', {
+  timeout: 240_000,
+}, async () => {
   const load = createLoad('faults/slow', 20260111, 200)
   expect((await load.send(ingest.url))?.status).toBe(200)
   await load.check(query.url)

@@ -121,7 +121,7 @@ describe('rows that make the engine end', () => {
       return text.includes(word) ? 'ended' : 'survived'
     }
 
-  it('are found by halves, wherever they stand, and the others keep their order', async () => {
+  it('are found by halving the batch, wherever they stand, and the others keep their order', async () => {
     const ids = Array.from({ length: 1_000 }, (_, n) => ([0, 400, 401, 999].includes(n) ? `poison-${n}` : `sound-${n}`))
     const letters = await openFileDeadLetters(await temporaryFolder())
     const tried: string[] = []
@@ -146,7 +146,7 @@ describe('rows that make the engine end', () => {
     await letters.close()
   })
 
-  it('are told from sound ones by a child process', async () => {
+  it('are told from sound rows by trying them in a child process', async () => {
     const batch = await batchOf(['a', 'b'])
     const { file } = batch.source as { file: string }
     expect(await probeInChild()('calls', file, signal)).toBe('survived')
@@ -155,7 +155,7 @@ describe('rows that make the engine end', () => {
     expect(await probeInChild()('calls', file, signal)).toBe('survived')
   })
 
-  it('are told by signals of a fault alone: who kills, ends or delays a child says nothing about rows', async () => {
+  it('are recognised by fault signals only: a child that is killed, ended or delayed from outside says nothing about rows', async () => {
     const dir = await temporaryFolder()
     const outcomeOf = async (ending: string) => {
       const script = join(dir, 'ending.mjs')
@@ -268,7 +268,7 @@ describe('rows that make the engine end', () => {
     })
   })
 
-  it('are no dead letters when they are too many: it is the engine that is at fault', async () => {
+  it('do not become dead letters when they are too many: then the engine is at fault', async () => {
     const batch = await batchOf(Array.from({ length: 1_000 }, (_, n) => `poison-${n}`))
     const letters = await openFileDeadLetters(await temporaryFolder())
     const findings = createInFlight(await temporaryFolder()).findings(batch)
@@ -333,7 +333,7 @@ describe('rows that make the engine end', () => {
     throw error
   }
 
-  it('are not looked for after one crash, or when another batch is at hand', async () => {
+  it('are not searched after a single crash, or when another batch comes first', async () => {
     const dir = await temporaryFolder()
     const at = (firstOffset: number) => ({ topic: 'calls', partition: 0, firstOffset }) as Batch
     expect(createInFlight(dir).begin(at(7))).toBe(0)

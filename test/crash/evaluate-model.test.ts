@@ -59,7 +59,7 @@ const timesAsked = (model: string, text: string) =>
 
 const rows = ['first', 'second', 'judge waits', 'model waits']
 
-it('goes on with the rows that were not done, to one end', { timeout: 400_000 }, async () => {
+it('an evaluation that was killed goes on with the remaining rows and ends once', { timeout: 400_000 }, async () => {
   const waiting = new Set(['model: model waits', 'judge: judge waits'])
   let onAnswered: ((text: string) => void) | undefined
   const answering =

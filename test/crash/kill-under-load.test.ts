@@ -37,7 +37,9 @@ function batchOf(random: ReturnType<typeof createRandom>, open: string[]): { ite
   return { items, sent }
 }
 
-it(`loses and doubles nothing over ${rounds} kills`, { timeout: limitMs(600_000) }, async () => {
+it(`no acknowledged call is lost or doubled over ${rounds} kills of the server`, {
+  timeout: limitMs(600_000),
+}, async () => {
   const random = createRandom(20260105)
   const acknowledged = new Map<string, boolean>()
   const attempted = new Set<string>()

@@ -81,7 +81,7 @@ describe('a failed write', () => {
     expect((await applyRows(log, 'calls', 2)).ids).toEqual(['a', 'later'])
   })
 
-  test('a segment that cannot be created or whose folder cannot be synced', async () => {
+  test('a segment that cannot be created, or whose folder cannot be synced, acknowledges nothing', async () => {
     for (const operation of ['open', 'syncDir'] as const) {
       const control = controlledFs()
       const dir = await temporaryFolder()
@@ -144,7 +144,7 @@ describe('disk space', () => {
     })
   }
 
-  test('below the bound 503, and accepted again when there is room', async () => {
+  test('appends are refused with 503 while too little of the disk is free, and accepted again afterwards', async () => {
     useFakeClock()
     const control = controlledFs()
     const log = await openLog(await temporaryFolder(), { fs: control.fs, minFreeBytes: 1000 })

@@ -53,7 +53,7 @@ describe('an unfinished last write', () => {
     await log.close()
   })
 
-  test('blocks that were allocated and never written: zeros from every byte of the last record on', async () => {
+  test('zeros from any byte of the last record on are cut off, as blocks that were allocated and never written', async () => {
     const { dir, file, bytes } = await closedLog([['a', 'b', 'c']])
     const begin = startOf(bytes, 2)
     for (let from = begin; from < bytes.length; from++)

@@ -85,7 +85,7 @@ async function checkAll(url: string, write: boolean): Promise<void> {
   await checkCalls(url, fresh, half)
 }
 
-it('is not started on the tables of a log that is gone, until an operator gives them to the new one', async () => {
+it('a server does not start on tables whose log is gone, until an operator adopts them', async () => {
   await lose('log')
   await expect(start()).rejects.toThrow(/were filled from another log .*--adopt-log.*replay.*rebuild/)
   await expect(start()).rejects.toThrow(/were filled from another log/)
@@ -103,7 +103,7 @@ it('is not started on the tables of a log that is gone, until an operator gives 
   expect(await health()).toMatchObject({ status: 'ok' })
 })
 
-it('gives the tables to a new log when replay or rebuild are told to', async () => {
+it('replay and rebuild let a new log adopt the tables when asked to', async () => {
   await lose('log')
   const settings = { CALLHOUSE_DATA_DIR: dataDir }
   await expect(callhouse(['replay', '--from', '1'], settings)).rejects.toThrow(/were filled from another log/)
@@ -113,13 +113,13 @@ it('gives the tables to a new log when replay or rebuild are told to', async () 
   await checkAll(await start(), true)
 })
 
-it('fills tables that are gone from the log, by itself', async () => {
+it('lost tables are filled from the log by themselves', async () => {
   await lose('clickhouse')
   await checkAll(await start(), true)
   expect(await health()).toMatchObject({ status: 'ok' })
 })
 
-it('says what neither the tables nor the log hold, over restarts, until an operator takes note of it', async () => {
+it('missing records are reported, over restarts, until an operator acknowledges them', async () => {
   await loseTables()
   expect((await segments()).length).toBeGreaterThan(1)
   await rm(join(dataDir, 'log/calls', (await segments())[0] as string))
@@ -146,20 +146,20 @@ it('says what neither the tables nor the log hold, over restarts, until an opera
   expect(await health()).toMatchObject({ status: 'ok' })
 })
 
-it('is not started on a log that ends before what the tables hold, until an operator takes it as it is', async () => {
+it('a server does not start on a log that ends before its tables, until an operator accepts it', async () => {
   await lose('log')
   await cp(join(folder, 'older-log'), join(dataDir, 'log'), { recursive: true })
   await expect(start()).rejects.toThrow(/ends at \d+, and the tables hold what it held up to \d+.*--adopt-log/)
   await checkAll(await start('--adopt-log'), true)
 })
 
-it('is not started on a log whose last segment is gone, until an operator takes it as it is', async () => {
+it('a server does not start on a log whose last segment is gone, until an operator accepts it', async () => {
   await rm(join(dataDir, 'log/calls', (await segments()).at(-1) as string))
   await expect(start()).rejects.toThrow(/records are missing; --adopt-log/)
   await checkAll(await start('--adopt-log'), true)
 })
 
-it('begins anew without log and tables', async () => {
+it('without log and tables a server starts empty', async () => {
   await lose('log')
   await loseTables()
   const url = await start()
@@ -168,7 +168,7 @@ it('begins anew without log and tables', async () => {
   expect(await health()).toMatchObject({ status: 'ok' })
 })
 
-it('makes a new first key when the keys are gone, which opens everything', async () => {
+it('when the keys are gone a start makes a new first key, which opens everything', async () => {
   await start('--keys', '')
   const first = server?.firstKey as string
   await stop()

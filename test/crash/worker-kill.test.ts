@@ -22,7 +22,7 @@ afterAll(() => installation?.remove())
 
 const startWorker = (name: string) => installation.start('worker', { CALLHOUSE_WORKER_ID: name })
 
-it(`loses and doubles nothing over ${rounds} kills`, { timeout: 400_000 }, async () => {
+it(`no acknowledged call is lost or doubled over ${rounds} kills of workers`, { timeout: 400_000 }, async () => {
   const load = createLoad('crash/workers', 20260106)
   const { random } = load
   let killing: Promise<void> | undefined

@@ -160,7 +160,7 @@ describe('annotation queues, in any order of arrival', () => {
   })
   afterAll(() => remove())
 
-  it.each([1, 2])('are the model (seed %i)', async (seed) => {
+  it.each([1, 2])('annotation queues answer what the model answers (seed %i)', async (seed) => {
     const random = createRandom(seed)
     const all = Array.from({ length: 40 }, (_, n) => createHistory(random, seed * 1000 + n))
     const records = all.flatMap((history) => history.facts.flatMap((fact) => recordsOf(history, fact)))

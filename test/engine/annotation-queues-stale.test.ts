@@ -78,7 +78,7 @@ describe('what is not found', () => {
     expect(log.appends()).toBe(0)
   })
 
-  it('is no feedback that is left when a purge names what is there as well', async () => {
+  it('a purge does not skip feedback that is not in the tables yet', async () => {
     const made = await call('/feedback/create', { json: { ...item, id: 'there', feedback_type: 'custom' } })
     expect(made.status).toBe(200)
     const purge = (...ids: string[]) => call('/feedback/purge', { json: { project_id, query: byId(...ids) } })
@@ -92,7 +92,7 @@ describe('what is not found', () => {
     expect((await purge('there', 'not-yet')).status).toBe(200)
   })
 
-  it('is no call that is passed over', async () => {
+  it('calls that are not in the tables yet are not skipped when a queue is filled', async () => {
     const made = await call('/annotation_queues', { json: { project_id, name: 'q', scorer_refs: [] } })
     const { id } = made.json as { id: string }
     const add = (call_ids: string[]) =>

@@ -87,7 +87,7 @@ describe('the table', () => {
     }
   })
 
-  it('learns of records that went by age before they were applied, while the process runs', async () => {
+  it('notices, while the process runs, records that retention removed before they were applied', async () => {
     await register(store, [rowOf('a', 4)], true)
     let first = 1
     const remembered: number[] = []

@@ -62,7 +62,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.remove())
 
-it('finds what was stored before, after a start that was cut off anywhere', async () => {
+it('calls stored before the upgrade are found after it, wherever it was cut off', async () => {
   expect(await left()).toEqual(copies)
   bring(added)
   // Each command is followed by its record; the fill is one for each of two ranges of time.
@@ -101,7 +101,7 @@ it('finds what was stored before, after a start that was cut off anywhere', asyn
   expect(await store.migrate()).toEqual({ applied: [] })
 })
 
-it('answers by id, trace and parent for calls of before and after', async () => {
+it('calls from before and after the upgrade are found by id, trace and parent', async () => {
   const remove = async () => {
     await store.close()
     rmSync(dir, { recursive: true, force: true })
@@ -117,7 +117,7 @@ it('answers by id, trace and parent for calls of before and after', async () => 
   expect(await difference()).toMatchObject({ n: 0 })
 })
 
-it('keeps the copies for a day where processes of the version before may read them', async () => {
+it('the old copies stay for a day where processes of the previous version may read them', async () => {
   const known = await rows<{ file: string }>('SELECT DISTINCT file FROM callhouse.migrations FINAL')
   expect(known.length).toBeGreaterThan(20)
   await run("ALTER TABLE callhouse.migrations DELETE WHERE file LIKE '%without_copies%' SETTINGS mutations_sync = 1")

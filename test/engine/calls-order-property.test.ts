@@ -212,7 +212,7 @@ describe('rows of a call, in any order of arrival', () => {
   )
 
   it(
-    'is the model after the sweep, thousands of histories in large segments',
+    'rows are those of the model after deduplication, for thousands of histories in large segments',
     () => run(99, runs(6_000, 12_000), 10_000_000, true),
     400_000,
   )

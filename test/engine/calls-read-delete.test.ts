@@ -56,7 +56,7 @@ describe('/calls/delete', () => {
   it('answers 0 when it is repeated', async () => {
     expect((await remove([2, 3])).json).toEqual({ num_deleted: 0 })
   })
-  it('leaves deleted calls out of counts at once', async () => {
+  it('counts leave out deleted calls at once', async () => {
     const count = async () => ((await world.ask('/calls/query_stats', {})).json as { count: number }).count
     const before = await count()
     await remove([4])
@@ -99,7 +99,7 @@ describe('/calls/delete', () => {
 })
 
 describe('a call with very many descendants', () => {
-  it('goes with all of them, and all are counted', async () => {
+  it('is deleted with all of them, and all are counted', async () => {
     // More than ever were looked at: some below the first, and these below each other.
     const many = 10_050
     const [root, trace] = [500_000, 910]
@@ -114,7 +114,7 @@ describe('a call with very many descendants', () => {
     expect(await visible(trace)).toEqual([root - 1])
   })
 
-  describe('in small portions', () => {
+  describe('/calls/delete in small batches', () => {
     beforeAll(() => Object.assign(bounds, { portion: 5, held: 6 }))
     const removed = async (ids: number[]) => ((await remove(ids)).json as { num_deleted: number }).num_deleted
     /** A chain, a fan and, up to a second earlier than their parents, children of both; beside them another tree. */
@@ -132,7 +132,7 @@ describe('a call with very many descendants', () => {
     }
     const size = 1 + 4 + 5 + 2
 
-    it('goes with all of them, whatever the order of their times', async () => {
+    it('deletes all descendants, whatever the order of their times', async () => {
       await world.apply([...tree(1_000, 1), ...tree(2_000, 2)])
       expect(await removed([1_003, 1_000, 2_000])).toBe(2 * size)
       expect(await visible(1)).toEqual([1_031, 1_032])
@@ -140,7 +140,7 @@ describe('a call with very many descendants', () => {
       expect(await removed([1_000, 2_000])).toBe(0)
     })
 
-    it('goes with more calls of one time than a portion has, and with what lies behind them', async () => {
+    it('deletes more calls of one start time than a batch holds, and those behind them', async () => {
       const [root, many] = [8_000, 17]
       const at = (n: number, parent: number | null, later = 0) =>
         call(root + n, parent === null ? null : root + parent, 8, { startedUs: baseUs + root * 1e6 + later })
@@ -170,7 +170,7 @@ describe('a call with very many descendants', () => {
 })
 
 describe('descendants', () => {
-  it('ends on cycles', () => {
+  it('the search for descendants ends when parents form a cycle', () => {
     expect(
       withDescendants(
         ['a'],

@@ -43,7 +43,7 @@ afterAll(() => world.remove())
 
 const suite = (state: string) =>
   describe(state, () => {
-    it('counts', async () => {
+    it('a project of 60,000 calls is counted exactly', async () => {
       const counted = async (body: object) =>
         ((await world.ask('/calls/query_stats', { project_id: big, ...body })).json as { count: number }).count
       expect(await counted({})).toBe(count)
@@ -148,13 +148,13 @@ describe('a minute of 60,000 calls', () => {
   it('is one minute', () => {
     expect(new Set([0, count - 1].map((n) => Math.floor(fullUs(n) / 60e6))).size).toBe(1)
   })
-  it.each([0, 1, 5, 48, 49, 50, 3_000, 19_995])('is read in parts behind an offset of %d', async (offset) => {
+  it.each([0, 1, 5, 48, 49, 50, 3_000, 19_995])('is read piece by piece behind an offset of %d', async (offset) => {
     for (const limit of [1, 50]) {
       expect(await listFull({ offset, limit, sort_by: desc })).toEqual(newest.slice(offset, offset + limit))
       expect(await listFull({ offset, limit })).toEqual(all.slice(offset, offset + limit))
     }
   })
-  it('is read in parts for roots and for filters', async () => {
+  it('is read piece by piece for roots and for filters', async () => {
     const roots = newest.filter((n) => n % 4 === 0)
     expect(await listFull({ filter: { trace_roots_only: true }, limit: 20, sort_by: desc })).toEqual(roots.slice(0, 20))
     const op = newest.filter((n) => n % 3 === 1)
@@ -166,7 +166,7 @@ describe('a minute of 60,000 calls', () => {
   })
 })
 
-describe('portions', () => {
+describe('batches of payloads', () => {
   it('are bounded by rows and by bytes, and one large call goes alone', () => {
     const row = (bytes: number): CallHeader => ['', '', '', 0, '', 0, '', 0, 1, 0, bytes, '', '', '', '', '', '', '']
     const sizes = (rows: CallHeader[], most: number) =>

@@ -124,7 +124,7 @@ describe('the record', () => {
     expect(call).toMatchObject({ ended_at: null, output: null, inputs: { q: 1 }, started_at: '2026-03-10T12:00:05Z' })
     expect(call?.summary).toEqual({ weave: { status: 'running', trace_name: 'op' } })
   })
-  it('joins a start with an end that lies elsewhere in time', async () => {
+  it('shows a call whose end is stored far from its start in time', async () => {
     const { call } = await read(id(6))
     expect(call).toMatchObject({ inputs: { old: true }, output: [1, 2], ended_at: '2026-03-10T11:59:59.998500Z' })
     expect(call?.summary).toEqual({ k: 1, weave: { status: 'success', latency_ms: -2, trace_name: 'op' } })
@@ -220,7 +220,7 @@ describe('columns', () => {
 })
 
 describe('the other prefix', () => {
-  it('is used for output, both for input', async () => {
+  it('is used for the names in answers and filters', async () => {
     const other = 'ent/other-prefix'
     await world.apply([complete(id(1), { projectId: other, userId: 'bob', runId: `${other}/r`, runStep: 4 })])
     const filter = { wb_user_ids: ['bob'], wb_run_ids: ['r'] }

@@ -19,7 +19,7 @@ afterAll(() => opened.remove())
 
 const rows = <T>(sql: string) => store.rows<T>({ name: 'test', sql, params: {} })
 
-test('a segment with every kind of row loads, payload texts unchanged', async () => {
+test('the engine loads a segment with every kind of row and leaves payload texts unchanged', async () => {
   const edge = createCallsWrite()
   const odd = '{"n":[1.0,123456789012345678901234567890,1e400],"s":"\\u00e9\\n\\"","":{"a.b":[]},"a":1,"a":2}'
   const body = `{"batch":[${JSON.stringify(aCall({ id: callId })).replace('"inputs":{}', `"inputs":${odd},"output":"a\\u0000\\"b"`)}]}`

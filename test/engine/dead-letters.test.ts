@@ -18,7 +18,7 @@ describe('in a file', () => {
     return () => openFileDeadLetters(dir)
   })
 
-  it('survive a torn last line', async () => {
+  it('dead letters in a file survive a torn last line', async () => {
     const dir = await temporaryFolder()
     const letters = await openFileDeadLetters(dir)
     await letters.add({ topic: 'calls', partition: 0, offset: 1, rowIndex: 0, reason: 'r', row: '{}' })

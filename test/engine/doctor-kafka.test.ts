@@ -81,7 +81,7 @@ it.each([
   [{ 'min.insync.replicas': '1' }, 'warn topics'],
   [{ 'min.insync.replicas': '3' }, 'warn topics'],
   [{ 'min.insync.replicas': '4' }, 'fail topics'],
-])('finds %j', (settings, verdict) => {
+])('the doctor finds the unsafe topic settings %j', (settings, verdict) => {
   const [first, ...others] = wrong(surveyOf({ settings: settings as Record<string, string> }))
   expect(first).toContain(verdict)
   expect(others).toEqual([])

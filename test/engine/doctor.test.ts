@@ -66,7 +66,7 @@ it.each([
   ])
 })
 
-it('prints them below what it found', async () => {
+it('the doctor prints the lines for an exporter below its findings', async () => {
   const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url))
   const print = (...flags: string[]) =>
     promisify(execFile)(process.execPath, [main, 'doctor', '--data-dir', dir, ...flags]).catch((error) => error)

@@ -287,7 +287,7 @@ describe('order and pages', () => {
     expect(result).toEqual(Array.from({ length: 1000 }, (_, n) => ({ payload: { n, text } })))
   })
 
-  it('count', async () => {
+  it('counts rows as a field, whatever page is asked for', async () => {
     const query = { $expr: eq('weave_ref', ref(1)) }
     expect(await read({ fields: ['Count(*)'], query })).toEqual({ result: [{ 'Count(*)': 2 }], total_count: 2 })
     expect(await read({ fields: ['count(*)'], offset: 1 })).toEqual({ result: [], total_count: 5 })
@@ -357,14 +357,14 @@ describe('a replacement', () => {
     await replace({ feedback_id: 'unknown', id: 'new' })
     expect(await all()).toHaveLength(2)
   })
-  it('that is refused leaves the item', async () => {
+  it('that is refused leaves the old item in place', async () => {
     const before = await all()
     const [first] = before
     expect((await replace({ feedback_id: first?.id, feedback_type: 'wandb.note.1' })).status).toBe(400)
     expect((await replace({})).status).toBe(422)
     expect(await all()).toEqual(before)
   })
-  it('is one record', async () => {
+  it('appends the new item and the purge of the old one in one record', async () => {
     const before = log.appends()
     await replace({ feedback_id: 'new', id: 'newer' })
     expect(log.appends() - before).toBe(1)

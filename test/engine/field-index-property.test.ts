@@ -164,24 +164,24 @@ async function compare(asked: number): Promise<void> {
 
 const used = (name: string): number => world.statements.filter((statement) => statement === name).length
 
-describe('leaves', () => {
-  it('are not needed', async () => {
+describe('the field index', () => {
+  it('is not used before anything is indexed, and answers are right', async () => {
     await world.apply(more(250))
     await compare(runs(6, 12))
     expect(used('calls.field-index-candidates')).toBe(0)
   })
-  it('change no answer', async () => {
+  it('changes no answer once everything is indexed', async () => {
     await world.derive()
     await compare(runs(30, 50))
     expect(used('calls.field-index-candidates')).toBeGreaterThan(runs(5, 10))
     expect(used('calls.field-index-order')).toBeGreaterThan(runs(0, 2))
   })
-  it('change no answer while newer parts have none', async () => {
+  it('changes no answer while newer fragments are not indexed yet', async () => {
     await world.apply([...again(40), ...more(40)])
     await compare(runs(15, 30))
     expect(used('calls.field-index-dirty-calls')).toBeGreaterThan(runs(5, 10))
   })
-  it('follow newer parts', async () => {
+  it('follows newer fragments once they are indexed', async () => {
     await world.derive()
     await compare(runs(15, 30))
   })

@@ -28,7 +28,7 @@ const during = async (work: () => Promise<unknown>): Promise<string[]> => {
   return [...world.statements]
 }
 
-describe('deriving', () => {
+describe('indexing', () => {
   it('goes on where it was cut off, and does nothing twice', async () => {
     const calls = Array.from({ length: 40 }, (_, n) =>
       complete(`d${n}`, { startedUs: baseUs + n * 120_000_000, inputs: `{"n":${n % 4},"t":"x${n}"}` }),
@@ -69,7 +69,7 @@ describe('deriving', () => {
     expect(statements).not.toContain('calls.groups')
   })
 
-  it('follows another start time, a newer part and a delete', async () => {
+  it('follows another start time, a newer fragment and a delete', async () => {
     await world.apply([
       start('m1', { startedUs: baseUs + 1_000_000, inputs: '{"who":"first"}' }),
       complete('m2', { startedUs: baseUs, inputs: '{"who":"first"}', output: '{"score":0.5}' }),
@@ -156,7 +156,7 @@ describe('an order in which thousands share the first value', () => {
   const page = (name: string, direction: string, limit: number, offset: number) =>
     ids({ project_id: big, sort_by: [{ field: name, direction }], limit, offset })
 
-  it('takes them by id', async () => {
+  it('takes ties by id', async () => {
     const asked: Parameters<typeof page>[] = [
       ['output.score', 'desc', 5, 0],
       ['output.score', 'asc', 6, 1],
@@ -178,7 +178,7 @@ describe('an order in which thousands share the first value', () => {
     expect(before[0]).toEqual(['id002599', 'id002598', 'id002597', 'id002596', 'id002595'])
   })
 
-  it('scans newer calls while too many of them have no leaves', async () => {
+  it('scans newer calls while too many of them are not indexed', async () => {
     await world.store.command({
       name: 'test',
       sql: `INSERT INTO callhouse.calls_in (kind, project_id, id, clock, started_us, ended_us, op_name, output)

@@ -83,7 +83,7 @@ describe('tables', () => {
     const found = await ask<Rows>('/table/query', { digest: await joined(parts), limit: 1_000 })
     expect(found.rows.map((row) => row.digest)).toEqual(parts)
   })
-  it('with one large row at many places are answered in pieces', async () => {
+  it('with one large row at many positions are answered in several reads', async () => {
     const [row] = (await create(50_000)) as [string]
     const digest = await joined(Array.from({ length: 1_000 }, () => row))
     const { status, pieces } = await call('/table/query', { json: { project_id, digest, limit: 1_000 } })
@@ -105,7 +105,7 @@ describe('refs', () => {
   }
   const read = (refs: string[]) => call('/refs/read_batch', { json: { refs } })
 
-  it('to one large object, many times, are answered in pieces', async () => {
+  it('to one large object, many times, are answered in several reads', async () => {
     const text = 'x'.repeat(2 ** 20)
     const ref = await object({ text })
     const { status, pieces, json } = await read(Array.from({ length: 30 }, () => ref))

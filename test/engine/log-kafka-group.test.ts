@@ -65,7 +65,7 @@ const keys = ['0', '1', '2', '3']
 const toAll = (log: KafkaLog, name: string) =>
   Promise.all(keys.map((key) => log.append('calls', [recordOf([`${name}:${key}`], { key })])))
 
-describe('more', () => {
+describe('takeMore', () => {
   test('gives what waits in other partitions, within a size, and each is committed on its own', async () => {
     const { open } = await cluster({ partitions: 4, sealAfterMs: 0 })
     const log = await open()
@@ -177,7 +177,7 @@ describe('the group of workers', () => {
     await Promise.all([second.stop(), rest.stop()])
   })
 
-  test('a partition that goes over with a batch under way is applied by its new worker; the old commit is quiet', async () => {
+  test('a partition that moves while a batch is applied is applied by its new worker, and the commit of the old one changes nothing', async () => {
     const { open } = await cluster({ partitions: 2 })
     const [old, next] = await Promise.all([open(), open(consume)])
     await old.append('calls', [recordOf(['0'], { key: '0' })])

@@ -40,7 +40,7 @@ const refusal = async (body: object): Promise<[status: number, reason: string]> 
 }
 
 describe('lists', () => {
-  it('of 20,000 numbers', async () => {
+  it('of 20,000 numbers are answered', async () => {
     const numbers = [0.1, 1e-300, 5, ...times(19_997, (n) => n + 0.25)]
     const among = (name: string) => ({ $in: [field(name), numbers.map(literal)] })
     expect(await idsOf(where(among('inputs.x')))).toEqual(['few', 'many', 'odd'])
@@ -48,12 +48,12 @@ describe('lists', () => {
     expect(await idsOf({ ...where(bothSides), sort_by: [{ field: 'inputs.x', direction: 'desc' }] })).toEqual(['few'])
   })
 
-  it('of 20,000 texts', async () => {
+  it('of 20,000 texts are answered', async () => {
     const texts = times(20_000, (n) => `${n},|\x1f`)
     expect(await idsOf(where({ $in: [field('inputs.x'), [...texts.slice(1), '5'].map(literal)] }))).toEqual(['odd'])
   })
 
-  it('of prefixes', async () => {
+  it('of thousands of prefixes are answered', async () => {
     const prefixes = (before: string) => ({ of: times(1_000, (n) => `${before}${n}:*`) })
     const filter = {
       op_names: prefixes('weave:///ent/proj/op/n').of,
@@ -70,11 +70,11 @@ describe('lists', () => {
 })
 
 describe('conditions', () => {
-  it('hundreds beside one another', async () => {
+  it('of a thousand side by side are answered', async () => {
     expect(await idsOf(where({ $and: times(1_000, (n) => eq(`inputs.k${n}`, n)) }))).toEqual([])
   })
 
-  it.each(["'", 'x', '\u{1F600}'])('texts of millions of %j', async (char) => {
+  it.each(["'", 'x', '\u{1F600}'])('of a text of more than a mebibyte of %j are refused', async (char) => {
     const text = char.repeat(1_100_000 / char.length)
     expect(await refusal(where(eq('inputs.x', text)))).toEqual([400, expect.stringMatching(/longer than 1048576/)])
     for (const body of [{ filter: { op_names: [text] } }, where(eq(`inputs.${text}`, 1)), sortedBy(`inputs.${text}`)])
@@ -82,7 +82,7 @@ describe('conditions', () => {
     expect(await idsOf(where(eq('inputs.x', text.slice(200_000))))).toEqual([])
   })
 
-  it('texts that are too long together', async () => {
+  it('whose texts are too long together are refused', async () => {
     const many = { filter: { op_names: times(1_000, (n) => `${n}${'\\'.repeat(1_000)}`) } }
     expect(await refusal({ ...many, ...where(bothSides) })).toEqual([400, expect.stringMatching(/together/)])
     expect(await idsOf(many)).toEqual([])
@@ -90,7 +90,7 @@ describe('conditions', () => {
 })
 
 describe('orders', () => {
-  it('repeat a field, or have too many', async () => {
+  it('may repeat a field, but not name too many', async () => {
     const by = (count: number, distinct: number) => ({
       sort_by: times(count, (n) => ({ field: `inputs.k${n % distinct}`, direction: 'asc' })),
     })
@@ -105,17 +105,17 @@ describe('orders', () => {
 })
 
 describe('orders of threads', () => {
-  it('repeat a field', async () => {
+  it('may repeat a field', async () => {
     const sort_by = times(30_000, () => ({ field: 'turn_count', direction: 'asc' }))
     expect((await world.ask('/threads/stream_query', { sort_by })).status).toBe(200)
   })
 })
 
 describe('paths that are expanded', () => {
-  it('deep ones', async () => {
+  it('may be thousands of segments deep', async () => {
     expect(await idsOf({ expand_columns: [`inputs${'.a'.repeat(20_000)}`] })).toHaveLength(3)
   })
-  it('many', async () => {
+  it('may repeat, but not be more than a thousand', async () => {
     const paths = (count: number, distinct: number) => ({
       expand_columns: times(count, (n) => `inputs.p${n % distinct}`),
     })
@@ -127,7 +127,7 @@ describe('paths that are expanded', () => {
 
 describe('numbers without a text in JSON', () => {
   const bound = (op: string, value: number) => ({ [op]: [field('inputs.x'), literal(value)] })
-  it('stay apart', async () => {
+  it('are compared as what they are: infinities', async () => {
     const [huge, least] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
     const all = ['few', 'many', 'odd']
     world.statements.length = 0
@@ -141,7 +141,7 @@ describe('numbers without a text in JSON', () => {
   })
 })
 
-describe('minutes whose payloads have no leaves yet', () => {
+describe('minutes whose payloads are not indexed yet', () => {
   const project_id = 'ent/minutes'
   const mark = (count: number, from: number) =>
     world.store.command({

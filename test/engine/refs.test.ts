@@ -76,7 +76,7 @@ describe('values', () => {
     const { bytes } = await read([two, one, two])
     expect(bytes.toString()).toBe('{"vals":["text",{"n":1.0,"big":12345678901234567890},"text"]}')
   })
-  it('of nothing are nothing', async () => {
+  it('of an empty list are an empty list', async () => {
     expect(await read([])).toMatchObject({ status: 200, json: { vals: [] } })
   })
   it('are found whatever kind the ref names', async () => {

@@ -42,7 +42,7 @@ beforeAll(async () => {
 })
 afterAll(() => remove())
 
-it('counts marks of partitions that are behind others', async () => {
+it('counts dirty minutes of partitions that are behind others', async () => {
   for (let n = 0; n < 5; n++) await apply(0, 30_000_000 + n, 3)
   await recomputer().refresh()
   expect(await count()).toBe(15)
@@ -53,7 +53,7 @@ it('counts marks of partitions that are behind others', async () => {
   expect(await count()).toBe(20)
 })
 
-it('goes on where another process stopped', async () => {
+it('a recompute goes on where another process stopped', async () => {
   const rollups = recomputer()
   await rollups.refresh()
   expect(await count()).toBe(20)
@@ -107,7 +107,7 @@ it.each([
   expect(await hour()).toEqual({ counts: 3, stats: 3 })
 })
 
-it('marks the calls that were there before the rollup', async () => {
+it('a new rollup counts the calls that were there before it', async () => {
   const rollups = createRollups({
     store,
     committed: async () => committed,
@@ -125,7 +125,7 @@ it('marks the calls that were there before the rollup', async () => {
   expect(row?.n).toBe('28')
 })
 
-it('counts what is applied again at positions that were covered, when a worker has lowered them', async () => {
+it('counts rows that are applied again at covered positions, once a worker has lowered these', async () => {
   const rollups = recomputer()
   await rollups.refresh()
   const before = await count()
@@ -156,7 +156,7 @@ const finished = (partition: number, lastOffset: number, projects: string[]): Ba
   },
 })
 
-it('marks a project of a joined batch for the partitions that its rows came from', async () => {
+it('a combined batch makes minutes dirty for those partitions only that a project’s rows came from', async () => {
   const calls = createCallMaterializer(store)
   const odd = 'odd/"q\\ü,"id":'
   const whole = combined(finished(0, 901, ['many/one', odd]), [
@@ -201,7 +201,7 @@ it('marks a project of a joined batch for the partitions that its rows came from
     ])
 })
 
-it('marks a joined batch whose rows do not tell their projects for every partition, so that one of them may be covered elsewhere first', async () => {
+it('a combined batch without known projects makes minutes dirty for every partition, so that one of them may be covered elsewhere first', async () => {
   const calls = createCallMaterializer(store)
   const batch = (partition: number, lastOffset: number): Batch => ({
     ...{ topic: 'calls', partition, firstOffset: lastOffset, lastOffset, records: [], oldestMs: 0 },

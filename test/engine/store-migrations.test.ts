@@ -63,7 +63,7 @@ describe('migrations', () => {
     expect(await tables()).toEqual(whole)
   })
 
-  test('an end after any command is made good by the next run', async () => {
+  test('a run that is cut off after any command is completed by the next one', async () => {
     write({
       '0001_a.sql': `CREATE TABLE IF NOT EXISTS callhouse.a (a String) ENGINE = MergeTree ORDER BY a ${settings};
         CREATE TABLE IF NOT EXISTS callhouse.a_in (a String) ENGINE = Null;
@@ -117,7 +117,7 @@ describe('migrations', () => {
     expect(await store.migrate()).toEqual({ applied: [] })
   })
 
-  test('one that got another number is the same one: it is neither run again nor missed', async () => {
+  test('a migration that got another number is the same one: it is neither run again nor missed', async () => {
     const table = (name: string) =>
       `CREATE TABLE IF NOT EXISTS callhouse.${name} (a String) ENGINE = MergeTree ORDER BY a ${settings};`
     write({ '0001_a.sql': table('a'), '0001_b.sql': `${table('b')} ${table('c')}` })
@@ -136,7 +136,7 @@ describe('migrations', () => {
     await expect(store.migrate()).rejects.toThrow('migration 0002_b.sql was applied and has changed since')
   })
 
-  test('one of a newer version stops an older one before it changes anything', async () => {
+  test('a migration of a newer version stops an older version before it changes anything', async () => {
     const table = (name: string) =>
       `CREATE TABLE IF NOT EXISTS callhouse.${name} (a String) ENGINE = MergeTree ORDER BY a ${settings};`
     write({ '0001_a.sql': table('a'), '0003_c.sql': table('c') })

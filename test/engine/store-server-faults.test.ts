@@ -65,7 +65,7 @@ describe('the start', () => {
     await open({ url: proxy.url, database: 'waited_for', startTimeoutMs: 60_000, logger })
     expect(lines).toEqual(['waiting for ClickHouse', 'waiting for ClickHouse'])
   })
-  test('takes no name that is none', async () => {
+  test('refuses a database name that is not one', async () => {
     expect((await failure(open({ database: 'a; b' }))).kind).toBe('query')
   })
 })

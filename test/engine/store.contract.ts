@@ -93,7 +93,7 @@ export function storeContract(driver: StoreDriver): void {
         expect(await value('arrayMap(x -> reinterpretAsUInt64(x), {list:Array(Float64)})', { list })).toEqual(bits)
       })
 
-      test('parameters of other forms', async () => {
+      test('parameters of every type come back as they were sent', async () => {
         expect(await value('{v:UInt64}', { v: 2n ** 64n - 1n })).toBe('18446744073709551615')
         expect(await value("{v:DateTime64(3, 'UTC')}", { v: new Date('2026-01-02T03:04:05.678Z') })).toBe(
           '2026-01-02 03:04:05.678',
@@ -252,7 +252,7 @@ export function storeContract(driver: StoreDriver): void {
         expect(await count('call_keys', 'both')).toBe(500 + 500 + 1)
       })
 
-      test('no rows', async () => {
+      test('an insert of no rows changes nothing', async () => {
         expect(await store.insert(topics.calls, { bytes: [] })).toEqual({ rowsRead: 0 })
       })
 
@@ -389,7 +389,7 @@ export function storeContract(driver: StoreDriver): void {
       expect(await store.migrate()).toEqual({ applied: [] })
     })
 
-    test('it is well', async () => {
+    test('a sound store is healthy', async () => {
       expect(await store.health()).toEqual({ status: 'ok' })
     })
   })

@@ -263,7 +263,7 @@ describe('pages', () => {
     [12_345, 10],
     [4_000_000_000, 10],
     [9_007_199_254_740_991, 10],
-  ])('from %i, %i rows', async (offset, limit) => {
+  ])('from offset %i hold %i rows', async (offset, limit) => {
     expect(await indexes(project, digest, { offset, limit })).toEqual(
       offset < count ? range(offset, Math.min(count, offset + limit)) : [],
     )
@@ -274,11 +274,11 @@ describe('pages', () => {
     expect(rows.every((row) => (row.val as { i: number }).i === row.original_index)).toBe(true)
     expect(await indexes(project, digest, { offset: 12_000 })).toEqual(range(12_000, count))
   })
-  it('of nothing', async () => {
+  it('of no rows, or of an unknown table, are empty', async () => {
     expect(await query(project, digest, { limit: 0 })).toEqual([])
     expect(await query(project, 'unknown')).toEqual([])
   })
-  it('below nothing are refused', async () => {
+  it('with a negative limit or offset are refused', async () => {
     for (const more of [{ limit: -1 }, { offset: -1 }])
       expect((await call('/table/query', { json: { project_id: project, digest, ...more } })).status).toBe(400)
   })

@@ -104,7 +104,7 @@ describe('/threads/stream_query', () => {
     expect(await names({ filter: { thread_ids: ['moved from'] } })).toEqual([])
     expect(await names({ filter: { thread_ids: ['moved to'] } })).toEqual(['moved to'])
   })
-  it('pages', async () => {
+  it('pages through threads', async () => {
     expect(await names({ limit: 2, offset: 1 })).toEqual(['short', 'long'])
     expect(await names({ offset: 3 })).toEqual(['example'])
     expect(await names({ offset: 9 })).toEqual([])
@@ -139,7 +139,7 @@ describe('/threads/stream_query', () => {
     ])
   })
 
-  it('forgets turns that were sent again as none', async () => {
+  it('forgets turns of calls that were sent again without a thread', async () => {
     const [left] = await list({ project_id: 'ent/left' })
     expect(left).toMatchObject({ turn_count: 1, first_turn_id: uuid(15), last_turn_id: uuid(15) })
   })

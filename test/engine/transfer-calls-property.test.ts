@@ -109,7 +109,7 @@ const shown = async (): Promise<string[]> =>
     })
   ).map((row) => JSON.stringify(row))
 
-it('gives the same calls and the same export', async () => {
+it('calls applied again in any order and grouping give the same calls and the same export', async () => {
   await apply(shuffled(Array.from({ length: calls }, (_, n) => partsOf(n)).flat()).map(lineOf))
   const [before, lines] = [await shown(), await exported()]
   expect(before.length).toBeGreaterThan(calls / 2)

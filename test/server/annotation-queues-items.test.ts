@@ -312,7 +312,7 @@ describe('progress', () => {
     expect((await world.items(project, other)).map((item) => item.annotation_state)).toEqual(['unstarted'])
   })
 
-  it('outlives the process', async () => {
+  it('is still there after a restart', async () => {
     const { id, items } = await filled('e/restart', 2)
     await world.progress('e/restart', id, idOf(items, 0), 'in_progress', 'u1')
     const before = await world.items('e/restart', id)

@@ -54,7 +54,7 @@ describe('a queue', () => {
     expect((await world.list('e/names', { limit: 1 }))[0]?.name).toBe('\ufffdx')
   })
 
-  it('changes only in what is given', async () => {
+  it('changes only in the fields that an update names', async () => {
     const id = await world.make('e/put', { name: 'a', description: 'b', scorer_refs: ['c'] })
     const before = await world.queue('e/put', id)
     const put = (more: object) => world.send('PUT', `/annotation_queues/${id}`, { project_id: 'e/put', ...more })

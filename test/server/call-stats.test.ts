@@ -341,7 +341,7 @@ describe('refusals', () => {
     [{ end: '2023-12-31T00:00:00Z' }, 'CallStatsReq end must be after start'],
     [{ end: '2024-02-01T00:00:00.000001Z' }, 'CallStatsReq date range cannot exceed 31 days'],
     [{ end: null }, 'CallStatsReq date range cannot exceed 31 days'],
-  ])('422 for %j', async (body, message) => {
+  ])('422 for the request %j', async (body, message) => {
     const { status, json } = await ask(body)
     expect([status, (json as { detail: { msg: string }[] }).detail[0]?.msg]).toEqual([
       422,
@@ -390,7 +390,7 @@ describe('refusals', () => {
     [{ timezone: '+05:00' }],
     [{ call_metrics: [{ metric: 'call_count', percentiles: [101] }] }],
     [{ call_metrics: [{ metric: 'call_count', percentiles: [-1] }] }],
-  ])('400 for %j', async (body) => {
+  ])('400 for the request %j', async (body) => {
     const { status, json } = await ask(body)
     expect([status, json]).toEqual([400, { reason: expect.any(String) }])
   })

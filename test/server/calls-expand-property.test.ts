@@ -189,7 +189,7 @@ function compareBy(sortPath: string[], isDesc: boolean, expand: ReadonlySet<stri
   }
 }
 
-it('answers what the model answers', { timeout: limitMs(180_000) }, async () => {
+it('queries through refs answer what the model answers', { timeout: limitMs(180_000) }, async () => {
   const request = fc.record({
     expr,
     expand: fc.array(path.map(nameOf), { maxLength: 4 }),

@@ -385,7 +385,7 @@ describe('histories of calls through HTTP', () => {
     expect(await server.list('/threads/stream_query', { project_id: project })).toEqual(want)
   })
 
-  it('answers the same after the sweep and another restart', async () => {
+  it('answers the same after deduplication and another restart', async () => {
     await server.now().worker?.deduplicateAll()
     await server.restart()
     for (const project of projects) {

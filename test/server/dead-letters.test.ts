@@ -135,7 +135,7 @@ describe('a poison row among ten thousand', () => {
     expect(await cli('show')).toMatchObject({ code: 2 })
   })
 
-  it('is refused again when it is sent again, as a letter of its own', async () => {
+  it('is refused again when it is sent again, as a dead letter of its own', async () => {
     expect(await ask('replay', letter.id)).toEqual({ replayed: 1 })
     expect(await count()).toBe(total - 1)
     const letters = await ask<DeadLetterSummary[]>('list')

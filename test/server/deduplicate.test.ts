@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.remove())
 
-it('one is left soon after the second batch', async () => {
+it('of two finished calls under two start times one is left soon after the second batch', async () => {
   const size = lookupRows + 10
   for (const [clock, hour] of [
     [1_000, 10],
@@ -95,7 +95,7 @@ describe('counters beside work that is no batch', () => {
     }
   }
 
-  it('see calls that were folded between a batch and its commit', async () => {
+  it('see calls that were merged between a batch and its commit', async () => {
     const { store, log, worker } = server.now()
     const size = lookupRows + 10
     // A minute for each, so that what is folded later marks none of what was folded before.
@@ -147,7 +147,7 @@ describe('counters beside work that is no batch', () => {
   })
 })
 
-it('comes once for many large batches, and again when more came meanwhile', async () => {
+it('deduplication runs once for many large batches, and again when more came meanwhile', async () => {
   vi.useFakeTimers()
   try {
     const began: number[] = []
@@ -202,7 +202,7 @@ describe('beside many other calls', () => {
     rows<{ n: number }>(`SELECT toUInt32(count()) AS n FROM callhouse.calls FINAL WHERE project_id = 'two/stored'
       AND moved = 0 AND delete_ver = 0`)
 
-  it('a sweep reads what large batches brought, and finds one of it under two start times', async () => {
+  it('deduplication reads what large batches brought, and finds a call under two start times', async () => {
     const worker = server.now().worker as Worker
     await insert(0, many, '2026-02-01 00:00:00', 1_000)
     await worker.deduplicateChanged()

@@ -37,7 +37,7 @@ const ended = (project_id: string, call_id: string) =>
     { timeout: 60_000, interval: 50 },
   )
 
-it('of one project run beside those of another, which has many that take long', async () => {
+it('evaluations of one project run beside those of another, which has many that take long', async () => {
   const release = Promise.withResolvers<void>()
   const asked = { many: 0, few: 0 }
   for (const model of ['many', 'few'] as const)

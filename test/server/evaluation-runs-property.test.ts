@@ -26,7 +26,9 @@ const world = async () => {
   return { run, ids: [run, prediction, await made('scores', score)] }
 }
 
-it('paths and queries that fit nowhere', { timeout: limitMs(300_000) }, async () => {
+it('random paths and queries of runs, predictions and scores are answered below 500', {
+  timeout: limitMs(300_000),
+}, async () => {
   const kept = await world()
   const callsOf = () => server.list('/calls/stream_query', { project_id: 'fuzz/a', filter: { trace_ids: [kept.run] } })
   const before = await callsOf()

@@ -39,7 +39,7 @@ describe('reads', () => {
     return { asked: () => count, undo: () => Object.assign(store, { bytes, rows }) }
   }
 
-  it('of another project pass sixty statistics that wait, and the 33rd that would have to wait is 429', async () => {
+  it('of a quiet project pass sixty waiting requests for statistics of a busy one, whose 33rd waiting request is 429', async () => {
     const { asked, undo } = slow()
     const stop = new AbortController()
     const ended: { status: number; retryAfter: string | null; body: unknown }[] = []
@@ -108,7 +108,7 @@ describe('writes', () => {
     return { id, ...(await post(server.now().url, '/call/start', { start })) }
   }
 
-  it('of another project are taken while one alone has filled the log, and nothing is lost', async () => {
+  it('of a quiet project are taken while another one alone has filled the log, and nothing is lost', async () => {
     const { isStanding, undo } = pause()
     const first = await write(noisy)
     await isStanding

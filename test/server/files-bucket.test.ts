@@ -34,7 +34,7 @@ const content = async (digest: string, range?: string) => {
   return { status: response.status, bytes: Buffer.from(await response.arrayBuffer()) }
 }
 
-it('keeps large files in the bucket, small ones in the rows, and wrong ones nowhere', async () => {
+it('large files lie in the bucket, small ones in the rows, and refused ones nowhere', async () => {
   const large = Buffer.alloc(10_000_000, 'callhouse')
   const small = Buffer.from('small')
   const digest = fileDigest(large)
@@ -51,7 +51,7 @@ it('keeps large files in the bucket, small ones in the rows, and wrong ones nowh
   expect((await content(digest, 'bytes=0-8')).bytes.toString()).toBe('callhouse')
 })
 
-it('answers 503 for a file that the bucket cannot give', async () => {
+it('a file that the bucket cannot give is answered 503', async () => {
   const large = Buffer.alloc(2_000_000, 'other')
   expect(await upload(large)).toBe(200)
   const [serve] = s3.server.listeners('request') as ((...args: unknown[]) => void)[]

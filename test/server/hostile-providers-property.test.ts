@@ -101,7 +101,7 @@ async function tryOne(random: Random, n: number): Promise<string> {
   return answer.json === undefined ? shown : ''
 }
 
-it('is passed on, or told as its failure', { timeout: limitMs(300_000) }, async () => {
+it('whatever a provider answers is passed on, or reported as its failure', { timeout: limitMs(300_000) }, async () => {
   const random = createRandom(seed)
   const failed: string[] = []
   for (let n = 0; n < requests; n += 8) {

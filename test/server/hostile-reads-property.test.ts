@@ -53,7 +53,7 @@ async function ask({ path, headers, body, what }: Hostile): Promise<string> {
   }
 }
 
-it('one thing wrong, or a query that fits nowhere', { timeout: limitMs(600_000) }, async () => {
+it('reads with one thing wrong, or a random query, are answered below 500', { timeout: limitMs(600_000) }, async () => {
   const random = createRandom(seed)
   const failed: string[] = []
   for (let n = 0; n < requests; n += 8)
@@ -75,6 +75,6 @@ it.each(costly)('$what', { timeout: answerLimitMs }, async ({ body }) => {
   }
 })
 
-it('nothing unexpected was logged', () => {
+it('hostile reads leave nothing unexpected in the server’s log lines', () => {
   expect(server.lines.filter((line) => /"level":(50|60)/.test(line))).toEqual([])
 })

@@ -66,7 +66,9 @@ async function check({ path, headers, body, what, callId }: Hostile): Promise<st
   }
 }
 
-it('one thing wrong in a body, its bytes or its coding', { timeout: limitMs(600_000) }, async () => {
+it('writes with one thing wrong in body, bytes or encoding are answered below 500', {
+  timeout: limitMs(600_000),
+}, async () => {
   const random = createRandom(seed)
   const failed: string[] = []
   for (let n = 0; n < requests; n += 8) {
@@ -79,7 +81,7 @@ it('one thing wrong in a body, its bytes or its coding', { timeout: limitMs(600_
   expect(statuses.get(422)).toBeGreaterThan(requests / 20)
 })
 
-it('odd frames of requests', { timeout: limitMs(600_000) }, async () => {
+it('requests with broken framing are answered below 500', { timeout: limitMs(600_000) }, async () => {
   const random = createRandom(seed + 1)
   for (let n = 0; n < requests / 4; n += 8) {
     const some = Array.from({ length: 8 }, (_, k) => hostileFrame(random, idOf(1e6 + n + k), authorization))
@@ -92,7 +94,9 @@ it('odd frames of requests', { timeout: limitMs(600_000) }, async () => {
   }
 })
 
-it('what was taken is there, nothing was set aside, and the log tells of no fault', { timeout: 120_000 }, async () => {
+it('what hostile writes stored can be read, with no dead letter and no fault in the log lines', {
+  timeout: 120_000,
+}, async () => {
   expect(taken.length).toBeGreaterThan(requests / runs(200, 100))
   const found = await server.list<{ id: string }>('/calls/stream_query', {
     ...{ project_id: 'fuzz/a', filter: { call_ids: taken }, columns: ['id'] },

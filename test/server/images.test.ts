@@ -148,7 +148,7 @@ describe('images may come from loopback', () => {
       expect(await world.calls()).toHaveLength(before)
     })
 
-    it('a key never comes back', async () => {
+    it('no key appears in an answer about a failure', async () => {
       world.fake.on('dall-e-3', answerJson({ error: `Incorrect key: ${secretValue}` }, 401))
       const { text } = await create({ model: 'dall-e-3', prompt })
       expect(text).toContain('Incorrect key')
@@ -184,7 +184,7 @@ describe('images may come from public addresses only', () => {
     expect(world.fake.asked.some(({ path }) => path.includes('secret'))).toBe(false)
   })
 
-  it('too many at one time are refused, and a slot is given back', async () => {
+  it('more image requests than a project may have at one time are refused, and ended ones make room', async () => {
     let release = () => undefined as unknown
     const asked = new Promise<void>((resolve) => {
       world.fake.on('gpt-image-1', (response, one) => {

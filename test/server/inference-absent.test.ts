@@ -24,7 +24,7 @@ async function ask(at: string, body?: object, key = 'test-key'): Promise<[number
   return [answer.status, json.error?.code ?? json.reason]
 }
 
-it('the routes of the engine are 501, the others work', async () => {
+it('without an engine its routes are 501, and the others work', async () => {
   const pass = '/inference/v1/chat/completions'
   expect(await ask('/v1/chat/completions', { messages })).toEqual([501, 'no_engine'])
   expect(await ask(pass, { model: 'coreweave/x' })).toEqual([501, 'no_engine'])
@@ -41,7 +41,7 @@ it.each([
   ['http://[::ffff:127.0.0.1]:PORT/v1'],
   ['http://0x7f.1:PORT/v1'],
   ['http://localhost:PORT/v1'],
-])('a Provider that leads inside (%s) is used in no notation', async (form) => {
+])('a Provider with the private address %s is refused', async (form) => {
   const base_url = form.replace('PORT', new URL(fake.url).port)
   // Stored as it stands, past the check of builtin classes.
   const bases = { _type: 'Provider', _class_name: 'Provider', _bases: ['Provider', 'BaseObject', 'BaseModel'] }

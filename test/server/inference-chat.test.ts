@@ -71,7 +71,7 @@ describe('requests that do not have the form', () => {
     expect(world.fake.asked).toHaveLength(before)
   })
 
-  it('malformed JSON', async () => {
+  it('of malformed JSON are 400', async () => {
     const { status, json } = await world.post(path, '{"model": "m1", ')
     expect([status, json.detail[0].type]).toEqual([422, 'json_invalid'])
   })

@@ -176,7 +176,7 @@ describe('failures', () => {
   })
 })
 
-it('more requests of a project than it may have at one time are 429, and others run', async () => {
+it('more inference requests than a project may have at one time are 429, and those of others run', async () => {
   let begun = 0
   let bothBegun = (): void => undefined
   const both = new Promise<void>((resolve) => {
@@ -198,7 +198,7 @@ it('more requests of a project than it may have at one time are 429, and others 
   expect((await send('mine/m')).status).toBe(200)
 })
 
-it('a call that cannot be recorded fails no request', async () => {
+it('a completion is answered even when its call cannot be recorded', async () => {
   // Beyond what the log takes of one body.
   const content = 'x'.repeat(40 * 2 ** 20)
   world.fake.on('large', answerJson({ choices: [], content }))

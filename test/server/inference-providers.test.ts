@@ -192,7 +192,7 @@ describe('lists of models', () => {
   })
 })
 
-it('the providers file is read again when it changed, and a broken one changes nothing', async () => {
+it('a changed providers file is read again, and a broken one changes nothing', async () => {
   const { models, ...rest } = providersOf(world.fake.url)
   expect((await send({ model: 'new-model' })).status).toBe(404)
   world.writeProviders({ ...rest, models: { ...models, 'new-model': 'mine' } })
@@ -207,7 +207,7 @@ it('the providers file is read again when it changed, and a broken one changes n
   expect((await send({ model: 'new-model' })).status).toBe(404)
 })
 
-it('no secret was logged', () => {
+it('no secret of a provider was logged', () => {
   const log = world.server.lines.join('')
   for (const secret of [secretValue, 'engine-secret-key', 'own-key-0123456789', 'PRIVATE KEY', 'short-lived-token'])
     expect(log).not.toContain(secret)

@@ -277,7 +277,7 @@ describe('prompts and variables', () => {
   })
 })
 
-it('no secret was logged', () => {
+it('no secret was logged while requests were routed', () => {
   const log = world.server.lines.join('')
   for (const secret of [secretValue, 'engine-secret-key', 'xai-key-0123456789', 'azure-key-0123456789'])
     expect(log).not.toContain(secret)

@@ -42,7 +42,7 @@ async function sameFault(path: string, route: string, body: unknown, key = 'test
 
 const object = (object_id: string, val: unknown) => ({ obj: { project_id, object_id, val } })
 
-describe('Routes inside the process', () => {
+describe('routes that run inside the process', () => {
   it('refuse what does not fit the schema with the same details', async () => {
     const bodies: [unknown, number][] = [
       [{}, 422],

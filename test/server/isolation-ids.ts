@@ -142,7 +142,7 @@ async function differences(world: IsolationWorld, others: readonly Other[], some
 export function idTests(world: () => IsolationWorld): void {
   let others: Other[]
 
-  it('can be held by what the own project holds', async () => {
+  it('ids of another project can be named by what the own project holds', async () => {
     const { operator, own, foreign, changesOfForeign } = world()
     expect(await changesOfForeign()).toEqual([])
     await remembered(operator, foreign)
@@ -163,11 +163,11 @@ export function idTests(world: () => IsolationWorld): void {
   const reads = () => probes.filter(([name]) => routes().get(name) === 'read')
   const writes = () => probes.filter(([name]) => routes().get(name) !== 'read')
 
-  it('are read like ids that never were', async () => {
+  it('ids of another project are read like ids that never were', async () => {
     expect(await differences(world(), others, reads())).toEqual([])
   })
 
-  it('are written to like ids that never were', async () => {
+  it('ids of another project are written to like ids that never were', async () => {
     expect(await differences(world(), others, writes())).toEqual([])
   })
 }

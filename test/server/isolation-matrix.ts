@@ -89,7 +89,7 @@ function shownOf({ answer, of }: Outcome): string {
 }
 
 export function matrixTests(world: () => IsolationWorld): void {
-  it('is said for every served route, and the routes say the same', () => {
+  it('the right of every served route is typed in, and the route declares the same', () => {
     const { routes } = world().server.now().http
     const names = routes.map(({ name }) => name).sort()
     expect(Object.keys(examples).sort()).toEqual(names)
@@ -102,7 +102,7 @@ export function matrixTests(world: () => IsolationWorld): void {
     expect(without.sort()).toEqual([...withoutProject].sort())
   })
 
-  it('is what the tables say, for every path and caller, and the same whether a foreign project holds anything', async () => {
+  it('every path and caller is answered as the tables of rights say, and the same whether a foreign project holds anything', async () => {
     const { ask, foreign, missing, callers } = world()
     const outcomes: Outcome[] = []
     await eachOf(allCases(world()), 16, async (one) => {

@@ -169,7 +169,7 @@ function expectedStatuses(way: string, isOwn: boolean): number[] {
 }
 
 export function nameTests(world: () => IsolationWorld): void {
-  it('opens one project only to a key of one project, however a request spells it', async () => {
+  it('a key of one project opens that project only, however a request spells its name', async () => {
     const { ask, own } = world()
     const ways = Object.entries(channels)
     const property = fc.asyncProperty(names, async (name) => {
@@ -187,7 +187,7 @@ export function nameTests(world: () => IsolationWorld): void {
     await fc.assert(property, { numRuns: runs(100, 1_000), examples: known })
   })
 
-  it('is refused or names exactly one project, to a key that opens every one', async () => {
+  it('a name is refused or means exactly one project, for a key that opens all of them', async () => {
     const { operator, own, foreign } = world()
     const queuesOf = async (project_id: string): Promise<{ name: string; project_id: string }[]> => {
       const { text } = await operator.ask(post('/annotation_queues/query', { project_id }))
@@ -220,7 +220,7 @@ export function nameTests(world: () => IsolationWorld): void {
     expect(await Promise.all([own, foreign].map(({ project }) => queuesOf(project)))).toEqual(before)
   })
 
-  it('is one name for the check and for what is read or written, when a body holds several', async () => {
+  it('the project that is checked is the one that is read or written, when a body names several', async () => {
     const { ask, own, foreign, server } = world()
     const text = JSON.stringify(own.project)
     const others = [

@@ -131,7 +131,7 @@ export function otlpTests(world: () => IsolationWorld): void {
     return named === null || isGranted({ role, grants, headers: {} }, reaches) ? is.taken : is.denied
   }
 
-  it('reach what their key may reach, and nothing else', async () => {
+  it('spans reach the projects of their key, and nothing else', async () => {
     const { callers, own, foreign, unused, missing, operator } = world()
     const meantBy = ({ grants }: Caller): Meant[] => {
       const [only, ...more] = grants
@@ -180,7 +180,7 @@ export function otlpTests(world: () => IsolationWorld): void {
       ])
   })
 
-  it('reach nothing but OTLP by its port, whatever they expect first', async () => {
+  it('the OTLP port serves nothing but OTLP, whatever a client expects first', async () => {
     const { callers } = world()
     const key = (callers['a key of an admin'] as Caller).headers
     const statusOf = (path: string, headers: Record<string, string>) =>

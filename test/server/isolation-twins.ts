@@ -90,7 +90,7 @@ export function twinTests(world: () => IsolationWorld): void {
       .server.now()
       .http.routes.find((one) => one.name === name)?.right === 'read'
 
-  it('are written under the same ids', async () => {
+  it('two projects are written under the same ids', async () => {
     const { operator } = world()
     const filled = await Promise.all([
       fillProject(operator, lone, 9),
@@ -110,16 +110,16 @@ export function twinTests(world: () => IsolationWorld): void {
     before = await answersOf(sameAddress(world().server.now().url), double)
   })
 
-  it('are read as if there were no other', async () => {
+  it('each of two projects with the same ids is read as if there were no other', async () => {
     expect(await differences(probes.filter(isRead), 6)).toEqual([])
   })
 
-  it('are written to as if there were no other', async () => {
+  it('each of two projects with the same ids is written to as if there were no other', async () => {
     const isWrite = (probe: Probe) => !isRead(probe) && !leavesHouse.test(probe[0])
     expect(await differences(probes.filter(isWrite), 1)).toEqual([])
   })
 
-  it('are left as they were by what is done to the other', async () => {
+  it('each of two projects with the same ids is left as it was by changes to the other', async () => {
     expect(await answersOf(sameAddress(world().server.now().url), double)).toEqual(before)
     for (const text of [twin, own.canary])
       expect(Object.keys(before).filter((what) => before[what]?.includes(text))).toEqual([])

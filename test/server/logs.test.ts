@@ -210,7 +210,7 @@ describe('log records', () => {
     expect((await fetch(`${server.now().url}/logs/query`, { method: 'POST', headers, body })).status).toBe(status)
   })
 
-  it('that are large are answered in portions', async () => {
+  it('that are large are answered in several reads', async () => {
     const long = 'x'.repeat(900_000)
     for (let n = 0; n < 16; n += 4)
       await send(
@@ -220,7 +220,7 @@ describe('log records', () => {
     expect(await bodies('acme/large')).toEqual(Array.from({ length: 16 }, (_, n) => `line ${n}`))
   })
 
-  it('go by months, once all of a month is too old', async () => {
+  it('are removed by months, once all of a month is too old', async () => {
     const { store } = server.now()
     const months = ['2025-11-30', '2025-12-31', '2026-01-01']
     for (const month of months) {

@@ -174,7 +174,7 @@ describe('tables', () => {
   ])('a query with %j is %i', async (more, status) => {
     expect(await ask('/table/query', { project_id, digest: table, ...more })).toMatchObject(refused(status))
   })
-  it('end where they end', async () => {
+  it('pages beyond the end of a table, or of no rows, are empty', async () => {
     for (const more of [
       { offset: 2 },
       { offset: 9007199254740991 },
@@ -270,6 +270,6 @@ describe('files', () => {
   })
 })
 
-it('nothing unexpected happened', () => {
+it('bad input left nothing unexpected in the server’s log lines', () => {
   expect(server.lines.filter((line) => /"level":50/.test(line))).toEqual([])
 })

@@ -112,7 +112,7 @@ it('a batch that is sent again changes nothing', async () => {
   expect(read).toMatchObject({ obj: { object_id, digest, kind: 'op' } })
 })
 
-it('numbers are read as exactly as they were sent', async () => {
+it('numbers of span attributes are read as exactly as they were sent', async () => {
   const answer = await fetch(`${server.now().url}/calls/stream_query`, {
     method: 'POST',
     headers: { authorization },

@@ -66,7 +66,7 @@ const shared = (spanId: string, n: number) =>
     ],
   })
 
-describe('is read as it was received', () => {
+describe('attributes.otel_span is read as it was received', () => {
   it.each(captured)('%s', async (name) => {
     const project = `ent/${name.replaceAll('.', '-')}`
     const body = readFileSync(join(folder, name))
@@ -78,7 +78,7 @@ describe('is read as it was received', () => {
     expect(await read(project, { columns: ['attributes', 'inputs'] })).toEqual(spans)
   })
 
-  it('the vectors', async () => {
+  it('of each published vector', async () => {
     const expected = new Map<string, string>()
     const spans = vectors.map(({ span }, n) => {
       const own = { ...span, spanId: `b7ad6b7169${String(n).padStart(6, '0')}` }
@@ -136,7 +136,7 @@ describe('texts that the call holds elsewhere', () => {
     expect(await idsOf(query(both))).toEqual(['00000000000000a1'])
   })
 
-  it('are found at every place of the span where they stand', async () => {
+  it('are restored everywhere in the span where they stand', async () => {
     const twice = (n: number, words: string) =>
       aSpan({
         spanId: `00000000000000d${n}`,
@@ -160,7 +160,7 @@ describe('texts that the call holds elsewhere', () => {
     expect(await find({ sort_by: [{ field: content, direction: 'desc' }] })).toEqual(['d1', 'd2'])
   })
 
-  it('a span whose numbers only this process reads', async () => {
+  it('a span with non-native numbers is read as it was received', async () => {
     const odd = aSpan({
       spanId: '00000000000000b1',
       attributes: [text('input.value', `{"huge":1e400,"long":"${'x'.repeat(70)}"}`)],
@@ -171,7 +171,7 @@ describe('texts that the call holds elsewhere', () => {
     expect(await read('ent/odd', query(huge))).toEqual(rawSpans(bytes))
   })
 
-  it('doubles that are written as integers beyond 64 bits', async () => {
+  it('doubles that are written as integers beyond 64 bits come back as they were written', async () => {
     const far = [{ doubleValue: 1e20 }, { doubleValue: -1e19 }, { doubleValue: 2 ** 63 }]
     const nested = [{ arrayValue: { values: far } }, { kvlistValue: { values: [{ key: 'k', value: far[0] }] } }]
     const spans = [...far, ...nested].map((value, n) =>
@@ -188,7 +188,7 @@ describe('texts that the call holds elsewhere', () => {
     expect([...(await read('ent/far', query(resource))).keys()]).toEqual(['00000000000000f0'])
   })
 
-  it('a raw span that a client sent is not touched', async () => {
+  it('an otel_span attribute that a client sent itself is not changed', async () => {
     const otel_dump = { name: 'own', marks: ['1', 2] }
     const start = {
       project_id: 'ent/own',

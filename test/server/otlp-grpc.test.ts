@@ -92,7 +92,7 @@ describe('a call that is taken', () => {
     ).toBe(true)
   })
 
-  it('is the same however it is cut into DATA frames', async () => {
+  it('is stored the same however it is cut into DATA frames', async () => {
     const body = framed(requestOf(500, 'cut'))
     const whole = await call([body], { project_id: 'acme/cut' })
     const [expected] = await rows('acme/cut')
@@ -293,14 +293,14 @@ describe('the HTTP port', () => {
     expect(found).toEqual([expect.objectContaining({ body: 'over gRPC', time_unix_nano: '1772712000000000000' })])
   })
 
-  it('is ready, and sends everything else to the main port', async () => {
+  it('answers readiness, and refers everything else to the main port', async () => {
     expect((await at('/ready')).status).toBe(200)
     const other = await at('/calls/stream_query', { method: 'POST', body: '{}' })
     expect([other.status, await other.text()]).toEqual([404, expect.stringContaining(new URL(server.now().url).host)])
   })
 })
 
-it('calls have metrics of their own, by method and code', async () => {
+it('gRPC calls have metrics by method and code', async () => {
   await call([framed(requestOf(1))])
   await call([framed(Buffer.alloc(0))], {}, '/no.such.Service/Method')
   const answer = await fetch(`${server.now().url}/metrics`, { headers: { authorization: basicAuth() } })

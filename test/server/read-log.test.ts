@@ -70,7 +70,7 @@ it.each([
   expect((await lineOf(path, body, read)).path).toBe(expected)
 })
 
-it('counts them', async () => {
+it('reads are counted in metrics by route and path', async () => {
   const response = await fetch(`${server.now().url}/metrics`, { headers: { authorization: basicAuth() } })
   const text = await response.text()
   expect(text).toMatch(/callhouse_read_seconds_count\{path="index",outcome="ok"\} [1-9]/)

@@ -186,7 +186,7 @@ it.each(usesKafka ? ['calls'] : ['calls', 'call_keys', 'call_counts'])('%s, whil
   expect(await answers()).toEqual(now)
 })
 
-it('kept records that are applied again change nothing', async () => {
+it('a replay of kept records changes nothing', async () => {
   const before = { answers: await answers(), calls: await contents('calls'), payloads: await contents('payloads') }
   const lines = await run('rebuild.replay', ['1', '1000000'])
   expect(lines.join()).toMatch(/calls: applied up to \d+/)
@@ -213,7 +213,7 @@ async function forget(): Promise<void> {
   rmSync(join(log, segments.sort()[0] as string))
 }
 
-it('what the log does not hold any more is taken over, and said', async () => {
+it('a rebuild takes over rows that the log no longer holds, and reports it', async () => {
   await server.restart()
   await write(10)
   const before = { answers: await answers(), calls: await contents('calls'), payloads: await contents('payloads') }
@@ -226,7 +226,7 @@ it('what the log does not hold any more is taken over, and said', async () => {
   expect([await contents('calls'), await contents('payloads')]).toEqual([before.calls, before.payloads])
 })
 
-it('refuses what it cannot do', async () => {
+it('a rebuild refuses tables and options that it cannot do', async () => {
   await where(async (one) => {
     const refused = (command: string, ...args: string[]) => expect(one(command, args)).rejects
     await refused('rebuild.start', 'nothing').toThrow(
@@ -283,7 +283,7 @@ async function attempt(table: string, change: (store: Store) => Store): Promise<
 it.each([
   ['after the exchange', 'rebuild.drop', 'turns'],
   ['in the middle of the exchange', 'rebuild.exchange', 'call_counts'],
-])('goes on when it broke off %s', async (_when, statement, table) => {
+])('a rebuild that broke off %s goes on', async (_when, statement, table) => {
   await answers()
   await refreshed()
   const before = { answers: await answers(), rows: await contents(table) }

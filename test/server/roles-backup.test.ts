@@ -91,7 +91,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true })
 })
 
-it('goes back to a backup that was made under writes, and on from there', { timeout: 300_000 }, async () => {
+it('a restore goes back to a backup that was made under writes, and on from there', { timeout: 300_000 }, async () => {
   const writer = startWriting(first(), project_id)
   await writer.more(100)
   const told = await callhouse(['backup', join(dir, 'one'), '--to', "Disk('backups', 'one')"], env)
@@ -129,7 +129,7 @@ it('goes back to a backup that was made under writes, and on from there', { time
   expect(await answers()).toEqual(before)
 })
 
-it('refuses what it cannot do, and says why', async () => {
+it('a backup or restore that cannot be done is refused with a reason', async () => {
   const { backup, restore: restoreFrom } = commands()
   const to = `S3('http://127.0.0.1:${s3.port}/files/two', 'S3RVER', 'S3RVER')`
   const restore = (name: string, settings: Record<string, string>) => restoreFrom(name, settings, to)
@@ -191,7 +191,7 @@ it('refuses what it cannot do, and says why', async () => {
   await expect(restore('two', other)).rejects.toThrow('a restore into other was broken off: DROP DATABASE other')
 })
 
-it('goes on from what Kafka still holds, in a database of another name', async () => {
+it('a restore into a database of another name goes on from what Kafka still holds', async () => {
   await sql('DROP DATABASE other SYNC')
   const other = { CALLHOUSE_CLICKHOUSE_DATABASE: 'other' }
   const { positions } = await readServerManifest(join(dir, 'one'))

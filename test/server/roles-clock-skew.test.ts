@@ -35,7 +35,7 @@ const send = async (server: ChildServer, path: string, body: object) => {
   return JSON.parse(text) as Record<string, unknown>
 }
 
-it('is noticed, told and measured', async () => {
+it('the skew of clocks is noticed, reported and measured', async () => {
   const metric = async ({ url }: ChildServer) => {
     const text = await (await fetch(`${url}/metrics`, { headers: { authorization: basicAuth() } })).text()
     return Number(/^callhouse_clock_skew_seconds (\S+)/m.exec(text)?.[1])
@@ -47,7 +47,7 @@ it('is noticed, told and measured', async () => {
   expect(edges.right.output()).not.toContain("this machine's clock differs")
 })
 
-it('lets later names and versions win, whichever edge took them', async () => {
+it('later names and versions win, whichever edge accepted them', async () => {
   const id = uuidv7()
   const started_at = new Date().toISOString()
   const start = { project_id, id, trace_id: id, op_name: 'op', started_at, attributes: {}, inputs: {} }
@@ -66,7 +66,7 @@ it('lets later names and versions win, whichever edge took them', async () => {
   }
 })
 
-it('loses and doubles nothing', async () => {
+it('no call is lost or doubled when the clocks of edges differ', async () => {
   const load = createLoad(project_id.replace('clock', 'skew'), 20260110)
   for (let n = 0; n < 12; n++) {
     const { url } = load.random.pick(Object.values(edges))

@@ -104,7 +104,7 @@ function shuffled<T>(list: T[]): T[] {
   return list
 }
 
-it('is the model, with workers that come and go', { timeout: 240_000 }, async () => {
+it('calls are those of the model, while workers come and go', { timeout: 240_000 }, async () => {
   const ingest = await installation.start('ingest')
   const startWorker = (name: string) => installation.start('worker', { CALLHOUSE_WORKER_ID: name })
   const [first, query] = await Promise.all([startWorker('first'), installation.start('query')])
@@ -127,7 +127,7 @@ it('is the model, with workers that come and go', { timeout: 240_000 }, async ()
   await quiet.check(query.url, ingest.url)
 })
 
-it('is the same from the same rows in any order, grouping and number', { timeout: 240_000 }, async () => {
+it('tables are the same from the same rows in any order, grouping and number', { timeout: 240_000 }, async () => {
   const brokers = await kafkaBrokers()
   const rows = await rowsOfLog(brokers, installation.env.CALLHOUSE_KAFKA_TOPIC_PREFIX as string)
   const name = `test-${randomBytes(6).toString('hex')}`

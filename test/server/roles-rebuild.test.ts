@@ -73,7 +73,7 @@ function command(...args: string[]): { child: ChildProcess; text(): string; ende
 const rowsOf = (text: string): number =>
   Math.max(0, ...[...text.matchAll(/(\d+) rows,/g)].map((match) => Number(match[1])))
 
-it('goes on after a kill, while two workers write, and changes no answer', { timeout: 300_000 }, async () => {
+it('a rebuild goes on after a kill, while two workers write, and changes no answer', { timeout: 300_000 }, async () => {
   for (let n = 0; n < 2; n++) await write()
   await answers()
   // So slow that it rests after its first portion until it is killed.

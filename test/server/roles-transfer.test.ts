@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-it('moves from one machine to many and back', async () => {
+it('an installation moves from one machine to many and back, with the same answers', async () => {
   const first = join(folder, 'first')
   const one = await startChildServer(first)
   await writeWorld(sameAddress(one.url), projects[0] as string, 12)

@@ -48,7 +48,7 @@ const send = async (server: ChildServer, batch: unknown[]) => {
   expect([status, text.slice(0, 200)]).toEqual([200, expect.any(String)])
 }
 
-it('reads at once what another process accepted, in one part or two', async () => {
+it('what one process accepted is read from another one at once, whether a call came whole or in two parts', async () => {
   for (let round = 0; round < 5; round++) {
     const ids = Array.from({ length: 20 }, () => randomUUID())
     await send(
@@ -122,7 +122,7 @@ it('keeps the counters of all partitions, whichever worker applied them', async 
   await database.close()
 })
 
-it('loses and doubles nothing when workers are killed', async () => {
+it('no call is lost or doubled when workers are killed', async () => {
   const sent: string[] = []
   const names = Array.from({ length: runs(2, 8) }, () => randomUUID())
   for (const name of names) {

@@ -82,7 +82,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-it('is refused before anything is written when a piece is damaged or missing', async () => {
+it('an import is refused before anything is written when a file is damaged or missing', async () => {
   const whole = join(folder, 'all')
   const lines = await run(source.dataDir, 'move.export', whole)
   expect(lines.at(-1)).toMatch(/done, [1-9]\d* rows$/)
@@ -128,7 +128,7 @@ it('is refused before anything is written when a piece is damaged or missing', a
   await expect(run(source.dataDir, 'move.export', whole)).rejects.toThrow('is not empty')
 })
 
-it('gives the same answers in another installation, also when it is imported twice', async () => {
+it('an export gives the same answers in another installation, also when it is imported twice', async () => {
   const [before, others] = [await answers(source.now().url, project), await answers(source.now().url, other)]
   await run(targetDir, 'move.import', join(folder, 'all'))
   expect(await answers(target.url, project)).toEqual(before)
@@ -150,7 +150,7 @@ it('gives the same answers in another installation, also when it is imported twi
   expect(before.calls?.split('\n').length).toBeGreaterThan(25)
 })
 
-it('takes parts along whose calls are not known yet', async () => {
+it('an export holds patches whose calls are not known yet', async () => {
   const id = idOf(37)
   for (const url of [source.now().url, target.url]) {
     await post(url, '/call/upsert_batch', { batch: [{ mode: 'start', req: { start: startOf(id) } }] })
@@ -159,7 +159,7 @@ it('takes parts along whose calls are not known yet', async () => {
   }
 })
 
-it('holds nothing of other projects when it is about one', async () => {
+it('an export of one project holds nothing of others', async () => {
   const one = join(folder, 'one')
   await run(source.dataDir, 'move.export', one, other)
   for (const name of (await readdir(one)).filter((entry) => entry.endsWith('.zst'))) {
@@ -203,7 +203,7 @@ async function importInto(log: ReturnType<typeof fakeLog>, stateFile: string) {
   return { ...(tasks.status() as TaskStatus), clocks }
 }
 
-it('waits for a log that is full, keeps the parts of a call together, and goes on after it was broken off', async () => {
+it('an import waits for a full log, keeps the parts of a call together, and goes on after it was broken off', async () => {
   const stateFile = join(folder, 'import.json')
   const whole = fakeLog(3, (appends) => (appends === 2 ? overLimit('log', 'full') : null))
   const done = await importInto(whole, join(folder, 'other.json'))

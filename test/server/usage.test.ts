@@ -178,7 +178,7 @@ describe('/calls/usage', () => {
     })
   })
 
-  it('has null for a cost that no double can hold', async () => {
+  it('answers null for a cost that no double can hold', async () => {
     const counts = { prompt_tokens: 4e9, completion_tokens: 1, cache_read_input_tokens: 1 }
     const project_id = await stored([{ name: 'dear', usage: { m1: counts } }])
     await setPrices(project_id, { prompt_token_cost: 1e308, completion_token_cost: 1e308 })
@@ -358,7 +358,7 @@ describe('/trace/usage', () => {
   })
 })
 
-describe('both', () => {
+describe('both routes of usage', () => {
   it.each([
     ['null and absent are 0', { prompt_tokens: null, requests: 1 }, entry(1, 0, 0, 0)],
     [

@@ -57,7 +57,7 @@ describe('rows of twenty months in one batch', () => {
     expect(server.lines.join('')).not.toContain('store refused')
   })
 
-  it('are folded with ends that come later, in one batch too', async () => {
+  it('are merged with ends that come later, in one batch too', async () => {
     await append(
       Array.from({ length: months }, (_, n) => end(n)),
       months,
@@ -152,7 +152,7 @@ describe('a store that refuses', () => {
   }
   afterEach(() => void vi.useRealTimers())
 
-  it('more than a few rows for want of memory gets a few at a time', async () => {
+  it('for want of memory gets a few rows at a time', async () => {
     const sizes: number[] = []
     const { worker, stored, committed, retries, letters, done } = start((lines) => {
       sizes.push(lines.length)
@@ -166,7 +166,7 @@ describe('a store that refuses', () => {
     expect(sizes.filter((size) => size <= 7).reduce((sum, size) => sum + size)).toBe(rowCount)
   })
 
-  it('a single row for want of memory is asked again, and nothing is given up', async () => {
+  it('a single row for want of memory is asked again, and no row is given up', async () => {
     let refusals = 3
     const { worker, stored, retries, letters, done } = start((lines) =>
       lines.some((line) => line.includes('"17"')) && refusals > 0 && (lines.length > 1 || refusals-- > 0)
@@ -207,7 +207,7 @@ describe('a store that refuses', () => {
     await worker.stop()
   })
 
-  it('rows in great numbers makes no dead letters of them', async () => {
+  it('rows in great numbers gets none of them as dead letters: the batch waits', async () => {
     const many = rowsOf(400)
     const { worker, committed, letters, attempts } = start(
       (lines) =>

@@ -60,7 +60,7 @@ const queries: Record<string, Query> = {
   'counts of queues': countsQuery(projectId, ['q', 'r']),
 }
 
-it('is what was reviewed', async () => {
+it('the SQL of annotation queues is as checked in', async () => {
   const text = Object.entries(queries).map(
     ([title, { name, sql, params }]) => `-- ${title} (${name})\n${sql}\n-- ${JSON.stringify(params)}\n`,
   )

@@ -126,7 +126,7 @@ describe('facts', () => {
   const open = { nothing: false, rootsOnly: false, startedFrom: null, startedBefore: null }
   const start = 1_704_067_200_000_000
 
-  it('say nothing about nothing', () => {
+  it('of no condition are empty', () => {
     expect(facts({})).toEqual({ ...none, ...open, counted: 'calls' })
     expect(facts(expr({ $eq: [{ $literal: 1 }, { $literal: 1 }] }))).toMatchObject({ counted: null })
     expect(facts({ filter: { trace_roots_only: true } })).toEqual({
@@ -191,7 +191,7 @@ describe('facts', () => {
     expect(facts({ filter: Object.fromEntries(ignored.map((name) => [name, []])) })).toMatchObject({ counted: 'calls' })
   })
 
-  it('split light conjuncts from payload conjuncts', () => {
+  it('split conjuncts on columns from those on payloads', () => {
     const mixed = { $or: [eq('inputs.a', 1), eq('op_name', 'x')] }
     const {
       header: light,

@@ -44,7 +44,7 @@ const queries: Record<string, Query> = {
   ),
 }
 
-it('is what was reviewed', async () => {
+it('the SQL of feedback is as checked in', async () => {
   const text = Object.entries(queries).map(
     ([title, { name, sql, params }]) => `-- ${title} (${name})\n${sql}\n-- ${JSON.stringify(params)}\n`,
   )

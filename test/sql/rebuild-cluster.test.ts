@@ -46,7 +46,7 @@ async function statementsOf(server: SharedServer): Promise<string[]> {
   return statements
 }
 
-test('definitions on a server and in a cluster', async () => {
+test('definitions of a rebuild on a server and in a cluster are as checked in', async () => {
   const one = await statementsOf({ database: 'other' })
   const many = await statementsOf({ database: 'callhouse', cluster: 'main' })
   const text = (title: string, statements: string[]) => `-- ${title}\n${statements.map((sql) => `${sql};\n`).join('')}`

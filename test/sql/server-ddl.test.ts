@@ -33,7 +33,7 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS callhouse.calls_in_to_batch TO callhouse.
 const text = (title: string, statements: string[]): string =>
   `-- ${title}\n${statements.map((statement) => `${statement};\n`).join('')}`
 
-test('a sample of every kind of statement', async () => {
+test('definitions for a server and a cluster are as checked in, for every kind of statement', async () => {
   const all = (shape: Parameters<typeof serverStatements>[1]) =>
     splitStatements(sample).flatMap((sql) => serverStatements(sql, shape))
   const options = { database: 'other', suffix, landings: ['calls_in'], scratch }

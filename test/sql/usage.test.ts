@@ -55,7 +55,7 @@ const queries: [about: string, query: Query][] = [
   ],
 ]
 
-it('is the text that was reviewed', async () => {
+it('the SQL of usage and statistics is as checked in', async () => {
   const text = queries
     .map(([about, { name, sql, params }]) => `-- ${about} (${name})\n-- ${JSON.stringify(params)}\n${sql}\n`)
     .join('\n')

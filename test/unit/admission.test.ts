@@ -56,7 +56,7 @@ it('follows when the machine gets slower, and an eighth of the bound before it i
   expect(roomAfter(4, 2_000)).toBe(16)
 })
 
-it('also while one batch takes long; half of the bound when nothing is applied any more', () => {
+it('a project is held to its share also while one batch takes long, and to half of the bound when nothing is applied', () => {
   isTaken('quiet')
   expect(roomAfter(60, 250)).toBe(32)
   vi.advanceTimersByTime(9_000)

@@ -255,7 +255,7 @@ describe('when segments are sealed', () => {
     expect((await waiting).done).toBe(true)
   })
 
-  test('hurry seals at once when idle, then once per interval', async () => {
+  test('a flush seals at once when idle, then once per interval', async () => {
     useFakeTime()
     const log = await open()
     const batches = log.consume('calls', never())[Symbol.asyncIterator]()

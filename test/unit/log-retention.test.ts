@@ -197,7 +197,7 @@ test('records can be read while the log archives and appends', async () => {
   expect(found).toEqual([1, 2, 3, 4, 5])
 })
 
-test('a segment size of applied records is archived by itself when the log is quiet, less waits', async () => {
+test('applied records are archived by themselves once they fill a segment and the log is quiet', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
   onTestFinished(() => {
     vi.useRealTimers()

@@ -48,7 +48,7 @@ it('a long answer is handed on, once; a short one and one that is not parsed sta
   expect(await outcome(raw)).toMatchObject({ bytes: expect.any(Buffer) })
 })
 
-it('in a thread it is read', async () => {
+it('in a thread a long answer is read', async () => {
   expect(await outcome(readLong, true)).toEqual({ json: 1 })
 })
 
@@ -78,7 +78,7 @@ it('work that has written stays where it is', async () => {
   expect(appended).toBe(1)
 })
 
-it('what an answer reads once it has begun stays', async () => {
+it('what a streamed answer reads once it has begun is not handed on to a thread', async () => {
   const reply = await run(async ({ project }) => {
     project('a/b')
     async function* lines() {

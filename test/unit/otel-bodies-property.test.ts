@@ -96,7 +96,7 @@ const leaf = fc.oneof(
 const attributes = fc.array(fc.record({ key, value: leaf }), { maxLength: 8 })
 
 describe('bodies', () => {
-  it('damaged captures', async () => {
+  it('of damaged captures are answered 200, 400 or 413', async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...bodies), damage, async (body, changes) => {
         await accepts(damaged(body, changes), body[0] === 0x7b ? 'application/json' : protobuf)
@@ -105,7 +105,7 @@ describe('bodies', () => {
     )
   })
 
-  it('random bytes', async () => {
+  it('of random bytes are answered 200, 400 or 413', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 100 }), fc.boolean(), async (noise, isJson) => {
         await accepts(Buffer.from(noise), isJson ? 'application/json' : protobuf)
@@ -114,7 +114,7 @@ describe('bodies', () => {
     )
   })
 
-  it('random JSON', async () => {
+  it('of random JSON are answered 200, 400 or 413', async () => {
     await fc.assert(
       fc.asyncProperty(anyJson, async (body) => {
         await accepts(Buffer.from(JSON.stringify({ resourceSpans: body })), 'application/json')
@@ -124,7 +124,7 @@ describe('bodies', () => {
     )
   })
 
-  it('attributes that meet in the tree', async () => {
+  it('whose attributes collide in the tree are answered 200, 400 or 413', async () => {
     await fc.assert(
       fc.asyncProperty(attributes, attributes, async (own, inEvent) => {
         const span = aSpan({ attributes: own, events: [{ name: 'gen_ai.user.message', attributes: inEvent }] })

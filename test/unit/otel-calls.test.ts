@@ -238,7 +238,7 @@ describe('content and refs', () => {
 })
 
 describe('wandb.attributes', () => {
-  it('lie over the mapped attributes', async () => {
+  it('replace mapped attributes of the same path', async () => {
     const row = await withAttributes(
       text('gen_ai.system', 'openai'),
       text('wandb.attributes', '{"system":"own","n":1.50}'),

@@ -43,7 +43,7 @@ const piece = fc.tuple(
 const names = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.map(([unit, n]) => unit.repeat(n)).join(''))
 
 describe('shortened names', () => {
-  it('of ops', () => {
+  it('of ops are what the rule over the whole name gives', () => {
     fc.assert(
       fc.property(names, (name) => {
         const short = shortOpName(name)

@@ -72,7 +72,7 @@ const check = async (server: Otel, own: object[], path: string): Promise<boolean
   return row !== undefined
 }
 
-it('any attributes', async () => {
+it('the stored span is read as it was received, whatever its attributes', async () => {
   let stored = 0
   await fc.assert(
     fc.asyncProperty(attributes, fc.constantFrom('/otel/v1/traces', '/agents/otel/v1/traces'), async (own, path) => {

@@ -33,7 +33,7 @@ test('the end of a project is at least its last record and at most the end of th
   )
 })
 
-test('with room for all of them each project has its own end', () => {
+test('with room for all projects each has its own end', () => {
   const ends = createProjectEnds(0)
   ends.note(1, [of('quiet/one')])
   ends.note(3, [of('busy/one')])

@@ -9,7 +9,7 @@ import type { Query, Store } from '../../services/core/store/store.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-it('estimates one of many slow reads, in no line of a project', async () => {
+it('of many slow reads one is estimated, outside of the queue of its project', async () => {
   const asked: Query[] = []
   const slow = Promise.withResolvers<unknown[]>()
   const lines: { rowsRead?: number }[] = []

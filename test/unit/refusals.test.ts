@@ -21,7 +21,7 @@ it.each([
   }
 })
 
-it('other errors have none', () => {
+it('other errors have no refusal', () => {
   expect(asFault(new TypeError('a bug'))).toBeUndefined()
   expect(toGrpcError(new TypeError('a bug'))).toBeUndefined()
 })

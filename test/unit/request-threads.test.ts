@@ -56,7 +56,7 @@ const run = (route: string, body: Buffer | string = '', signal = never, by: obje
   return (threads as RequestThreads).run(request, { body: Buffer.from(body as string) }, by, signal)
 }
 
-it('bodies of any size go there and come back as they are', async () => {
+it('bodies of any size go to a thread and come back as they are', async () => {
   open()
   for (const body of [Buffer.alloc(0), Buffer.from('short'), Buffer.alloc(300_000, 'long')])
     expect(await run('echo', body)).toEqual({ bytes: body, contentType: 'x/y', headers: { a: 'b' } })

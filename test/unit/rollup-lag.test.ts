@@ -20,7 +20,7 @@ const start = (committed: () => Position[] = () => [{ topic: 'calls', partition:
 }
 const lags = () => rollups.lag().map(({ name, lagMs }) => `${name} ${lagMs}`)
 
-it('grows from the first change, and ends with a recompute', async () => {
+it('the lag of a rollup grows from the first change, and ends with a recompute', async () => {
   start()
   expect(lags()).toEqual(['call_counts 0', 'call_stats 0'])
   rollups.onDirty()
@@ -33,7 +33,7 @@ it('grows from the first change, and ends with a recompute', async () => {
   await rollups.stop()
 })
 
-it('of changes that come while it recomputes begins with that recompute', async () => {
+it('the lag of changes that come during a recompute counts from its begin', async () => {
   start()
   rollups.onDirty()
   let isTouched = false
@@ -50,7 +50,7 @@ it('of changes that come while it recomputes begins with that recompute', async 
   await rollups.stop()
 })
 
-it('goes on growing while recomputing fails, and is nothing where another worker recomputes', async () => {
+it('the lag goes on growing while recomputing fails, and is 0 where another worker recomputes', async () => {
   start()
   during = () => Promise.reject(new Error('outage'))
   rollups.onDirty()

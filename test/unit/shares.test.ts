@@ -29,7 +29,7 @@ describe('a key', () => {
     expect([take(shares, 'a', 1), take(shares, 'b', 1)]).toEqual(['share', null])
   })
 
-  it('has an equal share while over half is taken, and what it may have in any case', () => {
+  it('has an equal share while over half is taken, and always its minimum', () => {
     const shares = createShares<string>({ boundBytes: 800, minBytes: 10 })
     for (const key of ['b', 'c', 'd']) take(shares, key, 1)
     expect(flood(shares, 'a')).toEqual({ bytes: 397, refusal: 'share' })
@@ -40,7 +40,7 @@ describe('a key', () => {
     expect(flood(crowd, 'new')).toEqual({ bytes: 10, refusal: 'share' })
   })
 
-  it('has no more than the most when another one came lately, whatever is free', () => {
+  it('has no more than the maximum when another one came lately, whatever is free', () => {
     let nowMs = 0
     let isAlwaysShared = true
     const shares = createShares<string>({
