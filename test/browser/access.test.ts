@@ -240,6 +240,8 @@ describe('everybody', () => {
       [`${home}?q=name~x&view=all`, '.chips'],
       [home, '.row .name'],
       [`/p/acme/browser/traces/${trace}?call=${failed}`, '.thrown'],
+      [`/p/acme/browser/traces/${trace}?call=${world.answered}`, '.message'],
+      [`/p/acme/browser/traces/${trace}?call=${world.answered}&tab=feedback`, '.feedback form'],
       ['/p/acme/fresh2/calls', '.quick'],
       ['/nowhere', 'h1'],
     ]
@@ -276,6 +278,8 @@ describe('everybody', () => {
       home,
       `/p/acme/browser/traces/${trace}`,
       `/p/acme/browser/traces/${trace}?call=${failed}`,
+      `/p/acme/browser/traces/${trace}?call=${world.answered}`,
+      `/p/acme/browser/traces/${trace}?call=${world.answered}&tab=feedback`,
     ]) {
       await fresh.goto(world.url + path)
       await fresh.locator('h1, h2').first().waitFor()

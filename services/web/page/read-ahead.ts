@@ -3,7 +3,7 @@ import { baseUrl } from './api/client.ts'
 import { loadSession, queries, wasSignedIn } from './api/session.ts'
 import { callsSearch, listRequest, parsed } from './calls/search.ts'
 import { pageQuery } from './calls/use-calls.ts'
-import { traceQuery } from './traces/trace-query.ts'
+import { openQuery, traceQuery } from './traces/trace-query.ts'
 import { startWorker } from './worker/client.ts'
 
 let askedS: number | undefined
@@ -30,6 +30,11 @@ function ask(path: string, search: Record<string, string>): void {
   if (page === 'traces' && id) {
     void import('./traces/lazy-routes.tsx')
     void queries.prefetchQuery(traceQuery(projectId, id))
+    if (search.call) void queries.prefetchQuery(openQuery(projectId, search.call))
+  }
+  if (page === 'calls' && id) {
+    void import('./traces/lazy-routes.tsx')
+    void queries.prefetchQuery(openQuery(projectId, id))
   }
 }
 

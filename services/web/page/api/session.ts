@@ -94,5 +94,11 @@ export async function signOut(): Promise<void> {
   sessionStorage.clear()
 }
 
+/** Whether the key's role may change and delete; keys of the configuration have none, and may. */
+export const mayWrite = (session: Session | undefined): boolean =>
+  session !== undefined && !['reader', 'annotator', 'ingest'].includes(session.role ?? '')
+/** Whether it may give feedback. */
+export const mayAnnotate = (session: Session | undefined): boolean =>
+  session?.role === 'annotator' || mayWrite(session)
 /** Whether the key's role may read at all. */
 export const mayRead = (session: Session | undefined): boolean => session?.role !== 'ingest'

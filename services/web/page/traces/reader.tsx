@@ -9,17 +9,20 @@ import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 import type { NodeRef } from '../worker/documents.ts'
-import type { TraceSearch } from './search.ts'
-import { openQuery } from './use-trace.ts'
+import { Conversation } from './conversation.tsx'
+import { Feedback } from './feedback.tsx'
+import { type Tab, type TraceSearch, tabNames } from './search.ts'
+import { openQuery } from './trace-query.ts'
 
 const JsonView = lazy(() => import('../parts/json-view.tsx').then((module) => ({ default: module.JsonView })))
 
-type Tab = 'io' | 'attributes' | 'raw'
-const tabs: [Tab, string][] = [
-  ['io', 'Input / Output'],
-  ['attributes', 'Attributes'],
-  ['raw', 'Raw'],
-]
+const labels: Record<Tab, string> = {
+  conversation: 'Conversation',
+  io: 'Input / Output',
+  attributes: 'Attributes',
+  feedback: 'Feedback',
+  raw: 'Raw',
+}
 
 type ReaderProps = {
   projectId: string
@@ -35,7 +38,10 @@ type ReaderProps = {
 
 export function Reader({ projectId, id, zone, tab, onTab, tree, line, acts }: ReaderProps) {
   const { data, error, refetch } = useQuery(openQuery(projectId, id))
-  const shown: Tab = tab ?? 'io'
+  const messages = data?.conversation ?? null
+  const first: Tab = messages === null ? 'io' : 'conversation'
+  const shown: Tab = tab === undefined || (tab === 'conversation' && messages === null) ? first : tab
+  const tabs = tabNames.filter((name) => name !== 'conversation' || messages !== null)
   if (error)
     return (
       <FaultBox
@@ -66,20 +72,22 @@ export function Reader({ projectId, id, zone, tab, onTab, tree, line, acts }: Re
         )}
       </header>
       <div className="tabs" role="tablist" aria-label="Parts of the span">
-        {tabs.map(([name, label]) => (
+        {tabs.map((name) => (
           <button
             key={name}
             type="button"
             role="tab"
             aria-selected={name === shown}
-            onClick={() => onTab(name === 'io' ? undefined : name)}
+            onClick={() => onTab(name === first ? undefined : name)}
           >
-            {label}
+            {labels[name]}
           </button>
         ))}
       </div>
-      <div className="body" role="tabpanel" aria-label={tabs.find(([name]) => name === shown)?.[1]}>
+      <div className="body" role="tabpanel" aria-label={labels[shown]}>
         <Suspense fallback={<div className="scroll" />}>
+          {shown === 'conversation' && messages !== null && <Conversation messages={messages} />}
+          {shown === 'feedback' && <Feedback key={id} {...{ projectId, id, zone }} />}
           {data && shown === 'io' && (
             <>
               <Section key={`${id} inputs`} title="Input" node={data.sections.inputs} />

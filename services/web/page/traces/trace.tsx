@@ -18,8 +18,9 @@ import { NotHere } from './not-here.tsx'
 import { Reader } from './reader.tsx'
 import { type TraceSearch, traceSearch } from './search.ts'
 import './trace.css'
+import { openQuery } from './trace-query.ts'
 import { type TreeHandle, TreeView } from './tree-view.tsx'
-import { openQuery, useTrace } from './use-trace.ts'
+import { useTrace } from './use-trace.ts'
 
 const route = '/p/$entity/$project/traces/$traceId' as const
 

@@ -1,9 +1,7 @@
 // A trace; one that runs is read again every five seconds while it is looked at.
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { baseUrl } from '../api/client.ts'
 import { type Tree, treeOf } from '../engine/tree.ts'
-import { ask } from '../worker/client.ts'
 import { traceQuery } from './trace-query.ts'
 
 const againMs = 5_000
@@ -31,10 +29,3 @@ export function useTrace(projectId: string, traceId: string) {
   }, [data, dataUpdatedAt])
   return { ...query, trace }
 }
-
-export const openQuery = (projectId: string, id: string) => ({
-  queryKey: ['call', projectId, id],
-  queryFn: ({ signal }: { signal: AbortSignal }) => ask('open', [baseUrl, projectId, id], { signal }),
-  staleTime: 60_000,
-  gcTime: 120_000,
-})

@@ -2,6 +2,7 @@
 import { eachLine } from '../api/lines.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { ApiFault, type FaultValues, type RouteName, send, staleMsOf } from '../api/send.ts'
+import { conversationOf, type Message, parsedAsSpelled } from '../engine/conversation.ts'
 import { cellOf, kindOf, opNameOf, type Row, rowOf, type SpanKind } from '../engine/rows.ts'
 import { type Spans, spansOf } from '../engine/tree.ts'
 import * as documents from './documents.ts'
@@ -9,9 +10,17 @@ import * as documents from './documents.ts'
 export type Cell = { kind: SpanKind; inputs: string; output: string }
 export type CallsAnswer = { rows: Row[]; staleMs: number }
 export type TraceAnswer = { spans: Spans; staleMs: number }
-export type Opened = { sections: Record<string, documents.NodeRef>; row: Row; bytes: number } | null
+export type Opened = {
+  sections: Record<string, documents.NodeRef>
+  row: Row
+  bytes: number
+  conversation: Message[] | null
+} | null
 
 type Context = { signal: AbortSignal }
+
+/** Bytes of inputs, and of output, up to which messages are looked for. */
+const maxConversation = 2 ** 21
 
 const lightColumns = [
   ...['id', 'trace_id', 'parent_id', 'op_name', 'display_name', 'started_at', 'ended_at', 'exception', 'summary'],
@@ -28,6 +37,17 @@ async function lines(
   const response = await send(base, name, body, { signal })
   await eachLine(response, use)
   return staleMsOf(response)
+}
+
+/** The messages of a call whose inputs and output are short enough to become values. */
+function conversationIn({ inputs, output }: Record<string, documents.NodeRef>): Message[] | null {
+  const sizes = [inputs, output].map((ref) => (ref === undefined ? 0 : ref.end - ref.start))
+  if (inputs === undefined || sizes.some((size) => size > maxConversation)) return null
+  const read = ({ doc, start, end, kind }: documents.NodeRef): unknown => {
+    const text = documents.copyText(doc, start, end)
+    return kind === 'string' ? text : parsedAsSpelled(text)
+  }
+  return conversationOf(read(inputs), output === undefined ? null : read(output))
 }
 
 const methods = {
@@ -78,7 +98,7 @@ const methods = {
       const text = documents.copyText(doc, start, end)
       light[name] = kind === 'string' ? text : (JSON.parse(text) as unknown)
     }
-    return { sections, row: rowOf(light), bytes: bytes.length }
+    return { sections, row: rowOf(light), bytes: bytes.length, conversation: conversationIn(sections) }
   },
 
   unwrap: async (_: Context, doc: number, start: number, end: number) => documents.unwrap(doc, start, end),

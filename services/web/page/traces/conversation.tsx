@@ -1,0 +1,100 @@
+// The messages of a model call: who said what, tools by name with their arguments and answers, text as it was sent.
+import type { Message, Part } from '../engine/conversation.ts'
+import { Icon } from '../parts/icon.tsx'
+import { T } from '../parts/text.tsx'
+
+/** Longer texts are cut here: the tab of inputs and output has all of them. */
+const maxText = 65_536
+/** Longer system prompts are folded. */
+const foldedLines = 12
+
+const roleNames: Record<string, string> = { system: 'System', user: 'User', assistant: 'Assistant', tool: 'Tool' }
+
+const Verbatim = ({ text }: { text: string }) => (
+  <div className="said" dir="auto">
+    <T text={text} max={maxText} />
+    {text.length > maxText && <p className="dim">Cut here: Input / Output shows all of it.</p>}
+  </div>
+)
+
+const Folded = ({ title, text }: { title: string; text: string }) => (
+  <details>
+    <summary>
+      {title} <span className="dim">{text.split('\n').length} lines</span>
+    </summary>
+    <Verbatim text={text} />
+  </details>
+)
+
+function Shown({ part, role }: { part: Part; role: string }) {
+  switch (part.is) {
+    case 'text':
+      return role === 'system' && part.text.split('\n').length > foldedLines ? (
+        <Folded title="Prompt" text={part.text} />
+      ) : (
+        <Verbatim text={part.text} />
+      )
+    case 'reasoning':
+      return <Folded title="Reasoning" text={part.text} />
+    case 'refusal':
+      return (
+        <div className="s-error">
+          Refused: <T text={part.text} max={maxText} />
+        </div>
+      )
+    case 'call':
+      return (
+        <div className="tool-call">
+          <p>
+            <Icon name="tool" label="calls" className="k-tool" /> <T text={part.name} />{' '}
+            <T text={part.id ?? ''} max={60} />
+          </p>
+          {part.arguments !== '' && <Verbatim text={part.arguments} />}
+        </div>
+      )
+    case 'answer':
+      return (
+        <div className="tool-call">
+          {(part.name ?? part.id) !== null && (
+            <p>
+              <Icon name="right" label="answers" /> <T text={part.name ?? ''} /> <T text={part.id ?? ''} max={60} />
+            </p>
+          )}
+          <Verbatim text={part.text} />
+        </div>
+      )
+    case 'media':
+      return (
+        <p className="second">
+          <Icon name="text" /> <T text={part.text} />
+        </p>
+      )
+    default:
+      return part satisfies never
+  }
+}
+
+export function Conversation({ messages }: { messages: readonly Message[] }) {
+  return (
+    <ol className="conversation scroll" tabIndex={0} aria-label="Messages">
+      {messages.map((message, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: messages of one call stay where they are
+        <li key={place} className={`message by-${message.role in roleNames ? message.role : 'other'}`}>
+          <h3>
+            <T text={(Object.hasOwn(roleNames, message.role) && roleNames[message.role]) || message.role} max={40} />{' '}
+            {message.name !== null && (
+              <span className="dim">
+                <T text={message.name} max={60} />
+              </span>
+            )}
+          </h3>
+          {message.parts.map((part, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: parts of one message stay where they are
+            <Shown key={at} part={part} role={message.role} />
+          ))}
+          {message.parts.length === 0 && <p className="dim">nothing</p>}
+        </li>
+      ))}
+    </ol>
+  )
+}

@@ -1,0 +1,197 @@
+// Messages of model calls, in the forms of SDKs and instrumentations; what is none stays JSON.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { conversationOf, type Message, parsedAsSpelled } from '../../services/web/page/engine/conversation.ts'
+
+/** One line per part: `role: text`, `role -> name(arguments)`, `role <- text`. */
+const lines = (messages: Message[] | null): string[] | null =>
+  messages?.flatMap(({ role, parts }) =>
+    parts.map((part) => {
+      if (part.is === 'call')
+        return `${role} -> ${part.name}(${part.arguments.replaceAll(/\s/g, '')}) ${part.id ?? ''}`.trim()
+      if (part.is === 'answer') return `${role} <- ${part.text} ${part.id ?? ''}`.trim()
+      return part.is === 'text' ? `${role}: ${part.text}` : `${role} ${part.is}: ${part.text}`
+    }),
+  ) ?? null
+
+const user = { role: 'user', content: 'Where is it?' }
+const expected = [
+  'user: Where is it?',
+  'assistant -> find({"order":8812}) c1',
+  'tool <- shipped c1',
+  'assistant: On its way.',
+]
+
+/** The same conversation as each of them records it. */
+const forms: [name: string, inputs: unknown, output: unknown][] = [
+  [
+    'OpenAI chat completions',
+    {
+      model: 'gpt-4o',
+      messages: [
+        user,
+        {
+          ...{ role: 'assistant', content: null },
+          tool_calls: [{ id: 'c1', type: 'function', function: { name: 'find', arguments: '{"order":8812}' } }],
+        },
+        { role: 'tool', tool_call_id: 'c1', content: 'shipped' },
+      ],
+    },
+    { choices: [{ index: 0, message: { role: 'assistant', content: 'On its way.' } }] },
+  ],
+  [
+    'OpenAI responses',
+    {
+      input: [
+        { role: 'user', content: [{ type: 'input_text', text: 'Where is it?' }] },
+        { type: 'function_call', call_id: 'c1', name: 'find', arguments: '{"order":8812}' },
+        { type: 'function_call_output', call_id: 'c1', output: 'shipped' },
+      ],
+    },
+    { output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'On its way.' }] }] },
+  ],
+  [
+    'Anthropic messages',
+    {
+      messages: [
+        user,
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'find', input: { order: 8812 } }] },
+        {
+          role: 'tool',
+          content: [{ type: 'tool_result', tool_use_id: 'c1', content: [{ type: 'text', text: 'shipped' }] }],
+        },
+      ],
+    },
+    { role: 'assistant', type: 'message', content: [{ type: 'text', text: 'On its way.' }] },
+  ],
+  [
+    'OpenTelemetry GenAI',
+    {
+      'gen_ai.input.messages': [
+        { role: 'user', parts: [{ type: 'text', content: 'Where is it?' }] },
+        { role: 'assistant', parts: [{ type: 'tool_call', id: 'c1', name: 'find', arguments: { order: 8812 } }] },
+        { role: 'tool', parts: [{ type: 'tool_call_response', id: 'c1', response: 'shipped' }] },
+      ],
+    },
+    {
+      'gen_ai.output.messages': [
+        { role: 'assistant', parts: [{ type: 'text', content: 'On its way.' }], finish_reason: 'stop' },
+      ],
+    },
+  ],
+  [
+    'Vercel AI SDK, as text',
+    {
+      prompt: JSON.stringify({
+        messages: [
+          user,
+          {
+            role: 'assistant',
+            content: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'find', args: { order: 8812 } }],
+          },
+          { role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c1', toolName: 'find', result: 'shipped' }] },
+        ],
+      }),
+    },
+    'On its way.',
+  ],
+]
+
+describe('a conversation', () => {
+  it.each(forms)('is read from %s', (_, inputs, output) => {
+    expect(lines(conversationOf(inputs, output))).toEqual(expected)
+  })
+
+  it('is read from Gemini and LangChain, by their own roles', () => {
+    const contents = [
+      { role: 'user', parts: [{ text: 'Hi' }] },
+      { role: 'model', parts: [{ functionCall: { name: 'find', args: { a: 1 } } }] },
+    ]
+    const candidates = [{ content: { role: 'model', parts: [{ text: 'Yes.' }] } }]
+    expect(lines(conversationOf({ contents, system_instruction: { parts: [] } }, { candidates }))?.slice(-3)).toEqual([
+      ...['user: Hi', 'assistant -> find({"a":1})', 'assistant: Yes.'],
+    ])
+    const lc = (name: string, kwargs: object) => ({
+      lc: 1,
+      type: 'constructor',
+      id: ['langchain', 'schema', name],
+      kwargs,
+    })
+    const messages = [
+      lc('SystemMessage', { content: 'Be short' }),
+      lc('HumanMessage', { content: 'Hi' }),
+      { type: 'ai', content: 'Yes' },
+    ]
+    expect(lines(conversationOf({ input: { messages } }, null))).toEqual([
+      'system: Be short',
+      'user: Hi',
+      'assistant: Yes',
+    ])
+  })
+
+  it('has system prompts beside the messages, reasoning, refusals and media', () => {
+    const content = [{ type: 'image_url', image_url: { url: 'https://evil.example/x.png' } }]
+    const inputs = { system: 'Be kind', messages: [{ role: 'user', content }] }
+    const output = { role: 'assistant', reasoning_content: 'Hm', content: null, refusal: 'No' }
+    expect(lines(conversationOf(inputs, output))).toEqual([
+      ...['system: Be kind', 'user media: image_url', 'assistant reasoning: Hm', 'assistant refusal: No'],
+    ])
+  })
+
+  it('is none where inputs hold no messages', () => {
+    for (const inputs of [
+      null,
+      'text',
+      5,
+      [],
+      {},
+      { question: 'Why?' },
+      { messages: 'none' },
+      { messages: [{ a: 1 }] },
+      [1, user],
+    ])
+      expect(conversationOf(inputs, 'x')).toBe(null)
+  })
+
+  it('does not repeat what the output repeats, and spells numbers as they were sent', () => {
+    expect(
+      lines(conversationOf({ messages: [user] }, { messages: [user, { role: 'assistant', content: 'x' }] })),
+    ).toEqual([...['user: Where is it?', 'assistant: x']])
+    const text =
+      '{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"n","input":{"a":12345678901234567890,"b":1.0}}]}'
+    const [, call] = lines(conversationOf({ messages: [user] }, parsedAsSpelled(text))) ?? []
+    expect(call).toBe('assistant -> n({"a":12345678901234567890,"b":1.0}) c')
+  })
+
+  it('never fails, whatever is in its place', () => {
+    const key = fc.constantFrom(
+      'role',
+      'content',
+      'messages',
+      'parts',
+      'type',
+      'tool_calls',
+      'kwargs',
+      'id',
+      '__proto__',
+      'text',
+    )
+    const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 5 },
+        fc.constantFrom(null, 'user', 'text', 'tool_call', 'tool_result', '[{"role":"user"}]', 7, true),
+        fc.array(tie('value'), { maxLength: 3 }),
+        fc.dictionary(key, tie('value'), { maxKeys: 4 }),
+      ),
+    }))
+    fc.assert(
+      fc.property(value, value, (inputs, output) => {
+        for (const message of conversationOf(inputs, output) ?? []) {
+          expect(typeof message.role).toBe('string')
+          for (const part of message.parts) expect(typeof ('text' in part ? part.text : part.arguments)).toBe('string')
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
