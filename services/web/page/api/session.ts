@@ -98,7 +98,6 @@ export async function signOut(): Promise<void> {
 export const mayWrite = (session: Session | undefined): boolean =>
   session !== undefined && !['reader', 'annotator', 'ingest'].includes(session.role ?? '')
 /** Whether it may give feedback. */
-export const mayAnnotate = (session: Session | undefined): boolean =>
-  session?.role === 'annotator' || mayWrite(session)
+export const mayAnnotate = (session: Session | undefined): boolean => session?.role === 'annotator' || mayWrite(session)
 /** Whether the key's role may read at all. */
 export const mayRead = (session: Session | undefined): boolean => session?.role !== 'ingest'
