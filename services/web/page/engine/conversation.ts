@@ -145,7 +145,7 @@ function roleOf(message: Members): string | null {
   return (own(roles, type) as string | undefined) ?? null
 }
 
-export function messageOf(value: unknown): Message | null {
+function messageOf(value: unknown): Message | null {
   if (!isObject(value)) return null
   // LangChain's own serialisation: the class names the role, the members lie below.
   const kwargs = own(value, 'kwargs')
