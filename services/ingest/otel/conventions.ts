@@ -3,6 +3,10 @@
 /** A key to look for: under which name its value is kept, and the paths where it may lie. */
 export type Source = { key: string; paths: string[][] }
 
+/** With what lies `beside` it, or of each of its items only the value at `item`. */
+type AddedKey = string | { key: string; beside?: string; item?: string }
+export type AddedSource = { source: Source; beside?: Source; item?: string[] }
+
 /** Sources of one target, the first present one wins. */
 type Target = { target: string; sources: Source[] }
 
@@ -104,6 +108,76 @@ const countingKeys = {
   vercelReported: ['ai.response.providerMetadata.anthropic.usage.input_tokens'],
 } as const
 
+/**
+ * What newer conventions and other libraries say, for what the tables above leave empty. Read in the registries of
+ * November 2026: OpenTelemetry GenAI, OpenInference, OpenLLMetry, Vercel AI SDK, Langfuse, Logfire, MLflow.
+ */
+const addedInputKeys: AddedKey[] = [
+  'gen_ai.tool.call.arguments',
+  'gen_ai.retrieval.query.text',
+  'tool.parameters',
+  'tool_arguments',
+  'ai.toolCall.args',
+  { key: 'llm.input_messages', beside: 'llm.tools' },
+  'llm.prompts',
+  { key: 'embedding.embeddings', item: 'embedding.text' },
+  'ai.value',
+  'ai.values',
+  'retrieval.query',
+  'reranker.query',
+  'gen_ai.task.input',
+  'langfuse.observation.input',
+]
+
+const addedOutputKeys: AddedKey[] = [
+  'gen_ai.tool.call.result',
+  'gen_ai.retrieval.documents',
+  'tool.output',
+  'tool_response',
+  'ai.toolCall.result',
+  'llm.output_messages',
+  'llm.choices',
+  'retrieval.documents',
+  'reranker.output_documents',
+  'gen_ai.task.output',
+  'langfuse.observation.output',
+  'ai.result',
+]
+
+/** Attributes that say what a span is, and those of whom it is: the second alone say nothing of generative AI. */
+const describingKeys: Record<string, string[]> = {
+  kind: ['langfuse.observation.type', 'mlflow.spanType'],
+  tool_name: ['gen_ai.tool.name', 'tool.name', 'ai.toolCall.name'],
+  tool_call_id: ['gen_ai.tool.call.id', 'tool.id', 'ai.toolCall.id'],
+}
+const sessionKeys = [
+  'session.id',
+  'langfuse.session.id',
+  'traceloop.association.properties.session_id',
+  'ai.telemetry.metadata.sessionId',
+]
+const personKeys: Record<string, string[]> = {
+  end_user: [
+    'user.id',
+    'enduser.id',
+    'langfuse.user.id',
+    'traceloop.association.properties.user_id',
+    'ai.telemetry.metadata.userId',
+  ],
+  session: sessionKeys,
+}
+
+/** Kinds of operations. One that calls a model has none: its name is the kind, and has been before there were others. */
+export const operationKinds = new Map([
+  ['execute_tool', 'tool'],
+  ['invoke_agent', 'agent'],
+  ['create_agent', 'agent'],
+  ['invoke_workflow', 'workflow'],
+  ['embeddings', 'embedding'],
+  ['retrieval', 'retriever'],
+  ['ai.toolCall', 'tool'],
+])
+
 /** Events that carry messages going in, before the messages became attributes. */
 export const inputEvents = new Set([
   'gen_ai.user.message',
@@ -125,6 +199,15 @@ export type Conventions = {
   cached: { field: UsageField; sources: Source[] }[]
   counting: Record<keyof typeof countingKeys, Source[]>
   conversation: Source[]
+  /** For what the other tables leave empty. */
+  added: {
+    inputs: AddedSource[]
+    output: AddedSource[]
+    operation: Source[]
+    describing: Target[]
+    person: Target[]
+    session: Source[]
+  }
   /** Keys of the vendor namespaces, by their name without namespace. */
   vendor: {
     displayName: Source[]
@@ -157,10 +240,22 @@ export function createConventions({ vendorNamespaces, wirePrefix, weaveFirst }: 
   }
   const fields = (table: Partial<Record<UsageField, readonly string[]>>) =>
     Object.entries(table).map(([field, keys]) => ({ field: field as UsageField, sources: keys.map(source) }))
+  const targets = (table: Record<string, string[]>): Target[] =>
+    Object.entries(table).map(([target, keys]) => ({ target, sources: keys.map(source) }))
+  const added = (keys: AddedKey[]): AddedSource[] =>
+    keys.map((one) => {
+      if (typeof one === 'string') return { source: source(one) }
+      const { key, beside, item } = one
+      return {
+        source: source(key),
+        ...(beside !== undefined && { beside: source(beside) }),
+        ...(item !== undefined && { item: item.split('.') }),
+      }
+    })
   const vendor = (...names: string[]): Source[] =>
     vendorNamespaces.flatMap((namespace) => [...new Set(names)].map((name) => source(`${namespace}.${name}`)))
   return {
-    attributes: Object.entries(attributeKeys).map(([target, keys]) => ({ target, sources: keys.map(source) })),
+    attributes: targets(attributeKeys),
     inputs: inputKeys.map(source),
     output: outputKeys.map(source),
     usage: fields(usageKeys),
@@ -172,6 +267,14 @@ export function createConventions({ vendorNamespaces, wirePrefix, weaveFirst }: 
       vercelReported: countingKeys.vercelReported.map(source),
     },
     conversation: ['gen_ai.conversation.id', 'gcp.vertex.agent.session_id'].map(source),
+    added: {
+      inputs: added(addedInputKeys),
+      output: added(addedOutputKeys),
+      operation: ['gen_ai.operation.name', 'ai.operationId'].map(source),
+      describing: targets(describingKeys),
+      person: targets(personKeys),
+      session: sessionKeys.map(source),
+    },
     vendor: {
       displayName: vendor('display_name'),
       threadId: vendor('thread_id'),

@@ -3,26 +3,19 @@
 import { extractRefs } from '../../content/refs.ts'
 import { marks } from '../../content/span-dump.ts'
 import type { CallFragment } from '../../events/calls.ts'
+import { addDescription, addPerson, sessionOf } from './additions.ts'
 import { createDecodeBudget } from './budget.ts'
-import { type Conventions, contentEvents, inputEvents, outputEvent, type Source } from './conventions.ts'
+import type { Conventions, Source } from './conventions.ts'
 import { dumpText } from './dump.ts'
 import { Conflict, type Expansion, expand } from './expand.ts'
 import { type FoundAttribute, present, set, textOf } from './find.ts'
 import { keyOf } from './keys.ts'
 import { opObjectId, shortDisplayName, shortOpName } from './names.ts'
+import { type Extra, inputsOf, minReferenced, outputOf } from './payloads.ts'
 import { type Attributes, type OtlpSpan, roundedUs } from './spans.ts'
 import { isAcceptable, overrideUs } from './times.ts'
 import { spanUsage, summaryText, usageEntry } from './usage.ts'
-import {
-  type Branch,
-  branchMembers,
-  isObject,
-  isTruthy,
-  jsonText,
-  ParsedJson,
-  type Value,
-  type WrittenTexts,
-} from './values.ts'
+import { type Branch, branchMembers, isObject, isTruthy, jsonText, ParsedJson, type Value } from './values.ts'
 
 export type CompleteCall = Extract<CallFragment, { kind: 'complete' }>
 
@@ -49,9 +42,6 @@ export type SpanSurroundings = {
   maxBodyBytes: number
 }
 
-/** What log records say of a span: it fills what the span itself leaves empty. */
-export type Extra = { root: Branch; events: { name: string; attributes: Branch }[]; exception: string }
-
 /** Why a span is refused. */
 export type Rejected = { reason: string }
 
@@ -71,91 +61,6 @@ function expandAll(list: { attributes: Attributes }[], found: Expansion): Branch
     branches.push(branch)
   }
   return branches
-}
-
-/** `{"<key>":<value>}` */
-const keyed = (key: string, text: string): string => `{${keyOf(key).json}${text}}`
-
-/** Shorter texts are repeated in the dump. */
-const minReferenced = 64
-
-/** What the dump holds in place of a value whose text another payload holds; that text may differ from the dump's. */
-function inDump(value: Value, text: string, mark: string): WrittenTexts {
-  if (text.length < minReferenced) return []
-  const own = typeof value === 'string' ? text : jsonText(value, true, false)
-  return [{ value, text: own === text ? mark : own }]
-}
-
-type Payload = { json: string; inDump: WrittenTexts }
-
-function inputsOf(found: FoundAttribute): Payload {
-  const text = jsonText(found.value, true, true)
-  const isBare = (found.key === 'inputs' || found.key === 'input') && isObject(found.value)
-  return isBare
-    ? { json: text, inDump: inDump(found.value, text, marks.inputs) }
-    : { json: keyed(found.key, text), inDump: inDump(found.value, text, marks.inputsMember) }
-}
-
-function outputOf(found: FoundAttribute): Payload {
-  const text = jsonText(found.value, false, true)
-  return found.key === 'outputs' || found.key === 'output'
-    ? { json: text, inDump: inDump(found.value, text, marks.output) }
-    : { json: keyed(found.key, text), inDump: inDump(found.value, text, marks.outputMember) }
-}
-
-const bare = (json: string | null): Payload => ({ json: json ?? '{}', inDump: [] })
-
-/** Inputs or output that older instrumentations carry in events; null when they carry none. */
-function eventInputs(events: { name: string }[], branches: Branch[], source: Source): string | null {
-  let messages = ''
-  for (let i = 0; i < events.length; i++) {
-    const { name } = events[i] as { name: string }
-    if (!inputEvents.has(name)) continue
-    const members = branchMembers(branches[i] as Branch, true, true)
-    messages += `${messages === '' ? '' : ','}{"event":${JSON.stringify(name)}${members === '' ? '' : `,${members}`}}`
-  }
-  if (messages !== '') return `{"gen_ai.events":[${messages}]}`
-  const content = eventContent(events, branches, contentEvents.input.event, source)
-  return content === null ? null : keyed(content.key, jsonText(content.value, true, true))
-}
-
-function eventOutput(events: { name: string }[], branches: Branch[], source: Source): string | null {
-  let choices = ''
-  for (let i = 0; i < events.length; i++) {
-    if ((events[i] as { name: string }).name === outputEvent)
-      choices += `${choices === '' ? '' : ','}{${branchMembers(branches[i] as Branch, false, true)}}`
-  }
-  if (choices !== '') return `{"gen_ai.choice":[${choices}]}`
-  const content = eventContent(events, branches, contentEvents.output.event, source)
-  return content === null ? null : keyed(content.key, jsonText(content.value, false, true))
-}
-
-function extraInputs({ root, events }: Extra, conventions: Conventions): string | null {
-  const found = present(root, conventions.inputs)
-  if (found !== null) return inputsOf(found).json
-  const branches = events.map(({ attributes }) => attributes)
-  return eventInputs(events, branches, conventions.content.input)
-}
-
-function extraOutput({ root, events }: Extra, conventions: Conventions): string | null {
-  const found = present(root, conventions.output)
-  if (found !== null) return outputOf(found).json
-  const branches = events.map(({ attributes }) => attributes)
-  return eventOutput(events, branches, conventions.content.output)
-}
-
-function eventContent(
-  events: { name: string }[],
-  branches: Branch[],
-  name: string,
-  source: Source,
-): FoundAttribute | null {
-  for (let i = 0; i < events.length; i++) {
-    if ((events[i] as { name: string }).name !== name) continue
-    const found = present(branches[i] as Branch, [source])
-    if (found !== null) return found
-  }
-  return null
 }
 
 /** Message of the first recorded exception, or its type. */
@@ -210,21 +115,23 @@ function attributesText(root: Branch, own: Map<string, FoundAttribute>, conventi
 
 const isStructure = (value: Value | undefined): value is Branch | ParsedJson => value !== undefined && isObject(value)
 
+/** @param session the thread of a span that names none */
 function threadOf(
   root: Branch,
   spanId: string,
   conventions: Conventions,
+  session: string,
   extra?: Branch,
 ): { threadId: string; turnId: string } {
   const named = textOf(present(root, conventions.vendor.threadId)?.value)
   const conversation =
     textOf(present(root, conventions.conversation)?.value) ||
     (named === '' && extra !== undefined ? textOf(present(extra, conventions.conversation)?.value) : '')
-  const threadId = conversation || named
+  const threadId = conversation || named || session
   if (threadId === '') return { threadId, turnId: '' }
   const flags = conventions.vendor.isTurn.map((source) => set(root, [source]))
   const decided = flags.find((flag) => typeof flag === 'boolean')
-  const isTurn = decided ?? (conversation !== '' || flags.some(isTruthy))
+  const isTurn = decided ?? (conversation !== '' || named === '' || flags.some(isTruthy))
   return { threadId, turnId: isTurn ? spanId : '' }
 }
 
@@ -273,23 +180,6 @@ function addAttributes(own: Map<string, FoundAttribute>, root: Branch, conventio
   }
 }
 
-/** Inputs of a call whose span has none: those of its events, else those of log records. */
-function otherInputs(span: OtlpSpan, { events }: Trees, around: SpanSurroundings, extra?: Extra): string | null {
-  const { conventions, eventsAsIo } = around
-  return (
-    (eventsAsIo ? eventInputs(span.events, events, conventions.content.input) : null) ??
-    (extra === undefined ? null : extraInputs(extra, conventions))
-  )
-}
-
-function otherOutput(span: OtlpSpan, { events }: Trees, around: SpanSurroundings, extra?: Extra): string | null {
-  const { conventions, eventsAsIo } = around
-  return (
-    (eventsAsIo ? eventOutput(span.events, events, conventions.content.output) : null) ??
-    (extra === undefined ? null : extraOutput(extra, conventions))
-  )
-}
-
 /**
  * The call of a span, or why there is none.
  * @param extra what else is known of the span; whatever the span says itself counts before it
@@ -327,8 +217,14 @@ export function callOf(
   const model = usage.isPresent ? modelOf(own.get('model'), own.get('model_parameters')) : ''
 
   const parentId = spanIdForm.test(span.parentSpanId) && !zeros.test(span.parentSpanId) ? span.parentSpanId : ''
-  const inputsPayload = inputs !== null ? inputsOf(inputs) : bare(otherInputs(span, trees, around, extra))
-  const outputPayload = output !== null ? outputOf(output) : bare(otherOutput(span, trees, around, extra))
+  const sources = { span, root, events, conventions, eventsAsIo: around.eventsAsIo, extra }
+  const inputsPayload = inputsOf(inputs, sources)
+  const outputPayload = outputOf(output, sources)
+  addDescription(own, root, conventions)
+  if (extra !== undefined) addDescription(own, extra.root, conventions)
+  // A session or a user alone is not of generative AI: spans of browsers and servers carry them too.
+  const isDescribed = own.size > 0 || usage.isPresent || inputsPayload.isDescribing || outputPayload.isDescribing
+  if (isDescribed) addPerson(own, root, conventions)
   const all = jsonText(root, true, false, [...inputsPayload.inDump, ...outputPayload.inDump])
   const displayName = textOf(present(root, vendor.displayName)?.value)
   return {
@@ -341,7 +237,7 @@ export function callOf(
     endedUs: times.endedUs,
     traceId: span.traceId,
     parentId,
-    ...threadOf(root, span.spanId, conventions, extra?.root),
+    ...threadOf(root, span.spanId, conventions, isDescribed ? sessionOf(root, conventions) : '', extra?.root),
     opName: around.opRef(opObjectId(shortOpName(span.name === '' ? 'unknown' : span.name))),
     displayName: displayName === '' ? null : shortDisplayName(displayName),
     userId: around.userId,

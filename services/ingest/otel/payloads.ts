@@ -1,0 +1,181 @@
+// Inputs and output of a call: from the attributes of its span, its events, and the log records that belong to it.
+
+import { marks } from '../../content/span-dump.ts'
+import { type Conventions, contentEvents, inputEvents, outputEvent, type Source } from './conventions.ts'
+import { type FoundAttribute, present } from './find.ts'
+import { keyOf } from './keys.ts'
+import type { OtlpSpan } from './spans.ts'
+import { type Branch, branchMembers, isObject, jsonText, ParsedJson, type Value, type WrittenTexts } from './values.ts'
+
+/** What log records say of a span: it fills what the span itself leaves empty. */
+export type Extra = { root: Branch; events: { name: string; attributes: Branch }[]; exception: string }
+
+export type Payload = {
+  json: string
+  /** Values whose text the dump needs not repeat. */
+  inDump: WrittenTexts
+  /** Only a library of generative AI says this. */
+  isDescribing: boolean
+}
+
+/** What the payloads of a call are made of. */
+export type PayloadSources = {
+  span: OtlpSpan
+  root: Branch
+  events: Branch[]
+  conventions: Conventions
+  eventsAsIo: boolean
+  extra: Extra | undefined
+}
+
+/** `{"<key>":<value>}` */
+const keyed = (key: string, text: string): string => `{${keyOf(key).json}${text}}`
+
+/** Shorter texts are repeated in the dump. */
+export const minReferenced = 64
+
+/** What the dump holds in place of a value whose text another payload holds; that text may differ from the dump's. */
+function inDump(value: Value, text: string, mark: string): WrittenTexts {
+  if (text.length < minReferenced) return []
+  const own = typeof value === 'string' ? text : jsonText(value, true, false)
+  return [{ value, text: own === text ? mark : own }]
+}
+
+/** How one side of a call differs from the other one. */
+type Side = {
+  name: 'inputs' | 'output'
+  redacts: boolean
+  bareMark: string
+  memberMark: string
+  /** Whether the value of this key stands by itself. */
+  isBare(found: FoundAttribute): boolean
+  eventsText(events: { name: string }[], branches: Branch[], conventions: Conventions): string | null
+}
+
+const inputs: Side = {
+  name: 'inputs',
+  redacts: true,
+  bareMark: marks.inputs,
+  memberMark: marks.inputsMember,
+  isBare: ({ key, value }) => (key === 'inputs' || key === 'input') && isObject(value),
+  eventsText: eventInputs,
+}
+
+const output: Side = {
+  name: 'output',
+  redacts: false,
+  bareMark: marks.output,
+  memberMark: marks.outputMember,
+  isBare: ({ key }) => key === 'outputs' || key === 'output',
+  eventsText: eventOutput,
+}
+
+function payloadOf(found: FoundAttribute, side: Side): Payload {
+  const text = jsonText(found.value, side.redacts, true)
+  return side.isBare(found)
+    ? { json: text, inDump: inDump(found.value, text, side.bareMark), isDescribing: false }
+    : { json: keyed(found.key, text), inDump: inDump(found.value, text, side.memberMark), isDescribing: false }
+}
+
+const plain = (json: string): Payload => ({ json, inDump: [], isDescribing: false })
+
+/** Inputs or output that older instrumentations carry in events; null when they carry none. */
+function eventInputs(events: { name: string }[], branches: Branch[], { content }: Conventions): string | null {
+  let messages = ''
+  for (let i = 0; i < events.length; i++) {
+    const { name } = events[i] as { name: string }
+    if (!inputEvents.has(name)) continue
+    const members = branchMembers(branches[i] as Branch, true, true)
+    messages += `${messages === '' ? '' : ','}{"event":${JSON.stringify(name)}${members === '' ? '' : `,${members}`}}`
+  }
+  if (messages !== '') return `{"gen_ai.events":[${messages}]}`
+  const found = eventContent(events, branches, contentEvents.input.event, content.input)
+  return found === null ? null : keyed(found.key, jsonText(found.value, true, true))
+}
+
+function eventOutput(events: { name: string }[], branches: Branch[], { content }: Conventions): string | null {
+  let choices = ''
+  for (let i = 0; i < events.length; i++) {
+    if ((events[i] as { name: string }).name === outputEvent)
+      choices += `${choices === '' ? '' : ','}{${branchMembers(branches[i] as Branch, false, true)}}`
+  }
+  if (choices !== '') return `{"gen_ai.choice":[${choices}]}`
+  const found = eventContent(events, branches, contentEvents.output.event, content.output)
+  return found === null ? null : keyed(found.key, jsonText(found.value, false, true))
+}
+
+function eventContent(
+  events: { name: string }[],
+  branches: Branch[],
+  name: string,
+  source: Source,
+): FoundAttribute | null {
+  for (let i = 0; i < events.length; i++) {
+    if ((events[i] as { name: string }).name !== name) continue
+    const found = present(branches[i] as Branch, [source])
+    if (found !== null) return found
+  }
+  return null
+}
+
+const treeOf = (value: Value | undefined): Value | undefined => (value instanceof ParsedJson ? value.open() : value)
+
+/** The value of one member of each item: of embeddings the texts, without their vectors. */
+function itemsOf(value: Value, path: readonly string[]): Value[] {
+  const tree = treeOf(value)
+  const items = tree instanceof Map ? [...tree.values()] : Array.isArray(tree) ? tree : []
+  return items.flatMap((item) => {
+    let inner: Value | undefined = item
+    for (const segment of path) {
+      const branch = treeOf(inner)
+      inner = branch instanceof Map ? branch.get(segment) : undefined
+    }
+    return inner === undefined ? [] : [inner]
+  })
+}
+
+/** What newer conventions, and those of other libraries, call the inputs or output. */
+function addedPayload(root: Branch, conventions: Conventions, side: Side): Payload | null {
+  for (const { source, item, beside } of conventions.added[side.name]) {
+    const found = present(root, [source])
+    if (found === null) continue
+    const value = item === undefined ? found.value : itemsOf(found.value, item)
+    if (Array.isArray(value) && value.length === 0) continue
+    const other = beside === undefined ? null : present(root, [beside])
+    const payload = payloadOf({ key: found.key, value }, side)
+    if (other === null) return { ...payload, isDescribing: true }
+    const members = `${keyOf(other.key).json}${jsonText(other.value, side.redacts, true)}`
+    return { json: `${payload.json.slice(0, -1)},${members}}`, inDump: [], isDescribing: true }
+  }
+  return null
+}
+
+/** What log records say, by the same tables. */
+function extraPayload({ root, events }: Extra, conventions: Conventions, side: Side): Payload | null {
+  const found = present(root, conventions[side.name])
+  if (found !== null) return { ...payloadOf(found, side), inDump: [] }
+  const branches = events.map(({ attributes }) => attributes)
+  const text = side.eventsText(events, branches, conventions)
+  if (text !== null) return plain(text)
+  const added = addedPayload(root, conventions, side)
+  return added === null ? null : { ...added, inDump: [] }
+}
+
+/** Where the tables of the span's attributes found nothing: its events, what newer conventions add, log records. */
+function otherPayload(sources: PayloadSources, side: Side): Payload {
+  const { span, root, events, conventions, eventsAsIo, extra } = sources
+  const text = eventsAsIo ? side.eventsText(span.events, events, conventions) : null
+  if (text !== null) return plain(text)
+  return (
+    addedPayload(root, conventions, side) ??
+    (extra === undefined ? null : extraPayload(extra, conventions, side)) ??
+    plain('{}')
+  )
+}
+
+/** @param found what the tables of attributes say of them */
+export const inputsOf = (found: FoundAttribute | null, sources: PayloadSources): Payload =>
+  found === null ? otherPayload(sources, inputs) : payloadOf(found, inputs)
+
+export const outputOf = (found: FoundAttribute | null, sources: PayloadSources): Payload =>
+  found === null ? otherPayload(sources, output) : payloadOf(found, output)
