@@ -5,7 +5,7 @@ export type Source = { key: string; paths: string[][] }
 
 /** With what lies `beside` it, or of each of its items only the value at `item`. */
 type AddedKey = string | { key: string; beside?: string; item?: string }
-export type AddedSource = { source: Source; beside?: Source; item?: string[] }
+type AddedSource = { source: Source; beside?: Source; item?: string[] }
 
 /** Sources of one target, the first present one wins. */
 type Target = { target: string; sources: Source[] }
