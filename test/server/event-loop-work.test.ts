@@ -214,3 +214,39 @@ describe('the event loop is free within 50 ms while', () => {
     expect(ms).toBeLessThan(maxMs)
   })
 })
+
+describe('a caller that goes away while a thread reads the answer', () => {
+  const gauge = async (name: string): Promise<number> => {
+    const { bytes } = await ask('/metrics')
+    return Number(new RegExp(`^${name} (\\S+)`, 'm').exec(bytes.toString())?.[1])
+  }
+  const running = () => gauge('callhouse_request_threads_running')
+
+  it('leaves nothing that runs, waits or is asked again', { timeout: limitMs(60_000) }, async () => {
+    sent(ended('m', `"more":${list(runs(12, 24) * mib)}`))
+    const before = provider.asked.length
+    // More than there are threads: some of them wait for one.
+    const callers = Array.from({ length: 8 }, () => {
+      const controller = new AbortController()
+      const body = JSON.stringify({ model: 'm', messages })
+      const answered = fetch(`${server.url}/v1/chat/completions`, {
+        ...{ method: 'POST', headers, body, signal: controller.signal },
+      }).then(
+        () => 'answered',
+        () => 'aborted',
+      )
+      return { controller, answered }
+    })
+    await vi.waitFor(async () => expect(await running()).toBeGreaterThan(0), { interval: 5, timeout: 20_000 })
+    for (const { controller } of callers) controller.abort()
+    expect(await Promise.all(callers.map(({ answered }) => answered))).toContain('aborted')
+    await vi.waitFor(
+      async () => expect([await running(), await gauge('callhouse_request_threads_waiting')]).toEqual([0, 0]),
+      { timeout: 30_000, interval: 100 },
+    )
+    expect(provider.asked.length - before).toBeLessThanOrEqual(callers.length)
+    const answer = ended('m', '"more":1')
+    sent(answer)
+    expect((await ask('/v1/chat/completions', { model: 'm', messages })).status).toBe(200)
+  })
+})
