@@ -64,7 +64,8 @@ export function startWorker(deps: WorkerDeps): Worker {
   const { signal } = stopping
   const committedCalls = async () => (log.ownsLeaderPartition('calls') ? log.committed('calls') : [])
   let lastBatchMs = 0
-  const budget = createBudget(() => Date.now() - lastBatchMs < busyMs, signal)
+  const lagMs = () => Math.max(...[rollups, fieldIndexRollups].flatMap((all) => all.lag().map((one) => one.lagMs)))
+  const budget = createBudget(() => Date.now() - lastBatchMs < busyMs, signal, lagMs)
   const applier = createApplier({
     ...{ store, log, deadLetters: deps.deadLetters, committedCalls, budget },
     projectsWithLogRecords: deps.projectsWithLogRecords,

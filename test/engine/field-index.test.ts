@@ -1,5 +1,6 @@
 // Leaves of payloads: derived once, also over a crash and for old rows; followed by deletes, moves and long orders.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { StoreError } from '../../services/core/store/store.ts'
 import { createFieldIndex } from '../../services/worker/field-index/field-index.ts'
 import { baseUs, type CallWorld, complete, createCallWorld, end, rename, start } from '../fixtures/call-world.ts'
 import { createRandom } from '../fixtures/random.ts'
@@ -203,4 +204,42 @@ describe('an order in which thousands share the first value', () => {
       expect(await ids({ ...body, limit: 3, offset: 2 })).toEqual(all.slice(2, 5))
     }
   })
+})
+
+it('reads small rows by thousands, and as few as at first when that is too much', async () => {
+  const { store } = world
+  const project = 'field-index/pages'
+  await store.command({
+    name: 'test',
+    sql: `INSERT INTO callhouse.calls_in (kind, project_id, id, clock, started_us, ended_us, op_name, output)
+      SELECT 'complete', '${project}', concat('page', toString(number)), number + 1, ${baseUs} + number AS us, us + 1, 'op', '{"a":1}'
+      FROM numbers(20000)`,
+    params: {},
+  })
+  await store.command({
+    name: 'test',
+    sql: `INSERT INTO callhouse.call_marks (project_id, partition, position, minute)
+      SELECT DISTINCT project_id, 0, 2000000, toStartOfMinute(at) FROM callhouse.payloads WHERE project_id = '${project}'`,
+    params: {},
+  })
+  const limits: unknown[] = []
+  const tooLarge = new StoreError('memory', 241, 'too large')
+  const index = createFieldIndex({
+    store: {
+      ...store,
+      bytes(query, format, options) {
+        limits.push(query.params.limit)
+        return limits.length === 3 ? Promise.reject(tooLarge) : store.bytes(query, format, options)
+      },
+    },
+  })
+  await index.rollup.derive({ partitions: [0], covered: [1_999_999], upTo: [2_000_000], minCovered: 1_999_999 })
+  expect(limits).toEqual([1_000, 8_000, 8_000, 1_000, 8_000, 8_000])
+  const indexed = await store.rows({
+    name: 'test',
+    sql: `SELECT toUInt32(sum(length(at))) AS n, toUInt32(uniqExactArray(clock)) AS different
+      FROM callhouse.payload_chunks WHERE project_id = '${project}'`,
+    params: {},
+  })
+  expect(indexed).toEqual([{ n: 20_000, different: 20_000 }])
 })

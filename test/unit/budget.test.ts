@@ -16,8 +16,12 @@ afterEach(() => {
 const after = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 /** Three kinds of work that never end; returns the share of a minute that they took together, and how often each ran. */
-async function share(isBusy: boolean): Promise<{ share: number; runs: number[] }> {
-  const budget = createBudget(() => isBusy, stopping.signal)
+async function share(isBusy: boolean, lagMs = 0): Promise<{ share: number; runs: number[] }> {
+  const budget = createBudget(
+    () => isBusy,
+    stopping.signal,
+    () => lagMs,
+  )
   let isOver = false
   let tookMs = 0
   const running = { urgent: 0, others: 0 }
@@ -53,6 +57,15 @@ it('is a tenth for all kinds together while batches come, and most of the time w
   expect(Math.min(...busy.runs)).toBeGreaterThan(5)
   const idle = await share(false)
   expect(idle.share).toBeGreaterThan(0.7)
+})
+
+it('is a third at most while what is derived is minutes behind', async () => {
+  const slightly = await share(true, 40_000)
+  expect(slightly.share).toBeGreaterThan(0.17)
+  expect(slightly.share).toBeLessThanOrEqual(0.21)
+  const far = await share(true, 120_000)
+  expect(far.share).toBeGreaterThan(0.28)
+  expect(far.share).toBeLessThanOrEqual(0.35)
 })
 
 it('lets what is in a hurry go first, and goes on after a failure', async () => {

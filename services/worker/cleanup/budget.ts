@@ -13,17 +13,27 @@ export type Budget = {
 /** Runs each job at once, where nothing else runs beside it. */
 export const unlimited: Budget = { run: (job) => job() }
 
-/** Pauses after a job as multiples of its time: it has a tenth of a core while batches come, else most of one. */
-const pauseFactorBusy = 9
-const pauseFactorIdle = 0.25
+/**
+ * Pauses after a job as multiples of its time. While batches come it has a tenth of a core, and more the longer readers
+ * have to do what is not derived yet; else most of a core.
+ */
+const busyPauses = [
+  { lagMs: 60_000, factor: 2 },
+  { lagMs: 30_000, factor: 4 },
+  { lagMs: 0, factor: 9 },
+]
+const idleFactor = 0.25
 /** Limits the pause after an outage or a suspended process, which took long for nothing. */
 const maxPauseMs = 30_000
 /** Event loop utilization above which only urgent jobs begin: requests would wait for the others. */
 const maxUtilization = 0.5
 const utilizationWindowMs = 1_000
 
-/** @param isBusy whether batches come */
-export function createBudget(isBusy: () => boolean, signal: AbortSignal): Budget {
+/**
+ * @param isBusy whether batches come
+ * @param lagMs age of the oldest change that is not derived yet
+ */
+export function createBudget(isBusy: () => boolean, signal: AbortSignal, lagMs: () => number = () => 0): Budget {
   const waiting = { urgent: [] as (() => void)[], others: [] as (() => void)[] }
   const running = { urgent: false, others: false }
   let pausedUntil = 0
@@ -49,6 +59,11 @@ export function createBudget(isBusy: () => boolean, signal: AbortSignal): Budget
     running[kind] = true
     waiting[kind].shift()?.()
   }
+  const pauseFactor = (): number => {
+    if (!isBusy()) return idleFactor
+    const lag = lagMs()
+    return busyPauses.find((one) => lag >= one.lagMs)?.factor ?? idleFactor
+  }
   const untilUnloaded = async (): Promise<void> => {
     while (isBusy() && !signal.aborted) {
       const before = performance.eventLoopUtilization()
@@ -71,7 +86,7 @@ export function createBudget(isBusy: () => boolean, signal: AbortSignal): Budget
       } finally {
         running[kind] = false
         const now = performance.now()
-        const pauseMs = (now - beganMs) * (isBusy() ? pauseFactorBusy : pauseFactorIdle)
+        const pauseMs = (now - beganMs) * pauseFactor()
         pausedUntil = Math.min(now + maxPauseMs, Math.max(now, pausedUntil) + pauseMs)
         next()
       }

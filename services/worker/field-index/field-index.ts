@@ -1,7 +1,7 @@
 // Builds the field index in the background, from the payloads of dirty minutes; see ADR 0011.
 import { setImmediate } from 'node:timers/promises'
 import { fieldIndexRollup } from '../../content/field-paths.ts'
-import type { Store } from '../../core/store/store.ts'
+import { type Store, StoreError } from '../../core/store/store.ts'
 import { type Budget, unlimited } from '../cleanup/budget.ts'
 import type { Rollup } from '../rollups/rollups.ts'
 import { statement } from '../statements.ts'
@@ -9,8 +9,10 @@ import { createFieldValueGroups, type FieldValueGroups, type PayloadKey } from '
 import { type PayloadRow, payloadRows } from './rows.ts'
 import { type FieldValue, fieldValuesOf } from './scan.ts'
 
-/** Rows that are read at once, and rows that are scanned before the event loop is yielded to requests. */
-const pageRows = 1_000
+/** Rows that are read at once: a statement costs as much as thousands of small rows, and large ones fill the memory. */
+const pageRows = { min: 1_000, max: 8_000 }
+const pageBytes = 8 * 2 ** 20
+/** Rows that are scanned before the event loop is yielded to requests. */
 const rowsBetweenYields = 50
 /** First page of a range: indexed rows are looked up for the whole of it, so it should not be large. */
 const firstPageUs = 3_600_000_000
@@ -74,25 +76,40 @@ export function createFieldIndex(deps: { store: Store; budget?: Budget }): Field
     return { count, last }
   }
 
+  /** A page of payload rows; null when it is too large and a smaller one may not be. */
+  const read = (params: Record<string, unknown> & { limit: number }): Promise<Buffer | null> =>
+    store.bytes(statement('field-index-payloads', params), 'RowBinary', { pool: 'background' }).catch((error) => {
+      if (params.limit > pageRows.min && error instanceof StoreError && error.kind === 'memory') return null
+      throw error
+    })
+
   const walk = async (span: Span, groups: FieldValueGroups): Promise<void> => {
     const end = Number(span.before_us)
     let size = firstPageUs
     let after = { us: Number(span.from_us), id: '', side: -1 }
+    let limit = pageRows.min
     while (after.us < end && !isStopping) {
       const before = Math.min(end, after.us + size)
       const { us, id, side } = after
-      const params = { project: span.project_id, from: us, before, id, side, bytes: maxPayloadBytes, limit: pageRows }
-      const { count, last } = await budget.run(async () => {
-        const answer = await store.bytes(statement('field-index-payloads', params), 'RowBinary', { pool: 'background' })
-        const found = await gather(span.project_id, answer, groups)
+      const params = { project: span.project_id, from: us, before, id, side, bytes: maxPayloadBytes, limit }
+      const found = await budget.run(async () => {
+        const answer = await read(params)
+        if (answer === null) return null
+        const { count, last } = await gather(span.project_id, answer, groups)
         if (groups.bytes() >= writtenBytes) await write(groups)
-        return found
+        return { count, last, bytes: answer.length }
       })
-      if (last && count === pageRows) after = last
+      if (found === null) {
+        limit = pageRows.min
+        continue
+      }
+      const { count, last, bytes } = found
+      if (last && count === limit) after = last
       else {
         after = { us: before, id: '', side: -1 }
-        if (count < pageRows / 4) size *= 2
+        if (count < limit / 4) size *= 2
       }
+      if (count > 0) limit = Math.max(pageRows.min, Math.min(pageRows.max, Math.floor((pageBytes / bytes) * count)))
     }
   }
 
