@@ -99,6 +99,7 @@ const configSchema = z.object({
   ),
   keyMaxDays: integer(0, 'days after which a new key expires at the latest, 0 = never', 0, 36_500),
   denyKeys: list('', 'ids of keys that are refused whatever the directory says', (id) => /^[\w-]+$/.test(id), 'ids'),
+  directoryStaleSeconds: integer(3600, 'time without contact to the shared directory after which keys are refused', 1),
   corsOrigins: list(
     '',
     'origins that pages may call from, or *',

@@ -2,6 +2,7 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { maxEdgeNumber } from '../core/clock/clock.ts'
+import type { ItemLog } from '../core/directory/shared.ts'
 import type { KafkaLogOptions } from '../core/log/kafka/client.ts'
 import { type EdgeLease, leaseEdgeNumber } from '../core/log/kafka/edge-lease.ts'
 import type { KafkaGroup } from '../core/log/kafka/group.ts'
@@ -112,6 +113,12 @@ export async function openEdgeNumber(config: Config, logger: Logger): Promise<Ed
     await claims.close()
     throw error
   }
+}
+
+/** The log of the directory that processes share. */
+export async function openItemLog(config: Config, logger: Logger): Promise<ItemLog> {
+  const { openKafkaItems } = await import('../core/log/kafka/items.ts')
+  return openKafkaItems(await kafkaOptionsOf(config, 'query', logger))
 }
 
 /** Records that the log still holds, for rebuilds and replays. */

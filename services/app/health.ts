@@ -27,7 +27,7 @@ export async function healthOf({ log, store, edge, applied, keys, providers, app
   const lost = applied.missing()
   const missing = [parts, applying?.missing(), lost].filter(Boolean).join('; ')
   const files = {
-    keys: keys.problem() && 'the file of keys cannot be used; those before stay',
+    keys: keys.problem() && 'the directory of keys cannot be read; what was read before counts',
     providers: providers.problem() && 'the providers file cannot be used; the one before stays',
   }
   const lapsed = edge.problem() ?? undefined

@@ -10,7 +10,6 @@ import { createApp, type HttpServer } from '../core/http/app.ts'
 import { openEndedSessions } from '../core/http/ended-sessions.ts'
 import { statusOf } from '../core/http/errors.ts'
 import { observeKeys } from '../core/http/key-metrics.ts'
-import { openKeys } from '../core/http/keys.ts'
 import { createSessions } from '../core/http/session.ts'
 import { openTls, type Tls } from '../core/http/tls.ts'
 import { createFreshness } from '../core/log/freshness.ts'
@@ -55,6 +54,7 @@ import {
   reachOf,
 } from './drivers.ts'
 import { healthOf } from './health.ts'
+import { openKeysOf } from './keys.ts'
 import { type OtlpPorts, openOtlpPorts } from './otlp-ports.ts'
 import { startRequestThreads } from './request-threads.ts'
 import { does, type ServerRole } from './roles.ts'
@@ -123,11 +123,8 @@ export async function startCallhouse(
   let unshown = (): void => undefined
   try {
     const lock = await takeFolder(config, logger, open)
-    const keys = openKeys({
-      ...{ dataDir, configured: config.keys, denied: config.denyKeys, maxDays: config.keyMaxDays, rewrites: true },
-      onBroken: (reason) => logger.error({ reason }, 'the file of keys cannot be used; the keys read before stay'),
-      onMended: () => logger.info('the file of keys can be used again'),
-    })
+    const { keys, close: closeKeys } = await openKeysOf(config, logger, true)
+    open.push({ name: 'directory', limitMs: 5_000, close: closeKeys })
     const tls = tlsOf(config, logger)
     if (tls) open.push({ name: 'certificate', limitMs: 1_000, close: async () => tls.close() })
     const providers = openProviders({

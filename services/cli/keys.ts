@@ -1,14 +1,24 @@
 // `callhouse keys`: the API keys in the directory.
 import { mkdirSync } from 'node:fs'
 import type { Config } from '../app/config.ts'
+import { openKeysOf } from '../app/keys.ts'
 import { type Action, actions, type RoleName, roleNames, roles } from '../core/directory/roles.ts'
 import { RefusedChange } from '../core/http/key-changes.ts'
-import { type KeyInfo, type Keys, openKeys } from '../core/http/keys.ts'
+import type { KeyInfo, Keys } from '../core/http/keys.ts'
+import { createLogger } from '../core/process/logger.ts'
 import { print, UsageError } from './command.ts'
 
-function keysOf(config: Config): Keys {
+/** What the directory refuses is a mistake of who typed it. */
+async function withKeys<T>(config: Config, work: (keys: Keys) => T | Promise<T>): Promise<T> {
   mkdirSync(config.dataDir, { recursive: true })
-  return openKeys({ dataDir: config.dataDir, configured: config.keys, maxDays: config.keyMaxDays })
+  const { keys, close } = await openKeysOf(config, createLogger({ level: 'error' }).log)
+  try {
+    return await work(keys)
+  } catch (error) {
+    throw error instanceof RefusedChange ? new UsageError(error.message) : error
+  } finally {
+    await close()
+  }
 }
 
 const lineOf = ({ id, userId, name, actions: may, scopes, createdAt, endsAt }: KeyInfo): string =>
@@ -16,17 +26,8 @@ const lineOf = ({ id, userId, name, actions: may, scopes, createdAt, endsAt }: K
     .filter((word) => word !== '')
     .join('  ')
 
-export function listKeys(config: Config): void {
-  for (const key of keysOf(config).list()) print(lineOf(key))
-}
-
-/** What the directory refuses is a mistake of who typed it. */
-async function refusable<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    throw error instanceof RefusedChange ? new UsageError(error.message) : error
-  }
+export async function listKeys(config: Config): Promise<void> {
+  for (const key of await withKeys(config, (keys) => keys.list())) print(lineOf(key))
 }
 
 function actionsFrom(text: string): Action[] | undefined {
@@ -54,8 +55,8 @@ export async function createKey(
   if (!roleNames.includes(role as RoleName)) throw new UsageError(`Unknown role ${role}; one of ${roles.join(', ')}`)
   const own = actionsFrom(flag('actions'))
   const days = numberFrom(flag('days'), 'Days')
-  const { id, text } = await refusable(async () => {
-    const made = keysOf(config).create({
+  const { id, text } = await withKeys(config, async (keys) => {
+    const made = keys.create({
       ...{ userId, role: role as RoleName, grants: grants.length > 0 ? grants : '*', name: flag('name') },
       ...(own !== undefined && { actions: own }),
       ...(days !== undefined && { expiresAt: new Date(Date.now() + days * dayMs).toISOString() }),
@@ -68,12 +69,12 @@ export async function createKey(
 
 export async function rotateKey(config: Config, id: string, overlapHours: string): Promise<void> {
   const hours = numberFrom(overlapHours, 'Hours')
-  const made = await refusable(() => keysOf(config).rotate(id, hours))
+  const made = await withKeys(config, (keys) => keys.rotate(id, hours))
   print(`key ${made.id} (shown once): ${made.text}`)
   print(`key ${id} counts for ${hours ?? 24} hours more`)
 }
 
 export async function revokeKey(config: Config, id: string): Promise<void> {
-  if (!(await keysOf(config).revoke(id))) throw new UsageError(`There is no key ${id}`)
+  if (!(await withKeys(config, (keys) => keys.revoke(id)))) throw new UsageError(`There is no key ${id}`)
   print('revoked')
 }

@@ -54,7 +54,7 @@ it.each<[string, (text: string) => void, RegExp]>([
   expect(await health()).toMatchObject({
     status: 'degraded',
     checks: { log: 'ok', keys: 'degraded' },
-    reasons: { keys: 'the file of keys cannot be used; those before stay' },
+    reasons: { keys: 'the directory of keys cannot be read; what was read before counts' },
   })
   expect(told().slice(before)).toEqual([expect.objectContaining({ reason: expect.stringMatching(reason) })])
   writeFileSync(path, whole)

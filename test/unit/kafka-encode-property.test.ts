@@ -15,7 +15,9 @@ const produceV7 = createRequire(import.meta.url)('kafkajs/src/protocol/requests/
 
 const ascii = fc.string({ unit: fc.constantFrom(...'abcXYZ019 .-_'), maxLength: 80 })
 const message = fc.record({
+  key: fc.option(fc.oneof(fc.string({ maxLength: 80 }), fc.constant(Buffer.from([0, 255])))),
   value: fc.oneof(
+    { weight: 1, arbitrary: fc.constant(null) },
     fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
     fc.constantFrom(0, 63, 64, 8_191, 8_192, 70_000).map((length) => Buffer.alloc(length, 7)),
   ),
@@ -41,7 +43,7 @@ const fields: fc.Arbitrary<ProduceFields> = fc.record({
           messages: fc.oneof(
             fc.array(message, { minLength: 1, maxLength: 5 }),
             // record numbers of two bytes
-            message.map((one) => new Array(70).fill({ ...one, value: one.value.subarray(0, 20) })),
+            message.map((one) => new Array(70).fill({ ...one, value: (one.value ?? Buffer.alloc(0)).subarray(0, 20) })),
           ),
         }),
         { minLength: 1, maxLength: 3 },

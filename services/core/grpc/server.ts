@@ -111,7 +111,7 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
     const route = 'route' in method ? method.route : undefined
     if (deps.isShuttingDown() && route !== undefined)
       throw new GrpcError(grpcStatus.unavailable, 'Server is shutting down', 1)
-    const holder = route === undefined ? anonymous : deps.authenticate(headers, true)
+    const holder = route === undefined ? anonymous : await deps.authenticate(headers, true)
     call.onCaller(holder.userId)
     if (route !== undefined) throwUnlessHeld(route.right, holder.holds)
     const lease = deps.budget.lease(holder)

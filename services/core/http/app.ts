@@ -40,7 +40,7 @@ type HttpConfig = {
 export type AppDeps = {
   routes: readonly Route[]
   config: HttpConfig
-  keys: Pick<Keys, 'find' | 'refusal'>
+  keys: Pick<Keys, 'find' | 'refusal' | 'arriving'>
   log: Logger
   metrics: Metrics
   version: string

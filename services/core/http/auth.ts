@@ -37,7 +37,11 @@ function keyOfAuthorization(header: string, takesBareKey: boolean): string | und
 type CameBy = { method: string; via: (() => Via) | undefined }
 
 /** @param takesBareKey gRPC: the metadata `authorization` may be the key itself */
-export type Authenticate = (headers: IncomingHttpHeaders, takesBareKey?: boolean, cameBy?: CameBy) => KeyHolder
+export type Authenticate = (
+  headers: IncomingHttpHeaders,
+  takesBareKey?: boolean,
+  cameBy?: CameBy,
+) => KeyHolder | Promise<KeyHolder>
 
 /**
  * Reads the key from `Authorization` (Basic or Bearer) or from `<vendor>-api-key`, else the session from the page's
@@ -45,7 +49,7 @@ export type Authenticate = (headers: IncomingHttpHeaders, takesBareKey?: boolean
  * @param vendors CALLHOUSE_OTEL_VENDOR_NAMESPACES
  */
 export function createAuthenticate(
-  keys: Pick<Keys, 'find' | 'refusal'>,
+  keys: Pick<Keys, 'find' | 'refusal' | 'arriving'>,
   vendors: readonly string[],
   sessions?: Pick<Sessions, 'holder'>,
 ): Authenticate {
@@ -66,9 +70,14 @@ export function createAuthenticate(
     const refused = [fromAuthorization, ...headerNames.map((name) => headers[name])].find(
       (text): text is string => typeof text === 'string' && text !== '',
     )
-    throw unauthorized(
-      headers['x-callhouse-page'] !== undefined,
-      refused === undefined ? undefined : keys.refusal(refused.trim()),
-    )
+    const isPage = headers['x-callhouse-page'] !== undefined
+    if (refused === undefined) throw unauthorized(isPage, undefined)
+    const text = refused.trim()
+    const arriving = keys.arriving(text)
+    if (arriving === undefined) throw unauthorized(isPage, keys.refusal(text))
+    return arriving.then((holder) => {
+      if (holder === undefined) throw unauthorized(isPage, keys.refusal(text))
+      return holder
+    })
   }
 }

@@ -5,6 +5,7 @@ import type { Directory } from '../directory/directory.ts'
 import { type FileOptions, openFileDirectory } from '../directory/file.ts'
 import { itemKey, type KeyValue } from '../directory/items.ts'
 import { type Action, actionsOf, intersect, type RoleName, roleNamed } from '../directory/roles.ts'
+import type { SharedDirectory } from '../directory/shared.ts'
 import type { DirectoryState } from '../directory/state.ts'
 import { retryLater } from './errors.ts'
 import { holderOf, type KeyHolder } from './holder.ts'
@@ -46,6 +47,8 @@ export type Keys = {
   refusal(keyText: string): KeyRefusal
   /** The holder of a key that was found before; undefined once it is revoked. */
   findId(keyId: string): KeyHolder | undefined
+  /** The holder of a key that another process may have made just now; undefined where there is nothing to wait for. */
+  arriving(keyText: string): Promise<KeyHolder | undefined> | undefined
   /** Makes a key and returns its text, which is stored nowhere. It counts once `stored` resolves. */
   create(key: NewKey): { id: string; text: string; stored: Promise<void> }
   /** A successor; the key itself counts for some hours more. */
@@ -73,8 +76,12 @@ export type KeysOptions = {
   /** Longest life of a new key in days, 0 = any. */
   maxDays?: number
   now?: () => number
+  /** Waits for what others write, where they do. */
+  arrives?: SharedDirectory['arrives']
 }
 
+/** How long a key that is not known is waited for. */
+const arrivalMs = 2_000
 const dayMs = 86_400_000
 const maxCached = 4_096
 const dummy = Buffer.alloc(32)
@@ -101,7 +108,7 @@ const endOf = ({ ends }: DirectoryState, id: string, { expires_at }: KeyValue): 
 
 export function createKeys(
   directory: Directory,
-  { configured, denied = [], maxDays = 0, now = Date.now }: KeysOptions,
+  { configured, denied = [], maxDays = 0, now = Date.now, arrives }: KeysOptions,
 ): Keys {
   const fixed = configuredKeys(configured)
   const fixedById = new Map([...fixed.values()].map((holder) => [holder.keyId, holder]))
@@ -218,6 +225,11 @@ export function createKeys(
       return !state.revoked.has(id) && end !== undefined && Date.parse(end) <= now() ? 'key_expired' : 'key_revoked'
     },
     findId: (id) => fixedById.get(id) ?? (directory.isStale() ? undefined : heldKey(current(), id)?.holder),
+    arriving(text) {
+      const id = idIn(text)
+      if (arrives === undefined || typeof id !== 'string' || current().keys.has(id)) return undefined
+      return arrives(() => current().keys.has(id), arrivalMs).then(() => find(text))
+    },
     create: (key) => create(key),
     async rotate(id, overlapHours = 24) {
       directory.look()

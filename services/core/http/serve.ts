@@ -158,7 +158,9 @@ export async function serveRoute(
   deps: ServeDeps,
 ): Promise<void> {
   const { headers, url = '', method = '' } = exchange.request
-  const holder = route.right === 'none' ? anonymous : deps.authenticate(headers, false, { method, via: exchange.via })
+  const found = route.right === 'none' ? anonymous : deps.authenticate(headers, false, { method, via: exchange.via })
+  // As a rule it is known at once, and nothing waits for a turn.
+  const holder = found instanceof Promise ? await found : found
   exchange.userId = holder.userId
   tellOfEnd(holder, exchange)
   throwUnlessHeld(route.right, holder.holds)

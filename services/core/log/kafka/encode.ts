@@ -2,9 +2,9 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 
-type ProducedMessage = { value: Buffer; headers: Record<string, string> }
+type ProducedMessage = { key?: string | Buffer | null; value: Buffer | null; headers: Record<string, string> }
 
-/** A request as `Broker.produce` of kafkajs gets it; no transactions, no keys. */
+/** A request as `Broker.produce` of kafkajs gets it; no transactions. */
 export type ProduceFields = {
   acks: number
   timeout: number
@@ -80,11 +80,30 @@ function writeVarint(into: Buffer, at: number, value: number): number {
 
 const headersOf = (message: ProducedMessage): [string, string][] => Object.entries(message.headers)
 
+type Text = string | Buffer | null | undefined
+
+/** Bytes of a text behind its length; one that is absent has the length -1. */
+function textBytes(text: Text): number {
+  if (text === null || text === undefined) return 1
+  const length = Buffer.byteLength(text)
+  return varintBytes(length) + length
+}
+
+function writeText(into: Buffer, from: number, text: Text): number {
+  if (text === null || text === undefined) {
+    into[from] = 1
+    return from + 1
+  }
+  const at = writeVarint(into, from, Buffer.byteLength(text))
+  if (typeof text === 'string') return at + into.write(text, at)
+  into.set(text, at)
+  return at + text.length
+}
+
 /** Bytes of a record without its length. Header texts are ASCII. */
 function recordBytes(message: ProducedMessage, index: number): number {
-  const { length } = message.value
-  // attributes, time delta and the absent key are a byte each
-  let bytes = 3 + varintBytes(index) + varintBytes(length) + length
+  // attributes and time delta are a byte each
+  let bytes = 2 + varintBytes(index) + textBytes(message.key) + textBytes(message.value)
   const headers = headersOf(message)
   bytes += varintBytes(headers.length)
   for (const [name, text] of headers)
@@ -97,10 +116,8 @@ function writeRecord(into: Buffer, from: number, message: ProducedMessage, index
   into[at++] = 0
   into[at++] = 0
   at = writeVarint(into, at, index)
-  into[at++] = 1
-  at = writeVarint(into, at, message.value.length)
-  into.set(message.value, at)
-  at += message.value.length
+  at = writeText(into, at, message.key)
+  at = writeText(into, at, message.value)
   const headers = headersOf(message)
   at = writeVarint(into, at, headers.length)
   for (const pair of headers)

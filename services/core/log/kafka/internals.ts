@@ -21,7 +21,13 @@ type RequestQueuePrototype = {
 
 type Partitions<Entry> = { topic: string; partitions: Entry[] }[]
 
-export type RawMessage = { offset: string; timestamp: string; value: Buffer | null; headers?: Record<string, Buffer> }
+export type RawMessage = {
+  offset: string
+  timestamp: string
+  key?: Buffer | null
+  value: Buffer | null
+  headers?: Record<string, Buffer>
+}
 
 /** A node of the cluster; throws KafkaJSProtocolError when a partition has an error. */
 export type RawBroker = {
@@ -43,7 +49,12 @@ export type RawBroker = {
     maxBytes: number
     isolationLevel: number
     topics: Partitions<{ partition: number; fetchOffset: string; maxBytes: number }>
-  }): Promise<{ responses: { topicName: string; partitions: { partition: number; messages: RawMessage[] }[] }[] }>
+  }): Promise<{
+    responses: {
+      topicName: string
+      partitions: { partition: number; highWatermark: string; messages: RawMessage[] }[]
+    }[]
+  }>
 }
 
 /** The connections of one client. */

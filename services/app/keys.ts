@@ -1,0 +1,43 @@
+// The keys of an installation: those of the data folder, or those that its processes share over Kafka.
+import { existsSync } from 'node:fs'
+import { openSharedDirectory } from '../core/directory/shared.ts'
+import { createKeys, type Keys, openKeys } from '../core/http/keys.ts'
+import { keysFileOf, putAside, readKeysFile, takenOver } from '../core/http/keys-file.ts'
+import type { Logger } from '../core/process/logger.ts'
+import type { Config } from './config.ts'
+import { hasSharedLog, openItemLog } from './drivers.ts'
+
+type OpenKeys = { keys: Keys; close(): Promise<void> }
+
+/** @throws Error with a line when they cannot be read */
+export async function openKeysOf(config: Config, logger: Logger, serves = false): Promise<OpenKeys> {
+  const { dataDir, keys: configured, denyKeys: denied, keyMaxDays: maxDays } = config
+  const options = { configured, denied, maxDays }
+  const callbacks = {
+    onBroken: (reason: string) =>
+      logger.error({ reason }, 'the file of keys cannot be used; the keys read before stay'),
+    onMended: () => logger.info('the file of keys can be used again'),
+  }
+  if (!hasSharedLog(config)) {
+    const keys = openKeys({ dataDir, rewrites: serves, ...options, ...callbacks })
+    return { keys, close: async () => undefined }
+  }
+  const path = keysFileOf(dataDir)
+  const earlier = readKeysFile(path)
+  const log = await openItemLog(config, logger)
+  try {
+    const directory = await openSharedDirectory({
+      ...{ log, staleMs: config.directoryStaleSeconds * 1000 },
+      onBroken: (reason) => logger.error({ reason }, 'the directory cannot be read; what was read before counts'),
+      onMended: () => logger.info('the directory can be read again'),
+    })
+    if (existsSync(path)) {
+      await directory.append(takenOver(directory.state(), earlier), 'keys.json')
+      putAside(path)
+    }
+    return { keys: createKeys(directory, { ...options, arrives: directory.arrives }), close: directory.close }
+  } catch (error) {
+    await log.close()
+    throw error
+  }
+}
