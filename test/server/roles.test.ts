@@ -1,7 +1,13 @@
 // Three processes over Kafka and a ClickHouse server: what one accepts, the next request to another one reads.
 import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createClient } from '@clickhouse/client'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { loadConfig } from '../../services/app/config.ts'
+import { openKeysOf } from '../../services/app/keys.ts'
+import { createLogger } from '../../services/core/process/logger.ts'
 import type { ChildServer } from '../fixtures/child-server.ts'
 import { basicAuth, post, postLines } from '../fixtures/child-server.ts'
 import { type FakeProvider, startFakeProvider } from '../fixtures/fake-provider.ts'
@@ -68,6 +74,30 @@ it('what one process accepted is read from another one at once, whether a call c
   }
   const { text } = await post(query.url, '/calls/query_stats', { project_id })
   expect(JSON.parse(text)).toMatchObject({ count: 100 })
+})
+
+it('lets a key in everywhere that a command made, and nowhere two seconds after it was revoked', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'callhouse-keys-'))
+  const loaded = loadConfig({ env: { ...installation.env, CALLHOUSE_DATA_DIR: dataDir }, argv: [] })
+  if (!loaded.ok) throw new Error(loaded.lines.join('\n'))
+  const { keys, close } = await openKeysOf(loaded.config, createLogger({ level: 'silent' }).log)
+  try {
+    const { id, text, stored } = keys.create({ userId: 'u', role: 'reader' })
+    await stored
+    const statuses = () =>
+      Promise.all(
+        [ingest, worker, query].map(async ({ url }) => {
+          const answer = await fetch(`${url}/openapi.json`, { headers: { authorization: basicAuth(text) } })
+          return answer.status
+        }),
+      )
+    expect(await statuses()).toEqual([200, 200, 200])
+    await keys.revoke(id)
+    await vi.waitFor(async () => expect(await statuses()).toEqual([401, 401, 401]), { timeout: 2_000, interval: 20 })
+  } finally {
+    await close()
+    await rm(dataDir, { recursive: true })
+  }
 })
 
 it('runs an evaluation in the worker that was asked for elsewhere', async () => {
