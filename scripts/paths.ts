@@ -41,7 +41,7 @@ export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
     freshness: absent,
     lock: absent,
     slots: absent,
-    rowPlaces: absent,
+    rowSlots: absent,
     service,
     web,
     providers: absent,

@@ -6,7 +6,7 @@ import { createOpObjects } from '../content/op-objects.ts'
 import type { Blobs } from '../core/blobs/blobs.ts'
 import type { Clock } from '../core/clock/clock.ts'
 import type { KeyedLock } from '../core/concurrency/keyed-lock.ts'
-import type { Places, Slots } from '../core/concurrency/slots.ts'
+import type { SharedSlots, Slots } from '../core/concurrency/slots.ts'
 import { createInvoke, type Invoke } from '../core/http/invoke.ts'
 import type { Route } from '../core/http/route.ts'
 import type { Freshness } from '../core/log/freshness.ts'
@@ -81,7 +81,7 @@ export type RouteDeps = {
   lock: KeyedLock
   slots: Slots
   /** For rows of evaluations. */
-  rowPlaces: Places
+  rowSlots: SharedSlots
   providers: () => Providers
   logger: Pick<Logger, 'warn'>
   /** About the process itself; without it the routes that tell of it are left out. */
@@ -163,7 +163,7 @@ const webRoutes = ({ web, logger }: Pick<RouteDeps, 'web' | 'logger'>): Route[] 
 
 /** Routes of the services that do work: what they need of the others they get through the port. */
 const workRoutes = (
-  { store, log, clock, freshness, lock, slots, rowPlaces, config, providers, logger }: HandlerDeps,
+  { store, log, clock, freshness, lock, slots, rowSlots, config, providers, logger }: HandlerDeps,
   invoke: Invoke,
 ): Route[] => {
   const ensureOps = createEnsureOps({ log, clock })
@@ -174,7 +174,7 @@ const workRoutes = (
     ...createEvaluationObjectRoutes({ invoke, log, clock }),
     ...createRunRoutes({ invoke, freshness, clock, lock, ensureOps, config }),
     evaluateModelRoute({ log, clock, config }),
-    evaluationWork({ invoke, freshness, clock, calls, ensureOps, rowPlaces }),
+    evaluationWork({ invoke, freshness, clock, calls, ensureOps, rowSlots }),
     ...createTrainingRoutes({ store, log, clock, freshness }),
   ]
 }

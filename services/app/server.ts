@@ -5,7 +5,7 @@ import { keepWordIndex } from '../content/word-index.ts'
 import { createClock } from '../core/clock/clock.ts'
 import { followClock } from '../core/clock/follow.ts'
 import { createKeyedLock } from '../core/concurrency/keyed-lock.ts'
-import { createPlaces } from '../core/concurrency/slots.ts'
+import { createSharedSlots } from '../core/concurrency/slots.ts'
 import { createApp, type HttpServer } from '../core/http/app.ts'
 import { openEndedSessions } from '../core/http/ended-sessions.ts'
 import { statusOf } from '../core/http/errors.ts'
@@ -194,8 +194,8 @@ export async function startCallhouse(
     observeProcess(registry, { version, role, dataDir }, service.health)
     const split = callSplitOf(log)
     const slots = createSlots(config.inferenceConcurrency)
-    const rowPlaces = createPlaces(rowsAtOneTime)
-    const ports = { log, store, blobs, freshness, logger, lock: createKeyedLock(), slots, rowPlaces }
+    const rowSlots = createSharedSlots(rowsAtOneTime)
+    const ports = { log, store, blobs, freshness, logger, lock: createKeyedLock(), slots, rowSlots }
     const masterKey = openMasterKey(config, { mayMake: !hasSharedLog(config) })
     const sessions = createSessions({ keys, masterKey, ended: openEndedSessions(dataDir), config })
     const assets = config.page ? openAssets(builtPage) : undefined

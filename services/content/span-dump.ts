@@ -4,7 +4,7 @@
 const lead = '\r'
 
 /** By what a mark stands for. */
-export const marks = {
+export const references = {
   /** The value of the only member of inputs, or of output. */
   inputsMember: `${lead}1`,
   inputs: `${lead}2`,
@@ -14,7 +14,7 @@ export const marks = {
 } as const
 
 /** First character of every mark. */
-export const markLead = lead
+export const referenceLead = lead
 
 type Texts = { attributes?: Buffer; inputs?: Buffer; output?: Buffer }
 
@@ -24,15 +24,15 @@ const nothing = Buffer.alloc(0)
 const memberOf = (text: Buffer): Buffer => text.subarray(text.indexOf('":') + 2, text.length - 1)
 
 const standsFor: Record<string, (texts: Texts) => Buffer> = {
-  [marks.inputsMember]: ({ inputs }) => memberOf(inputs ?? nothing),
-  [marks.inputs]: ({ inputs }) => inputs ?? nothing,
-  [marks.outputMember]: ({ output }) => memberOf(output ?? nothing),
-  [marks.output]: ({ output }) => output ?? nothing,
-  [marks.attributes]: ({ attributes }) => attributes ?? nothing,
+  [references.inputsMember]: ({ inputs }) => memberOf(inputs ?? nothing),
+  [references.inputs]: ({ inputs }) => inputs ?? nothing,
+  [references.outputMember]: ({ output }) => memberOf(output ?? nothing),
+  [references.output]: ({ output }) => output ?? nothing,
+  [references.attributes]: ({ attributes }) => attributes ?? nothing,
 }
-const markLength = marks.inputs.length
+const referenceLength = references.inputs.length
 
-export const hasMarks = (dump: Buffer): boolean => dump.includes(lead)
+export const hasReferences = (dump: Buffer): boolean => dump.includes(lead)
 
 /** The raw span as it was received, from texts of one row of payloads. */
 export function spliced(dump: Buffer, texts: Texts): Buffer {
@@ -41,11 +41,11 @@ export function spliced(dump: Buffer, texts: Texts): Buffer {
   const pieces: Buffer[] = []
   let from = 0
   for (; at !== -1; at = dump.indexOf(lead, from)) {
-    const mark = dump.toString('latin1', at, at + markLength)
+    const mark = dump.toString('latin1', at, at + referenceLength)
     const text = standsFor[mark]
     if (text === undefined) throw new Error('a raw span holds an unknown mark')
     pieces.push(dump.subarray(from, at), text(texts))
-    from = at + markLength
+    from = at + referenceLength
   }
   pieces.push(dump.subarray(from))
   return Buffer.concat(pieces)

@@ -15,7 +15,7 @@ export const joinedEventNames: readonly string[] = [
 ]
 
 /** A record as the table holds it: texts, and the names of those that are JSON texts. */
-export type StoredRecord = {
+export type StoredLogRecord = {
   event_name: string
   body: string
   body_json: number
@@ -39,7 +39,7 @@ export type EvaluationResult = { feedbackType: string; payload: string; response
 
 export type EventMapping = {
   /** The call with what the events add, in their order; null when they add nothing. */
-  joined(span: StoredSpan, events: readonly StoredRecord[], clock: bigint): CompleteCall | null
+  joined(span: StoredSpan, events: readonly StoredLogRecord[], clock: bigint): CompleteCall | null
   /** null when the record names no evaluation. */
-  evaluation(record: StoredRecord): EvaluationResult | null
+  evaluation(record: StoredLogRecord): EvaluationResult | null
 }

@@ -64,7 +64,7 @@ function* chunksOf(rowDigests: readonly string[]): Generator<readonly string[]> 
   for (let at = 0; at < rowDigests.length; at += listChunkRows) yield rowDigests.slice(at, at + listChunkRows)
 }
 
-const pieceLength = 256 * 1024
+const chunkLength = 256 * 1024
 
 /** Lines as bytes, gathered in pieces. */
 function createLines() {
@@ -75,7 +75,7 @@ function createLines() {
     put(line: string): void {
       text += line
       rowCount++
-      if (text.length < pieceLength) return
+      if (text.length < chunkLength) return
       pieces.push(Buffer.from(text))
       text = ''
     },

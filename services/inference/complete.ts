@@ -160,7 +160,7 @@ async function* chunkItems(
 }
 
 /** A stream of which nothing is known, byte for byte. */
-async function* rawPieces(answer: UpstreamAnswer, ending: Ending): AsyncGenerator<Buffer> {
+async function* rawChunks(answer: UpstreamAnswer, ending: Ending): AsyncGenerator<Buffer> {
   let exception: string | undefined = goneText
   try {
     yield* answer.pieces()
@@ -188,7 +188,7 @@ async function outcomeOf(
   const isEvents = type.startsWith('text/event-stream')
   if (out.isStream && isEvents) {
     if (out.isChat) return { kind: 'chunks', items: chunkItems(deps, answer, out, ending) }
-    return { kind: 'raw', pieces: rawPieces(answer, ending), contentType: 'text/event-stream' }
+    return { kind: 'raw', pieces: rawChunks(answer, ending), contentType: 'text/event-stream' }
   }
   if (out.isStream && out.isChat) {
     answer.drop()

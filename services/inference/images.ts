@@ -17,7 +17,7 @@ import { answerMembers } from './answer-members.ts'
 import { failureFault, refusalOf } from './answers.ts'
 import { type Members, memberValue } from './json-body.ts'
 import { resolveTarget } from './resolve.ts'
-import type { RunDeps } from './run.ts'
+import type { InferenceRunDeps } from './run.ts'
 import type { Target } from './target.ts'
 import { UpstreamFailure } from './upstream.ts'
 
@@ -81,7 +81,12 @@ function membersOf(bytes: Buffer): Members {
 }
 
 /** The provider's answer. @throws Fault */
-async function generate({ upstream }: RunDeps, target: Target, inputs: Request['inputs'], signal: AbortSignal) {
+async function generate(
+  { upstream }: InferenceRunDeps,
+  target: Target,
+  inputs: Request['inputs'],
+  signal: AbortSignal,
+) {
   const answer = await upstream.send({
     ...{ method: 'POST', url: target.url('images/generations'), isTrusted: target.isTrusted, timeoutMs, signal },
     headers: {
@@ -104,7 +109,7 @@ const whyNot: Record<UpstreamFailure['kind'], string> = {
 }
 
 /** Bytes of an image that a project's provider names: as far away as any address that a project names. */
-async function fetched({ upstream, config }: RunDeps, text: string, signal: AbortSignal): Promise<Buffer> {
+async function fetched({ upstream, config }: InferenceRunDeps, text: string, signal: AbortSignal): Promise<Buffer> {
   const url = URL.parse(text)
   const reason =
     url === null
@@ -126,7 +131,7 @@ async function fetched({ upstream, config }: RunDeps, text: string, signal: Abor
   }
 }
 
-type Storing = { deps: RunDeps; projectId: string; as: InvokeCaller }
+type Storing = { deps: InferenceRunDeps; projectId: string; as: InvokeCaller }
 
 async function storeFile({ deps, projectId, as }: Storing, name: string, bytes: Buffer): Promise<string> {
   const form = new FormData()
@@ -188,7 +193,7 @@ function messageOf(error: unknown): string {
   return told instanceof Fault ? told.message : 'Internal server error'
 }
 
-async function create(deps: RunDeps, context: RouteContext<Request>) {
+async function create(deps: InferenceRunDeps, context: RouteContext<Request>) {
   const { input, signal, caller, requestId } = context
   const { model } = input.inputs
   const projectId = context.project(input.project_id)
@@ -231,7 +236,7 @@ async function create(deps: RunDeps, context: RouteContext<Request>) {
   }
 }
 
-export const imageRoute = (deps: RunDeps): Route =>
+export const imageRoute = (deps: InferenceRunDeps): Route =>
   route({
     name: 'images.create',
     method: 'POST',

@@ -16,10 +16,10 @@ export const isProjectModel = (model: string): boolean => model.startsWith(prefi
 /** Object id of a name: everything but letters, digits, `_` and `-` becomes `_`. */
 const idOf = (name: string): string => name.replace(/[^A-Za-z0-9_-]/g, '_')
 
-type Asked = { model: ObjectName; provider: string; upstreamModel: string }
+type ModelRequest = { model: ObjectName; provider: string; upstreamModel: string }
 
 /** What a model's name says; provider and upstream name are guesses where the objects tell more. */
-function asked(model: string, projectId: string): Asked {
+function asked(model: string, projectId: string): ModelRequest {
   if (model.startsWith(refScheme)) {
     const ref = parseRef(model)
     if (ref?.kind !== 'object' || ref.extra.length > 0)
@@ -47,7 +47,7 @@ const valueIn = (object: StoredObject): Record<string, unknown> =>
 /** The Provider version that a model's `provider` names: a digest, or a whole ref. */
 async function readProvider(
   deps: ResolveDeps,
-  { model, provider }: Asked,
+  { model, provider }: ModelRequest,
   named: string,
   as: InvokeCaller,
 ): Promise<StoredObject> {

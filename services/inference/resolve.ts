@@ -51,9 +51,9 @@ function bearerTarget(
   }
 }
 
-type AskedOfProvider = Pick<TargetRequest, 'projectId' | 'apiVersion' | 'credentials' | 'as'>
+type ProviderRequest = Pick<TargetRequest, 'projectId' | 'apiVersion' | 'credentials' | 'as'>
 
-function azureTarget(deps: ResolveDeps, provider: Provider, model: string, asked: AskedOfProvider): Target {
+function azureTarget(deps: ResolveDeps, provider: Provider, model: string, asked: ProviderRequest): Target {
   const { projectId } = asked
   const base = provider.baseUrl || secretOf(deps, 'AZURE_API_BASE', { projectId })
   const key = secretOf(deps, provider.keyName, { projectId, address: base })
@@ -73,7 +73,7 @@ async function vertexTarget(
   deps: ResolveDeps,
   provider: Provider,
   model: string,
-  { credentials, as }: AskedOfProvider,
+  { credentials, as }: ProviderRequest,
 ): Promise<Target> {
   if (credentials === undefined)
     throw inferenceFault(400, `${provider.name} needs cloud_credentials`, { param: 'cloud_credentials' })
@@ -94,7 +94,7 @@ export async function providerTarget(
   deps: ResolveDeps,
   provider: Provider,
   model: string,
-  asked: AskedOfProvider,
+  asked: ProviderRequest,
 ): Promise<Target> {
   switch (provider.wire) {
     case 'none':

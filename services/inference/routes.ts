@@ -26,7 +26,7 @@ import type { Providers } from './providers.ts'
 import { createRecorder } from './record.ts'
 import { inferenceReply } from './reply.ts'
 import { engineTarget, providerTarget } from './resolve.ts'
-import { type Operation, type RunDeps, runInference } from './run.ts'
+import { type InferenceRunDeps, type Operation, runInference } from './run.ts'
 import { sdkCompletionRoutes } from './sdk-completions.ts'
 import { createSecrets } from './secrets.ts'
 import type { InferenceConfig, Target } from './target.ts'
@@ -76,7 +76,7 @@ const callerOf = (context: Context): InvokeCaller => ({
 const noSuchPath = (path: string) => inferenceFault(404, `Unknown path: ${path.slice(0, 200)}`)
 
 /** Asks an address of the operator's with GET. */
-async function get({ upstream }: RunDeps, target: Target, path: string, signal: AbortSignal) {
+async function get({ upstream }: InferenceRunDeps, target: Target, path: string, signal: AbortSignal) {
   try {
     const answer = await upstream.send({
       ...{ method: 'GET', url: target.url(path), isTrusted: true, timeoutMs: getTimeoutMs, signal },
@@ -89,7 +89,7 @@ async function get({ upstream }: RunDeps, target: Target, path: string, signal: 
   }
 }
 
-async function runChat(deps: RunDeps, context: Context<ChatCompletionRequest>) {
+async function runChat(deps: InferenceRunDeps, context: Context<ChatCompletionRequest>) {
   const projectId = projectOf(context)
   const request = context.input
   const { config } = deps
@@ -110,7 +110,7 @@ async function runChat(deps: RunDeps, context: Context<ChatCompletionRequest>) {
   return inferenceReply(ran)
 }
 
-async function passOn(deps: RunDeps, context: Context) {
+async function passOn(deps: InferenceRunDeps, context: Context) {
   const path = (context.params.path ?? '').replace(/\/+$/, '')
   const operation = operations.get(path)
   if (operation === undefined) throw noSuchPath(path)
@@ -130,7 +130,7 @@ async function passOn(deps: RunDeps, context: Context) {
   return inferenceReply(ran)
 }
 
-async function read(deps: RunDeps, context: Context) {
+async function read(deps: InferenceRunDeps, context: Context) {
   const path = (context.params.path ?? '').replace(/\/+$/, '')
   const projectId = projectOf(context)
   if (path === 'models' || path.startsWith('models/')) {
@@ -149,7 +149,7 @@ async function read(deps: RunDeps, context: Context) {
   return get(deps, engineTarget(deps.config, undefined), asked, context.signal)
 }
 
-async function readRouter(deps: RunDeps, context: Context) {
+async function readRouter(deps: InferenceRunDeps, context: Context) {
   const { router = '' } = context.params
   const projectId = projectOf(context)
   const providers = deps.providers()
@@ -183,7 +183,7 @@ export function createInferenceRoutes({ invoke, config, providers, logger, slots
   const idle = Object.keys(config.secrets).filter((name) => !providers().secretNames().has(name))
   if (idle.length > 0)
     logger.warn({ secrets: idle }, 'secrets that no provider of the operator uses and no binding names serve nobody')
-  const deps: RunDeps = {
+  const deps: InferenceRunDeps = {
     ...{ invoke, config, upstream, providers, secrets },
     engineModels: createEngineModels({ upstream, config }),
     recorder: createRecorder({ invoke, logger }),

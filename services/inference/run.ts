@@ -11,7 +11,7 @@ import { recordedInputs } from './record.ts'
 import { resolveTarget } from './resolve.ts'
 import type { ResolveDeps, Target } from './target.ts'
 
-export type RunDeps = ResolveDeps & CompleteDeps & { slots: Slots }
+export type InferenceRunDeps = ResolveDeps & CompleteDeps & { slots: Slots }
 
 export type Operation = {
   /** Behind the provider's base address. */
@@ -44,7 +44,7 @@ export type InferenceRequest = {
 
 export type Ran = { outcome: Outcome; callId: string | undefined; target: Target }
 
-async function outgoing(deps: RunDeps, asked: InferenceRequest, callId: string | undefined) {
+async function outgoing(deps: InferenceRunDeps, asked: InferenceRequest, callId: string | undefined) {
   const { operation, projectId, as, body, request, model = '', tracing, parts } = asked
   const edits: Edits = new Map(asked.edits)
   if (operation.isChat) {
@@ -78,7 +78,7 @@ async function outgoing(deps: RunDeps, asked: InferenceRequest, callId: string |
  * Runs a request: prompt, variables, routing, the provider, the trace.
  * @throws Fault with the header X-Call-Id when a call tells of it
  */
-export async function runInference(deps: RunDeps, asked: InferenceRequest): Promise<Ran> {
+export async function runInference(deps: InferenceRunDeps, asked: InferenceRequest): Promise<Ran> {
   const { operation, projectId, as, request, parts } = asked
   const free = await deps.slots.take(projectId)
   const callId = asked.tracing.isOn && operation.opName !== undefined ? deps.recorder.newId() : undefined

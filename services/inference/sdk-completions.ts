@@ -7,7 +7,7 @@ import { orderedUuidv7 } from '../core/ids.ts'
 import { members, oneLine } from '../core/json/canonical.ts'
 import { jsonBody } from './json-body.ts'
 import { credentialParts, nullEdits, tracingOf, withoutService } from './prepare.ts'
-import { type Operation, type Ran, type RunDeps, runInference } from './run.ts'
+import { type InferenceRunDeps, type Operation, type Ran, runInference } from './run.ts'
 
 type Context = RouteContext<z.output<typeof completionsCreateRequest>>
 
@@ -22,7 +22,7 @@ const afterIt = (meta: Meta): string => `,${JSON.stringify(meta).slice(1)}`
 type Begun = { meta: Meta; ran: Ran } | { meta: Meta; error: Fault }
 
 /** Runs the request; what a provider or its settings refuse is no error of the route. */
-async function begin(deps: RunDeps, context: Context, isStream: boolean): Promise<Begun> {
+async function begin(deps: InferenceRunDeps, context: Context, isStream: boolean): Promise<Begun> {
   const { input } = context
   const projectId = context.project(input.project_id)
   const body = jsonBody(members(context.body.bytes.toString())?.get('inputs') ?? '{}')
@@ -50,7 +50,7 @@ async function begin(deps: RunDeps, context: Context, isStream: boolean): Promis
   }
 }
 
-async function create(deps: RunDeps, context: Context) {
+async function create(deps: InferenceRunDeps, context: Context) {
   const begun = await begin(deps, context, false)
   if ('ran' in begun) {
     const { outcome } = begun.ran
@@ -74,7 +74,7 @@ async function* linesOf(begun: Begun): AsyncGenerator<string> {
     yield 'chunk' in item ? `${oneLine(item.chunk)}\n` : `${JSON.stringify({ error: item.error.message })}\n`
 }
 
-export const sdkCompletionRoutes = (deps: RunDeps): Route[] => [
+export const sdkCompletionRoutes = (deps: InferenceRunDeps): Route[] => [
   route({
     name: 'completions.create',
     method: 'POST',

@@ -1,12 +1,12 @@
-// Rows of lists that may be longer than one result of the engine: all at once, or by their keys, portion by portion.
+// Rows of lists that may be longer than one result of the engine: all at once, or by their keys, batch by batch.
 import { setImmediate as turn } from 'node:timers/promises'
 import { sql } from '../core/store/sql.ts'
 import { type Query, type QueryOptions, type Store, StoreError } from '../core/store/store.ts'
 import { compactRows } from './calls/header.ts'
-import { portions } from './json-parts.ts'
+import { batchesBySize } from './list-reply.ts'
 
 /** Bytes of the engine's answer that are read at once. */
-export const pieceBytes = 256 * 1024
+export const chunkBytes = 256 * 1024
 /** Rows of a slice of a list that does not come at once. */
 const sliceRows = 100_000
 /** The next slice after one that was too large is so many times shorter. */
@@ -15,7 +15,7 @@ const shrink = 8
 /** Cuts lines into pieces of whole lines. */
 function* pieces(lines: Buffer): Generator<Buffer> {
   for (let start = 0; start < lines.length; ) {
-    const end = lines.indexOf(10, Math.min(start + pieceBytes, lines.length - 1)) + 1
+    const end = lines.indexOf(10, Math.min(start + chunkBytes, lines.length - 1)) + 1
     yield lines.subarray(start, end === 0 ? lines.length : end)
     start = end === 0 ? lines.length : end
   }
@@ -31,7 +31,7 @@ export const unlessTooLarge = <T>(reading: Promise<T>): Promise<T | null> =>
     throw error
   })
 
-/** Settings of a read that is tried before sizes are looked at: it takes no more than some portions do. */
+/** Settings of a read that is tried before sizes are looked at: it takes no more than some batches do. */
 export const ifSmall = sql`SETTINGS max_result_bytes = 12582912, max_memory_usage = 134217728`
 
 /** A part of a list; limit null = to its end. */
@@ -93,11 +93,11 @@ export async function* listRows<Row>(
   type KeyRow = [key: string, sizeBytes: number, ...unknown[]]
   const readKeys = async (slice: Bounds) => compactRows<KeyRow>(await read(list.keys(slice)))
   for await (const keys of inSlices(readKeys, bounds))
-    for (const portion of portions(keys, ([, sizeBytes]) => sizeBytes)) {
-      const answer = compactRows<Row>(await read(list.of(portion.map(([key]) => key))))
+    for (const batch of batchesBySize(keys, ([, sizeBytes]) => sizeBytes)) {
+      const answer = compactRows<Row>(await read(list.of(batch.map(([key]) => key))))
       const found = new Map(answer.map((row) => [list.keyOf(row), row]))
       const rows: Row[] = []
-      for (const keyRow of portion) {
+      for (const keyRow of batch) {
         const row = found.get(keyRow[0])
         if (row !== undefined) rows.push(list.complete?.(row, keyRow) ?? row)
       }

@@ -1,13 +1,13 @@
 // Answers of JSON text that is made bit by bit: a long one neither fills the memory nor holds up others.
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Reply } from '../core/http/route.ts'
-import { pieceBytes } from './list-rows.ts'
+import { chunkBytes } from './list-rows.ts'
 
 async function* pieces(texts: Iterable<string>): AsyncGenerator<Buffer> {
   let piece = ''
   for (const text of texts) {
     piece += text
-    if (piece.length < pieceBytes) continue
+    if (piece.length < chunkBytes) continue
     yield Buffer.from(piece)
     piece = ''
     await turn()

@@ -7,7 +7,7 @@ import { topicNamed } from '../events/registry.ts'
 import { createCallMaterializer } from './calls/merge-fragments.ts'
 import type { Budget } from './cleanup/budget.ts'
 import { createDeduplication } from './cleanup/deduplicate.ts'
-import { membersOf } from './combined-batch.ts'
+import { batchMembers } from './combined-batch.ts'
 import type { DeadLetters } from './dead-letters/dead-letters.ts'
 import type { Materializer } from './materializer.ts'
 import type { ControlInsert } from './split/control-insert.ts'
@@ -130,7 +130,7 @@ export function createApplier(deps: ApplierDeps): Applier {
   return {
     apply(batch, rows) {
       if (batch.topic === 'calls')
-        for (const { partition, lastOffset } of membersOf(batch))
+        for (const { partition, lastOffset } of batchMembers(batch))
           if (partition === 0) lastTaken = Math.max(lastTaken, lastOffset)
       return applyWith(materializerOf(batch.topic), batch, rows)
     },

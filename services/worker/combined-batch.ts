@@ -7,7 +7,7 @@ export type CombinedBatch = Batch & {
 }
 
 /** The batches as the log delivered them. */
-export const membersOf = <One extends Pick<Batch, 'partition' | 'lastOffset'>>(
+export const batchMembers = <One extends Pick<Batch, 'partition' | 'lastOffset'>>(
   batch: One | CombinedBatch,
 ): (One | Batch)[] => ('members' in batch ? batch.members : [batch])
 
@@ -56,7 +56,7 @@ export const dirtyAt = (at: Pick<Batch, 'partition' | 'lastOffset'>[]): DirtyPos
 
 /** Positions of a batch of calls: for each project only partitions that hold rows of it, where the rows show it. */
 export function dirtyPositionsOf(batch: Pick<Batch, 'partition' | 'lastOffset'> | CombinedBatch): DirtyPositions {
-  const marked = dirtyAt(membersOf(batch))
+  const marked = dirtyAt(batchMembers(batch))
   if (!('members' in batch)) return marked
   const { sets, projects, set_of } = marked
   const known = new Map<string, number>([[String(sets[0]), 1]])

@@ -3,7 +3,7 @@ import { pause } from '../core/concurrency/pause.ts'
 import type { Batch, Log } from '../core/log/log.ts'
 import { StoreError } from '../core/store/store.ts'
 import type { Applier } from './apply-batch.ts'
-import { membersOf } from './combined-batch.ts'
+import { batchMembers } from './combined-batch.ts'
 import type { DeadLetters } from './dead-letters/dead-letters.ts'
 import { Held } from './held.ts'
 import type { CrashProbe } from './split/child-probe.ts'
@@ -135,7 +135,7 @@ export function createCommitter(deps: CommitDeps): Committer {
     if (!sound) return applier.apply(batch)
     const { topic } = batch
     const guarded = createCrashGuard({
-      steps: inFlight.steps(membersOf(batch)[0] as Batch),
+      steps: inFlight.steps(batchMembers(batch)[0] as Batch),
       apply: (rows) => applier.apply(batch, rows),
       giveUp: ({ partition, offset, rowIndex, text }) =>
         deadLetters.add({
@@ -150,7 +150,7 @@ export function createCommitter(deps: CommitDeps): Committer {
 
   const commitBatch = async (batch: Batch): Promise<number | undefined> => {
     const { topic } = batch
-    const members = membersOf(batch)
+    const members = batchMembers(batch)
     const crashes = await retry(topic, async () => Math.max(...members.map(inFlight.begin)))
     if (crashes === undefined) return undefined
     let sound: SegmentRow[][] | undefined

@@ -5,7 +5,7 @@ import type { Store } from '../core/store/store.ts'
 import { topicNamed } from '../events/registry.ts'
 import { type Applier, createApplier } from './apply-batch.ts'
 import { type Budget, createBudget } from './cleanup/budget.ts'
-import { combined, membersOf } from './combined-batch.ts'
+import { batchMembers, combined } from './combined-batch.ts'
 import { type CommitDeps, createCommitter } from './commit-batch.ts'
 import { createFieldIndex } from './field-index/field-index.ts'
 import { createRollups, type Rollups } from './rollups/rollups.ts'
@@ -101,7 +101,8 @@ export function startWorker(deps: WorkerDeps): Worker {
       const beganMs = Date.now()
       const deadLetters = await commitBatch(batch)
       if (deadLetters === undefined) return
-      for (const { partition, lastOffset: offset } of membersOf(batch)) progress.applied({ topic, partition, offset })
+      for (const { partition, lastOffset: offset } of batchMembers(batch))
+        progress.applied({ topic, partition, offset })
       if (topic === 'calls') onDirty()
       deps.onBatch?.({
         ...{ topic, deadLetters, rows: batch.rowCount, records: batch.records.length },

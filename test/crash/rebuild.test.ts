@@ -50,7 +50,7 @@ it.each([
   const first = await startChildServer(dir)
   for (let n = 0; n < 3 && table === 'calls'; n++)
     expect((await post(first.url, '/call/upsert_batch', { batch: batchOf(n * perBatch) })).status).toBe(200)
-  // So slow that it rests after its first portion until it is killed.
+  // So slow that it rests after its first batch until it is killed.
   expect(await askServer(dir, { command: 'rebuild.start', args: [table, '1'] })).toMatchObject({ ok: true })
   const state = join(dir, 'rebuild.json')
   await vi.waitFor(

@@ -115,7 +115,7 @@ describe('a call with very many descendants', () => {
   })
 
   describe('/calls/delete in small batches', () => {
-    beforeAll(() => Object.assign(bounds, { portion: 5, held: 6 }))
+    beforeAll(() => Object.assign(bounds, { batchRows: 5, held: 6 }))
     const removed = async (ids: number[]) => ((await remove(ids)).json as { num_deleted: number }).num_deleted
     /** A chain, a fan and, up to a second earlier than their parents, children of both; beside them another tree. */
     const tree = (from: number, trace: number) => {

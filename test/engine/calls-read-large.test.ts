@@ -169,8 +169,7 @@ describe('a minute of 60,000 calls', () => {
 describe('batches of payloads', () => {
   it('are bounded by rows and by bytes, and one large call goes alone', () => {
     const row = (bytes: number): CallHeader => ['', '', '', 0, '', 0, '', 0, 1, 0, bytes, '', '', '', '', '', '', '']
-    const sizes = (rows: CallHeader[], most: number) =>
-      [...batchesOf(rows, () => most)].map((portion) => portion.length)
+    const sizes = (rows: CallHeader[], most: number) => [...batchesOf(rows, () => most)].map((batch) => batch.length)
     expect(sizes(Array(7).fill(row(10)), 3)).toEqual([3, 3, 1])
     const mib = 2 ** 20
     expect(sizes([row(mib), row(30 * mib), row(mib), row(6 * mib), row(2 * mib)], 100)).toEqual([1, 1, 2, 1])

@@ -16,7 +16,7 @@ import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'
 import { type Call, createCall } from '../fixtures/route-call.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
-/** Above it a portion of stored values, with what the engine needs beside it, does not fit either. */
+/** Above it a batch of stored values, with what the engine needs beside it, does not fit either. */
 const maxResultBytes = 12 * 2 ** 20
 
 const config = { wirePrefix: 'wb', wireAliases: true, feedbackPrefix: 'platform', allowPrivateNetworks: false }

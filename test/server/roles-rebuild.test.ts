@@ -76,7 +76,7 @@ const rowsOf = (text: string): number =>
 it('a rebuild goes on after a kill, while two workers write, and changes no answer', { timeout: 300_000 }, async () => {
   for (let n = 0; n < 2; n++) await write()
   await answers()
-  // So slow that it rests after its first portion until it is killed.
+  // So slow that it rests after its first batch until it is killed.
   const first = command('rebuild', 'calls', '--rows-per-second', '1')
   await vi.waitFor(() => expect([rowsOf(first.text()) > 0, first.text()]).toEqual([true, expect.any(String)]), 60_000)
   const second = command('rebuild', 'calls')

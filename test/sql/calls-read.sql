@@ -302,17 +302,17 @@ FROM callhouse.turns WHERE project_id = {v0:String} AND (started_at > fromUnixTi
 SELECT c.id, c.trace_id, toString(toUnixTimestamp64Micro(c.started_at)), toString(c.delete_ver)
 FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.call_keys WHERE project_id = {v0:String} AND (kind = {v1:String} AND key IN ({v2:Array(String)}))) AND c.id IN {v2:Array(String)} AND c.moved = 0)
 
--- where a portion of their traces ends
+-- where a batch of their traces ends
 -- {"v0":"ent/proj","v1":["t","u"],"v2":1000000,"v3":"t","v4":2000000,"v5":4999}
 SELECT key, toString(toUnixTimestamp64Micro(started_at)) FROM callhouse.call_keys WHERE project_id = {v0:String} AND (kind = 'trace_id' AND key IN ({v1:Array(String)}) AND started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND key >= {v3:String} AND (key > {v3:String} OR started_at > fromUnixTimestamp64Micro({v4:Int64}, 'UTC')))
 ORDER BY key, started_at LIMIT 1 OFFSET {v5:UInt64}
 
--- a portion of their traces
+-- a batch of their traces
 -- {"v0":"ent/proj","v1":["t","u"],"v2":1000000,"v3":"t","v4":2000000,"v5":"u","v6":3000000}
 SELECT c.id, c.parent_id, toString(c.delete_ver)
 FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.call_keys WHERE project_id = {v0:String} AND (kind = 'trace_id' AND key IN ({v1:Array(String)}) AND started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND key >= {v3:String} AND (key > {v3:String} OR started_at > fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND key <= {v5:String} AND (key < {v5:String} OR started_at <= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')))) AND c.trace_id IN ({v1:Array(String)}) AND c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.trace_id >= {v3:String} AND (c.trace_id > {v3:String} OR c.started_at > fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND c.trace_id <= {v5:String} AND (c.trace_id < {v5:String} OR c.started_at <= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND c.moved = 0)
 
--- the last portion of their traces
+-- the last batch of their traces
 -- {"v0":"ent/proj","v1":["t","u"],"v2":1000000}
 SELECT c.id, c.parent_id, toString(c.delete_ver)
 FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.started_at IN (SELECT started_at FROM callhouse.call_keys WHERE project_id = {v0:String} AND (kind = 'trace_id' AND key IN ({v1:Array(String)}) AND started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC'))) AND c.trace_id IN ({v1:Array(String)}) AND c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC') AND c.moved = 0)

@@ -3,10 +3,10 @@ import { expect, it } from 'vitest'
 import type { ProjectId } from '../../services/core/ids.ts'
 import type { Query } from '../../services/core/store/store.ts'
 import {
+  dirtyMarksQuery,
   dirtyQuery,
   groupsQuery,
   liveHoursQuery,
-  marksQuery,
   totalQuery,
 } from '../../services/query/calls/access/counts.ts'
 import { preFilteredIdsQuery } from '../../services/query/calls/access/pre-filtered-ids.ts'
@@ -24,7 +24,7 @@ import { refsQuery } from '../../services/query/calls/conditions/refine.ts'
 import {
   boundaryQuery,
   deletedSinceQuery,
-  portionQuery,
+  descendantsQuery,
   requestedQuery,
 } from '../../services/query/calls/descendants.ts'
 import { type CallHeader, headerSelect } from '../../services/query/calls/header.ts'
@@ -33,7 +33,7 @@ import { partsAtStartQuery, payloadQuery } from '../../services/query/calls/payl
 import { totalSizeQuery, traceSizesQuery } from '../../services/query/calls/trace-sizes.ts'
 import {
   changedThreadsQuery,
-  settledThreadsQuery,
+  finishedThreadsQuery,
   sortColumns,
   type ThreadsPage,
   threadsQuery,
@@ -163,18 +163,18 @@ const queries: Record<string, Query> = {
   'minutes that lag': dirtyQuery(projectId),
   'hours counted live': liveHoursQuery(projectId, [3_600, 3_660]),
   'all other hours': totalQuery(projectId, [3_600]),
-  'whether counters lag': marksQuery(projectId, [{ partition: 0, position: '7' }]),
-  'whether counters of two partitions lag': marksQuery(projectId, [
+  'whether counters lag': dirtyMarksQuery(projectId, [{ partition: 0, position: '7' }]),
+  'whether counters of two partitions lag': dirtyMarksQuery(projectId, [
     { partition: 0, position: '7' },
     { partition: 1, position: '3' },
   ]),
   threads: threadsQuery(threadsPage),
-  'threads, a turn changed': settledThreadsQuery(threadsPage),
+  'threads, a turn changed': finishedThreadsQuery(threadsPage),
   'whether a turn changed': changedThreadsQuery(threadsPage),
   'calls to delete': requestedQuery(projectId, ['a']),
-  'where a portion of their traces ends': boundaryQuery(projectId, { ...traces, upTo: null }, 5_000),
-  'a portion of their traces': portionQuery(projectId, traces),
-  'the last portion of their traces': portionQuery(projectId, { ...traces, after: null, upTo: null }),
+  'where a batch of their traces ends': boundaryQuery(projectId, { ...traces, upTo: null }, 5_000),
+  'a batch of their traces': descendantsQuery(projectId, traces),
+  'the last batch of their traces': descendantsQuery(projectId, { ...traces, after: null, upTo: null }),
   'those deleted meanwhile': deletedSinceQuery(projectId, ['a'], 7n),
 }
 

@@ -4,35 +4,41 @@ import type { ProjectId } from '../../services/core/ids.ts'
 import type { Query } from '../../services/core/store/store.ts'
 import { feedbackCondition } from '../../services/query/feedback/condition.ts'
 import { ofCallsQuery } from '../../services/query/feedback/of-calls.ts'
-import { feedbackOrder, membersOf } from '../../services/query/feedback/select.ts'
-import { countQuery, itemsQuery, keysQuery, pageQuery, presentQuery } from '../../services/query/feedback/statements.ts'
+import { feedbackOrder, shownMembers } from '../../services/query/feedback/select.ts'
+import {
+  feedbackCountQuery,
+  feedbackItemsQuery,
+  feedbackKeysQuery,
+  feedbackPageQuery,
+  presentQuery,
+} from '../../services/query/feedback/statements.ts'
 
 const projectId = 'ent/proj' as ProjectId
 const names = { prefix: 'platform', aliases: true }
 const field = (name: string) => ({ $getField: name })
 const eq = (name: string, value: unknown) => ({ $eq: [field(name), { $literal: value }] })
 const where = (expression?: object) => feedbackCondition(expression && { $expr: expression }, names, projectId)
-const members = membersOf(['id', 'payload.list.0', 'scorer_ratings.a', 'created_at'], names)
+const members = shownMembers(['id', 'payload.list.0', 'scorer_ratings.a', 'created_at'], names)
 
 const queries: Record<string, Query> = {
-  'every row': pageQuery(projectId, where(), {
-    members: membersOf(undefined, names),
+  'every row': feedbackPageQuery(projectId, where(), {
+    members: shownMembers(undefined, names),
     order: feedbackOrder(null, names),
     limit: null,
     offset: 0,
   }),
-  'reactions to a call, sorted by a part of the payload': pageQuery(
+  'reactions to a call, sorted by a part of the payload': feedbackPageQuery(
     projectId,
     where({ $and: [eq('weave_ref', 'weave:///e/p/call/1'), eq('payload.emoji', '👍')] }),
     { members, order: feedbackOrder([{ field: 'payload.n', direction: 'desc' }], names), limit: 10, offset: 5 },
   ),
-  'keys of rows': keysQuery(projectId, where(eq('creator', 'Ann')), {
+  'keys of rows': feedbackKeysQuery(projectId, where(eq('creator', 'Ann')), {
     order: feedbackOrder(null, names),
     limit: 100,
     offset: 200,
   }),
-  'rows by their keys': itemsQuery(projectId, ['a', 'b'], members),
-  'number of rows': countQuery(
+  'rows by their keys': feedbackItemsQuery(projectId, ['a', 'b'], members),
+  'number of rows': feedbackCountQuery(
     projectId,
     where({ $or: [eq('scorer_ratings.a', 0.5), { $not: [eq('creator', 'Ann')] }] }),
   ),

@@ -4,7 +4,7 @@ import type { Batch, Log, Position } from '../../services/core/log/log.ts'
 import type { Progress } from '../../services/core/log/progress.ts'
 import { type Store, StoreError } from '../../services/core/store/store.ts'
 import { topicNames } from '../../services/events/registry.ts'
-import { combined, membersOf } from '../../services/worker/combined-batch.ts'
+import { batchMembers, combined } from '../../services/worker/combined-batch.ts'
 import type { DeadLetter, DeadLetters } from '../../services/worker/dead-letters/dead-letters.ts'
 import { startWorker } from '../../services/worker/run.ts'
 import { noInFlight } from '../../services/worker/split/in-flight.ts'
@@ -29,7 +29,7 @@ it('is one batch with the rows of all', async () => {
   const [first, ...others] = parts
   const batch = combined(first, [...others])
   expect(batch).toMatchObject({ partition: 3, lastOffset: 12, rowCount: 12, patchCount: 3, oldestMs: 93 })
-  expect(membersOf(batch)).toEqual(parts)
+  expect(batchMembers(batch)).toEqual(parts)
   const places = (await segmentRows(batch)).map(
     ({ partition, offset, rowIndex, text }) => `${partition}/${offset}/${rowIndex} ${JSON.parse(`${text}`).id}`,
   )

@@ -126,7 +126,7 @@ describe('a source', () => {
 })
 
 describe('a long list', () => {
-  it('is read in portions, in order and without what is deleted meanwhile', async () => {
+  it('is read in batches, in order and without what is deleted meanwhile', async () => {
     const versions = Array.from({ length: 450 }, (_, n) => ({
       ...{ ...version, object_id: `x${n}`, size_bytes: n === 300 ? 20_000_000 : 1_000 },
     }))

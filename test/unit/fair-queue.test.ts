@@ -1,10 +1,10 @@
-// The fair queue: turns by key, shares of the places, bounds, and what is taken back while it waits.
+// The fair queue: turns by key, shares of the slots, bounds, and what is taken back while it waits.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createFairQueue, type FairQueue, placeIn } from '../../services/core/concurrency/fair-queue.ts'
+import { createFairQueue, type FairQueue, slotIn } from '../../services/core/concurrency/fair-queue.ts'
 import { runs } from '../fixtures/runs.ts'
 
-/** Asks, and notes in which order they begin; the places are given back by hand. */
+/** Asks, and notes in which order they begin; the slots are given back by hand. */
 function watched(queue: FairQueue<string>) {
   const begun: string[] = []
   const leaves = new Map<string, () => void>()
@@ -31,22 +31,22 @@ const numbers = (count: number): number[] => Array.from({ length: count }, (_, n
 
 describe('turns', () => {
   it('go round the keys, whoever came first, and in order within a key', () => {
-    const { ask, begun, leave } = watched(createFairQueue({ places: 1 }))
+    const { ask, begun, leave } = watched(createFairQueue({ slots: 1 }))
     for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) ask(name[0], name)
     while (begun.length < 6) leave(begun.at(-1) as string)
     expect(begun).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2'])
   })
 
   it('leave a place to whoever has none, beside any number of slow ones', () => {
-    const { ask, begun } = watched(createFairQueue({ places: 5 }))
+    const { ask, begun } = watched(createFairQueue({ slots: 5 }))
     for (const n of numbers(60)) ask('a', `a${n}`)
     expect(begun).toHaveLength(4)
     ask('b', 'b0')
     expect(begun.at(-1)).toBe('b0')
   })
 
-  it('come to half of the places for a key while another one waits', () => {
-    const { ask, begun, leave } = watched(createFairQueue({ places: 5 }))
+  it('come to half of the slots for a key while another one waits', () => {
+    const { ask, begun, leave } = watched(createFairQueue({ slots: 5 }))
     for (const n of numbers(10)) ask('a', `a${n}`)
     for (const n of numbers(10)) ask('b', `b${n}`)
     for (const n of numbers(3)) leave(`a${n}`)
@@ -54,14 +54,14 @@ describe('turns', () => {
   })
 
   it('without a key are each their own', () => {
-    const { ask, begun, leave } = watched(createFairQueue({ places: 2, maxWaitingPerKey: 1 }))
+    const { ask, begun, leave } = watched(createFairQueue({ slots: 2, maxWaitingPerKey: 1 }))
     for (const n of numbers(9)) ask(undefined, `${n}`)
     for (const n of numbers(7)) leave(`${n}`)
     expect(begun).toEqual(numbers(9).map(String))
   })
 
   it('may be given back twice and from within, and are taken by what asks meanwhile', () => {
-    const queue = createFairQueue<string>({ places: 1 })
+    const queue = createFairQueue<string>({ slots: 1 })
     let count = 0
     const again = (leave: () => void): void => {
       count++
@@ -79,7 +79,7 @@ describe('the bound of those that wait', () => {
   const refused = (): Error => tooMany
 
   it('holds for one key and leaves the others alone', () => {
-    const { ask } = watched(createFairQueue({ places: 1, maxWaitingPerKey: 32, refused }))
+    const { ask } = watched(createFairQueue({ slots: 1, maxWaitingPerKey: 32, refused }))
     for (const n of numbers(33)) ask('a', `a${n}`)
     expect(() => ask('a', 'one more')).toThrow(tooMany)
     for (const n of numbers(32)) ask('b', `b${n}`)
@@ -87,7 +87,7 @@ describe('the bound of those that wait', () => {
   })
 
   it('counts the parts of a request once, and lets those in whose request was', () => {
-    const { ask, begun, leave } = watched(createFairQueue({ places: 1, maxWaitingPerKey: 2, maxWaiting: 20, refused }))
+    const { ask, begun, leave } = watched(createFairQueue({ slots: 1, maxWaitingPerKey: 2, maxWaiting: 20, refused }))
     const request = {}
     ask('a', 'first part', request)
     leave('first part')
@@ -102,7 +102,7 @@ describe('the bound of those that wait', () => {
   })
 
   it('shrinks to one when very many keys wait, and is never below', () => {
-    const queue = createFairQueue<string>({ places: 1, maxWaitingPerKey: 32, maxWaiting: 100, refused })
+    const queue = createFairQueue<string>({ slots: 1, maxWaitingPerKey: 32, maxWaiting: 100, refused })
     const { ask } = watched(queue)
     for (const n of numbers(301)) ask(`key ${n}`, `${n}`)
     expect(() => ask('key 7', 'second')).toThrow(tooMany)
@@ -112,7 +112,7 @@ describe('the bound of those that wait', () => {
 
 describe('what is taken back', () => {
   it('never begins, and its bound is free again', () => {
-    const queue = createFairQueue<string>({ places: 1, maxWaitingPerKey: 1 })
+    const queue = createFairQueue<string>({ slots: 1, maxWaitingPerKey: 1 })
     const { ask, begun, leave } = watched(queue)
     ask('a', 'a0')
     const takeBack = ask('a', 'a1')
@@ -126,21 +126,21 @@ describe('what is taken back', () => {
   })
 
   it('rejects with the reason of its signal', async () => {
-    const queue = createFairQueue<string>({ places: 1 })
-    const leave = await placeIn(queue, 'a')
+    const queue = createFairQueue<string>({ slots: 1 })
+    const leave = await slotIn(queue, 'a')
     const stop = new AbortController()
-    const waiting = placeIn(queue, 'a', { signal: stop.signal })
-    const next = placeIn(queue, 'b')
+    const waiting = slotIn(queue, 'a', { signal: stop.signal })
+    const next = slotIn(queue, 'b')
     stop.abort(new Error('gone'))
     await expect(waiting).rejects.toThrow('gone')
-    await expect(placeIn(queue, 'a', { signal: stop.signal })).rejects.toThrow('gone')
+    await expect(slotIn(queue, 'a', { signal: stop.signal })).rejects.toThrow('gone')
     leave()
     ;(await next)()
     expect(queue.keys()).toBe(0)
   })
 
   it('may be any of very many', () => {
-    const queue = createFairQueue<string>({ places: 1 })
+    const queue = createFairQueue<string>({ slots: 1 })
     const { ask, begun } = watched(queue)
     const takeBack = numbers(30_000).map((n) => ask(`${n % 10_000}`, `${n}`))
     for (let at = takeBack.length - 2; at > 0; at -= 2) takeBack[at]?.()
@@ -159,12 +159,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 it('keeps its rules in any history of asking, leaving and taking back', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 6 }), fc.array(step, { maxLength: 120 }), (places, steps) => {
-      const queue = createFairQueue<number>({ places })
+    fc.property(fc.integer({ min: 1, max: 6 }), fc.array(step, { maxLength: 120 }), (slots, steps) => {
+      const queue = createFairQueue<number>({ slots })
       type One = { key: number; n: number; leave?: () => void; takeBack?: () => void; passedBy: Map<number, number> }
       let waiting: One[] = []
       let running: One[] = []
-      const half = Math.ceil(places / 2)
+      const half = Math.ceil(slots / 2)
       const of = (list: One[], key: number): One[] => list.filter((one) => one.key === key)
       const begins = (one: One): void => {
         const others = waiting.some(({ key }) => key !== one.key)
@@ -172,8 +172,8 @@ it('keeps its rules in any history of asking, leaving and taking back', () => {
         waiting = waiting.filter((other) => other !== one)
         running.push(one)
         const mine = of(running, one.key).length
-        expect(running.length).toBeLessThanOrEqual(places)
-        if (mine > 1) expect(running.length).toBeLessThan(places)
+        expect(running.length).toBeLessThanOrEqual(slots)
+        if (mine > 1) expect(running.length).toBeLessThan(slots)
         if (mine > 1 && others) expect(mine).toBeLessThanOrEqual(half)
         // Whoever has no place is passed at most once by each other key.
         for (const other of waiting) {
@@ -186,7 +186,7 @@ it('keeps its rules in any history of asking, leaving and taking back', () => {
       const check = (): void => {
         expect(queue.waiting()).toBe(waiting.length)
         expect(queue.keys()).toBe(new Set([...waiting, ...running].map(({ key }) => key)).size)
-        const free = places - running.length
+        const free = slots - running.length
         for (const { key } of waiting) {
           const mine = of(running, key).length
           const others = waiting.some((one) => one.key !== key)

@@ -1,4 +1,4 @@
-// Who goes next: a bounded number of places, and those that wait for one take turns by key, whoever came first.
+// Who goes next: a bounded number of slots, and those that wait for one take turns by key, whoever came first.
 
 type Begin = (leave: () => void) => void
 
@@ -18,7 +18,7 @@ export type FairQueue<Key> = {
 
 type Options = {
   /** How many go at one time. */
-  places: number
+  slots: number
   /** How many requests of one key may wait; default: any number. */
   maxWaitingPerKey?: number
   /** How many parts may wait of all keys that do, an equal share for each, at least one; default: any number. */
@@ -69,20 +69,20 @@ function remove(line: KeyQueue, { request, before, after }: Waiting): void {
 }
 
 /**
- * One of each key in turn. While another key waits, a key has at most half of the places, rounded up; and the last free
+ * One of each key in turn. While another key waits, a key has at most half of the slots, rounded up; and the last free
  * place is for a key that has none, so that whoever comes beside slow work of others need not wait for its end. Every
  * operation takes the same time however many wait, and nothing is kept of a key that neither waits nor has a place.
  */
 export function createFairQueue<Key>(options: Options): FairQueue<Key> {
-  const { places, maxWaitingPerKey = Number.POSITIVE_INFINITY, maxWaiting = Number.POSITIVE_INFINITY } = options
-  const half = Math.ceil(places / 2)
+  const { slots, maxWaitingPerKey = Number.POSITIVE_INFINITY, maxWaiting = Number.POSITIVE_INFINITY } = options
+  const half = Math.ceil(slots / 2)
   const lines = new Map<Key, KeyQueue>()
   const letIn = new WeakSet<object>()
   /** Between the line that had its turn last and the one whose turn is next. */
   const circle = newKeyQueue()
   let linesWaiting = 0
   let waiting = 0
-  let free = places
+  let free = slots
 
   function enterCircle(line: KeyQueue): void {
     line.before = circle.before
@@ -188,7 +188,7 @@ export function createFairQueue<Key>(options: Options): FairQueue<Key> {
  * Resolves to the function that gives the place back, when the turn has come.
  * Rejects with the reason of `signal` when that is aborted before, and with what `ask` throws.
  */
-export function placeIn<Key>(
+export function slotIn<Key>(
   queue: FairQueue<Key>,
   key: Key | undefined,
   { signal, request }: { signal?: AbortSignal; request?: object | undefined } = {},

@@ -1,5 +1,5 @@
 // How many pieces of work of a project run at one time; shared by all threads of a process.
-import { createFairQueue, type FairQueue, placeIn } from './fair-queue.ts'
+import { createFairQueue, type FairQueue, slotIn } from './fair-queue.ts'
 
 export type Slots = {
   /** @returns gives the slot back, once. @throws Fault 429 when all are taken */
@@ -7,23 +7,23 @@ export type Slots = {
 }
 
 /** Places of a project that are waited for: those that ask for one by different keys take turns. */
-export type Places = {
+export type SharedSlots = {
   /** @returns gives the place back, once. Rejects with the signal's reason */
   take(projectId: string, key: string, signal: AbortSignal): Promise<() => void>
 }
 
 /** @param count of each project */
-export function createPlaces(count: number): Places {
+export function createSharedSlots(count: number): SharedSlots {
   const queues = new Map<string, FairQueue<string>>()
   return {
     async take(projectId, key, signal) {
-      const queue = queues.get(projectId) ?? createFairQueue<string>({ places: count })
+      const queue = queues.get(projectId) ?? createFairQueue<string>({ slots: count })
       queues.set(projectId, queue)
       const forget = () => {
         if (queue.keys() === 0 && queues.get(projectId) === queue) queues.delete(projectId)
       }
       try {
-        const leave = await placeIn(queue, key, { signal })
+        const leave = await slotIn(queue, key, { signal })
         return () => {
           leave()
           forget()

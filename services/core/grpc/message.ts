@@ -11,7 +11,7 @@ export const acceptedEncodings = 'identity,gzip,zstd'
 const frameBytes = 5
 /** How long a call waits for room in the budget of bodies, its bytes held back by flow control. */
 const roomMs = 2_000
-const lookAgainMs = 20
+const recheckMs = 20
 /** A sender whose message does not come on for so long is given up. */
 const idleMs = 60_000
 
@@ -37,7 +37,7 @@ async function takeWhenFree(lease: ByteLease, bytes: number): Promise<void> {
       return
     } catch (error) {
       if (!(error instanceof Refusal && error.kind === 'over_limit') || Date.now() > until) throw error
-      await new Promise((resolve) => setTimeout(resolve, lookAgainMs))
+      await new Promise((resolve) => setTimeout(resolve, recheckMs))
     }
   }
 }

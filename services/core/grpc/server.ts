@@ -13,7 +13,7 @@ import { anonymous } from '../http/handler.ts'
 import type { HostCheck } from '../http/host.ts'
 import type { ByteBudget } from '../http/limits.ts'
 import type { Reply, Route } from '../http/route.ts'
-import { type RunDeps, runRoute, throwUnlessHeld } from '../http/serve.ts'
+import { type HandlerDeps, runRoute, throwUnlessHeld } from '../http/serve.ts'
 import type { Tls } from '../http/tls.ts'
 import { uuidv7 } from '../ids.ts'
 import type { Logger } from '../process/logger.ts'
@@ -37,7 +37,7 @@ export type GrpcServerDeps = {
   checkHost: HostCheck
   budget: ByteBudget
   /** How routes are run. */
-  serving: RunDeps
+  serving: HandlerDeps
   maxBodyBytes: number
   /** A call takes so long at most once its message is there. */
   requestTimeoutMs: number

@@ -17,7 +17,7 @@ import { createLongBodyQueue } from './long-body-queue.ts'
 import { openapiDocument } from './openapi.ts'
 import { writeError, writeReply } from './reply.ts'
 import { type Reply, type Route, route } from './route.ts'
-import { type RunDeps, type ServeDeps, serveRoute } from './serve.ts'
+import { type HandlerDeps, type ServeDeps, serveRoute } from './serve.ts'
 import type { Sessions } from './session.ts'
 import { createHttpServer, type Tls } from './tls.ts'
 import { createVia, type Via } from './via.ts'
@@ -60,7 +60,7 @@ export type HttpServer = {
   /** Every route that is served, the server's own ones included. */
   routes: readonly Route[]
   /** What other ports of the same server share with it. */
-  shared: Pick<ServeDeps, 'authenticate' | 'budget'> & { checkHost: HostCheck; serving: RunDeps }
+  shared: Pick<ServeDeps, 'authenticate' | 'budget'> & { checkHost: HostCheck; serving: HandlerDeps }
   /** Resolves with the port that it listens on. */
   listen(): Promise<number>
   /** Stops accepting and waits for requests in flight; cuts what is left after the limit. False when it had to. */

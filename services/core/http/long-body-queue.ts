@@ -1,6 +1,6 @@
 // Long bodies are handled one in each round of the event loop, one of each key in turn: those that arrive together do
 // not add up to one pause, and those of one key do not hold up another's.
-import { createFairQueue, placeIn } from '../concurrency/fair-queue.ts'
+import { createFairQueue, slotIn } from '../concurrency/fair-queue.ts'
 
 /** Bodies up to this size are handled at once. */
 const longBytes = 32 * 1024
@@ -9,10 +9,10 @@ const longBytes = 32 * 1024
 export type WaitForLongBody = (key: object, bytes: number) => Promise<void>
 
 export function createLongBodyQueue(): WaitForLongBody {
-  const queue = createFairQueue<object>({ places: 1 })
+  const queue = createFairQueue<object>({ slots: 1 })
   return async (key, bytes) => {
     if (bytes <= longBytes) return
-    const leave = await placeIn(queue, key)
+    const leave = await slotIn(queue, key)
     setImmediate(leave)
   }
 }

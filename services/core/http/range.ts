@@ -9,7 +9,7 @@ const single = /^bytes[ \t]*=[ \t]*(?:(\d+)-(\d*)|-(\d+))[ \t]*$/i
  * unreadable ones, or when `If-Range` names another content.
  * @throws Fault 416 for a range that lies outside of the content
  */
-export function askedRange(
+export function requestedRange(
   headers: { range: string | undefined; ifRange: string | undefined },
   content: { sizeBytes: number; etag: string },
 ): ByteRange | null {

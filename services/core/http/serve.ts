@@ -112,7 +112,7 @@ function limitTime(exchange: Exchange, stream: Readable | undefined, ms: number)
 }
 
 export type Handling = { holder: KeyHolder; signal(): AbortSignal; stream?: Readable | undefined }
-export type RunDeps = Pick<ServeDeps, 'waitForLongBody' | 'maxJsonDepth' | 'threads'>
+export type HandlerDeps = Pick<ServeDeps, 'waitForLongBody' | 'maxJsonDepth' | 'threads'>
 
 /** Runs the handler for a body that was read, over whichever protocol: here, or in a thread when that is long work. */
 export async function runRoute(
@@ -120,7 +120,7 @@ export async function runRoute(
   requested: Requested,
   body: Body,
   { holder, signal, stream }: Handling,
-  { waitForLongBody, maxJsonDepth, threads }: RunDeps,
+  { waitForLongBody, maxJsonDepth, threads }: HandlerDeps,
 ): Promise<Reply> {
   let answer: LongAnswer | undefined
   try {
@@ -144,7 +144,7 @@ export async function runRoute(
 }
 
 /** SDKs drop what they cannot send, so that a key's end is told before it comes. */
-function tellOfEnd({ endsMs }: KeyHolder, { response }: Exchange): void {
+function reportEnd({ endsMs }: KeyHolder, { response }: Exchange): void {
   if (endsMs === undefined || endsMs - Date.now() > endsSoonMs) return
   response.setHeader('X-Callhouse-Key-Expires', new Date(endsMs).toISOString())
 }
@@ -162,7 +162,7 @@ export async function serveRoute(
   // As a rule it is known at once, and nothing waits for a turn.
   const holder = found instanceof Promise ? await found : found
   exchange.userId = holder.userId
-  tellOfEnd(holder, exchange)
+  reportEnd(holder, exchange)
   throwUnlessHeld(route.right, holder.holds)
   const requested = { requestId: exchange.requestId, headers, params, url, clientIp, via: exchange.via }
   const lease = deps.budget.lease(holder)

@@ -9,7 +9,7 @@ const maxWaiting = 2_000
 
 export const createConnectionQueue = (pool: string, connections: number): FairQueue<string> =>
   createFairQueue({
-    places: connections,
+    slots: connections,
     maxWaitingPerKey: maxWaitingPerProject,
     maxWaiting,
     refused: () => new StoreError('busy', 202, `too many requests of a project wait for the ${pool} connections`),

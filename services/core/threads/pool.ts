@@ -1,11 +1,11 @@
 // Threads that run the handlers of long requests, so that the event loop of this one is free for all others.
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { createFairQueue, placeIn } from '../concurrency/fair-queue.ts'
+import { createFairQueue, slotIn } from '../concurrency/fair-queue.ts'
 import { type LongAnswer, tooLarge, unavailable } from '../errors.ts'
 import type { Reply } from '../http/route.ts'
 import { type Channel, createChannel } from './channel.ts'
-import { createPieces } from './pieces.ts'
+import { createChunkSources } from './chunks.ts'
 import { type Ports, servePorts } from './ports.ts'
 import { type LongRequest, threadReply } from './requests.ts'
 
@@ -62,13 +62,13 @@ const closing = () => unavailable('Server is shutting down')
 export function createRequestThreads(deps: ThreadsDeps): RequestThreads {
   const { program, data, ports, heapMb, idleMs = usualIdleMs } = deps
   const threads = new Set<Thread>()
-  const queue = createFairQueue<object>({ places: maxThreads })
+  const queue = createFairQueue<object>({ slots: maxThreads })
   const closed = new AbortController()
   let lastNumber = 0
 
   function start(): Thread {
     const worker = new Worker(program, { workerData: data, resourceLimits: { maxOldGenerationSizeMb: heapMb } })
-    const pieces = createPieces()
+    const pieces = createChunkSources()
     const signals = new Map<number, AbortSignal>()
     const { answers, release } = servePorts(ports, pieces, (request) => signals.get(request))
     const letGo = (): void => {
@@ -113,7 +113,7 @@ export function createRequestThreads(deps: ThreadsDeps): RequestThreads {
 
   return {
     async run(request, { body, answer }, key, signal) {
-      const leave = await placeIn(queue, key, { signal: AbortSignal.any([signal, closed.signal]) })
+      const leave = await slotIn(queue, key, { signal: AbortSignal.any([signal, closed.signal]) })
       const thread = freeThread()
       const number = ++lastNumber
       thread.leave = leave

@@ -2,7 +2,7 @@
 import type { Blobs, BlobUpload, ByteRange } from '../blobs/blobs.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { KeyedLock } from '../concurrency/keyed-lock.ts'
-import type { Places, Slots } from '../concurrency/slots.ts'
+import type { SharedSlots, Slots } from '../concurrency/slots.ts'
 import type { ProjectId } from '../ids.ts'
 import type { Freshness } from '../log/freshness.ts'
 import type { Log, RecordInput } from '../log/log.ts'
@@ -10,7 +10,7 @@ import { positionHeader } from '../log/positions.ts'
 import type { Logger } from '../process/logger.ts'
 import type { Query, QueryOptions, Store } from '../store/store.ts'
 import type { Answer } from './channel.ts'
-import type { Pieces } from './pieces.ts'
+import type { ChunkSources } from './chunks.ts'
 
 export type Ports = {
   log: Pick<Log, 'append'>
@@ -22,7 +22,7 @@ export type Ports = {
   lock: KeyedLock
   slots: Slots
   /** For rows of evaluations. */
-  rowPlaces: Places
+  rowSlots: SharedSlots
   logger: Pick<Logger, 'info' | 'warn'>
 }
 
@@ -84,10 +84,10 @@ const acquired = (lock: KeyedLock, key: string): Promise<() => void> =>
  */
 export function servePorts(
   ports: Ports,
-  pieces: Pieces,
+  pieces: ChunkSources,
   signalOf: (request: number) => AbortSignal | undefined,
 ): { answers: Record<keyof PortRequests, Answer>; release(): void } {
-  const { log, clock, store, blobs, freshness, lock, slots, rowPlaces, logger } = ports
+  const { log, clock, store, blobs, freshness, lock, slots, rowSlots, logger } = ports
   const releases = createHeld<() => void>()
   const uploads = createHeld<BlobUpload>()
   let isReleased = false
@@ -128,7 +128,7 @@ export function servePorts(
     },
     async place({ value }, signal) {
       const { projectId, key } = value as PortRequests['place']
-      return { value: held(await rowPlaces.take(projectId, key, signal)) }
+      return { value: held(await rowSlots.take(projectId, key, signal)) }
     },
     async release({ value }) {
       releases.take((value as PortRequests['release']).held)()

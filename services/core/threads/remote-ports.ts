@@ -6,7 +6,7 @@ import { answerKey } from '../store/opened.ts'
 import { parseRows } from '../store/rows.ts'
 import type { Query, QueryOptions, Store } from '../store/store.ts'
 import type { Channel, Received } from './channel.ts'
-import { piecesOf } from './pieces.ts'
+import { chunksOf } from './chunks.ts'
 import type { PortRequests, Ports } from './ports.ts'
 
 export type RemotePorts = Omit<Ports, 'store' | 'clock'> & { store: Pick<Store, 'bytes' | 'rows'> }
@@ -86,7 +86,7 @@ export function remotePorts(
         return releaseOnce((await ask('slot', { projectId })).value)
       },
     },
-    rowPlaces: {
+    rowSlots: {
       async take(projectId, key, signal) {
         return releaseOnce((await ask('place', { projectId, key }, [], signal)).value)
       },
@@ -106,7 +106,7 @@ export function remotePorts(
         }
       },
       async *read(location, range) {
-        yield* piecesOf(channel, (await ask('content', { location, range })).value as number)
+        yield* chunksOf(channel, (await ask('content', { location, range })).value as number)
       },
       stat: async (location) => (await ask('stat', { location })).value as { sizeBytes: number } | null,
     },

@@ -5,8 +5,8 @@ import type { KeyHolder } from '../http/holder.ts'
 import type { Reply } from '../http/route.ts'
 import type { RecordSplit } from '../log/log.ts'
 import type { Channel, Received } from './channel.ts'
+import { type ChunkSources, chunksOf } from './chunks.ts'
 import type { Parcel } from './crossing.ts'
-import { type Pieces, piecesOf } from './pieces.ts'
 
 /** All of a request but its body, which travels beside it. */
 export type LongRequest = {
@@ -36,7 +36,7 @@ type ReplyHead = { status?: number; headers: Record<string, string>; contentType
 }
 
 /** Bytes are moved, pieces are asked for one by one; what is still a value becomes JSON here. */
-export function parcelOf(reply: Reply, pieces: Pieces): Parcel {
+export function parcelOf(reply: Reply, pieces: ChunkSources): Parcel {
   const { headers = {} } = reply
   const status = 'status' in reply && reply.status !== undefined ? { status: reply.status } : {}
   const told = (rest: Omit<ReplyHead, 'headers'>): ReplyHead => ({ ...status, headers, ...rest })
@@ -52,7 +52,7 @@ export function parcelOf(reply: Reply, pieces: Pieces): Parcel {
 /** @param onEnd told once when the thread is no longer needed for the answer */
 export function threadReply({ value, buffers }: Received, channel: Channel, onEnd: () => void): Reply {
   const { kind, source, contentType = '', ...rest } = value as ReplyHead
-  const bytes = source === undefined ? (buffers[0] as Buffer) : piecesOf(channel, source, onEnd)
+  const bytes = source === undefined ? (buffers[0] as Buffer) : chunksOf(channel, source, onEnd)
   if (source === undefined) onEnd()
   if (kind === 'json') return { ...rest, jsonText: buffers[0] as Buffer }
   if (kind === 'bytes') return { ...rest, bytes, contentType }

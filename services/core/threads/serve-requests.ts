@@ -3,8 +3,8 @@ import { setTimeout } from 'node:timers/promises'
 import type { Reply } from '../http/route.ts'
 import { hasRoom, heapPerJsonByte, noRoom } from '../memory/heap-room.ts'
 import { createChannel, type Port } from './channel.ts'
+import { createChunkSources } from './chunks.ts'
 import type { Parcel } from './crossing.ts'
-import { createPieces } from './pieces.ts'
 import { type RemotePorts, type RunningRequest, remotePorts } from './remote-ports.ts'
 import { type LongRequest, parcelOf } from './requests.ts'
 
@@ -12,11 +12,11 @@ type Handle = (request: LongRequest, body: Buffer, signal: AbortSignal) => Promi
 
 /** How long a request waits for those that run in its thread to give their memory back. */
 const roomMs = 10_000
-const lookAgainMs = 250
+const recheckMs = 250
 
 /** @returns the ports of the thread that holds the engines */
 export function serveRequests(port: Port, handle: Handle): RemotePorts {
-  const pieces = createPieces()
+  const pieces = createChunkSources()
   const requests = new WeakMap<AbortSignal, RunningRequest>()
   let running = 0
 
@@ -24,7 +24,7 @@ export function serveRequests(port: Port, handle: Handle): RemotePorts {
     for (const until = performance.now() + roomMs; !hasRoom(bytes); ) {
       // One that is alone waits for nobody.
       if (running === 0 || performance.now() > until) throw noRoom()
-      await setTimeout(lookAgainMs, undefined, { signal })
+      await setTimeout(recheckMs, undefined, { signal })
     }
   }
 

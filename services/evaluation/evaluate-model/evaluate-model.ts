@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { TemplateError } from '../../content/message-template.ts'
 import type { Clock } from '../../core/clock/clock.ts'
-import type { Places } from '../../core/concurrency/slots.ts'
+import type { SharedSlots } from '../../core/concurrency/slots.ts'
 import { Refusal } from '../../core/errors.ts'
 import { asFault, Fault } from '../../core/http/errors.ts'
 import type { Invoke, InvokeCaller } from '../../core/http/invoke.ts'
@@ -15,7 +15,7 @@ import type { EvaluationJob } from '../../events/evaluation-jobs.ts'
 import type { EnsureOps } from '../objects/ops.ts'
 import { type CallWrite, type EvaluationCalls, isRow, nowUs, objectOf } from '../runs/calls.ts'
 import { opNames, timeOf } from '../runs/shape.ts'
-import { askedByJudge, askedByRow, createPredict, NoResult, type Predict, type PredictInput } from './predict.ts'
+import { createPredict, inputOfJudge, inputOfRow, NoResult, type Predict, type PredictInput } from './predict.ts'
 import { evaluationSummary, numberOf, type RowResult } from './summary.ts'
 import { type CompletionModel, createReader, type Judge, type Plan, Unusable } from './values.ts'
 
@@ -26,7 +26,7 @@ type EvaluateDeps = {
   clock: Clock
   calls: EvaluationCalls
   /** For the rows that are evaluated at one time, which jobs of a project share. */
-  rowPlaces: Places
+  rowSlots: SharedSlots
 }
 
 type Fields = Record<string, unknown>
@@ -121,7 +121,7 @@ async function score(
   output: unknown,
   started: Started,
 ): Promise<[CallWrite, unknown]> {
-  const outcome = await predicted(run, judge.model, () => askedByJudge(judge, row, output), started.id)
+  const outcome = await predicted(run, judge.model, () => inputOfJudge(judge, row, output), started.id)
   const [value, exception] = outcomeParts(outcome)
   return [ending(run, started, value, exception), value]
 }
@@ -135,7 +135,7 @@ async function evaluateRow(run: Run, plan: Plan, row: Fields, key: [trial: numbe
   const [predict, predictPart] = starting(run, id('predict'), around.id, predictOp, { self: job.modelRef, ...row })
   await write(run, [aroundPart, predictPart])
   const beganMs = performance.now()
-  const outcome = await predicted(run, plan.model, () => askedByRow(row), predict.id)
+  const outcome = await predicted(run, plan.model, () => inputOfRow(row), predict.id)
   const latency = (performance.now() - beganMs) / 1000
   const [output, exception] = outcomeParts(outcome)
   const predictEnd = ending(run, predict, output, exception)
@@ -194,7 +194,7 @@ async function evaluateRows(run: Run, plan: Plan): Promise<RowResult[]> {
           results[place] = known
           continue
         }
-        const leave = await run.deps.rowPlaces.take(run.job.projectId, run.job.callId, run.as.signal)
+        const leave = await run.deps.rowSlots.take(run.job.projectId, run.job.callId, run.as.signal)
         if (failure !== undefined) {
           leave()
           throw failure.error

@@ -56,7 +56,7 @@ export function startEvaluationJobs(deps: JobDeps): EvaluationJobs {
   const { store, log, clock, logger } = deps
   const stopping = new AbortController()
   const { signal } = stopping
-  const jobs = createFairQueue<ProjectId>({ places: maxJobs })
+  const jobs = createFairQueue<ProjectId>({ slots: maxJobs })
   /** Jobs that wait for a place or run, with what takes back those that wait. */
   const taken = new Map<string, () => void>()
   const running = new Set<Promise<void>>()

@@ -44,12 +44,12 @@ function literalFields(value: Fields): Fields {
 export type PredictInput = { userInput: unknown; config: Fields; variables: Fields }
 
 /** What a row of a dataset means to a model. */
-export const askedByRow = ({ user_input: userInput, config, ...variables }: Fields): PredictInput => ({
+export const inputOfRow = ({ user_input: userInput, config, ...variables }: Fields): PredictInput => ({
   ...{ userInput, config: objectOf(config), variables },
 })
 
 /** What a judge is asked about a row and its prediction. @throws TemplateError */
-export function askedByJudge({ prompt, columnMap }: Judge, row: Fields, output: unknown): PredictInput {
+export function inputOfJudge({ prompt, columnMap }: Judge, row: Fields, output: unknown): PredictInput {
   const mapped = Object.entries(columnMap).flatMap(([argument, column]): [string, unknown][] =>
     typeof column === 'string' && Object.hasOwn(row, column) ? [[argument, row[column]]] : [],
   )

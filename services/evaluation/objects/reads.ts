@@ -117,9 +117,9 @@ function batchesOf(listed: readonly ListedVersion[]): ListedVersion[][] {
   const found: ListedVersion[][] = []
   let total = Number.POSITIVE_INFINITY
   for (const one of listed) {
-    const portion = found.at(-1)
+    const batch = found.at(-1)
     total += one.size_bytes ?? 0
-    if (portion !== undefined && total <= batchBytes && portion.length < batchVersions) portion.push(one)
+    if (batch !== undefined && total <= batchBytes && batch.length < batchVersions) batch.push(one)
     else {
       found.push([one])
       total = one.size_bytes ?? 0
@@ -130,11 +130,11 @@ function batchesOf(listed: readonly ListedVersion[]): ListedVersion[][] {
 
 async function* linesOf(of: KindOfProject, listed: readonly ListedVersion[]): AsyncGenerator<string> {
   const { invoke, projectId, as } = of
-  for (const portion of batchesOf(listed)) {
-    const refs = portion.map((one) => `weave:///${projectId}/${one.kind}/${one.object_id}:${one.digest}`)
+  for (const batch of batchesOf(listed)) {
+    const refs = batch.map((one) => `weave:///${projectId}/${one.kind}/${one.object_id}:${one.digest}`)
     const { bytes } = await invoke.answer('refs.read_batch', { refs }, as)
     const values = items(members(bytes.toString())?.get('vals') ?? '') ?? []
-    const versions = portion.flatMap((one, index): StoredVersion[] => {
+    const versions = batch.flatMap((one, index): StoredVersion[] => {
       // Null when it was deleted meanwhile.
       const value = members(values[index] ?? 'null')
       return value === null ? [] : [{ ...one, projectId, value }]

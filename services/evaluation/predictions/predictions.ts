@@ -119,8 +119,11 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Evaluatio
   /** Ends the call around a prediction; the prediction itself was ended when it was made. */
   async function finish(context: Context, projectId: ProjectId, id: string): Promise<Record<string, string>> {
     throwIfStale(await calls.waitToDecide(context))
-    const light = { id, columns: ['parent_id', 'attributes'] } satisfies { id: string; columns: CallsQuery['columns'] }
-    const seen = cache.seenPrediction(projectId, id) ?? (await readCallColumns(calls, context, projectId, light))
+    const headerOnly = { id, columns: ['parent_id', 'attributes'] } satisfies {
+      id: string
+      columns: CallsQuery['columns']
+    }
+    const seen = cache.seenPrediction(projectId, id) ?? (await readCallColumns(calls, context, projectId, headerOnly))
     if (seen === undefined || textAt(evaluationAttributes(seen), 'score') === flag) throw notFound(id)
     const rowId = seen.parentId
     if (rowId === null) return {}

@@ -215,7 +215,7 @@ export function createCalls({
 const field = (path: string) => ({ $getField: path })
 
 /** A condition: the attribute is one of the texts. */
-export const markIs = (name: string, ...values: string[]): unknown => {
+export const attributeIs = (name: string, ...values: string[]): unknown => {
   const of = field(`attributes.weave.${name}`)
   const literals = values.map((value) => ({ $literal: value }))
   return literals.length === 1 ? { $eq: [of, literals[0]] } : { $in: [of, literals] }

@@ -16,7 +16,7 @@ const chunks = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size))
 
 /** The ids and everything below them, children before their parents. */
-function leavesFirst(ids: readonly string[], childrenOf: ReadonlyMap<string, string[]>): string[] {
+function childrenFirst(ids: readonly string[], childrenOf: ReadonlyMap<string, string[]>): string[] {
   const reached = new Set(ids)
   // What is added while a set is walked is walked too.
   for (const id of reached) for (const child of childrenOf.get(id) ?? []) reached.add(child)
@@ -54,7 +54,7 @@ export async function deleteCalls(
       if (siblings) siblings.push(id)
       else childrenOf.set(parentId, [id])
     }
-    const reached = leavesFirst(
+    const reached = childrenFirst(
       traces.flatMap(([, asked]) => asked),
       childrenOf,
     )

@@ -5,7 +5,7 @@ import type { Reply, RouteContext } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { unlessStale } from '../../core/log/freshness.ts'
 import { pageOf } from '../query-params.ts'
-import { type CallsQuery, type CallTexts, type EvaluationCalls, markIs } from './calls.ts'
+import { attributeIs, type CallsQuery, type CallTexts, type EvaluationCalls } from './calls.ts'
 import { deleteCalls } from './delete.ts'
 import { linesOf } from './lines.ts'
 import { idsToDelete, projectOf } from './query.ts'
@@ -22,7 +22,7 @@ export const listOfRun =
     const projectId = projectOf(context)
     const page = pageOf(context.query)
     const runId = context.query.get('evaluation_run_id')
-    const where = [markIs(mark, flag), ...(runId ? [markIs('evaluation_run_id', runId)] : [])]
+    const where = [attributeIs(mark, flag), ...(runId ? [attributeIs('evaluation_run_id', runId)] : [])]
     const headers = await calls.waitToRead(context)
     const found = calls.list(context, projectId, { where: { $and: where }, columns, ...page })
     const lines = linesOf(found, (some) => textsOf(context, projectId, some))

@@ -19,6 +19,7 @@ import { parseInRoom } from '../../core/memory/heap-room.ts'
 import { pageOf } from '../query-params.ts'
 import type { RunCache } from './cache.ts'
 import {
+  attributeIs,
   type CallsQuery,
   type CallTexts,
   type CallWrite,
@@ -26,7 +27,6 @@ import {
   type EvaluationDeps,
   evaluationAttributes,
   isRow,
-  markIs,
   nameOfOp,
   nowUs,
   textAt,
@@ -173,9 +173,9 @@ export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Evalua
         const models = listOf(query, 'models', 'model_refs')
         const ids = listOf(query, 'evaluation_run_ids')
         const where = [
-          markIs('evaluation_run', flag),
-          ...(evaluations.length > 0 ? [markIs('evaluation', ...evaluations)] : []),
-          ...(models.length > 0 ? [markIs('model', ...models)] : []),
+          attributeIs('evaluation_run', flag),
+          ...(evaluations.length > 0 ? [attributeIs('evaluation', ...evaluations)] : []),
+          ...(models.length > 0 ? [attributeIs('model', ...models)] : []),
         ]
         const filter = ids.length > 0 ? { filter: { call_ids: [...new Set(ids)] } } : {}
         const headers = await calls.waitToRead(context)

@@ -58,9 +58,13 @@ const microseconds = ({ clock }: FeedbackRow): number => Number(clock / 1024n)
 export function createFeedbackWriteRoutes(deps: FeedbackWriteDeps): Route[] {
   const { log, clock, config, annotationSchema, checkQueue } = deps
   const newCheck = createSchemaCheck()
-  const nothingKnown = (): Known => ({ schemas: new Map(), queues: new Set(), checkValue: newCheck() })
+  const nothingChecked = (): Known => ({ schemas: new Map(), queues: new Set(), checkValue: newCheck() })
 
-  async function accept(context: RouteContext, { item, payloadText }: Sent, known = nothingKnown()): Promise<Accepted> {
+  async function accept(
+    context: RouteContext,
+    { item, payloadText }: Sent,
+    known = nothingChecked(),
+  ): Promise<Accepted> {
     const { schemas, checkValue } = known
     const projectId = context.project(item.project_id)
     const { kind, annotation } = checkFeedback(item, config.feedbackPrefix)
@@ -152,7 +156,7 @@ export function createFeedbackWriteRoutes(deps: FeedbackWriteDeps): Route[] {
         const { input, body, caller } = context
         const texts = items(members(body.bytes.toString())?.get('batch') ?? '[]') ?? []
         const accepted: Accepted[] = []
-        const known = nothingKnown()
+        const known = nothingChecked()
         for (const [n, item] of input.batch.entries())
           accepted.push(await accept(context, { item, payloadText: payloadText(texts[n] ?? '') }, known))
         if (accepted.length === 0) return { json: { res: [] } }

@@ -3,7 +3,7 @@ import {
   type EvaluationResult,
   type EventMapping,
   joinedEvents,
-  type StoredRecord,
+  type StoredLogRecord,
   type StoredSpan,
 } from '../../events/gen-ai-events.ts'
 import { createDecodeBudget } from './budget.ts'
@@ -49,7 +49,7 @@ const readValue = (text: string, isJson: boolean): Value =>
   !isJson || text.startsWith('{') || text.startsWith('[') ? text : toValue(parseExact(text))
 
 /** Everything that a record says: its attributes, then the members of its body. */
-function membersOf({ attributes, json_keys, body, body_json }: StoredRecord): Map<string, Value> {
+function membersOf({ attributes, json_keys, body, body_json }: StoredLogRecord): Map<string, Value> {
   const json = new Set(json_keys)
   const members = new Map<string, Value>()
   for (const [key, text] of Object.entries(attributes)) members.set(key, readValue(text, json.has(key)))
@@ -70,7 +70,7 @@ const asAttributes = (members: ReadonlyMap<string, Value>): Attributes => ({
 const messageNames = new Set<string>([...joinedEvents.messages, joinedEvents.choice])
 
 /** What the records of a span say together: of each attribute the first one counts. */
-function extraOf(records: readonly StoredRecord[], found: Expansion): Extra {
+function extraOf(records: readonly StoredLogRecord[], found: Expansion): Extra {
   const details = new Map<string, Value>()
   const events: Extra['events'] = []
   let exception = ''

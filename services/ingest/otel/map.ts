@@ -1,7 +1,7 @@
 // Turns one decoded span into the complete call that it becomes (specification: OTLP, sections 2 to 7).
 
 import { extractRefs } from '../../content/refs.ts'
-import { marks } from '../../content/span-dump.ts'
+import { references } from '../../content/span-dump.ts'
 import type { CallFragment } from '../../events/calls.ts'
 import { addDescription, addPerson, sessionOf } from './additions.ts'
 import { createDecodeBudget } from './budget.ts'
@@ -256,7 +256,7 @@ export function callOf(
     otelDump: dumpText({
       span,
       parentId,
-      attributes: isUnknown && own.size === 0 && all.length >= minReferenced ? marks.attributes : all,
+      attributes: isUnknown && own.size === 0 && all.length >= minReferenced ? references.attributes : all,
       events,
       links,
       resource: around.resource,

@@ -1,6 +1,6 @@
 // Inputs and output of a call: from the attributes of its span, its events, and the log records that belong to it.
 
-import { marks } from '../../content/span-dump.ts'
+import { references } from '../../content/span-dump.ts'
 import { type Conventions, contentEvents, inputEvents, outputEvent, type Source } from './conventions.ts'
 import { type FoundAttribute, present } from './find.ts'
 import { keyOf } from './keys.ts'
@@ -55,8 +55,8 @@ type Side = {
 const inputs: Side = {
   name: 'inputs',
   redacts: true,
-  bareMark: marks.inputs,
-  memberMark: marks.inputsMember,
+  bareMark: references.inputs,
+  memberMark: references.inputsMember,
   isBare: ({ key, value }) => (key === 'inputs' || key === 'input') && isObject(value),
   eventsText: eventInputs,
 }
@@ -64,8 +64,8 @@ const inputs: Side = {
 const output: Side = {
   name: 'output',
   redacts: false,
-  bareMark: marks.output,
-  memberMark: marks.outputMember,
+  bareMark: references.output,
+  memberMark: references.outputMember,
   isBare: ({ key }) => key === 'outputs' || key === 'output',
   eventsText: eventOutput,
 }

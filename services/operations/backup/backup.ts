@@ -6,7 +6,7 @@ import type { Log } from '../../core/log/log.ts'
 import { errorCode, nodeFs } from '../../core/log/segments/disk.ts'
 import { openPositionFile } from '../../core/log/segments/position-file.ts'
 import { recoverTopic } from '../../core/log/segments/recovery.ts'
-import { listSegments, type StoredFile } from '../../core/log/segments/segment.ts'
+import { listSegments, type SegmentFile } from '../../core/log/segments/segment.ts'
 import { topicIdName } from '../../core/log/segments/topic-id.ts'
 import { packageVersion } from '../../core/process/version.ts'
 import type { Store } from '../../core/store/store.ts'
@@ -108,12 +108,12 @@ async function backupTo(deps: BackupDeps, folder: string, task: Task): Promise<v
         await cp(join(from, entry.name), join(data, pathOf(uuid), entry.name))
   }
 
-  const copySegment = (topic: string, { path }: StoredFile) =>
+  const copySegment = (topic: string, { path }: SegmentFile) =>
     cp(path, join(data, 'log', topic, path.slice(path.lastIndexOf('/') + 1)), { errorOnExist: true, force: false })
 
   /** Of each topic: the segments that hold what the tables lack, or the newest; tells those before them. */
-  async function copyLog(positions: Record<string, number>): Promise<Map<string, StoredFile[]>> {
-    const earlier = new Map<string, StoredFile[]>()
+  async function copyLog(positions: Record<string, number>): Promise<Map<string, SegmentFile[]>> {
+    const earlier = new Map<string, SegmentFile[]>()
     for (const topic of log.topics) {
       await mkdir(join(data, 'log', topic), { recursive: true, mode: 0o750 })
       await cp(join(dataDir, 'log', topic, topicIdName), join(data, 'log', topic, topicIdName))

@@ -89,7 +89,7 @@ export async function runOnServer(
     )
   const begin = `${sql} SETTINGS id = ${quote(id)}, ${settings} ASYNC`
   let endedAt: number | undefined
-  let toldAt = performance.now()
+  let reportedAt = performance.now()
   try {
     await store.command({ name: isBackup ? 'backup.begin' : 'restore.begin', sql: begin, params: {} }, aside)
     for (let waitMs = firstMs; ; waitMs = Math.min(maxWaitMs, waitMs * 2)) {
@@ -102,8 +102,8 @@ export async function runOnServer(
         await end()
       }
       if (endedAt !== undefined && performance.now() - endedAt > patienceMs) break
-      if (performance.now() - toldAt > progressEveryMs) {
-        toldAt = performance.now()
+      if (performance.now() - reportedAt > progressEveryMs) {
+        reportedAt = performance.now()
         const mib = (bytes: number) => Math.round(bytes / 2 ** 20)
         print(isBackup ? `${mib(found.size)} MiB so far` : `${mib(found.done)} of ${mib(found.size)} MiB`)
       }

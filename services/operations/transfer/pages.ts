@@ -64,7 +64,7 @@ function countLines(bytes: Buffer): { lines: Buffer; rows: number; withoutPayloa
 
 /** Views do not commit together: what lacks its other half now has it a moment later. */
 const attempts = 5
-const againMs = 50
+const retryMs = 50
 
 /**
  * @param project null = all projects
@@ -83,7 +83,7 @@ export function createPages(store: Pick<Store, 'rows' | 'bytes'>, project: strin
     for (let attempt = 1; ; attempt++) {
       const chunk = countLines(await store.bytes(query, 'TSVRaw', options))
       if (chunk.withoutPayload === 0 || attempt === attempts) return chunk
-      await sleep(againMs * attempt, undefined, { signal })
+      await sleep(retryMs * attempt, undefined, { signal })
     }
   }
 

@@ -14,7 +14,7 @@ import { deletedAmong } from '../calls/deleted.ts'
 import { asNumbers } from '../calls/header.ts'
 import { newestVersion } from '../calls/page.ts'
 import type { AnnotationQueueDeps } from './deps.ts'
-import { inPortions } from './items.ts'
+import { inBatches } from './items.ts'
 import { liveQueue, noQueue } from './read.ts'
 
 type CallRow = [id: string, startedUs: number, endedUs: number, opName: string, traceId: string]
@@ -68,14 +68,14 @@ export function createItemsAddRoute({ store, log, clock, freshness, lock }: Anno
         const headers = await freshness.wait(context, ['calls', 'annotation_queues'])
         if (!(await liveQueue(store, projectId, queueId, { signal }))) throw unlessStale(headers, noQueue(404, queueId))
         const queued = new Set(
-          (await inPortions<[string]>(store, callIds, (ids) => queuedQuery(projectId, queueId, ids), { signal })).map(
+          (await inBatches<[string]>(store, callIds, (ids) => queuedQuery(projectId, queueId, ids), { signal })).map(
             ([id]) => id,
           ),
         )
         if (queued.size === callIds.length)
           return { json: { added_count: 0, duplicates: input.call_ids.length }, headers }
         const asked = callIds.filter((id) => !queued.has(id))
-        const rows = await inPortions<CallRow>(store, asked, (ids) => queueableQuery(projectId, ids), { signal })
+        const rows = await inBatches<CallRow>(store, asked, (ids) => queueableQuery(projectId, ids), { signal })
         const found = new Map(rows.map((row) => [row[0], row]))
         // Passed over quietly is only what certainly is not there.
         if (found.size < asked.length) throwIfStale(headers)

@@ -186,21 +186,21 @@ export const shownItem = ({ projectId, queueId }: Queue, row: ItemRow): Annotati
 /** Entries of a list that one statement takes. */
 const maxValues = 1_000
 
-const portionsOf = (values: readonly string[]): string[][] =>
+const batchesOf = (values: readonly string[]): string[][] =>
   Array.from({ length: Math.ceil(values.length / maxValues) }, (_, n) =>
     values.slice(n * maxValues, (n + 1) * maxValues),
   )
 
-/** Reads a long list of values portion by portion. */
-export async function inPortions<Row>(
+/** Reads a long list of values batch by batch. */
+export async function inBatches<Row>(
   store: Pick<Store, 'bytes'>,
   values: readonly string[],
-  query: (portion: string[]) => Query,
+  query: (batch: string[]) => Query,
   options: QueryOptions,
 ): Promise<Row[]> {
   const rows: Row[] = []
-  for (const portion of portionsOf(values))
-    for (const row of compactRows<Row>(await store.bytes(query(portion), 'JSONCompactEachRow', options))) rows.push(row)
+  for (const batch of batchesOf(values))
+    for (const row of compactRows<Row>(await store.bytes(query(batch), 'JSONCompactEachRow', options))) rows.push(row)
   return rows
 }
 
@@ -228,6 +228,6 @@ export async function readCounts(
   queueIds: readonly string[],
   options: QueryOptions,
 ): Promise<Map<string, { total: number; completed: number }>> {
-  const rows = await inPortions<Counts>(store, queueIds, (portion) => countsQuery(projectId, portion), options)
+  const rows = await inBatches<Counts>(store, queueIds, (batch) => countsQuery(projectId, batch), options)
   return new Map(rows.map(([queueId, total, completed]) => [queueId, { total, completed }]))
 }

@@ -96,9 +96,9 @@ export const billedMetrics: Record<keyof typeof billed, MetricSql> = Object.from
 ) as Record<keyof typeof billed, MetricSql>
 
 /** Columns of parts that hold them, and what a data point has there. */
-export const billedColumns: Readonly<Record<string, Sql>> = Object.fromEntries(
+export const billedSums: Readonly<Record<string, Sql>> = Object.fromEntries(
   Object.entries(billed).map(([name, value]) => [`${name}_sum`, sql`toFloat64(${value})`]),
 )
 
 export const readsBilled = (aggregates: readonly Aggregate[]): boolean =>
-  aggregates.some(({ column }) => column in billedColumns)
+  aggregates.some(({ column }) => column in billedSums)

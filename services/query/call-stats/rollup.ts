@@ -7,7 +7,7 @@ import { type Covered, pastPositions, readCovered } from '../calls/access/counts
 import { instant } from '../calls/access/scope.ts'
 import { compactRows } from '../calls/header.ts'
 import type { Aggregate } from './aggregates.ts'
-import { billedColumns, readsBilled } from './metrics.ts'
+import { billedSums, readsBilled } from './metrics.ts'
 import { alignedTo, asNumbers, listed, livePoints, liveValues, type Series } from './series.ts'
 
 /** [from, before) in microseconds. */
@@ -179,7 +179,7 @@ const pointColumns: Readonly<Record<string, Sql>> = {
   cache_write_sum: sql`toFloat64(point.6)`,
   cache_write_min: sql`point.6`,
   cache_write_max: sql`point.6`,
-  ...billedColumns,
+  ...billedSums,
 }
 
 /** Rows as those of `usageSeriesQuery`. Every list that is joined is read, so only those that are needed are named. */

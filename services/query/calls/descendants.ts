@@ -10,9 +10,9 @@ type Found = [id: string, parentId: string, deleteVer: string]
 type Requested = [id: string, traceId: string, startedUs: string, deleteVer: string]
 
 /** Place in the order of the keys: calls of one trace that begin at the same time are not told apart. */
-type Place = readonly [traceId: string, startedUs: string]
+type CallTime = readonly [traceId: string, startedUs: string]
 /** Calls of some traces from a time on, after one place and up to another. */
-type Range = { traceIds: readonly string[]; fromUs: number; after: Place | null; upTo: Place | null }
+type Range = { traceIds: readonly string[]; fromUs: number; after: CallTime | null; upTo: CallTime | null }
 
 /** Conditions on a trace and a time, so that the order of the keys can be used. */
 function rangeConditions({ traceIds, fromUs, after, upTo }: Range, trace: Sql, started: Sql): Sql[] {
@@ -43,8 +43,8 @@ export const boundaryQuery = (projectId: ProjectId, range: Range, calls: number)
   )
 
 /** The calls of a batch, deleted ones too: what lies below them may not be. */
-export const portionQuery = (projectId: ProjectId, range: Range): Query =>
-  projectQuery('calls.delete-portion', projectId, (project) => {
+export const descendantsQuery = (projectId: ProjectId, range: Range): Query =>
+  projectQuery('calls.delete-batch', projectId, (project) => {
     const where = [
       sql`c.started_at IN (SELECT started_at ${traceKeys(project, range)})`,
       ...rangeConditions(range, sql`c.trace_id`, sql`c.started_at`),
@@ -94,11 +94,11 @@ const leewayUs = 1_000_000
 
 export type WalkBounds = {
   /** Calls that are read at once. */
-  portion: number
+  batchRows: number
   /** Ids that are held: above it what was reached is read from the tables, by the deletes of this walk. */
   held: number
 }
-export const usualBounds: WalkBounds = { portion: 5_000, held: 500_000 }
+export const usualBounds: WalkBounds = { batchRows: 5_000, held: 500_000 }
 
 /**
  * Deletes calls and everything below them in their traces, batch by batch. Walks through deleted calls too, so a
@@ -170,10 +170,10 @@ export async function deleteWithDescendants(
   await take(requested.map(([id, , , deleteVer]) => [id, deleteVer]))
   for (let isDone = false; !isDone; ) {
     isDone = true
-    for (let after: Place | null = null, hasMore = true; hasMore; ) {
+    for (let after: CallTime | null = null, hasMore = true; hasMore; ) {
       const range: Range = { traceIds, fromUs, after, upTo: null }
-      const [upTo = null] = await read<Place>(boundaryQuery(projectId, range, bounds.portion))
-      const found = await newAmong(await read<Found>(portionQuery(projectId, { ...range, upTo })))
+      const [upTo = null] = await read<CallTime>(boundaryQuery(projectId, range, bounds.batchRows))
+      const found = await newAmong(await read<Found>(descendantsQuery(projectId, { ...range, upTo })))
       await take(found.map(([id, , deleteVer]) => [id, deleteVer]))
       hasMore = upTo !== null
       // A parent may come after its children in this order: one more walk, unless all of them were at hand together.

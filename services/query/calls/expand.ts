@@ -14,7 +14,7 @@ import type { Payload } from './payloads.ts'
 const atOnce = 500
 const maxRemembered = 2 ** 25
 
-export type Expansion = {
+export type RefExpansion = {
   /**
    * Resolves the refs of some calls. Until `next`, their payloads can be written expanded.
    * @param isFirst whether the answer can still be a fault
@@ -37,7 +37,7 @@ export function createExpansion(
   source: RefSource,
   columns: readonly string[],
   onMissing: (digests: string[]) => void,
-): Expansion | null {
+): RefExpansion | null {
   const { projectId } = source
   const root = expandedPaths(columns)
   const documents = (['inputs', 'output', 'attributes', 'summary'] as const).filter((name) => root.below.has(name))
@@ -76,13 +76,13 @@ export function createExpansion(
     const known = unknown.size
     const put = withRef(below(value, place, unknown), ref)
     if (unknown.size > known) return put
-    const atPlace = done.get(place) ?? new Map<string, string>()
-    done.set(place, atPlace.set(ref, put))
+    const atPath = done.get(place) ?? new Map<string, string>()
+    done.set(place, atPath.set(ref, put))
     return put
   }
 
   /** Where the documents of a payload stand in the record. */
-  function placesOf(payload: Payload): [Document, Expanded][] {
+  function pathsOf(payload: Payload): [Document, Expanded][] {
     const found: [Document, Expanded][] = documents.map((name) => [name, root.below.get(name) as Expanded])
     const span = root.below.get('attributes')?.below.get('otel_span')
     return payload.otel_dump && span ? [...found, ['otel_dump', span]] : found
@@ -90,7 +90,7 @@ export function createExpansion(
 
   function textsOf(payload: Payload, unknown: Set<string>): Payload {
     const put: Payload = { ...payload }
-    for (const [document, place] of placesOf(payload)) {
+    for (const [document, place] of pathsOf(payload)) {
       const stored = payload[document]
       if (!stored?.includes('weave:')) continue
       const text = stored.toString('utf8')

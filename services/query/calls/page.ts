@@ -4,7 +4,7 @@ import { param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
 import type { Direction } from './access/counts.ts'
-import { allOf, instant, type Key, type Scope, scopeConditions } from './access/scope.ts'
+import { allOf, type CallKey, instant, type Scope, scopeConditions } from './access/scope.ts'
 import {
   type CallConditions,
   callConditions,
@@ -27,14 +27,14 @@ const beyond = { asc: sql`>`, desc: sql`<` } as const
 const timeOrder = ({ startedAt, id }: TimeOrder): Sql => sql`c.started_at ${words[startedAt]}, c.id ${words[id]}`
 
 /** What comes after a key in the order. */
-function after(key: Key, order: TimeOrder): Sql {
+function after(key: CallKey, order: TimeOrder): Sql {
   const at = instant(key.startedUs)
   const next = sql`c.id ${beyond[order.id]} ${param('String', key.id)}`
   return sql`(c.started_at ${beyond[order.startedAt]} ${at} OR (c.started_at = ${at} AND ${next}))`
 }
 
 /** The range of a scope from a key on. */
-function rangeFrom(scope: Scope, key: Key | null, order: TimeOrder): Scope {
+function rangeFrom(scope: Scope, key: CallKey | null, order: TimeOrder): Scope {
   if (key === null) return scope
   const range =
     order.startedAt === 'desc'
@@ -53,7 +53,7 @@ export const pageQuery = (
   name: string,
   scope: Scope,
   conditions: CallConditions,
-  page: { select: Sql; order: TimeOrder | Sql; after: Key | null; limit: number; offset: number },
+  page: { select: Sql; order: TimeOrder | Sql; after: CallKey | null; limit: number; offset: number },
 ): Query =>
   projectQuery(name, scope.projectId, (project) => {
     const byTime = 'startedAt' in page.order ? page.order : null
@@ -66,7 +66,7 @@ export const pageQuery = (
   })
 
 /** Rows by their keys, in any order; `where` holds the rest of the conditions. */
-export const rowsQuery = (projectId: ProjectId, keys: readonly Key[], select: Sql): Query =>
+export const rowsQuery = (projectId: ProjectId, keys: readonly CallKey[], select: Sql): Query =>
   projectQuery('calls.rows', projectId, (project) => {
     const times = keys.map((key) => key.startedUs)
     const range = { fromUs: Math.min(...times), beforeUs: Math.max(...times) + 1 }

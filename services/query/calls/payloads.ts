@@ -1,6 +1,6 @@
 // Payload texts of the calls of a page: read as raw bytes, the newest part of each side, in batches bounded by bytes.
 
-import { hasMarks, spliced } from '../../content/span-dump.ts'
+import { hasReferences, spliced } from '../../content/span-dump.ts'
 import { retryLater } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { rowBinary } from '../../core/store/row-binary.ts'
@@ -127,7 +127,7 @@ function decode(answer: Buffer, documents: number, found: Found): void {
 }
 
 /** Between the two attempts: the views that fill the tables do not commit together. */
-const againAfterMs = 50
+const retryAfterMs = 50
 
 /** The other texts of a row that a raw span may share. */
 const sharing: readonly Document[] = ['attributes', 'inputs', 'output']
@@ -163,13 +163,13 @@ export async function readPayloads(
   if (wanted.length > 0) await read(wanted)
   const missing = rows.filter(isMissing)
   if (missing.length > 0) {
-    await new Promise((resolve) => setTimeout(resolve, againAfterMs))
+    await new Promise((resolve) => setTimeout(resolve, retryAfterMs))
     await read(missing)
     const first = missing.find(isMissing)
     if (first) throw retryLater(503, `The payload of call ${first[columnIndex.id]} is not readable yet`)
   }
   const spanAt = documents.indexOf('otel_dump')
-  const isCut = (row: CallHeader): boolean => spanAt !== -1 && hasMarks(startOf(row)?.texts[spanAt] ?? nothing)
+  const isCut = (row: CallHeader): boolean => spanAt !== -1 && hasReferences(startOf(row)?.texts[spanAt] ?? nothing)
   const cut = rows.filter(isCut)
   if (cut.length > 0 && !sharing.every((document) => documents.includes(document))) {
     // Few ask for a raw span without the rest of its call: the rest is read for these alone.
@@ -185,7 +185,7 @@ export async function readPayloads(
     const payload: Payload = {}
     for (const [n, document] of documents.entries()) {
       let text = (sideOfColumn(document) === 'start' ? start : end)?.texts[n]
-      if (n === spanAt && start && text && hasMarks(text)) text = spliced(text, textsOf(start, documents))
+      if (n === spanAt && start && text && hasReferences(text)) text = spliced(text, textsOf(start, documents))
       if (text && text.length > 0) payload[document] = text
     }
     return payload

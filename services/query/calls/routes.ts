@@ -26,7 +26,7 @@ import { headerSelect } from './header.ts'
 import { readPartsAtStart, readPayloads } from './payloads.ts'
 import { createQueryStatsRoutes } from './query-stats.ts'
 import { concat, documentsForColumns, type RecordShape, writeRecord } from './record.ts'
-import { linesOf, started } from './stream.ts'
+import { recordLines, started } from './stream.ts'
 import { readTraceSizes } from './trace-sizes.ts'
 
 export type CallReadDeps = {
@@ -116,7 +116,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
       : null
     return {
       lines: await started(
-        linesOf(pages, { store, projectId, documents, shape, totalSize, feedback, expansion, isLong, options }),
+        recordLines(pages, { store, projectId, documents, shape, totalSize, feedback, expansion, isLong, options }),
       ),
       contentType: linesType(context.header('accept'), 'application/jsonl'),
       headers,

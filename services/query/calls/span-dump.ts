@@ -1,5 +1,5 @@
 // Puts the texts back that marks stand for in the raw span of a call, in SQL (in JS: content/span-dump.ts).
-import { markLead, marks } from '../../content/span-dump.ts'
+import { referenceLead, references } from '../../content/span-dump.ts'
 import { identifier, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Document } from './conditions/types.ts'
 
@@ -17,15 +17,15 @@ function splicedSql(): Sql {
     Sql,
   ]
   const texts: [string, Sql][] = [
-    [marks.inputsMember, sqlMember(inputs)],
-    [marks.inputs, inputs],
-    [marks.outputMember, sqlMember(output)],
-    [marks.output, output],
-    [marks.attributes, attributes],
+    [references.inputsMember, sqlMember(inputs)],
+    [references.inputs, inputs],
+    [references.outputMember, sqlMember(output)],
+    [references.output, output],
+    [references.attributes, attributes],
   ]
   let text = dump
   for (const [mark, by] of texts) text = sql`replaceAll(${text}, ${param('String', mark)}, ${by})`
-  return sql`if(position(${dump}, ${param('String', markLead)}) = 0, ${dump}, ${text})`
+  return sql`if(position(${dump}, ${param('String', referenceLead)}) = 0, ${dump}, ${text})`
 }
 
 /** A document as an expression over the columns of one row of payloads. */

@@ -4,7 +4,7 @@ import type { ProjectId } from '../../core/ids.ts'
 import type { QueryOptions, Store } from '../../core/store/store.ts'
 import { readFeedbackOfCalls } from '../feedback/of-calls.ts'
 import { isTooLarge } from '../list-rows.ts'
-import type { Expansion } from './expand.ts'
+import type { RefExpansion } from './expand.ts'
 import { type CallHeader, columnIndex } from './header.ts'
 import { type Payload, type PayloadColumn, readPayloads, type Spread } from './payloads.ts'
 import type { Page } from './reader.ts'
@@ -26,7 +26,7 @@ export type Lines = {
   /** With the feedback of each call. */
   feedback: boolean
   /** Puts values in the places of refs; null = refs stay. */
-  expansion: Expansion | null
+  expansion: RefExpansion | null
   /** Long answers begin with a small batch. */
   isLong: boolean
   options: QueryOptions
@@ -57,7 +57,7 @@ type Reading = { rows: readonly CallHeader[]; spread: Spread; batch: Promise<Bat
 /** Lines of a batch; expanded payloads may be much larger than stored ones, so they go out in pieces. */
 async function* written(
   { shape, rows, payloads }: Batch,
-  expansion: Expansion | null,
+  expansion: RefExpansion | null,
   isFirst: boolean,
 ): AsyncGenerator<Buffer> {
   if (!expansion) {
@@ -81,7 +81,7 @@ async function* written(
 }
 
 /** One chunk of whole lines per batch; the next batch is read while the last one is written out. */
-export async function* linesOf(pages: AsyncIterable<Page>, lines: Lines): AsyncGenerator<Buffer> {
+export async function* recordLines(pages: AsyncIterable<Page>, lines: Lines): AsyncGenerator<Buffer> {
   const { store, projectId, documents, shape, expansion, options } = lines
   let isFirst = true
   let most = (lines.isLong ? firstRows : maxRows) / 4

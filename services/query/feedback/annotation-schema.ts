@@ -6,7 +6,7 @@ import type { ProjectId } from '../../core/ids.ts'
 import { type Freshness, unlessStale } from '../../core/log/freshness.ts'
 import { parseInRoom } from '../../core/memory/heap-room.ts'
 import type { Store } from '../../core/store/store.ts'
-import { type ObjectVersion, readObject } from '../objects/read.ts'
+import { type ObjectVersion, readObjectVersion } from '../objects/read.ts'
 
 const specClass = 'AnnotationSpec'
 
@@ -29,7 +29,7 @@ export const createAnnotationSchema =
     const asked = { projectId, objectId: ref.name, version: ref.version, metadataOnly: false }
     let found: ObjectVersion
     try {
-      found = await readObject(store, asked, { signal: context.signal })
+      found = await readObjectVersion(store, asked, { signal: context.signal })
     } catch (error) {
       if (!(error instanceof Fault) || error.status !== 404) throw error
       if (error.body.deleted_at !== undefined) throw fault(400, 'annotation_ref names a deleted object')

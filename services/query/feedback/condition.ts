@@ -9,7 +9,7 @@ import { deletedAmong } from '../calls/deleted.ts'
 import { compileCondition } from '../language/compile.ts'
 import { type Operator, operators, parseQuery } from '../language/parse.ts'
 import type { Condition, Fields } from '../language/types.ts'
-import { feedbackColumn, feedbackFields, isMap, type WireNames } from './fields.ts'
+import { type FeedbackWireNames, feedbackColumn, feedbackFields, isMap } from './fields.ts'
 
 const comparisons = new Set<string>(['$eq', '$gt', '$gte', '$lt', '$lte'])
 
@@ -96,7 +96,7 @@ function allowed(condition: Condition, column: string): string[] | null {
 }
 
 /** Rows whose ref may be one of these: the ids come from the copy that is sorted by ref. */
-export const givenTo = (project: ProjectScope, refs: readonly string[] | Sql): Sql => {
+export const feedbackOnRefs = (project: ProjectScope, refs: readonly string[] | Sql): Sql => {
   const among = sql`weave_ref IN (${'texts' in refs ? refs : param('Array(String)', refs)})`
   return sql`f.id IN (SELECT id ${project.from('feedback_by_ref', { where: among })}) AND f.${among}`
 }
@@ -124,7 +124,7 @@ function ofLiveCalls(project: ProjectScope, projectId: ProjectId, refs: readonly
  */
 export function feedbackCondition(
   query: unknown,
-  names: WireNames,
+  names: FeedbackWireNames,
   projectId: ProjectId,
 ): (project: ProjectScope) => Sql {
   const fields = feedbackFields(names)
@@ -138,6 +138,6 @@ export function feedbackCondition(
   const where = compileCondition(condition, feedbackColumn)
   return (project) => {
     const rows = sql`${live(project, refs ?? undefined)} AND ${where}`
-    return refs ? sql`${givenTo(project, refs)} AND ${rows}` : rows
+    return refs ? sql`${feedbackOnRefs(project, refs)} AND ${rows}` : rows
   }
 }

@@ -5,7 +5,7 @@ import { jsonPath, splitPath } from '../language/path.ts'
 import type { Column, ColumnSql, Field, Fields } from '../language/types.ts'
 
 /** How the wire spells the user's field. */
-export type WireNames = { prefix: string; aliases: boolean }
+export type FeedbackWireNames = { prefix: string; aliases: boolean }
 
 /** Columns in the order of a record; `user_id` is spelled with the prefix on the wire. */
 export const columnNames = [
@@ -69,7 +69,7 @@ function mapEntry(map: string, key: string): Column {
 }
 
 /** A name without its prefix; null when the spelling is not accepted. */
-function neutral(name: string, { prefix, aliases }: WireNames): string | null {
+function neutral(name: string, { prefix, aliases }: FeedbackWireNames): string | null {
   if (name === `${prefix}_user_id` || (aliases && name === 'wb_user_id')) return 'user_id'
   return name === 'user_id' ? null : name
 }
@@ -80,7 +80,7 @@ const notAllowed = (name: string) => fault(400, `Field ${JSON.stringify(name.sli
  * What a name means: a column as a whole, or a part of one.
  * @throws Fault 400 for unknown names, 422 for negative array indexes
  */
-export function feedbackField(name: string, names: WireNames): Field | { is: 'payload' } {
+export function feedbackField(name: string, names: FeedbackWireNames): Field | { is: 'payload' } {
   const column = neutral(name, names)
   if (column === 'payload') return { is: 'payload' }
   if (column !== null && known.has(column))
@@ -97,7 +97,7 @@ export function feedbackField(name: string, names: WireNames): Field | { is: 'pa
 
 /** The fields of conditions; the whole payload is its text form there. */
 export const feedbackFields =
-  (names: WireNames): Fields =>
+  (names: FeedbackWireNames): Fields =>
   (name) => {
     const field = feedbackField(name, names)
     return field.is === 'payload' ? { is: 'json', json: { document: 'payload', path: [] } } : field

@@ -4,8 +4,8 @@ import { join, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
 import { asFewNumbers, asNumbers, compactRows } from '../calls/header.ts'
-import { givenTo } from './condition.ts'
-import { membersOf, oldestFirst, rowText } from './select.ts'
+import { feedbackOnRefs } from './condition.ts'
+import { feedbackRowText, oldestFirst, shownMembers } from './select.ts'
 
 /** Keys of an item, in their order; the user's field carries the prefix. */
 const shown = (prefix: string): string[] => [
@@ -30,7 +30,7 @@ const shown = (prefix: string): string[] => [
 
 export const ofCallsQuery = (projectId: ProjectId, refs: readonly string[], columns: readonly Sql[]): Query =>
   projectQuery('feedback.of-calls', projectId, (project) => {
-    const where = sql`${givenTo(project, refs)} AND f.purged = 0`
+    const where = sql`${feedbackOnRefs(project, refs)} AND f.purged = 0`
     return sql`SELECT ${join([sql`f.weave_ref`, ...columns], ', ')} ${project.from('feedback', { alias: 'f', final: true, where })}
     ORDER BY ${oldestFirst} ${refs.length > 1 ? asFewNumbers : asNumbers}`
   })
@@ -47,7 +47,7 @@ export async function readFeedbackOfCalls(
 ): Promise<ReadonlyMap<string, string>> {
   if (ids.length === 0) return new Map()
   const idOf = new Map(ids.map((id) => [`weave:///${projectId}/call/${id}`, id]))
-  const members = membersOf(shown(prefix), { prefix, aliases: false })
+  const members = shownMembers(shown(prefix), { prefix, aliases: false })
   const columns = members.map((member) => member.sql)
   const query = ofCallsQuery(projectId, [...idOf.keys()], columns)
   const found = new Map<string, string[]>()
@@ -56,7 +56,7 @@ export async function readFeedbackOfCalls(
   )) {
     const id = idOf.get(ref) as string
     const own = found.get(id)
-    const text = rowText(members, values)
+    const text = feedbackRowText(members, values)
     if (own) own.push(text)
     else found.set(id, [text])
   }

@@ -15,13 +15,19 @@ import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import type { Store } from '../../core/store/store.ts'
 import { purgedRecord } from '../../events/feedback.ts'
 import { nonNegative } from '../calls/routes.ts'
-import { listReply } from '../json-parts.ts'
+import { listReply } from '../list-reply.ts'
 import { type KeyedList, listRows } from '../list-rows.ts'
 import { purgedIds } from '../purge-ids.ts'
 import { feedbackCondition } from './condition.ts'
-import type { WireNames } from './fields.ts'
-import { feedbackOrder, membersOf, rowText } from './select.ts'
-import { countQuery, itemsQuery, keysQuery, pageQuery, presentQuery } from './statements.ts'
+import type { FeedbackWireNames } from './fields.ts'
+import { feedbackOrder, feedbackRowText, shownMembers } from './select.ts'
+import {
+  feedbackCountQuery,
+  feedbackItemsQuery,
+  feedbackKeysQuery,
+  feedbackPageQuery,
+  presentQuery,
+} from './statements.ts'
 
 export type FeedbackReadDeps = {
   store: Pick<Store, 'bytes' | 'rows'>
@@ -43,7 +49,7 @@ function countsOf(fields: readonly string[] | undefined): string[] | null {
 
 export function createFeedbackReadRoutes(deps: FeedbackReadDeps): Route[] {
   const { store, log, clock, freshness, config } = deps
-  const names: WireNames = { prefix: config.wirePrefix, aliases: config.wireAliases }
+  const names: FeedbackWireNames = { prefix: config.wirePrefix, aliases: config.wireAliases }
   return [
     route({
       name: 'feedback.query',
@@ -59,13 +65,13 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps): Route[] {
         const limit = nonNegative('limit', input.limit)
         const offset = nonNegative('offset', input.offset) ?? 0
         const counts = countsOf(input.fields)
-        const members = counts ? [] : membersOf(input.fields, names)
+        const members = counts ? [] : shownMembers(input.fields, names)
         const where = feedbackCondition(input.query, names, projectId)
         const order = feedbackOrder(input.sort_by as SortTerm[] | null | undefined, names)
         // What was given to deleted calls is not shown.
         const headers = await freshness.wait(context, ['feedback', 'calls'])
         const count = async () =>
-          (await store.rows<{ count: number }>(countQuery(projectId, where), { signal }))[0]?.count ?? 0
+          (await store.rows<{ count: number }>(feedbackCountQuery(projectId, where), { signal }))[0]?.count ?? 0
         if (counts) {
           const total = await count()
           const isShown = offset === 0 && limit !== 0
@@ -74,9 +80,9 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps): Route[] {
         }
         const bounds = { limit, offset }
         const list: KeyedList<unknown[]> = {
-          whole: pageQuery(projectId, where, { ...bounds, members, order }),
-          keys: (slice) => keysQuery(projectId, where, { ...slice, order }),
-          of: (ids) => itemsQuery(projectId, ids, members),
+          whole: feedbackPageQuery(projectId, where, { ...bounds, members, order }),
+          keys: (slice) => feedbackKeysQuery(projectId, where, { ...slice, order }),
+          of: (ids) => feedbackItemsQuery(projectId, ids, members),
           keyOf: (row) => row.at(-1) as string,
         }
         let shown = 0
@@ -84,7 +90,7 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps): Route[] {
           if (limit === 0) return
           for await (const rows of listRows({ store, options: { signal } }, list, bounds)) {
             shown += rows.length
-            yield rows.map((values) => rowText(members, values)).join(',')
+            yield rows.map((values) => feedbackRowText(members, values)).join(',')
           }
         }
         const counting = limit === null && offset === 0 ? null : count()

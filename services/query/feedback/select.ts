@@ -8,10 +8,10 @@ import { compileValue } from '../language/compile.ts'
 import { jsonExists } from '../language/json-sql.ts'
 import { checkWeight, maxBesideConditions, type Weighed } from '../language/weight.ts'
 import { distinctTerms } from '../sort-terms.ts'
-import { columnNames, feedbackColumn, feedbackField, type WireNames } from './fields.ts'
+import { columnNames, type FeedbackWireNames, feedbackColumn, feedbackField } from './fields.ts'
 
 /** A member of the answer's rows. */
-export type Member = {
+export type ShownMember = {
   /** Key in the row as JSON text, with its colon. */
   key: string
   sql: Sql
@@ -31,7 +31,7 @@ type FeedbackField = ReturnType<typeof feedbackField>
 const weighed = (fields: readonly FeedbackField[], times: number): Weighed[] =>
   fields.flatMap((of) => (of.is === 'json' || of.is === 'column' ? [{ of, times }] : []))
 
-function memberOf(asked: string, names: WireNames, field = feedbackField(asked, names)): Member {
+function memberOf(asked: string, names: FeedbackWireNames, field = feedbackField(asked, names)): ShownMember {
   if (field.is === 'payload') return { key: keyOf(asked), sql: sql`f.payload`, text: String }
   if (field.is === 'list') return { key: keyOf(asked), sql: feedbackColumn(field.list.column), text: json }
   if (field.is === 'json') return { key: keyOf(asked), sql: compileValue(field, feedbackColumn), text: json }
@@ -50,7 +50,7 @@ function memberOf(asked: string, names: WireNames, field = feedbackField(asked, 
  * The members of the rows; null fields = all columns.
  * @throws Fault 400 for unknown names and for too many of them
  */
-export function membersOf(fields: readonly string[] | undefined, names: WireNames): Member[] {
+export function shownMembers(fields: readonly string[] | undefined, names: FeedbackWireNames): ShownMember[] {
   if (fields?.length) {
     const asked = [...new Set(fields)].map((name) => ({ name, field: feedbackField(name, names) }))
     checkWeight(
@@ -69,10 +69,10 @@ export function membersOf(fields: readonly string[] | undefined, names: WireName
 }
 
 /** JSON text of a row from the values of its members. */
-export function rowText(members: readonly Member[], values: readonly unknown[]): string {
+export function feedbackRowText(members: readonly ShownMember[], values: readonly unknown[]): string {
   let text = ''
   for (let n = 0; n < members.length; n++) {
-    const member = members[n] as Member
+    const member = members[n] as ShownMember
     const value = member.text(values[n])
     if (value !== null) text += `${text === '' ? '{' : ','}${member.key}${value}`
   }
@@ -91,7 +91,7 @@ function termSql({ field: name, direction }: SortTerm, field: FeedbackField): Sq
 }
 
 /** Terms of ORDER BY; nulls come last in both directions. @throws Fault 400 for fields that cannot be sorted by, or too many */
-export function feedbackOrder(sortBy: readonly SortTerm[] | null | undefined, names: WireNames): Sql {
+export function feedbackOrder(sortBy: readonly SortTerm[] | null | undefined, names: FeedbackWireNames): Sql {
   const terms = distinctTerms(sortBy ?? []).map((term) => ({ term, field: feedbackField(term.field, names) }))
   checkWeight(
     weighed(

@@ -5,12 +5,12 @@ import type { Query } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 import { asFewNumbers, asNumbers } from '../calls/header.ts'
 import type { Bounds } from '../list-rows.ts'
-import type { Member } from './select.ts'
+import type { ShownMember } from './select.ts'
 
 /** A condition on `feedback` under the alias `f`. */
 export type Where = (project: ProjectScope) => Sql
 
-export const countQuery = (projectId: ProjectId, where: Where): Query =>
+export const feedbackCountQuery = (projectId: ProjectId, where: Where): Query =>
   projectQuery('feedback.count', projectId, (project) => {
     const from = project.from('feedback', { alias: 'f', final: true, where: where(project) })
     return sql`SELECT toUInt32(count()) AS count ${from}`
@@ -19,16 +19,16 @@ export const countQuery = (projectId: ProjectId, where: Where): Query =>
 const within = ({ limit, offset }: Bounds): Sql =>
   sql`LIMIT ${param('UInt64', limit ?? Number.MAX_SAFE_INTEGER)} OFFSET ${param('UInt64', offset)}`
 
-const selectedColumns = (members: readonly Member[]): Sql =>
+const selectedColumns = (members: readonly ShownMember[]): Sql =>
   join(
     members.map((member) => member.sql),
     ', ',
   )
 
-export const pageQuery = (
+export const feedbackPageQuery = (
   projectId: ProjectId,
   where: Where,
-  page: Bounds & { members: readonly Member[]; order: Sql },
+  page: Bounds & { members: readonly ShownMember[]; order: Sql },
 ): Query =>
   projectQuery('feedback.page', projectId, (project) => {
     const from = project.from('feedback', { alias: 'f', final: true, where: where(project) })
@@ -37,7 +37,7 @@ export const pageQuery = (
   })
 
 /** Ids of a page and the bytes of their rows. */
-export const keysQuery = (projectId: ProjectId, where: Where, page: Bounds & { order: Sql }): Query =>
+export const feedbackKeysQuery = (projectId: ProjectId, where: Where, page: Bounds & { order: Sql }): Query =>
   projectQuery('feedback.keys', projectId, (project) => {
     const from = project.from('feedback', { alias: 'f', final: true, where: where(project) })
     // What is sorted by is there before the rows are sorted: the values themselves are not sorted with them.
@@ -46,7 +46,11 @@ export const keysQuery = (projectId: ProjectId, where: Where, page: Bounds & { o
   })
 
 /** Some items, with their ids behind the members. */
-export const itemsQuery = (projectId: ProjectId, ids: readonly string[], members: readonly Member[]): Query =>
+export const feedbackItemsQuery = (
+  projectId: ProjectId,
+  ids: readonly string[],
+  members: readonly ShownMember[],
+): Query =>
   projectQuery('feedback.items', projectId, (project) => {
     const where = sql`f.id IN (${param('Array(String)', ids)}) AND f.purged = 0`
     return sql`SELECT ${selectedColumns(members)}, f.id ${project.from('feedback', { alias: 'f', final: true, where })}

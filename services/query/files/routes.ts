@@ -2,7 +2,7 @@
 import { fileContentRequest, filesStatsRequest, filesStatsResponse } from '../../../schemas/files.ts'
 import type { Blobs } from '../../core/blobs/blobs.ts'
 import { fault } from '../../core/http/errors.ts'
-import { askedRange } from '../../core/http/range.ts'
+import { requestedRange } from '../../core/http/range.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
@@ -37,7 +37,7 @@ export function createFileReadRoutes({ store, freshness, blobs }: FileReadDeps):
         const { sizeBytes } = file
         const etag = `"${input.digest}"`
         const asked = { range: context.header('range'), ifRange: context.header('if-range') }
-        const range = askedRange(asked, { sizeBytes, etag })
+        const range = requestedRange(asked, { sizeBytes, etag })
         const { start, end } = range ?? { start: 0, end: sizeBytes }
         const all: Record<string, string> = { ...headers, 'Accept-Ranges': 'bytes', ETag: etag }
         all['Content-Length'] = String(end - start)

@@ -10,7 +10,7 @@ import { join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 import { nonNegative } from '../calls/routes.ts'
-import { listReply, portions } from '../json-parts.ts'
+import { batchesBySize, listReply } from '../list-reply.ts'
 import { inSlices } from '../list-rows.ts'
 import { distinctTerms } from '../sort-terms.ts'
 import { labels, labelsOf } from './labels.ts'
@@ -126,7 +126,7 @@ const maxHere = 1024 * 1024
 
 type ValueRow = Pick<ListedVersion, 'object_id' | 'kind' | 'digest'> & { val: string }
 
-/** The versions as JSON texts, separated by commas; their values are read portion by portion. */
+/** The versions as JSON texts, separated by commas; their values are read batch by batch. */
 async function* versionTexts(
   store: Pick<Store, 'rows'>,
   listed: readonly ListedVersion[],
@@ -134,12 +134,12 @@ async function* versionTexts(
 ): AsyncGenerator<string> {
   const { projectId, prefix, request, options } = asked
   const withVal = request.metadata_only !== true
-  for (const portion of portions(listed, (version) => (withVal ? Number(version.size_bytes) : 0), 2_000)) {
-    const rows = withVal ? await store.rows<ValueRow>(valuesQuery(projectId, portion), options) : []
+  for (const batch of batchesBySize(listed, (version) => (withVal ? Number(version.size_bytes) : 0), 2_000)) {
+    const rows = withVal ? await store.rows<ValueRow>(valuesQuery(projectId, batch), options) : []
     const values = new Map(rows.map((row) => [keyOf(row), row.val]))
-    const names = [...new Set(portion.map((version) => version.object_id))]
+    const names = [...new Set(batch.map((version) => version.object_id))]
     const labelled = request.include_tags_and_aliases === true ? await labelsOf(store, projectId, names, options) : null
-    const texts = portion.map((version) => {
+    const texts = batch.map((version) => {
       const val = withVal ? values.get(keyOf(version)) : '{}'
       if (val === undefined) throw retryLater(503, `The content of ${keyOf(version)} is not readable`)
       const shown = {
@@ -189,7 +189,7 @@ export function createObjectListRoutes({ store, freshness, config }: ObjectListD
         let isFirst = true
         async function* texts(): AsyncGenerator<string> {
           for await (const listed of inSlices(read, { limit, offset })) {
-            // Found out before the answer begins: values of later portions may be large.
+            // Found out before the answer begins: values of later batches may be large.
             const isLong = input.metadata_only !== true && listed.some(({ size_bytes }) => Number(size_bytes) > maxHere)
             if (isLong && isFirst && !context.mayTakeLong) throw new TooLongHere()
             isFirst = false

@@ -66,7 +66,7 @@ const contentQuery = (projectId: ProjectId, objectId: string, digest: string, wi
 
 const again = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-export type AskedVersion = {
+export type RequestedVersion = {
   projectId: ProjectId
   objectId: string
   /** A digest, `latest`, `v<number>` or an alias. */
@@ -78,7 +78,7 @@ const longestAlias = 128
 /** The text with a custom alias replaced by the digest that it names. */
 async function withoutAlias(
   store: Pick<Store, 'rows'>,
-  { projectId, objectId, version }: AskedVersion,
+  { projectId, objectId, version }: RequestedVersion,
   options: QueryOptions,
 ): Promise<string> {
   if (version === 'latest' || /^v\d+$/.test(version) || isContentHash(version)) return version
@@ -87,7 +87,7 @@ async function withoutAlias(
 }
 
 /** @throws Fault 404 when nothing matched, with `deleted_at` when what matched is deleted */
-function live({ objectId, version }: AskedVersion, found: VersionRow | undefined): VersionRow {
+function live({ objectId, version }: RequestedVersion, found: VersionRow | undefined): VersionRow {
   if (found === undefined) throw fault(404, `Object ${objectId}:${version} not found`)
   if (found.live) return found
   throw fault(404, `Object ${objectId}:${version} was deleted`, {
@@ -101,7 +101,7 @@ function live({ objectId, version }: AskedVersion, found: VersionRow | undefined
  */
 export async function findDigest(
   store: Pick<Store, 'rows'>,
-  asked: AskedVersion,
+  asked: RequestedVersion,
   options: QueryOptions,
 ): Promise<string> {
   const version = await withoutAlias(store, asked, options)
@@ -113,9 +113,9 @@ export async function findDigest(
  * @throws Fault 404 when there is no such version, with `deleted_at` when it is deleted; 503 when its content is not
  *   there yet (the views that fill the two tables do not commit together)
  */
-export async function readObject(
+export async function readObjectVersion(
   store: Pick<Store, 'rows'>,
-  asked: AskedVersion & { metadataOnly: boolean },
+  asked: RequestedVersion & { metadataOnly: boolean },
   options: QueryOptions = {},
 ): Promise<ObjectVersion> {
   const { projectId, objectId, metadataOnly } = asked

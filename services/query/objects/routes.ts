@@ -4,7 +4,7 @@ import { type Route, route } from '../../core/http/route.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
 import { labelsOf } from './labels.ts'
-import { readObject } from './read.ts'
+import { readObjectVersion } from './read.ts'
 import { versionJson } from './record.ts'
 
 export type ObjectReadDeps = {
@@ -27,7 +27,7 @@ export function createObjectReadRoutes({ store, freshness, config }: ObjectReadD
         const { input, signal } = context
         const projectId = context.project(input.project_id)
         const headers = await freshness.wait(context, ['objects', 'object_labels'])
-        const version = await readObject(
+        const version = await readObjectVersion(
           store,
           {
             projectId,

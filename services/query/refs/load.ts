@@ -4,7 +4,7 @@ import type { ProjectId } from '../../core/ids.ts'
 import { param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
-import { portions } from '../json-parts.ts'
+import { batchesBySize } from '../list-reply.ts'
 import { ifSmall, unlessTooLarge } from '../list-rows.ts'
 import { rowsAt } from '../tables/read.ts'
 
@@ -105,12 +105,12 @@ async function* loadObjects(
   }
   const unread = known.filter((target) => !needsText(targetKey(target)))
   yield new Map(unread.map((target) => [targetKey(target), { sizeBytes: sizeOf(target) }]))
-  for (const portion of portions(
+  for (const batch of batchesBySize(
     known.filter((target) => needsText(targetKey(target))),
     sizeOf,
   )) {
-    const texts = await textsOf(portion)
-    yield new Map(portion.map(targetKey).map((key) => found(key, texts.get(key))))
+    const texts = await textsOf(batch)
+    yield new Map(batch.map(targetKey).map((key) => found(key, texts.get(key))))
   }
 }
 

@@ -14,7 +14,7 @@ export type Resolved =
   | { is: 'invalid'; reason: string }
 
 /** Where a value lies: behind some steps within a target. */
-export type Place = { is: 'place'; target: Target; steps: RefStep[]; sizeBytes: number }
+export type ValuePlace = { is: 'place'; target: Target; steps: RefStep[]; sizeBytes: number }
 
 /** Refs that one path may lead through; beyond it, the answer is null. */
 const maxHops = 32
@@ -121,7 +121,7 @@ export function valueIn(node: Node, steps: readonly RefStep[]): string {
   return at?.text ?? 'null'
 }
 
-type Settle = (index: number, result: Resolved | Place, text: string | null) => void
+type OnResolved = (index: number, result: Resolved | ValuePlace, text: string | null) => void
 
 /**
  * Follows refs of one project until each is settled. Each round loads what all of them need next, so that a batch takes
@@ -132,7 +132,7 @@ async function follow(
   source: RefSource,
   refs: readonly ObjectRef[],
   { kept, needsTexts }: { kept: Kept; needsTexts: boolean },
-  settle: Settle,
+  settle: OnResolved,
 ): Promise<void> {
   const gone = new Map<string, Resolved>()
   let waiting = new Map<string, Walk[]>()
@@ -164,7 +164,7 @@ async function follow(
         if (result === undefined) wait(next, walk)
         else if (result.is !== 'value' || result === nothing) settle(walk.index, result, 'null')
         else {
-          const place: Place = { is: 'place', target: target as Target, steps, sizeBytes: node.text.length }
+          const place: ValuePlace = { is: 'place', target: target as Target, steps, sizeBytes: node.text.length }
           settle(walk.index, place, result.text)
         }
       }
@@ -196,8 +196,8 @@ async function follow(
     }
     const needsText = (key: string) => needsTexts || (waiting.get(key) ?? []).some(({ steps }) => steps.length > 0)
     if (wanted.size > 0)
-      for await (const portion of loadTargets(source, [...wanted.values()], needsText))
-        for (const [key, found] of portion) {
+      for await (const batch of loadTargets(source, [...wanted.values()], needsText))
+        for (const [key, found] of batch) {
           arrive(key, found)
           wanted.delete(key)
         }
@@ -226,8 +226,8 @@ export async function locateRefs(
   source: RefSource,
   refs: readonly ObjectRef[],
   kept: Kept,
-): Promise<(Resolved | Place)[]> {
-  const results: (Resolved | Place)[] = []
+): Promise<(Resolved | ValuePlace)[]> {
+  const results: (Resolved | ValuePlace)[] = []
   await follow(source, refs, { kept, needsTexts: false }, (index, result) => {
     results[index] = result
   })

@@ -5,9 +5,9 @@ import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
-import { listReply, portions } from '../json-parts.ts'
+import { batchesBySize, listReply } from '../list-reply.ts'
 import { loadTargets, type RefSource, type Target, targetKey } from './load.ts'
-import { createKept, type Kept, locateRefs, type Node, type Place, type Resolved, valueIn } from './refs.ts'
+import { createKept, type Kept, locateRefs, type Node, type Resolved, type ValuePlace, valueIn } from './refs.ts'
 
 export type RefReadDeps = {
   store: Pick<Store, 'rows'>
@@ -26,7 +26,7 @@ function readable(text: string): ObjectRef {
 }
 
 /** @throws Fault 404 when something is missing, 400 when something cannot be read: then nothing is answered */
-function refuse(located: readonly (Resolved | Place)[]): void {
+function refuse(located: readonly (Resolved | ValuePlace)[]): void {
   const missing = located.flatMap((one) => (one.is === 'missing' ? one.digest : []))
   if (missing.length > 0)
     throw fault(404, 'Some refs point at nothing', { missing_object_digests: [...new Set(missing)].sort() })
@@ -34,16 +34,16 @@ function refuse(located: readonly (Resolved | Place)[]): void {
 }
 
 /** Where a value lies; in no source when the caller may not read it. */
-type Located = { at: Resolved | Place; source: RefSource | null }
+type Located = { at: Resolved | ValuePlace; source: RefSource | null }
 
-/** The values as texts separated by commas; those that were not kept are read again, portion by portion. */
+/** The values as texts separated by commas; those that were not kept are read again, batch by batch. */
 async function* textsOf(located: readonly Located[], kept: Kept): AsyncGenerator<string> {
   let read = new Map<RefSource, Map<string, Node>>()
-  for (const portion of portions(located, ({ at }) => (at.is === 'place' ? at.sizeBytes : 0))) {
+  for (const batch of batchesBySize(located, ({ at }) => (at.is === 'place' ? at.sizeBytes : 0))) {
     const before = read
     read = new Map()
     const unread = new Map<RefSource, Map<string, Target>>()
-    for (const { at, source } of portion) {
+    for (const { at, source } of batch) {
       if (at.is !== 'place' || source === null) continue
       const key = targetKey(at.target)
       const node = kept.find(source.projectId, key) ?? before.get(source)?.get(key)
@@ -55,7 +55,7 @@ async function* textsOf(located: readonly Located[], kept: Kept): AsyncGenerator
     for (const [source, targets] of unread)
       for await (const found of loadTargets(source, [...targets.values()], () => true))
         for (const [key, one] of found) if (one && 'text' in one) read.get(source)?.set(key, { text: one.text })
-    const texts = portion.map(({ at, source }) => {
+    const texts = batch.map(({ at, source }) => {
       // Deleted since then.
       if (at.is !== 'place' || source === null) return 'null'
       const node = read.get(source)?.get(targetKey(at.target))
@@ -98,7 +98,7 @@ export function createRefReadRoutes({ store, freshness }: RefReadDeps): Route[] 
           const answers = source
             ? await locateRefs(source, asked, kept)
             : asked.map(({ version }): Resolved => ({ is: 'missing', digest: version }))
-          for (const [k, i] of at.entries()) located[i] = { at: answers[k] as Resolved | Place, source }
+          for (const [k, i] of at.entries()) located[i] = { at: answers[k] as Resolved | ValuePlace, source }
         }
         refuse(located.map(({ at }) => at))
         return listReply('vals', textsOf(located, kept), headers)

@@ -8,8 +8,8 @@ import type { ProjectId } from '../../core/ids.ts'
 
 type GraphqlRequest = z.output<typeof graphqlRequest>
 type GraphqlResponse = z.output<typeof graphqlResponse>
-type Asked = { variables: Record<string, unknown>; caller: Caller; host: string }
-type Answer = (asked: Asked) => GraphqlResponse
+type GraphqlCall = { variables: Record<string, unknown>; caller: Caller; host: string }
+type Answer = (asked: GraphqlCall) => GraphqlResponse
 
 const failed = (message: string, code?: string): GraphqlResponse => ({
   errors: [{ message, ...(code === undefined ? {} : { extensions: { code } }) }],

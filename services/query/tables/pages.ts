@@ -4,7 +4,7 @@ import { param, sql } from '../../core/store/sql.ts'
 import { type Query, type Store, StoreError } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
 import { listChunkRows } from '../../events/tables.ts'
-import { placesOf, rowsAt, rowTexts, type TableSource, tableCounts } from './read.ts'
+import { listedRows, rowsAt, rowTexts, type TableSource, tableCounts } from './read.ts'
 
 /** Most rows of a page; more is read window by window. */
 export const maxPageRows = 1_000
@@ -79,7 +79,7 @@ async function pageTexts(source: TableSource, digest: string, from: number, to: 
   const texts: string[] = []
   let sizeBytes = 0
   let placed = 0
-  for await (const places of placesOf(source, digest, from, to)) {
+  for await (const places of listedRows(source, digest, from, to)) {
     placed += places.length
     for await (const rows of rowsAt(source, places))
       for (const text of rowTexts(rows)) {
@@ -115,7 +115,7 @@ export async function* page(
     }
   }
   if (texts === undefined) {
-    for await (const places of placesOf(source, digest, from, to))
+    for await (const places of listedRows(source, digest, from, to))
       for await (const rows of rowsAt(source, places)) if (rows.length > 0) yield rowTexts(rows).join(',')
   } else if (texts.length > 0) yield texts.join(',')
 }
@@ -166,7 +166,7 @@ export async function* windows(
   const end = Math.min(to, (await tableCounts(source, [digest])).get(digest) ?? 0)
   const head = Math.min(end, from + maxPageRows)
   let sentBytes = 0
-  for await (const places of placesOf(source, digest, from, head))
+  for await (const places of listedRows(source, digest, from, head))
     for await (const rows of rowsAt(source, places)) {
       const text = rowTexts(rows).join(',')
       sentBytes += text.length

@@ -5,11 +5,11 @@ import { param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
 import { listChunkRows } from '../../events/tables.ts'
-import { portions } from '../json-parts.ts'
+import { batchesBySize } from '../list-reply.ts'
 import { ifSmall, unlessTooLarge } from '../list-rows.ts'
 
 /** Where a row stands in a table, counted from 0. */
-export type Place = { index: number; digest: string }
+export type ListedRow = { index: number; digest: string }
 
 export type TableSource = { store: Pick<Store, 'rows'>; projectId: ProjectId; options: QueryOptions }
 
@@ -31,7 +31,7 @@ const chunksQuery = (projectId: ProjectId, digest: string, first: number, last: 
     ${project.from('table_lists', { where })} ORDER BY chunk_index, age DESC LIMIT 1 BY chunk_index`
   })
 
-const placesQuery = (projectId: ProjectId, digest: string, wanted: readonly string[]): Query =>
+const listedRowsQuery = (projectId: ProjectId, digest: string, wanted: readonly string[]): Query =>
   projectQuery('tables.places', projectId, (project) => {
     const where = sql`digest = ${param('String', digest)}`
     return sql`SELECT toUInt32(chunk_index * ${param('UInt32', listChunkRows)} + place - 1) AS index, row_digest AS digest
@@ -85,18 +85,18 @@ const storedSizesQuery = (projectId: ProjectId, digests: readonly string[], firs
 type ChunkRow = { chunk_index: number; row_count: string; row_digests: string[] }
 
 /** The places from `from` up to and without `to`, in order, some thousands at a time. */
-export async function* placesOf(
+export async function* listedRows(
   { store, projectId, options }: TableSource,
   digest: string,
   from = 0,
   to = Number.POSITIVE_INFINITY,
-): AsyncGenerator<Place[]> {
+): AsyncGenerator<ListedRow[]> {
   if (from >= to || from >= 0xffff_ffff) return
   const lastWanted = Math.min(Math.ceil(to / listChunkRows), 0xffff_ffff) - 1
   for (let first = Math.floor(from / listChunkRows); first <= lastWanted; first += chunksAtOnce) {
     const last = Math.min(lastWanted, first + chunksAtOnce - 1)
     const chunks = await store.rows<ChunkRow>(chunksQuery(projectId, digest, first, last), options)
-    const places: Place[] = []
+    const places: ListedRow[] = []
     for (const { chunk_index, row_digests } of chunks)
       row_digests.forEach((row, i) => {
         const index = chunk_index * listChunkRows + i
@@ -108,16 +108,16 @@ export async function* placesOf(
 }
 
 /** The places at which one of the wanted digests stands, in order. */
-export async function placesWith(
+export async function listedRowsWith(
   { store, projectId, options }: TableSource,
   digest: string,
   wanted: readonly string[],
-): Promise<Place[]> {
+): Promise<ListedRow[]> {
   const distinct = [...new Set(wanted)]
-  const found: Place[] = []
+  const found: ListedRow[] = []
   for (let at = 0; at < distinct.length; at += digestsAtOnce)
-    for (const place of await store.rows<Place>(
-      placesQuery(projectId, digest, distinct.slice(at, at + digestsAtOnce)),
+    for (const place of await store.rows<ListedRow>(
+      listedRowsQuery(projectId, digest, distinct.slice(at, at + digestsAtOnce)),
       options,
     ))
       found.push(place)
@@ -146,7 +146,7 @@ export async function tableSizes(
   }
   const most = sizedChunks * listChunkRows
   const rowsIn = (digest: string) => Math.min(counts.get(digest) ?? 0, most)
-  for (const together of portions([...counts.keys()], rowsIn, 1_000, most)) await add(together, 0)
+  for (const together of batchesBySize([...counts.keys()], rowsIn, 1_000, most)) await add(together, 0)
   for (const [digest, count] of counts)
     for (let first = sizedChunks; first * listChunkRows < count; first += sizedChunks) await add([digest], first)
   return sizes
@@ -166,12 +166,12 @@ export async function wholeList(
   if (count === undefined) return null
   onCount(count)
   const list: string[] = []
-  for await (const places of placesOf(source, digest)) for (const place of places) list.push(place.digest)
+  for await (const places of listedRows(source, digest)) for (const place of places) list.push(place.digest)
   if (list.length !== count) throw retryLater(503, `Table ${digest.slice(0, 100)} is not readable yet`)
   return list
 }
 
-export type StoredRow = Place & {
+export type StoredRow = ListedRow & {
   /** JSON text. */
   val: string
 }
@@ -179,18 +179,18 @@ export type StoredRow = Place & {
 /** The rows at the places, in their order, some at a time; places without a stored row are left out. */
 export async function* rowsAt(
   { store, projectId, options }: TableSource,
-  places: readonly Place[],
+  places: readonly ListedRow[],
 ): AsyncGenerator<StoredRow[]> {
   for (let at = 0; at < places.length; at += digestsAtOnce)
     yield* groupAt({ store, projectId, options }, places.slice(at, at + digestsAtOnce))
 }
 
-const distinct = (some: readonly Place[]) => [...new Set(some.map((place) => place.digest))]
+const distinct = (some: readonly ListedRow[]) => [...new Set(some.map((place) => place.digest))]
 
 type SizeRow = { digest: string; size_bytes: string }
 type ValueRow = { digest: string; val: string }
 
-function withValues(places: readonly Place[], rows: readonly ValueRow[]): StoredRow[] {
+function withValues(places: readonly ListedRow[], rows: readonly ValueRow[]): StoredRow[] {
   const values = new Map(rows.map(({ digest, val }) => [digest, val]))
   return places.flatMap((place) => {
     const val = values.get(place.digest)
@@ -198,25 +198,25 @@ function withValues(places: readonly Place[], rows: readonly ValueRow[]): Stored
   })
 }
 
-async function sizesOf({ store, projectId, options }: TableSource, places: readonly Place[]) {
+async function sizesOf({ store, projectId, options }: TableSource, places: readonly ListedRow[]) {
   const rows = await store.rows<SizeRow>(sizesQuery(projectId, distinct(places)), options)
   return new Map(rows.map((row) => [row.digest, Number(row.size_bytes)]))
 }
 
-async function* groupAt(source: TableSource, places: readonly Place[]): AsyncGenerator<StoredRow[]> {
+async function* groupAt(source: TableSource, places: readonly ListedRow[]): AsyncGenerator<StoredRow[]> {
   const { store, projectId, options } = source
-  const read = (some: readonly Place[], settings?: Sql) =>
+  const read = (some: readonly ListedRow[], settings?: Sql) =>
     store.rows<ValueRow>(valuesQuery(projectId, distinct(some), settings), options)
   const few = places.length <= maxFewRows ? await unlessTooLarge(read(places, ifSmall)) : null
   if (few !== null) {
     // One row may stand at many places.
-    yield* portions(withValues(places, few), ({ val }) => val.length)
+    yield* batchesBySize(withValues(places, few), ({ val }) => val.length)
     return
   }
   const sizes = await sizesOf(source, places)
   const known = places.filter((place) => sizes.has(place.digest))
-  for (const portion of portions(known, (place) => sizes.get(place.digest) ?? 0)) {
-    yield withValues(portion, await read(portion))
+  for (const batch of batchesBySize(known, (place) => sizes.get(place.digest) ?? 0)) {
+    yield withValues(batch, await read(batch))
   }
 }
 

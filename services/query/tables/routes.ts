@@ -11,26 +11,26 @@ import { type Route, route } from '../../core/http/route.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
 import { nonNegative } from '../calls/routes.ts'
-import { listReply } from '../json-parts.ts'
+import { listReply } from '../list-reply.ts'
 import { createReadAhead, maxPageRows, page, windows } from './pages.ts'
 import {
-  type Place,
-  placesOf,
-  placesWith,
+  type ListedRow,
+  listedRows,
+  listedRowsWith,
   rowsAt,
   rowTexts,
   type TableSource,
   tableCounts,
   tableSizes,
 } from './read.ts'
-import { sortedPlaces, sortTerms } from './sort.ts'
+import { sortedRows, sortTerms } from './sort.ts'
 
 export type TableReadDeps = {
   store: Pick<Store, 'rows' | 'bytes'>
   freshness: Freshness
 }
 
-async function* textsAt(source: TableSource, places: readonly Place[]): AsyncGenerator<string> {
+async function* textsAt(source: TableSource, places: readonly ListedRow[]): AsyncGenerator<string> {
   for await (const rows of rowsAt(source, places)) if (rows.length > 0) yield rowTexts(rows).join(',')
 }
 
@@ -58,10 +58,10 @@ export function createTableReadRoutes({ store, freshness }: TableReadDeps): Rout
         const pool = isSorted || limit > maxPageRows ? 'export' : 'interactive'
         const source = { store, projectId, options: { signal, pool } as const }
         if (limit === 0) return { json: { rows: [] }, headers }
-        const filtered = wanted.length > 0 ? [await placesWith(source, digest, wanted)] : null
+        const filtered = wanted.length > 0 ? [await listedRowsWith(source, digest, wanted)] : null
         if (isSorted || filtered) {
           const all = isSorted
-            ? await sortedPlaces(source, filtered ?? placesOf(source, digest), terms, context.mayTakeLong)
+            ? await sortedRows(source, filtered ?? listedRows(source, digest), terms, context.mayTakeLong)
             : (filtered?.[0] ?? [])
           return listReply('rows', textsAt(source, all.slice(offset, offset + limit)), headers)
         }

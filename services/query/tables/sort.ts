@@ -6,7 +6,7 @@ import { fault } from '../../core/http/errors.ts'
 import { compareCodePoints, items, members } from '../../core/json/canonical.ts'
 import { rewriteJson } from '../../core/json/rewrite.ts'
 import { distinctTerms } from '../sort-terms.ts'
-import { type Place, rowsAt, type TableSource } from './read.ts'
+import { type ListedRow, rowsAt, type TableSource } from './read.ts'
 
 type SortBy = NonNullable<z.output<typeof tableQueryRequest>['sort_by']>
 
@@ -59,13 +59,13 @@ const maxHere = 20_000
  * The places of the stored rows in the asked order; only the keys of all rows are in memory at once.
  * @throws TooLongHere for more keys than are sorted at once, unless the work may take long
  */
-export async function sortedPlaces(
+export async function sortedRows(
   source: TableSource,
-  places: AsyncIterable<Place[]> | Iterable<Place[]>,
+  places: AsyncIterable<ListedRow[]> | Iterable<ListedRow[]>,
   terms: readonly Term[],
   mayTakeLong: boolean,
-): Promise<Place[]> {
-  const keyed: { place: Place; keys: Key[] }[] = []
+): Promise<ListedRow[]> {
+  const keyed: { place: ListedRow; keys: Key[] }[] = []
   for await (const group of places)
     for await (const rows of rowsAt(source, group)) {
       if (!mayTakeLong && keyed.length + rows.length > maxHere) throw new TooLongHere()

@@ -101,7 +101,7 @@ const latestThreadsQuery = (page: ThreadsPage, count: number): Query =>
   })
 
 /** The same threads when a turn changed its thread: its newest version decides. */
-export const settledThreadsQuery = (page: ThreadsPage): Query =>
+export const finishedThreadsQuery = (page: ThreadsPage): Query =>
   projectQuery('threads.settled', page.projectId, (project) => {
     const kept = page.threadIds ? sql`gone = 0 AND thread IN ${param('Array(String)', page.threadIds)}` : sql`gone = 0`
     return grouped(
@@ -159,7 +159,7 @@ type Read = (query: Query) => Promise<Buffer>
 async function find(read: Read, page: ThreadsPage): Promise<ThreadRow[]> {
   const [answer, changed] = await Promise.all([read(threadsQuery(page)), read(changedThreadsQuery(page))])
   const isSettled = compactRows<[number]>(changed)[0]?.[0] !== 1
-  return compactRows<ThreadRow>(isSettled ? answer : await read(settledThreadsQuery(page)))
+  return compactRows<ThreadRow>(isSettled ? answer : await read(finishedThreadsQuery(page)))
 }
 
 /** Longer pages are not worth two looks. */

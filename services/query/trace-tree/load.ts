@@ -11,7 +11,7 @@ import type { CallReader } from '../calls/reader.ts'
 import { plainName } from '../calls/record.ts'
 import type { Billed } from '../costs/billed.ts'
 import type { PriceBook } from '../costs/prices.ts'
-import { givenTo } from '../feedback/condition.ts'
+import { feedbackOnRefs } from '../feedback/condition.ts'
 import { addCosts, type CostsOf, costsBy, type Usage, type UsageColumns, usageOf } from '../usage/entries.ts'
 import { billedOfRows, usageSelect } from '../usage/load.ts'
 import type { Span } from './columns.ts'
@@ -45,7 +45,7 @@ export const feedbackCountsQuery = (projectId: ProjectId, index: Index): Query =
     const before = param('String', `weave:///${projectId}/call/`)
     const refs = sql`SELECT concat(${before}, id) ${project.from('calls', { where })}`
     return sql`SELECT substring(f.weave_ref, length(${before}) + 1), toInt64(count())
-      ${project.from('feedback', { alias: 'f', final: true, where: sql`${givenTo(project, refs)} AND f.purged = 0` })}
+      ${project.from('feedback', { alias: 'f', final: true, where: sql`${feedbackOnRefs(project, refs)} AND f.purged = 0` })}
       GROUP BY f.weave_ref`
   })
 

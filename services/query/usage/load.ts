@@ -11,7 +11,7 @@ import { readPayloads } from '../calls/payloads.ts'
 import type { CallReader, Page } from '../calls/reader.ts'
 import { type Billed, billedColumns, billedOf } from '../costs/billed.ts'
 import { type UsageColumns, usageOf } from './entries.ts'
-import type { Budget, UsageCall } from './rollup.ts'
+import type { UsageBudget, UsageCall } from './rollup.ts'
 
 /** Most calls of one answer, whatever limit is asked for. */
 const maxCalls = 100_000
@@ -57,7 +57,7 @@ export async function billedOfRows(reader: CallReader, { rows, spread }: Page): 
   return all.map((row) => found.get(row) ?? new Map())
 }
 
-export function createBudget(): Budget {
+export function createUsageBudget(): UsageBudget {
   let held = 0
   return {
     add(entries) {
@@ -73,7 +73,7 @@ export function createBudget(): Budget {
  */
 export async function loadCalls(
   reader: CallReader,
-  options: { limit: number; budget: Budget; withCosts: boolean },
+  options: { limit: number; budget: UsageBudget; withCosts: boolean },
 ): Promise<UsageCall[]> {
   const { limit, budget, withCosts } = options
   const calls: UsageCall[] = []

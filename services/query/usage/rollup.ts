@@ -15,7 +15,7 @@ export type UsageCall = {
 }
 
 /** Counts the (call, model) pairs that are held at once. */
-export type Budget = { add(entries: number): void }
+export type UsageBudget = { add(entries: number): void }
 
 export const isNewer = (a: string, b: string): boolean => (a.length === b.length ? a > b : a.length > b.length)
 
@@ -64,7 +64,7 @@ function takeOutChildren(calls: readonly UsageCall[], parents: Int32Array): void
  */
 export function rollUp(
   calls: readonly UsageCall[],
-  options: { isKept: (call: UsageCall) => boolean; ownOnly: boolean; costsOf: CostsOf | null; budget: Budget },
+  options: { isKept: (call: UsageCall) => boolean; ownOnly: boolean; costsOf: CostsOf | null; budget: UsageBudget },
 ): void {
   const { isKept, ownOnly, costsOf, budget } = options
   const parents = parentsOf(calls)
@@ -90,7 +90,7 @@ function* bottomUp(parents: Int32Array): Generator<[call: number, parent: number
 }
 
 /** Adds the usage of a call to its parent's, and takes it from a call that is not shown. */
-function passUp(call: UsageCall, parent: UsageCall, isKept: (call: UsageCall) => boolean, budget: Budget): void {
+function passUp(call: UsageCall, parent: UsageCall, isKept: (call: UsageCall) => boolean, budget: UsageBudget): void {
   if (!call.usage) return
   const isMoved = !isKept(call)
   if (parent.usage === null && isMoved) parent.usage = call.usage

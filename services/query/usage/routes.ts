@@ -14,7 +14,7 @@ import { nonNegative } from '../calls/routes.ts'
 import type { Prices } from '../costs/prices.ts'
 import { textReply } from '../text-reply.ts'
 import { type CostsOf, costsBy, usageTexts } from './entries.ts'
-import { createBudget, loadCalls, readTraces } from './load.ts'
+import { createUsageBudget, loadCalls, readTraces } from './load.ts'
 import { isNewer, rollUp, type UsageCall } from './rollup.ts'
 
 export type UsageDeps = {
@@ -73,7 +73,7 @@ export function createUsageRoutes(deps: UsageDeps): Route[] {
     wanted: { limit: number; withCosts: boolean; isKept: (call: UsageCall) => boolean },
   ): Promise<UsageCall[]> {
     const { limit, withCosts, isKept } = wanted
-    const budget = createBudget()
+    const budget = createUsageBudget()
     const [calls, costsOf] = await Promise.all([
       loadCalls(reader, { limit, budget, withCosts }),
       withCosts ? prices.of(reader.projectId, reader.options).then(costsBy) : (null as CostsOf | null),

@@ -16,7 +16,7 @@ const checkMs = 5_000
 const checkSoonMs = 500
 
 /** Time to the second check before tables count as lost. */
-const againMs = 500
+const recheckMs = 500
 
 /** Of the engine: there is no such table, no such database. */
 const goneCodes = new Set([60, 81])
@@ -140,7 +140,7 @@ export async function watchApplied(deps: {
     // Seen twice, as a replica may be behind.
     known = await checkedTables().catch(async (error: unknown) => {
       if (!(error instanceof LogMismatch)) throw error
-      await sleep(againMs)
+      await sleep(recheckMs)
       return checkedTables()
     })
     progress.remembered(positionsOf(known))

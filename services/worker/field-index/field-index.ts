@@ -6,7 +6,7 @@ import { type Budget, unlimited } from '../cleanup/budget.ts'
 import type { Rollup } from '../rollups/rollups.ts'
 import { statement } from '../statements.ts'
 import { createFieldValueGroups, type FieldValueGroups, type PayloadKey } from './groups.ts'
-import { type PayloadRow, payloadRows } from './rows.ts'
+import { decodePayloadRows, type PayloadRow } from './rows.ts'
 import { type FieldValue, fieldValuesOf } from './scan.ts'
 
 /** Rows that are read at once: a statement costs as much as thousands of small rows, and large ones fill the memory. */
@@ -67,7 +67,7 @@ export function createFieldIndex(deps: { store: Store; budget?: Budget }): Field
   const gather = async (projectId: string, answer: Buffer, groups: FieldValueGroups) => {
     let count = 0
     let last: PayloadRow | undefined
-    for (const row of payloadRows(answer)) {
+    for (const row of decodePayloadRows(answer)) {
       const part = parts[row.side] ?? 'both'
       groups.add({ projectId, part, us: row.us, clock: row.clock }, fieldValuesOfRow(row, part))
       last = row

@@ -14,7 +14,7 @@ export type PayloadRow = {
 }
 
 /** Rows of `field-index-payloads.sql`; the texts are slices of the answer. */
-export function* payloadRows(answer: Buffer): Generator<PayloadRow> {
+export function* decodePayloadRows(answer: Buffer): Generator<PayloadRow> {
   const read = rowBinary(answer)
   while (!read.isAtEnd())
     yield {

@@ -9,7 +9,12 @@ import { type Store, StoreError } from '../../core/store/store.ts'
 import type { UsageEntry } from '../../events/calls.ts'
 import { appendCalls, callSplitOf, createCallWriter } from '../../events/calls-writer.ts'
 import { createdRecords, type FeedbackRow, storedPayload } from '../../events/feedback.ts'
-import { type EventMapping, joinedEventNames, type StoredRecord, type StoredSpan } from '../../events/gen-ai-events.ts'
+import {
+  type EventMapping,
+  joinedEventNames,
+  type StoredLogRecord,
+  type StoredSpan,
+} from '../../events/gen-ai-events.ts'
 import { halves, splitBatch } from '../split/split-batch.ts'
 import { statement } from '../statements.ts'
 
@@ -52,7 +57,7 @@ type Due = {
   events: number
   bytes: number
 }
-type Evaluation = StoredRecord & { project_id: string; id: string; at_us: string; span_id: string }
+type Evaluation = StoredLogRecord & { project_id: string; id: string; at_us: string; span_id: string }
 type Counts = Record<'requests' | 'input' | 'output' | 'total' | 'cache_read' | 'cache_write', string[]>
 type SpanRow = {
   [column in
@@ -158,7 +163,7 @@ export function createJoiner(deps: {
   }
 
   /** What cannot be mapped (too much of it, a raw span that is none) must not hold up the others: it stays as it is. */
-  const mapped = (row: SpanRow, own: readonly StoredRecord[], clock: bigint) => {
+  const mapped = (row: SpanRow, own: readonly StoredLogRecord[], clock: bigint) => {
     try {
       return mapping.joined(spanOf(row), own, clock)
     } catch (error) {
@@ -175,7 +180,7 @@ export function createJoiner(deps: {
         statement('log-joins-spans', { ...ids, started: due.map((one) => one.started_us) }),
         background,
       ),
-      store.rows<StoredRecord & { project_id: string; trace_id: string; span_id: string }>(
+      store.rows<StoredLogRecord & { project_id: string; trace_id: string; span_id: string }>(
         statement('log-joins-events', { ...ids, traces: due.map((one) => one.trace_id), events, maxEvents }),
         background,
       ),
@@ -236,18 +241,18 @@ export function createJoiner(deps: {
     for (;;) {
       const query = statement('log-joins-due', { seconds, events, maxEvents, limit: maxDue })
       const due = await store.rows<Due>(query, background)
-      let portion: Due[] = []
+      let some: Due[] = []
       let bytes = 0
       for (const one of due) {
-        if (portion.length > 0 && (portion.length === maxSpans || bytes + Number(one.bytes) > maxBytes)) {
-          count += await joinAll(portion)
-          portion = []
+        if (some.length > 0 && (some.length === maxSpans || bytes + Number(one.bytes) > maxBytes)) {
+          count += await joinAll(some)
+          some = []
           bytes = 0
         }
-        portion.push({ ...one, events: Number(one.events) })
+        some.push({ ...one, events: Number(one.events) })
         bytes += Number(one.bytes)
       }
-      if (portion.length > 0) count += await joinAll(portion)
+      if (some.length > 0) count += await joinAll(some)
       if (due.length < maxDue || stopping.signal.aborted) return count
     }
   }

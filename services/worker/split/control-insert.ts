@@ -3,7 +3,7 @@ import type { Batch } from '../../core/log/log.ts'
 import type { StoredRecord } from '../../core/log/segments/read.ts'
 import type { Store } from '../../core/store/store.ts'
 import { topicNamed } from '../../events/registry.ts'
-import { membersOf } from '../combined-batch.ts'
+import { batchMembers } from '../combined-batch.ts'
 import type { DeadLetters } from '../dead-letters/dead-letters.ts'
 import { rowsOfRecord, type SegmentRow, sourceOf } from './segment-rows.ts'
 import { isRefusal } from './split-batch.ts'
@@ -50,7 +50,7 @@ export function createControlInsert(deps: {
 
   return async (batch) => {
     let verdict: 'taken' | 'unknown' = 'unknown'
-    for (const member of membersOf(batch)) {
+    for (const member of batchMembers(batch)) {
       // A log that cannot be read says nothing about the rows.
       for (const row of member.firstOffset > 1 ? await rowsBefore(member).catch(() => []) : []) {
         const { rowsRead } = await store.insert(topicNamed(batch.topic), sourceOf([row])).catch((error: unknown) => {

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Batch } from '../../core/log/log.ts'
 import type { StoredRecord } from '../../core/log/segments/read.ts'
-import { membersOf } from '../combined-batch.ts'
+import { batchMembers } from '../combined-batch.ts'
 
 /** One row line of a batch, without its newline; the record header is still inside the first row of a record. */
 export type SegmentRow = { partition: number; offset: number; rowIndex: number; text: Buffer }
@@ -51,7 +51,7 @@ export async function segmentRows(batch: Batch): Promise<SegmentRow[]> {
   const bytes = 'file' in batch.source ? await readFile(batch.source.file) : Buffer.concat(batch.source.bytes)
   const rows: SegmentRow[] = []
   let at = 0
-  for (const { partition, records } of membersOf(batch))
+  for (const { partition, records } of batchMembers(batch))
     for (const record of records)
       for (let rowIndex = 0; rowIndex < record.rowCount; rowIndex++) {
         const end = rowEnd(bytes, at)

@@ -100,7 +100,7 @@ export function createKafkaConsumer(options: {
     }
   }
 
-  function onJoined(assignment: Record<string, number[]>): void {
+  function onRebalance(assignment: Record<string, number[]>): void {
     problem = null
     isJoined = true
     const mine = new Set<string>()
@@ -159,7 +159,7 @@ export function createKafkaConsumer(options: {
     })
     created.on(created.events.GROUP_JOIN, ({ payload }) => {
       if (consumer !== created) return
-      onJoined(payload.memberAssignment)
+      onRebalance(payload.memberAssignment)
       options.onRebalance()
     })
     created.on(created.events.COMMIT_OFFSETS, ({ payload }) => {

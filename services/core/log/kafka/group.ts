@@ -23,7 +23,7 @@ export type KafkaGroup = {
 }
 
 /** Pauses between tries: a coordinator may still read what it knows of the group. */
-const triedAgainAfterMs = [50, 200, 1_000, 3_000]
+const retryAfterMs = [50, 200, 1_000, 3_000]
 
 /** Finds the topics that exist; makes none. @throws when the brokers cannot be reached or refuse */
 export async function openKafkaGroup(options: KafkaLogOptions): Promise<KafkaGroup> {
@@ -48,7 +48,7 @@ export async function openKafkaGroup(options: KafkaLogOptions): Promise<KafkaGro
       .sort((a, b) => a - b)
 
   async function again<T>(step: () => Promise<T>): Promise<T> {
-    for (const waitMs of triedAgainAfterMs)
+    for (const waitMs of retryAfterMs)
       try {
         return await step()
       } catch (error) {

@@ -89,7 +89,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
     shares.take(bytes, projects)
   }
 
-  const onJoined: (() => void)[] = []
+  const rebalanceCallbacks: (() => void)[] = []
   const consumer = roles.consume
     ? createKafkaConsumer({
         client,
@@ -99,7 +99,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
           ownOf(position).committed(position.offset)
         },
         onRebalance() {
-          for (const callback of onJoined) callback()
+          for (const callback of rebalanceCallbacks) callback()
         },
         onGoingBack(position) {
           const lag = of(position)
@@ -190,7 +190,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
     // The brokers make the ids.
     renew: async () => {},
     beginAfter: async (applied) => consumer?.beginAfter(applied),
-    onRebalance: (callback) => void onJoined.push(callback),
+    onRebalance: (callback) => void rebalanceCallbacks.push(callback),
     // The brokers remove by age whatever was applied.
     remembered() {},
     takeMore: (topic, bytes) => consumer?.more(topic, bytes) ?? [],

@@ -16,14 +16,14 @@ export type KafkaReader = {
 
 const fetchBytes = 4 * 2 ** 20
 /** Pauses between tries: leaders move, and storage may be away for a moment. */
-const triedAgainAfterMs = [100, 500, 2_000, 5_000, 10_000]
+const retryAfterMs = [100, 500, 2_000, 5_000, 10_000]
 
 export function createKafkaReader(options: KafkaLogOptions): KafkaReader {
   const client = createKafkaClient({ ...options, roles: { produce: false, consume: false } })
   const connection = createRawConnection(client.kafka, client.config)
 
   async function again<T>(step: () => Promise<T>): Promise<T> {
-    for (const waitMs of triedAgainAfterMs)
+    for (const waitMs of retryAfterMs)
       try {
         return await step()
       } catch {

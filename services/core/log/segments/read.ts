@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { RecordHeader } from '../log.ts'
 import { rowsOf, type Walk, walk } from '../record.ts'
 import { errorCode, type LogFs, nodeFs } from './disk.ts'
-import { LogDamage, listSegments, publicHeader, readStored, type StoredFile } from './segment.ts'
+import { LogDamage, listSegments, publicHeader, readStored, type SegmentFile } from './segment.ts'
 
 export type StoredRecord = {
   header: RecordHeader
@@ -51,7 +51,7 @@ export async function* readSegments(options: {
     if (end > toOffset) return
     hasBegun ||= end > next
     // What retention removed is skipped at the beginning; a gap later on is a fault.
-    next = end > next || isLast ? Math.max(end, next) : (files[index + 1] as StoredFile).first
+    next = end > next || isLast ? Math.max(end, next) : (files[index + 1] as SegmentFile).first
     if (isLast) {
       files = (await listSegments(fs, folder)).files
       if ((files.at(-1)?.first ?? 0) <= file.first) return
@@ -60,7 +60,7 @@ export async function* readSegments(options: {
 }
 
 /** Index of the file that holds the record of this number, or of the next one when retention removed it. */
-function indexOfRecord(files: readonly StoredFile[], offset: number): number {
+function indexOfRecord(files: readonly SegmentFile[], offset: number): number {
   const index = Math.max(
     0,
     files.findLastIndex(({ first }) => first <= offset),
@@ -69,7 +69,7 @@ function indexOfRecord(files: readonly StoredFile[], offset: number): number {
 }
 
 /** The records of a file, whose last write may still be under way when it is the last file. */
-function intactRecords(file: StoredFile, bytes: Buffer, isLast: boolean): Walk['records'] {
+function intactRecords(file: SegmentFile, bytes: Buffer, isLast: boolean): Walk['records'] {
   const { records, wholeBytes, problem } = walk(bytes, file.first)
   if (problem !== null && !(isLast && problem.torn)) throw new LogDamage(file.path, wholeBytes, problem.what)
   return records
@@ -86,7 +86,7 @@ function* storedRecords(bytes: Buffer, records: Walk['records'], from: number, t
   }
 }
 
-async function readIfThere(fs: LogFs, file: StoredFile): Promise<Buffer | null> {
+async function readIfThere(fs: LogFs, file: SegmentFile): Promise<Buffer | null> {
   try {
     return await readStored(fs, file)
   } catch (error) {

@@ -10,7 +10,7 @@ import {
   readRecords,
   readStored,
   type Segment,
-  type StoredFile,
+  type SegmentFile,
   summarize,
 } from './segment.ts'
 import type { LogLogger } from './writer.ts'
@@ -22,8 +22,8 @@ export type Recovered = {
   /** Segments with records after the position, oldest first. */
   unapplied: Segment[]
   /** Plain segments that are wholly applied, oldest first. */
-  applied: StoredFile[]
-  archives: StoredFile[]
+  applied: SegmentFile[]
+  archives: SegmentFile[]
 }
 
 type RecoverOptions = {
@@ -89,7 +89,7 @@ export async function recoverTopic(
 }
 
 /** The first unapplied file may begin with applied records; the others must follow one another. */
-function requireNext(file: StoredFile, expected: number, isFirst: boolean): void {
+function requireNext(file: SegmentFile, expected: number, isFirst: boolean): void {
   if (file.first > expected)
     throw new Error(`Records ${expected} to ${file.first - 1} are missing before log segment ${file.path}`)
   if (file.first < expected && !isFirst)
@@ -105,7 +105,7 @@ type Newest = { records: StoredHeader[]; sizeBytes: number }
 async function recoverNewest(
   fs: LogFs,
   folder: string,
-  files: StoredFile[],
+  files: SegmentFile[],
   logger: LogLogger | undefined,
 ): Promise<Newest | null> {
   const file = files.at(-1)

@@ -4,7 +4,7 @@ import { constants, zstdCompress } from 'node:zlib'
 import { createSerialQueue } from '../../concurrency/serial-queue.ts'
 import { walk } from '../record.ts'
 import { ignoreMissing, type LogFs, writeWhole } from './disk.ts'
-import { archivePath, LogDamage, type StoredFile } from './segment.ts'
+import { archivePath, LogDamage, type SegmentFile } from './segment.ts'
 import type { LogLogger } from './writer.ts'
 
 const compress = promisify(zstdCompress)
@@ -32,8 +32,8 @@ export function createRetention(options: {
   retentionMs: number
   /** Uncompressed size of an archive. */
   segmentBytes: number
-  applied: StoredFile[]
-  archives: StoredFile[]
+  applied: SegmentFile[]
+  archives: SegmentFile[]
   /** Only what lies up to this position may be removed. */
   removable(): number
   isBusy(): boolean

@@ -26,7 +26,7 @@ export type Segment = {
 }
 
 /** A file in a topic's folder. */
-export type StoredFile = {
+export type SegmentFile = {
   path: string
   first: number
   /** Only an archive's name tells its last offset. */
@@ -57,9 +57,9 @@ export class LogDamage extends Error {
 export async function listSegments(
   fs: LogFs,
   folder: string,
-): Promise<{ files: StoredFile[]; covered: string[]; temporary: string[] }> {
+): Promise<{ files: SegmentFile[]; covered: string[]; temporary: string[] }> {
   const names = await fs.readdir(folder)
-  const found: StoredFile[] = []
+  const found: SegmentFile[] = []
   for (const name of names) {
     const [, first, last] = archiveName.exec(name) ?? plainName.exec(name) ?? []
     if (first === undefined) continue
@@ -67,7 +67,7 @@ export async function listSegments(
   }
   // An archive comes before the plain segment that has its first offset.
   found.sort((a, b) => a.first - b.first || (a.last === null ? 1 : -1))
-  const files: StoredFile[] = []
+  const files: SegmentFile[] = []
   const covered: string[] = []
   let archivedTo = 0
   for (const file of found) {
@@ -81,7 +81,7 @@ export async function listSegments(
 const decompress = promisify(zstdDecompress)
 
 /** Bytes of a plain segment or of an archive. */
-export async function readStored(fs: LogFs, file: StoredFile): Promise<Buffer> {
+export async function readStored(fs: LogFs, file: SegmentFile): Promise<Buffer> {
   const bytes = await fs.readFile(file.path)
   if (file.last === null) return bytes
   try {
@@ -94,7 +94,7 @@ export async function readStored(fs: LogFs, file: StoredFile): Promise<Buffer> {
 /** Reads a whole segment and checks every record. Throws LogDamage when a byte is wrong. */
 export async function readRecords(
   fs: LogFs,
-  file: StoredFile,
+  file: SegmentFile,
 ): Promise<{ records: StoredHeader[]; sizeBytes: number }> {
   const bytes = await readStored(fs, file)
   const { records, wholeBytes, problem } = walk(bytes, file.first)
@@ -120,7 +120,7 @@ export const publicHeader = ({
 })
 
 /** What the driver keeps in memory about a checked segment. */
-export function summarize(file: StoredFile, records: StoredHeader[], sizeBytes: number): Segment {
+export function summarize(file: SegmentFile, records: StoredHeader[], sizeBytes: number): Segment {
   let rowCount = 0
   let patchCount = 0
   for (const record of records) {
@@ -142,7 +142,7 @@ export function summarize(file: StoredFile, records: StoredHeader[], sizeBytes: 
 }
 
 /** A segment that is applied again out of an archive. Its counts are known when it is expanded. */
-export const archivedSegment = (folder: string, archive: StoredFile, oldestMs: number): Segment => ({
+export const archivedSegment = (folder: string, archive: SegmentFile, oldestMs: number): Segment => ({
   file: segmentPath(folder, archive.first),
   archive: archive.path,
   first: archive.first,

@@ -1,7 +1,7 @@
 // Statements over ClickHouse's HTTP interface: bounded connections, deadlines, and an end in the server when one is cut short.
 import type { Readable } from 'node:stream'
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client'
-import { type FairQueue, placeIn } from '../../concurrency/fair-queue.ts'
+import { type FairQueue, slotIn } from '../../concurrency/fair-queue.ts'
 import { quote } from '../chdb/literals.ts'
 import { createConnectionQueue } from '../connection-queue.ts'
 import type { Settings } from '../statement.ts'
@@ -111,7 +111,7 @@ export function createServerClient(options: {
   }
 
   async function exchange(job: Job, queryId: string, stop: AbortSignal): Promise<Buffer> {
-    const leave = await placeIn(lines[job.pool], job.projectId, { signal: stop, request: job.signal })
+    const leave = await slotIn(lines[job.pool], job.projectId, { signal: stop, request: job.signal })
     try {
       const { stream, response_headers } = await client.exec({
         query: job.sql,

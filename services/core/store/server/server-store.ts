@@ -56,7 +56,7 @@ const answerSettings: Settings = {
   cancel_http_readonly_queries_on_client_close: 1,
 }
 /** Pauses before a read that met an outage is tried again. */
-const readAgainAfterMs = [20, 200]
+const retryReadAfterMs = [20, 200]
 /** DDL of several processes that start together: one of them was in the way, or the coordination was busy. */
 const ddlConflicts = new Set([57, 253, 342, 517, 529, 999])
 const ddlAttempts = 10
@@ -169,7 +169,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
         timeoutMs: Math.max(1, until - Date.now()),
         ...(signal === undefined ? {} : { signal }),
       })
-      for (const waitMs of readAgainAfterMs) {
+      for (const waitMs of retryReadAfterMs) {
         try {
           return await client.send(job())
         } catch (error) {

@@ -2,7 +2,7 @@
 import type { Refine } from '../conditions/refine.ts'
 import type { TimeOrder } from '../page.ts'
 import type { CallReader } from '../reader.ts'
-import type { Key, Range, Scope } from './scope.ts'
+import type { CallKey, Range, Scope } from './scope.ts'
 
 /** Most call headers of one statement, unless a search says otherwise. */
 export const pageRows = 2_000
@@ -32,17 +32,17 @@ export type Candidates =
       skipped?: number
     }
   /** Calls that match, in the order of the answer, `offset` and `limit` done. */
-  | { keys: readonly Key[] }
+  | { keys: readonly CallKey[] }
 
 /** What the reader says back: how many calls matched among the last candidates. */
-export type Progress = { hits: number }
+export type SearchProgress = { hits: number }
 
 export type AccessPath = {
   name: string
   /** How many calls it leads to at most: Infinity where nobody knows, null = it does not lead to the calls of this search. */
   estimate(): Promise<number | null>
   /** All calls that may match, each in one of the candidates, in the order of the search. */
-  candidates(progress: Progress): AsyncIterable<Candidates>
+  candidates(progress: SearchProgress): AsyncIterable<Candidates>
 }
 
 /** Makes the path of a search; it reads nothing yet. */

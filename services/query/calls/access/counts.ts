@@ -194,7 +194,7 @@ function isLowered(covered: Covered): Sql {
 }
 
 /** Whether any minute has a mark past these positions, or may have one before them that is not covered any more. */
-export const marksQuery = (projectId: ProjectId, covered: Covered): Query =>
+export const dirtyMarksQuery = (projectId: ProjectId, covered: Covered): Query =>
   projectQuery('calls.marks', projectId, (project) => {
     const past = project.from('call_marks', { where: pastPositions(covered) })
     return covered.length === 0
@@ -272,7 +272,7 @@ export async function countProject(
 ): Promise<number> {
   // Without a mark beyond a position that was covered before these statements began, the counters are exact.
   const [marks, total] = await Promise.all([
-    store.bytes(marksQuery(projectId, cache.covered), 'JSONCompactEachRow', options),
+    store.bytes(dirtyMarksQuery(projectId, cache.covered), 'JSONCompactEachRow', options),
     readTotal(store, totalQuery(projectId, []), options),
   ])
   if (onlyRow<[number]>(marks)[0] === 0) return total[counter]

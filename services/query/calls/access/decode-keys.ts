@@ -1,13 +1,13 @@
 // Keys and start times of calls, decoded from the bytes that the engine sent: an export of millions stays small.
 import { rowBinary } from '../../../core/store/row-binary.ts'
-import type { Key } from './scope.ts'
+import type { CallKey } from './scope.ts'
 
 /** Reads rows (Int64, String) some at a time. */
-export function decodeKeys(answer: Buffer): { next(count: number): Key[] } {
+export function decodeKeys(answer: Buffer): { next(count: number): CallKey[] } {
   const read = rowBinary(answer)
   return {
     next(count) {
-      const keys: Key[] = []
+      const keys: CallKey[] = []
       while (keys.length < count && !read.isAtEnd()) keys.push({ startedUs: read.int64(), id: read.text() })
       return keys
     },

@@ -99,24 +99,24 @@ const minutesSql = (column: Sql, minutes: readonly number[]): Sql =>
   sql`toUnixTimestamp(toStartOfMinute(${column})) IN ${param('Array(Int64)', minutes)} AND ${column} >= toDateTime(${param('Int64', minOf(minutes))}, 'UTC')`
 
 /** Where payload rows of ends that came alone are to be found. */
-export type EndPlaces = (project: ProjectScope) => Sql[]
+export type EndConditions = (project: ProjectScope) => Sql[]
 
 const atTimes = (query: Sql): Sql => sql`at IN (SELECT fromUnixTimestamp64Micro(us, 'UTC') FROM (${query}))`
 
 /** Ends for which one test of each list may hold. */
 export const endsThatMatch =
-  (conditions: readonly FieldTests[]): EndPlaces =>
+  (conditions: readonly FieldTests[]): EndConditions =>
   (project) => [atTimes(allHits(project, conditions, [sql`part = 'end'`]))]
 
 /** Ends in minutes whose payloads the field index may not cover yet. */
 export const endsInMinutes =
-  (minutes: readonly number[]): EndPlaces =>
+  (minutes: readonly number[]): EndConditions =>
   () =>
     minutes.length === 0 ? [] : [minutesSql(sql`at`, minutes)]
 
 /** Ends whose value at a path is known to no order. */
 export const endsWithoutOrder =
-  (place: FieldPath): EndPlaces =>
+  (place: FieldPath): EndConditions =>
   (project) => [
     atTimes(
       sql`SELECT arrayJoin(at) AS us ${project.from('payload_leaves', { where: sql`${withoutOrder(place)} AND part = 'end'` })}`,
@@ -125,19 +125,19 @@ export const endsWithoutOrder =
 
 /** Ends at these times. */
 export const endsAt =
-  (times: readonly number[]): EndPlaces =>
+  (times: readonly number[]): EndConditions =>
   () =>
     times.length === 0 ? [] : [sql`at IN ${instants(times)}`]
 
 /** Ends with one value at a path. */
 export const endsWith =
-  (path: string, ask: { kind: 'number' | 'text'; value: string | number }): EndPlaces =>
+  (path: string, ask: { kind: 'number' | 'text'; value: string | number }): EndConditions =>
   (project) => [
     atTimes(sameValues(project, path, { ...ask, parts: sql`part = 'end'`, range: { fromUs: null, beforeUs: null } })),
   ]
 
 /** Start times of the calls of some ends that came alone, at most `limit`; null when there are no places. */
-export function endsQuery(projectId: ProjectId, places: readonly EndPlaces[], limit: number): Query | null {
+export function endsQuery(projectId: ProjectId, places: readonly EndConditions[], limit: number): Query | null {
   let isEmpty = false
   const query = projectQuery('calls.field-index-ends', projectId, (project) => {
     const ids = places

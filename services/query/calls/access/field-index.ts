@@ -5,7 +5,7 @@ import { conditionsOf, type Side } from '../conditions/conditions.ts'
 import type { CompiledCondition } from '../conditions/types.ts'
 import { compactRows } from '../header.ts'
 import type { CallReader } from '../reader.ts'
-import { type AccessPathOf, type CallSearch, type Candidates, type Progress, pageRows } from './access-path.ts'
+import { type AccessPathOf, type CallSearch, type Candidates, pageRows, type SearchProgress } from './access-path.ts'
 import type { Direction } from './counts.ts'
 import { pastPositions } from './counts.ts'
 import { decodeTimes } from './decode-keys.ts'
@@ -14,7 +14,7 @@ import {
   coveredQuery,
   dirtyCallsQuery,
   dirtyMinutesQuery,
-  type EndPlaces,
+  type EndConditions,
   endsInMinutes,
   endsQuery,
   endsThatMatch,
@@ -46,7 +46,7 @@ export async function readDirtyMinutes({ store, projectId, options }: CallReader
 export async function readNotIndexed(
   { store, projectId, options }: CallReader,
   minutes: readonly number[],
-  ends: readonly EndPlaces[],
+  ends: readonly EndConditions[],
 ): Promise<number[] | null> {
   const queries = [
     minutes.length > 0 ? dirtyCallsQuery(projectId, minutes, maxTimes + 1) : null,
@@ -205,7 +205,7 @@ function splitAt(range: Range, scanFromUs: number | null): { covered: Range; rec
 
 async function* coveredCandidates(
   search: CallSearch,
-  progress: Progress,
+  progress: SearchProgress,
   index: FieldIndex,
   covered: Range,
 ): AsyncGenerator<Candidates> {

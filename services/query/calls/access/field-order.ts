@@ -18,7 +18,7 @@ import type { AccessPathOf, CallSearch } from './access-path.ts'
 import { decodeTimes } from './decode-keys.ts'
 import { maxTimes, readDirtyMinutes, readNotIndexed } from './field-index.ts'
 import {
-  type EndPlaces,
+  type EndConditions,
   endsAt,
   endsInMinutes,
   endsWith,
@@ -28,7 +28,7 @@ import {
   withoutOrderQuery,
 } from './field-index-queries.ts'
 import { fieldPath } from './field-index-tests.ts'
-import type { Key, Scope } from './scope.ts'
+import type { CallKey, Scope } from './scope.ts'
 
 /** A value with the time of its payload row, and whether that is an end that came alone. */
 type Valued = [us: string, value: string | number, isEnd: 0 | 1]
@@ -71,7 +71,7 @@ const checkedQuery = (scope: Scope, conditions: CallConditions, sort: CompiledSo
 
 /** The access path of the first calls in the order of a field. */
 export const fieldOrder: AccessPathOf = (search) => {
-  let keys: Key[] | null = null
+  let keys: CallKey[] | null = null
   return {
     name: 'field order',
     async estimate() {
@@ -89,7 +89,7 @@ export const fieldOrder: AccessPathOf = (search) => {
  * Keys of the first calls of an order, `offset` of them left out; null when the field index does not lead to them. What
  * it cannot tell (values left out, calls that are not indexed yet) is looked at in any case.
  */
-async function firstKeys({ reader, range, refine, limit, offset }: CallSearch): Promise<Key[] | null> {
+async function firstKeys({ reader, range, refine, limit, offset }: CallSearch): Promise<CallKey[] | null> {
   const { query, store, projectId, options } = reader
   const scope: Scope = { projectId, range, index: null, keys: null }
   const field = query.sort.byField
@@ -174,7 +174,7 @@ async function firstTimes(
 }
 
 /** The times with those of ends that came alone replaced by the start times of their calls; null when they are too many. */
-async function withStarts(reader: CallReader, rows: readonly Valued[], ends: EndPlaces[], bound: Bound) {
+async function withStarts(reader: CallReader, rows: readonly Valued[], ends: EndConditions[], bound: Bound) {
   const timesOf = (isEnd: 0 | 1) => rows.filter((row) => row[2] === isEnd).map(([us]) => Number(us))
   const starts = await readNotIndexed(reader, [], [endsAt(timesOf(1)), ...ends])
   return starts && { times: [...timesOf(0), ...starts], bound }

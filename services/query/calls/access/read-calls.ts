@@ -7,10 +7,10 @@ import { type CallHeader, columnIndex, compactRows, onlyRow } from '../header.ts
 import { countQuery, newestVersion, pageQuery, rowsQuery } from '../page.ts'
 import type { CallReader, Page } from '../reader.ts'
 import { totalSizeQuery } from '../trace-sizes.ts'
-import { type CallSearch, type Progress, pageRows } from './access-path.ts'
+import { type CallSearch, pageRows, type SearchProgress } from './access-path.ts'
 import { chooseAccessPath } from './choose.ts'
 import { countProject } from './counts.ts'
-import { indexOf, type Key, rangeOf } from './scope.ts'
+import { type CallKey, indexOf, rangeOf } from './scope.ts'
 
 /** A page taken from up to this many times more calls is read as a range. */
 const denseRatio = 20
@@ -37,7 +37,7 @@ function searchOf(reader: CallReader, wanted: Wanted, isSorted = false): CallSea
 }
 
 /** Rows that a page still needs, and matching calls that it still leaves out. */
-type Reading = Progress & { left: number; skip: number }
+type Reading = SearchProgress & { left: number; skip: number }
 
 /** Pages of the calls of one scope that match. */
 async function* pagesWithin(
@@ -46,7 +46,7 @@ async function* pagesWithin(
   reading: Reading,
   page: { select: Sql; calls: number },
 ): AsyncGenerator<Page> {
-  for (let after: Key | null = null; ; ) {
+  for (let after: CallKey | null = null; ; ) {
     const limit = Math.min(reading.left, maxRows)
     const options = { select: page.select, order, after, limit, offset: reading.skip }
     const rows = await readRows(reader, pageQuery('calls.page', scope, conditions, options))
@@ -67,7 +67,7 @@ async function* pagesWithin(
 }
 
 /** The rows of some keys, in their order; calls that are gone by now are left out. */
-async function rowsByKey(reader: CallReader, keys: readonly Key[], select: Sql): Promise<CallHeader[]> {
+async function rowsByKey(reader: CallReader, keys: readonly CallKey[], select: Sql): Promise<CallHeader[]> {
   const found = new Map<string, CallHeader>()
   for (const row of await readRows(reader, rowsQuery(reader.projectId, keys, select)))
     found.set(`${row[columnIndex.startedUs]} ${row[columnIndex.id]}`, row)

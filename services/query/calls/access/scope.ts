@@ -8,7 +8,7 @@ import type { IndexFacts } from '../conditions/types.ts'
 export type Range = { fromUs: number | null; beforeUs: number | null }
 
 /** Where a call lies in the table. */
-export type Key = { startedUs: number; id: string }
+export type CallKey = { startedUs: number; id: string }
 
 /** Calls by values of a column: the table of keys says when they start, and the condition is checked again there. */
 export type Index = { column: 'id' | 'trace_id' | 'parent_id'; values: readonly string[] }
@@ -17,7 +17,7 @@ export type Scope = {
   projectId: ProjectId
   range: Range
   index: Index | null
-  keys: readonly Key[] | null
+  keys: readonly CallKey[] | null
   /** Only calls that start at these times. */
   times?: readonly number[]
 }

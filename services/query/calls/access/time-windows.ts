@@ -1,6 +1,6 @@
 // The access path that always leads to calls in the order of time: windows of time, sized by the counters and by what matched.
 import type { CallReader } from '../reader.ts'
-import { type AccessPathOf, type CallSearch, type Candidates, type Progress, pageRows } from './access-path.ts'
+import { type AccessPathOf, type CallSearch, type Candidates, pageRows, type SearchProgress } from './access-path.ts'
 import type { Range, Scope } from './scope.ts'
 import { createWindows } from './windows.ts'
 
@@ -24,7 +24,7 @@ function nextTarget(calls: number, hits: number, min: number): number {
  */
 export async function* windowsIn(
   { reader, order, limit, rows }: CallSearch,
-  progress: Progress,
+  progress: SearchProgress,
   from: { range: Range; offset: number; isLarge?: boolean },
 ): AsyncGenerator<Extract<Candidates, { scope: Scope }>> {
   const { projectId, query } = reader

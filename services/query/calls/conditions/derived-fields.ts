@@ -6,7 +6,7 @@ import { feedbackTexts } from '../../feedback/call-texts.ts'
 import { jsonString } from '../../language/json-sql.ts'
 import type { ColumnSql } from '../../language/types.ts'
 import { allOf, type Scope, timeConditions } from '../access/scope.ts'
-import { isFeedback, isRef } from './joins.ts'
+import { isFeedback, isRefField } from './joins.ts'
 import type { CompiledCondition, DerivedField, DerivedFields, RefField } from './types.ts'
 
 /** What stands behind refs: the texts of refs and, at the same places, the documents behind them. */
@@ -99,7 +99,7 @@ export function withDerivedFields(
   if (names.size === 0) return rows
   const ofCall: ColumnSql = (column) => identifier(`c.${column}`)
   const texts = [...names].map((name) => {
-    if (!isRef(name)) return sql`${identifier(`${isFeedback(name) ? 'f' : 'q'}.${name}`)} AS ${identifier(name)}`
+    if (!isRefField(name)) return sql`${identifier(`${isFeedback(name) ? 'f' : 'q'}.${name}`)} AS ${identifier(name)}`
     const field = fields.refs.find((one) => one.name === name) as RefField
     return sql`${behindSql(field, behind, ofCall)} AS ${identifier(name)}`
   })

@@ -16,7 +16,7 @@ export type DerivedFieldFactory = {
 
 export const isDerived = (column: string): column is DerivedField => /^(feedback_\d+|ref_\d+|queues)$/.test(column)
 export const isFeedback = (name: DerivedField): name is FeedbackField['name'] => name.startsWith('feedback_')
-export const isRef = (name: DerivedField): name is RefField['name'] => name.startsWith('ref_')
+export const isRefField = (name: DerivedField): name is RefField['name'] => name.startsWith('ref_')
 
 /** Distinct texts from elsewhere: each costs an aggregate, or refs to resolve. */
 const maxFields = 100

@@ -16,7 +16,7 @@ import {
   type Side,
   withDocumentsAndDerived,
 } from './conditions.ts'
-import { isRef } from './joins.ts'
+import { isRefField } from './joins.ts'
 import type { RefPlace, RefTexts } from './refs-behind.ts'
 import type { CompiledCondition, Document } from './types.ts'
 
@@ -117,7 +117,7 @@ export async function findNonNative(
     const rows = (await read(nonNativeCallsQuery(scope, conditions))).map(
       (values): MutableRow => Object.fromEntries(names.map((name, n) => [name, values[n] ?? ''])),
     )
-    if ([...derived].some(isRef)) await putBehind(rows, refs)
+    if ([...derived].some(isRefField)) await putBehind(rows, refs)
     for (const row of rows) {
       if (!conditions.mixed.every((condition) => condition.evaluate(row))) continue
       verdicts.calls.startedUs.push(Number(row.started_at))

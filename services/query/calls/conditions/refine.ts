@@ -18,7 +18,7 @@ import {
   readsPayloads,
   withDocumentsAndDerived,
 } from './conditions.ts'
-import { isRef } from './joins.ts'
+import { isRefField } from './joins.ts'
 import { anyNonNative, findNonNative } from './non-native-json.ts'
 import { createRefTexts, type RefPlace, type RefTexts } from './refs-behind.ts'
 import type { CompiledCondition, Document } from './types.ts'
@@ -54,7 +54,7 @@ export const refsQuery = (scope: Scope, conditions: CallConditions, places: read
     ) LIMIT ${param('UInt64', maxRefs + 1)}`
   })
 
-const readsRefs = ({ derived }: CompiledCondition): boolean => [...derived].some(isRef)
+const readsRefs = ({ derived }: CompiledCondition): boolean => [...derived].some(isRefField)
 
 /** The conditions that can be met before refs are resolved. */
 function withoutRefs(conditions: CallConditions, isNonNative: boolean): CallConditions {
@@ -70,7 +70,7 @@ function withoutRefs(conditions: CallConditions, isNonNative: boolean): CallCond
 export function createRefine(reader: CallReader, isSorted: boolean): Refine {
   const { store, projectId, query, options } = reader
   const conditions = { ...conditionsOf(query), words: reader.words ?? false }
-  const sortRefs = isSorted && [...query.sort.derived].some(isRef)
+  const sortRefs = isSorted && [...query.sort.derived].some(isRefField)
   if (!readsPayloads(conditions) && !sortRefs) return async (scope) => ({ scope, conditions })
   const refs = createRefTexts({ store, projectId, options }, query.derivedFields.refs)
   let hasNonNative: boolean | null = null

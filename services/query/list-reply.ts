@@ -2,29 +2,29 @@
 import type { Reply } from '../core/http/route.ts'
 
 /** Bytes of stored values that one statement reads. */
-const portionBytes = 8 * 1024 * 1024
+const batchBytes = 8 * 1024 * 1024
 
-/** Splits what is to be read so that each portion stays small; a single large value is a portion by itself. */
-export function portions<T>(
+/** Splits what is to be read so that each batch stays small; a single large value is a batch by itself. */
+export function batchesBySize<T>(
   all: readonly T[],
   sizeOf: (one: T) => number,
   most = 5_000,
-  maxSize = portionBytes,
+  maxSize = batchBytes,
 ): T[][] {
   const found: T[][] = []
-  let portion: T[] = []
+  let batch: T[] = []
   let total = 0
   for (const one of all) {
     const size = sizeOf(one)
-    if (portion.length > 0 && (total + size > maxSize || portion.length >= most)) {
-      found.push(portion)
-      portion = []
+    if (batch.length > 0 && (total + size > maxSize || batch.length >= most)) {
+      found.push(batch)
+      batch = []
       total = 0
     }
-    portion.push(one)
+    batch.push(one)
     total += size
   }
-  if (portion.length > 0) found.push(portion)
+  if (batch.length > 0) found.push(batch)
   return found
 }
 

@@ -1,9 +1,9 @@
 // Bytes that come piece by piece from another thread, each when it is asked for.
 import type { Answer, Channel } from './channel.ts'
 
-type Asked = { source: number }
+type ChunkRequest = { source: number }
 
-export type Pieces = {
+export type ChunkSources = {
   /** @returns the number by which the other side asks for the pieces */
   offer(pieces: AsyncIterable<string | Buffer>): number
   answers: Record<'next' | 'leave', Answer>
@@ -11,7 +11,7 @@ export type Pieces = {
   end(): void
 }
 
-export function createPieces(): Pieces {
+export function createChunkSources(): ChunkSources {
   const sources = new Map<number, AsyncIterator<string | Buffer>>()
   let lastId = 0
   const leave = (id: number): void => {
@@ -29,7 +29,7 @@ export function createPieces(): Pieces {
     },
     answers: {
       async next({ value }) {
-        const { source } = value as Asked
+        const { source } = value as ChunkRequest
         try {
           const piece = await sources.get(source)?.next()
           if (piece !== undefined && piece.done !== true) return { buffers: [Buffer.from(piece.value as Buffer)] }
@@ -41,7 +41,7 @@ export function createPieces(): Pieces {
         }
       },
       async leave({ value }) {
-        leave((value as Asked).source)
+        leave((value as ChunkRequest).source)
         return {}
       },
     },
@@ -55,7 +55,7 @@ export function createPieces(): Pieces {
  * The pieces that the other side offers; it is told when they are left early, even before the first.
  * @param onEnd told once when no more are wanted or there are none
  */
-export function piecesOf(channel: Channel, source: number, onEnd: () => void = () => {}): AsyncIterable<Buffer> {
+export function chunksOf(channel: Channel, source: number, onEnd: () => void = () => {}): AsyncIterable<Buffer> {
   let isDone = false
   const done = (): void => {
     if (!isDone) onEnd()
