@@ -49,6 +49,29 @@ export const commands: readonly Command[] = [
     run: async ({ config, words: [id = ''] }) => (await import('./keys.ts')).revokeKey(config, id),
   },
   {
+    name: 'users list',
+    help: 'users, whether they are off, and their roles',
+    run: async ({ config }) => (await import('./users.ts')).listUsers(config),
+  },
+  {
+    name: 'users off',
+    words: '<user>',
+    help: 'none of the keys and sessions of the user counts from then on',
+    run: async ({ config, words: [user = ''] }) => (await import('./users.ts')).switchUser(config, user, true),
+  },
+  {
+    name: 'users on',
+    words: '<user>',
+    help: 'they count again',
+    run: async ({ config, words: [user = ''] }) => (await import('./users.ts')).switchUser(config, user, false),
+  },
+  {
+    name: 'grants set',
+    words: '<user> <scope> <role>',
+    help: 'the role of a user on *, an entity or a project, or none: every key of the user follows at once',
+    run: async ({ config, words }) => (await import('./users.ts')).setGrant(config, words),
+  },
+  {
     name: 'doctor',
     flags: { json: '' },
     help: 'what is wrong with this machine, its settings and its engines',

@@ -9,7 +9,7 @@ import { createLogger } from '../core/process/logger.ts'
 import { print, UsageError } from './command.ts'
 
 /** What the directory refuses is a mistake of who typed it. */
-async function withKeys<T>(config: Config, work: (keys: Keys) => T | Promise<T>): Promise<T> {
+export async function withKeys<T>(config: Config, work: (keys: Keys) => T | Promise<T>): Promise<T> {
   mkdirSync(config.dataDir, { recursive: true })
   const { keys, close } = await openKeysOf(config, createLogger({ level: 'error' }).log)
   try {

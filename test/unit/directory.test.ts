@@ -234,6 +234,36 @@ describe('keys', () => {
     expect([keys.find(text), keys.findId(same?.keyId as string)]).toEqual([undefined, undefined])
   })
 
+  it('follow the roles of their user and stop when it is switched off, but never those of the last owner', async () => {
+    const keys = open()
+    const { text } = keys.create({ userId: 'u', role: 'writer', grants: ['acme'] })
+    const may = (right: 'read' | 'write') => keys.find(text)?.may(right, project)
+    await keys.setGrant('u', 'acme', 'reader')
+    expect([may('read'), may('write')]).toEqual([true, false])
+    await keys.switchUser('u', true)
+    expect([keys.find(text), keys.refusal(text)]).toEqual([undefined, 'key_revoked'])
+    await keys.switchUser('u', false)
+    await keys.setGrant('u', 'acme', null)
+    expect([may('read'), may('write')]).toEqual([false, false])
+    await expect(keys.setGrant('u', 'acme', null)).rejects.toThrow('u has no role on acme')
+    for (const odd of ['', 'a/b/c', 'a b', '*/x', '/x'])
+      await expect(keys.setGrant('u', odd, 'reader')).rejects.toThrow('is not *, an entity or an <entity>/<project>')
+    await expect(keys.switchUser('nobody', true)).rejects.toThrow('There is no user nobody')
+
+    await keys.setGrant('ann', '*', 'owner')
+    await expect(keys.setGrant('ann', '*', 'admin')).rejects.toThrow('ann is the last owner of everything')
+    await expect(keys.switchUser('ann', true)).rejects.toThrow('ann is the last owner of everything')
+    await keys.setGrant('bob', '*', 'owner')
+    await keys.switchUser('bob', true)
+    await expect(keys.setGrant('ann', '*', null)).rejects.toThrow('ann is the last owner of everything')
+    await open({ configured: ['carl:key'] }).setGrant('ann', '*', null)
+    expect(open().users()).toEqual([
+      { id: 'u', kind: 'service', isOff: false, grants: [] },
+      { id: 'ann', kind: 'person', isOff: false, grants: [] },
+      { id: 'bob', kind: 'person', isOff: true, grants: [{ scope: '*', role: 'owner' }] },
+    ])
+  })
+
   it('of one user with other roles leave each other as they are', () => {
     const keys = open()
     const reader = keys.create({ userId: 'u', role: 'reader', grants: ['acme'] }).text

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import type { Directory } from '../directory/directory.ts'
 import { type FileOptions, openFileDirectory } from '../directory/file.ts'
 import { itemKey, type KeyValue } from '../directory/items.ts'
-import { type Action, actionsOf, intersect, type RoleName, roleNamed } from '../directory/roles.ts'
+import { type Action, actionsOf, intersect, type Role, type RoleName, roleNamed } from '../directory/roles.ts'
 import type { SharedDirectory } from '../directory/shared.ts'
 import type { DirectoryState } from '../directory/state.ts'
 import { retryLater } from './errors.ts'
@@ -13,6 +13,7 @@ import { isLoopbackName } from './host.ts'
 import { accessOn, createKey, grantedTo, maxOverlapHours, rotateKey } from './key-changes.ts'
 import { digestOf, idIn } from './key-text.ts'
 import { keysFileOf, putAside, readKeysFile, takenOver } from './keys-file.ts'
+import { setGrant, switchUser } from './user-changes.ts'
 
 type NewKey = {
   userId: string
@@ -40,6 +41,13 @@ export type KeyInfo = {
   endsAt?: string
 }
 
+type UserInfo = {
+  id: string
+  kind: 'person' | 'service'
+  isOff: boolean
+  grants: { scope: string; role: Role }[]
+}
+
 export type Keys = {
   /** The holder of a key's text, compared in constant time; undefined when there is none that counts. */
   find(keyText: string): KeyHolder | undefined
@@ -62,6 +70,11 @@ export type Keys = {
    * loopback until the operator has set or created one.
    */
   firstKey(host: string): Promise<{ ok: true; id?: string; text?: string } | { ok: false; line: string }>
+  users(): UserInfo[]
+  /** None of the keys of a user that is off counts. @throws RefusedChange for the last owner of everything */
+  switchUser(userId: string, isOff: boolean): Promise<void>
+  /** @throws RefusedChange when it takes the last owner of everything away */
+  setGrant(userId: string, scope: string, role: Role | null): Promise<void>
   /** Keys that end within the time. */
   ending(withinMs: number): number
   /** Why what is known of keys may be old, undefined when it is not. */
@@ -261,6 +274,22 @@ export function createKeys(
       const { id, text, stored } = create({ userId: 'admin', role: 'owner' }, true)
       await stored
       return { ok: true, id, text }
+    },
+    users() {
+      directory.look()
+      const { users, off, grants } = current()
+      return [...users].map(([id, { kind }]) => ({
+        ...{ id, kind, isOff: off.has(id) },
+        grants: [...(grants.get(id) ?? [])].map(([scope, role]) => ({ scope, role })),
+      }))
+    },
+    async switchUser(userId, isOff) {
+      directory.look()
+      await directory.append(switchUser(current(), { userId, isOff }, configured.length > 0), 'command')
+    },
+    async setGrant(userId, scope, role) {
+      directory.look()
+      await directory.append(setGrant(current(), { userId, scope, role }, configured.length > 0), 'command')
     },
     ending(withinMs) {
       const state = current()
