@@ -107,6 +107,35 @@ describe('keys', () => {
         await press('Escape')
       },
     ])
+    const marked = page.getByRole('group', { name: 'Marked calls' })
+    tries.push([
+      ['mark', 'markRange', 'markAll'],
+      async () => {
+        await table.focus()
+        await press('x')
+        await marked.getByText('1 marked').waitFor()
+        await press('j')
+        await press('j')
+        await press('X')
+        await marked.getByText('3 marked').waitFor()
+        await press(`${mod}a`)
+        await marked.getByText('253 marked').waitFor()
+        await marked.getByRole('button', { name: 'Clear' }).click()
+        await marked.waitFor({ state: 'detached' })
+        await table.focus()
+        await press('Home')
+      },
+    ])
+    tries.push([
+      ['live'],
+      async () => {
+        await press('l')
+        await page.waitForURL((to) => to.search.includes('live=1'))
+        await press('l')
+        await page.waitForURL((to) => !to.search.includes('live'))
+        await table.focus()
+      },
+    ])
     tries.push([
       ['newTab'],
       async () => {

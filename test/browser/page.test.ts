@@ -168,6 +168,62 @@ describe('calls', () => {
     await page.locator('.row .name', { hasText: 'first' }).waitFor()
   })
 
+  it('come by themselves while the list is live, and wait while some are marked', async () => {
+    const project = 'acme/live'
+    const send = (name: string) =>
+      world.server.send(`/v2/${project}/calls/complete`, { batch: [call(project, { name, startMs: Date.now() })] })
+    await send('first')
+    await go(`/p/${project}/calls`)
+    await page.getByText('1–1 of 1').waitFor()
+    await page.getByRole('button', { name: 'Live' }).click()
+    await send('second')
+    await page.locator('.row .name', { hasText: 'second' }).waitFor()
+    await page.getByLabel('Mark second').check()
+    await send('third')
+    await page.getByRole('button', { name: '1 new' }).waitFor()
+    expect(await rowNames()).toHaveLength(2)
+    await page.getByRole('button', { name: '1 new' }).click()
+    await page.locator('.row .name', { hasText: 'third' }).waitFor()
+    expect(await page.getByLabel('Mark second').isChecked()).toBe(true)
+    await page.getByRole('button', { name: 'Live' }).click()
+    await page.getByRole('button', { name: 'Live', pressed: false }).waitFor()
+  })
+
+  it('ask nothing more while nobody does anything', async () => {
+    const { page: fresh, context, faults } = await world.open()
+    await fresh.clock.install()
+    await fresh.goto(world.url + home)
+    await fresh.getByText('of 253').waitFor()
+    await fresh.waitForLoadState('networkidle')
+    let asked = 0
+    fresh.on('request', () => asked++)
+    await fresh.clock.fastForward(120_000)
+    await fresh.evaluate('fetch("assets/none.js")')
+    expect([asked, faults.filter((line) => !line.includes('404'))]).toEqual([1, []])
+    await context.close()
+  })
+
+  it('are deleted when they are marked, with what lies below them', async () => {
+    const project = 'acme/gone'
+    const roots = Array.from({ length: 130 }, (_, n) => call(project, { name: `root ${n}` }))
+    const [first] = roots as [{ id: string; trace_id: string }]
+    const child = call(project, { name: 'child', parent: first.id, trace: first.trace_id })
+    await world.server.send(`/v2/${project}/calls/complete`, { batch: [...roots, child] })
+    await go(`/p/${project}/calls`)
+    await page.getByText('of 130').waitFor()
+    await page.getByRole('checkbox').first().check()
+    await page.getByRole('button', { name: 'Mark all 130 that match' }).click()
+    await page.getByText('130 marked').waitFor()
+    await page.getByRole('button', { name: 'Delete…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Delete 130 calls' })
+    expect(await dialog.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true)
+    await dialog.getByLabel('Type 130 to go on').fill('130')
+    await page.keyboard.press('Enter')
+    await dialog.getByText('131 deleted').waitFor()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor()
+  })
+
   it('are told why they cannot be shown, with what to do', async () => {
     await page.route('**/calls/stream_query', (route) =>
       route.fulfill({ status: 504, body: '{"reason":"Query took too long"}' }),

@@ -17,6 +17,10 @@ function keyOf(event: KeyboardEvent): string {
   return mod + (mod ? event.key.toLowerCase() : event.key)
 }
 
+/** Text that is typed takes letters, and has its own "all". */
+const isOff = (key: string, isLetter: boolean, target: EventTarget | null): boolean =>
+  ((isLetter || key === 'Mod+a') && isTyping(target)) || (isLetter && preference('letterKeys') === 'off')
+
 /** Takes keys while the component is there. Single letters count only where nobody types, and can be switched off. */
 export function useKeys(handlers: Handlers): void {
   const latest = useRef(handlers)
@@ -26,7 +30,7 @@ export function useKeys(handlers: Handlers): void {
       if (event.defaultPrevented || event.altKey) return
       const key = keyOf(event)
       const isLetter = !key.startsWith('Mod+')
-      if (isLetter && (isTyping(event.target) || preference('letterKeys') === 'off')) return
+      if (isOff(key, isLetter, event.target)) return
       const typed = pending === '' ? key : `${pending} ${key}`
       for (const [name, handle] of Object.entries(latest.current)) {
         const { keys } = keyTable[name as KeyName]

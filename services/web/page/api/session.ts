@@ -95,7 +95,7 @@ export async function signOut(): Promise<void> {
 }
 
 /** Whether the key's role may change and delete; keys of the configuration have none, and may. */
-const mayWrite = (session: Session | undefined): boolean =>
+export const mayWrite = (session: Session | undefined): boolean =>
   session !== undefined && !['reader', 'annotator', 'ingest'].includes(session.role ?? '')
 /** Whether it may give feedback. */
 export const mayAnnotate = (session: Session | undefined): boolean => session?.role === 'annotator' || mayWrite(session)

@@ -11,12 +11,14 @@ import { Rows, type RowsHandle } from '../parts/rows.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
 import { openedS } from '../read-ahead.ts'
 import { Chips, FilterLine } from './filter-line.tsx'
+import { MarkBar, useMarks } from './marking.tsx'
 import { Nothing } from './nothing.tsx'
 import { RangeMenu } from './range-menu.tsx'
 import { rememberList } from './remembered.ts'
 import { CallRow, GhostRow, Head } from './row.tsx'
 import { type CallsSearch, callsSearch, hasText, listRequest, parsed } from './search.ts'
 import { pageRows, useCalls, useCells } from './use-calls.ts'
+import { maxNew, useLive } from './use-live.ts'
 
 const ghostRows = 30
 
@@ -77,6 +79,15 @@ export function Calls() {
     return Math.max(1, known[Math.floor(known.length * 0.95)] ?? known.at(-1) ?? 1)
   }, [visible])
 
+  const marks = useMarks(request, calls.rowAt)
+  const waiting = useLive({
+    ...{ request, isOn: search.live === '1' && sort === 'started_at:desc' && !calls.isFirst },
+    newest: calls.rowAt(0),
+    isFree: range.from === 0 && marks.ids.size === 0 && !calls.isLoading,
+    runs: visible.some(({ status }) => status === 'running'),
+    onNew: refresh,
+  })
+
   const target = (row: Row) => ({
     to: '/p/$entity/$project/traces/$traceId' as const,
     params: { entity, project, traceId: row.traceId },
@@ -97,6 +108,10 @@ export function Calls() {
     return true
   }
   useKeys({
+    live: () => change({ live: search.live ? undefined : '1' }),
+    mark: () => marks.toggle(at),
+    markRange: () => marks.range(at),
+    markAll: () => void marks.all(),
     newTab: () => {
       const row = calls.rowAt(at)
       if (row) window.open(hrefOf(row), '_blank', 'noopener')
@@ -155,6 +170,8 @@ export function Calls() {
               >
                 <CallRow
                   {...{ row, index, isAt, zone, longestMs, height }}
+                  isMarked={marks.ids.has(row.id)}
+                  onMark={() => marks.toggle(index)}
                   cell={cells.get(row.id)}
                   href={hrefOf(row)}
                 />
@@ -188,11 +205,21 @@ export function Calls() {
         </div>
         <FilterLine q={search.q ?? ''} parsed={query} onChange={(q) => change({ q })} />
         <RangeMenu range={search.range} zone={zone} onChange={(next) => change({ range: next ?? 'all' })} />
+        <button
+          type="button"
+          className="line"
+          aria-pressed={search.live === '1'}
+          title="New calls by themselves (l)"
+          onClick={() => change({ live: search.live ? undefined : '1' })}
+        >
+          Live
+        </button>
         <button type="button" className="icon line" aria-label="Refresh" title="Refresh" onClick={refresh}>
           <Icon name="refresh" />
         </button>
       </div>
       <Chips expression={query.expression} onChange={(q) => change({ q })} />
+      <MarkBar projectId={projectId} marks={marks} total={calls.total} onChanged={refresh} />
       <Stale ms={calls.staleMs} />
       {body()}
       <footer className="foot" role="status">
@@ -205,6 +232,11 @@ export function Calls() {
           )}
         </span>
         <span className="grow" />
+        {waiting > 0 && (
+          <button type="button" className="line" onClick={refresh}>
+            {waiting > maxNew ? `${maxNew}+` : waiting} new
+          </button>
+        )}
         <span className="dim">
           <kbd>j</kbd> <kbd>k</kbd> move · <kbd>Enter</kbd> open · <kbd>?</kbd> keys
         </span>

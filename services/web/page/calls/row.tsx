@@ -1,6 +1,7 @@
 // One row of the list of calls, and the head above it.
 import { age, bytes, count, duration, moment, money, tokens } from '../engine/format.ts'
 import type { Row, Status } from '../engine/rows.ts'
+import { plainOf } from '../engine/safe-text.ts'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 import type { Cell } from '../worker/main.ts'
@@ -13,8 +14,8 @@ export const statusNames: Record<Status, string> = {
 }
 
 const columns =
-  '18px minmax(180px, 1.3fr) 112px 132px minmax(80px, 140px) 104px 72px minmax(160px, 1.6fr) minmax(160px, 1.6fr)'
-const tableWidth = 1180
+  '24px 18px minmax(180px, 1.3fr) 112px 132px minmax(80px, 140px) 104px 72px minmax(160px, 1.6fr) minmax(160px, 1.6fr)'
+const tableWidth = 1216
 
 export function Head({ sort, onSort }: { sort: string; onSort(sort: string): void }) {
   const [field, direction] = sort.split(':')
@@ -42,6 +43,9 @@ export function Head({ sort, onSort }: { sort: string; onSort(sort: string): voi
         style={{ gridTemplateColumns: columns, height: 28, minWidth: tableWidth }}
       >
         <span role="columnheader">
+          <span className="hidden">Mark</span>
+        </span>
+        <span role="columnheader">
           <span className="hidden">Status</span>
         </span>
         {sortable('op_name', 'Name')}
@@ -66,13 +70,15 @@ type RowProps = {
   cell: Cell | undefined
   index: number
   isAt: boolean
+  isMarked: boolean
+  onMark(): void
   zone: string
   longestMs: number
   href: string
   height: number
 }
 
-export function CallRow({ row, cell, index, isAt, zone, longestMs, href, height }: RowProps) {
+export function CallRow({ row, cell, index, isAt, isMarked, onMark, zone, longestMs, href, height }: RowProps) {
   const share = row.latencyMs === null ? 1 : Math.min(1, row.latencyMs / longestMs)
   const kind = cell?.kind ?? row.kind
   const isTooLarge = cell === undefined && (row.size ?? 0) > 262_144
@@ -84,6 +90,17 @@ export function CallRow({ row, cell, index, isAt, zone, longestMs, href, height 
       className={`row line-of-cells${isAt ? ' at' : ''}${row.status === 'error' ? ' failed' : ''}`}
       style={{ gridTemplateColumns: columns, height, minWidth: tableWidth }}
     >
+      <span role="cell" className="mark-cell">
+        <label>
+          <input
+            type="checkbox"
+            tabIndex={-1}
+            checked={isMarked}
+            onChange={onMark}
+            aria-label={`Mark ${plainOf(row.name, 60)}`}
+          />
+        </label>
+      </span>
       <span role="cell" className={`s-${row.status}`} title={statusNames[row.status]}>
         <Icon name={row.status} label={statusNames[row.status]} />
       </span>
@@ -142,6 +159,7 @@ export function GhostRow({ height, index }: { height: number; index: number }) {
       className="row line-of-cells"
       style={{ gridTemplateColumns: columns, height, minWidth: tableWidth }}
     >
+      <span role="cell" />
       <span role="cell" />
       {[70, 80, 60, 40, 50, 40, 90, 80].map((width, place) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: places of one empty row

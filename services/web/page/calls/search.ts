@@ -7,6 +7,7 @@ export type CallsSearch = {
   view?: 'all' | undefined
   range?: string | undefined
   sort?: string | undefined
+  live?: '1' | undefined
   tz?: string | undefined
 }
 
@@ -23,6 +24,7 @@ export function callsSearch(search: Record<string, unknown>): CallsSearch {
   if (range && range !== 'all' && boundsOf(range, 0) !== undefined) found.range = range
   if (sort && /^(?:started_at|op_name|latency):(?:asc|desc)$/.test(sort) && sort !== 'started_at:desc')
     found.sort = sort
+  if (search.live === '1') found.live = '1'
   if (tz) found.tz = tz
   return found
 }

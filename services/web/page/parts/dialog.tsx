@@ -21,7 +21,10 @@ export function Dialog({ title, onClose, children, className = '', acts }: Dialo
           <Icon name="close" />
         </button>
       </header>
-      <div>{children}</div>
+      {/* What is longer than the dialog is scrolled by keys, too. */}
+      <div tabIndex={0} role="group" aria-labelledby={id}>
+        {children}
+      </div>
     </dialog>
   )
 }

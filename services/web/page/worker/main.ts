@@ -58,6 +58,12 @@ const methods = {
     return { rows, staleMs }
   },
 
+  async ids({ signal }: Context, base: string, body: Record<string, unknown>): Promise<string[]> {
+    const ids: string[] = []
+    await lines(base, 'calls.stream_query', { ...body, columns: ['id'] }, signal, ({ id }) => ids.push(String(id)))
+    return ids
+  },
+
   async cells(
     { signal }: Context,
     base: string,

@@ -1,0 +1,183 @@
+// Rows that are marked, and what can be done with all of them at once.
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { baseUrl, json } from '../api/client.ts'
+import { mayWrite, useSession } from '../api/session.ts'
+import { count } from '../engine/format.ts'
+import type { Row } from '../engine/rows.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { ask } from '../worker/client.ts'
+import type { ListRequest } from './search.ts'
+
+/** Ids of one request, as the server takes them. */
+const batchRows = 1_000
+/** From here on the number has to be typed. */
+const typedAbove = 100
+/** Most calls that "all that match" marks. */
+const maxMarked = 100_000
+
+/** Marks are kept by project and filter: another list begins without any. */
+export function useMarks(request: ListRequest | undefined, rowAt: (index: number) => Row | undefined) {
+  const list = JSON.stringify([request?.project_id, request?.filter, request?.query])
+  const [state, setState] = useState({ list, ids: new Set<string>(), last: 0 })
+  const ids = state.list === list ? state.ids : new Set<string>()
+  const set = (next: Set<string>, last: number) => setState({ list, ids: next, last })
+  return {
+    ids,
+    toggle(index: number) {
+      const id = rowAt(index)?.id
+      if (id === undefined) return
+      const next = new Set(ids)
+      if (!next.delete(id)) next.add(id)
+      set(next, index)
+    },
+    /** From the row that was marked last to this one. */
+    range(index: number) {
+      const next = new Set(ids)
+      for (let n = Math.min(state.last, index); n <= Math.max(state.last, index); n++) {
+        const id = rowAt(n)?.id
+        if (id !== undefined) next.add(id)
+      }
+      set(next, index)
+    },
+    async all() {
+      if (request === undefined) return
+      set(new Set(await ask('ids', [baseUrl, { ...request, limit: maxMarked }])), 0)
+    },
+    clear: () => set(new Set(), 0),
+  }
+}
+type Marks = ReturnType<typeof useMarks>
+
+type BarProps = { projectId: string; marks: Marks; total: number | undefined; onChanged(): void }
+
+export function MarkBar({ projectId, marks, total, onChanged }: BarProps) {
+  const { data: session } = useSession()
+  const [deletes, setDeletes] = useState(false)
+  const { size } = marks.ids
+  if (size === 0) return null
+  const reason = mayWrite(session) ? undefined : 'This key may not delete'
+  return (
+    <div className="bar" role="group" aria-label="Marked calls">
+      <span className="num" role="status">
+        {count(size)} marked
+      </span>
+      {total !== undefined && total > size && (
+        <button type="button" className="line" onClick={() => void marks.all()}>
+          Mark all {count(Math.min(total, maxMarked))} that match
+        </button>
+      )}
+      <button
+        type="button"
+        className="line"
+        onClick={() => void navigator.clipboard.writeText([...marks.ids].join('\n'))}
+      >
+        <Icon name="copy" /> Copy ids
+      </button>
+      <button
+        type="button"
+        className="line"
+        disabled={reason !== undefined}
+        title={reason}
+        onClick={() => setDeletes(true)}
+      >
+        Delete…
+      </button>
+      <button type="button" onClick={marks.clear}>
+        Clear
+      </button>
+      {deletes && (
+        <DeleteDialog
+          projectId={projectId}
+          ids={[...marks.ids]}
+          onClose={(isDone) => {
+            setDeletes(false)
+            if (!isDone) return
+            marks.clear()
+            onChanged()
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+type DeleteProps = { projectId: string; ids: readonly string[]; onClose(isDone: boolean): void }
+type Progress = { asked: number; deleted: number; faults: string[]; isOver: boolean }
+
+function DeleteDialog({ projectId, ids, onClose }: DeleteProps) {
+  const client = useQueryClient()
+  const [typed, setTyped] = useState('')
+  const [progress, setProgress] = useState<Progress>()
+  const [control] = useState(() => new AbortController())
+  const isSure = ids.length <= typedAbove || typed.replaceAll(/\D/g, '') === String(ids.length)
+  const close = () => {
+    control.abort()
+    onClose(progress !== undefined)
+  }
+  const run = async (event: FormEvent) => {
+    event.preventDefault()
+    if (!isSure || progress !== undefined) return
+    const now: Progress = { asked: 0, deleted: 0, faults: [], isOver: false }
+    setProgress(now)
+    for (let from = 0; from < ids.length && !control.signal.aborted; from += batchRows) {
+      const call_ids = ids.slice(from, from + batchRows)
+      try {
+        const { num_deleted } = await json(
+          'calls.delete',
+          { project_id: projectId, call_ids },
+          { signal: control.signal },
+        )
+        now.deleted += num_deleted
+      } catch (error) {
+        if (control.signal.aborted) break
+        now.faults.push(`${count(call_ids.length)} calls: ${error instanceof Error ? error.message : 'failed'}`)
+      }
+      now.asked = from + call_ids.length
+      setProgress({ ...now })
+    }
+    setProgress({ ...now, isOver: true })
+    await client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
+  }
+  return (
+    <Dialog title={`Delete ${count(ids.length)} ${ids.length === 1 ? 'call' : 'calls'}`} onClose={close}>
+      {progress === undefined ? (
+        <form onSubmit={(event) => void run(event)} className="delete-calls">
+          <p>All calls below them go too. This cannot be undone.</p>
+          {ids.length > typedAbove && (
+            <label>
+              Type {ids.length} to go on{' '}
+              <input type="text" inputMode="numeric" value={typed} onChange={(event) => setTyped(event.target.value)} />
+            </label>
+          )}
+          <div className="acts">
+            <button type="submit" className="line" disabled={!isSure}>
+              Delete
+            </button>
+            <button type="button" className="line" onClick={close}>
+              Cancel
+            </button>
+          </div>
+        </form>
+      ) : (
+        <div role="status" className="delete-calls">
+          <p>
+            {progress.isOver ? '' : `${count(progress.asked)} of ${count(ids.length)} sent. `}
+            {count(progress.deleted)} deleted, those below them included.
+          </p>
+          {progress.faults.map((fault) => (
+            <p key={fault} className="s-error">
+              {fault}
+            </p>
+          ))}
+          <div className="acts">
+            <button type="button" className="line" onClick={close}>
+              {progress.isOver ? 'Done' : 'Stop'}
+            </button>
+          </div>
+        </div>
+      )}
+    </Dialog>
+  )
+}
