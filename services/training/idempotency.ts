@@ -4,7 +4,7 @@ import { fault } from '../core/http/errors.ts'
 import type { ProjectId } from '../core/ids.ts'
 import { type Freshness, throwIfStale } from '../core/log/freshness.ts'
 import { param, sql } from '../core/store/sql.ts'
-import type { Store } from '../core/store/store.ts'
+import type { Query, Store } from '../core/store/store.ts'
 import { projectQuery } from '../events/project-query.ts'
 
 const keptUs = 24 * 3_600_000_000
@@ -34,6 +34,15 @@ function derivedId(...parts: string[]): string {
 
 export type JobOfKey = { id: string; isThere: boolean }
 
+export const ofKeyQuery = (projectId: ProjectId, requestKey: string): Query =>
+  projectQuery('training_jobs.of_key', projectId, (project) => {
+    const jobs = project.from('training_jobs', {
+      final: true,
+      where: sql`request_key = ${param('String', requestKey)}`,
+    })
+    return sql`SELECT id, toUnixTimestamp64Micro(created_at) AS created_us ${jobs} ORDER BY created_at DESC LIMIT 1`
+  })
+
 /**
  * The job that a key stands for: the last one that was made with it, for a day; after that a new one, whose id follows
  * from the last one. Requests that race see the same last job, so they name the same new one, in whichever process.
@@ -48,16 +57,7 @@ export async function jobOfKey(
   throwIfStale(
     await freshness.wait({ header: () => undefined, query: new URLSearchParams(), signal }, ['training_jobs']),
   )
-  const [last] = await store.rows<{ id: string; created_us: string }>(
-    projectQuery(
-      'training_jobs.of_key',
-      projectId,
-      (project) => sql`SELECT id, toUnixTimestamp64Micro(created_at) AS created_us
-        ${project.from('training_jobs', { final: true, where: sql`request_key = ${param('String', requestKey)}` })}
-        ORDER BY created_at DESC LIMIT 1`,
-    ),
-    { signal },
-  )
+  const [last] = await store.rows<{ id: string; created_us: string }>(ofKeyQuery(projectId, requestKey), { signal })
   if (last !== undefined && nowUs - Number(last.created_us) < keptUs) return { id: last.id, isThere: true }
   return { id: derivedId(projectId, requestKey, last?.id ?? ''), isThere: false }
 }

@@ -1,5 +1,5 @@
 // The SQL of the annotation queue routes as checked-in text, so that a review shows every change of it.
-import { expect, it } from 'vitest'
+import { it } from 'vitest'
 import type { ProjectId } from '../../services/core/ids.ts'
 import { param, sql } from '../../services/core/store/sql.ts'
 import type { Query } from '../../services/core/store/store.ts'
@@ -12,7 +12,8 @@ import {
   itemsQuery,
 } from '../../services/query/annotation-queues/items.ts'
 import { progressQuery } from '../../services/query/annotation-queues/progress.ts'
-import { queuesQuery } from '../../services/query/annotation-queues/read.ts'
+import { liveQuery, queuesQuery } from '../../services/query/annotation-queues/read.ts'
+import { expectReviewed } from '../fixtures/sql-snapshot.ts'
 
 const projectId = 'ent/proj' as ProjectId
 const queue = { projectId, queueId: 'q' }
@@ -53,6 +54,7 @@ const queries: Record<string, Query> = {
     offset: 0,
     includePosition: true,
   }).of(['a', 'b']),
+  'whether there is a queue': liveQuery(projectId, 'q'),
   'one item': itemQuery(queue, 'i'),
   'progress on an item': progressQuery(projectId, 'q', 'c'),
   'calls to be added': queueableQuery(projectId, ['a', 'b']),
@@ -60,9 +62,4 @@ const queries: Record<string, Query> = {
   'counts of queues': countsQuery(projectId, ['q', 'r']),
 }
 
-it('the SQL of annotation queues is as checked in', async () => {
-  const text = Object.entries(queries).map(
-    ([title, { name, sql, params }]) => `-- ${title} (${name})\n${sql}\n-- ${JSON.stringify(params)}\n`,
-  )
-  await expect(text.join('\n')).toMatchFileSnapshot('./annotation-queues.sql')
-})
+it('the SQL of annotation queues is as checked in', () => expectReviewed('./annotation-queues.sql', queries))

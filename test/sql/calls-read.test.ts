@@ -9,7 +9,8 @@ import {
   liveHoursQuery,
   totalQuery,
 } from '../../services/query/calls/access/counts.ts'
-import { preFilteredIdsQuery } from '../../services/query/calls/access/pre-filtered-ids.ts'
+import { checkedQuery } from '../../services/query/calls/access/field-order.ts'
+import { feedbackRowsQuery, preFilteredIdsQuery } from '../../services/query/calls/access/pre-filtered-ids.ts'
 import { everything, indexOf, type Scope } from '../../services/query/calls/access/scope.ts'
 import { edgeQuery } from '../../services/query/calls/access/windows.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
@@ -34,12 +35,14 @@ import { totalSizeQuery, traceSizesQuery } from '../../services/query/calls/trac
 import {
   changedThreadsQuery,
   finishedThreadsQuery,
+  latestThreadsQuery,
   sortColumns,
   type ThreadsPage,
   threadsQuery,
 } from '../../services/query/threads/routes.ts'
 import { feedbackCountsQuery } from '../../services/query/trace-tree/load.ts'
 import { spanKindsQuery } from '../../services/query/trace-tree/span-kinds.ts'
+import { expectReviewed } from '../fixtures/sql-snapshot.ts'
 
 const projectId = 'ent/proj' as ProjectId
 const field = (name: string) => ({ $getField: name })
@@ -110,11 +113,15 @@ const queries: Record<string, Query> = {
   ]),
   'with feedback': countQuery(scope({ range: window }), conditionsOf(noted), null),
   'calls with feedback': preFilteredIdsQuery(scope(), noted.derivedFields, conditionsOf(noted).preFilters.slice(0, 1)),
+  'rows of such feedback': feedbackRowsQuery(projectId, noted.derivedFields.feedback),
   'in a queue, one of the calls': countQuery(scope({ keys: [{ startedUs: 1, id: 'a' }] }), conditionsOf(queued), null),
   'parts with non-native JSON': nonNativePartsQuery(scope({ range: window }), conditionsOf(input), 'start'),
   'calls with non-native JSON': nonNativeCallsQuery(scope({ range: window }), conditionsOf(column)),
   'any non-native JSON': anyNonNativeQuery(projectId, window),
   'few keys by columns': headerKeysQuery(scope({ range: window }), conditionsOf(input), 1_001),
+  'sorted by an output, within a bound': checkedQuery(scope(), conditionsOf(roots), sorted.sort, {
+    ...{ kind: 'number', value: 0.5, id: 'a' },
+  }),
   'sorted by an output': keysQuery(scope(), conditionsOf(roots), sorted.sort, { limit: null, offset: 0 }),
   'rows by key': rowsQuery(projectId, [{ startedUs: 1, id: 'a' }], select),
   'payloads, scattered': payloadQuery(projectId, [row('a', 1, 2)], ['inputs', 'output'], 'scattered'),
@@ -170,6 +177,7 @@ const queries: Record<string, Query> = {
   ]),
   threads: threadsQuery(threadsPage),
   'threads, a turn changed': finishedThreadsQuery(threadsPage),
+  'the latest threads': latestThreadsQuery(threadsPage, 9),
   'whether a turn changed': changedThreadsQuery(threadsPage),
   'calls to delete': requestedQuery(projectId, ['a']),
   'where a batch of their traces ends': boundaryQuery(projectId, { ...traces, upTo: null }, 5_000),
@@ -178,18 +186,4 @@ const queries: Record<string, Query> = {
   'those deleted meanwhile': deletedSinceQuery(projectId, ['a'], 7n),
 }
 
-it('the SQL of call queries is as checked in', async () => {
-  const text = Object.entries(queries).map(
-    ([name, { sql, params }]) => `-- ${name}\n-- ${JSON.stringify(params)}\n${sql.replace(/\n\s*/g, '\n')}\n`,
-  )
-  await expect(text.join('\n')).toMatchFileSnapshot('calls-read.sql')
-})
-
-it('every statement of call queries puts the project first in every table it reads', () => {
-  for (const { sql } of Object.values(queries)) {
-    const tables = sql.match(
-      /FROM callhouse\.(?!rollups)\w+(?: AS \w+)?(?: FINAL)? WHERE (?:\w+\.)?project_id = \{v\d+:String\}/g,
-    )
-    expect(tables?.length).toBe(sql.match(/FROM callhouse\.(?!rollups)\w+/g)?.length)
-  }
-})
+it('the SQL of call queries is as checked in', () => expectReviewed('./calls-read.sql', queries))

@@ -1,5 +1,5 @@
 // The SQL of the feedback routes as checked-in text, so that a review shows every change of it.
-import { expect, it } from 'vitest'
+import { it } from 'vitest'
 import type { ProjectId } from '../../services/core/ids.ts'
 import type { Query } from '../../services/core/store/store.ts'
 import { feedbackCondition } from '../../services/query/feedback/condition.ts'
@@ -12,6 +12,7 @@ import {
   feedbackPageQuery,
   presentQuery,
 } from '../../services/query/feedback/statements.ts'
+import { expectReviewed } from '../fixtures/sql-snapshot.ts'
 
 const projectId = 'ent/proj' as ProjectId
 const names = { prefix: 'platform', aliases: true }
@@ -50,9 +51,4 @@ const queries: Record<string, Query> = {
   ),
 }
 
-it('the SQL of feedback is as checked in', async () => {
-  const text = Object.entries(queries).map(
-    ([title, { name, sql, params }]) => `-- ${title} (${name})\n${sql}\n-- ${JSON.stringify(params)}\n`,
-  )
-  await expect(text.join('\n')).toMatchFileSnapshot('./feedback.sql')
-})
+it('the SQL of feedback is as checked in', () => expectReviewed('./feedback.sql', queries))

@@ -1,27 +1,219 @@
--- one condition: calls.field-index-candidates
-SELECT us FROM (SELECT arrayJoin(ats) AS us FROM (SELECT 0 AS part_of, chunk, arrayFilter((us, n) -> ifNull(false, false), at, num) AS ats FROM callhouse.payload_leaves WHERE project_id = {v0:String} AND (path = {v1:String} AND kind = 'number' AND part IN ('both', 'start') AND least > {v2:Int64} AND most >= {v3:Int64} AND least < {v4:Int64}) UNION ALL SELECT 0 AS part_of, chunk, arrayFilter((us, s) -> ifNull((s = {v5:String}), false), at, str) AS ats FROM callhouse.payload_leaves WHERE project_id = {v0:String} AND (path = {v1:String} AND kind IN ('text', 'numeral') AND part IN ('both', 'start') AND least > {v2:Int64} AND most >= {v3:Int64} AND least < {v4:Int64}) UNION ALL SELECT 0 AS part_of, chunk, at AS ats FROM callhouse.payload_leaves WHERE project_id = {v0:String} AND (((path = {v1:String} AND kind IN ('long', 'hollow', 'opaque')) OR (startsWith(path, {v6:String})) OR (path IN {v7:Array(String)} AND kind = 'opaque')) AND part IN ('both', 'start') AND least > {v2:Int64} AND most >= {v3:Int64} AND least < {v4:Int64}))) WHERE us >= {v3:Int64} AND us < {v4:Int64}
-    ORDER BY us DESC LIMIT {v8:UInt64} WITH TIES
+-- one condition (calls.field-index-candidates)
+-- {"v0":"e/p","v1":"inputs.a\\.b.c","v2":-3599000000,"v3":1000000,"v4":9000000,"v5":"x","v6":"inputs.a\\.b.c.","v7":["inputs","inputs.a\\.b"],"v8":100}
+SELECT us
+FROM
+(
+    SELECT arrayJoin(ats) AS us
+    FROM
+    (
+        SELECT
+            0 AS part_of,
+            chunk,
+            arrayFilter((us, n) -> ifNull(false, false), at, num) AS ats
+        FROM callhouse.payload_leaves
+        WHERE (project_id = {v0:String}) AND ((path = {v1:String}) AND (kind = 'number') AND (part IN ('both', 'start')) AND (least > {v2:Int64}) AND (most >= {v3:Int64}) AND (least < {v4:Int64}))
+        UNION ALL
+        SELECT
+            0 AS part_of,
+            chunk,
+            arrayFilter((us, s) -> ifNull((s = {v5:String}), false), at, str) AS ats
+        FROM callhouse.payload_leaves
+        WHERE (project_id = {v0:String}) AND ((path = {v1:String}) AND (kind IN ('text', 'numeral')) AND (part IN ('both', 'start')) AND (least > {v2:Int64}) AND (most >= {v3:Int64}) AND (least < {v4:Int64}))
+        UNION ALL
+        SELECT
+            0 AS part_of,
+            chunk,
+            at AS ats
+        FROM callhouse.payload_leaves
+        WHERE (project_id = {v0:String}) AND ((((path = {v1:String}) AND (kind IN ('long', 'hollow', 'opaque'))) OR (startsWith(path, {v6:String})) OR ((path IN ({v7:Array(String)})) AND (kind = 'opaque'))) AND (part IN ('both', 'start')) AND (least > {v2:Int64}) AND (most >= {v3:Int64}) AND (least < {v4:Int64}))
+    )
+)
+WHERE (us >= {v3:Int64}) AND (us < {v4:Int64})
+ORDER BY us DESC
+LIMIT {v8:UInt64}
+ WITH TIES
 
--- two conditions on ends: calls.field-index-candidates
-SELECT us FROM (SELECT arrayJoin(arrayIntersect(groupArrayArrayIf(ats, part_of = {v0:UInt8}), groupArrayArrayIf(ats, part_of = {v1:UInt8}))) AS us FROM (SELECT {v0:UInt8} AS part_of, chunk, arrayFilter((us, n) -> ifNull(false, false), at, num) AS ats FROM callhouse.payload_leaves WHERE project_id = {v2:String} AND (path = {v3:String} AND kind = 'number' AND part = 'both') UNION ALL SELECT {v0:UInt8} AS part_of, chunk, arrayFilter((us, s) -> ifNull((s = {v4:String}), false), at, str) AS ats FROM callhouse.payload_leaves WHERE project_id = {v2:String} AND (path = {v3:String} AND kind IN ('text', 'numeral') AND part = 'both') UNION ALL SELECT {v0:UInt8} AS part_of, chunk, at AS ats FROM callhouse.payload_leaves WHERE project_id = {v2:String} AND (((path = {v3:String} AND kind IN ('long', 'hollow', 'opaque')) OR (startsWith(path, {v5:String})) OR (path IN {v6:Array(String)} AND kind = 'opaque')) AND part = 'both') UNION ALL SELECT {v1:UInt8} AS part_of, chunk, arrayFilter((us, n) -> ifNull((n > {v7:Float64}), false), at, num) AS ats FROM callhouse.payload_leaves WHERE project_id = {v2:String} AND (path = {v8:String} AND kind = 'number' AND part = 'both') UNION ALL SELECT {v1:UInt8} AS part_of, chunk, arrayFilter((us, s) -> ifNull((ifNotFinite(toFloat64OrNull(s), NULL) > {v7:Float64}), false), at, str) AS ats FROM callhouse.payload_leaves WHERE project_id = {v2:String} AND (path = {v8:String} AND kind IN ('text', 'numeral') AND part = 'both') UNION ALL SELECT {v1:UInt8} AS part_of, chunk, at AS ats FROM callhouse.payload_leaves WHERE project_id = {v2:String} AND (((path = {v8:String} AND kind IN ('long', 'hollow', 'opaque')) OR (startsWith(path, {v9:String})) OR (path IN {v6:Array(String)} AND kind = 'opaque')) AND part = 'both')) GROUP BY chunk) WHERE 1
-    ORDER BY us ASC LIMIT {v10:UInt64} WITH TIES
+-- two conditions on ends (calls.field-index-candidates)
+-- {"v2":"e/p","v0":0,"v1":1,"v3":"output.label","v4":"bad","v5":"output.label.","v6":["output"],"v7":0.5,"v8":"output.score","v9":"output.score.","v10":100}
+SELECT us
+FROM
+(
+    SELECT arrayJoin(arrayIntersect(groupArrayArrayIf(ats, part_of = {v0:UInt8}), groupArrayArrayIf(ats, part_of = {v1:UInt8}))) AS us
+    FROM
+    (
+        SELECT
+            {v0:UInt8} AS part_of,
+            chunk,
+            arrayFilter((us, n) -> ifNull(false, false), at, num) AS ats
+        FROM callhouse.payload_leaves
+        WHERE (project_id = {v2:String}) AND ((path = {v3:String}) AND (kind = 'number') AND (part = 'both'))
+        UNION ALL
+        SELECT
+            {v0:UInt8} AS part_of,
+            chunk,
+            arrayFilter((us, s) -> ifNull((s = {v4:String}), false), at, str) AS ats
+        FROM callhouse.payload_leaves
+        WHERE (project_id = {v2:String}) AND ((path = {v3:String}) AND (kind IN ('text', 'numeral')) AND (part = 'both'))
+        UNION ALL
+        SELECT
+            {v0:UInt8} AS part_of,
+            chunk,
+            at AS ats
+        FROM callhouse.payload_leaves
+        WHERE (project_id = {v2:String}) AND ((((path = {v3:String}) AND (kind IN ('long', 'hollow', 'opaque'))) OR (startsWith(path, {v5:String})) OR ((path IN ({v6:Array(String)})) AND (kind = 'opaque'))) AND (part = 'both'))
+        UNION ALL
+        SELECT
+            {v1:UInt8} AS part_of,
+            chunk,
+            arrayFilter((us, n) -> ifNull((n > {v7:Float64}), false), at, num) AS ats
+        FROM callhouse.payload_leaves
+        WHERE (project_id = {v2:String}) AND ((path = {v8:String}) AND (kind = 'number') AND (part = 'both'))
+        UNION ALL
+        SELECT
+            {v1:UInt8} AS part_of,
+            chunk,
+            arrayFilter((us, s) -> ifNull((ifNotFinite(toFloat64OrNull(s), NULL) > {v7:Float64}), false), at, str) AS ats
+        FROM callhouse.payload_leaves
+        WHERE (project_id = {v2:String}) AND ((path = {v8:String}) AND (kind IN ('text', 'numeral')) AND (part = 'both'))
+        UNION ALL
+        SELECT
+            {v1:UInt8} AS part_of,
+            chunk,
+            at AS ats
+        FROM callhouse.payload_leaves
+        WHERE (project_id = {v2:String}) AND ((((path = {v8:String}) AND (kind IN ('long', 'hollow', 'opaque'))) OR (startsWith(path, {v9:String})) OR ((path IN ({v6:Array(String)})) AND (kind = 'opaque'))) AND (part = 'both'))
+    )
+    GROUP BY chunk
+)
+WHERE 1
+ORDER BY us ASC
+LIMIT {v10:UInt64}
+ WITH TIES
 
--- ends that came alone: calls.field-index-ends
-SELECT DISTINCT toUnixTimestamp64Micro(started_at) FROM (SELECT started_at FROM callhouse.call_keys WHERE project_id = {v0:String} AND (kind = {v1:String} AND key IN (SELECT id FROM callhouse.payloads WHERE project_id = {v0:String} AND (part = 'end' AND at IN (SELECT fromUnixTimestamp64Micro(us, 'UTC') FROM (SELECT arrayJoin(ats) AS us FROM (SELECT 0 AS part_of, chunk, arrayFilter((us, n) -> ifNull((accurateCastOrNull(n, 'Int64') IN ({v2:Array(Int64)})), false), at, num) AS ats FROM callhouse.payload_leaves WHERE project_id = {v0:String} AND (path = {v3:String} AND kind = 'number' AND part = 'end') UNION ALL SELECT 0 AS part_of, chunk, arrayFilter((us, s) -> ifNull((toInt64OrNull(s) IN ({v2:Array(Int64)})), false), at, str) AS ats FROM callhouse.payload_leaves WHERE project_id = {v0:String} AND (path = {v3:String} AND kind IN ('text', 'numeral') AND part = 'end') UNION ALL SELECT 0 AS part_of, chunk, at AS ats FROM callhouse.payload_leaves WHERE project_id = {v0:String} AND (((path = {v3:String} AND kind IN ('long', 'hollow', 'opaque')) OR (startsWith(path, {v4:String})) OR (path IN {v5:Array(String)} AND kind = 'opaque')) AND part = 'end'))))) UNION ALL SELECT id FROM callhouse.payloads WHERE project_id = {v0:String} AND (part = 'end' AND toUnixTimestamp(toStartOfMinute(at)) IN {v6:Array(Int64)} AND at >= toDateTime({v7:Int64}, 'UTC'))))) LIMIT {v8:UInt64}
+-- ends that came alone (calls.field-index-ends)
+-- {"v0":"e/p","v1":"id","v2":[5],"v3":"output.n","v4":"output.n.","v5":["output"],"v6":[60],"v7":60,"v8":9}
+SELECT DISTINCT toUnixTimestamp64Micro(started_at)
+FROM
+(
+    SELECT started_at
+    FROM callhouse.call_keys
+    WHERE (project_id = {v0:String}) AND ((kind = {v1:String}) AND (key IN (
+        SELECT id
+        FROM callhouse.payloads
+        WHERE (project_id = {v0:String}) AND ((part = 'end') AND (at IN (
+            SELECT fromUnixTimestamp64Micro(us, 'UTC')
+            FROM
+            (
+                SELECT arrayJoin(ats) AS us
+                FROM
+                (
+                    SELECT
+                        0 AS part_of,
+                        chunk,
+                        arrayFilter((us, n) -> ifNull((accurateCastOrNull(n, 'Int64') IN ({v2:Array(Int64)})), false), at, num) AS ats
+                    FROM callhouse.payload_leaves
+                    WHERE (project_id = {v0:String}) AND ((path = {v3:String}) AND (kind = 'number') AND (part = 'end'))
+                    UNION ALL
+                    SELECT
+                        0 AS part_of,
+                        chunk,
+                        arrayFilter((us, s) -> ifNull((toInt64OrNull(s) IN ({v2:Array(Int64)})), false), at, str) AS ats
+                    FROM callhouse.payload_leaves
+                    WHERE (project_id = {v0:String}) AND ((path = {v3:String}) AND (kind IN ('text', 'numeral')) AND (part = 'end'))
+                    UNION ALL
+                    SELECT
+                        0 AS part_of,
+                        chunk,
+                        at AS ats
+                    FROM callhouse.payload_leaves
+                    WHERE (project_id = {v0:String}) AND ((((path = {v3:String}) AND (kind IN ('long', 'hollow', 'opaque'))) OR (startsWith(path, {v4:String})) OR ((path IN ({v5:Array(String)})) AND (kind = 'opaque'))) AND (part = 'end'))
+                )
+            )
+        )))
+        UNION ALL
+        SELECT id
+        FROM callhouse.payloads
+        WHERE (project_id = {v0:String}) AND ((part = 'end') AND (toUnixTimestamp(toStartOfMinute(at)) IN ({v6:Array(Int64)})) AND (at >= toDateTime({v7:Int64}, 'UTC')))
+    )))
+)
+LIMIT {v8:UInt64}
 
--- calls that are not indexed yet: calls.field-index-dirty-calls
-SELECT DISTINCT toUnixTimestamp64Micro(started_at) FROM callhouse.calls WHERE project_id = {v0:String} AND (toUnixTimestamp(toStartOfMinute(started_at)) IN {v1:Array(Int64)} AND started_at >= toDateTime({v2:Int64}, 'UTC')) LIMIT {v3:UInt64}
+-- calls that are not indexed yet (calls.field-index-dirty-calls)
+-- {"v0":"e/p","v1":[60,120],"v2":60,"v3":9}
+SELECT DISTINCT toUnixTimestamp64Micro(started_at)
+FROM callhouse.calls
+WHERE (project_id = {v0:String}) AND ((toUnixTimestamp(toStartOfMinute(started_at)) IN ({v1:Array(Int64)})) AND (started_at >= toDateTime({v2:Int64}, 'UTC')))
+LIMIT {v3:UInt64}
 
--- first values: calls.field-index-first
-SELECT us, value, is_end FROM (SELECT at AS a, num AS v, part = 'end' AS is_end FROM callhouse.payload_leaves WHERE project_id = {v0:String} AND (path = {v1:String} AND kind = 'number' AND part = 'both' AND (part = 'end' OR (least > {v2:Int64} AND most >= {v3:Int64} AND least < {v4:Int64})))) ARRAY JOIN a AS us, v AS value
-    WHERE is_end OR (us >= {v3:Int64} AND us < {v4:Int64}) ORDER BY value DESC LIMIT {v5:UInt64}
+-- minutes that it lags by (calls.field-index-dirty-minutes)
+-- {"v0":"e/p","v1":9}
+SELECT toUnixTimestamp(minute)
+FROM callhouse.call_marks
+WHERE (project_id = {v0:String}) AND (position > 7)
+GROUP BY minute
+LIMIT {v1:UInt64}
+SETTINGS max_threads = 1
 
--- first of one value: calls.field-index-tied
-SELECT DISTINCT toString(toUnixTimestamp64Micro(started_at)), id
-    FROM callhouse.calls WHERE project_id = {v0:String} AND (started_at IN (SELECT fromUnixTimestamp64Micro(us, 'UTC') FROM (SELECT us FROM (SELECT arrayJoin(arrayFilter((t, x) -> x = {v1:String}, a, v)) AS us FROM (SELECT at AS a, str AS v, part = 'end' AS is_end FROM callhouse.payload_leaves WHERE project_id = {v0:String} AND (path = {v2:String} AND kind = 'text' AND part = 'both')))
-    WHERE 1)))
-    ORDER BY id DESC LIMIT {v3:UInt64}
+-- first values (calls.field-index-first)
+-- {"v0":"e/p","v1":"output.score","v2":-3599000000,"v3":1000000,"v4":9000000,"v5":9}
+SELECT
+    us,
+    value,
+    is_end
+FROM
+(
+    SELECT
+        at AS a,
+        num AS v,
+        part = 'end' AS is_end
+    FROM callhouse.payload_leaves
+    WHERE (project_id = {v0:String}) AND ((path = {v1:String}) AND (kind = 'number') AND (part = 'both') AND ((part = 'end') OR ((least > {v2:Int64}) AND (most >= {v3:Int64}) AND (least < {v4:Int64}))))
+)
+ARRAY JOIN
+    a AS us,
+    v AS value
+WHERE is_end OR ((us >= {v3:Int64}) AND (us < {v4:Int64}))
+ORDER BY value DESC
+LIMIT {v5:UInt64}
 
--- values of no order: calls.field-index-unknown
-SELECT us FROM (SELECT arrayJoin(at) AS us FROM callhouse.payload_leaves WHERE project_id = {v0:String} AND ((((path = {v1:String} AND kind IN ('long', 'hollow', 'opaque')) OR (startsWith(path, {v2:String})) OR (path IN {v3:Array(String)} AND kind = 'opaque')) OR (path = {v1:String} AND kind = 'numeral')) AND part = 'both' AND least > {v4:Int64} AND most >= {v5:Int64} AND least < {v6:Int64}))
-    WHERE us >= {v5:Int64} AND us < {v6:Int64} LIMIT {v7:UInt64}
+-- first of one value (calls.field-index-tied)
+-- {"v0":"e/p","v1":"x","v2":"output.score","v3":9}
+SELECT DISTINCT
+    toString(toUnixTimestamp64Micro(started_at)),
+    id
+FROM callhouse.calls
+WHERE (project_id = {v0:String}) AND (started_at IN (
+    SELECT fromUnixTimestamp64Micro(us, 'UTC')
+    FROM
+    (
+        SELECT us
+        FROM
+        (
+            SELECT arrayJoin(arrayFilter((t, x) -> (x = {v1:String}), a, v)) AS us
+            FROM
+            (
+                SELECT
+                    at AS a,
+                    str AS v,
+                    part = 'end' AS is_end
+                FROM callhouse.payload_leaves
+                WHERE (project_id = {v0:String}) AND ((path = {v2:String}) AND (kind = 'text') AND (part = 'both'))
+            )
+        )
+        WHERE 1
+    )
+))
+ORDER BY id DESC
+LIMIT {v3:UInt64}
+
+-- values of no order (calls.field-index-unknown)
+-- {"v0":"e/p","v1":"output.score","v2":"output.score.","v3":["output"],"v4":-3599000000,"v5":1000000,"v6":9000000,"v7":9}
+SELECT us
+FROM
+(
+    SELECT arrayJoin(at) AS us
+    FROM callhouse.payload_leaves
+    WHERE (project_id = {v0:String}) AND (((((path = {v1:String}) AND (kind IN ('long', 'hollow', 'opaque'))) OR (startsWith(path, {v2:String})) OR ((path IN ({v3:Array(String)})) AND (kind = 'opaque'))) OR ((path = {v1:String}) AND (kind = 'numeral'))) AND (part = 'both') AND (least > {v4:Int64}) AND (most >= {v5:Int64}) AND (least < {v6:Int64}))
+)
+WHERE (us >= {v5:Int64}) AND (us < {v6:Int64})
+LIMIT {v7:UInt64}

@@ -1,23 +1,52 @@
-// Every statement that was reviewed filters by its project before anything else.
-import { readdirSync, readFileSync } from 'node:fs'
+// Every statement about a project was reviewed, and reads tables of projects by it before anything else.
+import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { notProjectFirst } from '../fixtures/project-first.ts'
 
-const folder = fileURLToPath(new URL('.', import.meta.url))
-/** Statements of operators, about all projects at once. */
-const ofOperators = new Set(['rebuild-cluster.sql', 'server-ddl.sql'])
-const files = readdirSync(folder).filter((name) => name.endsWith('.sql') && !ofOperators.has(name))
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const textsOf = (pattern: string): [path: string, text: string][] =>
+  globSync(pattern, { cwd: root }).map((path) => [path, readFileSync(`${root}/${path}`, 'utf8')])
+const services = textsOf('services/**/*.ts')
 
-describe('the project is the first predicate of each table in', () => {
-  it.each(files)('%s', (name) => {
-    expect(notProjectFirst(readFileSync(`${folder}/${name}`, 'utf8'))).toEqual([])
-  })
+const reviewed = new Set(
+  textsOf('test/sql/*.sql').flatMap(([, text]) =>
+    [...text.matchAll(/^-- .* \(([\w.-]+)\)$/gm)].map(([, name]) => name),
+  ),
+)
+/** Names of `projectQuery` as they are written; what a template or a variable puts there may be anything. */
+const written = services.flatMap(([path, text]) =>
+  [...text.matchAll(/\bprojectQuery\(\s*(?:'([^']+)'|`([^`]+)`|(\w+),)/g)].map(([, name, template]) => ({
+    path,
+    name: name ?? template?.replaceAll(/\$\{\w+\}/g, '*') ?? '*',
+  })),
+)
+
+it('each query of a project has a snapshot', () => {
+  const isReviewed = (name: string) => {
+    const form = new RegExp(`^${name.split('*').map(RegExp.escape).join('[\\w.-]+')}$`)
+    return [...reviewed].some((one) => one !== undefined && form.test(one))
+  }
+  expect(written.length).toBeGreaterThan(60)
+  expect(written.filter(({ name }) => !isReviewed(name))).toEqual([])
 })
 
-it('snapshots of statements read tables of projects', () => {
-  const texts = files.map((name) => readFileSync(`${folder}/${name}`, 'utf8')).join('\n')
-  expect(texts.match(/\bcallhouse\.\w+ /g)?.length).toBeGreaterThan(50)
+/** Statements about several projects, or for operators: they filter by the ids that they are given. */
+const acrossProjects = [
+  'services/query/projects/list.ts',
+  'services/query/costs/explain.ts',
+  'services/evaluation/evaluate-model/jobs.ts',
+]
+
+it('what is not made by projectQuery reads no table of projects in a request', () => {
+  const inRequests = services.filter(([path]) =>
+    /^services\/(?:query|training|evaluation|inference|ingest)\//.test(path),
+  )
+  const named = inRequests.flatMap(([path, text]) =>
+    [...text.matchAll(/\bcallhouse\.([a-z]\w*)/g)].map(([, table]) => `${path}: ${table}`),
+  )
+  const others = named.filter((one) => !one.endsWith(': rollups') && !acrossProjects.includes(one.split(': ')[0] ?? ''))
+  expect(others).toEqual([])
 })
 
 it.each([

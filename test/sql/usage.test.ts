@@ -1,14 +1,20 @@
 // The SQL of usage and statistics of calls as checked-in text, so that a review shows every change of it.
-import { expect, it } from 'vitest'
+import { it } from 'vitest'
 import type { ProjectId } from '../../services/core/ids.ts'
 import type { Query } from '../../services/core/store/store.ts'
 import { aggregatesOf } from '../../services/query/call-stats/aggregates.ts'
 import { tokenSums } from '../../services/query/call-stats/costs.ts'
 import { callMetrics, usageMetrics } from '../../services/query/call-stats/metrics.ts'
-import { rolledCallsQuery, rolledUsageQuery, splitTime } from '../../services/query/call-stats/rollup.ts'
+import {
+  dirtyStatsQuery,
+  rolledCallsQuery,
+  rolledUsageQuery,
+  splitTime,
+} from '../../services/query/call-stats/rollup.ts'
 import { callSeriesQuery, seriesOf, usageSeriesQuery } from '../../services/query/call-stats/series.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
 import { tracesOfQuery } from '../../services/query/usage/load.ts'
+import { expectReviewed } from '../fixtures/sql-snapshot.ts'
 
 const projectId = 'ent/proj' as ProjectId
 const series = (filter: object) => {
@@ -22,6 +28,7 @@ const sums = aggregatesOf([{ metric: 'total_tokens', aggregations: ['sum'], perc
 const hours = { ...series({}), granularity: 3600 }
 
 const queries: [about: string, query: Query][] = [
+  ['minutes that lag', dirtyStatsQuery(projectId, { fromUs: 1_000_000, beforeUs: 2_000_000 }, [])],
   ['traces of calls', tracesOfQuery(projectId, ['a', 'b'])],
   ['calls per bucket', callSeriesQuery(series({ op_names: ['op:*'] }), latency)],
   ['usage per bucket', usageSeriesQuery(series({}), totals, { rootsOrSpans: false, exactTotals: false, most: 9 })],
@@ -55,9 +62,4 @@ const queries: [about: string, query: Query][] = [
   ],
 ]
 
-it('the SQL of usage and statistics is as checked in', async () => {
-  const text = queries
-    .map(([about, { name, sql, params }]) => `-- ${about} (${name})\n-- ${JSON.stringify(params)}\n${sql}\n`)
-    .join('\n')
-  await expect(text).toMatchFileSnapshot('./usage.sql')
-})
+it('the SQL of usage and statistics is as checked in', () => expectReviewed('./usage.sql', Object.fromEntries(queries)))

@@ -92,6 +92,13 @@ export async function readQueue(
   return queue
 }
 
+export const liveQuery = (projectId: ProjectId, queueId: string): Query =>
+  projectQuery('annotation-queues.live', projectId, (project) => {
+    const where = sql`queue_id = ${param('String', queueId)} AND part IN ('created', 'deleted')`
+    return sql`SELECT countIf(part = 'created') > 0 AND countIf(part = 'deleted') = 0
+      ${project.from('annotation_queues', { where })}`
+  })
+
 /** Whether the project has such a live queue. */
 export const liveQueue = async (
   store: Pick<Store, 'bytes'>,
@@ -99,12 +106,8 @@ export const liveQueue = async (
   queueId: string,
   options: QueryOptions,
 ): Promise<boolean> => {
-  const query = projectQuery('annotation-queues.live', projectId, (project) => {
-    const where = sql`queue_id = ${param('String', queueId)} AND part IN ('created', 'deleted')`
-    return sql`SELECT countIf(part = 'created') > 0 AND countIf(part = 'deleted') = 0
-      ${project.from('annotation_queues', { where })}`
-  })
-  return compactRows<[0 | 1]>(await store.bytes(query, 'JSONCompactEachRow', options))[0]?.[0] === 1
+  const answer = await store.bytes(liveQuery(projectId, queueId), 'JSONCompactEachRow', options)
+  return compactRows<[0 | 1]>(answer)[0]?.[0] === 1
 }
 
 /**

@@ -70,7 +70,7 @@ export async function readIsBilled({ store, projectId, options, cache }: Source)
 }
 
 /** Minutes with marks past these positions. */
-const dirtyStatsQuery = (projectId: ProjectId, { fromUs, beforeUs }: Span, covered: Covered): Query =>
+export const dirtyStatsQuery = (projectId: ProjectId, { fromUs, beforeUs }: Span, covered: Covered): Query =>
   projectQuery('call-stats.dirty-minutes', projectId, (project) => {
     const within = sql`minute >= ${seconds(Math.floor(fromUs / minuteUs) * minuteUs)} AND minute < ${seconds(Math.ceil(beforeUs / minuteUs) * minuteUs)}`
     return sql`SELECT toUnixTimestamp(minute) ${project.from('call_marks', { where: sql`${pastPositions(covered)} AND ${within}` })}

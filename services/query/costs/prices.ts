@@ -121,7 +121,7 @@ type Row = {
 }
 
 /** Of equal effective dates the price that was made last comes first. */
-const pricesQuery = (projectId: ProjectId): Query =>
+export const pricesQuery = (projectId: ProjectId): Query =>
   projectQuery(
     'costs.prices',
     projectId,

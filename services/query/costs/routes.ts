@@ -3,11 +3,12 @@ import { costPurgeRequest, costPurgeResponse, costQueryRequest, costQueryRespons
 import type { Clock } from '../../core/clock/clock.ts'
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { type Route, route } from '../../core/http/route.ts'
+import type { ProjectId } from '../../core/ids.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
 import type { Log } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
-import { identifier, param, sql } from '../../core/store/sql.ts'
-import type { Store } from '../../core/store/store.ts'
+import { identifier, param, type Sql, sql } from '../../core/store/sql.ts'
+import type { Query, Store } from '../../core/store/store.ts'
 import { costsPurgedRecord } from '../../events/costs.ts'
 import { projectQuery } from '../../events/project-query.ts'
 import { compileSort } from '../calls/conditions/sort.ts'
@@ -15,6 +16,7 @@ import { nonNegative } from '../calls/routes.ts'
 import { checkTypes } from '../feedback/condition.ts'
 import { compileCondition } from '../language/compile.ts'
 import { parseQuery } from '../language/parse.ts'
+import type { Condition } from '../language/types.ts'
 import { listReply } from '../list-reply.ts'
 import { inSlices } from '../list-rows.ts'
 import { purgedIds } from '../purge-ids.ts'
@@ -32,6 +34,27 @@ type Stored = Row & { effective_us: string }
 
 const asMade = (['created_at', 'id'] as const).map((field) => ({ field, direction: 'asc' as const }))
 const source = (column: string) => identifier(`c.${column}`)
+
+export const costsQuery = (
+  projectId: ProjectId,
+  condition: Condition | null,
+  order: Sql | null,
+  { limit, offset }: { limit: number; offset: number },
+): Query =>
+  projectQuery('costs.query', projectId, (project) => {
+    const matching = condition === null ? sql`` : sql` AND ${compileCondition(condition, source)}`
+    const where = sql`NOT c.purged${matching}`
+    const sorted = order === null ? sql`c.id` : sql`${order}, c.id`
+    return sql`SELECT c.id AS id, c.llm_id AS llm_id, c.prompt_token_cost AS prompt_token_cost,
+      c.completion_token_cost AS completion_token_cost,
+      c.cache_read_input_token_cost AS cache_read_input_token_cost,
+      c.cache_creation_input_token_cost AS cache_creation_input_token_cost,
+      c.prompt_token_cost_unit AS prompt_token_cost_unit,
+      c.completion_token_cost_unit AS completion_token_cost_unit,
+      toUnixTimestamp64Micro(c.effective_date) AS effective_us, c.provider_id AS provider_id
+    ${project.from('costs', { alias: 'c', final: true, where })} ORDER BY ${sorted}
+    LIMIT ${param('UInt64', limit)} OFFSET ${param('UInt64', offset)}`
+  })
 
 export function createCostReadRoutes({ store, log, clock, freshness }: CostReadDeps): Route[] {
   return [
@@ -55,21 +78,6 @@ export function createCostReadRoutes({ store, log, clock, freshness }: CostReadD
         if (input.query) checkTypes(input.query.$expr, costFields)
         const order = compileSort(input.sort_by ?? asMade, costFields, source).orderBy()
         const headers = await freshness.wait(context, ['costs'])
-        const page = ({ limit, offset }: { limit: number; offset: number }) =>
-          projectQuery('costs.query', projectId, (project) => {
-            const matching = condition === null ? sql`` : sql` AND ${compileCondition(condition, source)}`
-            const where = sql`NOT c.purged${matching}`
-            const sorted = order === null ? sql`c.id` : sql`${order}, c.id`
-            return sql`SELECT c.id AS id, c.llm_id AS llm_id, c.prompt_token_cost AS prompt_token_cost,
-            c.completion_token_cost AS completion_token_cost,
-            c.cache_read_input_token_cost AS cache_read_input_token_cost,
-            c.cache_creation_input_token_cost AS cache_creation_input_token_cost,
-            c.prompt_token_cost_unit AS prompt_token_cost_unit,
-            c.completion_token_cost_unit AS completion_token_cost_unit,
-            toUnixTimestamp64Micro(c.effective_date) AS effective_us, c.provider_id AS provider_id
-          ${project.from('costs', { alias: 'c', final: true, where })} ORDER BY ${sorted}
-          LIMIT ${param('UInt64', limit)} OFFSET ${param('UInt64', offset)}`
-          })
         const asked = new Set(input.fields?.length ? input.fields : shownColumns)
         const textOf = ({ effective_us, ...row }: Stored): string => {
           const all: Row = { ...row, effective_date: formatTimestamp(Number(effective_us)) }
@@ -77,7 +85,10 @@ export function createCostReadRoutes({ store, log, clock, freshness }: CostReadD
             Object.fromEntries(shownColumns.map((name) => [name, asked.has(name) ? all[name] : null])),
           )
         }
-        const slices = inSlices((slice) => store.rows<Stored>(page(slice), { signal }), bounds)
+        const slices = inSlices(
+          (slice) => store.rows<Stored>(costsQuery(projectId, condition, order, slice), { signal }),
+          bounds,
+        )
         async function* texts(): AsyncGenerator<string> {
           for await (const rows of slices) yield rows.map(textOf).join(',')
         }

@@ -8,7 +8,7 @@ import { projectQuery } from '../../events/project-query.ts'
 type ChunkRow = { chunk_index: number; n_chunks: number; size_bytes: string; blob: string; content: string }
 
 /** All chunks of a file in order; inline files are small (events/files.ts), so that they come at once. */
-const chunksQuery = (projectId: ProjectId, digest: string): Query =>
+export const chunksQuery = (projectId: ProjectId, digest: string): Query =>
   projectQuery('files.chunks', projectId, (project) => {
     const where = sql`digest = ${param('String', digest)}`
     return sql`SELECT chunk_index, n_chunks, size_bytes, blob, base64Encode(content) AS content
@@ -55,7 +55,7 @@ export async function readFileContent(
   return assemble(await deps.store.rows<ChunkRow>(query, options), deps.blobs)
 }
 
-const totalQuery = (projectId: ProjectId): Query =>
+export const totalQuery = (projectId: ProjectId): Query =>
   projectQuery('files.total', projectId, (project) => {
     const firstChunks = project.from('files', { where: sql`chunk_index = 0` })
     return sql`SELECT toString(sum(size)) AS total

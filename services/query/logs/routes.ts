@@ -81,7 +81,7 @@ function conditionOf(input: LogsQueryRequest, project: ProjectScope): Sql {
 }
 
 /** All versions of a record say the same, and stand side by side: reading one of each ends as soon as there are enough. */
-function listOf(projectId: ProjectId, input: LogsQueryRequest, limit: number): KeyedList<Row> {
+export function listOf(projectId: ProjectId, input: LogsQueryRequest, limit: number): KeyedList<Row> {
   const page = (select: Sql, rows: number, offset: number, settings = sql``) =>
     projectQuery('logs.query', projectId, (project) => {
       return sql`SELECT ${select} ${project.from('logs', { where: conditionOf(input, project) })}

@@ -6,7 +6,7 @@ import { param, sql } from '../../core/store/sql.ts'
 import { type Query, type Store, StoreError } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
 
-const query = ({ projectId, kind, objectId }: BoundName): Query =>
+export const baseClassesQuery = ({ projectId, kind, objectId }: BoundName): Query =>
   projectQuery('objects.base-classes', projectId, (project) => {
     const where = sql`object_id = ${param('String', objectId)} AND kind = ${param('String', kind)}`
     return sql`SELECT DISTINCT base_object_class FROM (
@@ -24,7 +24,7 @@ export const createBaseClasses =
     const stale = await freshness.wait(context, ['objects'])
     if (Object.keys(stale).length > 0) return null
     try {
-      const rows = await store.rows<{ base_object_class: string }>(query(name), { signal })
+      const rows = await store.rows<{ base_object_class: string }>(baseClassesQuery(name), { signal })
       return rows.map((row) => row.base_object_class)
     } catch (error) {
       if (error instanceof StoreError && ['outage', 'timeout', 'busy'].includes(error.kind)) return null

@@ -20,20 +20,20 @@ export const labels = (project: ProjectScope, where: Sql): Sql => {
     WHERE l.clock > e.newest_delete`
 }
 
-const ofObjectsQuery = (projectId: ProjectId, objectIds: readonly string[]): Query =>
+export const ofObjectsQuery = (projectId: ProjectId, objectIds: readonly string[]): Query =>
   projectQuery(
     'objects.labels',
     projectId,
     (project) => sql`${labels(project, sql`object_id IN ${param('Array(String)', objectIds)}`)} ORDER BY label`,
   )
 
-const aliasQuery = (projectId: ProjectId, objectId: string, alias: string): Query =>
+export const aliasQuery = (projectId: ProjectId, objectId: string, alias: string): Query =>
   projectQuery('objects.alias', projectId, (project) => {
     const of = sql`object_id = ${param('String', objectId)}`
     return labels(project, sql`${of} AND label_kind = 'alias' AND label = ${param('String', alias)}`)
   })
 
-const distinctQuery = (projectId: ProjectId, kind: 'tag' | 'alias'): Query =>
+export const distinctQuery = (projectId: ProjectId, kind: 'tag' | 'alias'): Query =>
   projectQuery('objects.distinct-labels', projectId, (project) => {
     const ofKind = labels(project, sql`label_kind = ${param('String', kind)}`)
     return sql`SELECT DISTINCT label FROM (${ofKind}) ORDER BY label`

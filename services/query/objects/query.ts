@@ -108,10 +108,20 @@ export const listQuery = (projectId: ProjectId, names: readonly string[], page: 
     LIMIT ${param('UInt64', page.limit)} OFFSET ${param('UInt64', page.offset)}`
   })
 
+export const requestedQuery = (
+  projectId: ProjectId,
+  request: Pick<Request, 'filter' | 'sort_by'>,
+  slice: { limit: number; offset: number },
+): Query => {
+  const filter = request.filter ?? {}
+  const where = (project: ProjectScope) => [...conditions(filter), ...labelConditions(filter, project)]
+  return listQuery(projectId, filter.object_ids ?? [], { where, order: orderOf(request.sort_by), ...slice })
+}
+
 const keyOf = ({ object_id, kind, digest }: Pick<ListedVersion, 'object_id' | 'kind' | 'digest'>): string =>
   `${object_id}:${kind}:${digest}`
 
-const valuesQuery = (projectId: ProjectId, listed: readonly ListedVersion[]): Query =>
+export const valuesQuery = (projectId: ProjectId, listed: readonly ListedVersion[]): Query =>
   projectQuery('objects.values', projectId, (project) => {
     const names = oneOf(sql`object_id`, [...new Set(listed.map((version) => version.object_id))])
     const digests = oneOf(sql`digest`, [...new Set(listed.map((version) => version.digest))])
@@ -179,12 +189,9 @@ export function createObjectListRoutes({ store, freshness, config }: ObjectListD
         const offset = nonNegative('offset', input.offset) ?? 0
         const headers = await freshness.wait(context, ['objects', 'object_labels'])
         if (limit === 0) return { json: { objs: [] }, headers }
-        const filter = input.filter ?? {}
-        const where = (project: ProjectScope) => [...conditions(filter), ...labelConditions(filter, project)]
-        const order = orderOf(input.sort_by)
         const options = { signal }
         const read = (slice: { limit: number; offset: number }) =>
-          store.rows<ListedVersion>(listQuery(projectId, filter.object_ids ?? [], { where, order, ...slice }), options)
+          store.rows<ListedVersion>(requestedQuery(projectId, input, slice), options)
         const asked = { projectId, prefix: config.wirePrefix, request: input, options }
         let isFirst = true
         async function* texts(): AsyncGenerator<string> {

@@ -48,7 +48,7 @@ function matches(version: string): { where: Sql; digest: string | null } {
 }
 
 /** A live version goes first, then the one that was created first. */
-const versionQuery = (projectId: ProjectId, objectId: string, version: string): Query =>
+export const versionQuery = (projectId: ProjectId, objectId: string, version: string): Query =>
   projectQuery('objects.version', projectId, (project) => {
     const all = versions(project, sql`object_id = ${param('String', objectId)}`)
     return sql`SELECT kind, digest, toInt64(intDiv(created_clock, 1024)) AS created_us,
@@ -57,7 +57,7 @@ const versionQuery = (projectId: ProjectId, objectId: string, version: string): 
   })
 
 /** Contents of a digest, newest first per kind; at most one row per kind. */
-const contentQuery = (projectId: ProjectId, objectId: string, digest: string, withVal: boolean): Query =>
+export const contentQuery = (projectId: ProjectId, objectId: string, digest: string, withVal: boolean): Query =>
   projectQuery('objects.content', projectId, (project) => {
     const where = sql`object_id = ${param('String', objectId)} AND digest = ${param('String', digest)}`
     return sql`SELECT kind, base_object_class, leaf_object_class, ${withVal ? sql`val` : sql`'{}' AS val`}

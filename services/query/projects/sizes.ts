@@ -9,14 +9,14 @@ import { versions } from '../objects/versions.ts'
 type Source = { store: Pick<Store, 'rows'>; projectId: ProjectId; options: QueryOptions }
 
 /** Calls as `include_total_storage_size` counts them, of all traces at once; deleted ones do not count. */
-const callsQuery = (projectId: ProjectId): Query =>
+export const callsQuery = (projectId: ProjectId): Query =>
   projectQuery('projects.call-bytes', projectId, (project) => {
     const calls = project.from('calls', { alias: 'c', final: true, where: sql`c.delete_ver = 0 AND c.moved = 0` })
     return sql`SELECT toString(sum(c.start_bytes + c.end_bytes)) AS bytes ${calls}`
   })
 
 /** The live versions of objects and ops, each with the bytes that lists of objects tell. */
-const objectsQuery = (projectId: ProjectId): Query =>
+export const objectsQuery = (projectId: ProjectId): Query =>
   projectQuery('projects.object-bytes', projectId, (project) => {
     const live = sql`SELECT object_id, kind, digest FROM (${versions(project, sql`1`)}) WHERE live`
     return sql`SELECT toString(sum(c.size_bytes)) AS bytes ${project.from('objects', {
@@ -27,7 +27,7 @@ const objectsQuery = (projectId: ProjectId): Query =>
   })
 
 /** Rows of tables: however many tables hold a row, it is stored once. */
-const tablesQuery = (projectId: ProjectId): Query =>
+export const tablesQuery = (projectId: ProjectId): Query =>
   projectQuery(
     'projects.table-bytes',
     projectId,

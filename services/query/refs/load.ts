@@ -27,7 +27,7 @@ function objectsWhere(targets: readonly ObjectTarget[]) {
     AND concat(object_id, ':', digest) IN ${distinct(targets.map(targetKey))}`
 }
 
-const livenessQuery = (projectId: ProjectId, targets: readonly ObjectTarget[]): Query =>
+export const livenessQuery = (projectId: ProjectId, targets: readonly ObjectTarget[]): Query =>
   projectQuery(
     'refs.liveness',
     projectId,
@@ -37,7 +37,7 @@ const livenessQuery = (projectId: ProjectId, targets: readonly ObjectTarget[]): 
       ${project.from('object_events', { where: objectsWhere(targets) })} GROUP BY key`,
   )
 
-const contentsQuery = (projectId: ProjectId, targets: readonly ObjectTarget[], settings = sql``): Query =>
+export const contentsQuery = (projectId: ProjectId, targets: readonly ObjectTarget[], settings = sql``): Query =>
   projectQuery(
     'refs.objects',
     projectId,
@@ -46,7 +46,7 @@ const contentsQuery = (projectId: ProjectId, targets: readonly ObjectTarget[], s
       ${project.from('objects', { where: objectsWhere(targets) })} ORDER BY clock DESC LIMIT 1 BY key ${settings}`,
   )
 
-const sizesQuery = (projectId: ProjectId, targets: readonly ObjectTarget[]): Query =>
+export const sizesQuery = (projectId: ProjectId, targets: readonly ObjectTarget[]): Query =>
   projectQuery(
     'refs.sizes',
     projectId,
@@ -56,7 +56,7 @@ const sizesQuery = (projectId: ProjectId, targets: readonly ObjectTarget[]): Que
   )
 
 /** Which of the rows belong to which of the tables. */
-const membersQuery = (projectId: ProjectId, targets: readonly RowTarget[]): Query =>
+export const membersQuery = (projectId: ProjectId, targets: readonly RowTarget[]): Query =>
   projectQuery('refs.table-rows', projectId, (project) => {
     const tables = param('Array(String)', [...new Set(targets.map(({ table }) => table))])
     const rows = param('Array(String)', [...new Set(targets.map(({ digest }) => digest))])

@@ -122,7 +122,7 @@ export async function* page(
 
 /** Rows as `,{…}` lines, made by the engine: no byte of them is looked at here. Refused above half as much again as a
  *  window has, when there is less to ask for. */
-const windowQuery = (projectId: ProjectId, digest: string, from: number, to: number): Query =>
+export const windowQuery = (projectId: ProjectId, digest: string, from: number, to: number): Query =>
   projectQuery('tables.window', projectId, (project) => {
     const first = param('UInt32', Math.floor(from / listChunkRows))
     const last = param('UInt32', Math.ceil(to / listChunkRows) - 1)

@@ -24,14 +24,14 @@ const sizedChunks = 100
 const anyOf = (digests: readonly string[]): Sql => sql`digest IN ${param('Array(String)', digests)}`
 
 /** A table that is stored twice is one until the engine merges it: the older spelling counts. */
-const chunksQuery = (projectId: ProjectId, digest: string, first: number, last: number): Query =>
+export const chunksQuery = (projectId: ProjectId, digest: string, first: number, last: number): Query =>
   projectQuery('tables.chunks', projectId, (project) => {
     const where = sql`digest = ${param('String', digest)} AND chunk_index BETWEEN ${param('UInt32', first)} AND ${param('UInt32', last)}`
     return sql`SELECT chunk_index, toString(row_count) AS row_count, row_digests
     ${project.from('table_lists', { where })} ORDER BY chunk_index, age DESC LIMIT 1 BY chunk_index`
   })
 
-const listedRowsQuery = (projectId: ProjectId, digest: string, wanted: readonly string[]): Query =>
+export const listedRowsQuery = (projectId: ProjectId, digest: string, wanted: readonly string[]): Query =>
   projectQuery('tables.places', projectId, (project) => {
     const where = sql`digest = ${param('String', digest)}`
     return sql`SELECT toUInt32(chunk_index * ${param('UInt32', listChunkRows)} + place - 1) AS index, row_digest AS digest
@@ -43,14 +43,14 @@ const listedRowsQuery = (projectId: ProjectId, digest: string, wanted: readonly 
     WHERE row_digest IN ${param('Array(String)', wanted)}`
   })
 
-const countsQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
+export const countsQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
   projectQuery('tables.counts', projectId, (project) => {
     const where = sql`${anyOf(digests)} AND chunk_index = 0`
     return sql`SELECT digest, toString(argMax(row_count, age)) AS row_count ${project.from('table_lists', { where })}
     GROUP BY digest`
   })
 
-const sizesQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
+export const sizesQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
   projectQuery(
     'tables.row-sizes',
     projectId,
@@ -59,7 +59,7 @@ const sizesQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
       GROUP BY digest`,
   )
 
-const valuesQuery = (projectId: ProjectId, digests: readonly string[], settings = sql``): Query =>
+export const valuesQuery = (projectId: ProjectId, digests: readonly string[], settings = sql``): Query =>
   projectQuery(
     'tables.rows',
     projectId,
@@ -69,7 +69,12 @@ const valuesQuery = (projectId: ProjectId, digests: readonly string[], settings 
   )
 
 /** Bytes of some chunks of each table: the rows of its list, repeated ones every time. */
-const storedSizesQuery = (projectId: ProjectId, digests: readonly string[], first: number, last: number): Query =>
+export const storedSizesQuery = (
+  projectId: ProjectId,
+  digests: readonly string[],
+  first: number,
+  last: number,
+): Query =>
   projectQuery('tables.sizes', projectId, (project) => {
     const chunks = sql`chunk_index BETWEEN ${param('UInt32', first)} AND ${param('UInt32', last)}`
     const lists = sql`SELECT digest AS table_digest, arrayJoin(row_digests) AS row_digest FROM (

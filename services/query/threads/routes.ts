@@ -91,7 +91,7 @@ export const changedThreadsQuery = (page: ThreadsPage): Query =>
  * The latest threads by a bound of when they were last updated: no version of a turn is left out, so that no thread was
  * updated after its bound.
  */
-const latestThreadsQuery = (page: ThreadsPage, count: number): Query =>
+export const latestThreadsQuery = (page: ThreadsPage, count: number): Query =>
   projectQuery('threads.latest', page.projectId, (project) => {
     const where = timesOf(page)
     if (page.threadIds) where.push(sql`thread_id IN ${param('Array(String)', page.threadIds)}`)

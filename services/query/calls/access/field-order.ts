@@ -60,7 +60,7 @@ function within({ json, direction, idDirection }: FieldOrder, { kind, value, id 
 }
 
 /** Keys of calls in their order, and whether each lies within the bound. */
-const checkedQuery = (scope: Scope, conditions: CallConditions, sort: CompiledSort, bound: Bound): Query =>
+export const checkedQuery = (scope: Scope, conditions: CallConditions, sort: CompiledSort, bound: Bound): Query =>
   projectQuery('calls.field-index-order', scope.projectId, (project: ProjectScope) => {
     const where = callConditions(project, scope, conditions)
     const order = sort.orderBy(ofHeader) ?? sql`c.id`

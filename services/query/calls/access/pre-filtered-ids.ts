@@ -1,4 +1,5 @@
 // The access path by feedback and queues: the ids of the calls that have what a condition on them requires.
+import type { ProjectId } from '../../../core/ids.ts'
 import { param, sql } from '../../../core/store/sql.ts'
 import type { Query } from '../../../core/store/store.ts'
 import { projectQuery } from '../../../events/project-query.ts'
@@ -6,7 +7,7 @@ import { feedbackRows } from '../../feedback/call-texts.ts'
 import { conditionsOf } from '../conditions/conditions.ts'
 import { holdsWithout, preFilteredIdsSql } from '../conditions/derived-fields.ts'
 import { isFeedback } from '../conditions/joins.ts'
-import type { CompiledCondition } from '../conditions/types.ts'
+import type { CompiledCondition, FeedbackField } from '../conditions/types.ts'
 import { compactRows } from '../header.ts'
 import type { CallReader } from '../reader.ts'
 import type { AccessPathOf } from './access-path.ts'
@@ -27,6 +28,9 @@ export const preFilteredIdsQuery = (
     (project) => sql`${preFilteredIdsSql(project, scope, fields, conditions)} LIMIT ${param('UInt64', maxIds + 1)}`,
   )
 
+export const feedbackRowsQuery = (projectId: ProjectId, fields: readonly FeedbackField[]): Query =>
+  projectQuery('calls.feedback-rows', projectId, (project) => feedbackRows(project, fields))
+
 /** Ids of the calls that the conditions on feedback or on queues leave; null when they leave many, or there are none. */
 async function readIds({ store, projectId, query, options }: CallReader): Promise<string[] | null> {
   const { preFilters } = conditionsOf(query)
@@ -39,8 +43,7 @@ async function readIds({ store, projectId, query, options }: CallReader): Promis
   if (ofQueues.length === 0) {
     const names = new Set(conditions.flatMap(({ derived }) => [...derived].filter(isFeedback)))
     const fields = query.derivedFields.feedback.filter(({ name }) => names.has(name))
-    const count = projectQuery('calls.feedback-rows', projectId, (project) => feedbackRows(project, fields))
-    const [rows] = await read<[string]>(count)
+    const [rows] = await read<[string]>(feedbackRowsQuery(projectId, fields))
     if (Number(rows?.[0]) > maxFeedbackRows) return null
   }
   const scope = { projectId, range: everything, index: null, keys: null }
