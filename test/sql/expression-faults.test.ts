@@ -1,6 +1,6 @@
 // Which requests are refused, and how: malformed trees, unknown fields, bad values, oversized queries.
 import { describe, expect, it } from 'vitest'
-import { Fault } from '../../services/core/http/errors.ts'
+import { asFault, type Fault } from '../../services/core/http/errors.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
 
 function refusal(request: object): Fault | null {
@@ -8,7 +8,8 @@ function refusal(request: object): Fault | null {
     compileCallsQuery({ projectId: 'e/p', prefix: 'platform', aliases: true, ...request })
     return null
   } catch (error) {
-    if (error instanceof Fault) return error
+    const fault = asFault(error)
+    if (fault !== undefined) return fault
     throw error
   }
 }
