@@ -36,9 +36,13 @@ const outcome = (name: string, faults: string[]): Outcome => ({
   passed: faults.length === 0,
 })
 
-/** A file of ours that no one reads at one sitting. The official .proto files are not ours. */
+/** A file of ours that no one reads at one sitting. The official .proto files are not ours, snapshots are read by their changes. */
 function longFiles(): Outcome {
-  const listed = execFileSync('git', ['ls-files', '-z', '*.ts', '*.tsx', '*.mjs', '*.sql', '*.md'], { cwd: root })
+  const listed = execFileSync(
+    'git',
+    ['ls-files', '-z', '*.ts', '*.tsx', '*.mjs', '*.sql', '*.md', ':!test/sql/*.sql'],
+    { cwd: root },
+  )
   const faults = listed
     .toString()
     .split('\0')
