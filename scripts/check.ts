@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { eventsPageFaults } from './events-page.ts'
-import { glossaryFaults, glossaryWords, namesOf } from './glossary.ts'
+import { declaringFiles, glossaryFaults, glossaryWords, namesOf, oldWordFaults } from './glossary.ts'
 import { importCycles, repositoryImports, roomFaults } from './imports.ts'
 import { migrationFaults } from './migration-numbers.ts'
 import { distFolder, pageInstall } from './page-stamp.mjs'
@@ -71,10 +71,10 @@ const migrations = (): Outcome =>
   outcome('migrations', migrationFaults(readdirSync(join(root, 'clickhouse/migrations'))))
 
 const glossary = (): Outcome =>
-  outcome(
-    'glossary',
-    glossaryFaults(namesOf(root), glossaryWords(readFileSync(join(root, 'docs/glossary.md'), 'utf8'))),
-  )
+  outcome('glossary', [
+    ...glossaryFaults(namesOf(root), glossaryWords(readFileSync(join(root, 'docs/glossary.md'), 'utf8'))),
+    ...oldWordFaults(declaringFiles(root)),
+  ])
 
 function readmes(): Outcome {
   const pages = repositoryPages(root)

@@ -57,3 +57,56 @@ export function glossaryFaults(names: readonly Named[], words: ReadonlySet<strin
         faults.set(word, `docs/glossary.md does not know "${word}" of the ${kind} ${name} (${where})`)
   return [...faults.values()]
 }
+
+/**
+ * Words that names in the code had and should not get again, and what is said instead. Names of tables and columns
+ * stay, see the last table of docs/glossary.md; `except` are names that have the word from elsewhere.
+ */
+const oldWords: Record<string, { instead: string; except?: readonly string[] }> = {
+  // What published clients call the class of an object.
+  leaf: { instead: 'field value', except: ['leafClass'] },
+  leaves: { instead: 'field index' },
+  // The column of the tables of calls.
+  odd: { instead: 'non-native JSON', except: ['odd'] },
+  portion: { instead: 'batch' },
+  portions: { instead: 'batches' },
+  lane: { instead: 'identity scope' },
+  folded: { instead: 'merged' },
+  touched: { instead: 'affected' },
+  swept: { instead: 'deduplicated' },
+  sweep: { instead: 'deduplicate, remove' },
+  told: { instead: 'what it is: a fault, an answer' },
+  tells: { instead: 'what it does: returns, shows' },
+  untold: { instead: 'not indexed' },
+  hurry: { instead: 'flush' },
+  narrowed: { instead: 'refined' },
+  light: { instead: 'header' },
+  upto: { instead: 'upTo' },
+}
+
+const declaration = /\b(?:const|let|function\*?|type|class)\s+(\w+)/g
+
+/** @param files texts of TypeScript by path. Looks at what they declare, one line for each name with an old word. */
+export function oldWordFaults(files: ReadonlyMap<string, string>): string[] {
+  return [...files].flatMap(([file, text]) =>
+    [...text.matchAll(declaration)].flatMap(([, name = '']) =>
+      name.split(/(?=[A-Z])|_/).flatMap((part) => {
+        const old = Object.hasOwn(oldWords, part.toLowerCase()) ? oldWords[part.toLowerCase()] : undefined
+        if (old === undefined || old.except?.includes(name)) return []
+        return [
+          `${file} declares ${name}: "${part.toLowerCase()}" is an old word for ${old.instead} (scripts/glossary.ts)`,
+        ]
+      }),
+    ),
+  )
+}
+
+/** The TypeScript whose names are looked at: everything but tests and the page, whose tree has leaves and whose theme is light. */
+export function declaringFiles(root: string): Map<string, string> {
+  const listed = execFileSync('git', ['ls-files', '-z', 'services/*.ts', 'schemas/*.ts', 'scripts/*.ts'], { cwd: root })
+  const files = listed
+    .toString()
+    .split('\0')
+    .filter((file) => file !== '' && !file.startsWith('services/web/page/'))
+  return new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
+}

@@ -1,5 +1,5 @@
 // Applies an unapplied log once and prints the CPU it took. argv: data folder, `worker` or `raw`.
-// raw = the segments by plain file() inserts into the same landing table, without syncs, folds, marks and positions.
+// raw = the segments by plain file() inserts into the same landing table, without syncs, merges of calls, dirty buckets and positions.
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createProgress } from '../../services/core/log/progress.ts'

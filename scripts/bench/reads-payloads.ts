@@ -54,16 +54,16 @@ export async function fillParts(store: Store): Promise<void> {
   await run(store, 'OPTIMIZE TABLE callhouse.bench_parts FINAL')
 }
 
-/** Derives the leaves of everything; returns microseconds of CPU per payload. */
-export async function deriveLeaves(store: Store): Promise<number> {
-  const leaves = createFieldIndex({ store })
+/** Derives the field index of everything; returns microseconds of CPU per payload. */
+export async function deriveFieldIndex(store: Store): Promise<number> {
+  const fieldIndex = createFieldIndex({ store })
   const rollups = createRollups({
     store,
     committed: async () => [{ topic: 'calls', partition: 0, offset: 1 }],
     onError(error) {
       throw error
     },
-    table: [leaves.rollup],
+    table: [fieldIndex.rollup],
     isSlow: true,
   })
   const before = process.cpuUsage()
@@ -77,8 +77,8 @@ export async function deriveLeaves(store: Store): Promise<number> {
   return (user + system) / (row?.n ?? 1)
 }
 
-export const light = 'any(trace_id), any(op_name), any(started_at) AS start, any(ended_at), any(exception)'
-const heavy = `${light}, any(attributes), any(inputs), any(output), any(summary)`
+export const headers = 'any(trace_id), any(op_name), any(started_at) AS start, any(ended_at), any(exception)'
+const heavy = `${headers}, any(attributes), any(inputs), any(output), any(summary)`
 
 const usually = (store: Store, project: string, sql: string) =>
   store.rows(
@@ -153,7 +153,7 @@ export async function payloadCases(store: Store, project: string): Promise<ReadC
       'inputs number > x',
       100,
       { columns, ...where({ $gt: [field('inputs.temperature'), literal(0.985)] }) },
-      grouped(project, light, "JSONExtractFloat(any(inputs), 'temperature') > 0.985", 'start DESC', {
+      grouped(project, headers, "JSONExtractFloat(any(inputs), 'temperature') > 0.985", 'start DESC', {
         where: "inputs = '' OR JSONExtractFloat(inputs, 'temperature') > 0.985",
       }),
     ),
@@ -166,7 +166,7 @@ export async function payloadCases(store: Store, project: string): Promise<ReadC
           $and: [{ $eq: [field('output.label'), literal('bad')] }, { $gt: [field('output.score'), literal(0.998)] }],
         }),
       },
-      grouped(project, light, `${label} = 'bad' AND ${score} > 0.998`, 'start DESC', {
+      grouped(project, headers, `${label} = 'bad' AND ${score} > 0.998`, 'start DESC', {
         where:
           "output = '' OR (JSONExtractString(output, 'label') = 'bad' AND JSONExtractFloat(output, 'score') > 0.998)",
       }),
@@ -182,7 +182,7 @@ export async function payloadCases(store: Store, project: string): Promise<ReadC
       },
       grouped(
         project,
-        light,
+        headers,
         "positionCaseInsensitive(JSONExtractString(any(inputs), 'query'), 'zebra') > 0",
         'start DESC',
         { where: "inputs = '' OR positionCaseInsensitive(JSONExtractString(inputs, 'query'), 'zebra') > 0" },
@@ -192,7 +192,7 @@ export async function payloadCases(store: Store, project: string): Promise<ReadC
       'sort by output.score',
       15,
       { columns, sort_by: [{ field: 'output.score', direction: 'desc' }] },
-      grouped(project, light, '1', `${score} DESC`),
+      grouped(project, headers, '1', `${score} DESC`),
     ),
   ]
 }

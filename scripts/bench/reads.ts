@@ -9,13 +9,13 @@ import { createEmbeddedStore } from '../../services/core/store/chdb/chdb-store.t
 import type { Query, Store } from '../../services/core/store/store.ts'
 import { createClient, median } from './process.ts'
 import type { ReadCase } from './reads-case.ts'
-import { light as anyLight, deriveLeaves, fillParts, grouped, payloadCases, usualPage } from './reads-payloads.ts'
+import { headers as anyLight, deriveFieldIndex, fillParts, grouped, payloadCases, usualPage } from './reads-payloads.ts'
 import { deriveStats, fillLargeTrace, usageCases } from './reads-usage.ts'
 
 export const project = 'bench/half'
 const other = 'bench/others'
 const storeOptions = { memoryCapBytes: 6 * 2 ** 30, queryTimeoutMs: 600_000, queryMemoryBytes: 4 * 2 ** 30 }
-const light = 'id, trace_id, op_name, started_at, parent_id, display_name, ended_at, exception, user_id, thread_id'
+const headers = 'id, trace_id, op_name, started_at, parent_id, display_name, ended_at, exception, user_id, thread_id'
 const live = 'delete_ver = 0 AND moved = 0'
 const final = 'SETTINGS do_not_merge_across_partitions_select_final = 1'
 
@@ -64,13 +64,13 @@ SETTINGS max_partitions_per_insert_block = 0`,
   }
   process.stderr.write('\n')
   await fillLargeTrace(store, project, firstUs + (spanSeconds / 2) * 1e6)
-  const upto = 1
+  const upTo = 1
   await store.command({
     name: 'bench.mark',
     params: {},
     sql: `INSERT INTO callhouse.call_marks (project_id, position, minute) SELECT DISTINCT project_id, 1, toStartOfMinute(started_at) FROM callhouse.calls`,
   })
-  const counts = `SELECT project_id, toStartOf{unit}(started_at), count(), countIf(parent_id = ''), ${upto} FROM callhouse.calls FINAL WHERE ${live} GROUP BY 1, 2`
+  const counts = `SELECT project_id, toStartOf{unit}(started_at), count(), countIf(parent_id = ''), ${upTo} FROM callhouse.calls FINAL WHERE ${live} GROUP BY 1, 2`
   await store.command({
     name: 'bench.minutes',
     params: {},
@@ -84,11 +84,11 @@ SETTINGS max_partitions_per_insert_block = 0`,
   await store.command({
     name: 'bench.cover',
     params: {},
-    sql: `INSERT INTO callhouse.rollups (name, position) SELECT 'call_counts', ${upto}`,
+    sql: `INSERT INTO callhouse.rollups (name, position) SELECT 'call_counts', ${upTo}`,
   })
   await fillParts(store)
   process.stderr.write(`statistics: ${(await deriveStats(store)).toFixed(1)} us of CPU per call\n`)
-  process.stderr.write(`leaves: ${(await deriveLeaves(store)).toFixed(1)} us of CPU per payload\n`)
+  process.stderr.write(`leaves: ${(await deriveFieldIndex(store)).toFixed(1)} us of CPU per payload\n`)
   for (const table of ['calls', 'payloads', 'payload_leaves', 'call_keys', 'turns'])
     await store.command({ name: 'bench.optimize', params: {}, sql: `OPTIMIZE TABLE callhouse.${table} FINAL` })
 }
@@ -129,7 +129,7 @@ const page = async (store: Store, where: string, column: 'calls' | 'roots', offs
   const { from, before, skip } = await windowOf(store, column, offset, 50)
   return store.rows<{ id: string; started_at: string }>(
     q(
-      `SELECT ${light} FROM callhouse.calls FINAL WHERE project_id = {project:String} AND started_at >= fromUnixTimestamp64Micro({from:Int64} * 1000000, 'UTC') AND started_at < fromUnixTimestamp64Micro({before:Int64} * 1000000, 'UTC') AND ${where} AND ${live} ORDER BY started_at DESC, id DESC LIMIT 50 OFFSET {skip:UInt32} ${final}`,
+      `SELECT ${headers} FROM callhouse.calls FINAL WHERE project_id = {project:String} AND started_at >= fromUnixTimestamp64Micro({from:Int64} * 1000000, 'UTC') AND started_at < fromUnixTimestamp64Micro({before:Int64} * 1000000, 'UTC') AND ${where} AND ${live} ORDER BY started_at DESC, id DESC LIMIT 50 OFFSET {skip:UInt32} ${final}`,
       { from, before, skip },
     ),
   )
@@ -146,7 +146,7 @@ const withPayloads = async (store: Store, rows: { id: string; started_at: string
 const byKeys = (column: string, value: string) => (store: Store) =>
   store.rows<{ id: string; started_at: string }>(
     q(
-      `SELECT ${light} FROM callhouse.calls FINAL WHERE project_id = {project:String} AND started_at IN (SELECT started_at
+      `SELECT ${headers} FROM callhouse.calls FINAL WHERE project_id = {project:String} AND started_at IN (SELECT started_at
         FROM callhouse.call_keys WHERE project_id = {project:String} AND kind = '${column}' AND key = {value:String})
       AND ${column} = {value:String} AND ${live} ORDER BY started_at, id ${final}`,
       { value },

@@ -45,13 +45,13 @@ export async function openLargeRecords(config: Config, logger: Logger): Promise<
       createBucketBlobs({ bucket: { ...bucket, prefix }, local, mayStayLocal: false, onRefused }),
     )
   }
-  const sweep = (): void => {
+  const removeExpired = (): void => {
     const beforeMs = Date.now() - config.logRetentionHours * hourMs - slackMs
     removeOlder(dir, beforeMs).catch((error: unknown) =>
       logger.warn({ error: String(error) }, 'old large records stay'),
     )
   }
-  sweep()
-  setInterval(sweep, hourMs).unref()
+  removeExpired()
+  setInterval(removeExpired, hourMs).unref()
   return createLargeRecords(local)
 }

@@ -117,10 +117,10 @@ export async function openOtlpPorts(deps: OtlpPortsDeps): Promise<OtlpPorts> {
     if (hasHttp) {
       outcomes.push(
         new Promise((resolve) => {
-          const sweep = setInterval(() => http.closeIdleConnections(), 50)
+          const closing = setInterval(() => http.closeIdleConnections(), 50)
           const limit = setTimeout(() => http.closeAllConnections(), limitMs)
           http.close(() => {
-            clearInterval(sweep)
+            clearInterval(closing)
             clearTimeout(limit)
             resolve(true)
           })

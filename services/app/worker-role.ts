@@ -176,7 +176,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   })
   open.push({ name: 'commands', limitMs: 2_000, close: () => socket.close() })
   if (hasSharedLog(config)) {
-    // The batches of other workers leave marks too.
+    // The batches of other workers make minutes dirty too.
     const looking = setInterval(() => {
       worker.rollups.onDirty()
       worker.fieldIndexRollups.onDirty()

@@ -18,7 +18,7 @@ const noRollups = { rollups: runsAtOnce, fieldIndexRollups: runsAtOnce }
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const
 
-/** Each shard has rows of its own, which only a worker of that shard may fold. */
+/** Each shard has rows of its own, which only a worker of that shard may merge. */
 async function checkShards(store: Store, { cluster }: SharedServer): Promise<void> {
   if (cluster === undefined) return
   const [row] = await store.rows<{ n: number }>({

@@ -1,10 +1,10 @@
-// How leaf values of payloads are named: the path of a leaf as one text, the same for the worker and the readers.
+// How field values of payloads are named: the path of a value as one text, the same for the worker and the readers.
 
-/** Longest text that is kept as a leaf, and longest path, in bytes. */
+/** Longest text that the field index keeps, and longest path, in bytes. */
 export const maxFieldValueBytes = 128
 export const maxPathBytes = 256
 
-/** Name of a rollup: how far the leaves are derived. */
+/** Name of a rollup: how far the field index is derived. */
 export const fieldIndexRollup = 'payload_leaves'
 
 /** One segment below a path; a dot inside of a name is told from one between names. */

@@ -1,9 +1,9 @@
-// Marks in the raw span of a call, each in place of a text that another payload of the same row holds.
+// References in the dump of a span, each in place of a text that another payload of the same row holds.
 
-// Texts are stored without carriage returns, so what follows one is a mark. With it the text is still JSON.
+// Texts are stored without carriage returns, so what follows one is a reference. With it the text is still JSON.
 const lead = '\r'
 
-/** By what a mark stands for. */
+/** By what a reference stands for. */
 export const references = {
   /** The value of the only member of inputs, or of output. */
   inputsMember: `${lead}1`,
@@ -13,7 +13,7 @@ export const references = {
   attributes: `${lead}5`,
 } as const
 
-/** First character of every mark. */
+/** First character of every reference. */
 export const referenceLead = lead
 
 type Texts = { attributes?: Buffer; inputs?: Buffer; output?: Buffer }
@@ -41,9 +41,9 @@ export function spliced(dump: Buffer, texts: Texts): Buffer {
   const pieces: Buffer[] = []
   let from = 0
   for (; at !== -1; at = dump.indexOf(lead, from)) {
-    const mark = dump.toString('latin1', at, at + referenceLength)
-    const text = standsFor[mark]
-    if (text === undefined) throw new Error('a raw span holds an unknown mark')
+    const reference = dump.toString('latin1', at, at + referenceLength)
+    const text = standsFor[reference]
+    if (text === undefined) throw new Error('a raw span holds an unknown reference')
     pieces.push(dump.subarray(from, at), text(texts))
     from = at + referenceLength
   }

@@ -141,7 +141,7 @@ const endBytes = (rows: JsonBuffer, part: EndFields): void =>
   integerColumn(rows, prefixes.endBytes, sizeOf(part.output) + sizeOf(part.summary))
 
 /** Everything between the clock and the payloads, in the order of the topic's columns. */
-function lightColumns(rows: JsonBuffer, part: CallFragment): void {
+function headerColumns(rows: JsonBuffer, part: CallFragment): void {
   switch (part.kind) {
     case 'complete':
       integerColumn(rows, prefixes.startedUs, part.startedUs)
@@ -282,7 +282,7 @@ export function createCallWriter(
       rows.string(part.id)
       rows.fixed(clockLead)
       rows.text(String(part.clock))
-      lightColumns(rows, part)
+      headerColumns(rows, part)
       payloads(rows, part)
       rows.fixed(rowEnd)
       pending.rowCount++

@@ -52,14 +52,14 @@ function refusal(
     value = /^\s*</.test(text) ? undefined : text.trim() || undefined
   }
   const status = answeredStatus(answer.status)
-  const told = providerError(value, secrets)
-  const said = told?.message || `The provider answered ${answer.status}`
+  const reported = providerError(value, secrets)
+  const said = reported?.message || `The provider answered ${answer.status}`
   const message = status === 401 || status === 403 ? `${provider}: ${said}` : said
   const sent = answer.header('retry-after')
   const later = sent !== undefined && retryAfterForm.test(sent) ? sent : status === 429 ? '1' : undefined
-  const type = told?.type
+  const type = reported?.type
   return inferenceFault(status, message, {
-    ...{ code: told?.code ?? null, param: told?.param ?? null },
+    ...{ code: reported?.code ?? null, param: reported?.param ?? null },
     ...(type === undefined ? {} : { type }),
     headers: later !== undefined && (status === 429 || status >= 500) ? { 'Retry-After': later } : {},
   })

@@ -20,12 +20,12 @@ const isObject = (value: unknown): value is Json => typeof value === 'object' &&
 
 function errorIn({ error }: Json, secrets: readonly string[]): ChunkFacts['failed'] {
   if (error === undefined || error === null) return undefined
-  const told = providerError({ error }, secrets)
+  const refusal = providerError({ error }, secrets)
   const code = (error as { code?: unknown }).code
   const status = typeof code === 'number' && code >= 400 && code < 600 ? code : 502
-  const details = { code: told?.code ?? null, param: told?.param ?? null }
-  const made = errorObject(502, told?.message ?? 'The provider failed', details)
-  return { status, error: told?.type === undefined ? made : { ...made, type: told.type } }
+  const details = { code: refusal?.code ?? null, param: refusal?.param ?? null }
+  const made = errorObject(502, refusal?.message ?? 'The provider failed', details)
+  return { status, error: refusal?.type === undefined ? made : { ...made, type: refusal.type } }
 }
 
 const isEnd = (choice: unknown): boolean =>

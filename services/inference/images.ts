@@ -189,8 +189,8 @@ async function stored(storing: Storing, item: string): Promise<{ item: string; e
 
 /** What a failure says; those of our own say nothing. */
 function messageOf(error: unknown): string {
-  const told = failureFault(error)
-  return told instanceof Fault ? told.message : 'Internal server error'
+  const failed = failureFault(error)
+  return failed instanceof Fault ? failed.message : 'Internal server error'
 }
 
 async function create(deps: InferenceRunDeps, context: RouteContext<Request>) {
@@ -228,9 +228,9 @@ async function create(deps: InferenceRunDeps, context: RouteContext<Request>) {
     return { jsonText: `{"response":${response},"weave_call_id":${JSON.stringify(id)}}` }
   } catch (error) {
     signal.throwIfAborted()
-    const told = failureFault(error)
-    if (!(told instanceof Fault)) throw error
-    return { json: { response: { error: told.message }, weave_call_id: null } }
+    const failed = failureFault(error)
+    if (!(failed instanceof Fault)) throw error
+    return { json: { response: { error: failed.message }, weave_call_id: null } }
   } finally {
     free()
   }

@@ -89,14 +89,14 @@ export function createRecorder({ invoke, logger }: RecordDeps): Recorder {
     newId: () => orderedUuidv7(),
     async record(head, end, as) {
       const { id, projectId, opName, traceId, parentId, threadId } = head
-      const light = {
+      const callFields = {
         ...{ project_id: projectId, id, op_name: opName, trace_id: traceId ?? orderedUuidv7(), parent_id: parentId },
         ...{ thread_id: threadId, started_at: timeText(end.startedMs), ended_at: timeText(end.endedMs) },
         ...{ attributes: {}, exception: end.exception },
       }
       const usage = end.usage && `"usage":${objectText([[end.usage.model, end.usage.text]])}`
       const body = Buffer.concat([
-        Buffer.from(`{"batch":[${JSON.stringify(light).slice(0, -1)},"inputs":${head.inputs},"output":`),
+        Buffer.from(`{"batch":[${JSON.stringify(callFields).slice(0, -1)},"inputs":${head.inputs},"output":`),
         typeof end.output === 'string' ? Buffer.from(end.output) : end.output,
         Buffer.from(`,"summary":{${usage ?? ''}}}]}`),
       ])

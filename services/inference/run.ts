@@ -101,8 +101,8 @@ export async function runInference(deps: InferenceRunDeps, asked: InferenceReque
     })
     return { outcome, callId, target }
   } catch (error) {
-    const told = asFault(error)
-    if (told === undefined || callId === undefined) throw error
-    throw new Fault(told.status, told.body, { ...told.headers, 'X-Call-Id': callId })
+    const fault = asFault(error)
+    if (fault === undefined || callId === undefined) throw error
+    throw new Fault(fault.status, fault.body, { ...fault.headers, 'X-Call-Id': callId })
   }
 }

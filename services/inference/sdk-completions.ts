@@ -44,9 +44,9 @@ async function begin(deps: InferenceRunDeps, context: Context, isStream: boolean
     })
     return { meta: metaOf(ran.callId), ran }
   } catch (error) {
-    const told = asFault(error)
-    if (told === undefined) throw error
-    return { meta: metaOf(told.headers['X-Call-Id']), error: told }
+    const fault = asFault(error)
+    if (fault === undefined) throw error
+    return { meta: metaOf(fault.headers['X-Call-Id']), error: fault }
   }
 }
 

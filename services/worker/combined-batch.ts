@@ -13,7 +13,7 @@ export const batchMembers = <One extends Pick<Batch, 'partition' | 'lastOffset'>
 
 /**
  * One batch with the rows of all, under the position of the first. Dirty buckets carry the positions of all members: a
- * partition may be reassigned to another worker, and be covered there before the rows of the others are marked.
+ * partition may be reassigned to another worker, and be covered there before the minutes of the other rows are dirty.
  */
 export function combined(first: Batch, others: Batch[]): Batch | CombinedBatch {
   if (others.length === 0) return first

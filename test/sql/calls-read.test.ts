@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { ProjectId } from '../../services/core/ids.ts'
 import type { Query } from '../../services/core/store/store.ts'
 import {
-  dirtyMarksQuery,
+  dirtyBucketsQuery,
   dirtyQuery,
   groupsQuery,
   liveHoursQuery,
@@ -170,8 +170,8 @@ const queries: Record<string, Query> = {
   'minutes that lag': dirtyQuery(projectId),
   'hours counted live': liveHoursQuery(projectId, [3_600, 3_660]),
   'all other hours': totalQuery(projectId, [3_600]),
-  'whether counters lag': dirtyMarksQuery(projectId, [{ partition: 0, position: '7' }]),
-  'whether counters of two partitions lag': dirtyMarksQuery(projectId, [
+  'whether counters lag': dirtyBucketsQuery(projectId, [{ partition: 0, position: '7' }]),
+  'whether counters of two partitions lag': dirtyBucketsQuery(projectId, [
     { partition: 0, position: '7' },
     { partition: 1, position: '3' },
   ]),

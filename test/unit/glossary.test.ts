@@ -1,7 +1,7 @@
 // The check of names against docs/glossary.md.
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { glossaryFaults, glossaryWords, namesOf } from '../../scripts/glossary.ts'
+import { declaringFiles, glossaryFaults, glossaryWords, namesOf, oldWordFaults } from '../../scripts/glossary.ts'
 
 const words = glossaryWords(
   '| word | means |\n| --- | --- |\n| call, dead letter | x |\n| patch, alias, leaf, retry | y |\n',
@@ -35,4 +35,14 @@ it('folders, settings, metrics, tables and topics are looked at', () => {
       'topic object_labels',
     ]),
   )
+})
+
+it('a declared name with an old word is a fault, but for names that have it from elsewhere', () => {
+  const text = 'const leafClass = 1\nfunction portionOf() {}\ntype UntoldMinutes = 2\nconst other = leaves'
+  expect(oldWordFaults(new Map([['a.ts', text]]))).toEqual([
+    'a.ts declares portionOf: "portion" is an old word for batch (scripts/glossary.ts)',
+    'a.ts declares UntoldMinutes: "untold" is an old word for not indexed (scripts/glossary.ts)',
+  ])
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  expect(declaringFiles(root).has('services/worker/run.ts')).toBe(true)
 })

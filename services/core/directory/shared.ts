@@ -39,7 +39,7 @@ export type SharedDirectory = Directory & {
 /** Without contact for so long `/health` says so. */
 const degradedMs = 60_000
 const readBackMs = 10_000
-const mostWaiting = 20
+const maxWaiting = 20
 
 type Waiter = { isDone(): boolean; resolve(): void }
 
@@ -129,7 +129,7 @@ export async function openSharedDirectory(options: SharedOptions): Promise<Share
           throw unavailable('The directory does not show its last change yet', 2)
       }),
     async arrives(isThere, ms) {
-      if (arriving >= mostWaiting) return
+      if (arriving >= maxWaiting) return
       arriving++
       await until(isThere, ms)
       arriving--

@@ -263,13 +263,13 @@ export function createApp(deps: AppDeps): HttpServer {
       new Promise((resolve) => {
         let isOrderly = true
         // Connections that were busy when closing began become idle later, and would stay open for the next request.
-        const sweep = setInterval(() => server.closeIdleConnections(), 50)
+        const closing = setInterval(() => server.closeIdleConnections(), 50)
         const limit = setTimeout(() => {
           isOrderly = false
           server.closeAllConnections()
         }, limitMs)
         server.close(() => {
-          clearInterval(sweep)
+          clearInterval(closing)
           clearTimeout(limit)
           resolve(isOrderly)
         })

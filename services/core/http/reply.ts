@@ -199,9 +199,9 @@ export async function writeError(exchange: Exchange, error: unknown, deps: FailD
     response.destroy()
     return
   }
-  const told = known ?? fault(500, 'Internal server error')
-  if (told.policy !== undefined) deps.refused(told.policy)
-  const { status, body, headers } = exchange.faultAs?.(told) ?? told
+  const answered = known ?? fault(500, 'Internal server error')
+  if (answered.policy !== undefined) deps.refused(answered.policy)
+  const { status, body, headers } = exchange.faultAs?.(answered) ?? answered
   const all: OutgoingHttpHeaders = { ...headers }
   if ((status === 429 || status === 503) && all['Retry-After'] === undefined) all['Retry-After'] = '1'
   // Whoever waits for "continue" may or may not send the body now: only a new connection is in a known state.

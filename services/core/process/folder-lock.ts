@@ -76,10 +76,10 @@ export async function takeLock(dir: string, options: LockOptions = {}): Promise<
   const path = join(dir, lockName)
   const own = await describeSelf()
   const beganMs = performance.now()
-  let told = false
+  let hasSaid = false
   const tell = (line: string): void => {
-    if (!told) settings.onWait(line)
-    told = true
+    if (!hasSaid) settings.onWait(line)
+    hasSaid = true
   }
   for (;;) {
     const attempt = await tryLock(path, own, settings, () =>

@@ -24,7 +24,7 @@ export const readSettings = (limits: Limits & { resultBytes: number; rows?: numb
   output_format_json_escape_forward_slashes: 0,
 })
 
-/** Settings of the statements that write: folds, marks and inserts. */
+/** Settings of the statements that write: merges of calls, dirty buckets and inserts. */
 export const writeSettings = (limits: Limits): Settings => ({
   max_execution_time: limits.timeoutMs / 1000,
   timeout_overflow_mode: 'throw',

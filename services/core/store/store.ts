@@ -64,7 +64,7 @@ export type Store = {
   rows<T>(query: Query, options?: QueryOptions): Promise<T[]>
   /** Result bytes in a ClickHouse format, e.g. JSONCompactEachRow. The whole result is in memory: page by key. */
   bytes(query: Query, format: string, options?: QueryOptions): Promise<Buffer>
-  /** A statement without a result, on the insert connection, in order with the inserts (folds, marks, positions).
+  /** A statement without a result, on the insert connection, in order with the inserts (merges of calls, dirty buckets, positions).
    *  `background`: beside the inserts instead, for recomputing that no batch waits for. */
   command(query: Query, options?: { background?: boolean }): Promise<void>
   /** Inserts the rows of a source into the topic's landing table; views fill the tables. Resolves when synced. */

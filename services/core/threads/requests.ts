@@ -39,14 +39,14 @@ type ReplyHead = { status?: number; headers: Record<string, string>; contentType
 export function parcelOf(reply: Reply, pieces: ChunkSources): Parcel {
   const { headers = {} } = reply
   const status = 'status' in reply && reply.status !== undefined ? { status: reply.status } : {}
-  const told = (rest: Omit<ReplyHead, 'headers'>): ReplyHead => ({ ...status, headers, ...rest })
+  const headOf = (rest: Omit<ReplyHead, 'headers'>): ReplyHead => ({ ...status, headers, ...rest })
   if ('json' in reply)
-    return { value: told({ kind: 'json' }), buffers: [Buffer.from(JSON.stringify(reply.json) ?? 'null')] }
-  if ('jsonText' in reply) return { value: told({ kind: 'json' }), buffers: [Buffer.from(reply.jsonText as Buffer)] }
+    return { value: headOf({ kind: 'json' }), buffers: [Buffer.from(JSON.stringify(reply.json) ?? 'null')] }
+  if ('jsonText' in reply) return { value: headOf({ kind: 'json' }), buffers: [Buffer.from(reply.jsonText as Buffer)] }
   const { contentType } = reply
-  if ('lines' in reply) return { value: told({ kind: 'lines', contentType, source: pieces.offer(reply.lines) }) }
-  if (Buffer.isBuffer(reply.bytes)) return { value: told({ kind: 'bytes', contentType }), buffers: [reply.bytes] }
-  return { value: told({ kind: 'bytes', contentType, source: pieces.offer(reply.bytes) }) }
+  if ('lines' in reply) return { value: headOf({ kind: 'lines', contentType, source: pieces.offer(reply.lines) }) }
+  if (Buffer.isBuffer(reply.bytes)) return { value: headOf({ kind: 'bytes', contentType }), buffers: [reply.bytes] }
+  return { value: headOf({ kind: 'bytes', contentType, source: pieces.offer(reply.bytes) }) }
 }
 
 /** @param onEnd told once when the thread is no longer needed for the answer */

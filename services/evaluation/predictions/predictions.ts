@@ -76,10 +76,10 @@ async function readBelow(
     columns: ['started_at', 'ended_at', 'attributes', 'output'],
   }
   for await (const call of calls.list(context, projectId, query)) {
-    const marks = evaluationAttributes(call)
-    const isScore = textAt(marks, 'score') === flag
+    const attributes = evaluationAttributes(call)
+    const isScore = textAt(attributes, 'score') === flag
     if (isScore && call.output !== 'null')
-      found.scores.set(nameOfRef(textAt(marks, 'scorer') ?? '') ?? 'unknown', call.output)
+      found.scores.set(nameOfRef(textAt(attributes, 'scorer') ?? '') ?? 'unknown', call.output)
     // A score must not take the place of its prediction.
     if (!isScore && call.id === id) found.prediction = call
   }

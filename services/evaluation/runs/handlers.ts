@@ -15,7 +15,7 @@ type Context = RouteContext<unknown>
 /** Records of some calls, as JSON texts in their order. */
 type TextsOf = (context: Context, projectId: ProjectId, some: readonly CallTexts[]) => Promise<string[]>
 
-/** Lists the calls with a mark, all or those of the run that the query names, oldest first. */
+/** Lists the calls with an attribute, all or those of the run that the query names, oldest first. */
 export const listOfRun =
   (calls: EvaluationCalls, mark: 'prediction' | 'score', columns: CallsQuery['columns'], textsOf: TextsOf) =>
   async (context: Context): Promise<Reply> => {

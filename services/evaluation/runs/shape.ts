@@ -53,11 +53,11 @@ export function predictionInputs({ inputs }: Pick<CallTexts, 'inputs'>): string 
 
 /** Refs of the evaluation and the model of a run, as it was made here or by an SDK; '' when it names none. */
 export function subjectsOf(call: CallTexts): { evaluation: string; model: string } {
-  const marks = evaluationAttributes(call)
+  const attributes = evaluationAttributes(call)
   const inputs = objectOf(parseInRoom(call.inputs))
   return {
-    evaluation: textAt(marks, 'evaluation') ?? textAt(inputs, 'self', 'this') ?? '',
-    model: textAt(marks, 'model') ?? textAt(inputs, 'model') ?? '',
+    evaluation: textAt(attributes, 'evaluation') ?? textAt(inputs, 'self', 'this') ?? '',
+    model: textAt(attributes, 'model') ?? textAt(inputs, 'model') ?? '',
   }
 }
 

@@ -116,10 +116,10 @@ export function createScoreRoutes(deps: EvaluationDeps & { calls: EvaluationCall
         const head = JSON.stringify(feedback).slice(0, -1)
         const body = Buffer.from(`${head},"payload":{"output":${value}}}`)
         // First, because it may be refused: then there is no score either.
-        const told = await invoke.answer('feedback.create', body, asCaller(context))
+        const created = await invoke.answer('feedback.create', body, asCaller(context))
         const headers = await calls.write(context, projectId, completeCall(start, value))
         const ops = positions.length > 0 ? { [positionHeader]: formatPositions(positions) } : {}
-        return { json: { score_id: id }, headers: joinPositions(ops, told.headers, headers) }
+        return { json: { score_id: id }, headers: joinPositions(ops, created.headers, headers) }
       },
     }),
     route({

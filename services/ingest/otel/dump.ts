@@ -33,7 +33,7 @@ export type DumpTexts = {
   span: OtlpSpan
   /** null in place of an empty or all-zero parent. */
   parentId: string
-  /** JSON text of the expanded attributes, without credentials; may hold marks (content/span-dump.ts). */
+  /** JSON text of the expanded attributes, without credentials; may hold references (content/span-dump.ts). */
   attributes: string
   /** Expanded attributes of the span's events and links, in their order. */
   events: Branch[]

@@ -119,14 +119,14 @@ function put(root: Branch, path: string[], value: Value, budget: DecodeBudget): 
     node.set(segment, next)
     node = next
   }
-  const leaf = path[last] as string
-  const before = node.get(leaf)
+  const scalar = path[last] as string
+  const before = node.get(scalar)
   if (before === undefined || !isContainer(before)) {
-    node.set(leaf, value)
+    node.set(scalar, value)
     return null
   }
   if (!isContainer(value)) return 'is a plain value where a structure was set before'
-  node.set(leaf, merge(branchOf(opened(before), budget), branchOf(opened(value), budget), budget))
+  node.set(scalar, merge(branchOf(opened(before), budget), branchOf(opened(value), budget), budget))
   return null
 }
 

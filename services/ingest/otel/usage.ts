@@ -47,7 +47,7 @@ function read(root: Branch, fields: Conventions['usage'], counts: Counts): boole
  * Libraries whose input count leaves out what was cached, as the APIs of Anthropic and Bedrock do; everywhere else the
  * count includes it (read in their releases of November 2026). By the name of the instrumentation scope.
  */
-const leavesCachedOut: readonly {
+const excludesCached: readonly {
   scope: RegExp
   test: (root: Branch, conventions: Conventions, input: Integer) => boolean
 }[] = [
@@ -83,7 +83,7 @@ export function spanUsage(root: Branch, conventions: Conventions, scope: string)
   if (input !== undefined) {
     read(root, conventions.cached, counts)
     const cached = sum(counts.get('cache_read_input_tokens') ?? 0, counts.get('cache_creation_input_tokens') ?? 0)
-    if (cached > 0 && leavesCachedOut.some((one) => one.scope.test(scope) && one.test(root, conventions, input))) {
+    if (cached > 0 && excludesCached.some((one) => one.scope.test(scope) && one.test(root, conventions, input))) {
       counts.delete('input_tokens')
       counts.set('prompt_tokens', sum(input, cached))
       isAdded = true

@@ -43,7 +43,7 @@ const notCopied =
 
 /**
  * What is derived comes first, and before all what tells how far it was derived: then a table never claims to cover
- * what another, frozen later, does not hold. What is missing in it follows from the log and the marks.
+ * what another, frozen later, does not hold. What is missing in it follows from the log and the dirty buckets.
  */
 const firstTables = [
   ...['applied_positions', 'missing_records'],

@@ -17,7 +17,7 @@ type ServerBackupDeps = ServerWork & {
 
 const aside = { background: true }
 /**
- * The order in which tables are held fast. What is told of positions comes before all that it is told of; marks come before what covers them, that before what was counted and derived,
+ * The order in which tables are held fast. What is told of positions comes before all that it is told of; dirty buckets come before what covers them, that before what was counted and derived,
  * copies before the calls, and these before their payloads: then none claims to cover what another does not hold, and
  * what is missing in one is applied again.
  */

@@ -72,7 +72,7 @@ const straddlingFieldValues = (shadowDatabase: string, sinceUs: number) => ({
 /** A group's number is the time at which it was written, in us; clocks of processes differ by less than this. */
 const straddlingUs = 600_000_000
 
-function fromMarks({ store, log, worker, server }: KindDeps, name: string): RebuildKind {
+function fromDirtyBuckets({ store, log, worker, server }: KindDeps, name: string): RebuildKind {
   const plan = { tables: rollupTables[name] as string[], helpers: ['call_marks'] }
   const shadow = createShadowTables(store, plan, server)
   const isFieldIndex = name === 'payload_leaves'
@@ -153,7 +153,7 @@ export function rebuildKindOf(deps: KindDeps, table: string, origin: Lineage): R
   if (origin?.from === 'log') return fromLog(deps, table, origin.topic)
   if (origin?.from === 'calls') return fromCalls(deps, table, origin.select)
   const group = Object.entries(rollupTables).find(([, tables]) => tables.includes(table))
-  if (group) return fromMarks(deps, group[0])
+  if (group) return fromDirtyBuckets(deps, group[0])
   throw new Error(`${table} cannot be rebuilt: nothing else holds its rows`)
 }
 

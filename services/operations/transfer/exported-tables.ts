@@ -76,7 +76,7 @@ const completeLine = (side: string, clock: string, startedAt: string): string =>
 const payloads = (parts: string, range: string): string =>
   `SELECT *, 1 AS found FROM callhouse.payloads WHERE ${parts} AND ${range} LIMIT 1 BY project_id, at, id, clock`
 
-/** Of the part that the call shows, not of a newer one whose call is not folded yet. */
+/** Of the fragment that the call shows, not of a newer one that is not merged yet. */
 const isOf = (alias: string, time: string, clock: string): string =>
   `${alias}.project_id = c.project_id AND ${alias}.at = c.${time} AND ${alias}.id = c.id AND ${alias}.clock = c.${clock}`
 

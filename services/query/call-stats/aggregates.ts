@@ -107,7 +107,7 @@ export function aggregatesOf(metrics: readonly MetricSpec[], known: Readonly<Rec
 }
 
 /** Whether anything but the sum is asked for: only then null and 0 differ. */
-export const tellsNullFromZero = (metrics: readonly MetricSpec[], metric: string): boolean =>
+export const distinguishesNull = (metrics: readonly MetricSpec[], metric: string): boolean =>
   metrics.some(
     (spec) =>
       spec.metric === metric && (spec.percentiles.length > 0 || spec.aggregations.some((name) => name !== 'sum')),

@@ -91,7 +91,7 @@ export async function readSplit(source: Source, time: { startUs: number; endUs: 
     return compactRows<[number]>(await store.bytes(query, 'JSONCompactEachRow', options)).map(([at]) => at)
   }
   const known = cache.covered
-  // What was covered before stays covered: usually nothing has been marked since.
+  // What was covered before stays covered: usually nothing has changed since.
   const [now, marked] = await Promise.all([
     readCovered(store, projectId, 'call_stats', options),
     known.length > 0 ? dirty(known) : null,

@@ -9,7 +9,7 @@ import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
 import { compactRows } from '../calls/header.ts'
 import type { Prices } from '../costs/prices.ts'
 import { textReply } from '../text-reply.ts'
-import { type Aggregate, aggregatesOf, tellsNullFromZero } from './aggregates.ts'
+import { type Aggregate, aggregatesOf, distinguishesNull } from './aggregates.ts'
 import { type Line, seriesTexts } from './answer.ts'
 import { bucketsOf, granularityOf, zonedTimes } from './buckets.ts'
 import { costsOfSums, isCost, tokenMetrics, tokenSums } from './costs.ts'
@@ -142,7 +142,7 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
             { query, usageQuery, rootsOnly, withCosts, time },
           )
         : null
-    const exactTotals = tellsNullFromZero(usage, 'total_tokens')
+    const exactTotals = distinguishesNull(usage, 'total_tokens')
     const [usageRows, callRows, book] = await Promise.all([
       usage.length > 0 && !usageQuery.facts.nothing
         ? read<UsageRow>(plan?.usage(readOfUsage, { exactTotals, most: most + 1 }))

@@ -1,4 +1,4 @@
-// Puts the texts back that marks stand for in the raw span of a call, in SQL (in JS: content/span-dump.ts).
+// Puts the texts back that references stand for in the dump of a span, in SQL (in JS: content/span-dump.ts).
 import { referenceLead, references } from '../../content/span-dump.ts'
 import { identifier, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Document } from './conditions/types.ts'

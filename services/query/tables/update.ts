@@ -73,14 +73,14 @@ function applyUpdates(
   base: readonly string[],
   updates: readonly TableUpdate[],
   rows: readonly TableRow[],
-): { list: string[]; touched: string[] } {
+): { list: string[]; changed: string[] } {
   const list = editable(base)
   let used = 0
   const nextDigest = () => (rows[used++] as TableRow).digest
   const check = (index: number, most: number, at: number) => {
     if (index < 0 || index > most) throw fault(400, `updates[${at}]: index ${index} is outside the table`)
   }
-  const touched = updates.map((update, at) => {
+  const changed = updates.map((update, at) => {
     if ('pop' in update) {
       check(update.pop.index, list.length - 1, at)
       return list.remove(update.pop.index)
@@ -91,7 +91,7 @@ function applyUpdates(
     list.insert(index, digest)
     return digest
   })
-  return { list: list.all(), touched }
+  return { list: list.all(), changed }
 }
 
 export function createTableUpdateRoutes({ store, log, clock, freshness }: TableUpdateDeps): Route[] {
@@ -119,18 +119,18 @@ export function createTableUpdateRoutes({ store, log, clock, freshness }: TableU
         if (base === null && Object.keys(headers).length > 0) throw retryLater(503, 'The table may not be readable yet')
         if (base === null) throw fault(404, `Table ${input.base_digest.slice(0, 100)} not found`)
         if (input.updates.length === 0) return { json: { digest: input.base_digest, updated_row_digests: [] }, headers }
-        let touched: string[] = []
+        let changed: string[] = []
         const { digest, record } = await makeTable({
           ...{ projectId, texts, clock },
           list(rows) {
             const updated = applyUpdates(base, input.updates, rows)
-            touched = updated.touched
+            changed = updated.changed
             return updated.list
           },
         })
         const position = await log.append('tables', [record])
         return {
-          json: { digest, updated_row_digests: touched },
+          json: { digest, updated_row_digests: changed },
           headers: { ...headers, [positionHeader]: formatPositions([position]) },
         }
       },

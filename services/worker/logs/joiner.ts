@@ -349,13 +349,13 @@ export function createJoiner(deps: {
     const { signal } = stopping
     let seconds = daySeconds
     let lookedMs = Date.now()
-    let sweptMs = lookedMs
+    let lookedAtMs = lookedMs
     while (!signal.aborted) {
       const beganMs = Date.now()
       try {
         await look(seconds)
         lookedMs = beganMs
-        if (seconds >= longLookSeconds) sweptMs = beganMs
+        if (seconds >= longLookSeconds) lookedAtMs = beganMs
         // A look takes at most half of the time.
         await pause(Date.now() - beganMs, signal)
       } catch (error) {
@@ -363,10 +363,10 @@ export function createJoiner(deps: {
         deps.onError(error as Error)
         await pause(longLookEveryMs, signal)
       }
-      await Promise.race([wake.promise, pause(Math.max(0, sweptMs + longLookEveryMs - Date.now()), signal)])
+      await Promise.race([wake.promise, pause(Math.max(0, lookedAtMs + longLookEveryMs - Date.now()), signal)])
       wake = Promise.withResolvers()
       const since = Math.ceil((Date.now() - lookedMs) / 1_000) + overlapSeconds
-      seconds = Date.now() - sweptMs >= longLookEveryMs ? Math.max(longLookSeconds, since) : since
+      seconds = Date.now() - lookedAtMs >= longLookEveryMs ? Math.max(longLookSeconds, since) : since
     }
   }
   const looping = loop()

@@ -37,7 +37,7 @@ export const noInFlight: InFlight = {
 }
 
 /**
- * Marks are small files in `dir`, one per topic and partition, written without a sync: a crash of the process does not
+ * Notes are small files in `dir`, one per topic and partition, written without a sync: a crash of the process does not
  * lose what the kernel has, and a crash of the machine is not the engine's fault.
  * @param build findings of another build say nothing
  */
@@ -61,7 +61,7 @@ export function createInFlight(dir: string, build = ''): InFlight {
   const write = (batch: Batch, attempts: number): void => {
     const path = pathOf(batch)
     const mark: Mark = { topic: batch.topic, partition: batch.partition, firstOffset: batch.firstOffset, attempts }
-    // Whole or not at all: a mark that is cut short would forget the starts before.
+    // Whole or not at all: a note that is cut short would forget the starts before.
     writeFileSync(`${path}.new`, JSON.stringify(mark))
     renameSync(`${path}.new`, path)
   }

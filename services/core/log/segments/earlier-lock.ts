@@ -34,12 +34,12 @@ export async function waitForEarlierBuild(dir: string, onWait: (line: string) =>
   for (const name of (await readdir(dir)).filter((one) => lockFile.test(one))) {
     const path = join(dir, name)
     const firstMs = await writtenMs(path)
-    let told = false
+    let hasSaid = false
     for (let holder = await holderOf(path); holder !== undefined; holder = await holderOf(path)) {
       const line = `${dir} is in use by process ${holder.pid} on ${holder.host}, of an earlier version`
       if ((await writtenMs(path)) !== firstMs && Date.now() - beganMs >= waitMs) throw new Error(line)
-      if (!told) onWait(`${line}, or was until a moment ago: waits until that is certain`)
-      told = true
+      if (!hasSaid) onWait(`${line}, or was until a moment ago: waits until that is certain`)
+      hasSaid = true
       await sleep(pollMs)
     }
     await unlink(path).catch(ignoreMissing)

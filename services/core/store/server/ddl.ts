@@ -129,7 +129,7 @@ export const spreadTables = (migrations: readonly string[], scratch: readonly st
   )
 
 /**
- * The statements that make one worker's tables, from the same migrations: the scratch tables of the fold, and a table
+ * The statements that make one worker's tables, from the same migrations: the scratch tables of the merge, and a table
  * per landing table in which the rows of a batch are counted before they go on.
  */
 export function scratchStatements(

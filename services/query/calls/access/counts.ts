@@ -24,7 +24,7 @@ export type Covered = { partition: number; position: string }[]
 
 /**
  * Cache of the counters, one per process. `covered` are positions that the rollup has passed: lower
- * bounds, so that the minutes with marks beyond it are a superset of the dirty ones; whether they still are is asked
+ * bounds, so that the minutes with dirty buckets beyond it are a superset of the dirty ones; whether they still are is asked
  * with each use. Groups and edges may be old: they
  * only size the windows of a walk, and the windows meet whatever their size.
  */
@@ -119,8 +119,8 @@ async function fetchGroups(
 }
 
 /**
- * Marks that a rollup does not cover. A log with one partition (number 0) lets the index skip what is covered; a new
- * rollup covers nothing, and marks of old calls are written by its first recompute only.
+ * Dirty buckets that a rollup does not cover. A log with one partition (number 0) lets the index skip what is covered; a new
+ * rollup covers nothing, and dirty buckets of old calls are written by its first recompute only.
  */
 const pastRollup = (name: string): Sql => {
   const rows = sql`FROM callhouse.rollups WHERE name = ${param('String', name)}`
@@ -178,7 +178,7 @@ const listsOf = (covered: Covered) => ({
   ),
 })
 
-/** Marks past these positions; of a partition that is not listed, all. */
+/** Dirty buckets past these positions; of a partition that is not listed, all. */
 export function pastPositions(covered: Covered): Sql {
   const [only] = covered.length === 1 ? covered : []
   if (only?.partition === 0) return sql`position > ${param('UInt64', only.position)}`
@@ -193,8 +193,8 @@ function isLowered(covered: Covered): Sql {
     AND position >= ${positions}[indexOf(${partitions}, partition)]) < length(${partitions})`
 }
 
-/** Whether any minute has a mark past these positions, or may have one before them that is not covered any more. */
-export const dirtyMarksQuery = (projectId: ProjectId, covered: Covered): Query =>
+/** Whether any minute is dirty past these positions, or may have one before them that is not covered any more. */
+export const dirtyBucketsQuery = (projectId: ProjectId, covered: Covered): Query =>
   projectQuery('calls.marks', projectId, (project) => {
     const past = project.from('call_marks', { where: pastPositions(covered) })
     return covered.length === 0
@@ -270,9 +270,9 @@ export async function countProject(
   options: QueryOptions,
   cache: CountCache,
 ): Promise<number> {
-  // Without a mark beyond a position that was covered before these statements began, the counters are exact.
+  // Without a dirty bucket beyond a position that was covered before these statements began, the counters are exact.
   const [marks, total] = await Promise.all([
-    store.bytes(dirtyMarksQuery(projectId, cache.covered), 'JSONCompactEachRow', options),
+    store.bytes(dirtyBucketsQuery(projectId, cache.covered), 'JSONCompactEachRow', options),
     readTotal(store, totalQuery(projectId, []), options),
   ])
   if (onlyRow<[number]>(marks)[0] === 0) return total[counter]
