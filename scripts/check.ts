@@ -113,6 +113,13 @@ function pageSizes(): Outcome {
   return outcome('sizes of the page', faults)
 }
 
+// Processes of their own, which run while the rules below are looked at.
+const tools = Promise.all([
+  tool('biome', 'check'),
+  types('.', 'server'),
+  types('services/web/page', 'page'),
+  tool('knip', '--cache'),
+])
 const outcomes = [
   longFiles(),
   lockFile(),
@@ -123,12 +130,7 @@ const outcomes = [
   imports(),
   readmes(),
   manual(),
-  ...(await Promise.all([
-    tool('biome', 'check'),
-    types('.', 'server'),
-    types('services/web/page', 'page'),
-    tool('knip'),
-  ])),
+  ...(await tools),
 ]
 for (const { name, text, passed } of outcomes) {
   if (!passed) process.stdout.write(`${text}\n`)
