@@ -61,6 +61,12 @@ export function intersect(a: Access, b: Access): Access {
   return Object.fromEntries(Object.entries(both).filter(([, allowed]) => allowed.length > 0))
 }
 
+/** Whether one allows all that the other does. */
+export function isWithin(wanted: Access, held: Access): boolean {
+  const both = intersect(wanted, held)
+  return Object.entries(wanted).every(([scope, all]) => all.every((one) => both[scope]?.includes(one)))
+}
+
 /**
  * What a route asks of its caller: `none` = no key at all, `any` = a key or session of whatever role, an action, any of
  * a list, or all of one.

@@ -39,11 +39,6 @@ export const accessOn = (scopes: readonly Scope[], actions: readonly Action[]): 
 export const grantedTo = ({ grants }: DirectoryState, userId: string): Access =>
   Object.fromEntries([...(grants.get(userId) ?? [])].map(([scope, role]) => [scope, actionsOf(role, scope)]))
 
-const isWithin = (wanted: Access, held: Access): boolean => {
-  const both = intersect(wanted, held)
-  return Object.entries(wanted).every(([scope, all]) => all.every((one) => both[scope]?.includes(one)))
-}
-
 /** The role with the fewest actions that holds both: a user has one role on a scope. */
 function joined(scope: Scope, one: Role, other: Role | undefined): Role {
   const needed = [...actionsOf(one, scope), ...(other === undefined ? [] : actionsOf(other, scope))]

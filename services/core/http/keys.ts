@@ -99,7 +99,8 @@ const dayMs = 86_400_000
 const maxCached = 4_096
 const dummy = Buffer.alloc(32)
 
-type HeldKey = { holder: KeyHolder; endsMs: number }
+/** With the version of the directory that it was made or confirmed by. */
+type HeldKey = { holder: KeyHolder; endsMs: number; version: number }
 
 /** Keys of CALLHOUSE_KEYS by the SHA-256 of their texts; they have no id: another text for the same user is another key. */
 function configuredKeys(pairs: readonly string[]): Map<string, KeyHolder> {
@@ -127,9 +128,8 @@ export function createKeys(
   const fixedById = new Map([...fixed.values()].map((holder) => [holder.keyId, holder]))
   const closed = new Set(denied)
   const byText = new Map<string, HeldKey>()
-  let holders = new Map<string, HeldKey>()
-  /** Holders before the last change: those that are the same stay the same objects, by which shares are counted. */
-  let before = holders
+  /** By id; those that a change does not touch stay the same objects, by which shares are counted. */
+  const holders = new Map<string, HeldKey>()
   let seen = -1
 
   const current = (): DirectoryState => {
@@ -137,8 +137,6 @@ export function createKeys(
     if (directory.version() !== seen) {
       seen = directory.version()
       byText.clear()
-      before = holders
-      holders = new Map()
     }
     return state
   }
@@ -146,7 +144,8 @@ export function createKeys(
   /** The holder of a key that is there and not ended. */
   function heldKey(state: DirectoryState, id: string): HeldKey | undefined {
     const found = holders.get(id)
-    if (found !== undefined) return found.endsMs > now() ? found : undefined
+    if (found?.version === seen) return found.endsMs > now() ? found : undefined
+    holders.delete(id)
     const key = state.keys.get(id)
     if (key === undefined || state.revoked.has(id) || state.off.has(key.user) || closed.has(id)) return undefined
     const end = endOf(state, id, key)
@@ -154,9 +153,9 @@ export function createKeys(
     if (endsMs <= now()) return undefined
     const access = intersect(accessOn(key.scopes, key.actions), grantedTo(state, key.user))
     const entry = { userId: key.user, entity: key.entity ?? state.users.get(key.user)?.entity ?? key.user, access }
-    const same = before.get(id)
-    const isSame = same?.endsMs === endsMs && JSON.stringify(same.holder.entry) === JSON.stringify(entry)
-    const made = isSame ? (same as HeldKey) : { holder: holderOf(entry, id, endsMs), endsMs }
+    const isSame = found?.endsMs === endsMs && JSON.stringify(found.holder.entry) === JSON.stringify(entry)
+    const holder = isSame ? (found as HeldKey).holder : holderOf(entry, id, endsMs)
+    const made = { holder, endsMs, version: seen }
     holders.set(id, made)
     return made
   }
@@ -174,7 +173,8 @@ export function createKeys(
   function search(text: string): HeldKey | undefined {
     const digest = digestOf(text)
     const own = fixed.get(digest.toString('hex'))
-    if (own !== undefined) return closed.has(own.keyId as string) ? undefined : { holder: own, endsMs: Infinity }
+    if (own !== undefined)
+      return closed.has(own.keyId as string) ? undefined : { holder: own, endsMs: Infinity, version: seen }
     if (directory.isStale()) throw retryLater(503, 'Keys cannot be checked at the moment', 2)
     const state = current()
     const id = idOf(state, text, digest)
