@@ -30,6 +30,22 @@ const routes: Route[] = rights.map((right) =>
   }),
 )
 
+routes.push(
+  route({
+    ...{ name: 'access.going-on', method: 'GET', path: '/going-on', right: 'read', summary: '' },
+    ...{ body: { type: 'none' }, response: null, withoutProject: true },
+    async handle() {
+      async function* lines() {
+        for (let n = 0; n < 16; n++) {
+          yield `${n}\n`
+          await new Promise((resolve) => setTimeout(resolve, 50))
+        }
+      }
+      return { lines: lines(), contentType: 'application/jsonl' }
+    },
+  }),
+)
+
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
 const post = (port: number, path: string, headers: Record<string, string>, body = '{}') =>
   send(port, path, { anonymous: true, headers, body })
@@ -134,6 +150,25 @@ describe('roles and grants', () => {
     expect(await status('other/app')).toBe(200)
     for (const projectId of ['other/app2', 'acme2/a', 'oth/er']) expect(await status(projectId)).toBe(403)
     for (const projectId of ['acme', 'acme/', '/a', 'acme/a/b']) expect(await status(projectId)).toBe(400)
+  })
+  it('ends an answer that still goes on when its key is revoked or narrowed', async () => {
+    const endOf = async (act: (id: string) => Promise<unknown>, userId: string) => {
+      const { id, text } = server.keys.create({ userId, role: 'writer' })
+      const going = send(server.port, '/going-on', { anonymous: true, headers: { authorization: `Bearer ${text}` } })
+      const ended = going.then(
+        () => 'whole',
+        () => 'broken off',
+      )
+      await act(id)
+      return ended
+    }
+    expect(
+      await Promise.all([
+        endOf(async (id) => server.keys.revoke(id), 'one'),
+        endOf(async () => server.keys.setGrant('two', '*', 'ingest'), 'two'),
+        endOf(async () => server.keys.setGrant('three', '*', 'owner'), 'three'),
+      ]),
+    ).toEqual(['broken off', 'broken off', 'whole'])
   })
   it('refuses a revoked key', async () => {
     const { id, text } = server.keys.create({ userId: 'u', role: 'read' })

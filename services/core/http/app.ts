@@ -10,6 +10,7 @@ import { discardRest } from './body.ts'
 import { createCors } from './cors.ts'
 import { Fault, fault, retryLater } from './errors.ts'
 import { beginExchange, type Exchange } from './exchange.ts'
+import { isStillHeld } from './held-replies.ts'
 import { createHostCheck, type HostCheck } from './host.ts'
 import type { Keys } from './keys.ts'
 import { createByteBudget } from './limits.ts'
@@ -40,7 +41,7 @@ type HttpConfig = {
 export type AppDeps = {
   routes: readonly Route[]
   config: HttpConfig
-  keys: Pick<Keys, 'find' | 'refusal' | 'arriving'>
+  keys: Pick<Keys, 'find' | 'findId' | 'refusal' | 'arriving'>
   log: Logger
   metrics: Metrics
   version: string
@@ -148,6 +149,7 @@ export function createApp(deps: AppDeps): HttpServer {
   metrics.bodies(budget.heldBytes)
   const serving: ServeDeps = {
     authenticate: createAuthenticate(deps.keys, config.otelVendorNamespaces, deps.sessions),
+    isHeld: (holder) => isStillHeld(holder, deps.keys),
     budget,
     waitForLongBody: createLongBodyQueue(),
     pool: createBufferPool(),

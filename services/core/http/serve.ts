@@ -10,6 +10,7 @@ import { checkedBody } from './details.ts'
 import { fault, invalid } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import { anonymous, type Requested, runHandler } from './handler.ts'
+import { whileHeld } from './held-replies.ts'
 import type { KeyHolder } from './holder.ts'
 import { parseJson } from './json-check.ts'
 import { endsSoonMs } from './key-metrics.ts'
@@ -21,6 +22,8 @@ import type { Reply, Route, RouteContext } from './route.ts'
 
 export type ServeDeps = {
   authenticate: Authenticate
+  /** Whether a key still does all that it did. */
+  isHeld(holder: KeyHolder): boolean
   budget: ByteBudget
   waitForLongBody: WaitForLongBody
   /** Buffers of the bodies of `bytes` routes, which no one keeps beyond the handler. */
@@ -180,7 +183,10 @@ export async function serveRoute(
       work.then(giveBack, giveBack)
     }
     const reply = await exchange.unlessAborted(work)
-    await writeReply(exchange, reply)
+    await writeReply(
+      exchange,
+      whileHeld(reply, () => deps.isHeld(holder)),
+    )
   } finally {
     // Not when the answer is sent: a handler that ran out of time still holds its body.
     const release = () => lease.release()
