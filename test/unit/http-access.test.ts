@@ -30,11 +30,13 @@ const routes: Route[] = rights.map((right) =>
   }),
 )
 
+const goingOn = new Set<string>()
 routes.push(
   route({
     ...{ name: 'access.going-on', method: 'GET', path: '/going-on', right: 'read', summary: '' },
     ...{ body: { type: 'none' }, response: null, withoutProject: true },
-    async handle() {
+    async handle({ caller }) {
+      goingOn.add(caller.userId)
       async function* lines() {
         for (let n = 0; n < 16; n++) {
           yield `${n}\n`
@@ -156,9 +158,10 @@ describe('roles and grants', () => {
       const { id, text } = server.keys.create({ userId, role: 'writer' })
       const going = send(server.port, '/going-on', { anonymous: true, headers: { authorization: `Bearer ${text}` } })
       const ended = going.then(
-        () => 'whole',
+        ({ status }) => (status === 200 ? 'whole' : 'refused'),
         () => 'broken off',
       )
+      await expect.poll(() => goingOn.has(userId)).toBe(true)
       await act(id)
       return ended
     }
