@@ -145,6 +145,50 @@ describe('/threads/stream_query', () => {
   })
 })
 
+describe('spans of a conversation', () => {
+  const project_id = 'ent/spans'
+  const span = (n: number, from: number, to: number, parent: number | null, thread = 'conversation') => ({
+    ...turn(n, thread, from, to),
+    projectId: project_id,
+    ...(parent !== null && { parentId: uuid(parent) }),
+  })
+  const all = (body: object = {}) => list({ project_id, sort_by: [{ field: 'thread_id', direction: 'asc' }], ...body })
+
+  it('are one turn with those below them, whichever comes first', async () => {
+    // The model calls and the tool come before the agent that they belong to, as exporters send them.
+    await world.apply([span(50, 1, 2, 53), span(51, 3, 4, 53), span(52, 2, 3, 51)])
+    expect(await all()).toMatchObject([{ turn_count: 2 }])
+    await world.apply([span(53, 0, 10, null), span(54, 20, 24, null)])
+    const one = [{ turn_count: 2, first_turn_id: uuid(53), last_turn_id: uuid(54), p50_turn_duration_ms: 7000 }]
+    expect(await all()).toMatchObject(one)
+    expect(await list({ project_id, limit: 5 })).toMatchObject(one)
+    expect(await all({ filter: { thread_ids: ['conversation'] } })).toMatchObject(one)
+    // A window that the agent began before has none of its calls either.
+    expect(await all({ filter: { after_datetime: at(0) } })).toMatchObject([{ turn_count: 1, first_turn_id: uuid(54) }])
+  })
+
+  it('are turns of their own below a turn of another thread, and once their parent is none any more', async () => {
+    await world.apply([span(55, 30, 40, null, 'outer'), span(56, 31, 32, 55, 'inner'), span(57, 31, 33, 55, 'outer')])
+    const counts = async () => (await all()).map((line) => [line.thread_id, line.turn_count])
+    const expected = [
+      ['conversation', 2],
+      ['inner', 1],
+      ['outer', 1],
+    ]
+    expect(await counts()).toEqual(expected)
+    await world.apply([span(55, 30, 40, null, 'elsewhere')])
+    expect(await counts()).toEqual([
+      ['conversation', 2],
+      ['elsewhere', 1],
+      ['inner', 1],
+      ['outer', 1],
+    ])
+    expect(await all({ filter: { thread_ids: ['outer'] } })).toMatchObject([{ first_turn_id: uuid(57) }])
+    await world.ask('/calls/delete', { project_id, call_ids: [uuid(54)] })
+    expect(await all({ filter: { thread_ids: ['conversation'] } })).toMatchObject([{ turn_count: 1 }])
+  })
+})
+
 it('answers pages of the latest threads as the whole list has them', async () => {
   const project = { projectId: 'ent/latest' }
   const random = createRandom(5)

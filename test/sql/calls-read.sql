@@ -1348,7 +1348,35 @@ FROM
         thread_id AS thread
     FROM callhouse.turns
     FINAL
-    WHERE (project_id = {v0:String}) AND ((started_at > fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (hidden = 0) AND (thread_id IN ({v3:Array(String)})))
+    WHERE (project_id = {v0:String}) AND ((started_at > fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (thread_id IN ({v3:Array(String)})) AND (hidden = 0) AND ((started_at, id) NOT IN (
+        SELECT
+            started_at,
+            id
+        FROM callhouse.calls
+        FINAL
+        WHERE (project_id = {v0:String}) AND ((started_at > fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (started_at IN (
+            SELECT started_at
+            FROM callhouse.call_keys
+            WHERE (project_id = {v0:String}) AND ((kind = 'parent_id') AND (key IN (
+                SELECT id
+                FROM callhouse.turns
+                WHERE (project_id = {v0:String}) AND (thread_id IN ({v3:Array(String)}))
+            )) AND (started_at > fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')))
+        )) AND ((started_at, id) IN (
+            SELECT
+                started_at,
+                id
+            FROM callhouse.turns
+            WHERE (project_id = {v0:String}) AND ((thread_id IN ({v3:Array(String)})) AND (started_at > fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')))
+        )) AND (turn_id = id) AND (parent_id != id) AND ((thread_id, parent_id) IN (
+            SELECT
+                thread_id,
+                id
+            FROM callhouse.turns
+            FINAL
+            WHERE (project_id = {v0:String}) AND ((thread_id IN ({v3:Array(String)})) AND (hidden = 0))
+        )))
+    )))
 )
 GROUP BY thread
 HAVING countIf(ended != 0) > 0
@@ -1377,6 +1405,7 @@ FROM
     (
         SELECT
             id,
+            started_at,
             toUnixTimestamp64Micro(started_at) AS started,
             argMax(toUnixTimestamp64Micro(ended_at), version) AS ended,
             argMax(thread_id, version) AS thread,
@@ -1391,7 +1420,35 @@ FROM
             id,
             started_at
     )
-    WHERE (gone = 0) AND (thread IN ({v3:Array(String)}))
+    WHERE (gone = 0) AND (thread IN ({v3:Array(String)})) AND ((started_at, id) NOT IN (
+        SELECT
+            started_at,
+            id
+        FROM callhouse.calls
+        FINAL
+        WHERE (project_id = {v0:String}) AND ((started_at > fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (started_at IN (
+            SELECT started_at
+            FROM callhouse.call_keys
+            WHERE (project_id = {v0:String}) AND ((kind = 'parent_id') AND (key IN (
+                SELECT id
+                FROM callhouse.turns
+                WHERE (project_id = {v0:String}) AND (thread_id IN ({v3:Array(String)}))
+            )) AND (started_at > fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')))
+        )) AND ((started_at, id) IN (
+            SELECT
+                started_at,
+                id
+            FROM callhouse.turns
+            WHERE (project_id = {v0:String}) AND ((thread_id IN ({v3:Array(String)})) AND (started_at > fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')))
+        )) AND (turn_id = id) AND (parent_id != id) AND ((thread_id, parent_id) IN (
+            SELECT
+                thread_id,
+                id
+            FROM callhouse.turns
+            FINAL
+            WHERE (project_id = {v0:String}) AND ((thread_id IN ({v3:Array(String)})) AND (hidden = 0))
+        )))
+    ))
 )
 GROUP BY thread
 HAVING countIf(ended != 0) > 0

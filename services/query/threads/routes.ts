@@ -43,6 +43,29 @@ const timesOf = ({ afterUs, beforeUs }: ThreadsPage): Sql[] => {
   return times
 }
 
+const ofListed = (page: ThreadsPage): Sql[] =>
+  page.threadIds ? [sql`thread_id IN ${param('Array(String)', page.threadIds)}`] : []
+
+/**
+ * Keys (`started_at`, `id`) of turns whose parent is a turn of the same thread: every span of a conversation carries its
+ * id, and they are one exchange. A turn may come before its parent, so this is decided here. Children of turns begin when
+ * `call_keys` says, and their headers say whose children they are.
+ */
+const innerTurns = (page: ThreadsPage, project: ProjectScope): Sql => {
+  const turns = project.from('turns', { where: allOf(ofListed(page)) })
+  const children = [sql`kind = 'parent_id'`, sql`key IN (SELECT id ${turns})`, ...timesOf(page)]
+  const parents = project.from('turns', { final: true, where: allOf([...ofListed(page), sql`hidden = 0`]) })
+  return sql`SELECT started_at, id ${project.from('calls', {
+    final: true,
+    where: allOf([
+      ...timesOf(page),
+      sql`started_at IN (SELECT started_at ${project.from('call_keys', { where: allOf(children) })})`,
+      sql`(started_at, id) IN (SELECT started_at, id ${project.from('turns', { where: allOf([...ofListed(page), ...timesOf(page)]) })})`,
+      sql`turn_id = id AND parent_id != id AND (thread_id, parent_id) IN (SELECT thread_id, id ${parents})`,
+    ]),
+  })}`
+}
+
 /** Threads over rows of `id`, `started`, `ended` (0 = running) and `thread`, one row per turn. */
 const grouped = (page: ThreadsPage, turns: Sql): Sql => {
   const terms = page.sort.map(
@@ -63,8 +86,8 @@ const grouped = (page: ThreadsPage, turns: Sql): Sql => {
 /** Threads of turns that never changed their thread: the table's own versions are enough. */
 export const threadsQuery = (page: ThreadsPage): Query =>
   projectQuery('threads.list', page.projectId, (project) => {
-    const where = [...timesOf(page), sql`hidden = 0`]
-    if (page.threadIds) where.push(sql`thread_id IN ${param('Array(String)', page.threadIds)}`)
+    const outer = sql`(started_at, id) NOT IN (${innerTurns(page, project)})`
+    const where = [...timesOf(page), ...ofListed(page), sql`hidden = 0`, outer]
     return grouped(
       page,
       sql`SELECT id, toUnixTimestamp64Micro(started_at) AS started, toUnixTimestamp64Micro(ended_at) AS ended,
@@ -93,8 +116,7 @@ export const changedThreadsQuery = (page: ThreadsPage): Query =>
  */
 export const latestThreadsQuery = (page: ThreadsPage, count: number): Query =>
   projectQuery('threads.latest', page.projectId, (project) => {
-    const where = timesOf(page)
-    if (page.threadIds) where.push(sql`thread_id IN ${param('Array(String)', page.threadIds)}`)
+    const where = [...timesOf(page), ...ofListed(page)]
     return sql`SELECT thread_id, toString(toUnixTimestamp64Micro(max(ended_at))) AS bound
       ${project.from('turns', { where: allOf(where) })}
       GROUP BY thread_id ORDER BY max(ended_at) DESC LIMIT ${param('UInt64', count)}`
@@ -106,10 +128,11 @@ export const finishedThreadsQuery = (page: ThreadsPage): Query =>
     const kept = page.threadIds ? sql`gone = 0 AND thread IN ${param('Array(String)', page.threadIds)}` : sql`gone = 0`
     return grouped(
       page,
-      sql`SELECT * FROM (SELECT id, toUnixTimestamp64Micro(started_at) AS started,
+      sql`SELECT * FROM (SELECT id, started_at, toUnixTimestamp64Micro(started_at) AS started,
         argMax(toUnixTimestamp64Micro(ended_at), version) AS ended, argMax(thread_id, version) AS thread,
         argMax(hidden, version) AS gone
-      ${project.from('turns', { where: allOf([...timesOf(page), ...besideListed(page, project)]) })} GROUP BY id, started_at) WHERE ${kept}`,
+      ${project.from('turns', { where: allOf([...timesOf(page), ...besideListed(page, project)]) })} GROUP BY id, started_at)
+      WHERE ${kept} AND (started_at, id) NOT IN (${innerTurns(page, project)})`,
     )
   })
 
@@ -217,7 +240,7 @@ export function createThreadRoutes({ store, freshness }: ThreadDeps): Route[] {
       body: { type: 'json', schema: threadsQueryRequest, check: 'schema' },
       response: null,
       responseType: 'application/x-ndjson',
-      tables: ['turns'],
+      tables: ['turns', 'calls', 'call_keys'],
       handle: streamQuery,
     }),
   ]
