@@ -1,0 +1,74 @@
+// Spans and log records as the published instrumentation of OpenAI's client sent them, joined in both orders.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { post } from '../fixtures/child-server.ts'
+import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+
+type Call = { inputs: object; output: object; attributes: Record<string, unknown>; summary: { usage: object } }
+
+const folder = join(import.meta.dirname, '../golden/otel-logs')
+let server: LiveServer
+beforeAll(async () => {
+  server = await startLiveServer()
+})
+afterAll(() => server?.remove())
+
+async function send(project_id: string, capture: string, signal: 'traces' | 'logs'): Promise<void> {
+  const body = readFileSync(join(folder, `${capture}.${signal}.bin`))
+  const type = { 'content-type': 'application/x-protobuf', project_id }
+  expect((await post(server.now().url, `/v1/${signal}`, body, type)).status).toBe(200)
+}
+
+const answer = 'It is 7 degrees in Oslo.'
+const captures = {
+  // The default: a record of each message.
+  'openai-v2-messages': {
+    inputs: {
+      'gen_ai.events': [
+        { event: 'gen_ai.system.message', content: 'Answer briefly.', gen_ai: { system: 'openai' } },
+        { event: 'gen_ai.user.message', content: 'How warm is it in Oslo?', gen_ai: { system: 'openai' } },
+      ],
+    },
+    output: {
+      'gen_ai.choice': [
+        expect.objectContaining({ finish_reason: 'stop', message: { role: 'assistant', content: answer } }),
+      ],
+    },
+  },
+  // OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental with OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=EVENT_ONLY
+  'openai-v2-details': {
+    inputs: {
+      'gen_ai.input.messages': [
+        expect.objectContaining({ role: 'system' }),
+        { role: 'user', parts: [{ content: 'How warm is it in Oslo?', type: 'text' }] },
+      ],
+    },
+    output: {
+      'gen_ai.output.messages': [
+        expect.objectContaining({ role: 'assistant', parts: [{ content: answer, type: 'text' }] }),
+      ],
+    },
+  },
+} as const
+
+it.each(Object.entries(captures))('%s', async (capture, expected) => {
+  for (const order of [['traces', 'logs'] as const, ['logs', 'traces'] as const]) {
+    const project_id = `golden/${capture}-${order[0]}`
+    for (const signal of order) await send(project_id, capture, signal)
+    await vi.waitFor(
+      async () => {
+        const [call] = await server.list<Call>('/calls/stream_query', { project_id })
+        expect(call?.inputs).toEqual(expected.inputs)
+        expect(call?.output).toEqual(expected.output)
+        expect(call?.attributes).toMatchObject({
+          model: 'gpt-test-1',
+          operation_name: 'chat',
+          response_id: 'chatcmpl-1',
+        })
+        expect(call?.summary.usage).toMatchObject({ 'gpt-test-1': { input_tokens: 21, output_tokens: 8 } })
+      },
+      { timeout: 30_000, interval: 100 },
+    )
+  }
+})
