@@ -1,5 +1,6 @@
 -- What a batch without patches needs besides its rows, as bits. 1: some of its calls have fragments elsewhere (earlier
 -- patches, or another start time in the batch or, when it is looked up, in the table). 2: some were stored before.
+-- 4: some are spans of projects whose log records are joined.
 SELECT toUInt8(groupBitOr(bits)) AS found
 FROM
 (
@@ -14,4 +15,8 @@ FROM
     WHERE {look_up:UInt8} = 1 AND kind = 'id' AND (project_id, key) IN (SELECT project_id, id FROM callhouse.calls_batch)
     GROUP BY project_id, key
     HAVING count() > 1
+    UNION ALL
+    SELECT toUInt8(4) FROM callhouse.calls_batch
+    WHERE kind = 'complete' AND project_id IN {joined:Array(String)}
+    LIMIT 1
 )

@@ -108,7 +108,6 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   viewing.unref()
   open.push({ name: 'views', limitMs: 1_000, close: () => clearInterval(viewing) })
   let joiner: Joiner | undefined
-  const joined = () => joiner?.projects() ?? []
   const worker = startWorker({
     views,
     log: {
@@ -119,7 +118,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
       },
     },
     verify: applied.verify,
-    projectsWithLogRecords: joined,
+    logJoins: { projects: () => joiner?.projects() ?? [], onSpans: () => joiner?.onApplied() },
     store,
     progress,
     deadLetters,
@@ -132,7 +131,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
       logger.info(report, 'batch')
       deps.onApplied?.(report.topic)
       if (report.topic === 'calls' && report.rows > lookupRows) sweeps.onLargeBatch()
-      if (report.topic === 'logs' || (report.topic === 'calls' && joined().length > 0)) joiner?.onApplied()
+      if (report.topic === 'logs') joiner?.onApplied()
     },
     onRetry(topic, error, retryMs) {
       metrics.onRetry(topic)

@@ -4,7 +4,7 @@ import { createSerialQueue } from '../core/concurrency/serial-queue.ts'
 import type { Batch, Log, Position } from '../core/log/log.ts'
 import type { Store } from '../core/store/store.ts'
 import { topicNamed } from '../events/registry.ts'
-import { createCallMaterializer } from './calls/merge-fragments.ts'
+import { createCallMaterializer, type LogJoins } from './calls/merge-fragments.ts'
 import type { Budget } from './cleanup/budget.ts'
 import { createDeduplication } from './cleanup/deduplicate.ts'
 import { batchMembers } from './combined-batch.ts'
@@ -47,8 +47,7 @@ export type ApplierDeps = {
   control?: ControlInsert
   /** Committed positions of the calls up to which `deduplicateChanged` looks; absent or empty: another worker does it. */
   committedCalls?(): Promise<Position[]>
-  /** Projects whose spans have log records that become part of them. */
-  projectsWithLogRecords?: (() => readonly string[]) | undefined
+  logJoins?: LogJoins | undefined
   budget?: Budget
 }
 
@@ -70,7 +69,7 @@ const withRows = (batch: Batch, rows: SegmentRow[]): Batch => ({
 export function createApplier(deps: ApplierDeps): Applier {
   const { store, log, deadLetters, control, committedCalls = async () => [], budget } = deps
   const queue = createSerialQueue()
-  const calls = createCallMaterializer(store, deps.projectsWithLogRecords)
+  const calls = createCallMaterializer(store, deps.logJoins)
   const materializerOf = (topic: string): Materializer =>
     topic === 'calls' ? calls : { topic, beforeInsert: async () => {}, afterInsert: async () => {} }
   /** Greatest offset of partition 0 of the calls that was taken from the log: it may be applied and not yet committed. */

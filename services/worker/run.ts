@@ -4,6 +4,7 @@ import type { Progress } from '../core/log/progress.ts'
 import type { Store } from '../core/store/store.ts'
 import { topicNamed } from '../events/registry.ts'
 import { type Applier, createApplier } from './apply-batch.ts'
+import type { LogJoins } from './calls/merge-fragments.ts'
 import { type Budget, createBudget } from './cleanup/budget.ts'
 import { batchMembers, combined } from './combined-batch.ts'
 import { type CommitDeps, createCommitter } from './commit-batch.ts'
@@ -29,8 +30,7 @@ export type WorkerDeps = Omit<CommitDeps, 'applier' | 'signal'> & {
   progress: Progress
   /** What the log still holds: rows that went in before tell bad rows from tables that take nothing. */
   keptRecords?: KeptRecords
-  /** Projects whose spans have log records that become part of them. */
-  projectsWithLogRecords?: () => readonly string[]
+  logJoins?: LogJoins
   onBatch?(report: BatchReport): void
   /** The worker cannot go on (unknown schema version, damaged log); the process must stop. */
   onFatal(error: Error): void
@@ -68,7 +68,7 @@ export function startWorker(deps: WorkerDeps): Worker {
   const budget = createBudget(() => Date.now() - lastBatchMs < busyMs, signal, lagMs)
   const applier = createApplier({
     ...{ store, log, deadLetters: deps.deadLetters, committedCalls, budget },
-    projectsWithLogRecords: deps.projectsWithLogRecords,
+    logJoins: deps.logJoins,
     ...(deps.keptRecords && { control: createControlInsert({ ...deps, records: deps.keptRecords }) }),
   })
   const { commitBatch, failing, stuck } = createCommitter({ ...deps, applier, signal })

@@ -36,8 +36,19 @@ export type CallMaterializer = Materializer & {
   markRangeDirty(position: At, range: TimeRange): Promise<void>
 }
 
-/** @param joined projects whose spans have log records that become part of their calls; none when absent */
-export function createCallMaterializer(store: Store, joined: () => readonly string[] = () => []): CallMaterializer {
+/** Projects whose spans have log records that become part of their calls. */
+export type LogJoins = {
+  projects(): readonly string[]
+  /** A batch had spans of these projects. */
+  onSpans(): void
+}
+
+/** What a batch without patches needs besides its rows. */
+type Probed = { hasPartsElsewhere: boolean; wasStored: boolean; mayJoin: boolean }
+
+const noLogJoins: LogJoins = { projects: () => [], onSpans: () => {} }
+
+export function createCallMaterializer(store: Store, logJoins = noLogJoins): CallMaterializer {
   /** Scratch tables that may hold rows of the previous batch; all of them after a start. */
   const filled = new Set<Scratch>(['calls_batch', 'calls_touched', 'calls_folded'])
 
@@ -74,10 +85,12 @@ export function createCallMaterializer(store: Store, joined: () => readonly stri
   }
 
   /** Asks in one statement whether a batch without patches needs more than its insert; usually it does not. */
-  const probeAffected = async (lookUp: boolean): Promise<{ hasPartsElsewhere: boolean; wasStored: boolean }> => {
-    const [row] = await store.rows<{ found: number }>(statement('calls-affected-probe', { look_up: lookUp ? 1 : 0 }))
+  const probeAffected = async (lookUp: boolean, joined: readonly string[]): Promise<Probed> => {
+    const [row] = await store.rows<{ found: number }>(
+      statement('calls-affected-probe', { look_up: lookUp ? 1 : 0, joined }),
+    )
     const found = Number(row?.found)
-    return { hasPartsElsewhere: (found & 1) !== 0, wasStored: (found & 2) !== 0 }
+    return { hasPartsElsewhere: (found & 1) !== 0, wasStored: (found & 2) !== 0, mayJoin: (found & 4) !== 0 }
   }
 
   const markDirty = (
@@ -103,9 +116,10 @@ export function createCallMaterializer(store: Store, joined: () => readonly stri
     if (batch.rowCount > batch.patchCount && !lookUp) await markDirty(await marked(), 'dirty-buckets-to-deduplicate')
     const hasPatches = batch.patchCount > 0
     // The dirty buckets of a batch without patches are complete unless calls have to be merged, which is rare.
-    const [{ hasPartsElsewhere, wasStored }] = hasPatches
-      ? [{ hasPartsElsewhere: true, wasStored: lookUp }]
-      : await Promise.all([probeAffected(lookUp), mark()])
+    const projects = logJoins.projects()
+    const [{ hasPartsElsewhere, wasStored, mayJoin }] = hasPatches
+      ? [{ hasPartsElsewhere: true, wasStored: lookUp, mayJoin: projects.length > 0 }]
+      : await Promise.all([probeAffected(lookUp, projects), mark()])
     if (wasStored) await store.command(statement('calls-hide-turns'))
     if (hasPartsElsewhere) {
       filled.add('calls_touched')
@@ -115,8 +129,9 @@ export function createCallMaterializer(store: Store, joined: () => readonly stri
       await insertMerged()
       await mark()
     }
-    const projects = joined()
-    if (projects.length > 0) await store.command(statement('log-joins-again', { projects, events: joinedEventNames }))
+    if (!mayJoin) return
+    await store.command(statement('log-joins-again', { projects, events: joinedEventNames }))
+    logJoins.onSpans()
   }
 
   return {
