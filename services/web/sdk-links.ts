@@ -1,4 +1,4 @@
-// Where the links lead that published SDKs print: the page's own paths for calls, the calls of an op, and projects.
+// Where the links lead that published SDKs print: the page's own paths for calls, ops, objects, evaluations and projects.
 
 const segment = (text: string): string => encodeURIComponent(text)
 
@@ -8,9 +8,12 @@ const segment = (text: string): string => encodeURIComponent(text)
  */
 export function pagePathOf(entity: string, project: string, rest: string): string {
   const home = `p/${segment(entity)}/${segment(project)}`
-  const [kind = '', name] = rest.split('/')
+  const [kind = '', name, , digest] = rest.split('/')
   if (kind === 'calls' || kind === 'traces') return name ? `${home}/calls/${segment(name)}` : `${home}/calls`
-  if (kind === 'ops' && name) return `${home}/calls?view=all&q=op:${segment(name)}`
+  const version = `${segment(name ?? '')}/${segment(digest || 'latest')}`
+  if (kind === 'ops' && name) return `${home}/objects/${version}?op=1`
+  if (kind === 'objects' && name) return `${home}/objects/${version}`
+  if (kind === 'leaderboards' || kind === 'evaluations') return `${home}/calls?q=op:Evaluation.evaluate`
   return `${home}/calls`
 }
 

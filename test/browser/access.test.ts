@@ -17,6 +17,8 @@ let page: Page
 beforeAll(async () => {
   world = await startFilled()
   ;({ home, trace, failed } = world)
+  const obj = { project_id: world.project, object_id: 'thing', val: { text: 'a value', list: [1, 2] } }
+  await world.server.send('/obj/create', { obj })
   here = await world.open()
   page = here.page
 })
@@ -271,6 +273,7 @@ describe('everybody', () => {
       [`/p/acme/browser/traces/${trace}?call=${failed}`, '.thrown'],
       [`/p/acme/browser/traces/${trace}?call=${world.answered}`, '.message'],
       [`/p/acme/browser/traces/${trace}?call=${world.answered}&tab=feedback`, '.feedback form'],
+      ['/p/acme/browser/objects/thing/latest', '.json .node'],
       ['/p/acme/fresh2/calls', '.quick'],
       ['/nowhere', 'h1'],
     ]
@@ -309,6 +312,7 @@ describe('everybody', () => {
       `/p/acme/browser/traces/${trace}?call=${failed}`,
       `/p/acme/browser/traces/${trace}?call=${world.answered}`,
       `/p/acme/browser/traces/${trace}?call=${world.answered}&tab=feedback`,
+      '/p/acme/browser/objects/thing/latest',
     ]) {
       await fresh.goto(world.url + path)
       await fresh.locator('h1, h2').first().waitFor()

@@ -330,3 +330,19 @@ describe('a trace', () => {
     await page.getByText('This trace is not here yet').waitFor()
   })
 })
+
+describe('an object', () => {
+  it('is where the link of an SDK leads, with its value as it was stored', async () => {
+    const project_id = 'acme/browser'
+    const obj = { project_id, object_id: 'my-prompt', val: { text: '<b>Answer</b>' } }
+    const { digest } = await world.server.send<{ digest: string }>('/obj/create', { obj })
+    await go(`/acme/browser/weave/objects/my-prompt/versions/${digest}`)
+    await page.getByRole('heading', { name: 'my-prompt' }).waitFor()
+    await page.getByRole('tree', { name: 'Value' }).getByText('<b>Answer</b>').waitFor()
+    await page.getByText('v0, the latest').waitFor()
+    expect(new URL(page.url()).pathname).toBe(`/p/${project_id}/objects/my-prompt/${digest}`)
+    await go('/acme/browser/weave/objects/nobody/versions/v0')
+    await page.getByRole('heading', { name: 'This version is not here' }).waitFor()
+    here.faults.splice(0)
+  })
+})

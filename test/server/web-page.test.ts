@@ -55,12 +55,13 @@ describe('the page', () => {
     const led = async (path: string) => (await get(path)).headers.location
     expect(await led('/acme/demo/r/call/0199')).toBe('/p/acme/demo/calls/0199')
     expect(await led('/acme/demo/weave')).toBe('/p/acme/demo/calls')
-    expect(await led('/acme/demo/weave/ops/answer/versions/abc')).toBe('/p/acme/demo/calls?view=all&q=op:answer')
-    expect(await led('/acme/demo/weave/objects/prompt/versions/abc')).toBe('/p/acme/demo/calls')
-    expect(await led('/acme/demo/weave/leaderboards/best')).toBe('/p/acme/demo/calls')
+    expect(await led('/acme/demo/weave/ops/answer/versions/abc')).toBe('/p/acme/demo/objects/answer/abc?op=1')
+    expect(await led('/acme/demo/weave/objects/prompt/versions/abc')).toBe('/p/acme/demo/objects/prompt/abc')
+    expect(await led('/acme/demo/weave/objects/prompt')).toBe('/p/acme/demo/objects/prompt/latest')
+    expect(await led('/acme/demo/weave/leaderboards/best')).toBe('/p/acme/demo/calls?q=op:Evaluation.evaluate')
     for (const hostile of ['//evil.example', '\\\\evil.example', 'https:', '..', '%0d%0aX: y'])
       expect(pagePathOf(hostile, hostile, `ops/${hostile}/versions/${hostile}`)).toMatch(
-        /^p\/[^/\\\s:]+\/[^/\\\s:]+\/calls/,
+        /^p\/[^/\\\s:]+\/[^/\\\s:]+\/objects\//,
       )
     expect((await get('/%2F%2Fevil.example/x/weave')).headers.location).toBe('/p/%2F%2Fevil.example/x/calls')
   })

@@ -59,7 +59,16 @@ const trace = createRoute({
   validateSearch: traceSearch,
 }).lazy(() => import('./traces/lazy-routes.tsx').then((module) => module.traceRoute))
 
-const routeTree = root.addChildren([signIn, signedIn.addChildren([projects, project, calls, call, trace])])
+const object = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/p/$entity/$project/objects/$objectId/$version',
+  validateSearch: (search: Record<string, unknown>): { op?: '1' | undefined; tz?: string | undefined } => ({
+    op: search.op === '1' ? '1' : undefined,
+    tz: text(search.tz),
+  }),
+}).lazy(() => import('./objects/lazy-route.tsx').then((module) => module.objectRoute))
+
+const routeTree = root.addChildren([signIn, signedIn.addChildren([projects, project, calls, call, trace, object])])
 
 export const router = createRouter({
   routeTree,

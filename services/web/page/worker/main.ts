@@ -50,6 +50,17 @@ function conversationIn({ inputs, output }: Record<string, documents.NodeRef>): 
   return conversationOf(read(inputs), output === undefined ? null : read(output))
 }
 
+/** Only what is short becomes values. */
+function shortMembers(members: ReadonlyMap<string, documents.NodeRef>, without: readonly string[]) {
+  const short: Record<string, unknown> = {}
+  for (const [name, { doc, start, end, kind }] of members) {
+    if (without.includes(name) || end - start > 1_000_000) continue
+    const text = documents.copyText(doc, start, end)
+    short[name] = kind === 'string' ? text : (JSON.parse(text) as unknown)
+  }
+  return short
+}
+
 const methods = {
   async calls({ signal }: Context, base: string, body: Record<string, unknown>): Promise<CallsAnswer> {
     const rows: Row[] = []
@@ -97,14 +108,18 @@ const methods = {
       const ref = members.get(name)
       if (ref !== undefined) sections[name] = ref
     }
-    // Only what is short becomes values.
-    const light: Record<string, unknown> = {}
-    for (const [name, { doc, start, end, kind }] of members) {
-      if (['inputs', 'output'].includes(name) || end - start > 1_000_000) continue
-      const text = documents.copyText(doc, start, end)
-      light[name] = kind === 'string' ? text : (JSON.parse(text) as unknown)
-    }
+    const light = shortMembers(members, ['inputs', 'output'])
     return { sections, row: rowOf(light), bytes: bytes.length, conversation: conversationIn(sections) }
+  },
+
+  async object({ signal }: Context, base: string, project_id: string, object_id: string, digest: string) {
+    const asked = { project_id, object_id, digest, include_tags_and_aliases: true }
+    const response = await send(base, 'objects.read', asked, { signal })
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    const found = documents.memberRefs(documents.openDocument(bytes)).get('obj')
+    if (found === undefined || found.kind !== 'object') throw new Error('The answer holds no object')
+    const members = documents.memberRefs(found)
+    return { head: shortMembers(members, ['val']), value: members.get('val'), bytes: bytes.length }
   },
 
   unwrap: async (_: Context, doc: number, start: number, end: number) => documents.unwrap(doc, start, end),

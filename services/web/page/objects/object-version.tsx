@@ -1,0 +1,110 @@
+// One version of an object or an op: what it is, and its value as it was stored.
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams, useSearch } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { baseUrl } from '../api/client.ts'
+import { ApiFault } from '../api/send.ts'
+import { bytes, moment } from '../engine/format.ts'
+import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
+import { FaultBox } from '../parts/fault.tsx'
+import { T } from '../parts/text.tsx'
+import { useZone } from '../preferences.ts'
+import { ask } from '../worker/client.ts'
+import '../traces/trace.css'
+
+const JsonView = lazy(() => import('../parts/json-view.tsx').then((module) => ({ default: module.JsonView })))
+const route = '/signed-in/p/$entity/$project/objects/$objectId/$version'
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+const listOf = (value: unknown): string => (Array.isArray(value) ? value.map(String).join(', ') : '')
+
+export function ObjectVersion() {
+  const { entity, project, objectId, version } = useParams({ from: route })
+  const search = useSearch({ from: route })
+  const zone = useZone(search.tz)
+  const projectId = `${entity}/${project}`
+  const { data, error, refetch } = useQuery({
+    queryKey: ['object', projectId, objectId, version],
+    queryFn: ({ signal }) => ask('object', [baseUrl, projectId, objectId, version], { signal }),
+    staleTime: 60_000,
+    gcTime: 120_000,
+  })
+  const isGone = error instanceof ApiFault && error.values.status === 404
+  const facts: [name: string, value: string][] =
+    data === undefined
+      ? []
+      : [
+          ['Version', `v${String(data.head.version_index ?? '?')}${data.head.is_latest === 1 ? ', the latest' : ''}`],
+          ['Class', textOf(data.head.base_object_class)],
+          ['Made', moment(textOf(data.head.created_at), zone)],
+          ['By', textOf(data.head.platform_user_id ?? data.head.wb_user_id)],
+          ['Tags', listOf(data.head.tags)],
+          ['Aliases', listOf(data.head.aliases)],
+          ['Size', bytes(data.bytes)],
+          ['Digest', textOf(data.head.digest)],
+        ]
+  return (
+    <Frame
+      title={`${search.op ? 'Op' : 'Object'} of ${projectId}`}
+      crumbs={
+        <ProjectCrumbs entity={entity} project={project}>
+          <span className="sep">/</span>
+          <span className="at">
+            <T text={objectId} max={80} />
+          </span>
+        </ProjectCrumbs>
+      }
+    >
+      {isGone ? (
+        <div className="center" role="status">
+          <h1>This version is not here</h1>
+          <p className="second">{error.message.slice(0, 300)}</p>
+        </div>
+      ) : error ? (
+        <FaultBox error={error} onRetry={() => void refetch()} />
+      ) : (
+        <article className="reader object-version" aria-label="Object">
+          <header>
+            <h1 className="name">
+              <T text={objectId} />
+            </h1>
+            <dl className="facts">
+              {facts
+                .filter(([, value]) => value !== '')
+                .map(([name, value]) => (
+                  <div key={name}>
+                    <dt>{name}</dt>
+                    <dd>
+                      <T text={value} max={200} />
+                    </dd>
+                  </div>
+                ))}
+            </dl>
+            {search.op && (
+              <Link
+                to="/p/$entity/$project/calls"
+                params={{ entity, project }}
+                search={{ view: 'all', q: `op:${JSON.stringify(objectId)}` }}
+              >
+                Calls of this op
+              </Link>
+            )}
+          </header>
+          <Suspense fallback={<div className="scroll" />}>
+            {data?.value && (
+              <section aria-label="Value">
+                <h3>Value</h3>
+                <JsonView root={data.value} label="Value" name="val" />
+              </section>
+            )}
+            {data === undefined && (
+              <span className="hidden" role="status">
+                Loading the object
+              </span>
+            )}
+          </Suspense>
+        </article>
+      )}
+    </Frame>
+  )
+}
