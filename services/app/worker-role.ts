@@ -88,7 +88,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => undefined)
   const merges = createMerges({ store, budget: { run: (piece) => worker.budget.run(piece) } })
-  const sweeps = scheduleCleanup({
+  const cleanup = scheduleCleanup({
     deduplicate: () => worker.deduplicateChanged(),
     async hourly() {
       if (!log.ownsLeaderPartition('calls')) return
@@ -130,7 +130,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
       metrics.onBatch(report)
       logger.info(report, 'batch')
       deps.onApplied?.(report.topic)
-      if (report.topic === 'calls' && report.rows > lookupRows) sweeps.onLargeBatch()
+      if (report.topic === 'calls' && report.rows > lookupRows) cleanup.onLargeBatch()
       if (report.topic === 'logs') joiner?.onApplied()
     },
     onRetry(topic, error, retryMs) {
@@ -187,7 +187,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     name: 'housekeeping',
     limitMs: 60_000,
     close() {
-      sweeps.stop()
+      cleanup.stop()
       return merges.stop()
     },
   })
