@@ -4,7 +4,7 @@ import { hasRefScheme, parseRef } from '../../content/refs.ts'
 import { isPlausible, parseTimestamp } from '../../core/clock/timestamps.ts'
 import { isCallId, uuidv7 } from '../../core/ids.ts'
 import { isLongerThan } from '../../core/json/characters.ts'
-import type { UsageEntry } from '../../events/calls.ts'
+import type { EndFields, StartFields } from '../../events/calls.ts'
 import {
   type Findings,
   hasObject,
@@ -20,28 +20,14 @@ import {
 import { checkSummary } from './summary-check.ts'
 
 /** Start-side fields of a checked item; payloads are read from the bytes. */
-export type StartHead = {
-  startedUs: number
-  traceId: string
-  parentId: string
-  threadId: string
-  turnId: string
-  opName: string
-  displayName: string | null
-  runId: string
-  runStep: number | null
+export type StartHead = Omit<StartFields, 'userId' | 'inputRefs' | 'attributes' | 'inputs' | 'otelDump'> & {
   hasOtelDump: boolean
 }
 
 /** End-side fields of a checked item. */
-export type EndHead = {
-  endedUs: number
+export type EndHead = Omit<EndFields, 'outputRefs' | 'output' | 'summary'> & {
   payloadUs: number
-  exception: string
-  runStepEnd: number | null
   hasOutput: boolean
-  errorCount: number
-  usage: UsageEntry[]
   /** The stored text of the summary differs from the one that was sent. */
   summaryCoerced: boolean
 }

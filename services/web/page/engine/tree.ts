@@ -233,32 +233,38 @@ export type View = {
   minShare: number
 }
 
-/** Lines that are shown: what matches with its ancestors, without what is collapsed. */
-export function visibleLines(tree: Tree, { collapsed, query, onlyCritical, kind, minShare }: View): Int32Array {
-  const { spans, order, depth, end, critical } = tree
-  const { count } = spans
+/** Lines that match, and those of their ancestors; undefined when nothing is asked for. */
+function matchingLines(tree: Tree, { query, onlyCritical, kind, minShare }: View): Uint8Array | undefined {
+  const { spans, order, depth, critical } = tree
   const needle = query.toLowerCase()
-  const isFiltered = needle !== '' || onlyCritical || kind !== '' || minShare > 0
-  const shown = new Uint8Array(count)
-  if (isFiltered) {
-    const above = new Int32Array(65_536)
-    const least = tree.endUs * minShare
-    const wanted = kind === '' ? -1 : spanKinds.indexOf(kind)
-    for (let line = 0; line < count; line++) {
-      const span = order[line] as number
-      const level = depth[line] as number
-      above[level] = line
-      if (onlyCritical && critical[span] === 0) continue
-      if (wanted !== -1 && spans.kind[span] !== wanted) continue
-      if (least > 0 && (spans.duration[span] as number) < least) continue
-      if (needle !== '' && !matches(spans, span, needle)) continue
-      for (let up = level; up >= 0 && shown[above[up] as number] === 0; up--) shown[above[up] as number] = 1
-    }
+  if (needle === '' && !onlyCritical && kind === '' && minShare <= 0) return undefined
+  const least = tree.endUs * minShare
+  const wanted = kind === '' ? -1 : spanKinds.indexOf(kind)
+  const isMatch = (span: number): boolean =>
+    (!onlyCritical || critical[span] !== 0) &&
+    (wanted === -1 || spans.kind[span] === wanted) &&
+    (least <= 0 || (spans.duration[span] as number) >= least) &&
+    (needle === '' || matches(spans, span, needle))
+  const shown = new Uint8Array(spans.count)
+  const above = new Int32Array(65_536)
+  for (let line = 0; line < spans.count; line++) {
+    const level = depth[line] as number
+    above[level] = line
+    if (!isMatch(order[line] as number)) continue
+    for (let up = level; up >= 0 && shown[above[up] as number] === 0; up--) shown[above[up] as number] = 1
   }
-  const lines = new Int32Array(count)
+  return shown
+}
+
+/** Lines that are shown: what matches with its ancestors, without what is collapsed. */
+export function visibleLines(tree: Tree, view: View): Int32Array {
+  const { end, spans } = tree
+  const { collapsed } = view
+  const shown = matchingLines(tree, view)
+  const lines = new Int32Array(spans.count)
   let length = 0
-  for (let line = 0; line < count; line++) {
-    if (!isFiltered || shown[line] === 1) {
+  for (let line = 0; line < spans.count; line++) {
+    if (shown === undefined || shown[line] === 1) {
       lines[length] = line
       length++
     } else if (collapsed[line] === 0) continue
