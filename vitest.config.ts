@@ -21,6 +21,7 @@ const limits = { testTimeout: 120_000, hookTimeout: 240_000 }
 
 /** Processes and engines that die and come back, minutes long: in the deep tier alone, which CI runs too. */
 const deepOnly = [
+  'compat/go-otlp',
   'crash/backup',
   'crash/broken-parts',
   'crash/broker-gone',
