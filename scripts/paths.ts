@@ -9,6 +9,7 @@ import { rightText } from '../services/core/directory/roles.ts'
 import type { Keys } from '../services/core/http/keys.ts'
 import type { Route } from '../services/core/http/route.ts'
 import type { Sessions } from '../services/core/http/session.ts'
+import { landingsOf } from '../services/core/log/topic.ts'
 import { splitStatements } from '../services/core/store/sql-text.ts'
 import { type TopicName, topics } from '../services/events/registry.ts'
 import { openGeoRanges } from '../services/query/service/geolocate.ts'
@@ -66,7 +67,7 @@ export function declaredTables(): string[] {
   const made = sqlFiles('clickhouse/migrations')
     .flatMap(sqlText)
     .flatMap((sql) => /^CREATE TABLE IF NOT EXISTS callhouse\.(\w+)/.exec(sql)?.[1] ?? [])
-  const landing = new Set(Object.values(topics).map((topic) => topic.landing))
+  const landing = new Set(Object.values(topics).flatMap(landingsOf))
   return made.filter((table) => !landing.has(table))
 }
 
@@ -86,10 +87,10 @@ export function flows(): Flow[] {
   return [...views, ...statements]
 }
 
-/** Flows that rows of a table take, in the order in which they reach further tables. */
-export function flowsFrom(table: string): Flow[] {
+/** Flows that rows of tables take, in the order in which they reach further tables. */
+export function flowsFrom(...tables: string[]): Flow[] {
   const all = flows()
-  const reached = new Set([table])
+  const reached = new Set(tables)
   const taken: Flow[] = []
   for (let before = -1; before !== taken.length; ) {
     before = taken.length
@@ -170,9 +171,9 @@ export function describeRoute(route: Route, routes: readonly Route[]): string[] 
     }
   }
   for (const name of route.topics ?? []) {
-    const { landing } = topics[name as TopicName]
-    lines.push(`  topic ${name} -> ${landing}`)
-    const taken = flowsFrom(landing)
+    const landings = landingsOf(topics[name as TopicName])
+    lines.push(`  topic ${name} -> ${landings.join(', ')}`)
+    const taken = flowsFrom(...landings)
     for (const flow of taken) lines.push(`    ${flow.from.join(', ')} -> ${flow.name} -> ${flow.to}`)
     lines.push('    read by')
     for (const table of new Set(taken.map(({ to }) => to))) {

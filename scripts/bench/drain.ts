@@ -37,6 +37,7 @@ if (mode === 'worker') {
     log,
     store,
     progress: createProgress(),
+    ownsTables: true,
     deadLetters: await openFileDeadLetters(folder),
     inFlight: createInFlight(folder),
     onFatal(error) {

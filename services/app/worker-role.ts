@@ -119,6 +119,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     },
     verify: applied.verify,
     logJoins: { projects: () => joiner?.projects() ?? [], onSpans: () => joiner?.onApplied() },
+    ownsTables: hasEmbeddedStore(config),
     store,
     progress,
     deadLetters,

@@ -4,6 +4,7 @@ import { createSerialQueue } from '../core/concurrency/serial-queue.ts'
 import type { Batch, Log, Position } from '../core/log/log.ts'
 import type { Store } from '../core/store/store.ts'
 import { topicNamed } from '../events/registry.ts'
+import { createNewCallsInsert, type NewCallsDeps } from './calls/insert-new.ts'
 import { createCallMaterializer, type LogJoins } from './calls/merge-fragments.ts'
 import type { Budget } from './cleanup/budget.ts'
 import { createDeduplication } from './cleanup/deduplicate.ts'
@@ -49,6 +50,8 @@ export type ApplierDeps = {
   committedCalls?(): Promise<Position[]>
   logJoins?: LogJoins | undefined
   budget?: Budget
+  /** Takes batches of calls that are new in without a merge; absent: every batch is merged. */
+  newCalls?: NewCallsDeps
 }
 
 /** A batch of rows that are at hand, under the position of the last of them. */
@@ -70,8 +73,11 @@ export function createApplier(deps: ApplierDeps): Applier {
   const { store, log, deadLetters, control, committedCalls = async () => [], budget } = deps
   const queue = createSerialQueue()
   const calls = createCallMaterializer(store, deps.logJoins)
+  const newCalls = deps.newCalls && createNewCallsInsert(store, deps.newCalls)
   const materializerOf = (topic: string): Materializer =>
-    topic === 'calls' ? calls : { topic, beforeInsert: async () => {}, afterInsert: async () => {} }
+    topic === 'calls'
+      ? { ...calls, ...(newCalls && { insertNew: newCalls.insert }) }
+      : { topic, beforeInsert: async () => {}, afterInsert: async () => {} }
   /** Greatest offset of partition 0 of the calls that was taken from the log: it may be applied and not yet committed. */
   let lastTaken = 0
 
@@ -101,7 +107,7 @@ export function createApplier(deps: ApplierDeps): Applier {
   }
 
   const applyWith = async (
-    { beforeInsert, afterInsert }: Materializer,
+    { insertNew, beforeInsert, afterInsert }: Materializer,
     whole: Batch,
     some: SegmentRow[] | undefined,
   ): Promise<number> => {
@@ -110,6 +116,7 @@ export function createApplier(deps: ApplierDeps): Applier {
       const batch = rows ? withRows(whole, rows) : whole
       try {
         dead += await queue.run(async () => {
+          if (await insertNew?.(batch, rows)) return 0
           await beforeInsert(batch)
           const refused = await insert(batch, rows)
           await afterInsert(batch)
@@ -134,11 +141,20 @@ export function createApplier(deps: ApplierDeps): Applier {
       return applyWith(materializerOf(batch.topic), batch, rows)
     },
     async reapply(topic, rows) {
+      if (topic === 'calls') newCalls?.note(rows)
       const materializer = topic === 'calls' ? calls.reapplied(nextCalls) : materializerOf(topic)
       await applyWith(materializer, batchOfRows(await next(topic), rows), rows)
     },
     recount: (range) => queue.run(async () => calls.markRangeDirty(await nextCalls(), range)),
-    exclusive: queue.run,
+    exclusive: (job) =>
+      queue.run(async () => {
+        try {
+          return await job()
+        } finally {
+          // It may have exchanged tables.
+          deps.newCalls?.known?.forget()
+        }
+      }),
     deduplicateChanged: deduplication.changed,
     deduplicateAll: deduplication.all,
     stop: deduplication.stop,

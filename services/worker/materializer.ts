@@ -1,9 +1,12 @@
 // Steps of a topic around the insert of a batch into its landing table.
 import type { Batch } from '../core/log/log.ts'
+import type { SegmentRow } from './split/segment-rows.ts'
 
 /** Each step may run again for the same batch and must then change nothing. */
 export type Materializer = {
   topic: string
+  /** Takes `some` or all rows of the batch in place of the insert and the other steps, where they need none; returns whether it did. */
+  insertNew?(batch: Batch, some: SegmentRow[] | undefined): Promise<boolean>
   beforeInsert(batch: Batch): Promise<void>
   afterInsert(batch: Batch): Promise<void>
 }

@@ -4,6 +4,7 @@ import type { Progress } from '../core/log/progress.ts'
 import type { Store } from '../core/store/store.ts'
 import { topicNamed } from '../events/registry.ts'
 import { type Applier, createApplier } from './apply-batch.ts'
+import { createKnownCalls } from './calls/known-calls.ts'
 import type { LogJoins } from './calls/merge-fragments.ts'
 import { type Budget, createBudget } from './cleanup/budget.ts'
 import { batchMembers, combined } from './combined-batch.ts'
@@ -31,6 +32,8 @@ export type WorkerDeps = Omit<CommitDeps, 'applier' | 'signal'> & {
   /** What the log still holds: rows that went in before tell bad rows from tables that take nothing. */
   keptRecords?: KeptRecords
   logJoins?: LogJoins
+  /** Whether no other process writes the tables. */
+  ownsTables?: boolean
   onBatch?(report: BatchReport): void
   /** The worker cannot go on (unknown schema version, damaged log); the process must stop. */
   onFatal(error: Error): void
@@ -69,6 +72,12 @@ export function startWorker(deps: WorkerDeps): Worker {
   const applier = createApplier({
     ...{ store, log, deadLetters: deps.deadLetters, committedCalls, budget },
     logJoins: deps.logJoins,
+    newCalls: {
+      joined: deps.logJoins?.projects,
+      known: deps.ownsTables
+        ? createKnownCalls({ store, budget, signal, onError: (error) => deps.onRetry?.('calls', error, 0) })
+        : undefined,
+    },
     ...(deps.keptRecords && { control: createControlInsert({ ...deps, records: deps.keptRecords }) }),
   })
   const { commitBatch, failing, stuck } = createCommitter({ ...deps, applier, signal })

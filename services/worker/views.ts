@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { landingsOf } from '../core/log/topic.ts'
 import { splitStatements } from '../core/store/sql-text.ts'
 import type { Store } from '../core/store/store.ts'
 import { scratchTables, topics } from '../events/registry.ts'
@@ -31,7 +32,7 @@ export function declaredViews(dir = migrations): Map<string, string[]> {
   const views = [...found]
   const fedBy = (table: string): string[] =>
     views.filter(([, { source }]) => source === table).flatMap(([name, { target }]) => [name, ...fedBy(target)])
-  return new Map(Object.values(topics).map(({ name, landing }) => [name, fedBy(landing)]))
+  return new Map(Object.values(topics).map((topic) => [topic.name, [...new Set(landingsOf(topic).flatMap(fedBy))]]))
 }
 
 /** The views that the database lacks. On a cluster this is what the connected node has. */

@@ -191,7 +191,7 @@ describe('tables that take nothing', () => {
   /** As a view that an upgrade left half done: refuses the rows of which the condition holds. */
   const breakView = (condition: string) =>
     command(`CREATE MATERIALIZED VIEW callhouse.half_done TO callhouse.call_keys AS
-      SELECT project_id, 'id' AS kind, id AS key, fromUnixTimestamp64Micro(started_us, 'UTC') AS started_at FROM callhouse.calls_in
+      SELECT project_id, 'id' AS kind, id AS key, started_at FROM callhouse.calls
       WHERE NOT throwIf(${condition}, 'refused by a view')`)
   const mendView = () => command('DROP TABLE callhouse.half_done SYNC')
   const status = () => server.now().worker?.status()

@@ -39,7 +39,9 @@ describe('what a walk shows', () => {
     const text = described('calls.stream_query')
     expect(text).toContain('callsQueryRequest (schemas/calls-read.ts)')
     expect(text).toContain('call_keys <- view calls_to_keys')
-    expect(text).toContain('calls <- view calls_in_to_calls, clickhouse/statements/calls-insert-merged.sql')
+    expect(text).toContain(
+      'calls <- view calls_in_to_calls, view finished_calls_in_to_calls, view begun_calls_in_to_calls, clickhouse/statements/calls-insert-merged.sql',
+    )
   })
 
   it('runs as a command', async () => {

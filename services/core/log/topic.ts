@@ -6,6 +6,8 @@ export type Topic = {
   version: number
   /** Landing table of engine Null; views fill the tables from it. */
   landing: string
+  /** Further landing tables of the same columns, for rows that need fewer views. */
+  sideLandings?: readonly string[]
   /** ClickHouse types of the landing table's columns, in the order in which rows are written, without `_record`. */
   columns: Readonly<Record<string, { type: string }>>
   /** Rows are read within their own project only: its readers need not wait for those of others. */
@@ -14,6 +16,9 @@ export type Topic = {
 
 /** Topics by name. */
 export type Topics = Readonly<Record<string, Topic>>
+
+/** All landing tables of a topic. */
+export const landingsOf = ({ landing, sideLandings = [] }: Topic): string[] => [landing, ...sideLandings]
 
 /** @throws when there is no such topic */
 export function topicIn(topics: Topics, name: string): Topic {

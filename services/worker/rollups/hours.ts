@@ -9,7 +9,7 @@ const rangeRows = 50_000
 const hourUs = 3_600_000_000
 
 /** Reads the hours from `fromUs` on that hold calls or payloads of ends that came alone. */
-export async function readHourRanges(store: Store, fromUs: number): Promise<HourRange[]> {
+export async function readHourRanges(store: Pick<Store, 'rows'>, fromUs: number): Promise<HourRange[]> {
   const hours = await store.rows<{ us: number; n: number }>(
     {
       name: 'rebuild.hours',

@@ -5,7 +5,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { createSerialQueue } from '../../concurrency/serial-queue.ts'
-import { type Topic, type Topics, topicIn } from '../../log/topic.ts'
+import { landingsOf, type Topic, type Topics, topicIn } from '../../log/topic.ts'
 import { blockSettings, readingSettings } from '../chdb/insert.ts'
 import { createPartsWatch } from '../chdb/parts-watch.ts'
 import { toStoreError } from '../errors.ts'
@@ -139,7 +139,8 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
   const refuseClosed = () => new StoreError('outage', 0, 'the store is closed')
   /** Commands and inserts take effect in the order of their calls. */
   const writes = createSerialQueue()
-  /** Topics whose stage may hold rows of an earlier batch. */
+  const landings = Object.values(options.topics).flatMap(landingsOf)
+  /** Stages that may hold rows of an earlier batch. */
   const filled = new Set<string>()
 
   const timed = timedWith(metrics, (failure) => {
@@ -189,7 +190,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
   const scratch = createScratch({
     database,
     suffix,
-    tables: { landings: Object.values(options.topics).map((topic) => topic.landing), scratch: own },
+    tables: { landings, scratch: own },
     migrations,
     goneAfterMs: options.workerGoneAfterMs ?? 3 * 3_600_000,
     command: async (name, sql) => void (await write(name, sql)),
@@ -198,12 +199,14 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
   })
 
   /** A rebuild lands the rows of a topic elsewhere; they wait in the topic's own stage all the same. */
-  const stageFor = ({ name }: Topic): string => `${database}.${stageOf(topicIn(options.topics, name).landing)}${suffix}`
+  const stageFor = ({ name, landing }: Topic): string =>
+    `${database}.${stageOf(landings.includes(landing) ? landing : topicIn(options.topics, name).landing)}${suffix}`
 
   async function emptyStage(topic: Topic): Promise<void> {
-    if (!filled.has(topic.name)) return
-    await write(`insert.${topic.name}.empty`, `TRUNCATE TABLE ${stageFor(topic)}`)
-    filled.delete(topic.name)
+    const stage = stageFor(topic)
+    if (!filled.has(stage)) return
+    await write(`insert.${topic.name}.empty`, `TRUNCATE TABLE ${stage}`)
+    filled.delete(stage)
   }
 
   /**
@@ -214,7 +217,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
     const name = `insert.${topic.name}`
     const stage = stageFor(topic)
     await emptyStage(topic)
-    filled.add(topic.name)
+    filled.add(stage)
     await write(name, `INSERT INTO ${stage} FORMAT JSONEachRow`, {
       body,
       settings: { ...readingSettings, input_format_parallel_parsing: 0 },

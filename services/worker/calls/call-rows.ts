@@ -1,0 +1,64 @@
+// Reads what the rows of a batch begin with: which calls they are about, and whether each has a row that begins it.
+import type { SegmentRow } from '../split/segment-rows.ts'
+
+/** A finished call, or the start of one, by what its row begins with. */
+export type CallRow = {
+  row: SegmentRow
+  key: string
+  /** As bytes of UTF-8, one per character. */
+  project: string
+  id: string
+  startedUs: number
+  isFinished: boolean
+}
+
+export type RowsByCall = {
+  /** By `keyOf`: the calls of all rows that could be read; null = more than one row, or one that does not begin it. */
+  calls: Map<string, CallRow | null>
+  /** Whether the calls of some rows are not known. A call whose project or id needs escapes never is: it is left out. */
+  isUnsure: boolean
+}
+
+/** How the writer of calls begins a row; the record header stands before it in the first row of a record. */
+const beginning =
+  /^\{(?:"_record":"[^"\\]*",)?"kind":"(\w+)","project_id":"([^"\\]*)","id":"([^"\\]*)","clock":\d+(?:,"started_us":(\d+))?[,}]/
+/** The same where project or id has escapes. The writer never writes a text with them once and without them once more. */
+const escaped =
+  /^\{(?:"_record":"[^"\\]*",)?"kind":"\w+","project_id":"(?:[^"\\]|\\.)*","id":"(?:[^"\\]|\\.)*","clock":\d+/
+
+/** What is read of a row, unless its ids are longer. */
+const beginningBytes = 1_024
+
+/** A name that came with a call is a fragment of its own. */
+const named = Buffer.from('"named":1')
+
+/** What tells a call from all others, of project and id as they stand in a row: fingerprints are made of it. */
+const keyOf = (project: string, id: string): string => `${project}","id":"${id}`
+
+/** The text that bytes in a string are. */
+export const textOf = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8')
+
+/** The key of a call whose project and id are texts. */
+export const keyOfTexts = (project: string, id: string): string =>
+  Buffer.from(keyOf(project, id), 'utf8').toString('latin1')
+
+const beginningOf = (text: Buffer): RegExpExecArray | null =>
+  beginning.exec(text.toString('latin1', 0, beginningBytes)) ??
+  (text.length > beginningBytes ? beginning.exec(text.toString('latin1')) : null)
+
+export function rowsByCall(rows: readonly SegmentRow[]): RowsByCall {
+  const calls = new Map<string, CallRow | null>()
+  let isUnsure = false
+  for (const row of rows) {
+    const [, kind, project, id, us] = beginningOf(row.text) ?? []
+    if (project === undefined || id === undefined) {
+      isUnsure ||= !escaped.test(row.text.toString('latin1'))
+      continue
+    }
+    const key = keyOf(project, id)
+    const isFinished = kind === 'complete'
+    const begins = us !== undefined && (isFinished || kind === 'start') && !row.text.includes(named)
+    calls.set(key, begins && !calls.has(key) ? { row, key, project, id, startedUs: Number(us), isFinished } : null)
+  }
+  return { calls, isUnsure }
+}

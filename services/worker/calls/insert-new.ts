@@ -1,0 +1,104 @@
+// Takes a batch of calls that nothing is stored of into the tables without a merge: what most batches are.
+import type { Batch } from '../../core/log/log.ts'
+import type { Store } from '../../core/store/store.ts'
+import { callsTopic, newCallsLandings } from '../../events/calls.ts'
+import { batchMembers } from '../combined-batch.ts'
+import { type SegmentRow, segmentRows, sourceOf } from '../split/segment-rows.ts'
+import { isRefusal } from '../split/split-batch.ts'
+import { statement } from '../statements.ts'
+import { type CallRow, keyOfTexts, type RowsByCall, rowsByCall, textOf } from './call-rows.ts'
+import type { KnownCalls } from './known-calls.ts'
+
+/** Calls that are looked up at once. */
+const maxLookedUp = 2_000
+
+export type NewCallsInsert = {
+  /**
+   * Inserts the rows if each of them begins a call that is new, and marks their minutes as dirty.
+   * @param some only these of the batch's rows; absent: all
+   * @returns whether it did
+   */
+  insert(batch: Batch, some: SegmentRow[] | undefined): Promise<boolean>
+  /** Rows that are about to be inserted in another way. */
+  note(rows: readonly SegmentRow[]): void
+}
+
+export type NewCallsDeps = {
+  /** Projects whose calls need further steps. */
+  joined?: (() => readonly string[]) | undefined
+  /** Absent where other processes write the tables too: each call is looked up there. */
+  known?: KnownCalls | undefined
+}
+
+export function createNewCallsInsert(store: Store, { joined = () => [], known }: NewCallsDeps): NewCallsInsert {
+  /** Whether nothing is stored of any of the calls, no fragment either. */
+  const areNew = async (calls: readonly CallRow[]): Promise<boolean> => {
+    const suspects = known?.isComplete() ? calls.filter(({ key }) => known.mayHold(key)) : calls
+    if (suspects.length === 0) return true
+    if (suspects.length > maxLookedUp) return false
+    const params = {
+      projects: suspects.map(({ project }) => textOf(project)),
+      ids: suspects.map(({ id }) => textOf(id)),
+    }
+    const stored = await store.rows<{ project_id: string; id: string }>(statement('calls-known', params), {
+      pool: 'background',
+    })
+    const keys = new Set(suspects.map(({ key }) => key))
+    return !stored.some(({ project_id, id }) => keys.has(keyOfTexts(project_id, id)))
+  }
+
+  const note = ({ calls, isUnsure }: RowsByCall): void => {
+    for (const key of calls.keys()) known?.add(key)
+    if (isUnsure) known?.disable()
+  }
+
+  /** The calls of the rows; undefined when some of the rows begin none, or need further steps. */
+  const callsOf = ({ calls }: RowsByCall, rowCount: number): CallRow[] | undefined => {
+    const found = [...calls.values()].filter((one) => one !== null)
+    if (found.length !== rowCount) return undefined
+    const projects = new Set(joined())
+    return projects.size > 0 && found.some(({ project }) => projects.has(textOf(project))) ? undefined : found
+  }
+
+  return {
+    async insert(batch, some) {
+      const rows = some ?? (await segmentRows(batch))
+      const byCall = rowsByCall(rows)
+      const calls = rows.length === 0 ? undefined : callsOf(byCall, rows.length)
+      const isNew = calls !== undefined && (await areNew(calls))
+      note(byCall)
+      if (!isNew) return false
+      const landing = newCallsLandings[calls.every(({ isFinished }) => isFinished) ? 'finished' : 'begun']
+      try {
+        const { rowsRead } = await store.insert({ ...callsTopic, landing }, some ? sourceOf(some) : batch.source)
+        if (rowsRead !== rows.length) return false
+      } catch (error) {
+        // The other way finds out which row it is.
+        if (isRefusal(error)) return false
+        throw error
+      }
+      await store.command(statement('dirty-buckets-of-new', dirtyBucketsOf(batch, calls)))
+      return true
+    },
+    note: (rows) => known && note(rowsByCall(rows)),
+  }
+}
+
+const minuteUs = 60_000_000
+
+/** The minutes in which the calls begin, each under the position of the partition that it came from. */
+function dirtyBucketsOf(batch: Batch, calls: readonly CallRow[]) {
+  const positions = new Map(batchMembers(batch).map(({ partition, lastOffset }) => [partition, lastOffset]))
+  const buckets = new Map<string, [project: string, partition: number, minute: number]>()
+  for (const { row, project, startedUs } of calls) {
+    const minute = Math.floor(startedUs / minuteUs) * 60
+    buckets.set(`${row.partition} ${minute} ${project}`, [project, row.partition, minute])
+  }
+  const all = [...buckets.values()]
+  return {
+    projects: all.map(([project]) => textOf(project)),
+    partitions: all.map(([, partition]) => partition),
+    positions: all.map(([, partition]) => positions.get(partition) as number),
+    minutes: all.map(([, , minute]) => minute),
+  }
+}

@@ -1,0 +1,140 @@
+// Knows which calls the tables may hold something of, where this process alone writes them: a call that it does not know
+// is new, and needs no look into the tables.
+import { setImmediate } from 'node:timers/promises'
+import { pause } from '../../core/concurrency/pause.ts'
+import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
+import type { Query, Store } from '../../core/store/store.ts'
+import { type Budget, unlimited } from '../cleanup/budget.ts'
+import { readHourRanges } from '../rollups/hours.ts'
+import { statement } from '../statements.ts'
+import {
+  createFingerprints,
+  type Fingerprint,
+  type Fingerprints,
+  fingerprintFrom,
+  fingerprintOf,
+} from './fingerprints.ts'
+
+export type KnownCalls = {
+  /** Whether a call that `mayHold` denies is surely new. Not until the tables have been read, nor when there are too many. */
+  isComplete(): boolean
+  /** @param key `keyOf` of the call */
+  mayHold(key: string): boolean
+  /** Called before anything of the call goes into the tables. */
+  add(key: string): void
+  /** The tables hold what was not added: nothing is known until they have been read again. */
+  forget(): void
+  /** The tables will hold what cannot be added: nothing is known any more in this process. */
+  disable(): void
+  /** Reads what the tables hold; resolves once that is known. */
+  fill(): Promise<void>
+}
+
+/** Calls that one statement reads. */
+const pageCalls = 500_000
+/** Hashes that are added before the event loop is let go. */
+const addedAtOnce = 50_000
+const hashBytes = 8
+/** After what changed the tables, more of it may follow. */
+const refillMs = 2_000
+const retryMs = 30_000
+
+/**
+ * @param deps.maxSlots of the fingerprints
+ * @param deps.signal ends the reading; absent: it begins only by `fill`
+ */
+export function createKnownCalls(deps: {
+  store: Pick<Store, 'rows' | 'bytes'>
+  budget?: Budget
+  maxSlots?: number
+  signal?: AbortSignal
+  onError?(error: Error): void
+}): KnownCalls {
+  const { store, budget = unlimited, maxSlots, signal, onError } = deps
+  const queue = createSerialQueue()
+  let known: Fingerprints = createFingerprints(maxSlots)
+  let isComplete = false
+  let isDisabled = false
+  /** Grows with each `forget`. */
+  let generation = 0
+
+  const disable = (): void => {
+    isDisabled = true
+    isComplete = false
+    known = createFingerprints(0)
+  }
+  const put = (fingerprint: Fingerprint): void => {
+    if (!isDisabled && !known.add(fingerprint)) disable()
+  }
+
+  const addHashes = async (query: Query): Promise<void> => {
+    const bytes = await budget.run(() => store.bytes(query, 'RowBinary', { pool: 'background', timeoutMs: 600_000 }))
+    for (let at = 0; at < bytes.length && !isDisabled; at += hashBytes) {
+      put(fingerprintFrom(bytes.readInt32LE(at), bytes.readInt32LE(at + 4)))
+      if (at % (addedAtOnce * hashBytes) === 0) await setImmediate()
+    }
+  }
+
+  /** Ranges of hours with about as many calls as one statement reads. */
+  const pages = async () => {
+    const ranges: { from: number; before: number; rows: number }[] = []
+    for (const { fromUs: from, beforeExclusiveUs: before, rows } of await readHourRanges(store, 0)) {
+      const last = ranges.at(-1)
+      if (last && last.rows + rows <= pageCalls) Object.assign(last, { before, rows: last.rows + rows })
+      else ranges.push({ from, before, rows })
+    }
+    return ranges
+  }
+
+  const read = async (): Promise<void> => {
+    const began = generation
+    const isOver = () => isDisabled || began !== generation || signal?.aborted === true
+    // What goes in meanwhile is added by whoever inserts it.
+    for (const { from, before } of await pages()) {
+      if (isOver()) return
+      await addHashes(statement('known-calls', { from, before }))
+    }
+    const [row] = await store.rows<{ n: number }>(
+      {
+        name: 'known-call-patches.count',
+        sql: 'SELECT toFloat64(count()) AS n FROM callhouse.call_patches',
+        params: {},
+      },
+      { pool: 'background' },
+    )
+    const shares = Math.ceil(Number(row?.n) / pageCalls)
+    for (let share = 0; share < shares; share++) {
+      if (isOver()) return
+      await addHashes(statement('known-call-patches', { share, shares }))
+    }
+    isComplete = !isOver()
+  }
+
+  const fill = () => queue.run(async () => void (isComplete || isDisabled || (await read())))
+
+  const refill = async (waitMs: number): Promise<void> => {
+    if (!signal) return
+    const began = generation
+    await pause(waitMs, signal)
+    if (signal.aborted || began !== generation) return
+    await fill().catch((error: Error) => {
+      if (signal.aborted) return
+      onError?.(error)
+      void refill(retryMs)
+    })
+  }
+  void refill(0)
+
+  return {
+    isComplete: () => isComplete,
+    mayHold: (key) => known.has(fingerprintOf(key)),
+    add: (key) => put(fingerprintOf(key)),
+    forget() {
+      generation++
+      isComplete = false
+      if (!isDisabled) void refill(refillMs)
+    },
+    disable,
+    fill,
+  }
+}
