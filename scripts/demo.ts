@@ -1,4 +1,5 @@
 // `npm run demo [key]`: sends realistic traces to a running server through real clients, reads them back and counts.
+import { giveFeedback } from './demo/feedback.ts'
 import { askServer, checkServer, type DemoTarget } from './demo/server.ts'
 import { sendSpans } from './demo/spans.ts'
 import { traceWithSdk } from './demo/weave.ts'
@@ -35,6 +36,7 @@ async function run(): Promise<void> {
   const spans = await sendSpans(server)
   const sdk = await traceWithSdk(server)
 
+  const judgements = await giveFeedback(server)
   const project_id = server.project
   const calls = await askServer<Counted>(server, '/calls/stream_query', {
     project_id,
@@ -44,6 +46,7 @@ async function run(): Promise<void> {
   const rows: [string, number | string][] = [
     ['sent through OpenTelemetry', spans],
     ['sent through the Weave SDK', sdk],
+    ['feedback', judgements],
     ['calls before', before[0]?.count ?? 0],
     ['calls', calls.length],
     ['traces', new Set(calls.map((call) => call.trace_id)).size],

@@ -50,6 +50,7 @@ describe('demo', () => {
     expect(numberIn(first.stdout, 'errors')).toBe(6)
     expect(numberIn(first.stdout, 'threads')).toBe(8)
     expect(numberIn(first.stdout, 'turns')).toBe(40)
+    expect(numberIn(first.stdout, 'feedback')).toBeGreaterThan(10)
     const second = await demo([], { CALLHOUSE_DEMO_KEY: 'test-key', CALLHOUSE_DEMO_URL: `${server.url}/` })
     expect(second.code).toBe(0)
     expect(numberIn(second.stdout, 'calls before')).toBe(sent)
