@@ -26,20 +26,25 @@ const deepOnly = [
   'crash/broken-parts',
   'crash/broker-gone',
   'crash/clickhouse-gone',
+  'crash/clickhouse-slow',
   'crash/engine-abort',
   'crash/log-kafka',
   'crash/lost-log',
   'crash/rebuild',
+  'server/evaluation-runs-many',
   'server/roles',
   'server/roles-backup',
+  'server/roles-clock-skew',
   'server/roles-lost-log',
+  'server/roles-order',
   'server/roles-transfer',
   'server/roles-rebuild',
   'crash/worker-fight',
   'crash/worker-kill',
   'server/rebuild',
+  'server/transfer',
 ]
-const deepOnServers = ['server/rebuild', 'server/calls-histories-property']
+const deepOnServers = ['server/rebuild', 'server/calls-histories-property', 'server/dead-letters']
 
 const fileOf = (name: string): string => `test/${name}.test.ts`
 
@@ -49,7 +54,6 @@ const onServers = [
   'server/call-stats',
   'server/calls-costs',
   'server/calls-feedback-fields',
-  'server/dead-letters',
   'server/files-bucket',
   'server/freshness',
   'server/object-labels',

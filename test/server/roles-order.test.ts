@@ -9,11 +9,11 @@ import { createInstallation, type Installation } from '../fixtures/installation.
 import { kafkaBrokers, kafkaSettings } from '../fixtures/kafka.ts'
 import { createQuietProject } from '../fixtures/quiet-project.ts'
 import { createRandom } from '../fixtures/random.ts'
-import { runs } from '../fixtures/runs.ts'
+import { limitMs, runs } from '../fixtures/runs.ts'
 
 const projects = ['hist/a', 'hist/b'] as const
 const partitions = 3
-const historyCount = runs(50, 120)
+const historyCount = runs(50, 70)
 const random = createRandom(20260112)
 const model = createModel()
 let installation: Installation
@@ -104,7 +104,7 @@ function shuffled<T>(list: T[]): T[] {
   return list
 }
 
-it('calls are those of the model, while workers come and go', { timeout: 240_000 }, async () => {
+it('calls are those of the model, while workers come and go', { timeout: limitMs(240_000) }, async () => {
   const ingest = await installation.start('ingest')
   const startWorker = (name: string) => installation.start('worker', { CALLHOUSE_WORKER_ID: name })
   const [first, query] = await Promise.all([startWorker('first'), installation.start('query')])
@@ -127,7 +127,7 @@ it('calls are those of the model, while workers come and go', { timeout: 240_000
   await quiet.check(query.url, ingest.url)
 })
 
-it('tables are the same from the same rows in any order, grouping and number', { timeout: 240_000 }, async () => {
+it('tables are the same from the same rows in any order, grouping and number', { timeout: limitMs(240_000) }, async () => {
   const brokers = await kafkaBrokers()
   const rows = await rowsOfLog(brokers, installation.env.CALLHOUSE_KAFKA_TOPIC_PREFIX as string)
   const name = `test-${randomBytes(6).toString('hex')}`
