@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Asking, askingIn } from '../fixtures/evaluation-runs.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { createRandom } from '../fixtures/random.ts'
-import { runs } from '../fixtures/runs.ts'
+import { limitMs, runs } from '../fixtures/runs.ts'
 
 const project_id = 'acme/many'
 const refOf = (name: string) => `weave:///${project_id}/object/${name}:${name.repeat(43)}`
@@ -37,7 +37,7 @@ function meanOf(values: unknown[]): { mean: number } | undefined {
   return counted.length === 0 ? undefined : { mean: counted.reduce((sum, value) => sum + value, 0) / counted.length }
 }
 
-it('predictions, scores and finishes that come at once add up', { timeout: 60_000 }, async () => {
+it('predictions, scores and finishes that come at once add up', { timeout: limitMs(60_000) }, async () => {
   const random = createRandom(3)
   const value = () => random.pick<unknown>([0, 1, 2, 7, 0.5, -3, true, false, 'text', { x: 1 }, [1], null])
   const evaluation_run_id = await made('evaluation_runs', { evaluation, model })
@@ -89,7 +89,7 @@ it('predictions, scores and finishes that come at once add up', { timeout: 60_00
   expect(await count({ trace_ids: [evaluation_run_id] })).toBe(rows.length * 2 + scoreCount + 2)
 })
 
-it('a run of thousands of predictions is listed, finished and deleted whole', { timeout: 120_000 }, async () => {
+it('a run of thousands of predictions is listed, finished and deleted whole', { timeout: limitMs(120_000) }, async () => {
   const rows = runs(2_000, 5_000)
   const evaluation_run_id = await made('evaluation_runs', { evaluation, model })
   const started_at = new Date().toISOString()
