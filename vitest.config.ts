@@ -32,6 +32,7 @@ const deepOnly = [
   'crash/lost-log',
   'crash/rebuild',
   'server/evaluation-runs-many',
+  'server/event-loop-work',
   'server/roles',
   'server/roles-backup',
   'server/roles-clock-skew',

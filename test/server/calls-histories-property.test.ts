@@ -292,7 +292,6 @@ function threadsOf(calls: Shown[]): object[] {
   const isTurn = ({ id, start }: Shown) => start.turn === id && start.thread
   const keyOf = (thread: unknown, id: unknown) => `${thread} ${id}`
   const outer = new Set(calls.filter(isTurn).map(({ id, start }) => keyOf(start.thread, id)))
-  /** A turn below a turn of the same thread is part of it. */
   const isInner = ({ id, start }: Shown) => start.parent !== id && outer.has(keyOf(start.thread, start.parent))
   const turns = Map.groupBy(
     calls.filter((call) => isTurn(call) && !isInner(call)),

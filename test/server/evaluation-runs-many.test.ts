@@ -89,7 +89,9 @@ it('predictions, scores and finishes that come at once add up', { timeout: limit
   expect(await count({ trace_ids: [evaluation_run_id] })).toBe(rows.length * 2 + scoreCount + 2)
 })
 
-it('a run of thousands of predictions is listed, finished and deleted whole', { timeout: limitMs(120_000) }, async () => {
+it('a run of thousands of predictions is listed, finished and deleted whole', {
+  timeout: limitMs(120_000),
+}, async () => {
   const rows = runs(2_000, 5_000)
   const evaluation_run_id = await made('evaluation_runs', { evaluation, model })
   const started_at = new Date().toISOString()

@@ -127,7 +127,9 @@ it('calls are those of the model, while workers come and go', { timeout: limitMs
   await quiet.check(query.url, ingest.url)
 })
 
-it('tables are the same from the same rows in any order, grouping and number', { timeout: limitMs(240_000) }, async () => {
+it('tables are the same from the same rows in any order, grouping and number', {
+  timeout: limitMs(240_000),
+}, async () => {
   const brokers = await kafkaBrokers()
   const rows = await rowsOfLog(brokers, installation.env.CALLHOUSE_KAFKA_TOPIC_PREFIX as string)
   const name = `test-${randomBytes(6).toString('hex')}`
