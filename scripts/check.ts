@@ -106,6 +106,9 @@ function pageSizes(): Outcome {
   const faults = files
     .filter((name) => /\.(?:js|css)$/.test(name) && files.includes(`${name}.br`) && sizeOf(name) > limit(name))
     .map((name) => `${name} has ${sizeOf(name)} bytes, more than ${limit(name)}`)
+  const scripts = shell.match(/assets\/[\w-]+\.js/g) ?? []
+  // One request each, before the first row: a chunk that pages share with the entry is such a one.
+  if (scripts.length !== 1) faults.push(`the page begins with ${scripts.length} scripts instead of one: ${scripts}`)
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
   const { names, paths } = pageInstall(packages)
   if (names.length > 26 || paths.size > 120)

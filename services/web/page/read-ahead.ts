@@ -28,12 +28,12 @@ function ask(path: string, search: Record<string, string>): void {
     void queries.prefetchQuery(pageQuery(listRequest(projectId, found, expression, askedS), 0))
   }
   if (page === 'traces' && id) {
-    void import('./traces/lazy-routes.tsx')
+    void import('./lazy-routes.tsx')
     void queries.prefetchQuery(traceQuery(projectId, id))
     if (search.call) void queries.prefetchQuery(openQuery(projectId, search.call))
   }
   if (page === 'calls' && id) {
-    void import('./traces/lazy-routes.tsx')
+    void import('./lazy-routes.tsx')
     void queries.prefetchQuery(openQuery(projectId, id))
   }
 }

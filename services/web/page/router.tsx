@@ -52,12 +52,12 @@ const calls = createRoute({
 const call = createRoute({
   getParentRoute: () => signedIn,
   path: '/p/$entity/$project/calls/$id',
-}).lazy(() => import('./traces/lazy-routes.tsx').then((module) => module.callRoute))
+}).lazy(() => import('./lazy-routes.tsx').then((module) => module.callRoute))
 const trace = createRoute({
   getParentRoute: () => signedIn,
   path: '/p/$entity/$project/traces/$traceId',
   validateSearch: traceSearch,
-}).lazy(() => import('./traces/lazy-routes.tsx').then((module) => module.traceRoute))
+}).lazy(() => import('./lazy-routes.tsx').then((module) => module.traceRoute))
 
 const object = createRoute({
   getParentRoute: () => signedIn,
@@ -66,7 +66,7 @@ const object = createRoute({
     op: search.op === '1' ? '1' : undefined,
     tz: text(search.tz),
   }),
-}).lazy(() => import('./objects/lazy-route.tsx').then((module) => module.objectRoute))
+}).lazy(() => import('./lazy-routes.tsx').then((module) => module.objectRoute))
 
 const routeTree = root.addChildren([signIn, signedIn.addChildren([projects, project, calls, call, trace, object])])
 

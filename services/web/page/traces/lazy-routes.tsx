@@ -1,7 +1,0 @@
-// The trace page, in a chunk of its own.
-import { createLazyRoute } from '@tanstack/react-router'
-import { CallLink } from './call-link.tsx'
-import { Trace } from './trace.tsx'
-
-export const traceRoute = createLazyRoute('/signed-in/p/$entity/$project/traces/$traceId')({ component: Trace })
-export const callRoute = createLazyRoute('/signed-in/p/$entity/$project/calls/$id')({ component: CallLink })
