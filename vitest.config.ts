@@ -33,6 +33,7 @@ const deepOnly = [
   'crash/rebuild',
   'server/evaluation-runs-many',
   'server/event-loop-work',
+  'server/garbage-property',
   'server/roles',
   'server/roles-backup',
   'server/roles-clock-skew',
