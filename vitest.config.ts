@@ -28,6 +28,7 @@ const deepOnly = [
   'crash/clickhouse-gone',
   'crash/clickhouse-slow',
   'crash/engine-abort',
+  'crash/evaluate-model',
   'crash/log-kafka',
   'crash/lost-log',
   'crash/rebuild',
@@ -43,6 +44,7 @@ const deepOnly = [
   'server/roles-rebuild',
   'crash/worker-fight',
   'crash/worker-kill',
+  'engine/log-kafka-group',
   'server/rebuild',
   'server/transfer',
 ]
