@@ -1,4 +1,5 @@
 // Reads what the rows of a batch begin with: which calls they are about, and whether each has a row that begins it.
+import { forEachYielding } from '../../core/concurrency/yielding.ts'
 import type { SegmentRow } from '../split/segment-rows.ts'
 
 /** A finished call, or the start of one, by what its row begins with. */
@@ -46,19 +47,32 @@ const beginningOf = (text: Buffer): RegExpExecArray | null =>
   beginning.exec(text.toString('latin1', 0, beginningBytes)) ??
   (text.length > beginningBytes ? beginning.exec(text.toString('latin1')) : null)
 
-export function rowsByCall(rows: readonly SegmentRow[]): RowsByCall {
+function createRowsByCall(): { read: RowsByCall; add(row: SegmentRow): void } {
   const calls = new Map<string, CallRow | null>()
-  let isUnsure = false
-  for (const row of rows) {
+  const read = { calls, isUnsure: false }
+  const add = (row: SegmentRow): void => {
     const [, kind, project, id, us] = beginningOf(row.text) ?? []
     if (project === undefined || id === undefined) {
-      isUnsure ||= !escaped.test(row.text.toString('latin1'))
-      continue
+      read.isUnsure ||= !escaped.test(row.text.toString('latin1'))
+      return
     }
     const key = keyOf(project, id)
     const isFinished = kind === 'complete'
     const begins = us !== undefined && (isFinished || kind === 'start') && !row.text.includes(named)
     calls.set(key, begins && !calls.has(key) ? { row, key, project, id, startedUs: Number(us), isFinished } : null)
   }
-  return { calls, isUnsure }
+  return { read, add }
+}
+
+export function rowsByCall(rows: readonly SegmentRow[]): RowsByCall {
+  const { read, add } = createRowsByCall()
+  for (const row of rows) add(row)
+  return read
+}
+
+/** The same, with yields: batches have thousands of rows. */
+export async function rowsByCallYielding(rows: readonly SegmentRow[]): Promise<RowsByCall> {
+  const { read, add } = createRowsByCall()
+  await forEachYielding(rows, add)
+  return read
 }

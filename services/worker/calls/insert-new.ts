@@ -1,4 +1,5 @@
 // Takes a batch of calls that nothing is stored of into the tables without a merge: what most batches are.
+import { forEachYielding } from '../../core/concurrency/yielding.ts'
 import type { Batch } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
 import { callsTopic, newCallsLandings } from '../../events/calls.ts'
@@ -6,7 +7,7 @@ import { batchMembers } from '../combined-batch.ts'
 import { type SegmentRow, segmentRows, sourceOf } from '../split/segment-rows.ts'
 import { isRefusal } from '../split/split-batch.ts'
 import { statement } from '../statements.ts'
-import { type CallRow, keyOfTexts, type RowsByCall, rowsByCall, textOf } from './call-rows.ts'
+import { type CallRow, keyOfTexts, type RowsByCall, rowsByCall, rowsByCallYielding, textOf } from './call-rows.ts'
 import type { KnownCalls } from './known-calls.ts'
 
 /** Calls that are looked up at once. */
@@ -33,7 +34,12 @@ export type NewCallsDeps = {
 export function createNewCallsInsert(store: Store, { joined = () => [], known }: NewCallsDeps): NewCallsInsert {
   /** Whether nothing is stored of any of the calls, no fragment either. */
   const areNew = async (calls: readonly CallRow[]): Promise<boolean> => {
-    const suspects = known?.isComplete() ? calls.filter(({ key }) => known.mayHold(key)) : calls
+    const found: CallRow[] = []
+    await forEachYielding(calls, (call) => {
+      if (known?.mayHold(call.key)) found.push(call)
+    })
+    // Looked at when all were asked for: fingerprints that were forgotten meanwhile prove nothing.
+    const suspects = known?.isComplete() ? found : calls
     if (suspects.length === 0) return true
     if (suspects.length > maxLookedUp) return false
     const params = {
@@ -63,7 +69,7 @@ export function createNewCallsInsert(store: Store, { joined = () => [], known }:
   return {
     async insert(batch, some) {
       const rows = some ?? (await segmentRows(batch))
-      const byCall = rowsByCall(rows)
+      const byCall = await rowsByCallYielding(rows)
       const calls = rows.length === 0 ? undefined : callsOf(byCall, rows.length)
       const isNew = calls !== undefined && (await areNew(calls))
       note(byCall)
