@@ -27,13 +27,17 @@ const select = sql`${usageSelect}, c.op_name, c.display_name,
   toUnixTimestamp64Micro(c.ended_at), substringUTF8(c.exception, 1, ${maxError}), c.error_count, c.user_id, c.thread_id,
   c.turn_id, c.start_bytes + c.end_bytes`
 
-type TreeRow = [
+type UsageRow = [
   ...[id: string, traceId: string, parentId: string, startedUs: number, version: string, 0, '', 0],
   ...[hasEnd: 0 | 1, outputUs: number],
   ...usage: UsageColumns,
+]
+type SpanColumns = [
   ...[op: string, displayName: string, endedUs: number, exception: string, errorCount: number],
   ...[user: string, thread: string, turn: string, size: number],
 ]
+type TreeRow = [...UsageRow, ...SpanColumns]
+const usageRowColumns = 17
 
 /** What was given to the calls of a trace: their refs, by how often. */
 export const feedbackCountsQuery = (projectId: ProjectId, index: Index): Query =>
@@ -76,34 +80,9 @@ type Bill = { billed: ReadonlyMap<string, Billed>; book: PriceBook; costsOf: Cos
 
 function spanOf(row: TreeRow, { billed, book, costsOf }: Bill): Omit<Span, 'kind' | 'feedback'> {
   const [id, , parentId, startedUs, , , , , hasEnd, , models, requests, input, output, total, cacheRead, write] = row
-  const [
-    ,
-    ,
-    ,
-    ,
-    ,
-    ,
-    ,
-    ,
-    ,
-    ,
-    ,
-    ,
-    ,
-    ,
-    ,
-    ,
-    ,
-    op,
-    displayName,
-    endedUs,
-    exception,
-    errorCount,
-    user,
-    thread,
-    turnId,
-    size,
-  ] = row
+  const [op, displayName, endedUs, exception, errorCount, user, thread, turnId, size] = row.slice(
+    usageRowColumns,
+  ) as SpanColumns
   const usage = usageOf([models, requests, input, output, total, cacheRead, write], billed)
   if (usage) addCosts(usage, startedUs, costsOf)
   const hasPrice = models.some((model) => book.at(model, startedUs) !== null)
