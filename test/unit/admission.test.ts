@@ -70,3 +70,17 @@ it('takes one append that is larger than that of a project that has nothing wait
   expect(roomAfter(60, 8_000)).toBe(16)
   expect([isTaken('large', 30), isTaken('large')]).toEqual([true, false])
 })
+
+it('leaves room for a project that wrote an hour ago, and none for one of the day before', () => {
+  const roomBeside = (quietMs: number): number => {
+    isTaken('quiet')
+    admission.applied(mib, of('quiet', 1))
+    vi.advanceTimersByTime(quietMs)
+    const room = fill()
+    admission.applied(waiting * mib, of('busy', waiting))
+    waiting = 0
+    return room
+  }
+  expect(roomBeside(3_600_000)).toBe(64)
+  expect(roomBeside(25 * 3_600_000)).toBeGreaterThan(400)
+})
