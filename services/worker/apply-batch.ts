@@ -141,7 +141,7 @@ export function createApplier(deps: ApplierDeps): Applier {
       return applyWith(materializerOf(batch.topic), batch, rows)
     },
     async reapply(topic, rows) {
-      if (topic === 'calls') newCalls?.note(rows)
+      if (topic === 'calls') await newCalls?.note(rows)
       const materializer = topic === 'calls' ? calls.reapplied(nextCalls) : materializerOf(topic)
       await applyWith(materializer, batchOfRows(await next(topic), rows), rows)
     },

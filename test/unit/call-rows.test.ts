@@ -14,18 +14,18 @@ const written = (...parts: CallFragment[]) => {
   const [record] = writer.take()
   return rowsOf(...(record as { rows: Buffer }).rows.toString().trimEnd().split('\n'))
 }
-const idsOf = (rows: ReturnType<typeof rowsOf>) =>
-  [...rowsByCall(rows).calls.values()].flatMap((one) => (one ? [textOf(one.id)] : []))
+const idsOf = async (rows: ReturnType<typeof rowsOf>) =>
+  [...(await rowsByCall(rows)).calls.values()].flatMap((one) => (one ? [textOf(one.id)] : []))
 
 describe('rows by call', () => {
-  it('finds rows that begin a call of which the batch has no other', () => {
+  it('finds rows that begin a call of which the batch has no other', async () => {
     const rows = written(
       ...[complete('a'), complete('b', { projectId: 'ent/other' }), start('c'), end('d'), rename('e', 'n')],
       ...[complete('f'), rename('f', 'n'), complete('g'), complete('g'), complete('h', { projectId: 'ent/other' })],
       ...[complete('h'), complete('i', { displayName: 'n' }), complete('Zoë 🐾', { startedUs: 1_750_000_000_000_123 })],
     )
-    expect(idsOf(rows)).toEqual(['a', 'b', 'c', 'h', 'h', 'Zoë 🐾'])
-    const { calls, isUnsure } = rowsByCall(rows)
+    expect(await idsOf(rows)).toEqual(['a', 'b', 'c', 'h', 'h', 'Zoë 🐾'])
+    const { calls, isUnsure } = await rowsByCall(rows)
     expect(isUnsure).toBe(false)
     // the others are known too, as what comes later may be about them
     expect(calls.size).toBe(11)
@@ -33,21 +33,21 @@ describe('rows by call', () => {
     expect([...calls.keys()]).toContain(keyOfTexts('ent/proj', 'e'))
   })
 
-  it('reads ids of any length', () => {
+  it('reads ids of any length', async () => {
     const long = 'x'.repeat(100_000)
-    expect(idsOf(written(complete(long), complete('a')))).toEqual([long, 'a'])
+    expect(await idsOf(written(complete(long), complete('a')))).toEqual([long, 'a'])
   })
 
-  it('reads the row behind a record header', () => {
+  it('reads the row behind a record header', async () => {
     const [{ text }] = written(complete('a')) as unknown as [{ text: Buffer }]
-    expect(idsOf(rowsOf(`{"_record":"0001 1 0","${text.toString().slice(2)}`))).toEqual(['a'])
+    expect(await idsOf(rowsOf(`{"_record":"0001 1 0","${text.toString().slice(2)}`))).toEqual(['a'])
   })
 
-  it('leaves ids with escapes to the merge, and says so of rows that it cannot read', () => {
+  it('leaves ids with escapes to the merge, and says so of rows that it cannot read', async () => {
     const withEscapes = written(complete('a"b'), complete('a\\'), complete('a\n'), end('a"b'))
-    expect(rowsByCall(withEscapes)).toEqual({ calls: new Map(), isUnsure: false })
+    expect(await rowsByCall(withEscapes)).toEqual({ calls: new Map(), rowCount: withEscapes.length, isUnsure: false })
     for (const text of ['{"n":1}', '{"project_id":"p","kind":"complete","id":"i","clock":1}', 'not JSON', ''])
-      expect(rowsByCall(rowsOf(text)), text).toEqual({ calls: new Map(), isUnsure: true })
+      expect(await rowsByCall(rowsOf(text)), text).toEqual({ calls: new Map(), rowCount: 1, isUnsure: true })
   })
 })
 

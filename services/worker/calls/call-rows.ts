@@ -4,7 +4,7 @@ import type { SegmentRow } from '../split/segment-rows.ts'
 
 /** A finished call, or the start of one, by what its row begins with. */
 export type CallRow = {
-  row: SegmentRow
+  partition: number
   key: string
   /** As bytes of UTF-8, one per character. */
   project: string
@@ -16,6 +16,7 @@ export type CallRow = {
 export type RowsByCall = {
   /** By `keyOf`: the calls of all rows that could be read; null = more than one row, or one that does not begin it. */
   calls: Map<string, CallRow | null>
+  rowCount: number
   /** Whether the calls of some rows are not known. A call whose project or id needs escapes never is: it is left out. */
   isUnsure: boolean
 }
@@ -27,8 +28,8 @@ const beginning =
 const escaped =
   /^\{(?:"_record":"[^"\\]*",)?"kind":"\w+","project_id":"(?:[^"\\]|\\.)*","id":"(?:[^"\\]|\\.)*","clock":\d+/
 
-/** What is read of a row, unless its ids are longer. */
-const beginningBytes = 1_024
+/** What is read of a row, unless its ids are longer. Texts of a match keep all of it in memory. */
+const beginningBytes = 256
 
 /** A name that came with a call is a fragment of its own. */
 const named = Buffer.from('"named":1')
@@ -47,32 +48,23 @@ const beginningOf = (text: Buffer): RegExpExecArray | null =>
   beginning.exec(text.toString('latin1', 0, beginningBytes)) ??
   (text.length > beginningBytes ? beginning.exec(text.toString('latin1')) : null)
 
-function createRowsByCall(): { read: RowsByCall; add(row: SegmentRow): void } {
+/** Yields in between: batches have thousands of rows. */
+export async function rowsByCall(rows: Iterable<SegmentRow>): Promise<RowsByCall> {
   const calls = new Map<string, CallRow | null>()
-  const read = { calls, isUnsure: false }
-  const add = (row: SegmentRow): void => {
+  let rowCount = 0
+  let isUnsure = false
+  await forEachYielding(rows, (row) => {
+    rowCount++
     const [, kind, project, id, us] = beginningOf(row.text) ?? []
     if (project === undefined || id === undefined) {
-      read.isUnsure ||= !escaped.test(row.text.toString('latin1'))
+      isUnsure ||= !escaped.test(row.text.toString('latin1'))
       return
     }
     const key = keyOf(project, id)
     const isFinished = kind === 'complete'
     const begins = us !== undefined && (isFinished || kind === 'start') && !row.text.includes(named)
-    calls.set(key, begins && !calls.has(key) ? { row, key, project, id, startedUs: Number(us), isFinished } : null)
-  }
-  return { read, add }
-}
-
-export function rowsByCall(rows: readonly SegmentRow[]): RowsByCall {
-  const { read, add } = createRowsByCall()
-  for (const row of rows) add(row)
-  return read
-}
-
-/** The same, with yields: batches have thousands of rows. */
-export async function rowsByCallYielding(rows: readonly SegmentRow[]): Promise<RowsByCall> {
-  const { read, add } = createRowsByCall()
-  await forEachYielding(rows, add)
-  return read
+    const call = () => ({ partition: row.partition, key, project, id, startedUs: Number(us), isFinished })
+    calls.set(key, begins && !calls.has(key) ? call() : null)
+  })
+  return { calls, rowCount, isUnsure }
 }

@@ -4,14 +4,12 @@ import type { Batch } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
 import { callsTopic, newCallsLandings } from '../../events/calls.ts'
 import { batchMembers } from '../combined-batch.ts'
-import { type SegmentRow, segmentRows, sourceOf } from '../split/segment-rows.ts'
+import { type SegmentRow, sourceOf, sourceRows } from '../split/segment-rows.ts'
 import { isRefusal } from '../split/split-batch.ts'
 import { statement } from '../statements.ts'
-import { type CallRow, keyOfTexts, type RowsByCall, rowsByCall, rowsByCallYielding, textOf } from './call-rows.ts'
+import { type CallRow, keyOfTexts, type RowsByCall, rowsByCall, textOf } from './call-rows.ts'
 import type { KnownCalls } from './known-calls.ts'
-
-/** Calls that are looked up at once. */
-const maxLookedUp = 2_000
+import { lookupRows } from './merge-fragments.ts'
 
 export type NewCallsInsert = {
   /**
@@ -21,7 +19,7 @@ export type NewCallsInsert = {
    */
   insert(batch: Batch, some: SegmentRow[] | undefined): Promise<boolean>
   /** Rows that are about to be inserted in another way. */
-  note(rows: readonly SegmentRow[]): void
+  note(rows: readonly SegmentRow[]): Promise<void>
 }
 
 export type NewCallsDeps = {
@@ -41,7 +39,7 @@ export function createNewCallsInsert(store: Store, { joined = () => [], known }:
     // Looked at when all were asked for: fingerprints that were forgotten meanwhile prove nothing.
     const suspects = known?.isComplete() ? found : calls
     if (suspects.length === 0) return true
-    if (suspects.length > maxLookedUp) return false
+    if (suspects.length > lookupRows) return false
     const params = {
       projects: suspects.map(({ project }) => textOf(project)),
       ids: suspects.map(({ id }) => textOf(id)),
@@ -53,13 +51,14 @@ export function createNewCallsInsert(store: Store, { joined = () => [], known }:
     return !stored.some(({ project_id, id }) => keys.has(keyOfTexts(project_id, id)))
   }
 
-  const note = ({ calls, isUnsure }: RowsByCall): void => {
-    for (const key of calls.keys()) known?.add(key)
-    if (isUnsure) known?.disable()
+  const note = async ({ calls, isUnsure }: RowsByCall): Promise<void> => {
+    if (known === undefined) return
+    await forEachYielding(calls.keys(), known.add)
+    if (isUnsure) known.disable()
   }
 
   /** The calls of the rows; undefined when some of the rows begin none, or need further steps. */
-  const callsOf = ({ calls }: RowsByCall, rowCount: number): CallRow[] | undefined => {
+  const callsOf = ({ calls, rowCount }: RowsByCall): CallRow[] | undefined => {
     const found = [...calls.values()].filter((one) => one !== null)
     if (found.length !== rowCount) return undefined
     const projects = new Set(joined())
@@ -68,38 +67,37 @@ export function createNewCallsInsert(store: Store, { joined = () => [], known }:
 
   return {
     async insert(batch, some) {
-      const rows = some ?? (await segmentRows(batch))
-      const byCall = await rowsByCallYielding(rows)
-      const calls = rows.length === 0 ? undefined : callsOf(byCall, rows.length)
+      const byCall = await rowsByCall(some ?? (await sourceRows(batch)))
+      const calls = byCall.rowCount === 0 ? undefined : callsOf(byCall)
       const isNew = calls !== undefined && (await areNew(calls))
-      note(byCall)
+      await note(byCall)
       if (!isNew) return false
       const landing = newCallsLandings[calls.every(({ isFinished }) => isFinished) ? 'finished' : 'begun']
       try {
         const { rowsRead } = await store.insert({ ...callsTopic, landing }, some ? sourceOf(some) : batch.source)
-        if (rowsRead !== rows.length) return false
+        if (rowsRead !== byCall.rowCount) return false
       } catch (error) {
         // The other way finds out which row it is.
         if (isRefusal(error)) return false
         throw error
       }
-      await store.command(statement('dirty-buckets-of-new', dirtyBucketsOf(batch, calls)))
+      await store.command(statement('dirty-buckets-of-new', await dirtyBucketsOf(batch, calls)))
       return true
     },
-    note: (rows) => known && note(rowsByCall(rows)),
+    note: async (rows) => known && note(await rowsByCall(rows)),
   }
 }
 
 const minuteUs = 60_000_000
 
 /** The minutes in which the calls begin, each under the position of the partition that it came from. */
-function dirtyBucketsOf(batch: Batch, calls: readonly CallRow[]) {
+async function dirtyBucketsOf(batch: Batch, calls: readonly CallRow[]) {
   const positions = new Map(batchMembers(batch).map(({ partition, lastOffset }) => [partition, lastOffset]))
   const buckets = new Map<string, [project: string, partition: number, minute: number]>()
-  for (const { row, project, startedUs } of calls) {
+  await forEachYielding(calls, ({ partition, project, startedUs }) => {
     const minute = Math.floor(startedUs / minuteUs) * 60
-    buckets.set(`${row.partition} ${minute} ${project}`, [project, row.partition, minute])
-  }
+    buckets.set(`${partition} ${minute} ${project}`, [project, partition, minute])
+  })
   const all = [...buckets.values()]
   return {
     projects: all.map(([project]) => textOf(project)),

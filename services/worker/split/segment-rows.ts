@@ -1,4 +1,4 @@
-// Reads the rows of a batch's source one by one, for the rare cases in which the engine refuses the whole of it.
+// Cuts the source of a batch into its rows: of calls, to see which are new; of all topics, to find what the engine refuses.
 import { readFile } from 'node:fs/promises'
 import type { Batch } from '../../core/log/log.ts'
 import type { StoredRecord } from '../../core/log/segments/read.ts'
@@ -46,20 +46,23 @@ function rowEnd(bytes: Buffer, at: number): number {
   return end === -1 ? bytes.length : end
 }
 
-/** Splits the source at row ends. A row has no raw newline inside (the edge's rule), so a newline ends a row. */
-export async function segmentRows(batch: Batch): Promise<SegmentRow[]> {
-  const bytes = 'file' in batch.source ? await readFile(batch.source.file) : Buffer.concat(batch.source.bytes)
-  const rows: SegmentRow[] = []
+function* rowsIn(bytes: Buffer, batch: Batch): Generator<SegmentRow> {
   let at = 0
   for (const { partition, records } of batchMembers(batch))
     for (const record of records)
       for (let rowIndex = 0; rowIndex < record.rowCount; rowIndex++) {
         const end = rowEnd(bytes, at)
-        rows.push({ partition, offset: record.offset, rowIndex, text: bytes.subarray(at, end) })
+        yield { partition, offset: record.offset, rowIndex, text: bytes.subarray(at, end) }
         at = end + 1
       }
-  return rows
 }
+
+/** The rows of the source, cut as they are asked for. A row has no raw newline inside (the edge's rule), so one ends it. */
+export async function sourceRows(batch: Batch): Promise<Iterable<SegmentRow>> {
+  return rowsIn('file' in batch.source ? await readFile(batch.source.file) : Buffer.concat(batch.source.bytes), batch)
+}
+
+export const segmentRows = async (batch: Batch): Promise<SegmentRow[]> => [...(await sourceRows(batch))]
 
 /** Rows of a record that was read back from a partition of the log. */
 export function rowsOfRecord({ header: { offset }, rows }: StoredRecord, partition = 0): SegmentRow[] {
