@@ -164,16 +164,38 @@ describe('the event loop is free within 50 ms while', () => {
     expect(ms).toBeLessThan(maxMs)
   })
 
+  let made = 0
+  /** A body of finished calls, 0.2 KB each. */
+  const batchOf = (project: string, size: number) => {
+    const at = '"started_at":"2026-05-01T00:00:00Z","ended_at":"2026-05-01T00:00:01Z"'
+    return `{"batch":[${list(size, () => {
+      const id = (++made).toString(16).padStart(16, '0')
+      return `{"project_id":"${project}","id":"${id}","trace_id":"${'0'.repeat(31)}2","op_name":"o",${at},"attributes":{},"inputs":{},"output":1,"summary":{}}`
+    })}]}`
+  }
+
+  it.each([
+    ['few calls', 1_000, 2],
+    ['a hundred calls', runs(300, 1_000), 130],
+    ['five hundred calls', runs(60, 200), 500],
+  ])('requests with %s come at once', { timeout: limitMs(120_000) }, async (_, requests, size) => {
+    const project_id = 'fuzz/bursts'
+    const bodies = Array.from({ length: requests }, () => batchOf(project_id, size))
+    let held = Number.POSITIVE_INFINITY
+    for (let attempt = 0; attempt < 3 && held > maxMs; attempt++) {
+      await server.longestMs()
+      const answers = await Promise.all(
+        bodies.map((body) => send({ method: 'POST', path: `/v2/${project_id}/calls/complete`, body })),
+      )
+      expect(answers.map(({ status }) => status)).toContain(200)
+      held = Math.min(held, await server.longestMs())
+    }
+    expect(held).toBeLessThan(maxMs)
+  })
+
   it('batches of thousands of small calls are applied', { timeout: limitMs(120_000) }, async () => {
     const project_id = 'fuzz/batches'
-    const at = '"started_at":"2026-05-01T00:00:00Z","ended_at":"2026-05-01T00:00:01Z"'
-    let made = 0
-    const batch = (size: number) =>
-      `{"batch":[${list(size, () => {
-        const id = (++made).toString(16).padStart(16, '0')
-        return `{"project_id":"${project_id}","id":"${id}","trace_id":"${'0'.repeat(31)}2","op_name":"o",${at},"attributes":{},"inputs":{},"output":1,"summary":{}}`
-      })}]}`
-    const bodies = Array.from({ length: runs(40, 200) }, () => batch(500))
+    const bodies = Array.from({ length: runs(40, 200) }, () => batchOf(project_id, 500))
     let held = Number.POSITIVE_INFINITY
     for (let attempt = 0; attempt < 3 && held > maxMs; attempt++) {
       await server.longestMs()

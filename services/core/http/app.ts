@@ -1,7 +1,8 @@
 // The HTTP server: declared routes on Express, and what holds for every request before a route is found.
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express'
+import { createLoopTurns } from '../concurrency/loop-turns.ts'
 import { createBufferPool } from '../memory/buffer-pool.ts'
 import type { Logger } from '../process/logger.ts'
 import type { Metrics } from '../process/metrics.ts'
@@ -14,7 +15,6 @@ import { isStillHeld } from './held-replies.ts'
 import { createHostCheck, type HostCheck } from './host.ts'
 import type { Keys } from './keys.ts'
 import { createByteBudget } from './limits.ts'
-import { createLongBodyQueue } from './long-body-queue.ts'
 import { openapiDocument } from './openapi.ts'
 import { writeError, writeReply } from './reply.ts'
 import { type Reply, type Route, route } from './route.ts'
@@ -151,7 +151,7 @@ export function createApp(deps: AppDeps): HttpServer {
     authenticate: createAuthenticate(deps.keys, config.otelVendorNamespaces, deps.sessions),
     isHeld: (holder) => isStillHeld(holder, deps.keys),
     budget,
-    waitForLongBody: createLongBodyQueue(),
+    bodyTurns: createLoopTurns(),
     pool: createBufferPool(),
     maxBodyBytes: config.maxBodyBytes,
     maxFileBytes: config.maxFileBytes,
@@ -236,10 +236,16 @@ export function createApp(deps: AppDeps): HttpServer {
     // Bodies are bounded by the time between their bytes: a big file over a slow line is no attack.
     requestTimeout: 0,
   })
-  server.on('request', app)
+  const requestTurns = createLoopTurns()
+  const beginInTurn: RequestListener = (request, response) =>
+    requestTurns(undefined, () => {
+      // Whoever went away before the turn came reads no answer.
+      if (!request.destroyed) app(request, response)
+    })
+  server.on('request', beginInTurn)
   server.on('checkContinue', (request, response) => {
     waiting.add(request)
-    app(request, response)
+    beginInTurn(request, response)
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy()

@@ -1,5 +1,6 @@
 // Runs a declared route for one request: authentication, body, schema, handler, answer.
 import { finished, type Readable } from 'node:stream'
+import { type InTurn, inTurn } from '../concurrency/loop-turns.ts'
 import { type NeededRight, rightText } from '../directory/roles.ts'
 import { type LongAnswer, TooLongHere } from '../errors.ts'
 import { type BufferPool, freshBuffers } from '../memory/buffer-pool.ts'
@@ -15,7 +16,6 @@ import type { KeyHolder } from './holder.ts'
 import { parseJson } from './json-check.ts'
 import { endsSoonMs } from './key-metrics.ts'
 import type { ByteBudget, ByteLease } from './limits.ts'
-import type { WaitForLongBody } from './long-body-queue.ts'
 import { isLong, longRequest } from './long-requests.ts'
 import { writeReply } from './reply.ts'
 import type { Reply, Route, RouteContext } from './route.ts'
@@ -25,7 +25,8 @@ export type ServeDeps = {
   /** Whether a key still does all that it did. */
   isHeld(holder: KeyHolder): boolean
   budget: ByteBudget
-  waitForLongBody: WaitForLongBody
+  /** When bodies are handled that were read. */
+  bodyTurns: InTurn
   /** Buffers of the bodies of `bytes` routes, which no one keeps beyond the handler. */
   pool: BufferPool
   maxBodyBytes: number
@@ -115,7 +116,7 @@ function limitTime(exchange: Exchange, stream: Readable | undefined, ms: number)
 }
 
 export type Handling = { holder: KeyHolder; signal(): AbortSignal; stream?: Readable | undefined }
-export type HandlerDeps = Pick<ServeDeps, 'waitForLongBody' | 'maxJsonDepth' | 'threads'>
+export type HandlerDeps = Pick<ServeDeps, 'bodyTurns' | 'maxJsonDepth' | 'threads'>
 
 /** Runs the handler for a body that was read, over whichever protocol: here, or in a thread when that is long work. */
 export async function runRoute(
@@ -123,19 +124,15 @@ export async function runRoute(
   requested: Requested,
   body: Body,
   { holder, signal, stream }: Handling,
-  { waitForLongBody, maxJsonDepth, threads }: HandlerDeps,
+  { bodyTurns, maxJsonDepth, threads }: HandlerDeps,
 ): Promise<Reply> {
   let answer: LongAnswer | undefined
   try {
     if (threads === undefined || !isLong(route, body.bytes)) {
-      await waitForLongBody(holder, body.bytes.length)
-      const input = route.body.type === 'json' ? jsonInput(route.body, body.bytes, maxJsonDepth) : undefined
-      const read = { input, body, ...(stream && { stream }) }
-      return await runHandler(route, requested, read, {
-        holder,
-        maxJsonDepth,
-        mayTakeLong: threads === undefined,
-        signal,
+      const by = { holder, maxJsonDepth, mayTakeLong: threads === undefined, signal }
+      return await inTurn(bodyTurns, holder, async () => {
+        const input = route.body.type === 'json' ? jsonInput(route.body, body.bytes, maxJsonDepth) : undefined
+        return runHandler(route, requested, { input, body, ...(stream && { stream }) }, by)
       })
     }
   } catch (error) {

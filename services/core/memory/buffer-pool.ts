@@ -8,23 +8,35 @@ const fresh = (size: number): Buffer => Buffer.allocUnsafeSlow(size)
  * per request the collector marks the whole heap every few dozen requests.
  */
 export type BufferPool = {
+  /** A buffer of at least this size. */
   take(sizeHint: number): Buffer
   /** Gives back a buffer, or a part of it from its beginning, that no one reads any more. */
   give(buffer: Buffer): void
 }
 
-/** @param limits most buffers that are kept, and their size; smaller and larger needs are served with new ones */
-export function createBufferPool(limits = { buffers: 16, bytes: 1024 * 1024 }): BufferPool {
-  const free: Buffer[] = []
-  const least = limits.bytes / 16
+/** Sizes of the buffers that are kept: smaller and larger needs are served with new ones. */
+const keptSizes = [64, 128, 256, 512, 1024].map((kilobytes) => kilobytes * 1024)
+
+/** @param maxKeptBytes most that is kept of what was given back */
+export function createBufferPool(maxKeptBytes = 16 * 1024 * 1024): BufferPool {
+  const kept = new Map(keptSizes.map((size): [number, Buffer[]] => [size, []]))
+  const [least = 0] = keptSizes
+  let keptBytes = 0
   return {
     take(sizeHint) {
-      if (sizeHint < least || sizeHint > limits.bytes) return fresh(Math.max(1024, sizeHint))
-      return free.pop() ?? fresh(limits.bytes)
+      const size = sizeHint < least / 2 ? undefined : keptSizes.find((one) => one >= sizeHint)
+      if (size === undefined) return fresh(Math.max(1024, sizeHint))
+      const buffer = kept.get(size)?.pop()
+      if (buffer === undefined) return fresh(size)
+      keptBytes -= size
+      return buffer
     },
-    give(buffer) {
-      if (buffer.buffer.byteLength === limits.bytes && buffer.byteOffset === 0 && free.length < limits.buffers)
-        free.push(Buffer.from(buffer.buffer))
+    give({ buffer, byteOffset }) {
+      const size = buffer.byteLength
+      const free = kept.get(size)
+      if (free === undefined || byteOffset !== 0 || keptBytes + size > maxKeptBytes) return
+      keptBytes += size
+      free.push(Buffer.from(buffer))
     },
   }
 }

@@ -1,0 +1,34 @@
+// Pieces of work that come together are begun over several rounds of the event loop, one of each key in turn: they do
+// not add up to one pause, and those of one key do not hold up another's.
+import { createFairQueue } from './fair-queue.ts'
+
+/** No further piece is begun in a round of the event loop that has spent so long on them. */
+const maxRoundMs = 10
+
+/** Begins a piece when its turn has come, at once as a rule. Without a key it has a turn of its own. */
+export type InTurn = (key: object | undefined, begin: () => void) => void
+
+export function createLoopTurns(): InTurn {
+  const queue = createFairQueue<object>({ slots: 1 })
+  let roundBeganMs: number | undefined
+  const beginRound = (): number => {
+    setImmediate(() => {
+      roundBeganMs = undefined
+    })
+    roundBeganMs = performance.now()
+    return roundBeganMs
+  }
+  return (key, begin) => {
+    queue.request(key, (leave) => {
+      const beganMs = roundBeganMs ?? beginRound()
+      begin()
+      if (performance.now() - beganMs < maxRoundMs) leave()
+      // What setImmediate calls belongs to the same round: what is set from there comes in the next one.
+      else setImmediate(() => setImmediate(leave))
+    })
+  }
+}
+
+/** Resolves and rejects as `work` does, which is begun when its turn has come. */
+export const inTurn = <Result>(turns: InTurn, key: object, work: () => Promise<Result>): Promise<Result> =>
+  new Promise((resolve, reject) => turns(key, () => work().then(resolve, reject)))
