@@ -3,7 +3,12 @@ import { routes, type Shapes } from './routes.gen.ts'
 
 export type RouteName = keyof Shapes
 type Params = Record<string, string>
-export type Sending = { params?: Params | undefined; signal?: AbortSignal | undefined; fresh?: 'any' | undefined }
+export type Sending = {
+  params?: Params | undefined
+  query?: Params | undefined
+  signal?: AbortSignal | undefined
+  fresh?: 'any' | undefined
+}
 
 export type FaultValues = { status: number; reason: string; requestId: string; retryAfterS: number; asked: string }
 
@@ -33,13 +38,15 @@ function reasonOf(text: string, status: number): string {
 export async function send(base: string, name: RouteName, body: unknown, options: Sending = {}): Promise<Response> {
   const [method, path] = routes[name]
   const filled = path.replaceAll(/\{(\w+)\*?\}/g, (_, key: string) => encodeURIComponent(options.params?.[key] ?? ''))
+  const address = new URL(filled.slice(1), base)
+  for (const [key, value] of Object.entries(options.query ?? {})) address.searchParams.set(key, value)
   const headers: Record<string, string> = { 'X-Callhouse-Page': '1' }
   if (body !== undefined) headers['Content-Type'] = 'application/json'
   if (options.fresh !== undefined) headers['X-Callhouse-Freshness'] = options.fresh
   const asked = `${method} ${path}`
   let response: Response
   try {
-    response = await fetch(new URL(filled.slice(1), base), {
+    response = await fetch(address, {
       ...{ method, headers, credentials: 'same-origin' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(options.signal && { signal: options.signal }),

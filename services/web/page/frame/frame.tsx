@@ -10,6 +10,7 @@ import { choices, localZone, type Preference, preference, setPreference, usePref
 import { SignInAgain } from '../sign-in/sign-in.tsx'
 import { KeySheet } from './key-sheet.tsx'
 import { Palette } from './palette.tsx'
+import { PageLinks, usePageKeys } from './rail.tsx'
 
 const labels: Record<Preference, string> = {
   theme: 'Theme',
@@ -52,9 +53,8 @@ export function Frame({ crumbs, title, acts, children }: FrameProps) {
     palette: () => setOpen('palette'),
     help: () => setOpen('help'),
     wrap: () => setPreference('wrap', preference('wrap') === 'on' ? 'off' : 'on'),
-    goCalls: () =>
-      isInProject && void navigate({ to: '/p/$entity/$project/calls', params: { entity, project }, search: {} }),
   })
+  usePageKeys(isInProject ? { entity, project } : undefined)
   useEffect(() => {
     document.title = `${title} · Callhouse`
   }, [title])
@@ -68,18 +68,7 @@ export function Frame({ crumbs, title, acts, children }: FrameProps) {
         <Link to="/" className="home" aria-label="Projects" title="Projects" search={{ all: '1' }}>
           <img src={icon} alt="" />
         </Link>
-        {isInProject && (
-          <Link
-            to="/p/$entity/$project/calls"
-            params={{ entity, project }}
-            search={{}}
-            activeOptions={{ includeSearch: false }}
-            aria-label="Calls"
-            title="Calls (g c)"
-          >
-            <Icon name="calls" />
-          </Link>
-        )}
+        {isInProject && <PageLinks entity={entity} project={project} />}
         <span className="space" />
         <Menu label="Preferences" button={<Icon name="settings" />}>
           {(close) => (
