@@ -1,13 +1,14 @@
 // The keys of an installation: those of the data folder, or those that its processes share over Kafka.
 import { existsSync } from 'node:fs'
+import type { Directory } from '../core/directory/directory.ts'
 import { openSharedDirectory } from '../core/directory/shared.ts'
-import { createKeys, type Keys, openKeys } from '../core/http/keys.ts'
+import { createKeys, type Keys, openDirectory } from '../core/http/keys.ts'
 import { keysFileOf, putAside, readKeysFile, takenOver } from '../core/http/keys-file.ts'
 import type { Logger } from '../core/process/logger.ts'
 import type { Config } from './config.ts'
 import { hasSharedLog, openItemLog } from './drivers.ts'
 
-type OpenKeys = { keys: Keys; close(): Promise<void> }
+type OpenKeys = { keys: Keys; directory: Directory; close(): Promise<void> }
 
 /** @throws Error with a line when they cannot be read */
 export async function openKeysOf(config: Config, logger: Logger, serves = false): Promise<OpenKeys> {
@@ -19,8 +20,8 @@ export async function openKeysOf(config: Config, logger: Logger, serves = false)
     onMended: () => logger.info('the file of keys can be used again'),
   }
   if (!hasSharedLog(config)) {
-    const keys = openKeys({ dataDir, rewrites: serves, ...options, ...callbacks })
-    return { keys, close: async () => undefined }
+    const directory = openDirectory({ dataDir, rewrites: serves, ...callbacks })
+    return { keys: createKeys(directory, options), directory, close: directory.close }
   }
   const path = keysFileOf(dataDir)
   const earlier = readKeysFile(path)
@@ -35,7 +36,8 @@ export async function openKeysOf(config: Config, logger: Logger, serves = false)
       await directory.append(takenOver(directory.state(), earlier), 'keys.json')
       putAside(path)
     }
-    return { keys: createKeys(directory, { ...options, arrives: directory.arrives }), close: directory.close }
+    const keys = createKeys(directory, { ...options, arrives: directory.arrives })
+    return { keys, directory, close: directory.close }
   } catch (error) {
     await log.close()
     throw error

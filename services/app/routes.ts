@@ -7,6 +7,7 @@ import type { Blobs } from '../core/blobs/blobs.ts'
 import type { Clock } from '../core/clock/clock.ts'
 import type { KeyedLock } from '../core/concurrency/keyed-lock.ts'
 import type { SharedSlots, Slots } from '../core/concurrency/slots.ts'
+import type { Directory } from '../core/directory/directory.ts'
 import { createInvoke, type Invoke } from '../core/http/invoke.ts'
 import type { Route } from '../core/http/route.ts'
 import type { Freshness } from '../core/log/freshness.ts'
@@ -83,6 +84,8 @@ export type RouteDeps = {
   /** For rows of evaluations. */
   rowSlots: SharedSlots
   providers: () => Providers
+  /** Users, keys, settings, rules and secrets; absent where routes run in a thread. */
+  directory?: Directory
   logger: Pick<Logger, 'warn'>
   /** About the process itself; without it the routes that tell of it are left out. */
   service?: ServiceDeps

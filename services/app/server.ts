@@ -123,7 +123,7 @@ export async function startCallhouse(
   let unshown = (): void => undefined
   try {
     const lock = await takeFolder(config, logger, open)
-    const { keys, close: closeKeys } = await openKeysOf(config, logger, true)
+    const { keys, directory, close: closeKeys } = await openKeysOf(config, logger, true)
     open.push({ name: 'directory', limitMs: 5_000, close: closeKeys })
     const tls = tlsOf(config, logger)
     if (tls) open.push({ name: 'certificate', limitMs: 1_000, close: async () => tls.close() })
@@ -205,6 +205,7 @@ export async function startCallhouse(
     const routeDeps = {
       ...ports,
       config,
+      directory,
       providers: providers.current,
       split,
       clock,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openFileDirectory } from '../../services/core/directory/file.ts'
-import { type Item, itemKey } from '../../services/core/directory/items.ts'
+import { type Item, itemKey, parseItem, scopedKey } from '../../services/core/directory/items.ts'
 import { applyItem, emptyState } from '../../services/core/directory/state.ts'
 import { digestOf, idIn, newKeyText } from '../../services/core/http/key-text.ts'
 import { createKeys, openKeys } from '../../services/core/http/keys.ts'
@@ -46,6 +46,16 @@ describe('the state', () => {
     ids.map((id) => item(itemKey('key-end', id), { ends_at: at, successor: 'k2' })),
     ids.map((id) => item(itemKey('key-revoked', id), {})),
     fc.constant(item('later/kind', { of: 'another version' })),
+    fc
+      .tuple(fc.constantFrom('*', 'acme', 'acme/app'), ids, orNone(fc.constantFrom(1, 2)))
+      .map(([scope, name, version]) =>
+        item(scopedKey('secret', scope, name), version && { version, sealed: `${scope} ${name}` }),
+      ),
+    fc
+      .tuple(users, orNone(fc.constantFrom('1', '2')))
+      .map(([user, sub]) =>
+        item(itemKey('user', user), sub && { kind: 'person', entity: 'e', identity: { iss: 'i', sub } }),
+      ),
   )
   const stateOf = (all: readonly Item[]) => {
     const state = emptyState()
@@ -56,8 +66,19 @@ describe('the state', () => {
     const { items: kept, ...rest } = stateOf(all)
     const sorted = (map: Iterable<unknown>) => [...map].map((one) => JSON.stringify(one)).sort()
     const grants = [...rest.grants].map(([user, own]) => [user, sorted(own)])
-    return { ...rest, kept: sorted(kept), grants: sorted(grants), users: sorted(rest.users), keys: sorted(rest.keys) }
+    const more = { secrets: secretsOf(rest.secrets) }
+    return {
+      ...rest,
+      kept: sorted(kept),
+      grants: sorted(grants),
+      users: sorted(rest.users),
+      keys: sorted(rest.keys),
+      ...more,
+    }
   }
+
+  const secretsOf = (secrets: ReturnType<typeof emptyState>['secrets']) =>
+    [...secrets].map(([scope, own]) => JSON.stringify([scope, [...own].sort()])).sort()
 
   it('is the same whatever compaction takes away of what was replaced', () => {
     fc.assert(
@@ -68,6 +89,40 @@ describe('the state', () => {
       }),
       { numRuns: runs(300, 5_000) },
     )
+  })
+
+  it('reads settings, rules and secrets by their scopes, with the defaults of what is absent', () => {
+    const state = emptyState()
+    const add = (key: string, value: unknown) => applyItem(state, parseItem({ key, at, by: 'x', value }))
+    add(scopedKey('project', 'acme/app'), { retention: { calls_days: 30 }, limits: { query_rows: 5 }, later: true })
+    add(scopedKey('entity', 'acme'), { limits: { bytes_per_day: 7 } })
+    add(scopedKey('mask', '*'), { version: 1, sets: ['@credentials'] })
+    add(scopedKey('mask', 'acme/app'), { version: 3, rules: [{ id: 'mail', detect: 'email', action: 'hash' }] })
+    add(scopedKey('secret', 'acme', 'KEY'), { version: 1, sealed: 'a' })
+    add(scopedKey('secret', 'acme/app', 'KEY'), { version: 2, sealed: 'b', last4: 'wxyz' })
+    add(itemKey('hold', 'h1'), { scope: 'acme/app', all: true, reason: 'court' })
+    expect(state.projects.get('acme/app')).toEqual({
+      ...{ retention: { calls_days: 30 }, limits: { query_rows: 5 }, later: true },
+    })
+    expect(state.entities.get('acme')?.limits?.bytes_per_day).toBe(7)
+    expect(state.masks.get('*')).toEqual({
+      ...{ version: 1, mode: 'on', sets: ['@credentials'], objects: false, content: 'keep', allow: [], rules: [] },
+    })
+    expect(state.masks.get('acme/app')?.rules).toHaveLength(1)
+    expect([state.secrets.get('acme')?.get('KEY')?.sealed, state.secrets.get('acme/app')?.get('KEY')?.sealed]).toEqual([
+      'a',
+      'b',
+    ])
+    expect(state.holds.get('h1')?.all).toBe(true)
+    add(scopedKey('secret', 'acme', 'KEY'), null)
+    add(scopedKey('project', 'acme/app'), null)
+    expect([state.secrets.has('acme'), state.secrets.size, state.projects.size]).toEqual([false, 1, 0])
+    for (const [key, value, line] of [
+      ['project/a/b', { retention: { calls_days: 0 } }, 'project/a/b: retention.calls_days'],
+      ['project/a/b', { limits: { query_rows: -1 } }, 'project/a/b: limits.query_rows'],
+      ['mask/a', { version: 1, rules: [{ id: 'x', action: 'mask' }] }, 'mask/a: rules.0 needs one of detect'],
+    ] as const)
+      expect(() => parseItem({ key, at, by: 'x', value })).toThrow(line)
   })
 
   it('never lets a key count again once it is revoked, in whatever order it is rotated, renamed and revoked', () => {

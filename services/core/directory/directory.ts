@@ -1,5 +1,5 @@
 // The directory port: who may do what, whole in the memory of every process, from a log of its own.
-import type { Item } from './items.ts'
+import { type Item, maxItemBytes, maxItems, parseItem } from './items.ts'
 import type { DirectoryState } from './state.ts'
 
 /** What changes it; who and when is added. */
@@ -24,5 +24,16 @@ export type Directory = {
   close(): Promise<void>
 }
 
-export const itemsOf = (changes: readonly Change[], by: string, now: number): Item[] =>
-  changes.map(({ key, value }) => ({ key, at: new Date(now).toISOString(), by, value }))
+/**
+ * What is written for the changes.
+ * @throws Error with a line for whoever asked, when one is too long or not of its kind, or there would be too many
+ */
+export function itemsOf(state: DirectoryState, changes: readonly Change[], by: string, now: number): Item[] {
+  const items = changes.map(({ key, value }) => parseItem({ key, at: new Date(now).toISOString(), by, value }))
+  const long = items.find((item) => Buffer.byteLength(JSON.stringify(item)) >= maxItemBytes)
+  if (long !== undefined) throw new Error(`${long.key} is longer than ${maxItemBytes} bytes`)
+  const added = items.filter(({ key, value }) => value !== null && !state.items.has(key))
+  if (added.length > 0 && state.items.size + added.length > maxItems)
+    throw new Error(`The directory is full: ${maxItems} items`)
+  return items
+}

@@ -16,7 +16,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type Change, type Directory, itemsOf } from './directory.ts'
-import { type Item, maxItemBytes, parseItem } from './items.ts'
+import { type Item, parseItem } from './items.ts'
 import { applyItem, type DirectoryState, emptyState } from './state.ts'
 
 export const directoryFile = 'directory.jsonl'
@@ -232,9 +232,7 @@ export function openFileDirectory(options: FileOptions): FileDirectory {
 
   function appendNow(changes: readonly Change[], by: string): void {
     if (changes.length === 0) return
-    const items = itemsOf(changes, by, now()).map(parseItem)
-    const long = items.find((item) => Buffer.byteLength(lineOf(item)) > maxItemBytes)
-    if (long !== undefined) throw new Error(`${long.key} is longer than ${maxItemBytes} bytes`)
+    const items = itemsOf(read.state, changes, by, now())
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     withLock(lock, () => {
       throwIfBroken()

@@ -1,9 +1,13 @@
-// What a directory holds: users, grants, keys and what ends them, each an item under a key of its own.
+// What a directory holds, each an item under a key of its own: users, grants, keys and what ends them, settings, rules, secrets.
 import { z } from 'zod'
+import { maskRules } from '../../../schemas/mask-rules.ts'
+import { entityLimits, keyLimits, projectLimits, retentionSettings } from '../../../schemas/project-settings.ts'
 import { actions, roles } from './roles.ts'
 
 const time = z.iso.datetime({ offset: true })
 const nothing = z.object({})
+const ids = z.array(z.string().min(1)).max(1_000).optional()
+const grants = z.array(z.object({ role: z.enum(roles), scope: z.string().min(1) })).max(100)
 
 /** Values by the first word of the item's key. */
 const values = {
@@ -13,11 +17,18 @@ const values = {
     /** Default entity of SDKs. */
     entity: z.string(),
     name: z.string().max(200).optional(),
+    email: z.string().max(320).optional(),
+    /** Who it is at the provider that signs it in. */
+    identity: z.object({ iss: z.string(), sub: z.string() }).optional(),
   }),
   /** `user-off/<id>`: no key of the user counts. */
   'user-off': nothing,
   /** `grant/<user>/<scope>` */
   grant: z.object({ role: z.enum(roles) }),
+  /** `signed-in/<user>`: what the groups of the last sign-in grant, replaced as a whole by the next one. */
+  'signed-in': z.object({ grants, ends_at: time }),
+  /** `group/<name>` of the provider that signs people in. */
+  group: z.object({ grants }),
   /** `key/<id>`: never changes; what ends it are items of their own, which no older copy of it undoes. */
   key: z.object({
     sha256: z.string().regex(/^[0-9a-f]{64}$/),
@@ -32,10 +43,30 @@ const values = {
     entity: z.string().optional(),
     /** Made by the server on its first start and not by the operator. */
     is_first: z.boolean().optional(),
+    /** Addresses from which it counts, as CIDR ranges; absent = all. */
+    addresses: z.array(z.string()).max(100).optional(),
+    limits: keyLimits.optional(),
   }),
   /** `key-end/<id>`: it was rotated. */
   'key-end': z.object({ ends_at: time, successor: z.string() }),
   'key-revoked': nothing,
+  /** `session-end/<sid>`: signed out; kept until it would have run out. */
+  'session-end': z.object({ until: time }),
+  /** `sessions-end/<user>`: those that began before do not count. */
+  'sessions-end': z.object({ before: time }),
+  /** `entity/<e>` */
+  entity: z.object({ limits: entityLimits.optional() }),
+  /** `project/<e>/<p>` */
+  project: z.object({ retention: retentionSettings.optional(), limits: projectLimits.optional() }),
+  /** `mask/<scope>`: each change has the next version. */
+  mask: maskRules.extend({ version: z.int().min(1) }),
+  /** `secret/<scope>/<name>`: sealed under the master key; `last4` of long ones, so that people recognize it. */
+  secret: z.object({ version: z.int().min(1), sealed: z.string(), last4: z.string().max(4).optional() }),
+  /** `hold/<id>`: what it names is not removed. */
+  hold: z.object({
+    ...{ scope: z.string().min(1), call_ids: ids, trace_ids: ids, thread_ids: ids },
+    ...{ all: z.boolean().optional(), reason: z.string().max(1_000), until: time.optional() },
+  }),
 } as const satisfies Record<string, z.ZodType>
 
 export type Kind = keyof typeof values
@@ -49,10 +80,22 @@ export type Item = { key: string; at: string; by: string; value: unknown }
 const itemSchema = z.object({ key: z.string().min(1), at: z.string(), by: z.string(), value: z.unknown() })
 
 export const maxItemBytes = 64 * 1024
+export const maxItems = 200_000
 
 /** Ids of users may hold anything; in keys of items no slash of theirs parts words. */
 export const itemKey = (kind: Kind, ...words: string[]): string =>
   [kind, ...words.map((word, index) => (index === 0 ? encodeURIComponent(word) : word))].join('/')
+
+/** Of what belongs to a scope: `mask/acme/app`, `secret/acme/OPENAI_KEY`. */
+export const scopedKey = (
+  kind: 'entity' | 'project' | 'mask' | 'secret',
+  scope: string,
+  ...words: string[]
+): string => {
+  const slash = scope.indexOf('/')
+  const [entity, project] = slash === -1 ? [scope, []] : [scope.slice(0, slash), [scope.slice(slash + 1)]]
+  return itemKey(kind, entity, ...project, ...words)
+}
 
 /** The kind of an item of this version, and the words behind it; undefined for those of later ones. */
 export function wordsOf(key: string): { kind: Kind; id: string; rest: string } | undefined {
@@ -71,7 +114,8 @@ export function parseItem(value: unknown): Item {
   const words = wordsOf(item.key)
   if (words === undefined || item.value === null) return item
   const checked = values[words.kind].safeParse(item.value)
-  if (checked.success) return item
+  // Members of later versions stay; those that are absent have their defaults.
+  if (checked.success) return { ...item, value: { ...item.value, ...checked.data } }
   const [issue] = checked.error.issues
   throw new Error(`${item.key}: ${[issue?.path.join('.'), issue?.message].filter(Boolean).join(' ')}`)
 }

@@ -2,7 +2,7 @@
 import { createSerialQueue } from '../concurrency/serial-queue.ts'
 import { unavailable } from '../errors.ts'
 import { type Change, type Directory, itemsOf } from './directory.ts'
-import { maxItemBytes, parseItem } from './items.ts'
+import { parseItem } from './items.ts'
 import { applyItem, emptyState } from './state.ts'
 
 /** An item as it lies in the log: its key, and the rest as JSON; null = it is removed. */
@@ -116,12 +116,9 @@ export async function openSharedDirectory(options: SharedOptions): Promise<Share
     append: (changes: readonly Change[], by) =>
       appends.run(async () => {
         if (changes.length === 0) return
-        const records = itemsOf(changes, by, Date.now()).map((item) => {
-          const { key, ...rest } = parseItem(item)
-          return { key, text: rest.value === null ? null : JSON.stringify(rest) }
-        })
-        const long = records.find(({ text }) => Buffer.byteLength(text ?? '') > maxItemBytes)
-        if (long !== undefined) throw new Error(`${long.key} is longer than ${maxItemBytes} bytes`)
+        const records = itemsOf(state, changes, by, Date.now()).map(({ key, ...rest }) => ({
+          ...{ key, text: rest.value === null ? null : JSON.stringify(rest) },
+        }))
         const last = await log.append(records).catch((error: unknown) => {
           throw unavailable(`The directory takes no changes at the moment: ${(error as Error).message}`, 2)
         })

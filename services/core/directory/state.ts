@@ -13,12 +13,29 @@ export type DirectoryState = {
   byDigest: Map<string, string>
   ends: Map<string, Value<'key-end'>>
   revoked: Set<string>
+  /** Grants that come from the last sign-in of a user. */
+  signedIn: Map<string, Value<'signed-in'>>
+  groups: Map<string, Value<'group'>>
+  sessionEnds: Map<string, Value<'session-end'>>
+  sessionsEnds: Map<string, Value<'sessions-end'>>
+  entities: Map<string, Value<'entity'>>
+  /** By `<entity>/<project>`. */
+  projects: Map<string, Value<'project'>>
+  /** By scope. */
+  masks: Map<Scope, Value<'mask'>>
+  /** By scope, then by name. */
+  secrets: Map<Scope, Map<string, Value<'secret'>>>
+  holds: Map<string, Value<'hold'>>
 }
 
 export const emptyState = (): DirectoryState => ({
   ...{ items: new Map(), users: new Map(), off: new Set(), grants: new Map(), keys: new Map() },
-  ...{ byDigest: new Map(), ends: new Map(), revoked: new Set() },
+  ...{ byDigest: new Map(), ends: new Map(), revoked: new Set(), signedIn: new Map() },
+  ...{ groups: new Map(), sessionEnds: new Map(), sessionsEnds: new Map(), entities: new Map() },
+  ...{ projects: new Map(), masks: new Map(), secrets: new Map(), holds: new Map() },
 })
+
+const scopeOf = (entity: string, project: string): Scope => (project === '' ? entity : `${entity}/${project}`)
 
 function put<V>(into: Map<string, V>, id: string, value: unknown): void {
   if (value === null) into.delete(id)
@@ -49,6 +66,22 @@ const appliers: Record<
   },
   'key-end': ({ ends }, id, _, value) => put(ends, id, value),
   'key-revoked': ({ revoked }, id, _, value) => mark(revoked, id, value),
+  'signed-in': ({ signedIn }, id, _, value) => put(signedIn, id, value),
+  group: ({ groups }, id, _, value) => put(groups, id, value),
+  'session-end': ({ sessionEnds }, id, _, value) => put(sessionEnds, id, value),
+  'sessions-end': ({ sessionsEnds }, id, _, value) => put(sessionsEnds, id, value),
+  entity: ({ entities }, id, _, value) => put(entities, id, value),
+  project: ({ projects }, entity, project, value) => put(projects, scopeOf(entity, project), value),
+  mask: ({ masks }, entity, project, value) => put(masks, scopeOf(entity, project), value),
+  secret({ secrets }, entity, rest, value) {
+    // Names of secrets have no slash.
+    const slash = rest.lastIndexOf('/')
+    const scope = scopeOf(entity, rest.slice(0, Math.max(slash, 0)))
+    const own = secrets.get(scope) ?? new Map<string, Value<'secret'>>()
+    put(own, rest.slice(slash + 1), value)
+    put(secrets, scope, own.size === 0 ? null : own)
+  },
+  hold: ({ holds }, id, _, value) => put(holds, id, value),
 }
 
 /** The last item of a key counts, so that a log from which older ones were taken leads to the same state. */

@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { Directory } from '../directory/directory.ts'
-import { type FileOptions, openFileDirectory } from '../directory/file.ts'
+import { type FileDirectory, type FileOptions, openFileDirectory } from '../directory/file.ts'
 import { itemKey, type KeyValue } from '../directory/items.ts'
 import { type Action, actionsOf, intersect, type Role, type RoleName, roleNamed } from '../directory/roles.ts'
 import type { SharedDirectory } from '../directory/shared.ts'
@@ -305,16 +305,19 @@ export function createKeys(
 }
 
 /**
- * Keys of a data folder, those of `keys.json` of earlier versions included.
+ * The directory of a data folder, with the keys of `keys.json` of earlier versions.
  * @throws Error with one line when there is a file that cannot be read
  */
-export function openKeys({ dataDir, ...options }: FileOptions & KeysOptions): Keys {
-  const path = keysFileOf(dataDir)
+export function openDirectory(options: FileOptions): FileDirectory {
+  const path = keysFileOf(options.dataDir)
   const earlier = readKeysFile(path)
-  const directory = openFileDirectory({ dataDir, ...options })
+  const directory = openFileDirectory(options)
   if (existsSync(path)) {
     directory.appendNow(takenOver(directory.state(), earlier), 'keys.json')
     putAside(path)
   }
-  return createKeys(directory, options)
+  return directory
 }
+
+/** Keys of a data folder. @throws Error with one line when there is a file that cannot be read */
+export const openKeys = (options: FileOptions & KeysOptions): Keys => createKeys(openDirectory(options), options)
