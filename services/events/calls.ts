@@ -1,8 +1,15 @@
 // The topic calls, and the shape of a part of a call on its way into the log; every writer of calls (REST, OTLP, delete) fills it.
 import { choice, clock, declareTopic, integers, json, key, number, text, texts } from './declaration.ts'
 
-/** Landing tables of calls that nothing is stored of: all finished, or some of them only begun. */
-export const newCallsLandings = { finished: 'finished_calls_in', begun: 'begun_calls_in' }
+/**
+ * Landing tables of calls that nothing is stored of: all finished and without anything that `billed_usage` would hold, all
+ * finished, or some of them only begun.
+ */
+export const newCallsLandings = {
+  unbilled: 'unbilled_calls_in',
+  finished: 'finished_calls_in',
+  begun: 'begun_calls_in',
+}
 
 export const callsTopic = declareTopic({
   name: 'calls',

@@ -35,6 +35,8 @@ export type WorkerDeps = Omit<CommitDeps, 'applier' | 'signal'> & {
   /** Whether no other process writes the tables. */
   ownsTables?: boolean
   onBatch?(report: BatchReport): void
+  /** From now on, until the next start, each new call is looked up in the tables. */
+  onLookUps?(reason: string): void
   /** The worker cannot go on (unknown schema version, damaged log); the process must stop. */
   onFatal(error: Error): void
 }
@@ -75,7 +77,11 @@ export function startWorker(deps: WorkerDeps): Worker {
     newCalls: {
       joined: deps.logJoins?.projects,
       known: deps.ownsTables
-        ? createKnownCalls({ store, budget, signal, onError: (error) => deps.onRetry?.('calls', error, 0) })
+        ? createKnownCalls({
+            ...{ store, budget, signal },
+            onError: (error) => deps.onRetry?.('calls', error, 0),
+            onDisable: (reason) => deps.onLookUps?.(reason),
+          })
         : undefined,
     },
     ...(deps.keptRecords && { control: createControlInsert({ ...deps, records: deps.keptRecords }) }),

@@ -3,10 +3,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createClock } from '../../services/core/clock/clock.ts'
 import type { ProjectId } from '../../services/core/ids.ts'
 import type { CallFragment, UsageEntry } from '../../services/events/calls.ts'
+import { createCallWriter } from '../../services/events/calls-writer.ts'
 import { costsRecord } from '../../services/events/costs.ts'
 import { topics } from '../../services/events/registry.ts'
 import { findingsAt } from '../../services/ingest/calls/field-checks.ts'
 import { checkSummary } from '../../services/ingest/calls/summary-check.ts'
+import { mayBeBilled } from '../../services/worker/calls/billed-rows.ts'
 import { baseUs, type CallWorld, complete, createCallWorld, end, project, start } from '../fixtures/call-world.ts'
 import { createRandom } from '../fixtures/random.ts'
 import { runs } from '../fixtures/runs.ts'
@@ -98,6 +100,13 @@ function billOf(usage: Json): number[] {
   return [inside, isShaped && read + written <= input ? read + written : 0, read, written - anHour, anHour, beside]
 }
 
+function writtenRows(parts: CallFragment[]): Buffer[] {
+  const writer = createCallWriter({ sizeHintBytes: 2 ** 20 })
+  for (const part of parts) writer.add(part)
+  const lines = writer.take().flatMap(({ rows }) => rows.toString().trimEnd().split('\n'))
+  return lines.map((line) => Buffer.from(line))
+}
+
 /** A JSON array at a place of an object would be read by position: edges refuse it there, and no provider sends it. */
 const isFaithful = (text: string) => !/_details":\[|"cache_creation":\[/.test(text)
 
@@ -114,6 +123,11 @@ it('the engine reads usage objects as the rules say, whatever they hold', async 
       FROM callhouse.payloads WHERE startsWith(id, 'wild-')`,
     params: {},
   })
+  // A batch without any such row goes in with empty columns.
+  const written = writtenRows(parts)
+  for (const { id, bill } of rows)
+    if (bill.length > 0) expect([id, mayBeBilled(written[Number(id.slice(5))] as Buffer)]).toEqual([id, true])
+  expect(written.filter((row) => !mayBeBilled(row)).length).toBeGreaterThan(texts.length / 20)
   const found = new Map(rows.map(({ id, bill }) => [id, bill[0] ?? [0, 0, 0, 0, 0, 0]]))
   for (const [n, text] of texts.entries()) {
     const bill = billOf(JSON.parse(text) as Json)

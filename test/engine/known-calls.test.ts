@@ -48,13 +48,10 @@ describe('calls that the tables hold', () => {
     expect(known.isComplete()).toBe(false)
     await known.fill()
     expect(known.isComplete()).toBe(true)
-    for (let n = 0; n < 3_000; n++) expect(known.mayHold(key(`call-${n}`))).toBe(true)
-    for (let n = 0; n < 500; n++) expect(known.mayHold(key(`end-${n}`))).toBe(true)
-    expect(
-      Array.from({ length: 3_000 }, (_, n) => known.mayHold(key(`other-${n}`))).filter(Boolean).length,
-    ).toBeLessThan(5)
-    known.add(key('new'))
-    expect(known.mayHold(key('new'))).toBe(true)
+    for (let n = 0; n < 3_000; n++) expect(known.add(key(`call-${n}`))).toBe(true)
+    for (let n = 0; n < 500; n++) expect(known.add(key(`end-${n}`))).toBe(true)
+    expect(Array.from({ length: 3_000 }, (_, n) => known.add(key(`other-${n}`))).filter(Boolean).length).toBeLessThan(5)
+    expect(known.add(key('other-7'))).toBe(true)
   })
 
   it('are not known after something else has changed the tables, until they were read again', async () => {
@@ -80,12 +77,17 @@ describe('calls that the tables hold', () => {
   })
 
   it('are not known where there are too many, and not again after something could not be added', async () => {
-    const few = createKnownCalls({ store, maxSlots: 0 })
+    const reasons: string[] = []
+    const onDisable = (reason: string) => void reasons.push(reason)
+    const few = createKnownCalls({ store, maxSlots: 0, onDisable })
     await few.fill()
     expect(few.isComplete()).toBe(false)
-    const known = createKnownCalls({ store })
+    const known = createKnownCalls({ store, onDisable })
     await known.fill()
-    known.disable()
+    known.disable('unknown row')
+    known.disable('unknown row')
+    // each is told once, for the log
+    expect(reasons).toEqual(['too many calls', 'unknown row'])
     expect(known.isComplete()).toBe(false)
     await known.fill()
     expect(known.isComplete()).toBe(false)
@@ -169,9 +171,11 @@ describe('calls that nothing is known of', () => {
   it('cost an insert and a mark, and no look into the tables', async () => {
     await apply([rowOf('begun', { kind: 'start' }), rowOf('finished')])
     expect(statements).toEqual(['begun_calls_in', 'dirty-buckets-of-new'])
-    await apply([rowOf('one')])
-    expect(statements).toEqual(['finished_calls_in', 'dirty-buckets-of-new'])
+    await apply([rowOf('one', { summary: { usage: { m: { cached_tokens: 0 } } } })])
+    expect(statements).toEqual(['unbilled_calls_in', 'dirty-buckets-of-new'])
     expect(await countOf('one')).toBe(1)
+    await apply([rowOf('billed', { summary: { usage: { m: { input_tokens: 9, cached_tokens: 5 } } } }), rowOf('not')])
+    expect(statements).toEqual(['finished_calls_in', 'dirty-buckets-of-new'])
   })
 
   it('are merged where one is known, has a fragment in the batch or cannot be read', async () => {

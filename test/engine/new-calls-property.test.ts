@@ -22,10 +22,10 @@ const asTheyAre = { known: (known: KnownCalls) => known }
 const alsoByMistake = {
   known: (known: KnownCalls, random: Random) => ({
     ...known,
-    mayHold: (key: string) => random.chance(0.05) || known.mayHold(key),
+    add: (key: string) => known.add(key) || random.chance(0.05),
   }),
 }
-const missed = { known: (known: KnownCalls) => ({ ...known, mayHold: () => false }) }
+const missed = { known: (known: KnownCalls) => ({ ...known, add: () => false }) }
 
 describe('rows of calls that go in without a merge where they are new', () => {
   let dir: string

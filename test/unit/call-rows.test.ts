@@ -1,7 +1,9 @@
 // What the rows of a batch begin with, and fingerprints of calls: what is unsure is never taken for new.
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { CallFragment } from '../../services/events/calls.ts'
 import { createCallWriter } from '../../services/events/calls-writer.ts'
+import { mayBeBilled } from '../../services/worker/calls/billed-rows.ts'
 import { keyOfTexts, rowsByCall, textOf } from '../../services/worker/calls/call-rows.ts'
 import { createFingerprints, fingerprintOf } from '../../services/worker/calls/fingerprints.ts'
 import { complete, end, rename, start } from '../fixtures/call-world.ts'
@@ -45,9 +47,64 @@ describe('rows by call', () => {
 
   it('leaves ids with escapes to the merge, and says so of rows that it cannot read', async () => {
     const withEscapes = written(complete('a"b'), complete('a\\'), complete('a\n'), end('a"b'))
-    expect(await rowsByCall(withEscapes)).toEqual({ calls: new Map(), rowCount: withEscapes.length, isUnsure: false })
+    expect(await rowsByCall(withEscapes)).toEqual({
+      calls: new Map(),
+      rowCount: withEscapes.length,
+      isUnsure: false,
+      mayBeBilled: false,
+    })
     for (const text of ['{"n":1}', '{"project_id":"p","kind":"complete","id":"i","clock":1}', 'not JSON', ''])
-      expect(await rowsByCall(rowsOf(text)), text).toEqual({ calls: new Map(), rowCount: 1, isUnsure: true })
+      expect(await rowsByCall(rowsOf(text)), text).toEqual({
+        calls: new Map(),
+        rowCount: 1,
+        isUnsure: true,
+        mayBeBilled: false,
+      })
+  })
+})
+
+describe('rows that have nothing to bill beside their counts', () => {
+  const billed = async (...parts: CallFragment[]) => (await rowsByCall(written(...parts))).mayBeBilled
+  const cached = '{"usage":{"m":{"cached_tokens":5}}}'
+  const plain = '{"usage":{"m":{"input_tokens":5,"cached_tokens":0}}}'
+
+  it('are told from others by their summaries', async () => {
+    for (const summary of ['{}', plain, '{"status_counts":{"success":1}}', 'null'])
+      expect(
+        await billed(complete('a', { summary, inputs: cached, output: cached, attributes: cached })),
+        summary,
+      ).toBe(false)
+    for (const summary of [
+      ...[cached, plain.replace('0', '-1'), plain.replace('0', '"7"'), plain.replace(':0', ' : 7')],
+      ...['{"usage":{"m":{"cached_t\\u006fkens":5}}}', '{"reasoning_tokens":1}', '{"thoughts":1}'],
+    ])
+      expect(await billed(complete('a', { summary: plain }), complete('b', { summary })), summary).toBe(true)
+    expect(await billed(start('a'), end('b', { summary: cached }))).toBe(false)
+  })
+
+  it('are told beside raw spans, whatever these hold', async () => {
+    const otelDump = `{"summary":1,"text":"\\n","usage":${cached}}`
+    expect(await billed(complete('a', { summary: plain, otelDump }))).toBe(false)
+    expect(await billed(complete('a', { summary: cached, otelDump }))).toBe(true)
+    expect(await billed(complete('a', { summary: plain, otelDump: `{"n":1,"otel_dump":${cached}}` }))).toBe(false)
+  })
+
+  it('are never taken for such where a name of a column is the client’s', async () => {
+    const nested = `{"n":1,"summary":{"k":1},"otel_dump":2,"usage":${cached}}`
+    expect(await billed(complete('a', { summary: nested }))).toBe(true)
+    expect(await billed(complete('a', { summary: `{"n":1,"otel_dump":2,"usage":${cached}}` }))).toBe(true)
+    expect(await billed(complete('a', { summary: plain, inputs: '{"n":1,"summary":{}}' }))).toBe(true)
+    expect(mayBeBilled(Buffer.from('{"kind":"complete"}'))).toBe(true)
+  })
+
+  it('are told by the condition of the column', () => {
+    const migration = readFileSync(
+      new URL('../../clickhouse/migrations/0028_unbilled_calls.sql', import.meta.url),
+      'utf8',
+    )
+    const pattern = /match\(summary, '(.*?)'\)/.exec(migration)?.[1] as string
+    const source = readFileSync(new URL('../../services/worker/calls/billed-rows.ts', import.meta.url), 'utf8')
+    expect(source).toContain(`/${pattern.replaceAll('\\\\', '\\')}/`)
   })
 })
 

@@ -1,6 +1,8 @@
-// Reads what the rows of a batch begin with: which calls they are about, and whether each has a row that begins it.
+// Reads what the rows of a batch begin with: which calls they are about, whether each has a row that begins it, and which
+// landing table they need.
 import { forEachYielding } from '../../core/concurrency/yielding.ts'
 import type { SegmentRow } from '../split/segment-rows.ts'
+import { mayBeBilled } from './billed-rows.ts'
 
 /** A finished call, or the start of one, by what its row begins with. */
 export type CallRow = {
@@ -19,6 +21,8 @@ export type RowsByCall = {
   rowCount: number
   /** Whether the calls of some rows are not known. A call whose project or id needs escapes never is: it is left out. */
   isUnsure: boolean
+  /** Whether `billed_usage` may hold something of a finished call. */
+  mayBeBilled: boolean
 }
 
 /** How the writer of calls begins a row; the record header stands before it in the first row of a record. */
@@ -31,8 +35,14 @@ const escaped =
 /** What is read of a row, unless its ids are longer. Texts of a match keep all of it in memory. */
 const beginningBytes = 256
 
-/** A name that came with a call is a fragment of its own. */
+/** A name that came with a call is a fragment of its own. It stands before all payloads. */
 const named = Buffer.from('"named":1')
+const firstPayload = Buffer.from(',"attributes":')
+
+const isNamed = (text: Buffer): boolean => {
+  const end = text.indexOf(firstPayload)
+  return (end === -1 ? text : text.subarray(0, end)).includes(named)
+}
 
 /** What tells a call from all others, of project and id as they stand in a row: fingerprints are made of it. */
 const keyOf = (project: string, id: string): string => `${project}","id":"${id}`
@@ -53,6 +63,7 @@ export async function rowsByCall(rows: Iterable<SegmentRow>): Promise<RowsByCall
   const calls = new Map<string, CallRow | null>()
   let rowCount = 0
   let isUnsure = false
+  let isBilled = false
   await forEachYielding(rows, (row) => {
     rowCount++
     const [, kind, project, id, us] = beginningOf(row.text) ?? []
@@ -62,9 +73,10 @@ export async function rowsByCall(rows: Iterable<SegmentRow>): Promise<RowsByCall
     }
     const key = keyOf(project, id)
     const isFinished = kind === 'complete'
-    const begins = us !== undefined && (isFinished || kind === 'start') && !row.text.includes(named)
+    const begins = us !== undefined && (isFinished || kind === 'start') && !isNamed(row.text)
+    isBilled ||= isFinished && mayBeBilled(row.text)
     const call = () => ({ partition: row.partition, key, project, id, startedUs: Number(us), isFinished })
     calls.set(key, begins && !calls.has(key) ? call() : null)
   })
-  return { calls, rowCount, isUnsure }
+  return { calls, rowCount, isUnsure, mayBeBilled: isBilled }
 }

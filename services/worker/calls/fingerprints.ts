@@ -3,7 +3,7 @@
 export type Fingerprint = { place: number; print: number }
 
 export type Fingerprints = {
-  /** Adds it; false when there is no room left. */
+  /** Adds one that is not there; false when there is no room left. */
   add(fingerprint: Fingerprint): boolean
   has(fingerprint: Fingerprint): boolean
 }
@@ -45,7 +45,6 @@ export function createFingerprints(maxSlots = maxSlotsTogether): Fingerprints {
   return {
     has,
     add(fingerprint) {
-      if (has(fingerprint)) return true
       let layer = layers.at(-1)
       if (layer === undefined || layer.left === 0) layer = grow()
       if (layer === undefined) return false

@@ -31,13 +31,7 @@ export type NewCallsDeps = {
 
 export function createNewCallsInsert(store: Store, { joined = () => [], known }: NewCallsDeps): NewCallsInsert {
   /** Whether nothing is stored of any of the calls, no fragment either. */
-  const areNew = async (calls: readonly CallRow[]): Promise<boolean> => {
-    const found: CallRow[] = []
-    await forEachYielding(calls, (call) => {
-      if (known?.mayHold(call.key)) found.push(call)
-    })
-    // Looked at when all were asked for: fingerprints that were forgotten meanwhile prove nothing.
-    const suspects = known?.isComplete() ? found : calls
+  const areNew = async (suspects: readonly CallRow[]): Promise<boolean> => {
     if (suspects.length === 0) return true
     if (suspects.length > lookupRows) return false
     const params = {
@@ -51,10 +45,16 @@ export function createNewCallsInsert(store: Store, { joined = () => [], known }:
     return !stored.some(({ project_id, id }) => keys.has(keyOfTexts(project_id, id)))
   }
 
-  const note = async ({ calls, isUnsure }: RowsByCall): Promise<void> => {
-    if (known === undefined) return
-    await forEachYielding(calls.keys(), known.add)
-    if (isUnsure) known.disable()
+  /** Adds all calls to the known ones; returns the keys of those of which something may be stored, undefined for all. */
+  const note = async ({ calls, isUnsure }: RowsByCall): Promise<Set<string> | undefined> => {
+    if (known === undefined) return undefined
+    const found = new Set<string>()
+    await forEachYielding(calls.keys(), (key) => {
+      if (known.add(key)) found.add(key)
+    })
+    if (isUnsure) known.disable('unknown row')
+    // Looked at when all were asked for: fingerprints that were forgotten meanwhile prove nothing.
+    return known.isComplete() ? found : undefined
   }
 
   /** The calls of the rows; undefined when some of the rows begin none, or need further steps. */
@@ -69,12 +69,14 @@ export function createNewCallsInsert(store: Store, { joined = () => [], known }:
     async insert(batch, some) {
       const byCall = await rowsByCall(some ?? (await sourceRows(batch)))
       const calls = byCall.rowCount === 0 ? undefined : callsOf(byCall)
-      const isNew = calls !== undefined && (await areNew(calls))
-      await note(byCall)
-      if (!isNew) return false
-      const landing = newCallsLandings[calls.every(({ isFinished }) => isFinished) ? 'finished' : 'begun']
+      const stored = await note(byCall)
+      if (calls === undefined) return false
+      if (!(await areNew(stored ? calls.filter(({ key }) => stored.has(key)) : calls))) return false
       try {
-        const { rowsRead } = await store.insert({ ...callsTopic, landing }, some ? sourceOf(some) : batch.source)
+        const { rowsRead } = await store.insert(
+          { ...callsTopic, landing: landingOf(calls, byCall) },
+          some ? sourceOf(some) : batch.source,
+        )
         if (rowsRead !== byCall.rowCount) return false
       } catch (error) {
         // The other way finds out which row it is.
@@ -84,8 +86,15 @@ export function createNewCallsInsert(store: Store, { joined = () => [], known }:
       await store.command(statement('dirty-buckets-of-new', await dirtyBucketsOf(batch, calls)))
       return true
     },
-    note: async (rows) => known && note(await rowsByCall(rows)),
+    async note(rows) {
+      if (known) await note(await rowsByCall(rows))
+    },
   }
+}
+
+function landingOf(calls: readonly CallRow[], { mayBeBilled }: RowsByCall): string {
+  if (!calls.every(({ isFinished }) => isFinished)) return newCallsLandings.begun
+  return mayBeBilled ? newCallsLandings.finished : newCallsLandings.unbilled
 }
 
 const minuteUs = 60_000_000

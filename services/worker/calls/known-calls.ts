@@ -16,19 +16,24 @@ import {
 } from './fingerprints.ts'
 
 export type KnownCalls = {
-  /** Whether a call that `mayHold` denies is surely new. Not until the tables have been read, nor when there are too many. */
+  /** Whether a call that was not added before is surely new. Not until the tables have been read, nor when there are too many. */
   isComplete(): boolean
-  /** @param key `keyOf` of the call */
-  mayHold(key: string): boolean
-  /** Called before anything of the call goes into the tables. */
-  add(key: string): void
+  /**
+   * Called before anything of the call goes into the tables.
+   * @param key `keyOf` of the call
+   * @returns false when it was surely not added before
+   */
+  add(key: string): boolean
   /** The tables hold what was not added: nothing is known until they have been read again. */
   forget(): void
   /** The tables will hold what cannot be added: nothing is known any more in this process. */
-  disable(): void
+  disable(reason: DisableReason): void
   /** Reads what the tables hold; resolves once that is known. */
   fill(): Promise<void>
 }
+
+/** A row is not as this build writes it, or there are more calls than fingerprints have room for. */
+type DisableReason = 'unknown row' | 'too many calls'
 
 /** Calls that one statement reads. */
 const pageCalls = 500_000
@@ -49,8 +54,10 @@ export function createKnownCalls(deps: {
   maxSlots?: number
   signal?: AbortSignal
   onError?(error: Error): void
+  /** From now on each call is looked up, until the next start. */
+  onDisable?(reason: DisableReason): void
 }): KnownCalls {
-  const { store, budget = unlimited, maxSlots, signal, onError } = deps
+  const { store, budget = unlimited, maxSlots, signal, onError, onDisable } = deps
   const queue = createSerialQueue()
   let known: Fingerprints = createFingerprints(maxSlots)
   let isComplete = false
@@ -58,13 +65,17 @@ export function createKnownCalls(deps: {
   /** Grows with each `forget`. */
   let generation = 0
 
-  const disable = (): void => {
+  const disable = (reason: DisableReason): void => {
+    if (isDisabled) return
+    onDisable?.(reason)
     isDisabled = true
     isComplete = false
     known = createFingerprints(0)
   }
-  const put = (fingerprint: Fingerprint): void => {
-    if (!isDisabled && !known.add(fingerprint)) disable()
+  const put = (fingerprint: Fingerprint): boolean => {
+    const wasThere = known.has(fingerprint)
+    if (!wasThere && !isDisabled && !known.add(fingerprint)) disable('too many calls')
+    return wasThere
   }
 
   const addHashes = async (query: Query): Promise<void> => {
@@ -127,7 +138,6 @@ export function createKnownCalls(deps: {
 
   return {
     isComplete: () => isComplete,
-    mayHold: (key) => known.has(fingerprintOf(key)),
     add: (key) => put(fingerprintOf(key)),
     forget() {
       generation++
