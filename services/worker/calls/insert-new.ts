@@ -1,7 +1,7 @@
 // Takes a batch of calls that nothing is stored of into the tables without a merge: what most batches are.
 import { forEachYielding } from '../../core/concurrency/yielding.ts'
 import type { Batch } from '../../core/log/log.ts'
-import type { Store } from '../../core/store/store.ts'
+import type { Query, Store } from '../../core/store/store.ts'
 import { callsTopic, newCallsLandings } from '../../events/calls.ts'
 import { batchMembers } from '../combined-batch.ts'
 import { type SegmentRow, sourceOf, sourceRows } from '../split/segment-rows.ts'
@@ -83,7 +83,7 @@ export function createNewCallsInsert(store: Store, { joined = () => [], known }:
         if (isRefusal(error)) return false
         throw error
       }
-      await store.command(statement('dirty-buckets-of-new', await dirtyBucketsOf(batch, calls)))
+      await store.command(await markDirty(batch, calls))
       return true
     },
     async note(rows) {
@@ -99,19 +99,23 @@ function landingOf(calls: readonly CallRow[], { mayBeBilled }: RowsByCall): stri
 
 const minuteUs = 60_000_000
 
-/** The minutes in which the calls begin, each under the position of the partition that it came from. */
-async function dirtyBucketsOf(batch: Batch, calls: readonly CallRow[]) {
+/**
+ * Marks the minutes in which the calls begin as dirty, each under the position of the partition that it came from. As data
+ * beside the statement: a SELECT of the same rows takes a third more CPU.
+ */
+async function markDirty(batch: Batch, calls: readonly CallRow[]): Promise<Query> {
   const positions = new Map(batchMembers(batch).map(({ partition, lastOffset }) => [partition, lastOffset]))
-  const buckets = new Map<string, [project: string, partition: number, minute: number]>()
+  const rows = new Map<string, string>()
   await forEachYielding(calls, ({ partition, project, startedUs }) => {
     const minute = Math.floor(startedUs / minuteUs) * 60
-    buckets.set(`${partition} ${minute} ${project}`, [project, partition, minute])
+    const key = `${partition} ${minute} ${project}`
+    if (rows.has(key)) return
+    rows.set(key, JSON.stringify([textOf(project), partition, positions.get(partition), minute]))
   })
-  const all = [...buckets.values()]
   return {
-    projects: all.map(([project]) => textOf(project)),
-    partitions: all.map(([, partition]) => partition),
-    positions: all.map(([, partition]) => positions.get(partition) as number),
-    minutes: all.map(([, , minute]) => minute),
+    name: 'dirty-buckets-of-new',
+    sql: `INSERT INTO callhouse.call_marks (project_id, partition, position, minute)
+      FORMAT JSONCompactEachRow\n${[...rows.values()].join('\n')}`,
+    params: {},
   }
 }
