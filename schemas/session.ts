@@ -22,3 +22,9 @@ export const sessionResponse = z.object({
 })
 
 export const logoutResponse = z.object({})
+
+export const ownSessionResponse = z.object({
+  user_id: z.string(),
+  is_current: z.boolean(),
+  expires_at: z.iso.datetime(),
+})

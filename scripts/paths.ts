@@ -46,6 +46,7 @@ export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
     service,
     web,
     providers: absent,
+    directory: absent,
     logger: absent,
   }
   return routesOf(role, deps).served

@@ -1,4 +1,4 @@
-// `npm run bench <name>`: ingest [calls] [rounds], fairness [writes], reads [calls] [repetitions] [folder to keep], readers [calls] [calls per second], restart [calls] [repetitions] [folder to keep], kafka [calls] [rounds], objects [rows of the long table], page [calls] [repetitions].
+// `npm run bench <name>`: ingest [calls] [rounds], fairness [writes], reads [calls] [repetitions] [folder to keep], readers [calls] [calls per second], restart [calls] [repetitions] [folder to keep], kafka [calls] [rounds], objects [rows of the long table], safety, page [calls] [repetitions].
 import { benchFairness } from './fairness.ts'
 import { benchIngest } from './ingest.ts'
 import { benchKafka } from './kafka.ts'
@@ -9,6 +9,7 @@ import { benchPage } from './page.ts'
 import { benchReaders } from './readers.ts'
 import { benchReads } from './reads.ts'
 import { benchRestart } from './restart.ts'
+import { benchSafety } from './safety.ts'
 
 const [name, size, times, folder] = process.argv.slice(2)
 const benches: Record<string, () => Promise<void>> = {
@@ -20,6 +21,7 @@ const benches: Record<string, () => Promise<void>> = {
   readers: () => benchReaders(Number(size ?? 1_000_000), Number(times ?? 8_000)),
   'kafka-clients': () => benchKafkaClients(Number(size ?? 20_000), Number(times ?? 3)),
   objects: () => benchObjects(Number(size ?? 1_000_000)),
+  safety: benchSafety,
   page: () => benchPage(Number(size ?? 20_000), Number(times ?? 9)),
   restart: () => benchRestart(Number(size ?? 1_000_000), Number(times ?? 5), folder),
 }

@@ -1,5 +1,6 @@
 // Every declared route of the product, by role. The server, the OpenAPI document and `npm run paths` walk this list.
 
+import { createAccessRoutes } from '../access/routes.ts'
 import { createContent } from '../content/extract.ts'
 import { createNameBinding } from '../content/name-binding.ts'
 import { createOpObjects } from '../content/op-objects.ts'
@@ -161,6 +162,9 @@ const commonRoutes = ({ service, config }: Pick<RouteDeps, 'service' | 'config'>
   ...createGraphqlRoutes(config?.tlsCert !== undefined),
 ]
 
+const accessRoutes = ({ directory, config }: Pick<RouteDeps, 'directory' | 'config'>): Route[] =>
+  directory === undefined ? [] : createAccessRoutes({ directory, config })
+
 const webRoutes = ({ web, logger }: Pick<RouteDeps, 'web' | 'logger'>): Route[] =>
   web === undefined ? [] : [...createPageRoutes(web.assets), ...createSessionRoutes({ ...web, logger })]
 
@@ -195,7 +199,7 @@ export function routesOf(role: ServerRole, given: RouteDeps): { served: Route[];
   const query = queryRoutes(deps)
   const { config, threads } = deps
   const invoke = createInvoke({ routes: () => all, config, threads })
-  const all = [...ingest, ...query, ...workRoutes(deps, invoke), ...common, ...webRoutes(deps)]
+  const all = [...ingest, ...query, ...workRoutes(deps, invoke), ...common, ...accessRoutes(deps), ...webRoutes(deps)]
   const isServed = (route: Route) => route.isInner !== true && (does(role, 'ingest') || !ingest.includes(route))
   return { served: all.filter(isServed), all }
 }

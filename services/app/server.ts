@@ -7,7 +7,6 @@ import { followClock } from '../core/clock/follow.ts'
 import { createKeyedLock } from '../core/concurrency/keyed-lock.ts'
 import { createSharedSlots } from '../core/concurrency/slots.ts'
 import { createApp, type HttpServer } from '../core/http/app.ts'
-import { openEndedSessions } from '../core/http/ended-sessions.ts'
 import { statusOf } from '../core/http/errors.ts'
 import { observeKeys } from '../core/http/key-metrics.ts'
 import { createSessions } from '../core/http/session.ts'
@@ -197,7 +196,7 @@ export async function startCallhouse(
     const rowSlots = createSharedSlots(rowsAtOneTime)
     const ports = { log, store, blobs, freshness, logger, lock: createKeyedLock(), slots, rowSlots }
     const masterKey = openMasterKey(config, { mayMake: !hasSharedLog(config) })
-    const sessions = createSessions({ keys, masterKey, ended: openEndedSessions(dataDir), config })
+    const sessions = createSessions({ keys, masterKey, directory, config })
     const assets = config.page ? openAssets(builtPage) : undefined
     const web = assets && { assets, sessions, keys, server: { version, config } }
     const threads = startRequestThreads({ config, role, split, clock }, ports, registry)

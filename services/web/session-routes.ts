@@ -1,5 +1,5 @@
 // Signing in to the page by a key, what the page may know of its user and server, and signing out.
-import { keyRequest, logoutResponse, sessionResponse } from '../../schemas/session.ts'
+import { keyRequest, logoutResponse, ownSessionResponse, sessionResponse } from '../../schemas/session.ts'
 import { roleOf } from '../core/directory/roles.ts'
 import { fault, retryLater } from '../core/http/errors.ts'
 import type { KeyHolder } from '../core/http/holder.ts'
@@ -145,6 +145,26 @@ export function createSessionRoutes({ sessions, keys, logger, server, now = Date
     }),
     route({
       ...declared,
+      ...{ name: 'me.sessions', method: 'GET', path: '/me/sessions' },
+      summary: 'The session by which this is asked, none for a key: sessions are kept by browsers alone',
+      body: { type: 'none' },
+      response: null,
+      responseType: 'application/jsonl',
+      line: ownSessionResponse,
+      async handle(context) {
+        const { headers, via } = requestOf(context)
+        const isByKey = context.header('authorization') !== undefined
+        const session = isByKey ? undefined : sessions.find(headers, 'GET', via)
+        const line = session && {
+          ...{ user_id: session.holder.userId, is_current: true },
+          expires_at: new Date(session.expiresMs).toISOString(),
+        }
+        const text = line === undefined ? '' : `${JSON.stringify(line)}\n`
+        return { bytes: Buffer.from(text), contentType: 'application/jsonl', headers: noStore }
+      },
+    }),
+    route({
+      ...declared,
       name: 'auth.logout',
       method: 'POST',
       path: '/auth/logout',
@@ -154,7 +174,7 @@ export function createSessionRoutes({ sessions, keys, logger, server, now = Date
       async handle(context) {
         const { headers, via } = requestOf(context)
         throwUnlessPage(headers, 'POST', via)
-        const cookie = sessions.end(sessions.find(headers, 'POST', via), via)
+        const cookie = await sessions.end(sessions.find(headers, 'POST', via), via)
         return { json: {}, headers: { ...noStore, 'Set-Cookie': cookie } }
       },
     }),

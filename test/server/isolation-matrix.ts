@@ -31,6 +31,7 @@ function holdsRight({ role, only, grants }: Caller, right: NeededRight): boolean
 /** The status that the tables ask for. */
 function expectedStatus(world: IsolationWorld, name: string, caller: Caller, { project }: FilledProject): number {
   const right = rightOfRoute.get(name) as NeededRight
+  if (caller.refused !== undefined && (right !== 'none' || name === 'auth.session')) return caller.refused
   if (right !== 'none' && caller.role === undefined) return 401
   if (!holdsRight(caller, right) || (readsOnItsWay.has(name) && !holdsRight(caller, 'read'))) return 403
   // Refs are answered like refs to nothing.

@@ -7,7 +7,10 @@ const routesByRight = {
     ...['service.health', 'service.ready', 'service.version', 'service.info', 'service.geolocate'],
     ...['web.page', 'web.asset', 'web.call_link', 'web.sdk_link', 'auth.key', 'auth.session', 'auth.logout'],
   ],
-  any: ['service.graphql', 'service.openapi', 'objects.link_to_registry', 'projects.query'],
+  any: [
+    ...['service.graphql', 'service.openapi', 'objects.link_to_registry', 'projects.query'],
+    ...['me.keys', 'me.keys_create', 'me.keys_delete', 'me.sessions', 'me.sessions_end'],
+  ],
   metrics: ['service.metrics'],
   read: [
     ...['calls.read', 'calls.stream_query', 'calls.query_stats', 'calls.stats', 'calls.usage', 'traces.usage'],
@@ -48,7 +51,11 @@ const routesByRight = {
     'training_jobs.create_sft',
   ],
   'write+infer': ['evaluations.evaluate_model'],
-  admin: ['costs.create', 'costs.purge', 'projects.ttl_settings_update'],
+  admin: [
+    ...['costs.create', 'costs.purge', 'projects.ttl_settings_update'],
+    ...['users.list', 'users.create', 'users.off', 'users.on', 'users.delete', 'grants.list', 'grants.set'],
+    ...['keys.list', 'keys.create', 'keys.rotate', 'keys.delete'],
+  ],
 } as const
 
 export type NeededRight = keyof typeof routesByRight
@@ -92,6 +99,11 @@ export const notServed: ReadonlySet<string> = new Set([
 export const otherAnswers: ReadonlyMap<string, number> = new Map([
   ['auth.key', 403],
   ['auth.logout', 403],
+  // Of a user or key that is not there, or that may do more than the caller.
+  ...(['users.off', 'users.on', 'users.delete', 'keys.rotate', 'keys.delete', 'me.keys_delete'] as const).map(
+    (name) => [name, 404] as const,
+  ),
+  ['me.keys_create', 403],
   ['web.asset', 404],
   ['web.call_link', 302],
   ['web.sdk_link', 302],
@@ -111,5 +123,6 @@ export const missesInEmptyProject: ReadonlySet<string> = new Set([
 /** Routes that are about no project. */
 export const withoutProject: ReadonlySet<string> = new Set([
   ...[...routesByRight.none, ...routesByRight.any, ...routesByRight.metrics],
-  'otel.metrics',
+  ...['otel.metrics', 'users.list', 'users.create', 'users.off', 'users.on', 'users.delete'],
+  ...['keys.list', 'keys.rotate', 'keys.delete'],
 ])

@@ -1,7 +1,7 @@
 // Signing in to the page: the cookie, when it counts, how it ends; and the page's own routes as a browser asks for them.
 import { mkdirSync, rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openEndedSessions } from '../../services/core/http/ended-sessions.ts'
+import { openFileDirectory } from '../../services/core/directory/file.ts'
 import { openKeys } from '../../services/core/http/keys.ts'
 import { createSessions } from '../../services/core/http/session.ts'
 import type { Via } from '../../services/core/http/via.ts'
@@ -152,7 +152,7 @@ describe('a session', () => {
     const sessions = createSessions({
       keys: { findId: () => holder },
       masterKey: () => Buffer.alloc(32, 7),
-      ended: openEndedSessions(dataDir),
+      directory: openFileDirectory({ dataDir }),
       config: { sessionHours: 2, sessionIdleMinutes: 60 },
       now: () => now,
     })
@@ -176,16 +176,35 @@ describe('a session', () => {
     expect(sessions.refusal({ ...via, isSecure: false })).toContain('CALLHOUSE_TRUST_PROXY')
   })
 
-  it('that was ended by one process is ended for the others on its folder, and after a restart', () => {
-    const [one, other] = [openEndedSessions(dataDir), openEndedSessions(dataDir)]
-    expect([one.has('a'), other.has('a'), other.has('b')]).toEqual([false, false, false])
-    const untilMs = Date.now() + 60_000
-    one.add('a', untilMs)
-    expect(other.has('a')).toBe(true)
-    other.add('b', untilMs)
-    expect([one.has('a'), one.has('b')]).toEqual([true, true])
-    const restarted = openEndedSessions(dataDir)
-    expect([restarted.has('a'), restarted.has('b'), restarted.has('c')]).toEqual([true, true, false])
+  it('that was ended by one process is ended for the others, and after a restart; so are all of a user', async () => {
+    let now = Date.parse('2026-01-05T12:00:00Z')
+    const open = () => {
+      const directory = openFileDirectory({ dataDir })
+      const sessions = createSessions({
+        ...{ keys: { findId: () => holder }, masterKey: () => Buffer.alloc(32, 7), directory, now: () => now },
+        config: { sessionHours: 2, sessionIdleMinutes: 60 },
+      })
+      const counts = ({ cookie }: { cookie: string }) => {
+        directory.look()
+        return sessions.find({ ...page, cookie: cookie.split(';', 1)[0] as string }, 'GET', via) !== undefined
+      }
+      return { directory, sessions, counts }
+    }
+    const [one, other] = [open(), open()]
+    const [first, second] = [one.sessions.begin(holder, via), other.sessions.begin(holder, via)]
+    expect([one.counts(first), other.counts(first), one.counts(second)]).toEqual([true, true, true])
+    expect(await one.sessions.end(first.session, via)).toContain('Max-Age=0')
+    for (const each of [one, other, open()]) expect([each.counts(first), each.counts(second)]).toEqual([false, true])
+    now += 1_000
+    const before = new Date(now).toISOString()
+    await other.directory.append([{ key: 'sessions-end/ann', value: { before } }], 'ann')
+    now += 1
+    const third = one.sessions.begin(holder, via)
+    for (const each of [one, other, open()]) expect([each.counts(second), each.counts(third)]).toEqual([false, true])
+    // What would have run out by itself is not kept.
+    now += 3 * 3_600_000
+    await one.sessions.end(one.sessions.begin(holder, via).session, via)
+    expect(one.directory.state().sessionEnds.size).toBe(1)
   })
 
   it('needs a master key where roles are apart, and another one does not open it', () => {

@@ -1,4 +1,5 @@
 // The directory port: who may do what, whole in the memory of every process, from a log of its own.
+import { tooLarge, unavailable } from '../errors.ts'
 import { type Item, maxItemBytes, maxItems, parseItem } from './items.ts'
 import type { DirectoryState } from './state.ts'
 
@@ -31,9 +32,9 @@ export type Directory = {
 export function itemsOf(state: DirectoryState, changes: readonly Change[], by: string, now: number): Item[] {
   const items = changes.map(({ key, value }) => parseItem({ key, at: new Date(now).toISOString(), by, value }))
   const long = items.find((item) => Buffer.byteLength(JSON.stringify(item)) >= maxItemBytes)
-  if (long !== undefined) throw new Error(`${long.key} is longer than ${maxItemBytes} bytes`)
+  if (long !== undefined) throw tooLarge(`${long.key} is longer than ${maxItemBytes} bytes`)
   const added = items.filter(({ key, value }) => value !== null && !state.items.has(key))
   if (added.length > 0 && state.items.size + added.length > maxItems)
-    throw new Error(`The directory is full: ${maxItems} items`)
+    throw unavailable(`The directory is full: ${maxItems} items`)
   return items
 }

@@ -15,6 +15,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { unavailable } from '../errors.ts'
 import { type Change, type Directory, itemsOf } from './directory.ts'
 import { type Item, parseItem } from './items.ts'
 import { applyItem, type DirectoryState, emptyState } from './state.ts'
@@ -100,7 +101,7 @@ function withLock<T>(path: string, work: () => T): T {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
       if (Date.now() > giveUpAt)
-        throw new Error('Another command is changing the directory; try again in a few seconds')
+        throw unavailable('Another command is changing the directory; try again in a few seconds')
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
     }
   }
@@ -195,7 +196,7 @@ export function openFileDirectory(options: FileOptions): FileDirectory {
   /** @throws Error when the file has still to be mended: it is not written over */
   const throwIfBroken = (): void => {
     look()
-    if (broken !== undefined) throw new Error(broken)
+    if (broken !== undefined) throw unavailable(broken)
   }
 
   /** Only what counts, in a new file that takes the place of the old one. */

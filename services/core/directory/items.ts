@@ -74,10 +74,11 @@ export type Value<Of extends Kind> = z.output<(typeof values)[Of]>
 export type KeyValue = Value<'key'>
 export type UserValue = Value<'user'>
 
+/** With the defaults of what it lacks. */
+export const maskOf = (value: unknown): Value<'mask'> => values.mask.parse(value)
+
 /** A line of the log: the last one of a key counts, null removes it. */
 export type Item = { key: string; at: string; by: string; value: unknown }
-
-const itemSchema = z.object({ key: z.string().min(1), at: z.string(), by: z.string(), value: z.unknown() })
 
 export const maxItemBytes = 64 * 1024
 export const maxItems = 200_000
@@ -108,14 +109,15 @@ export function wordsOf(key: string): { kind: Kind; id: string; rest: string } |
  * @throws Error that names the key and the member, and quotes no value
  */
 export function parseItem(value: unknown): Item {
-  const parsed = itemSchema.safeParse(value)
-  if (!parsed.success) throw new Error('not an item')
-  const item = { ...parsed.data, value: parsed.data.value ?? null }
+  const { key, at, by, value: content = null } = (value ?? {}) as Record<string, unknown>
+  if (typeof key !== 'string' || key === '' || typeof at !== 'string' || typeof by !== 'string')
+    throw new Error('not an item')
+  const item = { key, at, by, value: content }
   const words = wordsOf(item.key)
   if (words === undefined || item.value === null) return item
   const checked = values[words.kind].safeParse(item.value)
-  // Members of later versions stay; those that are absent have their defaults.
-  if (checked.success) return { ...item, value: { ...item.value, ...checked.data } }
+  // As it was written: members of later versions stay.
+  if (checked.success) return item
   const [issue] = checked.error.issues
   throw new Error(`${item.key}: ${[issue?.path.join('.'), issue?.message].filter(Boolean).join(' ')}`)
 }

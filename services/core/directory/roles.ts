@@ -67,6 +67,10 @@ export function isWithin(wanted: Access, held: Access): boolean {
   return Object.entries(wanted).every(([scope, all]) => all.every((one) => both[scope]?.includes(one)))
 }
 
+/** Whether an access allows an action on the whole of a scope. */
+export const allowsOn = (access: Access, action: Action, scope: Scope): boolean =>
+  Object.entries(access).some(([wide, held]) => held.includes(action) && contains(wide, scope))
+
 /**
  * What a route asks of its caller: `none` = no key at all, `any` = a key or session of whatever role, an action, any of
  * a list, or all of one.
@@ -93,11 +97,12 @@ export const rightText = (needed: NeededRight): string => {
   return 'all' in needed ? needed.all.join(' and ') : needed.join(' or ')
 }
 
-/** The checks of an access, ready for every request. */
-export function checksOf(access: Access): {
+type Checks = {
   holds(needed: NeededRight): boolean
   may(needed: NeededRight, projectId: ProjectId): boolean
-} {
+}
+
+function newChecks(access: Access): Checks {
   const byScope = new Map(Object.entries(access).map(([scope, held]) => [scope, bitsOf(held)]))
   const everywhere = byScope.get('*') ?? 0
   const anywhere = [...byScope.values()].reduce((all, bits) => all | bits, bitOf.any)
@@ -109,6 +114,15 @@ export function checksOf(access: Access): {
       return isHeld(everywhere | ofEntity | (byScope.get(projectId) ?? 0), needed)
     },
   }
+}
+
+const checks = new WeakMap<Access, Checks>()
+
+/** The checks of an access, ready for every request: the same for keys that share it. */
+export function checksOf(access: Access): Checks {
+  const known = checks.get(access) ?? newChecks(access)
+  checks.set(access, known)
+  return known
 }
 
 /** The role whose actions an access has on its widest scope, as the page shows it. */

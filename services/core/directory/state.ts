@@ -1,6 +1,6 @@
 // A directory in memory: its items, and what is asked of them, kept in step with every item that comes.
 
-import { type Item, type KeyValue, type UserValue, type Value, wordsOf } from './items.ts'
+import { type Item, type KeyValue, maskOf, type UserValue, type Value, wordsOf } from './items.ts'
 import type { Role, Scope } from './roles.ts'
 
 export type DirectoryState = {
@@ -72,7 +72,7 @@ const appliers: Record<
   'sessions-end': ({ sessionsEnds }, id, _, value) => put(sessionsEnds, id, value),
   entity: ({ entities }, id, _, value) => put(entities, id, value),
   project: ({ projects }, entity, project, value) => put(projects, scopeOf(entity, project), value),
-  mask: ({ masks }, entity, project, value) => put(masks, scopeOf(entity, project), value),
+  mask: ({ masks }, entity, project, value) => put(masks, scopeOf(entity, project), value && maskOf(value)),
   secret({ secrets }, entity, rest, value) {
     // Names of secrets have no slash.
     const slash = rest.lastIndexOf('/')

@@ -111,7 +111,9 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
     const route = 'route' in method ? method.route : undefined
     if (deps.isShuttingDown() && route !== undefined)
       throw new GrpcError(grpcStatus.unavailable, 'Server is shutting down', 1)
-    const holder = route === undefined ? anonymous : await deps.authenticate(headers, true)
+    const address = (stream.session?.socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
+    const cameBy = { method: 'POST', via: undefined, address: () => address }
+    const holder = route === undefined ? anonymous : await deps.authenticate(headers, true, cameBy)
     call.onCaller(holder.userId)
     if (route !== undefined) throwUnlessHeld(route.right, holder.holds)
     const lease = deps.budget.lease(holder)
@@ -125,7 +127,6 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
       call.signal.throwIfAborted()
       call.onMessage()
       if (!('route' in method)) return await method.answer(bytes)
-      const address = (stream.session?.socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
       const requested = { requestId: call.requestId, headers, params: {}, url: '', clientIp: () => address }
       const handling = { holder, signal: () => call.signal }
       const body = { bytes, contentType: method.contentType }

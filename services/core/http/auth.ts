@@ -1,6 +1,6 @@
 // Who is calling: the key in the request's headers.
 import type { IncomingHttpHeaders } from 'node:http'
-import { Fault } from './errors.ts'
+import { Fault, fault } from './errors.ts'
 import type { KeyHolder } from './holder.ts'
 import type { KeyRefusal, Keys } from './keys.ts'
 import type { Sessions } from './session.ts'
@@ -34,7 +34,16 @@ function keyOfAuthorization(header: string, takesBareKey: boolean): string | und
 }
 
 /** What decides whether a cookie counts: without it none does. */
-type CameBy = { method: string; via: (() => Via) | undefined }
+type CameBy = { method: string; via: (() => Via) | undefined; address(): string }
+
+/** @throws Fault 403 for a key that counts from elsewhere only */
+function admitted(holder: KeyHolder, cameBy: CameBy | undefined): KeyHolder {
+  if (holder.addresses === undefined) return holder
+  const address = cameBy?.address() ?? ''
+  if (!holder.addresses.check(address, address.includes(':') ? 'ipv6' : 'ipv4'))
+    throw fault(403, 'This key does not count from this address')
+  return holder
+}
 
 /** @param takesBareKey gRPC: the metadata `authorization` may be the key itself */
 export type Authenticate = (
@@ -58,15 +67,16 @@ export function createAuthenticate(
     const fromAuthorization =
       headers.authorization === undefined ? undefined : keyOfAuthorization(headers.authorization, takesBareKey)
     const found = fromAuthorization === undefined ? undefined : keys.find(fromAuthorization)
-    if (found !== undefined) return found
+    if (found !== undefined) return admitted(found, cameBy)
     for (const name of headerNames) {
       const value = headers[name]
       const holder = typeof value === 'string' ? keys.find(value.trim()) : undefined
-      if (holder !== undefined) return holder
+      if (holder !== undefined) return admitted(holder, cameBy)
     }
     const hasKey = headers.authorization !== undefined || headerNames.some((name) => headers[name] !== undefined)
-    const signedIn = hasKey || !cameBy?.via ? undefined : sessions?.holder(headers, cameBy.method, cameBy.via())
-    if (signedIn !== undefined) return signedIn
+    const signedIn =
+      hasKey || cameBy?.via === undefined ? undefined : sessions?.holder(headers, cameBy.method, cameBy.via())
+    if (signedIn !== undefined) return admitted(signedIn, cameBy)
     const refused = [fromAuthorization, ...headerNames.map((name) => headers[name])].find(
       (text): text is string => typeof text === 'string' && text !== '',
     )
@@ -77,7 +87,7 @@ export function createAuthenticate(
     if (arriving === undefined) throw unauthorized(isPage, keys.refusal(text))
     return arriving.then((holder) => {
       if (holder === undefined) throw unauthorized(isPage, keys.refusal(text))
-      return holder
+      return admitted(holder, cameBy)
     })
   }
 }

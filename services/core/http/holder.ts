@@ -1,7 +1,9 @@
 // A caller with a key: what it may do, as plain data that other threads and jobs make a caller of again.
 
+import type { BlockList } from 'node:net'
 import { type Access, checksOf, type NeededRight } from '../directory/roles.ts'
 import type { ProjectId } from '../ids.ts'
+import { addressList } from './key-changes.ts'
 import type { Caller } from './route.ts'
 
 export type HolderEntry = {
@@ -13,22 +15,26 @@ export type HolderEntry = {
 
 /** A caller, and whether its key grants a right on any project at all. */
 export type KeyHolder = Caller & {
-  /** Of the key, by which sessions that were made with it name it. */
-  keyId?: string
-  /** When the key ends; absent: it does not. */
-  endsMs?: number
   holds(needed: NeededRight): boolean
+  /** From which its key counts; absent: from everywhere. */
+  addresses?: BlockList
   /** What makes a holder in another thread; none = a caller without a key. */
   entry?: HolderEntry
 }
 
-export function holderOf({ userId, entity, access }: HolderEntry, keyId?: string, endsMs?: number): KeyHolder {
+export function holderOf(
+  { userId, entity, access }: HolderEntry,
+  keyId?: string,
+  endsMs?: number,
+  addresses?: readonly string[],
+): KeyHolder {
   const [scope, ...more] = Object.keys(access)
   const isOneProject = scope?.includes('/') === true && more.length === 0
   return {
-    entry: { userId, entity, access },
+    ...{ entry: { userId, entity, access }, access },
     ...(keyId !== undefined && { keyId }),
     ...(endsMs !== undefined && Number.isFinite(endsMs) && { endsMs }),
+    ...(addresses !== undefined && { addresses: addressList(addresses) }),
     ...{ userId, entity },
     ...(isOneProject && { onlyProject: scope as ProjectId }),
     ...checksOf(access),

@@ -1,4 +1,5 @@
 // What makes, rotates and ends keys: changes of a directory, worked out from its state.
+import { BlockList, isIP } from 'node:net'
 import type { Change } from '../directory/directory.ts'
 import { itemKey, type KeyValue } from '../directory/items.ts'
 import {
@@ -12,23 +13,30 @@ import {
   type Scope,
 } from '../directory/roles.ts'
 import type { DirectoryState } from '../directory/state.ts'
+import { Fault, type FaultStatus } from './errors.ts'
 import { digestOf, newKeyText } from './key-text.ts'
 
 /** A change that is refused, with a line for whoever asked for it. */
-export class RefusedChange extends Error {}
+export class RefusedChange extends Fault {
+  constructor(reason: string, status: FaultStatus = 409) {
+    super(status, { reason })
+  }
+}
 
 export type NewKey = {
   userId: string
-  role: Role
   scopes: readonly Scope[]
-  /** Less than those of the role. */
-  actions?: readonly Action[]
+  actions: readonly Action[]
   name?: string
   /** Default entity of SDKs. */
   entity?: string
   expiresAt?: string
   isFirst?: boolean
+  /** Ranges of addresses from which it counts. */
+  addresses?: readonly string[]
 }
+
+type RoleOn = { userId: string; role: Role; scopes: readonly Scope[]; entity?: string }
 
 export type Made = { id: string; text: string; changes: Change[] }
 
@@ -36,8 +44,26 @@ export type Made = { id: string; text: string; changes: Change[] }
 export const accessOn = (scopes: readonly Scope[], actions: readonly Action[]): Access =>
   Object.fromEntries(scopes.map((scope) => [scope, actions.filter((one) => one !== 'metrics' || scope === '*')]))
 
-export const grantedTo = ({ grants }: DirectoryState, userId: string): Access =>
-  Object.fromEntries([...(grants.get(userId) ?? [])].map(([scope, role]) => [scope, actionsOf(role, scope)]))
+export type Granted = { scope: Scope; role: Role; source: 'manual' | 'oidc' }
+
+/** Grants that were given, and those of the groups of the last sign-in until they lapse. */
+export function grantsOf({ grants, signedIn }: DirectoryState, userId: string, now: number): Granted[] {
+  const manual = [...(grants.get(userId) ?? [])].map(([scope, role]) => ({ scope, role, source: 'manual' as const }))
+  const last = signedIn.get(userId)
+  if (last === undefined || Date.parse(last.ends_at) <= now) return manual
+  return [...manual, ...last.grants.map((one) => ({ ...one, source: 'oidc' as const }))]
+}
+
+/** What all grants of a user allow together. */
+export function grantedTo(state: DirectoryState, userId: string, now: number): Access {
+  const access: Record<Scope, readonly Action[]> = {}
+  for (const { scope, role } of grantsOf(state, userId, now)) {
+    const more = actionsOf(role, scope)
+    const held = access[scope]
+    access[scope] = held === undefined ? more : [...held, ...more.filter((one) => !held.includes(one))]
+  }
+  return access
+}
 
 /** The role with the fewest actions that holds both: a user has one role on a scope. */
 function joined(scope: Scope, one: Role, other: Role | undefined): Role {
@@ -47,11 +73,15 @@ function joined(scope: Scope, one: Role, other: Role | undefined): Role {
 }
 
 /** The user, and grants that hold the role on the scopes, as far as they are not there. */
-export function grantChanges(state: DirectoryState, { userId, role, scopes, entity = userId }: NewKey): Change[] {
+export function grantChanges(
+  state: DirectoryState,
+  { userId, role, scopes, entity = userId }: RoleOn,
+  now = Date.now(),
+): Change[] {
   const user = state.users.has(userId)
     ? []
     : [{ key: itemKey('user', userId), value: { kind: 'service' as const, entity } }]
-  const held = grantedTo(state, userId)
+  const held = grantedTo(state, userId, now)
   const lacking = scopes.filter((scope) => !isWithin({ [scope]: actionsOf(role, scope) }, held))
   const grants = lacking.map((scope) => ({
     key: itemKey('grant', userId, scope),
@@ -66,12 +96,39 @@ function liveKeysOf({ keys, revoked }: DirectoryState, userId: string): [string,
   return [...keys].filter(([id, { user }]) => user === userId && !revoked.has(id))
 }
 
-function checkNew(state: DirectoryState, { userId, scopes, name = '' }: NewKey): void {
-  if (userId === '' || userId.length > 200) throw new RefusedChange('A user has a name of 1 to 200 characters')
-  const odd = scopes.find((scope) => !isScope(scope))
-  if (odd !== undefined) throw new RefusedChange(`${JSON.stringify(odd)} is not *, an entity or an <entity>/<project>`)
-  if (scopes.length === 0 || scopes.length > 100) throw new RefusedChange('A key has 1 to 100 scopes')
-  if (name.length > 100) throw new RefusedChange('The name of a key has 100 characters at most')
+/** @throws RefusedChange */
+export function throwUnlessUserId(userId: string): void {
+  if (userId === '' || userId.length > 200) throw new RefusedChange('A user has a name of 1 to 200 characters', 422)
+}
+
+/** @throws RefusedChange */
+export function throwUnlessScope(scope: string): void {
+  if (!isScope(scope))
+    throw new RefusedChange(`${JSON.stringify(scope)} is not *, an entity or an <entity>/<project>`, 422)
+}
+
+const rangeForm = /^[0-9A-Fa-f:.]+(?:\/\d{1,3})?$/
+
+/** @throws RefusedChange for a text that is no address or range of them */
+export function addressList(ranges: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [address = '', bits] = range.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    const most = family === 'ipv6' ? 128 : 32
+    if (!rangeForm.test(range) || isIP(address) === 0 || Number(bits ?? most) > most)
+      throw new RefusedChange(`${JSON.stringify(range)} is no range of addresses, such as 10.0.0.0/8`, 422)
+    list.addSubnet(address, Number(bits ?? most), family)
+  }
+  return list
+}
+
+function checkNew(state: DirectoryState, { userId, scopes, name = '', addresses = [] }: NewKey): void {
+  throwUnlessUserId(userId)
+  for (const scope of scopes) throwUnlessScope(scope)
+  addressList(addresses)
+  if (scopes.length === 0 || scopes.length > 100) throw new RefusedChange('A key has 1 to 100 scopes', 422)
+  if (name.length > 100) throw new RefusedChange('The name of a key has 100 characters at most', 422)
   if (liveKeysOf(state, userId).length >= maxLiveKeys)
     throw new RefusedChange(`${userId} has ${maxLiveKeys} keys that count: revoke some`)
 }
@@ -79,18 +136,17 @@ function checkNew(state: DirectoryState, { userId, scopes, name = '' }: NewKey):
 /** @throws RefusedChange */
 export function createKey(state: DirectoryState, key: NewKey, by: string, now: number): Made {
   checkNew(state, key)
-  const { userId, role, scopes, name = '', entity, expiresAt, isFirst } = key
-  const held = [...new Set(scopes.flatMap((scope) => actionsOf(role, scope)))]
+  const { userId, actions, scopes, name = '', entity, expiresAt, isFirst, addresses } = key
   const { id, text } = newKeyText()
   const value: KeyValue = {
-    ...{ sha256: digestOf(text).toString('hex'), user: userId, name, scopes: [...scopes] },
-    actions: held.filter((action) => key.actions === undefined || key.actions.includes(action)),
+    ...{ sha256: digestOf(text).toString('hex'), user: userId, name, scopes: [...scopes], actions: [...actions] },
     ...{ created_at: new Date(now).toISOString(), created_by: by },
     ...(expiresAt !== undefined && { expires_at: expiresAt }),
     ...(entity !== undefined && entity !== state.users.get(userId)?.entity && { entity }),
     ...(isFirst === true && { is_first: true }),
+    ...(addresses !== undefined && addresses.length > 0 && { addresses: [...addresses] }),
   }
-  return { id, text, changes: [...grantChanges(state, key), { key: itemKey('key', id), value }] }
+  return { id, text, changes: [{ key: itemKey('key', id), value }] }
 }
 
 export const maxOverlapHours = 168
@@ -101,7 +157,7 @@ export const maxOverlapHours = 168
  */
 export function rotateKey(state: DirectoryState, id: string, hours: number, by: string, now: number): Made {
   const before = state.keys.get(id)
-  if (before === undefined) throw new RefusedChange(`There is no key ${id}`)
+  if (before === undefined) throw new RefusedChange(`There is no key ${id}`, 404)
   if (state.revoked.has(id)) throw new RefusedChange(`The key ${id} is revoked`)
   if (state.ends.has(id)) throw new RefusedChange(`The key ${id} has a successor already`)
   if (before.expires_at !== undefined && Date.parse(before.expires_at) <= now)

@@ -8,9 +8,9 @@ import { type Action, actionsOf, intersect, type Role, type RoleName, roleNamed 
 import type { SharedDirectory } from '../directory/shared.ts'
 import type { DirectoryState } from '../directory/state.ts'
 import { retryLater } from './errors.ts'
-import { holderOf, type KeyHolder } from './holder.ts'
+import { type HolderEntry, holderOf, type KeyHolder } from './holder.ts'
 import { isLoopbackName } from './host.ts'
-import { accessOn, createKey, grantedTo, maxOverlapHours, rotateKey } from './key-changes.ts'
+import { accessOn, createKey, grantChanges, grantedTo, maxOverlapHours, rotateKey } from './key-changes.ts'
 import { digestOf, idIn } from './key-text.ts'
 import { keysFileOf, putAside, readKeysFile, takenOver } from './keys-file.ts'
 import { setGrant, switchUser } from './user-changes.ts'
@@ -53,7 +53,10 @@ export type Keys = {
   find(keyText: string): KeyHolder | undefined
   /** Why `find` finds none; that it is known is told only to who has the whole text. */
   refusal(keyText: string): KeyRefusal
-  /** The holder of a key that was found before; undefined once it is revoked. */
+  /**
+   * The holder of a key that was found before, or of a user, by `user:<id>`; undefined once it does not count.
+   * @throws Fault 503 while that cannot be known
+   */
   findId(keyId: string): KeyHolder | undefined
   /** The holder of a key that another process may have made just now; undefined where there is nothing to wait for. */
   arriving(keyText: string): Promise<KeyHolder | undefined> | undefined
@@ -100,7 +103,10 @@ const maxCached = 4_096
 const dummy = Buffer.alloc(32)
 
 /** With the version of the directory that it was made or confirmed by. */
-type HeldKey = { holder: KeyHolder; endsMs: number; version: number }
+type HeldKey = { holder: KeyHolder; endsMs: number; untilMs: number; version: number }
+
+/** Before the id of a user, in place of the id of a key: sessions without a key. */
+const userPrefix = 'user:'
 
 /** Keys of CALLHOUSE_KEYS by the SHA-256 of their texts; they have no id: another text for the same user is another key. */
 function configuredKeys(pairs: readonly string[]): Map<string, KeyHolder> {
@@ -117,7 +123,15 @@ function configuredKeys(pairs: readonly string[]): Map<string, KeyHolder> {
 
 const endOf = ({ ends }: DirectoryState, id: string, { expires_at }: KeyValue): string | undefined => {
   const rotated = ends.get(id)?.ends_at
+  if (rotated === undefined) return expires_at
   return [expires_at, rotated].filter((at) => at !== undefined).sort((a, b) => Date.parse(a) - Date.parse(b))[0]
+}
+
+/** When a new key expires: at the latest after so many days, where there is such a bound. */
+export function expiryOf(asked: string | undefined, maxDays: number, now: number): string | undefined {
+  if (maxDays === 0) return asked
+  const last = new Date(now + maxDays * dayMs).toISOString()
+  return asked === undefined || Date.parse(asked) > Date.parse(last) ? last : asked
 }
 
 export function createKeys(
@@ -128,6 +142,7 @@ export function createKeys(
   const fixedById = new Map([...fixed.values()].map((holder) => [holder.keyId, holder]))
   const closed = new Set(denied)
   const byText = new Map<string, HeldKey>()
+  const entries = new Map<string, HolderEntry>()
   /** By id; those that a change does not touch stay the same objects, by which shares are counted. */
   const holders = new Map<string, HeldKey>()
   let seen = -1
@@ -137,27 +152,65 @@ export function createKeys(
     if (directory.version() !== seen) {
       seen = directory.version()
       byText.clear()
+      entries.clear()
     }
     return state
+  }
+
+  /** What was worked out holds until the grants of the user's last sign-in lapse. */
+  const lapseOf = (state: DirectoryState, userId: string): number => {
+    const at = Date.parse(state.signedIn.get(userId)?.ends_at ?? '')
+    return at > now() ? at : Number.POSITIVE_INFINITY
+  }
+
+  /** A holder that stays the same object while nothing of it changes. */
+  function remembered(id: string, entry: HolderEntry, endsMs: number, addresses?: readonly string[]): HeldKey {
+    const before = holders.get(id)
+    const isSame = before?.endsMs === endsMs && JSON.stringify(before.holder.entry) === JSON.stringify(entry)
+    const holder = isSame ? (before as HeldKey).holder : holderOf(entry, id, endsMs, addresses)
+    const made = { holder, endsMs, untilMs: endsMs, version: seen }
+    holders.set(id, made)
+    return made
+  }
+
+  /** Who signed in without a key may do all that is granted to him. */
+  function heldUser(state: DirectoryState, id: string): HeldKey | undefined {
+    const userId = id.slice(userPrefix.length)
+    const user = state.users.get(userId)
+    if (user === undefined || state.off.has(userId)) return undefined
+    const entry = { userId, entity: user.entity, access: grantedTo(state, userId, now()) }
+    const held = remembered(id, entry, Number.POSITIVE_INFINITY)
+    held.untilMs = lapseOf(state, userId)
+    return held
+  }
+
+  /** What keys of one user with the same actions and scopes are; a lapse is a change of its own. */
+  function entryOf(state: DirectoryState, { user, actions, scopes, entity }: KeyValue): HolderEntry {
+    const lapses = state.signedIn.has(user)
+    const like = `${user}\0${entity}\0${actions}\0${scopes}`
+    const known = lapses ? undefined : entries.get(like)
+    if (known !== undefined) return known
+    const made = {
+      ...{ userId: user, entity: entity ?? state.users.get(user)?.entity ?? user },
+      access: intersect(accessOn(scopes, actions), grantedTo(state, user, now())),
+    }
+    entries.set(like, made)
+    return made
   }
 
   /** The holder of a key that is there and not ended. */
   function heldKey(state: DirectoryState, id: string): HeldKey | undefined {
     const found = holders.get(id)
-    if (found?.version === seen) return found.endsMs > now() ? found : undefined
-    holders.delete(id)
+    if (found?.version === seen && found.untilMs > now()) return found
+    if (id.startsWith(userPrefix)) return heldUser(state, id)
     const key = state.keys.get(id)
     if (key === undefined || state.revoked.has(id) || state.off.has(key.user) || closed.has(id)) return undefined
     const end = endOf(state, id, key)
     const endsMs = end === undefined ? Number.POSITIVE_INFINITY : Date.parse(end)
     if (endsMs <= now()) return undefined
-    const access = intersect(accessOn(key.scopes, key.actions), grantedTo(state, key.user))
-    const entry = { userId: key.user, entity: key.entity ?? state.users.get(key.user)?.entity ?? key.user, access }
-    const isSame = found?.endsMs === endsMs && JSON.stringify(found.holder.entry) === JSON.stringify(entry)
-    const holder = isSame ? (found as HeldKey).holder : holderOf(entry, id, endsMs)
-    const made = { holder, endsMs, version: seen }
-    holders.set(id, made)
-    return made
+    const held = remembered(id, entryOf(state, key), endsMs, key.addresses)
+    held.untilMs = Math.min(endsMs, lapseOf(state, key.user))
+    return held
   }
 
   /** Id of the key with the text, whether it counts or not. */
@@ -170,12 +223,18 @@ export function createKeys(
     return isIt ? id : undefined
   }
 
+  const throwIfStale = (): void => {
+    if (directory.isStale()) throw retryLater(503, 'Keys cannot be checked at the moment', 2)
+  }
+
   function search(text: string): HeldKey | undefined {
     const digest = digestOf(text)
-    const own = fixed.get(digest.toString('hex'))
+    const own = fixed.size === 0 ? undefined : fixed.get(digest.toString('hex'))
     if (own !== undefined)
-      return closed.has(own.keyId as string) ? undefined : { holder: own, endsMs: Infinity, version: seen }
-    if (directory.isStale()) throw retryLater(503, 'Keys cannot be checked at the moment', 2)
+      return closed.has(own.keyId as string)
+        ? undefined
+        : { holder: own, endsMs: Infinity, untilMs: Infinity, version: seen }
+    throwIfStale()
     const state = current()
     const id = idOf(state, text, digest)
     return id === undefined ? undefined : heldKey(state, id)
@@ -185,7 +244,7 @@ export function createKeys(
     if (text === '') return undefined
     current()
     const cached = byText.get(text)
-    if (cached !== undefined && cached.endsMs > now() && !directory.isStale()) return cached.holder
+    if (cached !== undefined && cached.untilMs > now() && !directory.isStale()) return cached.holder
     let found = search(text)
     if (found === undefined && idIn(text) !== null) {
       directory.look()
@@ -197,28 +256,25 @@ export function createKeys(
     return found.holder
   }
 
-  const expiryOf = (asked: string | undefined): string | undefined => {
-    if (maxDays === 0) return asked
-    const last = new Date(now() + maxDays * dayMs).toISOString()
-    return asked === undefined || Date.parse(asked) > Date.parse(last) ? last : asked
-  }
-
-  const create = ({ role, grants = '*', ...key }: NewKey, isFirst = false): ReturnType<Keys['create']> => {
+  const create = (asked: NewKey, isFirst = false): ReturnType<Keys['create']> => {
     directory.look()
-    const expiresAt = expiryOf(key.expiresAt)
+    const { role: name, grants = '*', actions, expiresAt: until, ...key } = asked
+    const role = name === 'admin' && grants === '*' ? 'owner' : roleNamed(name)
+    const scopes = grants === '*' ? ['*'] : grants
+    const held = [...new Set(scopes.flatMap((scope) => actionsOf(role, scope)))]
+    const expiresAt = expiryOf(until, maxDays, now())
     const { id, text, changes } = createKey(
       current(),
       {
-        ...key,
-        role: role === 'admin' && grants === '*' ? 'owner' : roleNamed(role),
-        scopes: grants === '*' ? ['*'] : grants,
-        isFirst,
+        ...{ ...key, scopes, isFirst, actions: held.filter((one) => actions === undefined || actions.includes(one)) },
         ...(expiresAt !== undefined && { expiresAt }),
       },
       'command',
       now(),
     )
-    return { id, text, stored: directory.append(changes, 'command') }
+    const { userId, entity } = key
+    const granted = grantChanges(current(), { userId, role, scopes, ...(entity !== undefined && { entity }) })
+    return { id, text, stored: directory.append([...granted, ...changes], 'command') }
   }
   const live = (): [string, KeyValue][] => {
     directory.look()
@@ -237,7 +293,12 @@ export function createKeys(
       const end = endOf(state, id, state.keys.get(id) as KeyValue)
       return !state.revoked.has(id) && end !== undefined && Date.parse(end) <= now() ? 'key_expired' : 'key_revoked'
     },
-    findId: (id) => fixedById.get(id) ?? (directory.isStale() ? undefined : heldKey(current(), id)?.holder),
+    findId(id) {
+      const own = closed.has(id) ? undefined : fixedById.get(id)
+      if (own !== undefined) return own
+      throwIfStale()
+      return heldKey(current(), id)?.holder
+    },
     arriving(text) {
       const id = idIn(text)
       if (arrives === undefined || typeof id !== 'string' || current().keys.has(id)) return undefined

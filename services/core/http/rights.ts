@@ -13,7 +13,11 @@ const rightOfRoute = {
     ...['service.health', 'service.ready', 'service.version', 'service.info', 'service.geolocate'],
     ...['web.page', 'web.asset', 'web.call_link', 'web.sdk_link', 'auth.key', 'auth.session', 'auth.logout'],
   ),
-  ...only('any', 'service.graphql', 'service.openapi', 'objects.link_to_registry', 'projects.query'),
+  ...only(
+    'any',
+    ...['service.graphql', 'service.openapi', 'objects.link_to_registry', 'projects.query'],
+    ...['me.keys', 'me.keys_create', 'me.keys_delete', 'me.sessions', 'me.sessions_end'],
+  ),
   ...only(
     'read',
     ...['calls.read', 'calls.stream_query', 'calls.query_stats', 'calls.stats', 'calls.usage', 'traces.usage'],
@@ -61,7 +65,12 @@ const rightOfRoute = {
     ...['training_jobs.create_sft', 'inference.keep_answer', 'inference.keep_chunks', 'inference.read_chunk'],
   ),
   ...only({ all: ['write', 'infer'] }, 'evaluations.evaluate_model', 'evaluations.run'),
-  ...only('admin', 'costs.create', 'costs.purge', 'projects.ttl_settings_update'),
+  ...only(
+    'admin',
+    ...['costs.create', 'costs.purge', 'projects.ttl_settings_update'],
+    ...['users.list', 'users.create', 'users.off', 'users.on', 'users.delete', 'grants.list', 'grants.set'],
+    ...['keys.list', 'keys.create', 'keys.rotate', 'keys.delete'],
+  ),
   ...only('metrics', 'service.metrics'),
 } as const satisfies Record<string, NeededRight>
 

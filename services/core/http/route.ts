@@ -1,7 +1,7 @@
 // What a declared endpoint is: everything that the server, the OpenAPI document and `npm run paths` need to know.
 import type { Readable } from 'node:stream'
 import { z } from 'zod'
-import type { NeededRight } from '../directory/roles.ts'
+import type { Access, NeededRight } from '../directory/roles.ts'
 import type { ProjectId } from '../ids.ts'
 import type { Fault } from './errors.ts'
 import { rightOf } from './rights.ts'
@@ -14,6 +14,12 @@ export type Caller = {
   entity: string
   /** The project of a key that opens no other. */
   onlyProject?: ProjectId
+  /** Actions by scope; absent: a caller without a key. */
+  access?: Access
+  /** Of the key, by which sessions that were made with it name it. */
+  keyId?: string
+  /** When the key ends; absent: it does not. */
+  endsMs?: number
   /** True when the key has what is needed on the project. */
   may(needed: NeededRight, projectId: ProjectId): boolean
 }

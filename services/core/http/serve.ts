@@ -158,7 +158,8 @@ export async function serveRoute(
   deps: ServeDeps,
 ): Promise<void> {
   const { headers, url = '', method = '' } = exchange.request
-  const found = route.right === 'none' ? anonymous : deps.authenticate(headers, false, { method, via: exchange.via })
+  const cameBy = { method, via: exchange.via, address: clientIp }
+  const found = route.right === 'none' ? anonymous : deps.authenticate(headers, false, cameBy)
   // As a rule it is known at once, and nothing waits for a turn.
   const holder = found instanceof Promise ? await found : found
   exchange.userId = holder.userId

@@ -2,8 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { z } from 'zod'
+import type { Directory } from '../directory/directory.ts'
+import { itemKey } from '../directory/items.ts'
 import { type Seal, sealWith } from '../process/master-key.ts'
-import type { EndedSessions } from './ended-sessions.ts'
 import { fault } from './errors.ts'
 import type { KeyHolder } from './holder.ts'
 import type { Keys } from './keys.ts'
@@ -12,10 +13,14 @@ import type { Via } from './via.ts'
 const contentSchema = z.object({
   sid: z.string(),
   user: z.string(),
-  /** Key that it was made with; taking the key away ends it. */
+  /** Key that it was made with, or the user himself; taking either away ends it. */
   key: z.string(),
   issuedMs: z.number(),
+  /** When the user showed who he is. */
+  authMs: z.number(),
   seenMs: z.number(),
+  /** When the provider that signed the user in wants to be asked again. */
+  untilMs: z.number().optional(),
 })
 type Content = z.output<typeof contentSchema>
 
@@ -29,21 +34,23 @@ export type Sessions = {
   /** Why no session is made for such a request; undefined when one is. */
   refusal(via: Via): string | undefined
   /** `Set-Cookie` of a new session. @throws Error without a master key */
-  begin(holder: KeyHolder, via: Via): { cookie: string; session: Session }
+  begin(holder: KeyHolder, via: Via, untilMs?: number): { cookie: string; session: Session }
   /** `Set-Cookie` of the same session, sealed anew after half of the idle time; undefined before. */
   renew(session: Session, via: Via): string | undefined
-  /** Ends it in this installation; `Set-Cookie` that clears the cookie. */
-  end(session: Session | undefined, via: Via): string
+  /** Ends it in every process, once this resolves; `Set-Cookie` that clears the cookie. */
+  end(session: Session | undefined, via: Via): Promise<string>
 }
 
 export type SessionDeps = {
   keys: Pick<Keys, 'findId'>
   masterKey(): Buffer | undefined
-  ended: EndedSessions
+  directory: Pick<Directory, 'state' | 'append'>
   config: { sessionHours: number; sessionIdleMinutes: number }
   now?: () => number
 }
 
+/** Taken out at one time. */
+const maxOutdated = 100
 const pageHeader = 'x-callhouse-page'
 
 /** Throws unless only the page itself can have sent this: bodies need no content type, so any site could post one. */
@@ -68,7 +75,7 @@ function cookieOf(headers: IncomingHttpHeaders, name: string): string | undefine
   return undefined
 }
 
-export function createSessions({ keys, masterKey, ended, config, now = Date.now }: SessionDeps): Sessions {
+export function createSessions({ keys, masterKey, directory, config, now = Date.now }: SessionDeps): Sessions {
   const lifeMs = config.sessionHours * 3_600_000
   const idleMs = config.sessionIdleMinutes * 60_000
   let seal: Seal | undefined
@@ -77,7 +84,13 @@ export function createSessions({ keys, masterKey, ended, config, now = Date.now 
     if (master !== undefined) seal = sealWith(master, 'session')
     return seal
   }
-  const expiresOf = ({ issuedMs, seenMs }: Content): number => Math.min(issuedMs + lifeMs, seenMs + idleMs)
+  const expiresOf = ({ issuedMs, seenMs, untilMs = Number.POSITIVE_INFINITY }: Content): number =>
+    Math.min(issuedMs + lifeMs, seenMs + idleMs, untilMs)
+  /** Signed out, or all sessions of the user were ended after this one began. */
+  const isEnded = ({ sid, user, issuedMs }: Content): boolean => {
+    const { sessionEnds, sessionsEnds } = directory.state()
+    return sessionEnds.has(sid) || Date.parse(sessionsEnds.get(user)?.before ?? '') >= issuedMs
+  }
   const setCookie = (via: Via, value: string, maxAge: number): string =>
     `${nameOf(via)}=${value}; Path=${via.basePath}; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${via.isSecure ? '; Secure' : ''}`
   const write = (content: Content, via: Via): string => {
@@ -89,12 +102,22 @@ export function createSessions({ keys, masterKey, ended, config, now = Date.now 
   const read = (text: string): Session | undefined => {
     const opened = sealed()?.open(text)
     if (opened === undefined) return undefined
-    const content = contentSchema.parse(JSON.parse(opened))
+    // Those of an earlier version are none.
+    const parsed = contentSchema.safeParse(JSON.parse(opened))
+    if (!parsed.success) return undefined
+    const content = parsed.data
     const expiresMs = expiresOf(content)
-    if (expiresMs <= now() || ended.has(content.sid)) return undefined
+    if (expiresMs <= now() || isEnded(content)) return undefined
     const holder = keys.findId(content.key)
     return holder === undefined ? undefined : { holder, expiresMs, content }
   }
+
+  /** Ends of sessions that would have run out by themselves. */
+  const outdated = () =>
+    [...directory.state().sessionEnds]
+      .filter(([, { until }]) => Date.parse(until) < now())
+      .slice(0, maxOutdated)
+      .map(([sid]) => ({ key: itemKey('session-end', sid), value: null }))
 
   const sessions: Sessions = {
     holder: (...request) => sessions.find(...request)?.holder,
@@ -112,18 +135,25 @@ export function createSessions({ keys, masterKey, ended, config, now = Date.now 
       if (sealed() === undefined) return 'Signing in needs CALLHOUSE_MASTER_KEY where the roles are apart'
       return undefined
     },
-    begin(holder, via) {
+    begin(holder, via, untilMs) {
       const at = now()
       const sid = randomBytes(16).toString('base64url')
-      const content = { sid, user: holder.userId, key: holder.keyId ?? '', issuedMs: at, seenMs: at }
+      const content = {
+        ...{ sid, user: holder.userId, key: holder.keyId ?? '', issuedMs: at, authMs: at, seenMs: at },
+        ...(untilMs !== undefined && { untilMs }),
+      }
       return { cookie: write(content, via), session: { holder, content, expiresMs: expiresOf(content) } }
     },
     renew({ content }, via) {
       if (now() - content.seenMs < idleMs / 2) return undefined
       return write({ ...content, seenMs: now() }, via)
     },
-    end(session, via) {
-      if (session !== undefined) ended.add(session.content.sid, session.content.issuedMs + lifeMs)
+    async end(session, via) {
+      if (session !== undefined) {
+        const { sid, user, issuedMs } = session.content
+        const until = new Date(issuedMs + lifeMs).toISOString()
+        await directory.append([{ key: itemKey('session-end', sid), value: { until } }, ...outdated()], user)
+      }
       return setCookie(via, '', 0)
     },
   }

@@ -1,9 +1,9 @@
 // What changes users and their grants: changes of a directory, worked out from its state.
 import type { Change } from '../directory/directory.ts'
-import { itemKey } from '../directory/items.ts'
-import { isScope, type Role, type Scope } from '../directory/roles.ts'
+import { itemKey, type UserValue } from '../directory/items.ts'
+import type { Role, Scope } from '../directory/roles.ts'
 import type { DirectoryState } from '../directory/state.ts'
-import { RefusedChange } from './key-changes.ts'
+import { RefusedChange, throwUnlessScope, throwUnlessUserId } from './key-changes.ts'
 
 /** Users that may do everything, but for those who are switched off. */
 const ownersOf = ({ grants, off }: DirectoryState): string[] =>
@@ -16,8 +16,9 @@ function throwIfLastOwner(state: DirectoryState, userId: string, hasConfigured: 
     throw new RefusedChange(`${userId} is the last owner of everything: make another one first`)
 }
 
-function throwUnlessUser({ users }: DirectoryState, userId: string): void {
-  if (!users.has(userId)) throw new RefusedChange(`There is no user ${userId}`)
+/** @throws RefusedChange */
+export function throwUnlessUser({ users }: DirectoryState, userId: string): void {
+  if (!users.has(userId)) throw new RefusedChange(`There is no user ${userId}`, 404)
 }
 
 /**
@@ -30,8 +31,8 @@ export function setGrant(
   { userId, scope, role }: { userId: string; scope: Scope; role: Role | null },
   hasConfigured: boolean,
 ): Change[] {
-  if (!isScope(scope)) throw new RefusedChange(`${JSON.stringify(scope)} is not *, an entity or an <entity>/<project>`)
-  if (userId === '' || userId.length > 200) throw new RefusedChange('A user has a name of 1 to 200 characters')
+  throwUnlessScope(scope)
+  throwUnlessUserId(userId)
   const before = state.grants.get(userId)?.get(scope)
   if (role === null) throwUnlessUser(state, userId)
   if (role === null && before === undefined) throw new RefusedChange(`${userId} has no role on ${scope}`)
@@ -50,4 +51,31 @@ export function switchUser(
   throwUnlessUser(state, userId)
   if (isOff) throwIfLastOwner(state, userId, hasConfigured)
   return [{ key: itemKey('user-off', userId), value: isOff ? {} : null }]
+}
+
+/** @throws RefusedChange for an id that is taken */
+export function createUser(state: DirectoryState, userId: string, value: UserValue): Change[] {
+  throwUnlessUserId(userId)
+  if (state.users.has(userId)) throw new RefusedChange(`There is a user ${userId} already`)
+  if (state.users.size >= maxUsers) throw new RefusedChange(`There are ${maxUsers} users: remove some`)
+  return [{ key: itemKey('user', userId), value }]
+}
+
+const maxUsers = 10_000
+
+/**
+ * What ends everything that a user holds: keys, sessions and grants; the user itself goes last.
+ * @throws RefusedChange for the last owner of everything
+ */
+export function removeUser(state: DirectoryState, userId: string, hasConfigured: boolean, now: number): Change[] {
+  throwUnlessUser(state, userId)
+  throwIfLastOwner(state, userId, hasConfigured)
+  const gone = (key: string): Change[] => (state.items.has(key) ? [{ key, value: null }] : [])
+  const keys = [...state.keys].filter(([id, { user }]) => user === userId && !state.revoked.has(id))
+  return [
+    ...keys.map(([id]) => ({ key: itemKey('key-revoked', id), value: {} })),
+    { key: itemKey('sessions-end', userId), value: { before: new Date(now).toISOString() } },
+    ...[...(state.grants.get(userId)?.keys() ?? [])].flatMap((scope) => gone(itemKey('grant', userId, scope))),
+    ...[itemKey('signed-in', userId), itemKey('user-off', userId), itemKey('user', userId)].flatMap(gone),
+  ]
 }

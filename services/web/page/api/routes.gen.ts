@@ -1,5 +1,6 @@
 // Written by scripts/web-client.ts from the declared routes; a test makes it anew and compares.
 import type { z } from 'zod'
+import type * as access from '../../../../schemas/access.ts'
 import type * as annotationQueues from '../../../../schemas/annotation-queues.ts'
 import type * as callStats from '../../../../schemas/call-stats.ts'
 import type * as callsRead from '../../../../schemas/calls-read.ts'
@@ -75,8 +76,19 @@ export type Shapes = {
   'files.content': { in: z.input<typeof files.fileContentRequest>; out: null; line: never }
   'files.query_stats': { in: z.input<typeof files.filesStatsRequest>; out: z.output<typeof files.filesStatsResponse>; line: never }
   'files.resolve_url': { in: z.input<typeof notServed.filesResolveUrlRequest>; out: z.output<typeof notServed.filesResolveUrlResponse>; line: never }
+  'grants.list': { in: undefined; out: null; line: z.output<typeof access.grantResponse> }
+  'grants.set': { in: z.input<typeof access.grantRequest>; out: z.output<typeof access.grantResponse>; line: never }
   'images.create': { in: z.input<typeof images.imageCreateRequest>; out: z.output<typeof images.imageCreateResponse>; line: never }
+  'keys.create': { in: z.input<typeof access.newKeyRequest>; out: z.output<typeof access.madeKeyResponse>; line: never }
+  'keys.delete': { in: undefined; out: z.output<typeof access.revokedResponse>; line: never }
+  'keys.list': { in: undefined; out: null; line: z.output<typeof access.keyResponse> }
+  'keys.rotate': { in: z.input<typeof access.rotateRequest>; out: z.output<typeof access.madeKeyResponse>; line: never }
   'logs.query': { in: z.input<typeof logs.logsQueryRequest>; out: null; line: never }
+  'me.keys': { in: undefined; out: null; line: z.output<typeof access.keyResponse> }
+  'me.keys_create': { in: z.input<typeof access.ownKeyRequest>; out: z.output<typeof access.madeKeyResponse>; line: never }
+  'me.keys_delete': { in: undefined; out: z.output<typeof access.revokedResponse>; line: never }
+  'me.sessions': { in: undefined; out: null; line: z.output<typeof session.ownSessionResponse> }
+  'me.sessions_end': { in: undefined; out: z.output<typeof access.revokedResponse>; line: never }
   'models.create': { in: z.input<typeof evaluationObjects.modelCreateRequest>; out: z.output<typeof evaluationObjects.modelCreateResponse>; line: never }
   'models.delete': { in: undefined; out: z.output<typeof evaluationObjects.deleteResponse>; line: never }
   'models.list': { in: undefined; out: null; line: never }
@@ -130,6 +142,11 @@ export type Shapes = {
   'traces.tree': { in: z.input<typeof traceTree.traceTreeRequest>; out: z.output<typeof traceTree.traceTreeResponse>; line: never }
   'traces.usage': { in: z.input<typeof usage.traceUsageRequest>; out: z.output<typeof usage.usageResponse>; line: never }
   'training_jobs.create_sft': { in: z.input<typeof trainingJobs.sftTrainingJobRequest>; out: z.output<typeof trainingJobs.sftTrainingJobResponse>; line: never }
+  'users.create': { in: z.input<typeof access.userRequest>; out: z.output<typeof access.userResponse>; line: never }
+  'users.delete': { in: undefined; out: z.output<typeof access.nothingResponse>; line: never }
+  'users.list': { in: undefined; out: null; line: z.output<typeof access.userResponse> }
+  'users.off': { in: undefined; out: z.output<typeof access.userResponse>; line: never }
+  'users.on': { in: undefined; out: z.output<typeof access.userResponse>; line: never }
 }
 
 /** Method and path by route. */
@@ -183,8 +200,19 @@ export const routes = {
   'files.content': ['POST', '/file/content'],
   'files.query_stats': ['POST', '/files/query_stats'],
   'files.resolve_url': ['POST', '/files/resolve_url'],
+  'grants.list': ['GET', '/grants'],
+  'grants.set': ['PUT', '/grants'],
   'images.create': ['POST', '/image/create'],
+  'keys.create': ['POST', '/keys'],
+  'keys.delete': ['DELETE', '/keys/{id}'],
+  'keys.list': ['GET', '/keys'],
+  'keys.rotate': ['POST', '/keys/{id}/rotate'],
   'logs.query': ['POST', '/logs/query'],
+  'me.keys': ['GET', '/me/keys'],
+  'me.keys_create': ['POST', '/me/keys'],
+  'me.keys_delete': ['DELETE', '/me/keys/{id}'],
+  'me.sessions': ['GET', '/me/sessions'],
+  'me.sessions_end': ['DELETE', '/me/sessions'],
   'models.create': ['POST', '/v2/{entity}/{project}/models'],
   'models.delete': ['DELETE', '/v2/{entity}/{project}/models/{object_id}'],
   'models.list': ['GET', '/v2/{entity}/{project}/models'],
@@ -238,4 +266,9 @@ export const routes = {
   'traces.tree': ['POST', '/trace/tree'],
   'traces.usage': ['POST', '/trace/usage'],
   'training_jobs.create_sft': ['POST', '/v1/preview/sft-training-jobs'],
+  'users.create': ['POST', '/users'],
+  'users.delete': ['DELETE', '/users/{id}'],
+  'users.list': ['GET', '/users'],
+  'users.off': ['POST', '/users/{id}/off'],
+  'users.on': ['POST', '/users/{id}/on'],
 } as const satisfies Record<keyof Shapes, readonly [method: string, path: string]>

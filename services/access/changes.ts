@@ -1,0 +1,40 @@
+// What every route that changes the directory goes through: one change at a time, and what its caller may decide about.
+import { createSerialQueue } from '../core/concurrency/serial-queue.ts'
+import type { Change, Directory } from '../core/directory/directory.ts'
+import { type Access, type Action, allowsOn, isWithin } from '../core/directory/roles.ts'
+import type { DirectoryState } from '../core/directory/state.ts'
+import { unavailable } from '../core/errors.ts'
+import { fault } from '../core/http/errors.ts'
+import { throwUnlessScope } from '../core/http/key-changes.ts'
+import type { Caller } from '../core/http/route.ts'
+
+export type AccessDeps = {
+  directory: Directory
+  config: { keys: readonly string[]; keyMaxDays: number }
+  now?: () => number
+}
+
+/** @throws Fault 403 unless the caller holds the action on the whole of the scope, 422 for a text that is no scope */
+export function throwUnlessOn({ access = {} }: Caller, action: Action, scope: string): void {
+  throwUnlessScope(scope)
+  if (!allowsOn(access, action, scope)) throw fault(403, `Key has no right to ${action} on ${scope}`)
+}
+
+/** @throws Fault 403: nobody gives what he does not hold */
+export function throwUnlessHeldBy({ access = {} }: Caller, wanted: Access): void {
+  if (!isWithin(wanted, access)) throw fault(403, 'This is more than the rights of your key')
+}
+
+/** Makes the changes of routes, each worked out from the state that those before have left. */
+export function createChanges({ directory }: AccessDeps) {
+  const queue = createSerialQueue(() => unavailable('The server is shutting down'))
+  return async <T extends { changes: Change[] }>(caller: Caller, make: (state: DirectoryState) => T): Promise<T> =>
+    queue.run(async () => {
+      directory.look()
+      const made = make(directory.state())
+      await directory.append(made.changes, caller.userId)
+      return made
+    })
+}
+
+export type Changes = ReturnType<typeof createChanges>

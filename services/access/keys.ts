@@ -1,0 +1,201 @@
+// Routes of keys: those of the scopes that the caller administers, and everybody's own.
+import type { z } from 'zod'
+import {
+  keyResponse,
+  madeKeyResponse,
+  newKeyRequest,
+  ownKeyRequest,
+  pageQuery,
+  revokedResponse,
+  rotateRequest,
+} from '../../schemas/access.ts'
+import { itemKey, type KeyValue } from '../core/directory/items.ts'
+import { type Access, allowsOn, isWithin, type Scope } from '../core/directory/roles.ts'
+import type { DirectoryState } from '../core/directory/state.ts'
+import { fault, invalid } from '../core/http/errors.ts'
+import { accessOn, createKey, rotateKey } from '../core/http/key-changes.ts'
+import { expiryOf } from '../core/http/keys.ts'
+import { type Caller, type Route, type RouteContext, route } from '../core/http/route.ts'
+import { throwUnlessUser } from '../core/http/user-changes.ts'
+import { type AccessDeps, type Changes, throwUnlessHeldBy, throwUnlessOn } from './changes.ts'
+import { pageOf } from './pages.ts'
+
+type KeyLine = z.output<typeof keyResponse>
+type Asked = z.output<typeof ownKeyRequest>
+
+/** @param shows which of its scopes are told */
+function lineOf(state: DirectoryState, id: string, key: KeyValue, shows: (scope: Scope) => boolean): KeyLine {
+  const end = state.ends.get(id)
+  const revoked = state.items.get(itemKey('key-revoked', id))
+  return {
+    ...{ id, name: key.name, user_id: key.user, actions: key.actions, scopes: key.scopes.filter(shows) },
+    ...{ created_at: key.created_at, created_by: key.created_by },
+    ...(key.expires_at !== undefined && { expires_at: key.expires_at }),
+    ...(end !== undefined && { ends_at: end.ends_at, successor: end.successor }),
+    ...(revoked !== undefined && { revoked_at: revoked.at }),
+    ...(key.addresses !== undefined && { addresses: key.addresses }),
+  }
+}
+
+const accessOfKey = ({ scopes, actions }: KeyValue): Access => accessOn(scopes, actions)
+
+const withoutProject = { withoutProject: true } as const
+const listed = {
+  ...withoutProject,
+  query: pageQuery,
+  body: { type: 'none' },
+  response: null,
+  responseType: 'application/jsonl',
+} as const
+
+export function createKeyRoutes({ directory, config, now = Date.now }: AccessDeps, change: Changes): Route[] {
+  const idOf = ({ params }: RouteContext): string => params.id ?? ''
+  const state = (): DirectoryState => {
+    directory.look()
+    return directory.state()
+  }
+  const unknown = (id: string) => fault(404, `There is no key ${id}`)
+
+  /** @throws Fault 404 for a key of which the caller administers nothing, 403 for one that opens more */
+  function administered(before: DirectoryState, id: string, { access = {} }: Caller): KeyValue {
+    const key = before.keys.get(id)
+    if (key === undefined || !key.scopes.some((scope) => allowsOn(access, 'admin', scope))) throw unknown(id)
+    if (!isWithin(accessOfKey(key), access) || !key.scopes.every((scope) => allowsOn(access, 'admin', scope)))
+      throw fault(403, 'This key may do more than yours administers')
+    return key
+  }
+
+  /** A key of the caller's own; one that may do more than the caller's is not there for it. */
+  function own(before: DirectoryState, id: string, { access = {}, userId, keyId }: Caller): KeyValue | undefined {
+    const key = before.keys.get(id)
+    return key?.user === userId && (id === keyId || isWithin(accessOfKey(key), access)) ? key : undefined
+  }
+
+  /** @throws Fault 422 for an end that has passed */
+  function expiry(asked: string | undefined, mostMs = Number.POSITIVE_INFINITY): string | undefined {
+    if (asked !== undefined && Date.parse(asked) <= now())
+      throw invalid({ loc: ['body', 'expires_at'], msg: 'must be later than now', type: 'value_error' })
+    const bound = expiryOf(asked, config.keyMaxDays, now())
+    const isLater = bound === undefined || Date.parse(bound) > mostMs
+    return Number.isFinite(mostMs) && isLater ? new Date(mostMs).toISOString() : bound
+  }
+
+  async function made(caller: Caller, userId: string, asked: Asked, expiresAt: string | undefined) {
+    const { name, actions, scopes, addresses } = asked
+    const { id, text } = await change(caller, (before) => {
+      throwUnlessUser(before, userId)
+      const more = { ...(expiresAt !== undefined && { expiresAt }), ...(addresses !== undefined && { addresses }) }
+      return createKey(before, { userId, name, actions, scopes, ...more }, caller.userId, now())
+    })
+    return { json: { id, key: text, ...(expiresAt !== undefined && { expires_at: expiresAt }) } }
+  }
+
+  async function revoked(caller: Caller, id: string, check: (before: DirectoryState) => unknown) {
+    await change(caller, (before) => {
+      check(before)
+      return { changes: before.revoked.has(id) ? [] : [{ key: itemKey('key-revoked', id), value: {} }] }
+    })
+    return { json: { revoked_at: state().items.get(itemKey('key-revoked', id))?.at } }
+  }
+
+  return [
+    route({
+      ...listed,
+      ...{ name: 'keys.list', method: 'GET', path: '/keys', summary: 'Keys of what the key administers, never texts' },
+      line: keyResponse,
+      async handle(context) {
+        const { access = {} } = context.caller
+        const known = state()
+        const shows = (scope: Scope) => allowsOn(access, 'admin', scope)
+        const shown = [...known.keys].filter(([, key]) => key.scopes.some(shows))
+        return pageOf(
+          context,
+          shown.map(([id, key]) => lineOf(known, id, key, shows)),
+          ({ id }) => id,
+        )
+      },
+    }),
+    route({
+      ...{ name: 'keys.create', method: 'POST', path: '/keys' },
+      summary: 'Makes a key of a user and tells its text, once; it does what the grants of the user allow as well',
+      body: { type: 'json', schema: newKeyRequest, check: 'schema' },
+      response: madeKeyResponse,
+      async handle({ input, caller }) {
+        for (const scope of input.scopes) throwUnlessOn(caller, 'admin', scope)
+        throwUnlessHeldBy(caller, accessOn(input.scopes, input.actions))
+        return made(caller, input.user_id, input, expiry(input.expires_at))
+      },
+    }),
+    route({
+      ...withoutProject,
+      ...{ name: 'keys.rotate', method: 'POST', path: '/keys/{id}/rotate' },
+      summary: 'A successor that may do the same; the key itself counts for some hours more',
+      body: { type: 'json', schema: rotateRequest, check: 'schema', optional: true },
+      response: madeKeyResponse,
+      async handle(context) {
+        const { caller, input } = context
+        const { id, text } = await change(caller, (before) => {
+          administered(before, idOf(context), caller)
+          return rotateKey(before, idOf(context), input.overlap_hours, caller.userId, now())
+        })
+        return { json: { id, key: text } }
+      },
+    }),
+    route({
+      ...withoutProject,
+      ...{ name: 'keys.delete', method: 'DELETE', path: '/keys/{id}' },
+      summary: 'Revokes a key, and the sessions that were made with it',
+      body: { type: 'none' },
+      response: revokedResponse,
+      handle: async (context) =>
+        revoked(context.caller, idOf(context), (before) => administered(before, idOf(context), context.caller)),
+    }),
+    route({
+      ...listed,
+      ...{ name: 'me.keys', method: 'GET', path: '/me/keys', summary: 'Own keys that may do no more than this one' },
+      line: keyResponse,
+      async handle(context) {
+        const known = state()
+        const shown = [...known.keys].filter(([id]) => own(known, id, context.caller) !== undefined)
+        return pageOf(
+          context,
+          shown.map(([id, key]) => lineOf(known, id, key, () => true)),
+          ({ id }) => id,
+        )
+      },
+    }),
+    route({
+      ...withoutProject,
+      ...{ name: 'me.keys_create', method: 'POST', path: '/me/keys' },
+      summary: 'Makes a key of one’s own, that may do no more and lasts no longer than this one',
+      body: { type: 'json', schema: ownKeyRequest, check: 'schema' },
+      response: madeKeyResponse,
+      async handle({ input, caller }) {
+        throwUnlessHeldBy(caller, accessOn(input.scopes, input.actions))
+        return made(caller, caller.userId, input, expiry(input.expires_at, caller.endsMs))
+      },
+    }),
+    route({
+      ...withoutProject,
+      ...{ name: 'me.keys_delete', method: 'DELETE', path: '/me/keys/{id}', summary: 'Revokes a key of one’s own' },
+      body: { type: 'none' },
+      response: revokedResponse,
+      handle: async (context) =>
+        revoked(context.caller, idOf(context), (before) => {
+          if (own(before, idOf(context), context.caller) === undefined) throw unknown(idOf(context))
+        }),
+    }),
+    route({
+      ...withoutProject,
+      ...{ name: 'me.sessions_end', method: 'DELETE', path: '/me/sessions', summary: 'Ends all own sessions' },
+      body: { type: 'none' },
+      response: revokedResponse,
+      async handle({ caller }) {
+        const at = new Date(now()).toISOString()
+        const value = { before: at }
+        await change(caller, () => ({ changes: [{ key: itemKey('sessions-end', caller.userId), value }] }))
+        return { json: { revoked_at: at } }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,179 @@
+// Routes of users and of what they are granted: who administers a scope sees and changes what lies within it.
+import type { z } from 'zod'
+import {
+  grantRequest,
+  grantResponse,
+  grantsQuery,
+  nothingResponse,
+  pageQuery,
+  userRequest,
+  userResponse,
+} from '../../schemas/access.ts'
+import { itemKey } from '../core/directory/items.ts'
+import { type Access, actionsOf, allowsOn, isWithin, type Role } from '../core/directory/roles.ts'
+import type { DirectoryState } from '../core/directory/state.ts'
+import { fault, invalid } from '../core/http/errors.ts'
+import { type Granted, grantedTo, grantsOf } from '../core/http/key-changes.ts'
+import { type Caller, type Reply, type Route, type RouteContext, route } from '../core/http/route.ts'
+import { createUser, removeUser, setGrant, switchUser, throwUnlessUser } from '../core/http/user-changes.ts'
+import { type AccessDeps, type Changes, throwUnlessHeldBy, throwUnlessOn } from './changes.ts'
+import { pageOf } from './pages.ts'
+
+type User = z.output<typeof userResponse>
+
+/** What of a user's grants the caller administers. */
+const shownGrants = (state: DirectoryState, userId: string, access: Access, now: number): Granted[] =>
+  grantsOf(state, userId, now).filter(({ scope }) => allowsOn(access, 'admin', scope))
+
+/** As the caller sees the user; undefined when he has nothing to do with it. */
+function shownUser(state: DirectoryState, id: string, { access = {}, userId }: Caller, now: number): User | undefined {
+  const user = state.users.get(id)
+  if (user === undefined) return undefined
+  const grants = shownGrants(state, id, access, now)
+  const isMadeByCaller = state.items.get(itemKey('user', id))?.by === userId
+  if (grants.length === 0 && !isMadeByCaller && !allowsOn(access, 'admin', user.entity)) return undefined
+  const { kind, entity, name, email } = user
+  return {
+    ...{ id, kind, entity, is_off: state.off.has(id), grants },
+    ...(name !== undefined && { name }),
+    ...(email !== undefined && { email }),
+  }
+}
+
+/**
+ * @throws Fault 404 for a user that the caller does not see, 403 for himself and for one who may do what he may not give
+ */
+function throwUnlessOver(state: DirectoryState, id: string, caller: Caller, now: number): void {
+  const { access = {} } = caller
+  if (shownUser(state, id, caller, now) === undefined) throw fault(404, `There is no user ${id}`)
+  if (id === caller.userId) throw fault(403, 'Nobody changes himself: another admin does')
+  const granted = grantsOf(state, id, now)
+  if (granted.some(({ scope }) => !allowsOn(access, 'admin', scope)) || !isWithin(grantedTo(state, id, now), access))
+    throw fault(403, `${id} has rights that your key does not administer`)
+}
+
+const withoutProject = { withoutProject: true } as const
+
+export function createUserRoutes({ directory, config, now = Date.now }: AccessDeps, change: Changes): Route[] {
+  const hasConfigured = config.keys.length > 0
+  const idOf = ({ params }: RouteContext): string => params.id ?? ''
+  const state = (): DirectoryState => {
+    directory.look()
+    return directory.state()
+  }
+  const isConfigured = (id: string): boolean => config.keys.some((pair) => pair.startsWith(`${id}:`))
+
+  const switchRoute = (name: string, isOff: boolean): Route =>
+    route({
+      ...withoutProject,
+      ...{ name: `users.${name}`, method: 'POST', path: `/users/{id}/${name}` },
+      summary: isOff ? 'Switches a user off: none of its keys and sessions counts' : 'Switches a user on again',
+      body: { type: 'none' },
+      response: userResponse,
+      async handle(context): Promise<Reply> {
+        const userId = idOf(context)
+        await change(context.caller, (before) => {
+          throwUnlessOver(before, userId, context.caller, now())
+          return { changes: switchUser(before, { userId, isOff }, hasConfigured) }
+        })
+        return { json: shownUser(state(), userId, context.caller, now()) }
+      },
+    })
+
+  return [
+    route({
+      ...withoutProject,
+      ...{ name: 'users.list', method: 'GET', path: '/users', summary: 'Users of what the key administers' },
+      query: pageQuery,
+      body: { type: 'none' },
+      response: null,
+      responseType: 'application/jsonl',
+      line: userResponse,
+      async handle(context) {
+        const known = state()
+        const shown = [...known.users.keys()].flatMap((id) => shownUser(known, id, context.caller, now()) ?? [])
+        return pageOf(context, shown, ({ id }) => id)
+      },
+    }),
+    route({
+      ...withoutProject,
+      ...{ name: 'users.create', method: 'POST', path: '/users', summary: 'Makes a user that is granted nothing yet' },
+      body: { type: 'json', schema: userRequest, check: 'schema' },
+      response: userResponse,
+      async handle({ input, caller }) {
+        const { id, kind, name, entity = id } = input
+        const { access = {} } = caller
+        if (input.entity !== undefined && !Object.keys(access).some((scope) => isInEntity(access, scope, entity)))
+          throw fault(403, `Key has no right to admin in ${entity}`)
+        if (isConfigured(id)) throw fault(409, `There is a user ${id} already`)
+        const user = { kind, entity, ...(name !== undefined && { name }) }
+        await change(caller, (before) => ({ changes: createUser(before, id, user) }))
+        return { json: shownUser(state(), id, caller, now()) }
+      },
+    }),
+    switchRoute('off', true),
+    switchRoute('on', false),
+    route({
+      ...withoutProject,
+      ...{ name: 'users.delete', method: 'DELETE', path: '/users/{id}' },
+      summary: 'Removes a user with its keys, sessions and grants',
+      body: { type: 'none' },
+      response: nothingResponse,
+      async handle(context) {
+        await change(context.caller, (before) => {
+          throwUnlessOver(before, idOf(context), context.caller, now())
+          return { changes: removeUser(before, idOf(context), hasConfigured, now()) }
+        })
+        return { json: {} }
+      },
+    }),
+    route({
+      ...{ name: 'grants.list', method: 'GET', path: '/grants', summary: 'Grants on a scope and on what lies in it' },
+      query: grantsQuery,
+      body: { type: 'none' },
+      response: null,
+      responseType: 'application/jsonl',
+      line: grantResponse,
+      async handle(context) {
+        const scope = context.query.get('scope')
+        if (scope === null) throw invalid({ loc: ['query', 'scope'], msg: 'Field required', type: 'missing' })
+        throwUnlessOn(context.caller, 'admin', scope)
+        const known = state()
+        const within = (one: string) => scope === '*' || one === scope || one.startsWith(`${scope}/`)
+        const found = [...known.users.keys()].flatMap((user_id) =>
+          grantsOf(known, user_id, now())
+            .filter((one) => within(one.scope))
+            .map((one) => ({ user_id, ...one })),
+        )
+        return pageOf(context, found, (one) => `${one.user_id} ${one.scope} ${one.source}`)
+      },
+    }),
+    route({
+      ...{
+        name: 'grants.set',
+        method: 'PUT',
+        path: '/grants',
+        summary: 'The role of a user on a scope, null for none',
+      },
+      body: { type: 'json', schema: grantRequest, check: 'schema' },
+      response: grantResponse,
+      async handle({ input, caller }) {
+        const { user_id: userId, scope, role } = input
+        throwUnlessOn(caller, 'admin', scope)
+        if (userId === caller.userId) throw fault(403, 'Nobody changes his own grants: another admin does')
+        await change(caller, (before) => {
+          throwUnlessUser(before, userId)
+          const held = before.grants.get(userId)?.get(scope)
+          // Neither more than the caller holds is given, nor taken from who holds more.
+          for (const one of [role, held]) if (one) throwUnlessHeldBy(caller, { [scope]: actionsOf(one as Role, scope) })
+          return { changes: setGrant(before, { userId, scope, role }, hasConfigured) }
+        })
+        return { json: { user_id: userId, scope, role } }
+      },
+    }),
+  ]
+}
+
+/** Whether a scope that the caller administers is the entity, lies in it, or contains it. */
+const isInEntity = (access: Access, scope: string, entity: string): boolean =>
+  access[scope]?.includes('admin') === true && (scope === '*' || scope === entity || scope.startsWith(`${entity}/`))

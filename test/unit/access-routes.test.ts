@@ -1,0 +1,212 @@
+// Users, grants and keys over HTTP: who sees and changes what, what is refused, and keys that do no more than their maker.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAccessRoutes } from '../../services/access/routes.ts'
+import { route } from '../../services/core/http/route.ts'
+import { send, startServer, type TestServer } from '../fixtures/http-server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  const asked = route({
+    ...{ name: 'test.read', method: 'GET', path: '/read/{entity}/{project}', right: 'read', summary: '' },
+    ...{ body: { type: 'none' }, response: null },
+    handle: async (context) => ({
+      json: { project: context.project(`${context.params.entity}/${context.params.project}`) },
+    }),
+  })
+  server = await startServer((directory, config) => [asked, ...createAccessRoutes({ directory, config })])
+})
+afterAll(() => server.stop())
+
+type Answered = { status: number; body: Record<string, unknown>; lines: Record<string, unknown>[]; text: string }
+
+/** As the operator's key, or another one. */
+async function ask(method: string, path: string, body?: unknown, key = 'secret'): Promise<Answered> {
+  const headers = { authorization: `Bearer ${key}` }
+  const sent = { anonymous: true, method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
+  const { status, text } = await send(server.port, path, sent)
+  const lines = text.split('\n').filter(Boolean)
+  const parsed = () => lines.map((line) => JSON.parse(line))
+  const isLines = method === 'GET' && status === 200 && !path.startsWith('/read')
+  return { status, text, body: isLines ? {} : JSON.parse(text), lines: isLines ? parsed() : [] }
+}
+
+/** A user with a role, and a key that does all of it. */
+async function member(id: string, scope: string, role: string, actions: string[]): Promise<string> {
+  await ask('POST', '/users', { id, kind: 'person' })
+  expect(await ask('PUT', '/grants', { user_id: id, scope, role })).toMatchObject({ status: 200 })
+  const made = await ask('POST', '/keys', { user_id: id, name: id, actions, scopes: [scope] })
+  expect(made.status).toBe(200)
+  return made.body.key as string
+}
+const adminActions = ['read', 'ingest', 'annotate', 'write', 'delete', 'infer', 'admin']
+const statusOf = async (...[method, path, body, key]: Parameters<typeof ask>) =>
+  (await ask(method, path, body, key)).status
+const reads = (key: string, project: string) => statusOf('GET', `/read/${project}`, undefined, key)
+
+describe('users, grants and keys', () => {
+  it('are made, do what they are granted, and end', async () => {
+    const made = await ask('POST', '/users', { id: 'svc', kind: 'service', name: 'CI', entity: 'acme' })
+    expect(made.body).toEqual({ id: 'svc', kind: 'service', name: 'CI', entity: 'acme', is_off: false, grants: [] })
+    expect(await statusOf('POST', '/users', { id: 'svc' })).toBe(409)
+    expect(await statusOf('POST', '/users', { id: 'ann' })).toBe(409)
+    const request = { user_id: 'svc', name: 'first', actions: ['read'], scopes: ['acme'] }
+    const { id, key } = (await ask('POST', '/keys', request)).body as { id: string; key: string }
+    expect(key).toMatch(/^chk_[0-9A-Za-z]{50}$/)
+    // What the user may not do its key does not, either.
+    expect(await reads(key, 'acme/app')).toBe(403)
+    await ask('PUT', '/grants', { user_id: 'svc', scope: 'acme', role: 'writer' })
+    expect([await reads(key, 'acme/app'), await reads(key, 'beta/app')]).toEqual([200, 403])
+    expect(await statusOf('POST', '/users/svc/off')).toBe(200)
+    expect(await ask('GET', '/read/acme/app', undefined, key)).toMatchObject({
+      status: 401,
+      body: { code: 'key_revoked' },
+    })
+    expect(await statusOf('POST', '/users/svc/on')).toBe(200)
+
+    const rotated = (await ask('POST', `/keys/${id}/rotate`, { overlap_hours: 1 })).body as { id: string; key: string }
+    expect([await reads(key, 'acme/app'), await reads(rotated.key, 'acme/app')]).toEqual([200, 200])
+    expect(await statusOf('POST', `/keys/${id}/rotate`)).toBe(409)
+    const revoked = await ask('DELETE', `/keys/${rotated.id}`)
+    expect([revoked.status, await reads(rotated.key, 'acme/app')]).toEqual([200, 401])
+    expect((await ask('DELETE', `/keys/${rotated.id}`)).body).toEqual(revoked.body)
+    const lines = (await ask('GET', '/keys')).lines
+    expect(lines.find((one) => one.id === id)).toMatchObject({ name: 'first', user_id: 'svc', successor: rotated.id })
+    expect(lines.find((one) => one.id === rotated.id)).toMatchObject({ created_by: 'ann', ...revoked.body })
+    expect(JSON.stringify(lines)).not.toContain(key.slice(16))
+
+    expect((await ask('DELETE', '/users/svc')).status).toBe(200)
+    expect([await reads(key, 'acme/app'), await statusOf('DELETE', '/users/svc')]).toEqual([401, 404])
+    // Who comes under the same name gets nothing of what the other one had.
+    await ask('POST', '/users', { id: 'svc' })
+    expect([await reads(key, 'acme/app'), (await ask('GET', '/grants?scope=acme')).lines]).toEqual([401, []])
+  })
+
+  it('do no more than who made them, and nobody raises himself', async () => {
+    const admin = await member('adam', 'acme', 'admin', adminActions)
+    const reader = await member('rita', 'acme', 'reader', ['read'])
+    const owner = await member('olga', 'acme', 'owner', [...adminActions, 'owner'])
+    const as = (key: string) => (method: string, path: string, body?: unknown) => statusOf(method, path, body, key)
+    const grant = (user_id: string, scope: string, role: string | null) =>
+      ['PUT', '/grants', { user_id, scope, role }] as const
+    expect(await as(admin)(...grant('rita', 'acme/app', 'writer'))).toBe(200)
+    expect(await as(admin)(...grant('rita', 'acme', 'admin'))).toBe(200)
+    for (const refused of [
+      ...[grant('rita', 'acme', 'owner'), grant('rita', 'beta', 'reader'), grant('rita', '*', 'reader')],
+      // His own, and one that holds more.
+      ...[grant('adam', 'acme', 'reader'), grant('olga', 'acme', 'reader'), grant('olga', 'acme', null)],
+    ])
+      expect([refused[2], await as(admin)(...refused)]).toEqual([refused[2], 403])
+    expect(await as(owner)(...grant('rita', 'acme', 'owner'))).toBe(200)
+    expect(await as(owner)(...grant('rita', 'acme', 'reader'))).toBe(200)
+    expect(await as(admin)('POST', '/users/olga/off')).toBe(403)
+    expect(await as(admin)('DELETE', '/users/adam')).toBe(403)
+    const key = (actions: string[], scopes: string[]) =>
+      ['POST', '/keys', { user_id: 'rita', name: 'x', actions, scopes }] as const
+    expect(await as(admin)(...key(['read', 'write'], ['acme/app']))).toBe(200)
+    for (const refused of [key(['owner'], ['acme']), key(['read'], ['acme', 'beta']), key(['read'], ['*'])])
+      expect(await as(admin)(...refused)).toBe(403)
+    for (const [method, path, body] of [
+      key(['read'], ['acme']),
+      grant('rita', 'acme', 'reader'),
+      ['GET', '/users'] as const,
+    ])
+      expect(await as(reader)(method, path, body)).toBe(403)
+    expect(await as(admin)('PUT', '/grants', { user_id: 'nobody', scope: 'acme', role: 'reader' })).toBe(404)
+    for (const odd of ['a/b/c', 'a b', '*/x'])
+      expect(await as('secret')('PUT', '/grants', { user_id: 'rita', scope: odd, role: 'reader' })).toBe(422)
+    for (const body of [
+      { user_id: 'rita', name: 'x', actions: ['fly'], scopes: ['acme'] },
+      { user_id: 'rita', actions: [], scopes: [] },
+    ])
+      expect(await as('secret')('POST', '/keys', body)).toBe(422)
+    const past = { ...key(['read'], ['acme'])[2], expires_at: '2020-01-01T00:00:00Z' }
+    expect(await as('secret')('POST', '/keys', past)).toBe(422)
+    expect(await as('secret')('GET', '/users?limit=0')).toBe(422)
+  })
+
+  it('of others are not told of', async () => {
+    const here = await member('hugo', 'here', 'admin', adminActions)
+    const there = await member('tess', 'there', 'admin', adminActions)
+    await member('both', 'here', 'reader', ['read'])
+    await ask('PUT', '/grants', { user_id: 'both', scope: 'there/hidden', role: 'reader' })
+    const wide = await ask('POST', '/keys', {
+      user_id: 'both',
+      name: 'w',
+      actions: ['read'],
+      scopes: ['here', 'there/hidden'],
+    })
+    for (const path of ['/users', '/keys', '/grants?scope=here']) {
+      const { status, text } = await ask('GET', path, undefined, here)
+      expect([path, status, text.includes('hugo'), text.includes('there'), text.includes('tess')]).toEqual([
+        path,
+        200,
+        true,
+        false,
+        false,
+      ])
+    }
+    expect((await ask('GET', '/users', undefined, here)).lines.map(({ id }) => id)).toEqual(['both', 'hugo'])
+    expect(await statusOf('GET', '/grants?scope=there', undefined, here)).toBe(403)
+    // Like one that never was; one that opens more is not theirs to end.
+    const own = (await ask('GET', '/me/keys', undefined, there)).lines[0]?.id
+    const shown = async (id: unknown) => {
+      const { status, text } = await ask('DELETE', `/keys/${id}`, undefined, here)
+      return [status, text.replace(String(id), 'id')]
+    }
+    expect(await shown(own)).toEqual(await shown('000000000000'))
+    expect((await shown(wide.body.id))[0]).toBe(403)
+    const off = async (id: string) => (await ask('POST', `/users/${id}/off`, undefined, here)).text.replace(id, 'id')
+    expect(await off('tess')).toBe(await off('nobody'))
+    expect(await statusOf('POST', '/users/both/off', undefined, here)).toBe(403)
+    const pages = [
+      await ask('GET', '/users?limit=1', undefined, here),
+      await ask('GET', '/users?after=both', undefined, here),
+    ]
+    expect(pages.map(({ lines }) => lines.map(({ id }) => id))).toEqual([['both'], ['hugo']])
+  })
+})
+
+describe('one’s own keys', () => {
+  it('do no more and last no longer than the key that makes them, and show no wider ones', async () => {
+    const writer = await member('wim', 'acme', 'writer', ['read', 'write', 'ingest'])
+    const own = (actions: string[], scopes: string[], key = writer, more = {}) =>
+      ask('POST', '/me/keys', { name: 'own', actions, scopes, ...more }, key)
+    const narrow = await own(['ingest'], ['acme/app'])
+    expect(narrow.status).toBe(200)
+    for (const refused of [
+      own(['delete'], ['acme']),
+      own(['read'], ['*']),
+      own(['read'], ['acme/app'], narrow.body.key as string),
+    ])
+      expect((await refused).status).toBe(403)
+    const listed = async (key: string) => (await ask('GET', '/me/keys', undefined, key)).lines.map(({ id }) => id)
+    const all = await listed(writer)
+    expect([all.length, await listed(narrow.body.key as string)]).toEqual([2, [narrow.body.id]])
+    const wider = all.find((id) => id !== narrow.body.id)
+    expect(await statusOf('DELETE', `/me/keys/${wider}`, undefined, narrow.body.key as string)).toBe(404)
+    const ends = new Date(Date.now() + 3_600_000).toISOString()
+    const short = await own(['read'], ['acme'], writer, { expires_at: ends })
+    expect((await own(['read'], ['acme'], short.body.key as string)).body.expires_at).toBe(ends)
+    expect(await statusOf('DELETE', `/me/keys/${narrow.body.id}`, undefined, writer)).toBe(200)
+    expect(await statusOf('GET', '/me/keys', undefined, narrow.body.key as string)).toBe(401)
+    // A user of the settings has no keys in the directory.
+    expect((await own(['read'], ['acme'], 'secret')).status).toBe(404)
+  })
+
+  it('count from their addresses only', async () => {
+    const key = await member('net', 'acme', 'reader', ['read'])
+    const from = async (...addresses: string[]) =>
+      (await ask('POST', '/me/keys', { actions: ['read'], scopes: ['acme'], addresses }, key)).body
+    const [near, far, wide] = [
+      await from('10.0.0.0/8', '127.0.0.1'),
+      await from('10.0.0.0/8'),
+      await from('127.0.0.0/8'),
+    ]
+    expect([await reads(near.key as string, 'acme/a'), await reads(far.key as string, 'acme/a')]).toEqual([200, 403])
+    expect(await reads(wide.key as string, 'acme/a')).toBe(200)
+    for (const odd of ['10.0.0.0/33', 'example.com', '10.0.0', '::1/129', '10.0.0.0/x'])
+      expect(await statusOf('POST', '/me/keys', { actions: ['read'], scopes: ['acme'], addresses: [odd] }, key)).toBe(
+        422,
+      )
+  })
+})
