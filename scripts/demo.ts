@@ -1,5 +1,7 @@
 // `npm run demo [key]`: sends realistic traces to a running server through real clients, reads them back and counts.
+import { sendEvaluations } from './demo/evaluations.ts'
 import { giveFeedback } from './demo/feedback.ts'
+import { sendQueue } from './demo/queue.ts'
 import { askServer, checkServer, type DemoTarget } from './demo/server.ts'
 import { sendSpans } from './demo/spans.ts'
 import { traceWithSdk } from './demo/weave.ts'
@@ -35,8 +37,9 @@ async function run(): Promise<void> {
   const before = await askServer<{ count: number }>(server, '/calls/query_stats', { project_id: server.project })
   const spans = await sendSpans(server)
   const sdk = await traceWithSdk(server)
-
   const judgements = await giveFeedback(server)
+  const evaluated = await sendEvaluations(server)
+  const annotations = await sendQueue(server)
   const project_id = server.project
   const calls = await askServer<Counted>(server, '/calls/stream_query', {
     project_id,
@@ -46,7 +49,9 @@ async function run(): Promise<void> {
   const rows: [string, number | string][] = [
     ['sent through OpenTelemetry', spans],
     ['sent through the Weave SDK', sdk],
+    ['sent as evaluation runs', evaluated],
     ['feedback', judgements],
+    ['annotations of a queue', annotations],
     ['calls before', before[0]?.count ?? 0],
     ['calls', calls.length],
     ['traces', new Set(calls.map((call) => call.trace_id)).size],

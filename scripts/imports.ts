@@ -69,7 +69,7 @@ export const rooms: readonly Room[] = [
   {
     folder: 'services/web/page',
     rooms: [],
-    packages: ['@tanstack/react-query', '@tanstack/react-router', 'react', 'react-dom'],
+    packages: ['@tanstack/react-query', '@tanstack/react-router', 'diff', 'react', 'react-dom'],
     isInBrowser: true,
   },
   { folder: 'services/web', rooms: core, packages: ['zod'] },

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Packages that a build needs, by name; their versions are those of package-lock.json. */
-export const pagePackages = ['@tanstack/react-query', '@tanstack/react-router', 'react', 'react-dom', 'vite']
+export const pagePackages = ['@tanstack/react-query', '@tanstack/react-router', 'diff', 'react', 'react-dom', 'vite']
 
 export const sourceFolder = join('services', 'web', 'page')
 export const distFolder = join('services', 'web', 'dist')

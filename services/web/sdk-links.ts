@@ -13,7 +13,7 @@ export function pagePathOf(entity: string, project: string, rest: string): strin
   const version = `${segment(name ?? '')}/${segment(digest || 'latest')}`
   if (kind === 'ops' && name) return `${home}/objects/${version}?op=1`
   if (kind === 'objects' && name) return `${home}/objects/${version}`
-  if (kind === 'leaderboards' || kind === 'evaluations') return `${home}/calls?q=op:Evaluation.evaluate`
+  if (kind === 'leaderboards' || kind === 'evaluations') return `${home}/evaluations`
   return `${home}/calls`
 }
 

@@ -3,6 +3,8 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { sendEvaluations } from '../../scripts/demo/evaluations.ts'
+import { askServer } from '../../scripts/demo/server.ts'
 import { type KeyName, keyTable } from '../../services/web/page/key-table.ts'
 import { type Filled, startFilled } from './filled.ts'
 import { axeFaults, type Opened, picture } from './world.ts'
@@ -11,6 +13,7 @@ let world: Filled
 let home: string
 let trace: string
 let failed: string
+let runs: string[]
 let here: Opened
 let page: Page
 
@@ -19,6 +22,10 @@ beforeAll(async () => {
   ;({ home, trace, failed } = world)
   const obj = { project_id: world.project, object_id: 'thing', val: { text: 'a value', list: [1, 2] } }
   await world.server.send('/obj/create', { obj })
+  const target = { url: world.url, key: 'test-key', project: 'acme/demo' }
+  await sendEvaluations(target)
+  const asked = { project_id: 'acme/demo', filter: { op_names: ['Evaluation.evaluate'] }, columns: ['id'] }
+  runs = (await askServer<{ id: string }>(target, '/calls/stream_query', asked)).map(({ id }) => id)
   here = await world.open()
   page = here.page
 })
@@ -253,6 +260,18 @@ describe('keys', () => {
         await page.waitForURL((to) => to.pathname === home)
       },
     ])
+    tries.push([
+      ['goEvaluations', 'compare'],
+      async () => {
+        await go('/p/acme/demo/calls')
+        await page.locator('.row .name').first().waitFor()
+        await press('g')
+        await press('e')
+        await page.getByRole('table', { name: 'Evaluation runs' }).focus()
+        for (const key of ['x', 'j', 'x', 'c']) await press(key)
+        await page.getByRole('table', { name: 'Rows of the runs' }).waitFor()
+      },
+    ])
     for (const [names, attempt] of tries) {
       await attempt().catch((error: Error) => {
         throw new Error(`${names.join(', ')}: ${error.message}`)
@@ -275,6 +294,10 @@ describe('everybody', () => {
       [`/p/acme/browser/traces/${trace}?call=${world.answered}&tab=feedback`, '.feedback form'],
       ['/p/acme/browser/objects/thing/latest', '.json .node'],
       ['/p/acme/fresh2/calls', '.quick'],
+      ['/p/acme/fresh2/evaluations', '.empty'],
+      ['/p/acme/demo/evaluations', '.row .plain'],
+      [`/p/acme/demo/evaluations/${runs[0]}`, '.row .plain'],
+      [`/p/acme/demo/evaluations/compare?runs=${runs.join()}`, '.row .compared'],
       ['/nowhere', 'h1'],
     ]
     const found: string[] = []
@@ -313,6 +336,9 @@ describe('everybody', () => {
       `/p/acme/browser/traces/${trace}?call=${world.answered}`,
       `/p/acme/browser/traces/${trace}?call=${world.answered}&tab=feedback`,
       '/p/acme/browser/objects/thing/latest',
+      '/p/acme/demo/evaluations',
+      `/p/acme/demo/evaluations/${runs[0]}`,
+      `/p/acme/demo/evaluations/compare?runs=${runs.join()}`,
     ]) {
       await fresh.goto(world.url + path)
       await fresh.locator('h1, h2').first().waitFor()

@@ -58,7 +58,7 @@ describe('the page', () => {
     expect(await led('/acme/demo/weave/ops/answer/versions/abc')).toBe('/p/acme/demo/objects/answer/abc?op=1')
     expect(await led('/acme/demo/weave/objects/prompt/versions/abc')).toBe('/p/acme/demo/objects/prompt/abc')
     expect(await led('/acme/demo/weave/objects/prompt')).toBe('/p/acme/demo/objects/prompt/latest')
-    expect(await led('/acme/demo/weave/leaderboards/best')).toBe('/p/acme/demo/calls?q=op:Evaluation.evaluate')
+    expect(await led('/acme/demo/weave/leaderboards/best')).toBe('/p/acme/demo/evaluations')
     for (const hostile of ['//evil.example', '\\\\evil.example', 'https:', '..', '%0d%0aX: y'])
       expect(pagePathOf(hostile, hostile, `ops/${hostile}/versions/${hostile}`)).toMatch(
         /^p\/[^/\\\s:]+\/[^/\\\s:]+\/(?:calls|objects\/[^\\\s:]+)$/,

@@ -4,6 +4,7 @@ import { baseUrl } from './api/client.ts'
 import { loadSession } from './api/session.ts'
 import { Calls } from './calls/calls.tsx'
 import { callsSearch } from './calls/search.ts'
+import { compareSearch, runSearch, runsSearch } from './evaluations/search.ts'
 import { NotFound } from './frame/not-found.tsx'
 import { Projects } from './projects/projects.tsx'
 import { SignIn } from './sign-in/sign-in.tsx'
@@ -68,7 +69,26 @@ const object = createRoute({
   }),
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.objectRoute))
 
-const routeTree = root.addChildren([signIn, signedIn.addChildren([projects, project, calls, call, trace, object])])
+const evaluations = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/p/$entity/$project/evaluations',
+  validateSearch: runsSearch,
+}).lazy(() => import('./lazy-routes.tsx').then((module) => module.evaluationsRoute))
+const evaluation = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/p/$entity/$project/evaluations/$runId',
+  validateSearch: runSearch,
+}).lazy(() => import('./lazy-routes.tsx').then((module) => module.evaluationRoute))
+const comparison = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/p/$entity/$project/evaluations/compare',
+  validateSearch: compareSearch,
+}).lazy(() => import('./lazy-routes.tsx').then((module) => module.compareRoute))
+
+const routeTree = root.addChildren([
+  signIn,
+  signedIn.addChildren([projects, project, calls, call, trace, object, evaluations, evaluation, comparison]),
+])
 
 export const router = createRouter({
   routeTree,

@@ -4,9 +4,12 @@ import { type KeyName, keyTable } from '../key-table.ts'
 import { type Handlers, shownKey, useKeys } from '../keys.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 
-type Page = { to: '/p/$entity/$project/calls'; label: string; icon: IconName; key: KeyName }
+type Page = { to: `/p/$entity/$project/${'calls' | 'evaluations'}`; label: string; icon: IconName; key: KeyName }
 
-const pages: readonly Page[] = [{ to: '/p/$entity/$project/calls', label: 'Calls', icon: 'calls', key: 'goCalls' }]
+const pages: readonly Page[] = [
+  { to: '/p/$entity/$project/calls', label: 'Calls', icon: 'calls', key: 'goCalls' },
+  { to: '/p/$entity/$project/evaluations', label: 'Evaluations', icon: 'evaluation', key: 'goEvaluations' },
+]
 
 type Project = { entity: string; project: string }
 

@@ -4,7 +4,7 @@ import { Icon } from '../parts/icon.tsx'
 
 const patienceS = 30
 
-export function NotHere({ what, onRetry }: { what: 'call' | 'trace'; onRetry(): void }) {
+export function NotHere({ what, onRetry }: { what: 'call' | 'trace' | 'evaluation run'; onRetry(): void }) {
   const [seconds, setSeconds] = useState(0)
   useEffect(() => {
     if (seconds >= patienceS) return

@@ -6,6 +6,7 @@ import { conversationOf, type Message, parsedAsSpelled } from '../engine/convers
 import { cellOf, kindOf, opNameOf, type Row, rowOf, type SpanKind } from '../engine/rows.ts'
 import { type Spans, spansOf } from '../engine/tree.ts'
 import * as documents from './documents.ts'
+import * as evaluations from './evaluations.ts'
 
 export type Cell = { kind: SpanKind; inputs: string; output: string }
 export type CallsAnswer = { rows: Row[]; staleMs: number }
@@ -121,6 +122,11 @@ const methods = {
     const members = documents.memberRefs(found)
     return { head: shortMembers(members, ['val']), value: members.get('val'), bytes: bytes.length }
   },
+
+  evaluationRuns: evaluations.evaluationRuns,
+  evaluationRows: evaluations.evaluationRows,
+  comparison: evaluations.comparison,
+  examples: evaluations.examples,
 
   unwrap: async (_: Context, doc: number, start: number, end: number) => documents.unwrap(doc, start, end),
   count: async (_: Context, doc: number, start: number) => documents.membersCount(doc, start),

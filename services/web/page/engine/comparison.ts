@@ -1,0 +1,200 @@
+// Up to five evaluation runs side by side: rows matched by their examples, changes against the first run, worst first.
+import { type RunRow, scoreNames } from './evaluation-rows.ts'
+
+/** What one run did with one example: its trials folded. */
+export type ComparedCell = {
+  id: string
+  traceId: string
+  output: string
+  error: string | null
+  latencyMs: number | null
+  trials: number
+  /** By metric, in the order of the comparison's metrics; null = not scored. */
+  scores: (number | null)[]
+  /** Largest less smallest score over the trials. */
+  spread: (number | null)[]
+  reasons: [name: string, text: string][]
+}
+
+export const verdicts = ['regressed', 'error', 'improved', 'same', 'partly'] as const
+/** What became of a row: partly = some runs do not have it. */
+export type Verdict = (typeof verdicts)[number]
+
+export type ComparedRow = {
+  key: string
+  number: number
+  exampleRef: string | null
+  input: string
+  expected: string
+  /** By run. */
+  cells: (ComparedCell | null)[]
+  verdict: Verdict
+  /** The worst change of a candidate, as a share of the metric's range; below 0 = worse. */
+  worst: number
+  differs: boolean
+}
+
+/** A metric in one run, and its change against the first run over the rows that both have. */
+export type MetricHead = {
+  mean: number | null
+  count: number
+  change: { mean: number; low: number; high: number; pairs: number; better: number; worse: number; same: number } | null
+}
+
+export type Comparison = {
+  metrics: string[]
+  /** By metric, then by run. */
+  heads: MetricHead[][]
+  latency: (number | null)[]
+  errors: number[]
+  rows: ComparedRow[]
+}
+
+const meanOf = (values: readonly number[]): number | null =>
+  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
+
+/** Quantile 0.975 of Student's t for few degrees of freedom, from tables. */
+const fewFreedoms = [12.706, 4.303, 3.182, 2.776]
+
+/** Quantile 0.975 of Student's t; from five degrees on by the expansion of Abramowitz and Stegun 26.7.5. */
+export function tQuantile(freedom: number): number {
+  const known = fewFreedoms[freedom - 1]
+  if (known !== undefined) return known
+  const z = 1.959964
+  const terms = [
+    z,
+    (z ** 3 + z) / 4,
+    (5 * z ** 5 + 16 * z ** 3 + 3 * z) / 96,
+    (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / 384,
+  ]
+  return terms.reduce((sum, term, power) => sum + term / freedom ** power, 0)
+}
+
+function cellOf(trials: readonly RunRow[], metrics: readonly string[]): ComparedCell {
+  const [first] = trials as [RunRow]
+  const values = metrics.map((name) =>
+    trials.flatMap(({ scores }) => (scores.has(name) ? Number(scores.get(name)) : [])),
+  )
+  return {
+    ...{ id: first.id, traceId: first.traceId, output: first.output, trials: trials.length, reasons: first.reasons },
+    error: trials.find(({ error }) => error !== null)?.error ?? null,
+    latencyMs: meanOf(trials.flatMap(({ latencyMs }) => latencyMs ?? [])),
+    scores: values.map(meanOf),
+    spread: values.map((all) => (all.length === 0 ? null : Math.max(...all) - Math.min(...all))),
+  }
+}
+
+function headOf(before: readonly (number | null)[], now: readonly (number | null)[], sign: number): MetricHead {
+  const own = now.filter((value) => value !== null)
+  const changes = now.flatMap((value, row) => {
+    const first = before[row]
+    return value === null || first === null || first === undefined ? [] : value - first
+  })
+  const mean = meanOf(changes)
+  if (mean === null) return { mean: meanOf(own), count: own.length, change: null }
+  const variance = changes.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, changes.length - 1)
+  const half = changes.length < 2 ? 0 : tQuantile(changes.length - 1) * Math.sqrt(variance / changes.length)
+  const better = changes.filter((value) => value * sign > 0).length
+  const worse = changes.filter((value) => value * sign < 0).length
+  const counts = { pairs: changes.length, better, worse, same: changes.length - better - worse }
+  return { mean: meanOf(own), count: own.length, change: { mean, low: mean - half, high: mean + half, ...counts } }
+}
+
+/** Largest less smallest value of a metric; 1 where all are the same. */
+function rangeOf(rows: readonly { cells: (ComparedCell | null)[] }[], metric: number): number {
+  let min = Number.POSITIVE_INFINITY
+  let max = Number.NEGATIVE_INFINITY
+  for (const { cells } of rows)
+    for (const cell of cells) {
+      const value = cell?.scores[metric]
+      if (value === null || value === undefined) continue
+      min = Math.min(min, value)
+      max = Math.max(max, value)
+    }
+  return max > min ? max - min : 1
+}
+
+/** Changes of the candidates' scores against the first run, as shares of each metric's range: the worst and the best. */
+function changesOf(cells: readonly (ComparedCell | null)[], weights: readonly number[]): [worst: number, best: number] {
+  let worst = 0
+  let best = 0
+  const [first] = cells
+  for (const cell of cells.slice(1))
+    for (const [metric, weight] of weights.entries()) {
+      const before = first?.scores[metric]
+      const now = cell?.scores[metric]
+      if (before === null || before === undefined || now === null || now === undefined || weight === 0) continue
+      const change = (now - before) * weight
+      worst = Math.min(worst, change)
+      best = Math.max(best, change)
+    }
+  return [worst, best]
+}
+
+type Options = {
+  /** Metrics of which less is better. */
+  lower?: ReadonlySet<string>
+  /** Metrics that decide what is worse; none = all. */
+  chosen?: ReadonlySet<string>
+}
+
+/** @param runs rows by run; the first run is the one that the others are compared with */
+export function compare(
+  runs: readonly (readonly RunRow[])[],
+  { lower = new Set(), chosen = new Set() }: Options = {},
+): Comparison {
+  const metrics = scoreNames(runs.flat())
+  const byKey = new Map<string, RunRow[][]>()
+  for (const [run, rows] of runs.entries())
+    for (const row of rows) {
+      const found = byKey.get(row.key) ?? runs.map((): RunRow[] => [])
+      found[run]?.push(row)
+      byKey.set(row.key, found)
+    }
+  const rows = [...byKey].map(([key, trials], place) => {
+    const [any] = trials.flat() as [RunRow]
+    const cells = trials.map((all) => (all.length === 0 ? null : cellOf(all, metrics)))
+    return {
+      ...{ key, cells, number: place + 1 },
+      ...{ exampleRef: any.exampleRef, input: any.input },
+      expected: any.expected,
+    }
+  })
+  const signs = metrics.map((name) => (lower.has(name) ? -1 : 1))
+  const weights = metrics.map((name, metric) =>
+    chosen.size === 0 || chosen.has(name) ? (signs[metric] as number) / rangeOf(rows, metric) : 0,
+  )
+  const compared = rows.map((row): ComparedRow => {
+    const [worst, best] = changesOf(row.cells, weights)
+    const [first, ...others] = row.cells
+    const fails = others.some((cell) => cell?.error) && !first?.error
+    const verdict: Verdict = row.cells.includes(null)
+      ? 'partly'
+      : worst < 0
+        ? 'regressed'
+        : fails
+          ? 'error'
+          : best > 0
+            ? 'improved'
+            : 'same'
+    return { ...row, worst, verdict, differs: others.some((cell) => cell !== null && cell.output !== first?.output) }
+  })
+  const order = new Map(verdicts.map((verdict, place) => [verdict, place]))
+  compared.sort(
+    (a, b) =>
+      (order.get(a.verdict) as number) - (order.get(b.verdict) as number) || a.worst - b.worst || a.number - b.number,
+  )
+  const valuesOf = (metric: number, run: number) => rows.map(({ cells }) => cells[run]?.scores[metric] ?? null)
+  return {
+    metrics,
+    heads: metrics.map((_, metric) =>
+      runs.map((_run, run) => {
+        const head = headOf(valuesOf(metric, 0), valuesOf(metric, run), signs[metric] as number)
+        return run === 0 ? { ...head, change: null } : head
+      }),
+    ),
+    latency: runs.map((all) => meanOf(all.flatMap(({ latencyMs }) => latencyMs ?? []))),
+    errors: runs.map((all) => all.filter(({ error }) => error !== null).length),
+    rows: compared,
+  }
+}

@@ -1,0 +1,107 @@
+// Scores of compared runs: means, and the mean paired change against the first run.
+import type { Comparison } from '../engine/comparison.ts'
+import { count, duration } from '../engine/format.ts'
+import { T } from '../parts/text.tsx'
+import { Change, figure, Scatter } from './figures.tsx'
+import { runLetter } from './search.ts'
+
+type HeadsProps = {
+  data: Comparison
+  ids: string[]
+  lower: string[]
+  chosen: string[]
+  onChange(next: { metrics?: string | undefined; lower?: string | undefined }): void
+}
+
+const toggled = (all: readonly string[], name: string): string | undefined =>
+  (all.includes(name) ? all.filter((one) => one !== name) : [...all, name]).join(',') || undefined
+
+/** Scores by run, with the mean paired change and its interval of 95 %. */
+export function Heads({ data, ids, lower, chosen, onChange }: HeadsProps) {
+  const pairs = (metric: number, run: number) =>
+    data.rows.flatMap(({ cells }): [number, number][] => {
+      const before = cells[0]?.scores[metric]
+      const now = cells[run]?.scores[metric]
+      return before === null || before === undefined || now === null || now === undefined ? [] : [[before, now]]
+    })
+  return (
+    <div className="compare-heads" tabIndex={0} role="group" aria-label="Scores by run">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Score</th>
+            {ids.map((id, run) => (
+              <th key={id} scope="col">
+                {runLetter(run)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {data.metrics.map((name, metric) => {
+            const isLowerBetter = lower.includes(name)
+            return (
+              <tr key={name}>
+                <th scope="row">
+                  <button
+                    type="button"
+                    aria-pressed={chosen.includes(name)}
+                    title="Sort by changes of this score"
+                    onClick={() => onChange({ metrics: toggled(chosen, name) })}
+                  >
+                    <T text={name} max={60} />
+                  </button>
+                  <button
+                    type="button"
+                    aria-pressed={isLowerBetter}
+                    title="Which direction is better"
+                    onClick={() => onChange({ lower: toggled(lower, name) })}
+                  >
+                    {isLowerBetter ? 'less is better' : 'more is better'}
+                  </button>
+                </th>
+                {data.heads[metric]?.map(({ mean, count: rows, change }, run) => (
+                  <td key={ids[run]}>
+                    <span className="num">{mean === null ? '–' : figure(mean)}</span>{' '}
+                    {change ? (
+                      <>
+                        <Change value={change.mean} isLowerBetter={isLowerBetter} />{' '}
+                        <span className="dim" title={`95 % interval of the mean paired change, ${change.pairs} pairs`}>
+                          [{figure(change.low)} {figure(change.high)}]
+                        </span>{' '}
+                        <span className="s-success">▲{change.better}</span>{' '}
+                        <span className="s-error">▼{change.worse}</span>
+                        <Scatter
+                          pairs={pairs(metric, run)}
+                          label={`${name.slice(0, 60)}: A against ${runLetter(run)}, ${change.better} better, ${change.worse} worse, ${change.same} same`}
+                        />
+                      </>
+                    ) : (
+                      <span className="dim">{count(rows)} rows</span>
+                    )}
+                  </td>
+                ))}
+              </tr>
+            )
+          })}
+          <tr>
+            <th scope="row">Latency</th>
+            {data.latency.map((ms, run) => (
+              <td key={ids[run]} className="num">
+                {duration(ms)}
+              </td>
+            ))}
+          </tr>
+          <tr>
+            <th scope="row">Errors</th>
+            {data.errors.map((errors, run) => (
+              <td key={ids[run]} className={errors > 0 ? 's-error' : ''}>
+                {count(errors)}
+              </td>
+            ))}
+          </tr>
+        </tbody>
+      </table>
+    </div>
+  )
+}

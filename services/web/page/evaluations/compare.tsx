@@ -1,0 +1,271 @@
+// Two to five evaluation runs side by side: what changed by score, then row by row, regressions first.
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import type { ComparedRow, Comparison, Verdict } from '../engine/comparison.ts'
+import { type RunHead, refLabel } from '../engine/evaluation-rows.ts'
+import { count } from '../engine/format.ts'
+import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
+import { useKeys } from '../keys.ts'
+import { FaultBox } from '../parts/fault.tsx'
+import { type Column, Grid } from '../parts/grid.tsx'
+import { Icon } from '../parts/icon.tsx'
+import type { RowsHandle } from '../parts/rows.tsx'
+import { T } from '../parts/text.tsx'
+import { Heads } from './compare-heads.tsx'
+import { ComparedCellView, ComparedReader } from './compared-row.tsx'
+import { SaveComparison } from './saved.tsx'
+import { listOf, maxRuns, runLetter } from './search.ts'
+import { useComparison, useExamples, useRuns } from './use-runs.ts'
+import './evaluations.css'
+
+const route = '/signed-in/p/$entity/$project/evaluations/compare'
+const rowHeight = 52
+
+const filters = {
+  regressed: 'Regressed',
+  improved: 'Improved',
+  different: 'Other output',
+  error: 'Errors',
+  disagree: 'Scorers disagree',
+} as const
+type Filter = keyof typeof filters
+
+/** One scorer says better, another one worse. */
+function disagrees({ cells }: ComparedRow, lower: readonly boolean[]): boolean {
+  const [first] = cells
+  return cells.slice(1).some((cell) => {
+    const changes = (cell?.scores ?? []).map((now, metric) => {
+      const before = first?.scores[metric]
+      return now === null || before === null || before === undefined ? 0 : (now - before) * (lower[metric] ? -1 : 1)
+    })
+    return Math.min(...changes) < 0 && Math.max(...changes) > 0
+  })
+}
+
+const tests: Record<Filter, (row: ComparedRow, lower: readonly boolean[]) => boolean> = {
+  regressed: ({ verdict }) => verdict === 'regressed',
+  improved: ({ verdict }) => verdict === 'improved',
+  different: ({ differs }) => differs,
+  error: ({ cells }) => cells.some((cell) => cell?.error),
+  disagree: disagrees,
+}
+
+const verdictNames: Record<Verdict, string> = {
+  regressed: 'worse',
+  error: 'fails now',
+  improved: 'better',
+  same: 'same',
+  partly: 'not in all runs',
+}
+
+export function CompareRuns() {
+  const { projectId } = useProject()
+  const search = useSearch({ from: route })
+  const navigate = useNavigate({ from: '/p/$entity/$project/evaluations/compare' })
+  const ids = listOf(search.runs).slice(0, maxRuns)
+  const lower = listOf(search.lower)
+  const chosen = listOf(search.metrics)
+  const heads = useRuns(projectId, ids)
+  const { data, error, refetch, isPlaceholderData } = useComparison(projectId, ids, lower, chosen)
+  const byId = new Map(heads.data?.heads.map((head) => [head.id, head]))
+  const runs = ids.map((id) => byId.get(id))
+  const change = (next: Partial<typeof search>) => void navigate({ search: (old) => ({ ...old, ...next }) })
+  const setRuns = (next: string[]) => change({ runs: next.join(',') })
+  const fault = error ?? heads.error
+  const body = () => {
+    if (ids.length < 2)
+      return (
+        <Empty title="Choose runs to compare">
+          <p className="second">Mark two to five runs in the list of evaluations, then compare them.</p>
+        </Empty>
+      )
+    if (fault && data === undefined) return <FaultBox error={fault} onRetry={() => void refetch()} />
+    if (data === undefined) return <Loading what="the comparison" />
+    return (
+      <Compared
+        {...{ data, ids, runs, lower, chosen }}
+        filter={search.show as Filter | undefined}
+        isPale={isPlaceholderData}
+        onChange={change}
+      />
+    )
+  }
+  return (
+    <ProjectPage title="Compare" crumbs={<Crumb />}>
+      <h1 className="hidden">Comparison of evaluation runs</h1>
+      <div className="bar runs-bar">
+        {ids.map((id, place) => (
+          <RunChip
+            key={id}
+            {...{ id, place, head: runs[place] }}
+            onFirst={() => setRuns([id, ...ids.filter((one) => one !== id)])}
+            onRemove={() => setRuns(ids.filter((one) => one !== id))}
+          />
+        ))}
+        <span className="grow" />
+        <SaveComparison runs={ids} metrics={chosen} />
+      </div>
+      {body()}
+    </ProjectPage>
+  )
+}
+
+function Crumb() {
+  const { entity, project } = useProject()
+  return (
+    <>
+      <span className="sep">/</span>
+      <Link to="/p/$entity/$project/evaluations" params={{ entity, project }} search={{}}>
+        Evaluations
+      </Link>
+    </>
+  )
+}
+
+type ChipProps = { id: string; place: number; head: RunHead | undefined; onFirst(): void; onRemove(): void }
+
+function RunChip({ id, place, head, onFirst, onRemove }: ChipProps) {
+  const { entity, project } = useProject()
+  const letter = runLetter(place)
+  return (
+    <span className={`chip run run-${letter}`}>
+      <b>{letter}</b>{' '}
+      <Link to="/p/$entity/$project/evaluations/$runId" params={{ entity, project, runId: id }} search={{}}>
+        <T text={head === undefined ? id.slice(-6) : refLabel(head.model || head.name)} max={40} />
+      </Link>
+      {place === 0 ? (
+        <span className="dim"> baseline </span>
+      ) : (
+        <button type="button" aria-label={`Make ${letter} the baseline`} title="Make it the baseline" onClick={onFirst}>
+          <Icon name="left" />
+        </button>
+      )}
+      <button type="button" aria-label={`Take ${letter} out`} title="Take it out" onClick={onRemove}>
+        <Icon name="close" />
+      </button>
+    </span>
+  )
+}
+
+type ComparedProps = {
+  data: Comparison
+  ids: string[]
+  runs: (RunHead | undefined)[]
+  lower: string[]
+  chosen: string[]
+  filter: Filter | undefined
+  isPale: boolean
+  onChange(next: { show?: string | undefined; metrics?: string | undefined; lower?: string | undefined }): void
+}
+
+function Compared({ data, ids, lower, chosen, filter, isPale, onChange }: ComparedProps) {
+  const [at, setAt] = useState(0)
+  const [opened, setOpened] = useState<ComparedRow>()
+  const grid = useRef<RowsHandle>(null)
+  const isLower = data.metrics.map((name) => lower.includes(name))
+  const test = filter !== undefined && Object.hasOwn(tests, filter) ? tests[filter] : undefined
+  const rows = test === undefined ? data.rows : data.rows.filter((row) => test(row, isLower))
+  const place = Math.min(at, rows.length - 1)
+  const { onRange, exampleOf } = useExamples(rows)
+  const step = (by: 1 | -1) => {
+    for (let next = place + by; next >= 0 && next < rows.length; next += by)
+      if (rows[next]?.verdict === 'regressed') {
+        setAt(next)
+        grid.current?.reveal(next)
+        return
+      }
+  }
+  useKeys({ next: () => step(1), previous: () => step(-1) })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another question begins at its top
+  useEffect(() => {
+    setAt(0)
+  }, [filter, ids.join()])
+  const columns: Column<ComparedRow>[] = [
+    {
+      ...{ name: 'number', head: '#', width: '48px', isNumber: true },
+      cell: ({ number }) => <span className="dim">{number}</span>,
+    },
+    {
+      ...{ name: 'verdict', head: 'Change', width: '76px' },
+      cell: ({ verdict }) => <span className={`verdict v-${verdict}`}>{verdictNames[verdict]}</span>,
+    },
+    {
+      ...{ name: 'input', head: 'Input', width: 'minmax(160px, 1.2fr)' },
+      cell: (row) => (
+        <span className="two-lines">
+          <T text={exampleOf(row).input} />
+        </span>
+      ),
+    },
+    {
+      ...{ name: 'expected', head: 'Expected', width: 'minmax(100px, 0.8fr)' },
+      cell: (row) => (
+        <span className="two-lines second">
+          <T text={exampleOf(row).expected} />
+        </span>
+      ),
+    },
+    ...ids.map(
+      (id, run): Column<ComparedRow> => ({
+        ...{ name: id, head: <b>{runLetter(run)}</b>, width: 'minmax(200px, 1.4fr)' },
+        cell: ({ cells }) => (
+          <ComparedCellView cell={cells[run] ?? null} first={run === 0 ? null : (cells[0] ?? null)} isLower={isLower} />
+        ),
+      }),
+    ),
+  ]
+  const filterButton = (name: Filter | undefined, label: ReactNode, size: number) => (
+    <button key={name ?? 'all'} type="button" aria-pressed={filter === name} onClick={() => onChange({ show: name })}>
+      {label} {count(size)}
+    </button>
+  )
+  return (
+    <>
+      <Heads {...{ data, ids, lower, chosen, onChange }} />
+      <div className="bar">
+        <div className="seg wraps" role="group" aria-label="Which rows">
+          {filterButton(undefined, 'All', data.rows.length)}
+          {(Object.keys(filters) as Filter[]).map((name) =>
+            filterButton(name, filters[name], data.rows.filter((row) => tests[name](row, isLower)).length),
+          )}
+        </div>
+        <span className="grow" />
+        <span className="dim">
+          <kbd>Enter</kbd> side by side · <kbd>n</kbd> <kbd>p</kbd> next regression
+        </span>
+      </div>
+      {rows.length === 0 ? (
+        <div className="center">
+          <p className="second">{data.rows.length === 0 ? 'These runs have no rows.' : 'No row matches.'}</p>
+        </div>
+      ) : (
+        <Grid
+          label="Rows of the runs"
+          columns={columns}
+          items={rows}
+          minWidth={460 + ids.length * 212}
+          height={rowHeight}
+          at={place}
+          onAt={setAt}
+          onRange={onRange}
+          onOpen={(row) => setOpened(row)}
+          onKey={({ key, target, currentTarget }) => {
+            const row = rows[place]
+            if (key !== ' ' || target !== currentTarget || row === undefined) return false
+            setOpened(row)
+            return true
+          }}
+          handle={grid}
+          className={isPale ? 'pale' : ''}
+          rowClass={({ verdict }) => (verdict === 'regressed' || verdict === 'error' ? 'failed' : '')}
+        />
+      )}
+      {opened && (
+        <ComparedReader
+          {...{ row: opened, example: exampleOf(opened), metrics: data.metrics, isLower }}
+          onClose={() => setOpened(undefined)}
+        />
+      )}
+    </>
+  )
+}

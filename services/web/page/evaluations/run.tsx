@@ -1,0 +1,312 @@
+// One evaluation run: what its scores come to, and its rows, each with a link to its trace.
+import { useMutation } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { json } from '../api/client.ts'
+import { mayWrite, useSession } from '../api/session.ts'
+import { statusNames } from '../calls/row.tsx'
+import {
+  binOf,
+  type Distribution,
+  distributionOf,
+  objectRefOf,
+  type RunRow,
+  refLabel,
+  scoreNames,
+} from '../engine/evaluation-rows.ts'
+import { count, duration, moment } from '../engine/format.ts'
+import { Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
+import { FaultBox } from '../parts/fault.tsx'
+import { type Column, Grid } from '../parts/grid.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { T } from '../parts/text.tsx'
+import { useRowHeight, useZone } from '../preferences.ts'
+import { NotHere } from '../traces/not-here.tsx'
+import { Bins, figure } from './figures.tsx'
+import { useExamples, useRunRows, useRuns } from './use-runs.ts'
+import '../traces/trace.css'
+import './evaluations.css'
+
+const route = '/signed-in/p/$entity/$project/evaluations/$runId'
+const shownScores = 8
+
+function matches(row: RunRow, of: Distribution | undefined, bin: number | undefined): boolean {
+  if (of === undefined || bin === undefined) return true
+  const value = row.scores.get(of.name)
+  return value !== undefined && (of.isTruth ? Number(value) : binOf(Number(value), of)) === bin
+}
+
+/** What a row's score looks like in a cell. */
+function Score({ value }: { value: number | boolean | undefined }) {
+  if (value === undefined) return <span className="dim">–</span>
+  if (typeof value === 'number') return <span title={String(value)}>{figure(value)}</span>
+  return (
+    <span className={value ? 's-success' : 's-error'}>
+      {value ? '✓' : '✕'} {String(value)}
+    </span>
+  )
+}
+
+export function EvaluationRun() {
+  const { entity, project, projectId } = useProject()
+  const { runId } = useParams({ from: route })
+  const search = useSearch({ from: route })
+  const navigate = useNavigate({ from: '/p/$entity/$project/evaluations/$runId' })
+  const zone = useZone(search.tz)
+  const height = useRowHeight()
+  const [at, setAt] = useState(0)
+  const params = { entity, project }
+  const heads = useRuns(projectId, [runId])
+  const head = heads.data?.heads[0]
+  const rows = useRunRows(projectId, runId, head?.status === 'running')
+  const all = rows.data ?? []
+  const names = scoreNames(all)
+  const distributions = names.flatMap((name) => distributionOf(name, all) ?? [])
+  const chosen = distributions.find(({ name }) => name === search.score)
+  const bin = search.bin === undefined ? undefined : Number(search.bin)
+  const shown = all.filter((row) => matches(row, chosen, bin) && (search.show !== 'errors' || row.error !== null))
+  const errors = all.filter(({ error }) => error !== null).length
+  const { onRange, exampleOf } = useExamples(shown)
+  const again = useAgain(projectId)
+  const fault = heads.error ?? rows.error
+  const traceOf = (row: RunRow) => ({ ...params, traceId: row.traceId })
+  const columns: Column<RunRow>[] = [
+    {
+      ...{ name: 'number', head: '#', width: '52px', isNumber: true },
+      cell: (_, index) => <span className="dim">{index + 1}</span>,
+    },
+    {
+      ...{ name: 'input', head: 'Input', width: 'minmax(180px, 2fr)' },
+      cell: (row) => (
+        <Link
+          to="/p/$entity/$project/traces/$traceId"
+          params={traceOf(row)}
+          search={{ call: row.id }}
+          tabIndex={-1}
+          className="plain"
+        >
+          <T text={exampleOf(row).input || row.id} />
+        </Link>
+      ),
+    },
+    {
+      ...{ name: 'expected', head: 'Expected', width: 'minmax(120px, 1fr)' },
+      cell: (row) => (
+        <span className="second">
+          <T text={exampleOf(row).expected} />
+        </span>
+      ),
+    },
+    {
+      ...{ name: 'output', head: 'Output', width: 'minmax(180px, 2fr)' },
+      cell: ({ output, error, runs }) =>
+        runs ? (
+          <span className="dim">running</span>
+        ) : error === null ? (
+          <T text={output} />
+        ) : (
+          <span className="s-error">
+            <T text={error} />
+          </span>
+        ),
+    },
+    ...names.slice(0, shownScores).map(
+      (name): Column<RunRow> => ({
+        ...{ name: `score ${name}`, head: <T text={name} max={40} />, width: '96px', isNumber: true },
+        cell: ({ scores }) => <Score value={scores.get(name)} />,
+      }),
+    ),
+    {
+      ...{ name: 'latency', head: 'Latency', width: '80px', isNumber: true },
+      cell: ({ latencyMs }) => duration(latencyMs),
+    },
+  ]
+  const body = () => {
+    if (fault) return <FaultBox error={fault} onRetry={() => void heads.refetch().then(() => rows.refetch())} />
+    if (heads.data === undefined || rows.data === undefined) return <Loading what="the evaluation run" />
+    if (head === undefined) return <NotHere what="evaluation run" onRetry={() => void heads.refetch()} />
+    return (
+      <>
+        <header className="run-head">
+          <dl className="facts">
+            <div>
+              <dt className="hidden">Status</dt>
+              <dd className={`s-${head.status}`}>
+                <span className="with-icon">
+                  <Icon name={head.status} /> {statusNames[head.status]}
+                </span>
+              </dd>
+            </div>
+            <RefFact name="Evaluation" text={head.evaluation} />
+            <RefFact name="Model" text={head.model} />
+            <div>
+              <dt>Started</dt>
+              <dd title={head.startedAt}>{moment(head.startedAt, zone)}</dd>
+            </div>
+            <div>
+              <dt>Took</dt>
+              <dd>{head.latencyMs === null ? 'running' : duration(head.latencyMs)}</dd>
+            </div>
+            <div>
+              <dt>Rows</dt>
+              <dd>{count(all.length)}</dd>
+            </div>
+          </dl>
+          {distributions.length > 0 && (
+            <section className="distributions" aria-label="Scores" tabIndex={0}>
+              {distributions.map((one) => (
+                <Bins
+                  key={one.name}
+                  of={one}
+                  chosen={one.name === search.score ? bin : undefined}
+                  onChoose={(next) =>
+                    void navigate({
+                      search: (old) =>
+                        next === undefined
+                          ? { ...old, score: undefined, bin: undefined }
+                          : { ...old, score: one.name, bin: String(next) },
+                    })
+                  }
+                />
+              ))}
+            </section>
+          )}
+        </header>
+        {shown.length === 0 ? (
+          <div className="center">
+            <p className="second">{all.length === 0 ? 'This run has no rows yet.' : 'No row matches.'}</p>
+            {all.length > 0 && (
+              <button type="button" className="line" onClick={() => void navigate({ search: {} })}>
+                Show all {count(all.length)}
+              </button>
+            )}
+          </div>
+        ) : (
+          <Grid
+            label="Rows of the run"
+            columns={columns}
+            items={shown}
+            minWidth={720 + Math.min(names.length, shownScores) * 108}
+            height={height}
+            at={Math.min(at, shown.length - 1)}
+            onAt={setAt}
+            onRange={onRange}
+            onOpen={(row) =>
+              void navigate({
+                ...{ to: '/p/$entity/$project/traces/$traceId', params: traceOf(row), search: { call: row.id } },
+              })
+            }
+            rowClass={({ error }) => (error === null ? '' : 'failed')}
+          />
+        )}
+      </>
+    )
+  }
+  return (
+    <ProjectPage
+      title={`Run ${runId.slice(-6)}`}
+      crumbs={
+        <>
+          <span className="sep">/</span>
+          <Link to="/p/$entity/$project/evaluations" params={params} search={{}}>
+            Evaluations
+          </Link>
+        </>
+      }
+    >
+      <h1 className="hidden">Evaluation run {runId}</h1>
+      <div className="bar">
+        <div className="seg" role="group" aria-label="Which rows">
+          <button
+            type="button"
+            aria-pressed={search.show !== 'errors'}
+            onClick={() => void navigate({ search: (old) => ({ ...old, show: undefined }) })}
+          >
+            All rows
+          </button>
+          <button
+            type="button"
+            aria-pressed={search.show === 'errors'}
+            onClick={() => void navigate({ search: (old) => ({ ...old, show: 'errors' }) })}
+          >
+            Errors {errors}
+          </button>
+        </div>
+        {chosen && bin !== undefined && (
+          <span className="chip">
+            <T text={chosen.name} max={40} />
+            <button
+              type="button"
+              aria-label={`Remove the filter by ${chosen.name.slice(0, 40)}`}
+              onClick={() => void navigate({ search: (old) => ({ ...old, score: undefined, bin: undefined }) })}
+            >
+              <Icon name="close" />
+            </button>
+          </span>
+        )}
+        <span className="grow" />
+        <Link
+          className="line-link"
+          to="/p/$entity/$project/traces/$traceId"
+          params={{ ...params, traceId: head?.traceId ?? runId }}
+          search={{}}
+        >
+          Trace
+        </Link>
+        <button
+          type="button"
+          className="line"
+          disabled={!again.may || head === undefined || again.isPending}
+          title={again.may ? 'The same evaluation of the same model, by this server' : 'This key may not write'}
+          onClick={() => head && again.mutate(head)}
+        >
+          Run again
+        </button>
+      </div>
+      {again.error && (
+        <p className="notice bad" role="alert">
+          {again.error.message.slice(0, 300)}
+        </p>
+      )}
+      {body()}
+    </ProjectPage>
+  )
+}
+
+/** Asks the server to run the evaluation again; the new run is opened. */
+function useAgain(projectId: string) {
+  const { data: session } = useSession()
+  const navigate = useNavigate({ from: '/p/$entity/$project/evaluations/$runId' })
+  const mutation = useMutation({
+    mutationFn: ({ evaluation, model }: { evaluation: string; model: string }) =>
+      json('evaluations.evaluate_model', { project_id: projectId, evaluation_ref: evaluation, model_ref: model }),
+    onSuccess: ({ call_id }) =>
+      navigate({ to: '/p/$entity/$project/evaluations/$runId', params: (old) => ({ ...old, runId: call_id }) }),
+  })
+  return { ...mutation, may: mayWrite(session) }
+}
+
+function RefFact({ name, text }: { name: string; text: string }) {
+  const ref = objectRefOf(text)
+  const { projectId } = useProject()
+  if (text === '') return null
+  const [entity = '', project = ''] = ref?.projectId.split('/') ?? []
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {ref === undefined || ref.projectId !== projectId ? (
+          <T text={refLabel(text)} max={80} />
+        ) : (
+          <Link
+            to="/p/$entity/$project/objects/$objectId/$version"
+            params={{ entity, project, objectId: ref.name, version: ref.digest }}
+            search={ref.kind === 'op' ? { op: '1' } : {}}
+          >
+            <T text={refLabel(text)} max={80} />
+          </Link>
+        )}
+      </dd>
+    </div>
+  )
+}

@@ -1,0 +1,273 @@
+// The list of evaluation runs: by evaluation, with the mean of each score and its change since the run before.
+import { useQueries } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { json } from '../api/client.ts'
+import { statusNames } from '../calls/row.tsx'
+import { objectRefOf, type RunHead, refLabel } from '../engine/evaluation-rows.ts'
+import { age, count, duration, moment } from '../engine/format.ts'
+import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
+import { useKeys } from '../keys.ts'
+import { FaultBox, Stale } from '../parts/fault.tsx'
+import { type Column, Grid } from '../parts/grid.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { T } from '../parts/text.tsx'
+import { useRowHeight, useZone } from '../preferences.ts'
+import { Change, figure, Trend } from './figures.tsx'
+import { SavedComparisons } from './saved.tsx'
+import { maxRuns } from './search.ts'
+import { useRuns } from './use-runs.ts'
+import './evaluations.css'
+
+const shownScores = 6
+const route = '/signed-in/p/$entity/$project/evaluations'
+
+const nameOf = (ref: string): string => objectRefOf(ref)?.name ?? ref
+
+/** The run of the same evaluation that was before: the list begins with the latest. */
+const runBefore = (heads: readonly RunHead[], head: RunHead): RunHead | undefined =>
+  heads
+    .slice(heads.indexOf(head) + 1)
+    .find(({ evaluation, status }) => nameOf(evaluation) === nameOf(head.evaluation) && status !== 'running')
+
+const scoreOf = (head: RunHead | undefined, name: string): number | undefined =>
+  head?.scores.find(([one]) => one === name)?.[1]
+
+/** Names of scores, the commonest first. */
+function scoreNamesOf(heads: readonly RunHead[]): string[] {
+  const counts = new Map<string, number>()
+  for (const { scores } of heads) for (const [name] of scores) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return [...counts].sort(([, a], [, b]) => b - a).map(([name]) => name)
+}
+
+/** How many rows the runs in view have. */
+function useRowCounts(projectId: string, heads: readonly RunHead[]) {
+  const results = useQueries({
+    queries: heads.map(({ id, status }) => ({
+      queryKey: ['evaluation count', projectId, id, status],
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        json('calls.query_stats', { project_id: projectId, filter: { parent_ids: [id] } }, { signal }),
+      staleTime: 60_000,
+    })),
+  })
+  return new Map(heads.map(({ id, status }, n) => [id, { rows: results[n]?.data?.count, ended: status !== 'running' }]))
+}
+
+export function EvaluationRuns() {
+  const { entity, project, projectId } = useProject()
+  const search = useSearch({ from: route })
+  const navigate = useNavigate({ from: '/p/$entity/$project/evaluations' })
+  const zone = useZone(search.tz)
+  const height = useRowHeight()
+  const [at, setAt] = useState(0)
+  const [range, setRange] = useState({ from: 0, to: 40 })
+  const [marked, setMarked] = useState<readonly string[]>([])
+  const { data, error, refetch } = useRuns(projectId)
+  const all = data?.heads ?? []
+  const evaluations = [...new Set(all.map(({ evaluation }) => nameOf(evaluation)))].filter((name) => name !== '')
+  const heads = all.filter(({ evaluation }) => !search.evaluation || nameOf(evaluation) === search.evaluation)
+  const names = scoreNamesOf(heads).slice(0, shownScores)
+  const counts = useRowCounts(projectId, heads.slice(range.from, Math.min(range.to, range.from + 60)))
+  const toggle = (id: string) =>
+    setMarked((before) => (before.includes(id) ? before.filter((one) => one !== id) : [...before, id].slice(-maxRuns)))
+  const params = { entity, project }
+  const open = ({ id }: RunHead) =>
+    void navigate({ to: '/p/$entity/$project/evaluations/$runId', params: { ...params, runId: id } })
+  const runs = heads.filter(({ id }) => marked.includes(id)).map(({ id }) => id)
+  // The oldest of the marked runs is what the others are compared with.
+  const compared = runs.toReversed().join(',')
+  const compareNow = () =>
+    runs.length > 1 &&
+    void navigate({ to: '/p/$entity/$project/evaluations/compare', params, search: { runs: compared } })
+  useKeys({ compare: compareNow })
+
+  const columns: Column<RunHead>[] = [
+    {
+      ...{ name: 'mark', head: <span className="hidden">Mark</span>, width: '24px' },
+      cell: ({ id, name }) => (
+        <span className="mark-cell">
+          <label>
+            <input
+              type="checkbox"
+              tabIndex={-1}
+              aria-label={`Mark ${name.slice(0, 60)}`}
+              checked={marked.includes(id)}
+              onChange={() => toggle(id)}
+            />
+          </label>
+        </span>
+      ),
+    },
+    {
+      ...{ name: 'status', head: <span className="hidden">Status</span>, width: '18px' },
+      cell: ({ status }) => (
+        <span className={`s-${status}`}>
+          <Icon name={status} label={statusNames[status]} />
+        </span>
+      ),
+    },
+    {
+      ...{ name: 'run', head: 'Run', width: 'minmax(170px, 1.2fr)' },
+      cell: ({ id, name }) => (
+        <Link
+          to="/p/$entity/$project/evaluations/$runId"
+          params={{ ...params, runId: id }}
+          tabIndex={-1}
+          className="plain"
+        >
+          <T text={name === 'Evaluation.evaluate' ? `Run ${id.slice(-6)}` : name} />
+        </Link>
+      ),
+    },
+    {
+      ...{ name: 'evaluation', head: 'Evaluation', width: 'minmax(120px, 1fr)' },
+      cell: (head) => <Ref text={head.evaluation} />,
+    },
+    { ...{ name: 'model', head: 'Model', width: 'minmax(120px, 1fr)' }, cell: (head) => <Ref text={head.model} /> },
+    {
+      ...{ name: 'when', head: 'Started', width: '112px' },
+      cell: ({ startedAt }) => (
+        <span className="second" title={`${startedAt} · ${age(startedAt)}`}>
+          {moment(startedAt, zone)}
+        </span>
+      ),
+    },
+    {
+      ...{ name: 'rows', head: 'Rows', width: '64px', isNumber: true },
+      cell: ({ id }) => {
+        const known = counts.get(id)
+        // The summary of a finished run is a call below it, too.
+        return known?.rows === undefined ? '' : count(known.rows)
+      },
+    },
+    ...names.map(
+      (name): Column<RunHead> => ({
+        ...{ name: `score ${name}`, head: <T text={name} max={40} />, width: '112px', isNumber: true },
+        cell: (head) => {
+          const value = scoreOf(head, name)
+          const before = scoreOf(runBefore(all, head), name)
+          if (value === undefined) return <span className="dim">–</span>
+          return (
+            <span title={String(value)}>
+              {before !== undefined && <Change value={value - before} />} {figure(value)}
+            </span>
+          )
+        },
+      }),
+    ),
+    {
+      ...{ name: 'latency', head: 'Prediction', width: '88px', isNumber: true },
+      cell: ({ predictionMs }) => (predictionMs === null ? <span className="dim">–</span> : duration(predictionMs)),
+    },
+    {
+      ...{ name: 'took', head: 'Took', width: '80px', isNumber: true },
+      cell: ({ latencyMs }) => (latencyMs === null ? 'running' : duration(latencyMs)),
+    },
+  ]
+  const body = () => {
+    if (error && data === undefined) return <FaultBox error={error} onRetry={() => void refetch()} />
+    if (data === undefined) return <Loading what="evaluation runs" />
+    if (all.length === 0)
+      return (
+        <Empty title="No evaluation runs yet">
+          <p className="second">
+            A run appears here as soon as an SDK records <code>Evaluation.evaluate</code>, or the server is asked by{' '}
+            <code>POST /evaluations/evaluate_model</code>.
+          </p>
+          <pre tabIndex={0}>{`import weave
+weave.init("${projectId}")
+evaluation = weave.Evaluation(dataset=rows, scorers=[correct])
+await evaluation.evaluate(model)`}</pre>
+        </Empty>
+      )
+    return (
+      <Grid
+        label="Evaluation runs"
+        columns={columns}
+        items={heads}
+        minWidth={760 + names.length * 124}
+        height={height}
+        at={Math.min(at, heads.length - 1)}
+        onAt={setAt}
+        onOpen={open}
+        onRange={(from, to) => setRange((old) => (old.from === from && old.to === to ? old : { from, to }))}
+        onKey={({ key }) => {
+          const head = heads[Math.min(at, heads.length - 1)]
+          if (key !== 'x' || head === undefined) return false
+          toggle(head.id)
+          return true
+        }}
+        rowClass={({ status }) => (status === 'error' ? 'failed' : '')}
+      />
+    )
+  }
+  const trend = search.score !== undefined && names.includes(search.score) ? search.score : names[0]
+  return (
+    <ProjectPage title="Evaluations">
+      <h1 className="hidden">Evaluations of {projectId}</h1>
+      <div className="bar">
+        <label className="field">
+          <span className="dim">Evaluation</span>
+          <select
+            value={search.evaluation ?? ''}
+            onChange={({ target }) =>
+              void navigate({ search: (old) => ({ ...old, evaluation: target.value || undefined }) })
+            }
+          >
+            <option value="">All</option>
+            {evaluations.map((name) => (
+              <option key={name} value={name}>
+                {name.slice(0, 80)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button
+          type="button"
+          className="line"
+          disabled={runs.length < 2}
+          title="Mark two to five runs (x)"
+          onClick={compareNow}
+        >
+          Compare {runs.length > 0 && runs.length}
+        </button>
+        <SavedComparisons projectId={projectId} />
+        <span className="grow" />
+        {trend !== undefined && heads.length > 1 && (
+          <>
+            <label className="field">
+              <span className="dim">Over runs</span>
+              <select
+                value={trend}
+                onChange={({ target }) => void navigate({ search: (old) => ({ ...old, score: target.value }) })}
+              >
+                {names.map((name) => (
+                  <option key={name} value={name}>
+                    {name.slice(0, 60)}
+                  </option>
+                ))}
+              </select>
+            </label>
+            <Trend values={heads.toReversed().flatMap((head) => scoreOf(head, trend) ?? [])} label={trend} />
+          </>
+        )}
+      </div>
+      <Stale ms={data?.staleMs ?? 0} />
+      {body()}
+      <footer className="foot" role="status">
+        <span className="num">{data && `${count(heads.length)} runs`}</span>
+        {all.length === 500 && <span className="dim">the latest 500</span>}
+        <span className="grow" />
+        <span className="dim">
+          <kbd>x</kbd> mark · <kbd>c</kbd> compare · <kbd>Enter</kbd> open
+        </span>
+      </footer>
+    </ProjectPage>
+  )
+}
+
+const Ref = ({ text }: { text: string }) => (
+  <span className="second" title={text.slice(0, 300)}>
+    {text === '' ? <span className="dim">–</span> : <T text={refLabel(text)} max={80} />}
+  </span>
+)

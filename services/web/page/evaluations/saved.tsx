@@ -1,0 +1,118 @@
+// Saved comparisons: objects of the class `ComparisonView`, as the Weave SDK knows them.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { json } from '../api/client.ts'
+import { mayWrite, useSession } from '../api/session.ts'
+import { useProject } from '../frame/project-page.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { Menu } from '../parts/menu.tsx'
+import { T } from '../parts/text.tsx'
+
+type View = { name: string; runs: string[]; metrics: string[] }
+
+const texts = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string' && !one.includes(',')) : []
+
+function viewOf(object_id: string, val: unknown): View {
+  const { label, definition } = (val ?? {}) as Record<string, unknown>
+  const { evaluation_call_ids, selected_metrics } = (definition ?? {}) as Record<string, unknown>
+  const name = typeof label === 'string' ? label : object_id
+  return { name, runs: texts(evaluation_call_ids), metrics: texts(selected_metrics) }
+}
+
+export function SavedComparisons({ projectId }: { projectId: string }) {
+  const { entity, project } = useProject()
+  const navigate = useNavigate()
+  const { data } = useQuery({
+    queryKey: ['comparisons', projectId],
+    async queryFn({ signal }) {
+      const filter = { base_object_classes: ['ComparisonView'], latest_only: true }
+      const { objs } = await json('objects.query', { project_id: projectId, filter, limit: 100 }, { signal })
+      return objs.map(({ object_id, val }) => viewOf(object_id, val)).filter(({ runs }) => runs.length > 1)
+    },
+  })
+  if (data === undefined || data.length === 0) return null
+  return (
+    <Menu label="Saved comparisons" className="line" button={<>Saved {data.length}</>}>
+      {(close) =>
+        data.map(({ name, runs, metrics }) => (
+          <button
+            key={name}
+            type="button"
+            className="item"
+            onClick={() => {
+              close()
+              const search = { runs: runs.join(','), ...(metrics.length > 0 && { metrics: metrics.join(',') }) }
+              void navigate({ to: '/p/$entity/$project/evaluations/compare', params: { entity, project }, search })
+            }}
+          >
+            <T text={name} max={60} /> <span className="dim">{runs.length} runs</span>
+          </button>
+        ))
+      }
+    </Menu>
+  )
+}
+
+export function SaveComparison({ runs, metrics }: { runs: string[]; metrics: string[] }) {
+  const { projectId } = useProject()
+  const client = useQueryClient()
+  const { data: session } = useSession()
+  const [isOpen, setOpen] = useState(false)
+  const [label, setLabel] = useState('')
+  const save = useMutation({
+    mutationFn: () =>
+      json('objects.create', {
+        obj: {
+          project_id: projectId,
+          object_id: label
+            .trim()
+            .replaceAll(/[^\w.-]+/g, '-')
+            .slice(0, 120),
+          builtin_object_class: 'ComparisonView',
+          val: { label: label.trim(), definition: { evaluation_call_ids: runs, selected_metrics: metrics } },
+        },
+      }),
+    async onSuccess() {
+      setOpen(false)
+      await client.invalidateQueries({ queryKey: ['comparisons', projectId] })
+    },
+  })
+  const reason = mayWrite(session) ? undefined : 'This key may not write'
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    save.mutate()
+  }
+  return (
+    <>
+      <button
+        type="button"
+        className="line"
+        disabled={reason !== undefined}
+        title={reason}
+        onClick={() => setOpen(true)}
+      >
+        Save
+      </button>
+      {isOpen && (
+        <Dialog title="Save the comparison" onClose={() => setOpen(false)}>
+          <form className="stack" onSubmit={submit}>
+            <label className="field">
+              <span>Name</span>
+              <input type="text" autoFocus value={label} onChange={({ target }) => setLabel(target.value)} />
+            </label>
+            {save.error && (
+              <p className="s-error" role="alert">
+                {save.error.message}
+              </p>
+            )}
+            <button type="submit" className="first" disabled={!/\w/.test(label) || save.isPending}>
+              Save
+            </button>
+          </form>
+        </Dialog>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,57 @@
+// The questions of evaluations: runs, their rows, what refs of examples stand for.
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
+import { baseUrl } from '../api/client.ts'
+import { ask } from '../worker/client.ts'
+
+const listedRuns = 500
+const againMs = 5_000
+
+/** @param ids only these; without it the latest */
+export const useRuns = (projectId: string, ids: string[] | null = null) =>
+  useQuery({
+    queryKey: ['evaluation runs', projectId, ids],
+    queryFn: ({ signal }) => ask('evaluationRuns', [baseUrl, projectId, ids, ids?.length ?? listedRuns], { signal }),
+    // Runs that go on are followed.
+    refetchInterval: ({ state }) =>
+      state.data?.heads.some(({ status }) => status === 'running') && !document.hidden ? againMs : false,
+  })
+
+export const useRunRows = (projectId: string, runId: string, isRunning: boolean) =>
+  useQuery({
+    queryKey: ['evaluation rows', projectId, runId],
+    queryFn: ({ signal }) => ask('evaluationRows', [baseUrl, projectId, runId], { signal }),
+    refetchInterval: isRunning ? againMs : false,
+  })
+
+export const useComparison = (projectId: string, runs: string[], lower: string[], metrics: string[]) =>
+  useQuery({
+    queryKey: ['comparison', projectId, runs, lower, metrics],
+    queryFn: ({ signal }) => ask('comparison', [baseUrl, projectId, runs, lower, metrics], { signal }),
+    enabled: runs.length > 1,
+    placeholderData: keepPreviousData,
+  })
+
+type WithExample = { exampleRef: string | null; input: string; expected: string }
+
+/** Examples of the rows in view that stand elsewhere; what was read stays. */
+export function useExamples(rows: readonly WithExample[]) {
+  const [range, setRange] = useState({ from: 0, to: 0 })
+  const refs = useMemo(
+    () => [...new Set(rows.slice(range.from, range.to).flatMap(({ exampleRef }) => exampleRef ?? []))],
+    [rows, range],
+  )
+  const { data } = useQuery({
+    queryKey: ['examples', refs],
+    queryFn: ({ signal }) => ask('examples', [baseUrl, refs], { signal }),
+    enabled: refs.length > 0,
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: keepPreviousData,
+  })
+  return {
+    onRange: (from: number, to: number) =>
+      setRange((before) => (before.from === from && before.to === to ? before : { from, to })),
+    exampleOf: (row: WithExample) =>
+      (row.exampleRef === null ? undefined : data?.get(row.exampleRef)) ?? { input: row.input, expected: row.expected },
+  }
+}

@@ -1,0 +1,93 @@
+// A windowed table of items by columns: one height, the row at hand, Enter and double click open.
+import type { KeyboardEvent, ReactNode, Ref } from 'react'
+import { Rows, type RowsHandle } from './rows.tsx'
+
+export type Column<Item> = {
+  name: string
+  head: ReactNode
+  /** A track of a grid: `80px`, `minmax(120px, 1fr)`. */
+  width: string
+  isNumber?: boolean
+  cell(item: Item, index: number): ReactNode
+}
+
+type GridProps<Item> = {
+  label: string
+  columns: readonly Column<Item>[]
+  items: readonly Item[]
+  minWidth: number
+  height: number
+  headHeight?: number
+  at: number
+  onAt(index: number): void
+  onOpen?(item: Item, index: number): void
+  onRange?(from: number, to: number): void
+  onKey?(event: KeyboardEvent): boolean
+  rowClass?(item: Item): string
+  className?: string
+  handle?: Ref<RowsHandle>
+}
+
+export function Grid<Item>(props: GridProps<Item>) {
+  const { label, columns, items, minWidth, height, headHeight = 28, at, onAt, onOpen, rowClass } = props
+  const gridTemplateColumns = columns.map(({ width }) => width).join(' ')
+  const open = (index: number) => {
+    const item = items[index]
+    if (item !== undefined) onOpen?.(item, index)
+  }
+  return (
+    <Rows
+      label={label}
+      count={items.length}
+      height={height}
+      at={at}
+      onAt={onAt}
+      className={props.className ?? ''}
+      {...(props.onRange && { onRange: props.onRange })}
+      {...(props.handle !== undefined && { handle: props.handle })}
+      onKey={(event) => {
+        if (props.onKey?.(event)) return true
+        const isMine = event.target === event.currentTarget && !event.ctrlKey && !event.metaKey
+        if (event.key !== 'Enter' || !isMine || at < 0 || onOpen === undefined) return false
+        open(at)
+        return true
+      }}
+      headHeight={headHeight + 1}
+      head={
+        <div role="rowgroup" className="head">
+          <div
+            role="row"
+            aria-rowindex={1}
+            className="line-of-cells"
+            style={{ gridTemplateColumns, height: headHeight, minWidth }}
+          >
+            {columns.map(({ name, head, isNumber }) => (
+              <span key={name} role="columnheader" className={isNumber ? 'num' : ''}>
+                {head}
+              </span>
+            ))}
+          </div>
+        </div>
+      }
+      render={(index, isAt) => {
+        const item = items[index] as Item
+        return (
+          <div
+            role="row"
+            aria-rowindex={index + 2}
+            aria-selected={isAt}
+            className={`row line-of-cells${isAt ? ' at' : ''} ${rowClass?.(item) ?? ''}`}
+            style={{ gridTemplateColumns, height, minWidth }}
+            onDoubleClick={() => open(index)}
+          >
+            {columns.map(({ name, cell, isNumber }) => (
+              <span key={name} role="cell" className={isNumber ? 'num' : ''}>
+                {cell(item, index)}
+              </span>
+            ))}
+          </div>
+        )
+      }}
+    />
+  )
+}

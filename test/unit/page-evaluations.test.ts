@@ -1,0 +1,180 @@
+// The page's engines of evaluations: rows of runs, distributions, and comparisons with what gets worse first.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { compare, tQuantile } from '../../services/web/page/engine/comparison.ts'
+import {
+  distributionOf,
+  exampleTexts,
+  type RunRow,
+  refLabel,
+  runHeadOf,
+  runRowOf,
+} from '../../services/web/page/engine/evaluation-rows.ts'
+import { runs } from '../fixtures/runs.ts'
+
+const record = (output: unknown, example: unknown = { question: 'q', expected: 'e' }, more: object = {}) => ({
+  ...{ id: 'c', trace_id: 't', op_name: 'Evaluation.predict_and_score', summary: {}, exception: null },
+  ...{ started_at: '2026-01-05T12:00:00.000000Z', ended_at: '2026-01-05T12:00:01.000000Z' },
+  ...{ inputs: { example }, output, ...more },
+})
+const row = (key: string, scores: Record<string, number | boolean>, more: Partial<RunRow> = {}): RunRow => ({
+  ...{ id: key, traceId: 't', key, exampleRef: null, input: key, expected: '', output: key, reasons: [] },
+  ...{ scores: new Map(Object.entries(scores)), latencyMs: 1, error: null, runs: false, ...more },
+})
+
+describe('a row of a run', () => {
+  it('has scores by path, reasons beside them, and what was asked and expected', () => {
+    const scores = { correct: true, judge: { value: 0.5, reason: 'so so', deep: { er: 2 } }, nothing: null }
+    const found = runRowOf(record({ output: { text: 'x' }, scores, model_latency: 0.25 }))
+    expect([...found.scores]).toEqual([
+      ['correct', true],
+      ['judge.value', 0.5],
+      ['judge.deep.er', 2],
+    ])
+    expect(found.reasons).toEqual([['judge.reason', 'so so']])
+    expect(found).toMatchObject({ input: 'q', expected: 'e', output: '{"text":"x"}', latencyMs: 250, error: null })
+  })
+
+  it('is matched by the digest of its dataset row, else by the example whatever the order of its keys', () => {
+    const ref = 'weave:///a/b/object/set:digest/attr/rows/id/abc'
+    expect(runRowOf(record({}, ref))).toMatchObject({ key: 'abc', exampleRef: ref })
+    const one = runRowOf(record({}, { a: 1, b: { c: 2, d: [3] } })).key
+    expect(runRowOf(record({}, { b: { d: [3], c: 2 }, a: 1 })).key).toBe(one)
+    expect(runRowOf(record({}, { a: 1, b: { c: 2, d: [4] } })).key).not.toBe(one)
+  })
+
+  it('failed when it threw or has no output, and runs while it has no end', () => {
+    expect(runRowOf(record(null, {}, { exception: 'bad' })).error).toBe('bad')
+    expect(runRowOf(record({ output: null, scores: {} })).error).toBe('No output')
+    expect(runRowOf(record(null, {}, { ended_at: null }))).toMatchObject({ error: null, runs: true })
+  })
+
+  it('takes any example, also none and one with names of the language', () => {
+    const hostile = fc.oneof(fc.jsonValue(), fc.constant(JSON.parse('{"__proto__":{"x":1},"constructor":2}')))
+    fc.assert(
+      fc.property(hostile, hostile, (example, output) => {
+        const found = runRowOf(record(output, example))
+        expect(typeof found.key).toBe('string')
+        expect(exampleTexts(example)).toEqual({ input: expect.any(String), expected: expect.any(String) })
+        for (const value of found.scores.values()) expect(['number', 'boolean']).toContain(typeof value)
+      }),
+      { numRuns: runs(100, 5_000) },
+    )
+  })
+})
+
+it('a run shows its means, wherever its summary has them', () => {
+  const output = {
+    correct: { true_count: 3, true_fraction: 0.75 },
+    judge: { helpful: { mean: 0.5 }, text: 'no number' },
+    model_latency: { mean: 1.5 },
+  }
+  const inputs = { self: 'weave:///a/b/object/quality:abcdefgh', model: 'weave:///a/b/object/m%20x:123456789' }
+  const head = runHeadOf(record(output, {}, { inputs, op_name: 'weave:///a/b/op/Evaluation.evaluate:x' }))
+  expect(head).toMatchObject({
+    ...{ evaluation: inputs.self, predictionMs: 1_500, latencyMs: 1_000 },
+    scores: [
+      ['correct', 0.75],
+      ['judge.helpful', 0.5],
+    ],
+  })
+  expect([refLabel(inputs.self), refLabel(inputs.model), refLabel('plain')]).toEqual([
+    'quality:abcdef',
+    'm x:123456',
+    'plain',
+  ])
+})
+
+describe('a distribution', () => {
+  it('is the share of what is true, or ten bins', () => {
+    const truths = [true, true, false].map((one, n) => row(String(n), { one }))
+    expect(distributionOf('one', truths)).toMatchObject({ isTruth: true, bins: [1, 2], mean: 2 / 3, count: 3 })
+    const numbers = Array.from({ length: 11 }, (_, n) => row(String(n), { one: n }))
+    expect(distributionOf('one', numbers)).toMatchObject({
+      ...{ isTruth: false, bins: [1, 1, 1, 1, 1, 1, 1, 1, 1, 2], min: 0, max: 10, mean: 5, quartiles: [2.5, 5, 7.5] },
+    })
+    expect(distributionOf('other', numbers)).toBeUndefined()
+  })
+})
+
+describe('a comparison', () => {
+  it('has the mean paired change with its interval, and counts of better and worse', () => {
+    const first = [1, 2, 3, 4].map((score, n) => row(`k${n}`, { score }))
+    const second = [2, 2, 5, 3].map((score, n) => row(`k${n}`, { score }))
+    const { heads, metrics } = compare([first, second])
+    expect(metrics).toEqual(['score'])
+    const [a, b] = heads[0] ?? []
+    expect(a).toEqual({ mean: 2.5, count: 4, change: null })
+    expect(b).toMatchObject({ mean: 3, count: 4, change: { mean: 0.5, pairs: 4, better: 2, worse: 1, same: 1 } })
+    // Changes 1 0 2 -1: deviation 1.291, t of three degrees of freedom 3.182.
+    expect(b?.change?.low).toBeCloseTo(0.5 - (3.182 * 1.29099) / 2, 2)
+    expect(b?.change?.high).toBeCloseTo(0.5 + (3.182 * 1.29099) / 2, 2)
+  })
+
+  it('knows quantiles of Student t', () => {
+    const known = { 1: 12.706, 2: 4.303, 3: 3.182, 5: 2.571, 10: 2.228, 30: 2.042, 100: 1.984 }
+    for (const [freedom, value] of Object.entries(known)) expect(tQuantile(Number(freedom))).toBeCloseTo(value, 2)
+  })
+
+  it('shows what gets worse first, the worst before, then new errors, what gets better, the rest, and rows of some runs', () => {
+    const first = [
+      row('better', { s: 0.2 }),
+      row('bad', { s: 0.9 }),
+      row('same', { s: 0.5 }),
+      row('worst', { s: 1 }),
+      row('fails', { s: 0.5 }),
+      row('only', { s: 0.5 }),
+    ]
+    const second = [
+      row('same', { s: 0.5 }),
+      row('fails', {}, { error: 'timeout' }),
+      row('worst', { s: 0 }),
+      row('better', { s: 0.9 }),
+      row('bad', { s: 0.7 }),
+    ]
+    const shown = compare([first, second]).rows.map(({ key, verdict }) => `${key} ${verdict}`)
+    expect(shown).toEqual([
+      'worst regressed',
+      'bad regressed',
+      'fails error',
+      'better improved',
+      'same same',
+      'only partly',
+    ])
+    const turned = compare([first, second], { lower: new Set(['s']) }).rows.map(({ key }) => key)
+    expect(turned.slice(0, 2)).toEqual(['better', 'fails'])
+  })
+
+  it('counts the chosen scores only, each as a share of its range', () => {
+    const first = [row('a', { points: 50, share: 1 }), row('b', { points: 100, share: 1 })]
+    const second = [row('a', { points: 40, share: 1 }), row('b', { points: 100, share: 0.1 })]
+    expect(compare([first, second]).rows.map(({ key }) => key)).toEqual(['b', 'a'])
+    const chosen = compare([first, second], { chosen: new Set(['points']) })
+    expect(chosen.rows.map(({ key, verdict }) => [key, verdict])).toEqual([
+      ['a', 'regressed'],
+      ['b', 'same'],
+    ])
+  })
+
+  it('folds trials of an example into means with a spread', () => {
+    const trials = [row('a', { s: 0 }), row('a', { s: 1 }), row('a', { s: 0.5 })]
+    const [only] = compare([trials, [row('a', { s: 1 })]]).rows
+    expect(only?.cells[0]).toMatchObject({ trials: 3, scores: [0.5], spread: [1] })
+    expect(only?.verdict).toBe('improved')
+  })
+
+  it('of a run with itself has no change at all', () => {
+    const rows = fc.array(fc.record({ key: fc.string(), s: fc.float({ noNaN: true, noDefaultInfinity: true }) }), {
+      minLength: 1,
+    })
+    fc.assert(
+      fc.property(rows, (all) => {
+        const run = all.map(({ key, s }) => row(key, { s }))
+        const found = compare([run, run])
+        expect(found.rows.every(({ verdict, differs }) => verdict === 'same' && !differs)).toBe(true)
+        expect(found.heads[0]?.[1]?.change).toMatchObject({ mean: 0, better: 0, worse: 0 })
+      }),
+      { numRuns: runs(50, 2_000) },
+    )
+  })
+})
