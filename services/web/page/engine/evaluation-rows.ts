@@ -12,7 +12,7 @@ const maxText = 2_000
 const maxScores = 60
 
 export type Score = number | boolean
-export type Scores = Map<string, Score>
+type Scores = Map<string, Score>
 
 export type RunHead = {
   id: string
