@@ -11,7 +11,7 @@ const maxText = 2_000
 /** Columns of scores that a run may have. */
 const maxScores = 60
 
-export type Score = number | boolean
+type Score = number | boolean
 type Scores = Map<string, Score>
 
 export type RunHead = {
