@@ -16,7 +16,7 @@ export type ComparedCell = {
   reasons: [name: string, text: string][]
 }
 
-export const verdicts = ['regressed', 'error', 'improved', 'same', 'partly'] as const
+const verdicts = ['regressed', 'error', 'improved', 'same', 'partly'] as const
 /** What became of a row: partly = some runs do not have it. */
 export type Verdict = (typeof verdicts)[number]
 
@@ -35,7 +35,7 @@ export type ComparedRow = {
 }
 
 /** A metric in one run, and its change against the first run over the rows that both have. */
-export type MetricHead = {
+type MetricHead = {
   mean: number | null
   count: number
   change: { mean: number; low: number; high: number; pairs: number; better: number; worse: number; same: number } | null
