@@ -65,7 +65,7 @@ function addTurn(tracer: Tracer, thread: number, turn: number, startedMs: number
     : `Done with ${tool}: ${result.rows === 0 ? 'nothing was found, which is good news.' : `${result.rows} found, and all of them are on their way.`}`
   const asked = [message('system', policy), message('user', question)]
   const decided: Message = { role: 'assistant', parts: [{ type: 'text', content: `I will use ${tool}.` }, toolCall] }
-  const told: Message = {
+  const toolAnswer: Message = {
     ...{
       role: 'tool',
       parts: [{ type: 'tool_call_response', id: toolCall.id, response: isFailing ? 'timeout' : result }],
@@ -127,7 +127,7 @@ function addTurn(tracer: Tracer, thread: number, turn: number, startedMs: number
     'output.value': `orders of ${question}`,
   }
   add(inside, { name: 'vector_query orders', from: 1_520, to: 2_900, attributes: found })
-  chat(3_050, 4_800, [...asked, decided, told], message('assistant', answer), 960 + serial * 11)
+  chat(3_050, 4_800, [...asked, decided, toolAnswer], message('assistant', answer), 960 + serial * 11)
 }
 
 /** The batch processor keeps the errors of an export to itself; the demo must not. */
