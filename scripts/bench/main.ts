@@ -1,4 +1,4 @@
-// `npm run bench <name>`: ingest [calls] [rounds], fairness [writes], reads [calls] [repetitions] [folder to keep], readers [calls] [calls per second], restart [calls] [repetitions] [folder to keep], kafka [calls] [rounds], objects [rows of the long table], safety, page [calls] [repetitions].
+// `npm run bench <name>`: ingest [calls] [rounds], fairness [writes], reads [calls] [repetitions] [folder to keep], readers [calls] [calls per second], restart [calls] [repetitions] [folder to keep], sustained [seconds] [calls per second], kafka [calls] [rounds], objects [rows of the long table], safety, page [calls] [repetitions].
 import { benchFairness } from './fairness.ts'
 import { benchIngest } from './ingest.ts'
 import { benchKafka } from './kafka.ts'
@@ -10,6 +10,7 @@ import { benchReaders } from './readers.ts'
 import { benchReads } from './reads.ts'
 import { benchRestart } from './restart.ts'
 import { benchSafety } from './safety.ts'
+import { benchSustained } from './sustained.ts'
 
 const [name, size, times, folder] = process.argv.slice(2)
 const benches: Record<string, () => Promise<void>> = {
@@ -23,6 +24,7 @@ const benches: Record<string, () => Promise<void>> = {
   objects: () => benchObjects(Number(size ?? 1_000_000)),
   safety: benchSafety,
   page: () => benchPage(Number(size ?? 20_000), Number(times ?? 9)),
+  sustained: () => benchSustained(Number(size ?? 600), Number(times ?? 0)),
   restart: () => benchRestart(Number(size ?? 1_000_000), Number(times ?? 5), folder),
 }
 const bench = benches[name ?? '']
