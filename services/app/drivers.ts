@@ -96,7 +96,7 @@ export async function openLog(config: Config, role: ServerRole, logger: Logger, 
 }
 
 /**
- * Of several processes that accept writes each has a number, so that no two give the same accept clock.
+ * Of several processes that accept writes each has a number, so that no two give the same accept timestamp.
  * @throws Error when none can be leased
  */
 export async function openEdgeNumber(config: Config, logger: Logger): Promise<EdgeLease> {

@@ -43,7 +43,7 @@ export const annotationQueuesTopic = declareTopic({
   },
 })
 
-/** One queue of a project, and the accept clock of what happens to it. */
+/** One queue of a project, and the accept timestamp of what happens to it. */
 export type QueueEvent = { projectId: ProjectId; queueId: string; clock: bigint; userId: string }
 
 /** What a queue holds and may be changed; an absent value is left as it is. */

@@ -36,7 +36,7 @@ const states = ['in_progress', 'completed', 'skipped'] as const
 
 function createHistory(random: Random, n: number): History {
   const clocks = new Set<number>()
-  // accept clocks of several edges: no two are the same, and any may be ahead
+  // accept timestamps of several edges: no two are the same, and any may be ahead
   const clock = (): bigint => {
     let us = 0
     do us = 1.7e15 + random.below(3600e6)

@@ -1,4 +1,4 @@
-// The accept clock with the number of its edge in the low bits, whatever that number is at the moment.
+// Accept timestamps with the number of its edge in the low bits, whatever that number is at the moment.
 import { expect, it } from 'vitest'
 import { createClock, maxEdgeNumber } from '../../services/core/clock/clock.ts'
 

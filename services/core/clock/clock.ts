@@ -1,4 +1,4 @@
-// The accept clock: strictly increasing over a process with all its threads and its restarts; orders the parts of a call.
+// The clock of accept timestamps: strictly increasing over a process with all its threads and its restarts; they order the parts of a call.
 import { unavailable } from '../errors.ts'
 
 /** Bits below the microseconds that hold the edge's number, so that two edges never give the same value. */

@@ -1,4 +1,4 @@
-// Keeps the accept clocks of several machines together: each follows the database's clock where its own differs much.
+// Keeps the accept timestamps of several machines together: each follows the database's clock where its own differs much.
 import { Gauge, type Registry } from 'prom-client'
 import type { Logger } from '../process/logger.ts'
 import type { Store } from '../store/store.ts'

@@ -19,7 +19,7 @@ export type RecordInput = {
   rowCount: number
   /** How many of the rows are patches (topic calls only). */
   patchCount: number
-  /** Greatest accept clock among the rows. */
+  /** Greatest accept timestamp among the rows. */
   clock: bigint
   /** Bytes of the rows by project; absent: not known. */
   projects?: ReadonlyMap<string, number>
@@ -145,7 +145,7 @@ export type Log = {
   partitions(topic: string): number
   /** A record above this costs more: rows of calls are split before it, and a single row goes to blob storage first. */
   limits: { recordBytes: number }
-  /** Greatest accept clock in the log when it was opened. */
+  /** Greatest accept timestamp in the log when it was opened. */
   lastClock(): bigint
   health(): LogHealth
   /** Every partition of every topic. */

@@ -4,7 +4,7 @@ import type { RecordHeader } from './log.ts'
 
 /** A header as it stands in a segment. */
 export type StoredHeader = RecordHeader & {
-  /** Greatest accept clock of the topic up to and including this record; records are not stored in clock order. */
+  /** Greatest accept timestamp of the topic up to and including this record; records are not stored in the order of their timestamps. */
   highClock: bigint
   /** Milliseconds since 1970 at which the record was appended. */
   appendedMs: number

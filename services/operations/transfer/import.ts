@@ -20,7 +20,7 @@ export type ImportDeps = {
   deadLetters: Pick<DeadLetters, 'add'>
   /** Says how far an import got that was broken off. */
   stateFile: string
-  /** Told the greatest accept clock of what was appended, so that later writes have greater ones. */
+  /** Told the greatest accept timestamp of what was appended, so that later writes have greater ones. */
   onClock(clock: bigint): void
   /** Whether to wait until the tables have everything: only where this process applies it. */
   waits: boolean

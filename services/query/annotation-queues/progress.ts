@@ -13,7 +13,7 @@ import { compactRows } from '../calls/header.ts'
 import type { AnnotationQueueDeps } from './deps.ts'
 import { type ItemRow, itemQuery, shownItem } from './items.ts'
 
-/** How far one annotator is with an item, since the accept clock. */
+/** How far one annotator is with an item, since the accept timestamp. */
 type ProgressRow = [annotator: string, state: ProgressState, clock: string]
 type Progress = { annotator: string; state: ProgressState; clock: bigint }
 

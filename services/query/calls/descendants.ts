@@ -5,7 +5,7 @@ import type { Query } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 import { allOf, everything, type Index, instant, type Scope, timeConditions } from './access/scope.ts'
 
-/** A call as it was read; deleteVer = the accept clock of its newest delete, '0' = it is not deleted. */
+/** A call as it was read; deleteVer = the accept timestamp of its newest delete, '0' = it is not deleted. */
 type Found = [id: string, parentId: string, deleteVer: string]
 type Requested = [id: string, traceId: string, startedUs: string, deleteVer: string]
 
@@ -64,7 +64,7 @@ export const requestedQuery = (projectId: ProjectId, ids: string[]): Query =>
       ${project.from('calls', { alias: 'c', final: true, where: allOf([...where, sql`c.moved = 0`]) })}`
   })
 
-/** Those of some calls that were deleted since an accept clock. */
+/** Those of some calls that were deleted since an accept timestamp. */
 export const deletedSinceQuery = (projectId: ProjectId, ids: readonly string[], since: bigint): Query =>
   projectQuery('calls.delete-since', projectId, (project) => {
     const where = sql`id IN (${param('Array(String)', ids)}) AND delete_ver >= ${param('UInt64', String(since))}`
@@ -113,7 +113,7 @@ export async function deleteWithDescendants(
     read<Row>(query: Query): Promise<Row[]>
     append(ids: readonly string[]): Promise<void>
     settled(): Promise<void>
-    /** Before the accept clock of every delete that is appended. */
+    /** Before the accept timestamp of every delete that is appended. */
     beganClock: bigint
     bounds: WalkBounds
   },

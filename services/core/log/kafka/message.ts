@@ -8,7 +8,7 @@ const largeHeaderName = 'large'
 
 export type KafkaHeaders = Record<string, string>
 
-/** @param highClock greatest accept clock that this process appended to any topic, this record included */
+/** @param highClock greatest accept timestamp that this process appended to any topic, this record included */
 export const encodeHeaders = (input: RecordInput, version: number, highClock: bigint): KafkaHeaders => ({
   [headerName]: `${version} ${input.rowCount} ${input.patchCount} ${input.clock} ${highClock}`,
 })

@@ -17,7 +17,7 @@ export type KafkaPositions = {
   committed(topics?: readonly string[]): Promise<Offsets>
   /** What each topic holds, at this moment. */
   kept(): Promise<(topic: string) => KeptRange[]>
-  /** Greatest accept clock that the last records of all partitions tell. */
+  /** Greatest accept timestamp that the last records of all partitions tell. */
   lastClock(): Promise<bigint>
   /** Why the last look-up failed, null when it did not. */
   problem(): string | null

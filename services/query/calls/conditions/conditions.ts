@@ -20,7 +20,7 @@ const endDocuments: ReadonlySet<Document> = new Set<Document>(['output', 'summar
 
 export const sideOf = (document: Document): Side => (endDocuments.has(document) ? 'end' : 'start')
 
-/** Verdicts on documents that the engine cannot read: accept clocks of parts, and calls by key, that match. */
+/** Verdicts on documents that the engine cannot read: accept timestamps of parts, and calls by key, that match. */
 export type NonNativeVerdicts = { start: string[]; end: string[]; calls: { startedUs: number[]; ids: string[] } }
 
 export type CallConditions = {
@@ -89,7 +89,7 @@ function payloadTimeConditions(project: ProjectScope, scope: Scope, side: Side):
   return [sql`(${allOf(inside)} OR ${outputs([...scopeConditions(project, scope), outside])})`]
 }
 
-/** Payload rows of one side for the calls of a scope; a superset, which the accept clock makes exact. */
+/** Payload rows of one side for the calls of a scope; a superset, which the accept timestamp makes exact. */
 export const payloadRows = (project: ProjectScope, scope: Scope, side: Side): Sql =>
   allOf([parts[side], ...payloadTimeConditions(project, scope, side)])
 

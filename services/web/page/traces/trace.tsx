@@ -1,11 +1,19 @@
 // A trace: minimap, tree with bars, and the reader of the chosen span.
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { type PointerEvent, type ReactNode, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
+import {
+  type PointerEvent,
+  type ReactNode,
+  type RefObject,
+  useDeferredValue,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import { listHref, neighbours } from '../calls/remembered.ts'
 import { count, duration, money, tokens } from '../engine/format.ts'
-import { spanKinds } from '../engine/rows.ts'
-import { matches, type Tree, textOf } from '../engine/tree.ts'
+import { matches, type Tree, textOf, type View } from '../engine/tree.ts'
 import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
 import { useKeys } from '../keys.ts'
 import { FaultBox, Stale } from '../parts/fault.tsx'
@@ -13,8 +21,10 @@ import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
 import type { Window } from './draw.ts'
+import { FindBar } from './find-bar.tsx'
 import { Minimap } from './minimap.tsx'
 import { NotHere } from './not-here.tsx'
+import { OtherTraces } from './other-traces.tsx'
 import { Reader } from './reader.tsx'
 import { type TraceSearch, traceSearch } from './search.ts'
 import './trace.css'
@@ -28,7 +38,6 @@ export function Trace() {
   const { entity, project, traceId } = useParams({ from: `/signed-in${route}` })
   const search = useSearch({ from: `/signed-in${route}` })
   const navigate = useNavigate()
-  const client = useQueryClient()
   const projectId = `${entity}/${project}`
   const zone = useZone(search.tz)
   const { trace, error, refetch } = useTrace(projectId, traceId)
@@ -46,57 +55,25 @@ export function Trace() {
       search: traceSearch({ ...search, ...next }),
       replace,
     })
-  const line = useMemo(() => {
-    if (!tree || search.call === undefined) return 0
-    const span = tree.spans.ids.indexOf(search.call)
-    return span === -1 ? 0 : (tree.lineOf[span] as number)
-  }, [tree, search.call])
-  const id = search.call ?? (tree && tree.order.length > 0 ? tree.spans.ids[tree.order[0] as number] : undefined)
+  const line = useMemo(() => lineOfCall(tree, search.call), [tree, search.call])
+  const root = tree?.order[0]
+  const id = search.call ?? (root === undefined ? undefined : tree?.spans.ids[root])
   const setLine = (one: number) => {
     const span = tree?.order[one]
     if (tree && span !== undefined) change({ call: tree.spans.ids[span] })
   }
-  // A link to a span leads to where it stands, once.
-  const shown = useRef('')
-  useEffect(() => {
-    if (!tree || shown.current === traceId || tree.order.length === 0) return
-    shown.current = traceId
-    if (search.call !== undefined) handle.current?.show(line)
-    handle.current?.focus()
-  }, [tree, traceId, line, search.call])
-  // The neighbours of the chosen span are read ahead.
-  useEffect(() => {
-    if (!tree) return
-    const timer = setTimeout(() => {
-      for (const next of [line + 1, line - 1]) {
-        const span = tree.order[next]
-        if (span !== undefined) void client.prefetchQuery(openQuery(projectId, tree.spans.ids[span] as string))
-      }
-    }, 150)
-    return () => clearTimeout(timer)
-  }, [tree, line, client, projectId])
+  useShownOnce(handle, tree, traceId, search.call === undefined ? null : line)
+  useReadAhead(projectId, tree, line)
 
-  /** Goes to the next line in some direction that is meant, round the end. */
   const goTo = (by: 1 | -1, isMeant: (span: number) => boolean) => {
-    if (!tree) return
-    const { length } = tree.order
-    for (let step = 1; step <= length; step++) {
-      const one = (((line + by * step) % length) + length) % length
-      if (isMeant(tree.order[one] as number)) return handle.current?.show(one)
-    }
+    const found = tree && nextLine(tree, line, by, isMeant)
+    if (found !== undefined) handle.current?.show(found)
   }
   const isError = (span: number) => tree?.spans.status[span] === 1
   const isMatch = (span: number) => !!tree && find !== '' && matches(tree.spans, span, find.toLowerCase())
   const scaled = (factor: number) => {
-    if (!tree) return
-    const span = tree.order[line] as number
-    const middle = zoom === undefined ? (tree.spans.start[span] as number) : (window.from + window.to) / 2
-    const length = Math.min(tree.endUs, (window.to - window.from) * factor)
-    const from = Math.min(tree.endUs - length, Math.max(0, middle - length / 2))
-    const to = from + length
-    setZoom(to - from >= tree.endUs ? undefined : { from, to })
+    if (tree) setZoom(scaledWindow(tree, window, zoom === undefined ? line : null, factor))
   }
-  const { previous, next, place, of } = neighbours(traceId)
   const toTrace = (other: string | undefined) => {
     setZoom(undefined)
     if (other)
@@ -116,15 +93,14 @@ export function Trace() {
     zoomIn: () => scaled(0.5),
     zoomOut: () => scaled(2),
     zoomAll: () => setZoom(undefined),
-    previousTrace: () => toTrace(previous),
-    nextTrace: () => toTrace(next),
+    previousTrace: () => toTrace(neighbours(traceId).previous),
+    nextTrace: () => toTrace(neighbours(traceId).next),
     raw: () => change({ tab: search.tab === 'raw' ? undefined : 'raw' }),
     search: () => finder.current?.focus(),
     filter: () => finder.current?.focus(),
     copy: () => void navigator.clipboard.writeText(location.href),
   })
 
-  const root = tree && tree.order.length > 0 ? (tree.order[0] as number) : undefined
   const name = tree && root !== undefined ? textOf(tree.spans.names, root) : traceId
   return (
     <Frame
@@ -139,35 +115,7 @@ export function Trace() {
           </span>
         </ProjectCrumbs>
       }
-      acts={
-        of > 0 && (
-          <span style={{ display: 'inline-flex', alignItems: 'center' }}>
-            <button
-              type="button"
-              className="icon"
-              aria-label="Previous trace"
-              title="Previous trace ( [ )"
-              disabled={!previous}
-              onClick={() => toTrace(previous)}
-            >
-              <Icon name="left" />
-            </button>
-            <span className="dim num">
-              {place} / {of}
-            </span>
-            <button
-              type="button"
-              className="icon"
-              aria-label="Next trace"
-              title="Next trace ( ] )"
-              disabled={!next}
-              onClick={() => toTrace(next)}
-            >
-              <Icon name="right" />
-            </button>
-          </span>
-        )
-      }
+      acts={<OtherTraces of={neighbours(traceId)} onTrace={toTrace} />}
     >
       <h1 className="hidden">Trace {name.slice(0, 200)}</h1>
       <Stale ms={trace?.staleMs ?? 0} />
@@ -179,59 +127,13 @@ export function Trace() {
         <Split hasReader={id !== undefined}>
           <div className="left">
             {tree && <Minimap tree={tree} window={window} onWindow={setZoom} />}
-            <div className="bar" role="search">
-              <input
-                ref={finder}
-                type="search"
-                style={{ flex: '1 1 140px', minWidth: 0 }}
-                aria-label="Find in this trace"
-                placeholder={tree ? `Find in ${count(tree.order.length)} spans   ( / )` : 'Find'}
-                value={search.find ?? ''}
-                onChange={(event) => change({ find: event.target.value })}
-                onKeyDown={(event) => {
-                  if (event.key === 'Enter') goTo(1, isMatch)
-                  else if (event.key === 'Escape') event.currentTarget.blur()
-                }}
-              />
-              <select
-                aria-label="Kind of span"
-                value={search.kind ?? ''}
-                onChange={(event) => change({ kind: event.target.value as TraceSearch['kind'] })}
-              >
-                <option value="">all kinds</option>
-                {spanKinds.map((kind) => (
-                  <option key={kind}>{kind}</option>
-                ))}
-              </select>
-              <button
-                type="button"
-                className="line"
-                aria-pressed={search.min === '2'}
-                title="Spans of at least 2 % of the trace"
-                onClick={() => change({ min: search.min ? undefined : '2' })}
-              >
-                &gt; 2 %
-              </button>
-              <button
-                type="button"
-                className="line"
-                aria-pressed={search.critical === '1'}
-                onClick={() => change({ critical: search.critical ? undefined : '1' })}
-              >
-                critical path
-              </button>
-            </div>
-            {tree && tree.order.length > 0 ? (
+            <FindBar finder={finder} tree={tree} search={search} onChange={change} onEnter={() => goTo(1, isMatch)} />
+            {trace && tree ? (
               <TreeView
                 handle={handle}
                 tree={tree}
                 nowUs={trace.nowUs}
-                view={{
-                  query: find,
-                  onlyCritical: search.critical === '1',
-                  kind: search.kind ?? '',
-                  minShare: search.min ? 0.02 : 0,
-                }}
+                view={viewOf(search, find)}
                 window={window}
                 line={line}
                 onLine={setLine}
@@ -269,6 +171,74 @@ export function Trace() {
       )}
     </Frame>
   )
+}
+
+/** Which spans the tree shows. */
+const viewOf = ({ critical, kind, min }: TraceSearch, query: string): Omit<View, 'collapsed'> => ({
+  query,
+  onlyCritical: critical === '1',
+  kind: kind ?? '',
+  minShare: min ? 0.02 : 0,
+})
+
+/** The next line in some direction whose span is meant, round the end; undefined when there is none. */
+function nextLine(tree: Tree, line: number, by: 1 | -1, isMeant: (span: number) => boolean): number | undefined {
+  const { length } = tree.order
+  for (let step = 1; step <= length; step++) {
+    const one = (((line + by * step) % length) + length) % length
+    if (isMeant(tree.order[one] as number)) return one
+  }
+  return undefined
+}
+
+/** The line of a call's span; the first one for a call that is not in the tree. */
+function lineOfCall(tree: Tree | undefined, call: string | undefined): number {
+  if (!tree || call === undefined) return 0
+  const span = tree.spans.ids.indexOf(call)
+  return span === -1 ? 0 : (tree.lineOf[span] as number)
+}
+
+/** A link to a span leads to where it stands, once. @param line of the span in the link, null = it names none */
+function useShownOnce(
+  handle: RefObject<TreeHandle | null>,
+  tree: Tree | undefined,
+  traceId: string,
+  line: number | null,
+): void {
+  const shown = useRef('')
+  useEffect(() => {
+    if (!tree || shown.current === traceId || tree.order.length === 0) return
+    shown.current = traceId
+    if (line !== null) handle.current?.show(line)
+    handle.current?.focus()
+  }, [handle, tree, traceId, line])
+}
+
+/** Reads the neighbours of the chosen span ahead. */
+function useReadAhead(projectId: string, tree: Tree | undefined, line: number): void {
+  const client = useQueryClient()
+  useEffect(() => {
+    if (!tree) return
+    const timer = setTimeout(() => {
+      for (const next of [line + 1, line - 1]) {
+        const span = tree.order[next]
+        if (span !== undefined) void client.prefetchQuery(openQuery(projectId, tree.spans.ids[span] as string))
+      }
+    }, 150)
+    return () => clearTimeout(timer)
+  }, [tree, line, client, projectId])
+}
+
+/**
+ * The window made longer or shorter by a factor, around its middle or, when a line is given, the start of that line's
+ * span; undefined when it would be the whole trace.
+ */
+function scaledWindow(tree: Tree, window: Window, line: number | null, factor: number): Window | undefined {
+  const middle =
+    line === null ? (window.from + window.to) / 2 : (tree.spans.start[tree.order[line] as number] as number)
+  const length = Math.min(tree.endUs, (window.to - window.from) * factor)
+  const from = Math.min(tree.endUs - length, Math.max(0, middle - length / 2))
+  return length >= tree.endUs ? undefined : { from, to: from + length }
 }
 
 function slowestChild(tree: Tree, line: number): number {
