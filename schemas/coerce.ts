@@ -74,7 +74,7 @@ export const dict = () =>
     .meta({ type: 'object' })
 
 /** Any JSON value, null included; the key must be there. */
-export const json = () =>
+export const jsonValue = () =>
   z
     .unknown()
     .transform((value, context) => (value === undefined ? reject(context, 'missing', 'Field required') : value))

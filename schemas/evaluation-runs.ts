@@ -1,6 +1,6 @@
 // Wire shapes of evaluation runs, predictions, scores and the state of evaluations.
 import { z } from 'zod'
-import { dict, int, json, optional, text } from './coerce.ts'
+import { dict, int, jsonValue, optional, text } from './coerce.ts'
 import { dictOf, list } from './collections.ts'
 
 /** What the lists take from the query string. */
@@ -77,7 +77,7 @@ export const finishedResponse = z.object({ success: z.boolean() })
 export const predictionCreateRequest = z.object({
   model: text().describe('Ref of the model, or a name'),
   inputs: dict(),
-  output: json(),
+  output: jsonValue(),
   evaluation_run_id: optional(text()),
   genai_span_ref: optional(list(z.object({ trace_id: text(), span_id: text() }))),
 })
@@ -96,7 +96,7 @@ export const predictionResponse = z.looseObject({
 export const scoreCreateRequest = z.object({
   prediction_id: text(),
   scorer: text().describe('Ref of the scorer'),
-  value: json(),
+  value: jsonValue(),
   evaluation_run_id: optional(text()),
 })
 

@@ -4,7 +4,8 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { eventsPageFaults } from './events-page.ts'
-import { declaringFiles, glossaryFaults, glossaryWords, namesOf, oldWordFaults } from './glossary.ts'
+import { exportedNameFaults, exportingSources } from './exported-names.ts'
+import { declaringFiles, glossaryFaults, glossaryWords, namedThings, oldWordFaults } from './glossary.ts'
 import { importCycles, repositoryImports, roomFaults } from './imports.ts'
 import { migrationFaults } from './migration-numbers.ts'
 import { distFolder, pageInstall } from './page-stamp.mjs'
@@ -72,7 +73,7 @@ const migrations = (): Outcome =>
 
 const glossary = (): Outcome =>
   outcome('glossary', [
-    ...glossaryFaults(namesOf(root), glossaryWords(readFileSync(join(root, 'docs/glossary.md'), 'utf8'))),
+    ...glossaryFaults(namedThings(root), glossaryWords(readFileSync(join(root, 'docs/glossary.md'), 'utf8'))),
     ...oldWordFaults(declaringFiles(root)),
   ])
 
@@ -89,7 +90,7 @@ function imports(): Outcome {
 /** Of metrics that are named in one piece; a test looks at all that a server has. */
 function manual(): Outcome {
   const text = readFileSync(join(root, 'docs/operate.md'), 'utf8')
-  const faults = namesOf(root)
+  const faults = namedThings(root)
     .filter(({ kind, name }) => kind === 'metric' && name.includes('_') && !text.includes(`\`callhouse_${name}\``))
     .map(({ name, where }) => `docs/operate.md does not explain the metric callhouse_${name} (${where})`)
   return outcome('manual', faults)
@@ -131,6 +132,7 @@ const outcomes = [
   glossary(),
   outcome('page of events', eventsPageFaults()),
   imports(),
+  outcome('exported names', exportedNameFaults(exportingSources(root))),
   readmes(),
   manual(),
   ...(await tools),

@@ -1,7 +1,7 @@
 // `npm run events`: writes docs/events.md from the declarations of services/events; `npm run check` refuses a stale one.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Column, ColumnKind, DeclaredTopic } from '../services/events/declaration.ts'
+import type { ColumnKind, DeclaredTopic, TopicColumn } from '../services/events/declaration.ts'
 import { topics } from '../services/events/registry.ts'
 import { declaredViews } from '../services/worker/views.ts'
 
@@ -24,7 +24,7 @@ const kinds: Record<ColumnKind, string> = {
   jsonMap: 'object',
 }
 
-const rowOf = ([name, { kind, type, isAlwaysWritten }]: [string, Column]): string =>
+const rowOf = ([name, { kind, type, isAlwaysWritten }]: [string, TopicColumn]): string =>
   `| \`${name}\` | \`${type}\` | ${kinds[kind]}${isAlwaysWritten ? '; the default is written too' : ''} |`
 
 const sectionOf = (topic: DeclaredTopic, views: readonly string[]): string => `

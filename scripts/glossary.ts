@@ -27,7 +27,7 @@ const table = /CREATE (?:TABLE|MATERIALIZED VIEW)(?: IF NOT EXISTS)? callhouse\.
 const metric = /'callhouse_([a-z_]+)'/g
 
 /** Folders, settings, metrics, tables and topics of the repository. */
-export function namesOf(root: string): Named[] {
+export function namedThings(root: string): Named[] {
   const files = execFileSync('git', ['ls-files', '-z'], { cwd: root }).toString().split('\0').filter(Boolean)
   const named: Named[] = []
   const found = (file: string, kind: Named['kind'], pattern: RegExp) => {

@@ -172,7 +172,7 @@ export function choose(litellm: Amounts, genai: { points: Point[]; isExact: bool
   return { ...alone, difference: { ...differ, taken: 'litellm' } }
 }
 
-export type Prices = { offers: Map<string, Offer>; differences: Difference[]; pages: Map<string, string[]> }
+export type MergedPrices = { offers: Map<string, Offer>; differences: Difference[]; pages: Map<string, string[]> }
 
 type Listed = { name: string; bare: string; entry: LitellmModel }
 
@@ -231,7 +231,7 @@ const modelNamed = (models: readonly GenaiModel[], name: string): GenaiModel | u
   models.find(({ match }) => matches(match, name))
 
 /** Prices by every name under which the sources know a model. */
-export function pricesOf({ genai, litellm }: Sources): Prices {
+export function pricesOf({ genai, litellm }: Sources): MergedPrices {
   const literal = new Map<string, Offer>()
   const derived = new Map<string, Offer>()
   const differences: Difference[] = []

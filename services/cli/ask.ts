@@ -2,7 +2,7 @@
 import type { Config } from '../app/config.ts'
 import { hasEmbeddedStore, hasSharedLog } from '../app/drivers.ts'
 import { startCallhouse } from '../app/server.ts'
-import { askServer } from '../core/process/control-socket.ts'
+import { askOverSocket } from '../core/process/control-socket.ts'
 import { createLogger } from '../core/process/logger.ts'
 import { UsageError } from './command.ts'
 
@@ -16,12 +16,12 @@ const ownPort = { host: '127.0.0.1', port: 0, otlpGrpcPort: undefined, otlpHttpP
 
 /** Over the socket of the running server; without one, inside a server that is started for the work alone. */
 export async function withServer<T>(config: Config, work: (ask: Ask) => Promise<T>): Promise<T> {
-  const isServed = (await askServer(config.dataDir, { command: 'ping', args: [] })) !== undefined
+  const isServed = (await askOverSocket(config.dataDir, { command: 'ping', args: [] })) !== undefined
   const own = isServed ? undefined : await startCallhouse({ ...config, ...ownPort }, createLogger({ level: 'error' }))
   own?.shutdown.onSignals()
   try {
     return await work(async (command, args) => {
-      const reply = await askServer(config.dataDir, { command, args })
+      const reply = await askOverSocket(config.dataDir, { command, args })
       if (!reply) throw new Error('the server does not answer on its socket')
       if (!reply.ok) throw new UsageError(reply.reason)
       return reply.result

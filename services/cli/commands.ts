@@ -32,7 +32,7 @@ export const commands: readonly Command[] = [
     words: '<user> [role] [entity-or-project ...]',
     flags: { actions: '<action,...>', days: '<n>', name: '<text>' },
     help: `a key, shown once; role: ${roles.join(', ')} (default writer), less all but the named actions; it expires after so many days`,
-    run: async ({ config, words, flag }) => (await import('./keys.ts')).createKey(config, words, flag),
+    run: async ({ config, words, flag }) => (await import('./keys.ts')).printNewKey(config, words, flag),
   },
   {
     name: 'keys rotate',
@@ -40,7 +40,7 @@ export const commands: readonly Command[] = [
     flags: { 'overlap-hours': '<n>' },
     help: 'a successor, shown once; the key itself counts for 24 hours more (0 to 168)',
     run: async ({ config, words: [id = ''], flag }) =>
-      (await import('./keys.ts')).rotateKey(config, id, flag('overlap-hours')),
+      (await import('./keys.ts')).printRotatedKey(config, id, flag('overlap-hours')),
   },
   {
     name: 'keys revoke',
@@ -57,19 +57,19 @@ export const commands: readonly Command[] = [
     name: 'users off',
     words: '<user>',
     help: 'none of the keys and sessions of the user counts from then on',
-    run: async ({ config, words: [user = ''] }) => (await import('./users.ts')).switchUser(config, user, true),
+    run: async ({ config, words: [user = ''] }) => (await import('./users.ts')).turnUser(config, user, true),
   },
   {
     name: 'users on',
     words: '<user>',
     help: 'they count again',
-    run: async ({ config, words: [user = ''] }) => (await import('./users.ts')).switchUser(config, user, false),
+    run: async ({ config, words: [user = ''] }) => (await import('./users.ts')).turnUser(config, user, false),
   },
   {
     name: 'grants set',
     words: '<user> <scope> <role>',
     help: 'the role of a user on *, an entity or a project, or none: every key of the user follows at once',
-    run: async ({ config, words }) => (await import('./users.ts')).setGrant(config, words),
+    run: async ({ config, words }) => (await import('./users.ts')).grantRole(config, words),
   },
   {
     name: 'doctor',

@@ -4,13 +4,13 @@ import { examineMachine, examineStore, type Finding, findingsText } from '../app
 import { examineKafka, examineMatch } from '../app/doctor-kafka.ts'
 import { hasEmbeddedStore, hasSharedLog, openGroup, openStore, surveyLog } from '../app/drivers.ts'
 import { configuredAddresses, exporterText } from '../app/otlp-ports.ts'
-import { askServer } from '../core/process/control-socket.ts'
+import { askOverSocket } from '../core/process/control-socket.ts'
 import { createLogger } from '../core/process/logger.ts'
 import { print, printJson } from './command.ts'
 
 /** The engines are looked at where they are in use or may be shared; a folder that nobody uses is not opened for it. */
 async function findStoreFindings(config: Config): Promise<Finding[]> {
-  const reply = await askServer(config.dataDir, { command: 'doctor', args: [] })
+  const reply = await askOverSocket(config.dataDir, { command: 'doctor', args: [] })
   if (reply) return reply.ok ? (reply.result as Finding[]) : [{ check: 'engine', verdict: 'fail', says: reply.reason }]
   if (hasEmbeddedStore(config))
     return [

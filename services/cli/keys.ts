@@ -47,7 +47,7 @@ function numberFrom(text: string, what: string): number | undefined {
 const dayMs = 86_400_000
 
 /** @param flag `actions`, comma-separated; `days` until it expires; `name` */
-export async function createKey(
+export async function printNewKey(
   config: Config,
   [userId = '', role = 'writer', ...grants]: string[],
   flag: (name: string) => string,
@@ -67,7 +67,7 @@ export async function createKey(
   print(`key ${id} (shown once): ${text}`)
 }
 
-export async function rotateKey(config: Config, id: string, overlapHours: string): Promise<void> {
+export async function printRotatedKey(config: Config, id: string, overlapHours: string): Promise<void> {
   const hours = numberFrom(overlapHours, 'Hours')
   const made = await withKeys(config, (keys) => keys.rotate(id, hours))
   print(`key ${made.id} (shown once): ${made.text}`)

@@ -9,13 +9,13 @@ export async function listUsers(config: Config): Promise<void> {
     print([id, kind, ...(isOff ? ['off'] : []), ...grants.map(({ scope, role }) => `${role} of ${scope}`)].join('  '))
 }
 
-export async function switchUser(config: Config, userId: string, isOff: boolean): Promise<void> {
+export async function turnUser(config: Config, userId: string, isOff: boolean): Promise<void> {
   await withKeys(config, (keys) => keys.switchUser(userId, isOff))
   print(isOff ? `${userId} is off: none of its keys counts` : `${userId} is on`)
 }
 
 /** @param name a role, or `none` */
-export async function setGrant(config: Config, [userId = '', scope = '', name = '']: string[]): Promise<void> {
+export async function grantRole(config: Config, [userId = '', scope = '', name = '']: string[]): Promise<void> {
   if (name !== 'none' && !roleNames.includes(name as RoleName))
     throw new UsageError(`Unknown role ${name}; one of ${roles.join(', ')}, or none`)
   const role: Role | null = name === 'none' ? null : roleNamed(name as RoleName)

@@ -13,10 +13,10 @@ function count(query: URLSearchParams, name: 'limit' | 'offset'): number | null 
 }
 
 /** Which part of a list is asked for; a limit of null means all. */
-export type Page = { limit: number | null; offset: number }
+export type PageBounds = { limit: number | null; offset: number }
 
 /** @throws Fault 422 or 400 */
-export const pageOf = (query: URLSearchParams): Page => ({
+export const boundsOfPage = (query: URLSearchParams): PageBounds => ({
   limit: count(query, 'limit'),
   offset: count(query, 'offset') ?? 0,
 })

@@ -9,7 +9,7 @@ import type { Topic } from '../core/log/topic.ts'
 export type ColumnKind = 'text' | 'json' | 'optional' | 'choice' | 'number' | 'list' | 'map' | 'jsonMap'
 
 /** A column whose values are of type `Value`. */
-export type Column<Value = unknown> = {
+export type TopicColumn<Value = unknown> = {
   kind: ColumnKind
   /** ClickHouse type, with the default when it is not the type's own. */
   type: string
@@ -21,21 +21,21 @@ export type Column<Value = unknown> = {
   value?: Value
 }
 
-export const always = <Value>(column: Column<Value>): Column<Value> => ({ ...column, isAlwaysWritten: true })
+export const always = <Value>(column: TopicColumn<Value>): TopicColumn<Value> => ({ ...column, isAlwaysWritten: true })
 
-export const text: Column<string> = { kind: 'text', type: 'String' }
+export const text: TopicColumn<string> = { kind: 'text', type: 'String' }
 /** What says which thing the row is about. */
 export const key = always(text)
 /** Accept timestamp: the version of what the row says. */
-export const clock: Column<bigint> = { kind: 'number', type: 'UInt64' }
-export const json: Column<string> = { kind: 'json', type: 'String' }
-export const optionalText: Column<string | null> = { kind: 'optional', type: 'Nullable(String)' }
-export const texts: Column<readonly string[]> = { kind: 'list', type: 'Array(String)' }
+export const clock: TopicColumn<bigint> = { kind: 'number', type: 'UInt64' }
+export const json: TopicColumn<string> = { kind: 'json', type: 'String' }
+export const nullableText: TopicColumn<string | null> = { kind: 'optional', type: 'Nullable(String)' }
+export const texts: TopicColumn<readonly string[]> = { kind: 'list', type: 'Array(String)' }
 /** Only written by the writer of calls. */
-export const integers: Column<readonly number[]> = { kind: 'list', type: 'Array(Int64)' }
-export const textMap: Column<Readonly<Record<string, string>>> = { kind: 'map', type: 'Map(String, String)' }
-export const numberMap: Column<Readonly<Record<string, number>>> = { kind: 'map', type: 'Map(String, Float64)' }
-export const jsonMap: Column<string> = { kind: 'jsonMap', type: 'Map(String, String)' }
+export const integers: TopicColumn<readonly number[]> = { kind: 'list', type: 'Array(Int64)' }
+export const textMap: TopicColumn<Readonly<Record<string, string>>> = { kind: 'map', type: 'Map(String, String)' }
+export const numberMap: TopicColumn<Readonly<Record<string, number>>> = { kind: 'map', type: 'Map(String, Float64)' }
+export const jsonMap: TopicColumn<string> = { kind: 'jsonMap', type: 'Map(String, String)' }
 
 type NumberType = 'UInt8' | 'UInt32' | 'UInt64' | 'Int64' | 'Float64'
 
@@ -43,7 +43,7 @@ type NumberType = 'UInt8' | 'UInt32' | 'UInt64' | 'Int64' | 'Float64'
 export const number = <Value extends number | bigint | string = number>(
   type: NumberType,
   fallback?: number,
-): Column<Value> =>
+): TopicColumn<Value> =>
   fallback === undefined
     ? { kind: 'number', type }
     : { kind: 'number', type: `${type} DEFAULT ${fallback}`, fallback: String(fallback) }
@@ -52,18 +52,18 @@ const enumOf = (names: readonly string[]): string =>
   `Enum8(${names.map((name, index) => `'${name}' = ${index + 1}`).join(', ')})`
 
 /** One of the names. New ones come last: the numbers of the others are stored. */
-export const choice = <const Name extends string>(...names: Name[]): Column<Name> => ({
+export const choice = <const Name extends string>(...names: Name[]): TopicColumn<Name> => ({
   kind: 'choice',
   type: enumOf(names),
 })
 
-export const choices = <const Name extends string>(...names: Name[]): Column<readonly Name[]> => ({
+export const choices = <const Name extends string>(...names: Name[]): TopicColumn<readonly Name[]> => ({
   kind: 'list',
   type: `Array(${enumOf(names)})`,
 })
 
-type Columns = Readonly<Record<string, Column>>
-type ValueOf<C> = C extends Column<infer Value> ? Value : never
+type Columns = Readonly<Record<string, TopicColumn>>
+type ValueOf<C> = C extends TopicColumn<infer Value> ? Value : never
 
 /** Values of a row by column. */
 export type ValuesOf<E extends { columns: Columns }> = { [Name in keyof E['columns']]: ValueOf<E['columns'][Name]> }
@@ -115,7 +115,7 @@ const writing: Record<ColumnKind, Writing> = {
 export function declareTopic<const Name extends string, const Of extends Columns>(
   topic: Omit<DeclaredTopic<Name, Of>, 'cells'>,
 ): DeclaredTopic<Name, Of> {
-  const written = Object.entries<Column>(topic.columns).map(
+  const written = Object.entries<TopicColumn>(topic.columns).map(
     ([name, { kind, fallback = '0', isAlwaysWritten = false }]) => {
       return { name, lead: `"${name}":`, isAlwaysWritten, fallback, ...writing[kind] }
     },

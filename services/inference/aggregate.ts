@@ -26,7 +26,7 @@ const newChoice = (): Choice => ({
 const firstOf = ['id', 'created', 'model', 'system_fingerprint', 'service_tier'] as const
 const reasoningNames = ['reasoning_content', 'reasoning'] as const
 
-export type Aggregate = {
+export type StreamAggregate = {
   /**
    * @param chunk a parsed chunk
    * @param length characters of its text
@@ -74,7 +74,7 @@ function messageOf(choice: Choice): Json {
 }
 
 /** @param maxLength characters of texts that are kept; what comes beyond them is counted as seen and left out */
-export function createAggregate(maxLength: number): Aggregate {
+export function createAggregate(maxLength: number): StreamAggregate {
   const head: Json = {}
   const choices = new Map<number, Choice>()
   let usage: unknown

@@ -7,7 +7,7 @@ import { maxBytesHere } from '../core/http/long-requests.ts'
 import { innerRoute, type Route } from '../core/http/route.ts'
 import { parseLossless, stringifyLossless } from '../core/json/lossless.ts'
 import { hasRoom, heapPerJsonByte } from '../core/memory/heap-room.ts'
-import { type Aggregate, createAggregate } from './aggregate.ts'
+import { createAggregate, type StreamAggregate } from './aggregate.ts'
 import { type AnswerMembers, answerMember, answerMembers, withMembers } from './answer-members.ts'
 import { type ChunkFacts, chunkFacts, chunkTexts, maxTracedLength } from './chunks.ts'
 import { inferenceFault } from './errors.ts'
@@ -101,7 +101,7 @@ export async function keepAnswer(
 
 /** What a call tells of a stream. Values that are nested too deep to be written are left out: recording fails no request. */
 export function seenIn(
-  aggregate: Aggregate,
+  aggregate: StreamAggregate,
   providerModel: string | undefined,
   asked: string | undefined,
 ): Pick<CallEnd, 'output' | 'usage'> {

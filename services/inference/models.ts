@@ -7,11 +7,11 @@ import type { Providers } from './providers.ts'
 import type { Secrets } from './secrets.ts'
 import type { Upstream } from './upstream.ts'
 
-export type Model = { id: string; object: 'model'; created: number; owned_by: string } & Record<string, unknown>
+export type ListedModel = { id: string; object: 'model'; created: number; owned_by: string } & Record<string, unknown>
 
 export type EngineModels = {
   /** What the default engine serves, as told within the last minute; empty when it does not answer. */
-  list(): Promise<Model[]>
+  list(): Promise<ListedModel[]>
 }
 
 const keptMs = 60_000
@@ -21,7 +21,7 @@ const listTimeoutMs = 10_000
 const maxListBytes = 8 * 1024 * 1024
 
 /** Entries of a list in the shape of the interface; anything else in it is left out. */
-export function modelsOf(bytes: Buffer, owner: string): Model[] {
+export function modelsOf(bytes: Buffer, owner: string): ListedModel[] {
   let parsed: unknown
   try {
     parsed = JSON.parse(bytes.toString())
@@ -40,7 +40,7 @@ export function modelsOf(bytes: Buffer, owner: string): Model[] {
 }
 
 /** As it came, until it is read. */
-type Listed = { bytes: Buffer } | { models: Model[] }
+type Listed = { bytes: Buffer } | { models: ListedModel[] }
 
 export type EngineModelsDeps = {
   upstream: Upstream
@@ -96,10 +96,10 @@ export type UsableDeps = {
   engineModels: EngineModels
 }
 
-const model = (id: string, owner: string): Model => ({ id, object: 'model', created: 0, owned_by: owner })
+const model = (id: string, owner: string): ListedModel => ({ id, object: 'model', created: 0, owned_by: owner })
 
 /** The models of the project's own providers, by the names that requests use. */
-async function projectModels({ invoke }: UsableDeps, projectId: string, as: InvokeCaller): Promise<Model[]> {
+async function projectModels({ invoke }: UsableDeps, projectId: string, as: InvokeCaller): Promise<ListedModel[]> {
   const list = (baseClass: string, latestOnly: boolean) => listObjects(invoke, { projectId, baseClass, latestOnly }, as)
   const found = await list('ProviderModel', true)
   if (found.length === 0) return []
@@ -114,7 +114,7 @@ async function projectModels({ invoke }: UsableDeps, projectId: string, as: Invo
 }
 
 /** Every model that the project may use at the moment, each name once. */
-export async function usableModels(deps: UsableDeps, projectId: string, as: InvokeCaller): Promise<Model[]> {
+export async function usableModels(deps: UsableDeps, projectId: string, as: InvokeCaller): Promise<ListedModel[]> {
   const providers = deps.providers()
   const builtin = providers.models().flatMap(([name, { provider, keyName }]) => {
     const found = providers.find(provider)

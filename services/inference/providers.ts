@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { type WatchedFile, type WatchedFileOptions, watchFile } from '../core/process/watched-file.ts'
 import { sendable } from './headers.ts'
-import { type Binding, baseAddress, bindings, isWithin } from './secret-bindings.ts'
+import { type Binding, baseAddress, bindings, isBelowAddress } from './secret-bindings.ts'
 
 /** How a provider is spoken to. `none` = its own format, for which there is no adapter. */
 type Wire = 'openai' | 'azure' | 'vertex' | 'none'
@@ -125,7 +125,7 @@ function checkOrigins(content: FileContent, byName: ReadonlyMap<string, Provider
   const check = (at: string, keyName: string, provider: Provider | undefined) => {
     const { origins } = content.secrets?.[keyName] ?? {}
     const address = provider?.baseUrl
-    if (origins && address && !origins.some((origin) => isWithin(origin, address)))
+    if (origins && address && !origins.some((origin) => isBelowAddress(origin, address)))
       throw new Error(`${at} is at ${address}, which is not among secrets.${keyName}.origins`)
   }
   for (const name of Object.keys(content.providers ?? {})) {

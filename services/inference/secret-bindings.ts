@@ -44,7 +44,7 @@ const withoutSlash = (path: string): string => path.replace(/\/+$/, '')
  * Whether requests to a base address stay within a bound one: the same scheme, host and port, and its path or one
  * below. What follows the bound path must be plain, since a server may read escapes and empty segments as steps back.
  */
-export function isWithin(bound: string, address: string): boolean {
+export function isBelowAddress(bound: string, address: string): boolean {
   const [outer, inner] = [new URL(bound), URL.parse(address)]
   if (inner?.origin !== outer.origin) return false
   const path = withoutSlash(outer.pathname)
@@ -57,5 +57,5 @@ export function isAllowed(bound: Binding | undefined, { projectId, address, isOf
   if (bound === undefined) return isOfProject !== true
   if (!isGranted(bound.projects, projectId)) return false
   if (bound.origins === undefined) return isOfProject !== true
-  return address === undefined || bound.origins.some((origin) => isWithin(origin, address))
+  return address === undefined || bound.origins.some((origin) => isBelowAddress(origin, address))
 }

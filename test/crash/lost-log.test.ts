@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { type Config, loadConfig } from '../../services/app/config.ts'
 import { examineStore, findingsText } from '../../services/app/doctor.ts'
 import { type Callhouse, startCallhouse } from '../../services/app/server.ts'
-import { askServer } from '../../services/core/process/control-socket.ts'
+import { askOverSocket } from '../../services/core/process/control-socket.ts'
 import { createLogger, type LogOutput } from '../../services/core/process/logger.ts'
 import { callhouse } from '../fixtures/callhouse.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
@@ -95,7 +95,7 @@ it('a server does not start on tables whose log is gone, until an operator adopt
   )
   await checkAll(await start('--adopt-log'), true)
   expect(await health()).toMatchObject({ status: 'ok' })
-  const rebuild = (command: string) => askServer(dataDir, { command, args: ['calls'] })
+  const rebuild = (command: string) => askOverSocket(dataDir, { command, args: ['calls'] })
   expect(await rebuild('rebuild.start')).toMatchObject({ reason: expect.stringMatching(/begun with another log/) })
   expect(await rebuild('rebuild.abandon')).toMatchObject({ ok: true })
   await stop()

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { askServer } from '../../services/core/process/control-socket.ts'
+import { askOverSocket } from '../../services/core/process/control-socket.ts'
 import { post, postLines, startChildServer } from '../fixtures/child-server.ts'
 import { processEnv } from '../fixtures/process-env.ts'
 
@@ -51,7 +51,7 @@ it.each([
   for (let n = 0; n < 3 && table === 'calls'; n++)
     expect((await post(first.url, '/call/upsert_batch', { batch: batchOf(n * perBatch) })).status).toBe(200)
   // So slow that it rests after its first batch until it is killed.
-  expect(await askServer(dir, { command: 'rebuild.start', args: [table, '1'] })).toMatchObject({ ok: true })
+  expect(await askOverSocket(dir, { command: 'rebuild.start', args: [table, '1'] })).toMatchObject({ ok: true })
   const state = join(dir, 'rebuild.json')
   await vi.waitFor(
     () =>

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Store } from '../../services/core/store/store.ts'
 import { callsTopic } from '../../services/events/calls.ts'
 import { createCallWriter } from '../../services/events/calls-writer.ts'
-import type { Column, ColumnKind } from '../../services/events/declaration.ts'
+import type { ColumnKind, TopicColumn } from '../../services/events/declaration.ts'
 import { topics } from '../../services/events/registry.ts'
 import { complete, end, start } from '../fixtures/call-world.ts'
 import { createTestStore } from '../fixtures/store.ts'
@@ -43,17 +43,17 @@ describe('the row writer', () => {
     map: [{ a: '\ud800' }, '{"a":"\ufffd"}', {}],
     jsonMap: ['{"a":"b"}', '{"a":"b"}', '{}'],
   }
-  const valuesOf = (columns: Readonly<Record<string, Column>>, which: 0 | 2) =>
+  const valuesOf = (columns: Readonly<Record<string, TopicColumn>>, which: 0 | 2) =>
     Object.fromEntries(Object.entries(columns).map(([name, { kind }]) => [name, full[kind][which]]))
 
   it.each(named)('%s: writes every column that is given, in the declared order, as its kind says', (_, topic) => {
-    const columns: Readonly<Record<string, Column>> = topic.columns
+    const columns: Readonly<Record<string, TopicColumn>> = topic.columns
     const cells = Object.entries(columns).map(([name, { kind }]) => `"${name}":${full[kind][1]}`)
     expect(topic.cells(valuesOf(columns, 0))).toBe(cells.join())
   })
 
   it.each(named)('%s: leaves out what has its default, but for columns that are always written', (_, topic) => {
-    const columns: Readonly<Record<string, Column>> = topic.columns
+    const columns: Readonly<Record<string, TopicColumn>> = topic.columns
     const always = Object.keys(columns).filter((name) => columns[name]?.isAlwaysWritten)
     const line = JSON.parse(`{${topic.cells(valuesOf(columns, 2))}}`)
     const notZero = Object.keys(columns).filter((name) => columns[name]?.fallback !== undefined)

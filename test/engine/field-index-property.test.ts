@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CallFragment } from '../../services/events/calls.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
-import type { CallRow } from '../../services/query/calls/conditions/types.ts'
+import type { EvaluatedRow } from '../../services/query/calls/conditions/types.ts'
 import { baseUs, type CallWorld, complete, createCallWorld, end, project, start } from '../fixtures/call-world.ts'
 import { createRandom } from '../fixtures/random.ts'
 import { runs } from '../fixtures/runs.ts'
@@ -132,7 +132,7 @@ afterAll(() => world.remove())
 
 function expected(request: object, page: { limit: number; offset: number }): string[] {
   const query = compileCallsQuery({ projectId: project, prefix: 'platform', aliases: true, ...request })
-  const rows: CallRow[] = [...models.values()].map(({ id, startedUs, inputs, output, hasEnd }) => ({
+  const rows: EvaluatedRow[] = [...models.values()].map(({ id, startedUs, inputs, output, hasEnd }) => ({
     ...{ id, started_at: startedUs, inputs, output: hasEnd ? output : '', attributes: '{}', summary: '' },
     end_ver: hasEnd ? 1 : 0,
   }))

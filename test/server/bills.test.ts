@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { follow } from '../../services/cli/follow.ts'
-import { askServer } from '../../services/core/process/control-socket.ts'
+import { askOverSocket } from '../../services/core/process/control-socket.ts'
 import type { ExplainedCost } from '../../services/query/costs/explain.ts'
 import { billCases, spanAttributes } from '../fixtures/bills.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
@@ -26,7 +26,7 @@ const iso = (ms: number) => new Date(ms).toISOString()
 const nanos = (ms: number) => String(ms * 1e6)
 
 async function ask(command: string, args: string[]): Promise<unknown> {
-  const reply = await askServer(server.dataDir, { command, args })
+  const reply = await askOverSocket(server.dataDir, { command, args })
   if (!reply?.ok) throw new Error(reply?.reason)
   return reply.result
 }

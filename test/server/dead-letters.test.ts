@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { askServer, type ControlReply } from '../../services/core/process/control-socket.ts'
+import { askOverSocket, type ControlReply } from '../../services/core/process/control-socket.ts'
 import { createServerStore } from '../../services/core/store/server/server-store.ts'
 import { scratchTables, topics } from '../../services/events/registry.ts'
 import type { DeadLetter, DeadLetterSummary } from '../../services/worker/dead-letters/dead-letters.ts'
@@ -43,7 +43,7 @@ async function append(rows: string[]): Promise<void> {
 }
 
 async function ask<T>(command: string, ...args: string[]): Promise<T> {
-  const reply = (await askServer(server.dataDir, { command: `deadletters.${command}`, args })) as ControlReply
+  const reply = (await askOverSocket(server.dataDir, { command: `deadletters.${command}`, args })) as ControlReply
   if (!reply.ok) throw new Error(reply.reason)
   return reply.result as T
 }

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { explainedText } from '../../services/cli/explain-cost.ts'
-import { askServer } from '../../services/core/process/control-socket.ts'
+import { askOverSocket } from '../../services/core/process/control-socket.ts'
 import type { ExplainedCost } from '../../services/query/costs/explain.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
@@ -27,7 +27,7 @@ async function run(...args: string[]): Promise<{ code: number; stdout: string; s
   )
 }
 /** What the command asks the server, without a process of its own. */
-const asked = (...args: string[]) => askServer(server.dataDir, { command: 'costs.explain', args })
+const asked = (...args: string[]) => askOverSocket(server.dataDir, { command: 'costs.explain', args })
 async function explained(...args: string[]): Promise<ExplainedCost> {
   const reply = await asked(...args)
   if (!reply?.ok) throw new Error(reply?.reason)

@@ -8,7 +8,7 @@ import { follow } from '../../services/cli/follow.ts'
 import { withRebuilds } from '../../services/cli/rebuild-on-server.ts'
 import { readSegments } from '../../services/core/log/segments/read.ts'
 import type { EmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
-import { askServer } from '../../services/core/process/control-socket.ts'
+import { askOverSocket } from '../../services/core/process/control-socket.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import type { TopicName } from '../../services/events/registry.ts'
 import { createRebuilds, type RebuildStatus } from '../../services/operations/rebuild/rebuild.ts'
@@ -28,7 +28,7 @@ let server: LiveServer
 let written = 0
 
 const ask = async (command: string, args: string[]): Promise<unknown> => {
-  const reply = await askServer(server.dataDir, { command, args })
+  const reply = await askOverSocket(server.dataDir, { command, args })
   if (!reply?.ok) throw new Error(reply?.reason)
   return reply.result
 }

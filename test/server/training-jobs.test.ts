@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { follow } from '../../services/cli/follow.ts'
 import { createClock } from '../../services/core/clock/clock.ts'
 import type { ProjectId } from '../../services/core/ids.ts'
-import { askServer } from '../../services/core/process/control-socket.ts'
+import { askOverSocket } from '../../services/core/process/control-socket.ts'
 import { type TrainingJobCreated, trainingJobRecord } from '../../services/events/training-jobs.ts'
 import { readLines } from '../../services/operations/transfer/archive.ts'
 import { requestKeyOf } from '../../services/training/idempotency.ts'
@@ -204,7 +204,7 @@ describe('Idempotency-Key', () => {
 describe('what is stored', () => {
   const run = async (command: string, ...args: string[]) => {
     const ask = async (name: string, given: string[]) => {
-      const reply = await askServer(server.dataDir, { command: name, args: given })
+      const reply = await askOverSocket(server.dataDir, { command: name, args: given })
       if (!reply?.ok) throw new Error(reply?.reason)
       return reply.result
     }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { follow } from '../../services/cli/follow.ts'
 import { overLimit } from '../../services/core/errors.ts'
 import type { Position, RecordInput } from '../../services/core/log/log.ts'
-import { askServer } from '../../services/core/process/control-socket.ts'
+import { askOverSocket } from '../../services/core/process/control-socket.ts'
 import { createTasks, type TaskStatus } from '../../services/operations/tasks.ts'
 import { readLines } from '../../services/operations/transfer/archive.ts'
 import { importFrom } from '../../services/operations/transfer/import.ts'
@@ -26,7 +26,7 @@ const other = 'move/other'
 async function run(dataDir: string, command: string, ...args: string[]): Promise<string[]> {
   const lines: string[] = []
   const ask = async (name: string, given: string[]) => {
-    const reply = await askServer(dataDir, { command: name, args: given })
+    const reply = await askOverSocket(dataDir, { command: name, args: given })
     if (!reply?.ok) throw new Error(reply?.reason)
     return reply.result
   }
@@ -54,7 +54,7 @@ const refusedRow = (project_id: string) =>
     trace_id: 't',
   })
 const letters = async (dataDir: string): Promise<DeadLetterSummary[]> => {
-  const reply = await askServer(dataDir, { command: 'deadletters.list', args: [] })
+  const reply = await askOverSocket(dataDir, { command: 'deadletters.list', args: [] })
   if (!reply?.ok) throw new Error(reply?.reason)
   return reply.result as DeadLetterSummary[]
 }
@@ -141,7 +141,7 @@ it('an export gives the same answers in another installation, also when it is im
     ['calls', 0, 0],
   ])
   const shown = await Promise.all(
-    carried.map(({ id }) => askServer(targetDir, { command: 'deadletters.show', args: [id] })),
+    carried.map(({ id }) => askOverSocket(targetDir, { command: 'deadletters.show', args: [id] })),
   )
   expect(shown.map((reply) => reply?.ok && (reply.result as DeadLetter).row).sort()).toEqual(
     [refusedRow(project), refusedRow(other)].sort(),

@@ -5,7 +5,7 @@ import { param, sql } from '../../services/core/store/sql.ts'
 import type { Query } from '../../services/core/store/store.ts'
 import { queueableQuery, queuedQuery } from '../../services/query/annotation-queues/add.ts'
 import {
-  countsQuery,
+  itemCountsQuery,
   itemQuery,
   itemsList,
   itemsOrder,
@@ -59,7 +59,7 @@ const queries: Record<string, Query> = {
   'progress on an item': progressQuery(projectId, 'q', 'c'),
   'calls to be added': queueableQuery(projectId, ['a', 'b']),
   'calls that are there': queuedQuery(projectId, 'q', ['a', 'b']),
-  'counts of queues': countsQuery(projectId, ['q', 'r']),
+  'counts of queues': itemCountsQuery(projectId, ['q', 'r']),
 }
 
 it('the SQL of annotation queues is as checked in', () => expectReviewed('./annotation-queues.sql', queries))

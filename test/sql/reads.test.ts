@@ -6,28 +6,23 @@ import type { Query } from '../../services/core/store/store.ts'
 import { costFields } from '../../services/query/costs/fields.ts'
 import { pricesQuery } from '../../services/query/costs/prices.ts'
 import { costsQuery } from '../../services/query/costs/routes.ts'
-import { chunksQuery, totalQuery } from '../../services/query/files/read.ts'
+import { fileChunksQuery, fileTotalQuery } from '../../services/query/files/read.ts'
 import { parseQuery } from '../../services/query/language/parse.ts'
-import { listOf } from '../../services/query/logs/routes.ts'
+import { logList } from '../../services/query/logs/routes.ts'
 import { baseClassesQuery } from '../../services/query/objects/base-classes.ts'
 import { aliasQuery, distinctQuery, ofObjectsQuery } from '../../services/query/objects/labels.ts'
-import { valuesQuery as objectValuesQuery, requestedQuery } from '../../services/query/objects/query.ts'
+import { objectValuesQuery, versionsQuery } from '../../services/query/objects/query.ts'
 import { contentQuery, versionQuery } from '../../services/query/objects/read.ts'
 import { callsQuery, objectsQuery, tablesQuery } from '../../services/query/projects/sizes.ts'
-import {
-  contentsQuery,
-  livenessQuery,
-  membersQuery,
-  sizesQuery as refSizesQuery,
-} from '../../services/query/refs/load.ts'
+import { contentsQuery, livenessQuery, membersQuery, refSizesQuery } from '../../services/query/refs/load.ts'
 import { windowQuery } from '../../services/query/tables/pages.ts'
 import {
-  countsQuery,
   listedRowsQuery,
-  sizesQuery,
+  rowCountsQuery,
+  rowSizesQuery,
+  rowValuesQuery,
   storedSizesQuery,
-  chunksQuery as tableChunksQuery,
-  valuesQuery,
+  rowChunksQuery as tableChunksQuery,
 } from '../../services/query/tables/read.ts'
 import { ofKeyQuery } from '../../services/training/idempotency.ts'
 import { expectReviewed } from '../fixtures/sql-snapshot.ts'
@@ -46,7 +41,7 @@ const unread = {
 const slice = { limit: 10, offset: 5 }
 
 const logs = (request: object) =>
-  listOf(projectId, logsQueryRequest.parse({ project_id: projectId, start: 1, end: 2, ...request }), 50)
+  logList(projectId, logsQueryRequest.parse({ project_id: projectId, start: 1, end: 2, ...request }), 50)
 const filteredLogs = {
   ...{ trace_id: 't', span_id: 's', event_names: ['e'], min_severity: 9, contains: 'x' },
   after: `1700000000000000_${'a'.repeat(32)}`,
@@ -54,8 +49,8 @@ const filteredLogs = {
 
 const nouns: Record<string, Record<string, Query>> = {
   objects: {
-    'all versions': requestedQuery(projectId, {}, slice),
-    'versions by classes, tags and aliases': requestedQuery(
+    'all versions': versionsQuery(projectId, {}, slice),
+    'versions by classes, tags and aliases': versionsQuery(
       projectId,
       {
         filter: {
@@ -80,15 +75,15 @@ const nouns: Record<string, Record<string, Query>> = {
   tables: {
     'chunks of a list': tableChunksQuery(projectId, 't1', 0, 9),
     'places of rows': listedRowsQuery(projectId, 't1', ['r1', 'r2']),
-    'numbers of rows': countsQuery(projectId, ['t1', 't2']),
-    'sizes of rows': sizesQuery(projectId, ['r1', 'r2']),
-    rows: valuesQuery(projectId, ['r1', 'r2']),
+    'numbers of rows': rowCountsQuery(projectId, ['t1', 't2']),
+    'sizes of rows': rowSizesQuery(projectId, ['r1', 'r2']),
+    rows: rowValuesQuery(projectId, ['r1', 'r2']),
     'sizes of tables': storedSizesQuery(projectId, ['t1'], 0, 9),
     'a window of rows': windowQuery(projectId, 't1', 100, 200),
   },
   files: {
-    'chunks of a file': chunksQuery(projectId, 'f1'),
-    'bytes of all files': totalQuery(projectId),
+    'chunks of a file': fileChunksQuery(projectId, 'f1'),
+    'bytes of all files': fileTotalQuery(projectId),
   },
   refs: {
     'which versions live': livenessQuery(projectId, versions),

@@ -1,7 +1,7 @@
 // The check of names against docs/glossary.md.
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { declaringFiles, glossaryFaults, glossaryWords, namesOf, oldWordFaults } from '../../scripts/glossary.ts'
+import { declaringFiles, glossaryFaults, glossaryWords, namedThings, oldWordFaults } from '../../scripts/glossary.ts'
 
 const words = glossaryWords(
   '| word | means |\n| --- | --- |\n| call, dead letter | x |\n| patch, alias, leaf, retry | y |\n',
@@ -24,7 +24,7 @@ it('a word of the second column, or of none, is a fault, once', () => {
 })
 
 it('folders, settings, metrics, tables and topics are looked at', () => {
-  const named = namesOf(fileURLToPath(new URL('../..', import.meta.url)))
+  const named = namedThings(fileURLToPath(new URL('../..', import.meta.url)))
   const shown = named.map(({ kind, name }) => `${kind} ${name}`)
   expect(shown).toEqual(
     expect.arrayContaining([

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { askServer, listenForCommands } from '../../services/core/process/control-socket.ts'
+import { askOverSocket, listenForCommands } from '../../services/core/process/control-socket.ts'
 import { closeToOthers, openToOthers } from '../../services/core/process/private-folder.ts'
 
 let dir: string
@@ -54,8 +54,8 @@ it('a command does not talk to a socket that a stranger made where everybody can
   const long = join(dir, 'x'.repeat(100))
   const { close } = await listenForCommands(long, async () => 'here')
   onTestFinished(close)
-  expect(await askServer(long, { command: 'ping', args: [] })).toEqual({ ok: true, result: 'here' })
+  expect(await askOverSocket(long, { command: 'ping', args: [] })).toEqual({ ok: true, result: 'here' })
   vi.spyOn(process, 'geteuid').mockReturnValue(12_345)
   onTestFinished(() => void vi.restoreAllMocks())
-  expect(await askServer(long, { command: 'ping', args: [] })).toBeUndefined()
+  expect(await askOverSocket(long, { command: 'ping', args: [] })).toBeUndefined()
 })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { openProviders } from '../../services/inference/providers.ts'
-import { bindings, isAllowed, isWithin } from '../../services/inference/secret-bindings.ts'
+import { bindings, isAllowed, isBelowAddress } from '../../services/inference/secret-bindings.ts'
 
 describe('an address', () => {
   const bound = 'https://api.example/tenants/a'
@@ -15,7 +15,7 @@ describe('an address', () => {
     'https://api.example/tenants/./b/../a',
     'https://api.example/tenants/a/v1/eu.west-1/~x@y:z',
     'https://ＡＰＩ.example/tenants/a',
-  ])('%s lies within the bound one', (address) => expect(isWithin(bound, address)).toBe(true))
+  ])('%s lies within the bound one', (address) => expect(isBelowAddress(bound, address)).toBe(true))
 
   it.each([
     'http://api.example/tenants/a',
@@ -42,11 +42,11 @@ describe('an address', () => {
     'https://api.example/tenants/a//b',
     'https://api.example//tenants/a',
     'not an address',
-  ])('%s does not', (address) => expect(isWithin(bound, address)).toBe(false))
+  ])('%s does not', (address) => expect(isBelowAddress(bound, address)).toBe(false))
 
   it('lies anywhere within a bound origin', () => {
-    expect(isWithin('https://api.example', 'https://api.example/any/path')).toBe(true)
-    expect(isWithin('https://api.example/', 'https://api.example:444/')).toBe(false)
+    expect(isBelowAddress('https://api.example', 'https://api.example/any/path')).toBe(true)
+    expect(isBelowAddress('https://api.example/', 'https://api.example:444/')).toBe(false)
   })
 })
 

@@ -57,7 +57,7 @@ function isStrangers(path: string, dataDir: string): boolean {
 }
 
 /** Asks the running server; undefined when no server listens on the folder's socket. */
-export function askServer(dataDir: string, message: ControlRequest): Promise<ControlReply | undefined> {
+export function askOverSocket(dataDir: string, message: ControlRequest): Promise<ControlReply | undefined> {
   const socketPath = controlSocketPath(dataDir)
   if (isStrangers(socketPath, dataDir)) return Promise.resolve(undefined)
   return new Promise((answered, failed) => {

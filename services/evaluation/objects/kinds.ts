@@ -117,7 +117,7 @@ export const evaluation: EvaluationKind = {
   },
 }
 
-export const model: EvaluationKind = {
+export const modelKind: EvaluationKind = {
   ...ofClass('Model'),
   hasSource: true,
   show: (version, source) => ({

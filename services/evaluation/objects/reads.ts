@@ -7,7 +7,7 @@ import type { ProjectId } from '../../core/ids.ts'
 import { items, members } from '../../core/json/canonical.ts'
 import { objectText } from '../../core/json/objects.ts'
 import { parseInRoom } from '../../core/memory/heap-room.ts'
-import type { Page } from '../query-params.ts'
+import type { PageBounds } from '../query-params.ts'
 import { type EvaluationKind, type StoredVersion, sourceFileOf, type Version } from './kinds.ts'
 
 export type KindOfProject = { invoke: Invoke; kind: EvaluationKind; projectId: ProjectId; as: InvokeCaller }
@@ -158,7 +158,7 @@ function latestOfEach(listed: readonly ListedVersion[]): ListedVersion[] {
 }
 
 /** The live versions of a kind, oldest first, as JSON Lines. */
-export async function listVersions(of: KindOfProject, { limit, offset }: Page) {
+export async function listVersions(of: KindOfProject, { limit, offset }: PageBounds) {
   const { kind } = of
   const page = kind.latestOnly ? {} : { limit, offset }
   const { listed, headers } = await query(of, kind.filter, { include_storage_size: true, ...page })

@@ -23,8 +23,8 @@ import type { Invoke, InvokeCaller } from '../../core/http/invoke.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import type { Log } from '../../core/log/log.ts'
-import { checkBoolean, pageOf } from '../query-params.ts'
-import { dataset, type EvaluationKind, evaluation, model, op, scorer } from './kinds.ts'
+import { boundsOfPage, checkBoolean } from '../query-params.ts'
+import { dataset, type EvaluationKind, evaluation, modelKind, op, scorer } from './kinds.ts'
 import { createWriteOps } from './ops.ts'
 import { callerOf, deleteVersions, listVersions, readerOf, readVersion } from './reads.ts'
 import {
@@ -123,7 +123,7 @@ const declared: Declared[] = [
     remove: { name: 'evaluations.delete' },
   }),
   declare({
-    kind: model,
+    kind: modelKind,
     plural: 'models',
     create: {
       name: 'models.create',
@@ -180,7 +180,7 @@ function routesOf({ kind, plural, create: creation, list, read, remove }: Declar
       tables: ['objects', 'object_events', ...sources],
       async handle(context): Promise<Reply> {
         const asked = of(context, readerOf(context))
-        const { lines, headers } = await listVersions(asked, pageOf(context.query))
+        const { lines, headers } = await listVersions(asked, boundsOfPage(context.query))
         return { lines, contentType: linesType, headers }
       },
     }),

@@ -4,7 +4,7 @@ import type { Fault } from '../../core/http/errors.ts'
 import type { Reply, RouteContext } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { unlessStale } from '../../core/log/freshness.ts'
-import { pageOf } from '../query-params.ts'
+import { boundsOfPage } from '../query-params.ts'
 import { attributeIs, type CallsQuery, type CallTexts, type EvaluationCalls } from './calls.ts'
 import { deleteCalls } from './delete.ts'
 import { linesOf } from './lines.ts'
@@ -20,7 +20,7 @@ export const listOfRun =
   (calls: EvaluationCalls, mark: 'prediction' | 'score', columns: CallsQuery['columns'], textsOf: TextsOf) =>
   async (context: Context): Promise<Reply> => {
     const projectId = projectOf(context)
-    const page = pageOf(context.query)
+    const page = boundsOfPage(context.query)
     const runId = context.query.get('evaluation_run_id')
     const where = [attributeIs(mark, flag), ...(runId ? [attributeIs('evaluation_run_id', runId)] : [])]
     const headers = await calls.waitToRead(context)

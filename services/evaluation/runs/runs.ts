@@ -16,7 +16,7 @@ import { orderedUuidv7, type ProjectId } from '../../core/ids.ts'
 import { objectText } from '../../core/json/objects.ts'
 import { throwIfStale } from '../../core/log/freshness.ts'
 import { parseInRoom } from '../../core/memory/heap-room.ts'
-import { pageOf } from '../query-params.ts'
+import { boundsOfPage } from '../query-params.ts'
 import type { RunCache } from './cache.ts'
 import {
   attributeIs,
@@ -168,7 +168,7 @@ export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Evalua
       async handle(context) {
         const projectId = projectOf(context)
         const { query } = context
-        const page = pageOf(query)
+        const page = boundsOfPage(query)
         const evaluations = listOf(query, 'evaluations', 'evaluation_refs')
         const models = listOf(query, 'models', 'model_refs')
         const ids = listOf(query, 'evaluation_run_ids')

@@ -5,24 +5,24 @@ import { members } from '../../core/json/canonical.ts'
 import {
   array,
   defaulted,
-  type Field,
-  integer,
+  integerShape,
   model,
   oneOf,
   optional,
   required,
   type Shape,
+  type ShapeField,
   string,
   where,
 } from './shapes.ts'
 
 const gridColumns = 24
 
-const closed = (name: string, fields: Record<string, Field>, above: readonly string[] = []): Shape =>
+const closed = (name: string, fields: Record<string, ShapeField>, above: readonly string[] = []): Shape =>
   model({ name, bases: [...above, 'DashboardConfigModel', 'BaseModel'], fields, unknown: 'refuse' })
 
 const between = (least: number, most: number): Shape =>
-  where(integer, (value: number) => value >= least && value <= most, `an integer from ${least} to ${most}`)
+  where(integerShape, (value: number) => value >= least && value <= most, `an integerShape from ${least} to ${most}`)
 const filled = where(string, (value: string) => value !== '', 'a non-empty string')
 
 const gridLayout = closed('PanelGridLayout', {
@@ -40,7 +40,7 @@ const layout: Shape = (text, at) => {
   return kept
 }
 
-const queries: Record<string, Record<string, Field>> = {
+const queries: Record<string, Record<string, ShapeField>> = {
   Kpi: {},
   Timeline: { groupBy: optional(string), limit: optional(between(1, 50)) },
   Breakdown: { groupBy: required(filled), limit: defaulted(between(1, 50), '6') },

@@ -9,9 +9,8 @@ import {
   boolean,
   defaulted,
   either,
-  type Field,
-  float,
-  integer,
+  floatShape,
+  integerShape,
   map,
   model,
   object,
@@ -19,6 +18,7 @@ import {
   optional,
   required,
   type Shape,
+  type ShapeField,
   string,
   where,
 } from './shapes.ts'
@@ -28,10 +28,10 @@ const nestedBases = ['BaseModel']
 const strictBases = ['BaseModelStrict', 'BaseModel']
 const topBases = ['BaseObject', 'BaseModel']
 
-const nested = (name: string, fields: Record<string, Field>, bases: readonly string[] = nestedBases): Shape =>
+const nested = (name: string, fields: Record<string, ShapeField>, bases: readonly string[] = nestedBases): Shape =>
   model({ name, bases, fields })
 
-const top = (name: string, fields: Record<string, Field>): Shape =>
+const top = (name: string, fields: Record<string, ShapeField>): Shape =>
   model({ name, bases: topBases, fields: { name: optional(string), description: optional(string), ...fields } })
 
 const literal =
@@ -73,9 +73,9 @@ const alertSpec = top('AlertSpec', {
         comparison_operator: defaulted(oneOf('GREATER_THAN', 'LESS_THAN', 'EQUAL'), '"GREATER_THAN"'),
         metric_path: defaulted(string, '""'),
         op_str: defaulted(string, '""'),
-        threshold: defaulted(float, '0.0'),
-        window_size: optional(integer),
-        window_duration: optional(integer),
+        threshold: defaulted(floatShape, '0.0'),
+        window_size: optional(integerShape),
+        window_duration: optional(integerShape),
         monitor_ref: optional(string),
         scorer_ref: optional(string),
         aggregation_function: defaulted(oneOf('mean', 'median', 'min', 'max', 'mode', 'percentage', 'count'), '"mean"'),
@@ -105,7 +105,7 @@ const provider = (allowPrivate: boolean): Shape =>
     return_type: defaulted(oneOf('openai'), '"openai"'),
   })
 
-const providerModel = top('ProviderModel', { provider: required(string), max_tokens: required(integer) })
+const providerModel = top('ProviderModel', { provider: required(string), max_tokens: required(integerShape) })
 
 const callsFilter = nested(
   'CallsFilter',
@@ -145,7 +145,7 @@ const chartConfig = nested('ChartConfig', {
   x_axis: required(string),
   y_axis: required(string),
   plot_type: optional(oneOf('scatter', 'line', 'bar')),
-  bin_count: optional(integer),
+  bin_count: optional(integerShape),
   aggregation: optional(oneOf('average', 'sum', 'min', 'max', 'p95', 'p99')),
   group_keys: optional(strings),
   custom_name: optional(string),
@@ -160,17 +160,17 @@ const savedView = top('SavedView', {
       query: optional(queryShape),
       cols: optional(map(boolean)),
       columns: optional(
-        array(nested('Column', { path: optional(array(either(string, integer))), label: optional(string) })),
+        array(nested('Column', { path: optional(array(either(string, integerShape))), label: optional(string) })),
       ),
       column_order: optional(strings),
       expand_columns: optional(strings),
-      header_depth: optional(integer),
+      header_depth: optional(integerShape),
       pin: optional(nested('Pin', { left: required(strings), right: required(strings) })),
       sort_by: optional(
         array(nested('SortBy', { field: required(string), direction: required(oneOf('asc', 'desc')) }, strictBases)),
       ),
-      page: optional(integer),
-      page_size: optional(integer),
+      page: optional(integerShape),
+      page_size: optional(integerShape),
       charts: optional(array(chartConfig)),
       dataset_selector: optional(string),
       evaluation_selector: optional(string),
@@ -228,13 +228,13 @@ const completionModel = model({
       nested('LLMStructuredCompletionModelDefaultParams', {
         messages_template: optional(array(message)),
         prompt: optional(string),
-        temperature: optional(float),
-        top_p: optional(float),
-        max_tokens: optional(integer),
-        presence_penalty: optional(float),
-        frequency_penalty: optional(float),
+        temperature: optional(floatShape),
+        top_p: optional(floatShape),
+        max_tokens: optional(integerShape),
+        presence_penalty: optional(floatShape),
+        frequency_penalty: optional(floatShape),
         stop: optional(strings),
-        n_times: optional(integer),
+        n_times: optional(integerShape),
         functions: optional(array(object)),
         response_format: optional(oneOf('json_object', 'json_schema', 'text')),
       }),

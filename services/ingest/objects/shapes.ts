@@ -18,13 +18,13 @@ export const boolean: Shape = (text, at) => {
   return text
 }
 
-export const integer: Shape = (text, at) => {
+export const integerShape: Shape = (text, at) => {
   if (!/^-?\d+$/.test(text)) throw refuse(at, 'an integer')
   return text
 }
 
 /** A number, stored as a float whatever form it came in. */
-export const float: Shape = (text, at) => {
+export const floatShape: Shape = (text, at) => {
   if (!/^-?\d/.test(text)) throw refuse(at, 'a number')
   const value = Number(text)
   if (!Number.isFinite(value)) throw refuse(at, 'a finite number')
@@ -90,18 +90,18 @@ export const where =
   }
 
 /** A member of a model: required unless it has a default, which is JSON text. */
-export type Field = { shape: Shape; byDefault?: string }
+export type ShapeField = { shape: Shape; byDefault?: string }
 
-export const required = (shape: Shape): Field => ({ shape })
+export const required = (shape: Shape): ShapeField => ({ shape })
 /** Null when absent, and null is allowed. */
-export const optional = (shape: Shape): Field => ({ shape: nullable(shape), byDefault: 'null' })
-export const defaulted = (shape: Shape, byDefault: string): Field => ({ shape, byDefault })
+export const optional = (shape: Shape): ShapeField => ({ shape: nullable(shape), byDefault: 'null' })
+export const defaulted = (shape: Shape, byDefault: string): ShapeField => ({ shape, byDefault })
 
 export type Model = {
   name: string
   /** Superclass names up to and including BaseModel. */
   bases: readonly string[]
-  fields: Record<string, Field>
+  fields: Record<string, ShapeField>
   /** What becomes of members that the model does not know. Default drop. */
   unknown?: 'drop' | 'keep' | 'refuse'
 }

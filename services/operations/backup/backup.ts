@@ -18,9 +18,9 @@ import {
   copyFile,
   dataName,
   eachOf,
-  fileDigest,
   filesBelow,
   rowsOfParts,
+  sizeAndDigest,
   syncFolders,
   writeBackup,
 } from './folder.ts'
@@ -180,7 +180,7 @@ async function backupTo(deps: BackupDeps, folder: string, task: Task): Promise<v
       } finally {
         await handle.close()
       }
-      files.push({ path, ...(await fileDigest(join(data, path))) })
+      files.push({ path, ...(await sizeAndDigest(join(data, path))) })
     })
     const carry = async (from: string, path: string, mayVanish = false): Promise<void> => {
       task.signal.throwIfAborted()

@@ -104,7 +104,7 @@ export async function copyFile(from: string, to: string): Promise<Omit<BackupFil
   }
 }
 
-export async function fileDigest(path: string): Promise<Omit<BackupFile, 'path'>> {
+export async function sizeAndDigest(path: string): Promise<Omit<BackupFile, 'path'>> {
   const hash = createHash('sha256')
   const sizeBytes = await feed(path, hash, async () => undefined)
   return { sizeBytes, sha256: hash.digest('hex') }

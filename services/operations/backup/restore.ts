@@ -10,9 +10,9 @@ import {
   copyFile,
   dataName,
   eachOf,
-  fileDigest,
   readBackup,
   rowsOfParts,
+  sizeAndDigest,
   syncFolders,
 } from './folder.ts'
 import { unfinishedMark } from './unfinished.ts'
@@ -32,7 +32,7 @@ export async function restore(folder: string, dataDir: string, print: (line: str
     if (found === null) throw new Error(`${at} is missing`)
     if (found.size !== sizeBytes)
       throw new Error(`${at} is damaged: it has ${found.size} bytes instead of ${sizeBytes}`)
-    if ((await fileDigest(at)).sha256 !== sha256) throw new Error(`${at} is damaged: its digest differs`)
+    if ((await sizeAndDigest(at)).sha256 !== sha256) throw new Error(`${at} is damaged: its digest differs`)
   })
   const rows = await rowsOfParts(
     data,

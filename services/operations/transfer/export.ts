@@ -15,7 +15,7 @@ import { readLineage } from '../rebuild/lineage.ts'
 import type { Task } from '../tasks.ts'
 import { type ArchiveFile, createArchiveWriter, writeExport } from './archive.ts'
 import { exportDeadLetters } from './dead-letter-files.ts'
-import { blobFiles, followingTables, type Source, sources } from './exported-tables.ts'
+import { blobFiles, type ExportedTable, followingTables, sources } from './exported-tables.ts'
 import { type Chunk, createPages } from './pages.ts'
 
 export type ExportDeps = {
@@ -111,7 +111,7 @@ export async function exportTo(
   const carried = { count: 0, sizeBytes: 0 }
   let withoutPayload = 0
 
-  async function write(source: Source): Promise<void> {
+  async function write(source: ExportedTable): Promise<void> {
     const out = createArchiveWriter(folder, source.table, { topic: source.topic, contents: 'rows' })
     try {
       const add = async (chunks: AsyncIterable<Chunk>): Promise<void> => {

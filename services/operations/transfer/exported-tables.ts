@@ -5,7 +5,7 @@ import { rowSql } from './row-sql.ts'
 /** A column of the key: how it is read as text, and how such a text is compared with it. */
 type KeyColumn = { column: string; read: string; type: string; bound?: (parameter: string) => string }
 
-export type Source = {
+export type ExportedTable = {
   topic: TopicName
   table: string
   /** After the project, in the order of the table. */
@@ -80,7 +80,7 @@ const payloads = (parts: string, range: string): string =>
 const isOf = (alias: string, time: string, clock: string): string =>
   `${alias}.project_id = c.project_id AND ${alias}.at = c.${time} AND ${alias}.id = c.id AND ${alias}.clock = c.${clock}`
 
-const calls: Source = {
+const calls: ExportedTable = {
   topic: 'calls',
   table: 'calls',
   keys: [instant('started_at'), text('id')],
@@ -116,7 +116,7 @@ const calls: Source = {
 }
 
 /** Names and deletes of all calls, and ends that no call shows: they came before their starts, or lost to newer ones. */
-const patches: Source = {
+const patches: ExportedTable = {
   topic: 'calls',
   table: 'call_patches',
   keys: [text('id'), choice('kind')],
@@ -148,7 +148,7 @@ const patches: Source = {
 }
 
 /** Events by version; the newest creation carries the content, which is stored once. */
-const objects: Source = {
+const objects: ExportedTable = {
   topic: 'objects',
   table: 'objects',
   keys: [text('object_id'), choice('kind'), text('digest')],
@@ -177,7 +177,7 @@ const objects: Source = {
 }
 
 /** A table whose rows are the rows of its topic but for some names. */
-const plain = (source: Omit<Source, 'lines'> & { cells: Record<string, string> }): Source => ({
+const plain = (source: Omit<ExportedTable, 'lines'> & { cells: Record<string, string> }): ExportedTable => ({
   ...source,
   lines: (range) => `SELECT ${rowSql(topics[source.topic], source.cells)} AS line
     FROM (SELECT * FROM callhouse.${source.table} FINAL WHERE ${range})${source.only ? ` WHERE ${source.only}` : ''}`,
@@ -207,7 +207,7 @@ export const blobFiles = plain({
   cells: same('project_id', 'digest', 'clock', 'chunk_index', 'n_chunks', 'name', 'size_bytes', 'blob'),
 })
 
-const tables: Source[] = [
+const tables: ExportedTable[] = [
   plain({
     topic: 'tables',
     table: 'table_rows',
@@ -249,7 +249,7 @@ const costs = plain({
   },
 })
 
-const queues: Source[] = [
+const queues: ExportedTable[] = [
   plain({
     topic: 'annotation_queues',
     table: 'annotation_queues',
@@ -326,7 +326,7 @@ const logs = plain({
 })
 
 /** In the order in which an import should see them: what others refer to first. */
-export const sources: readonly Source[] = [
+export const sources: readonly ExportedTable[] = [
   ...[
     files,
     objects,

@@ -1,7 +1,7 @@
 // Reads a table page by page along its key, as lines of its rows of a few megabytes at a time.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Query, Store } from '../../core/store/store.ts'
-import type { Source } from './exported-tables.ts'
+import type { ExportedTable } from './exported-tables.ts'
 
 /** Keys that are read at once. */
 const keysAtOnce = 20_000
@@ -17,14 +17,17 @@ type Key = string[]
 type Condition = { sql: string; params: Record<string, unknown> }
 export type Chunk = { lines: Buffer; rows: number; withoutPayload: number }
 
-const columnsOf = (source: Source) => [{ column: 'project_id', read: 'project_id', type: 'String' }, ...source.keys]
+const columnsOf = (source: ExportedTable) => [
+  { column: 'project_id', read: 'project_id', type: 'String' },
+  ...source.keys,
+]
 
 /** Keys beyond a key, or up to it, in the order of the columns; written out, so that the engine's index is used. */
-function bound(source: Source, key: Key, side: 'after' | 'from' | 'upTo', name: string): Condition {
+function bound(source: ExportedTable, key: Key, side: 'after' | 'from' | 'upTo', name: string): Condition {
   const columns = columnsOf(source)
   const params: Record<string, unknown> = {}
   const build = (index: number): string => {
-    const { column, type, ...rest } = columns[index] as (typeof columns)[number] & Source['keys'][number]
+    const { column, type, ...rest } = columns[index] as (typeof columns)[number] & ExportedTable['keys'][number]
     const parameter = `{${name}${index}:${type}}`
     const value = rest.bound?.(parameter) ?? parameter
     params[`${name}${index}`] = key[index]
@@ -74,7 +77,7 @@ export function createPages(store: Pick<Store, 'rows' | 'bytes'>, project: strin
   const scope: Condition | null =
     project === null ? null : { sql: 'project_id = {project:String}', params: { project } }
 
-  async function linesOf(source: Source, range: Condition, projects: Condition): Promise<Chunk> {
+  async function linesOf(source: ExportedTable, range: Condition, projects: Condition): Promise<Chunk> {
     const query: Query = {
       name: `export.${source.table}`,
       sql: `${source.lines(range.sql, projects.sql)} SETTINGS output_format_json_quote_64bit_integers = 0, join_use_nulls = 0`,
@@ -89,7 +92,7 @@ export function createPages(store: Pick<Store, 'rows' | 'bytes'>, project: strin
 
   return {
     /** All lines of a source, in the order of its keys. */
-    async *chunks(source: Source): AsyncGenerator<Chunk> {
+    async *chunks(source: ExportedTable): AsyncGenerator<Chunk> {
       const columns = columnsOf(source)
       let last: Key | null = null
       for (;;) {
@@ -126,7 +129,7 @@ export function createPages(store: Pick<Store, 'rows' | 'bytes'>, project: strin
       }
     },
     /** Lines of the calls that moved to another start time since a clock: a walk along time may have missed them. */
-    async *moved(source: Source, clock: bigint): AsyncGenerator<Chunk> {
+    async *moved(source: ExportedTable, clock: bigint): AsyncGenerator<Chunk> {
       const where = both(scope, { sql: 'start_ver >= {clock:UInt64}', params: { clock } })
       const found = await store.rows<{ project_id: string; id: string }>(
         {

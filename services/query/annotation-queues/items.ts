@@ -207,7 +207,7 @@ export async function inBatches<Row>(
 type Counts = [queueId: string, total: number, completed: number]
 
 /** Calls of queues, and how many of them someone has completed or skipped. */
-export const countsQuery = (projectId: ProjectId, queueIds: readonly string[]): Query =>
+export const itemCountsQuery = (projectId: ProjectId, queueIds: readonly string[]): Query =>
   projectQuery('annotation-queues.counts', projectId, (project) => {
     const queues = sql`queue_id IN (${param('Array(String)', queueIds)})`
     const items = liveItems(project, queues)
@@ -228,6 +228,6 @@ export async function readCounts(
   queueIds: readonly string[],
   options: QueryOptions,
 ): Promise<Map<string, { total: number; completed: number }>> {
-  const rows = await inBatches<Counts>(store, queueIds, (batch) => countsQuery(projectId, batch), options)
+  const rows = await inBatches<Counts>(store, queueIds, (batch) => itemCountsQuery(projectId, batch), options)
   return new Map(rows.map(([queueId, total, completed]) => [queueId, { total, completed }]))
 }

@@ -5,10 +5,10 @@ import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 import { type Covered, pastPositions, readCovered } from '../calls/access/counts.ts'
 import { instant } from '../calls/access/scope.ts'
-import { compactRows } from '../calls/header.ts'
+import { asNumbers, compactRows } from '../calls/header.ts'
 import type { Aggregate } from './aggregates.ts'
 import { billedSums, readsBilled } from './metrics.ts'
-import { alignedTo, asNumbers, listed, livePoints, liveValues, type Series } from './series.ts'
+import { alignedTo, listed, livePoints, liveValues, type Series } from './series.ts'
 
 /** [from, before) in microseconds. */
 type Span = { fromUs: number; beforeUs: number }

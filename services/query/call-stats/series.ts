@@ -5,6 +5,7 @@ import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 import { allOf, indexOf, type Scope } from '../calls/access/scope.ts'
 import { callConditions, conditionsOf, payloadRows } from '../calls/conditions/conditions.ts'
 import type { CompiledCallsQuery } from '../calls/conditions/types.ts'
+import { asNumbers } from '../calls/header.ts'
 import type { Aggregate } from './aggregates.ts'
 import { readsBilled } from './metrics.ts'
 
@@ -38,8 +39,6 @@ export const listed = (aggregates: readonly Aggregate[], from: 'values' | 'merge
 
 const conditions = (project: ProjectScope, { scope, query }: Series): Sql[] =>
   callConditions(project, scope, conditionsOf(query))
-
-export const asNumbers = sql`SETTINGS output_format_json_quote_64bit_integers = 0`
 
 /** Calls with what their metrics are made of, as a subquery. */
 export const liveValues = (project: ProjectScope, series: Series, more: readonly Sql[]): Sql => {

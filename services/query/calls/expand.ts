@@ -8,7 +8,7 @@ import { resolveRefs } from '../refs/refs.ts'
 import { type Expanded, expandedPaths } from './conditions/expanded.ts'
 import { readableRef } from './conditions/refs-behind.ts'
 import type { Document } from './conditions/types.ts'
-import type { Payload } from './payloads.ts'
+import type { CallDocuments } from './payloads.ts'
 
 /** Refs resolved at once, and characters of values that are kept for the calls that follow. */
 const atOnce = 500
@@ -20,8 +20,8 @@ export type RefExpansion = {
    * @param isFirst whether the answer can still be a fault
    * @throws Fault 404 with `missing_object_digests` when a version does not exist and the answer has not begun
    */
-  resolve(payloads: readonly Payload[], isFirst: boolean): Promise<void>
-  expanded(payload: Payload): Payload
+  resolve(payloads: readonly CallDocuments[], isFirst: boolean): Promise<void>
+  expanded(payload: CallDocuments): CallDocuments
 }
 
 /** The object with the ref that it stands for, unless it names one itself. */
@@ -82,14 +82,14 @@ export function createExpansion(
   }
 
   /** Where the documents of a payload stand in the record. */
-  function pathsOf(payload: Payload): [Document, Expanded][] {
+  function pathsOf(payload: CallDocuments): [Document, Expanded][] {
     const found: [Document, Expanded][] = documents.map((name) => [name, root.below.get(name) as Expanded])
     const span = root.below.get('attributes')?.below.get('otel_span')
     return payload.otel_dump && span ? [...found, ['otel_dump', span]] : found
   }
 
-  function textsOf(payload: Payload, unknown: Set<string>): Payload {
-    const put: Payload = { ...payload }
+  function textsOf(payload: CallDocuments, unknown: Set<string>): CallDocuments {
+    const put: CallDocuments = { ...payload }
     for (const [document, place] of pathsOf(payload)) {
       const stored = payload[document]
       if (!stored?.includes('weave:')) continue

@@ -15,7 +15,7 @@ import { type CallHeader, columnIndex } from './header.ts'
 /** What is read of a payload: its documents, and what follows from them for a bill (costs/billed.ts), as texts. */
 export type PayloadColumn = Document | 'billed_usage' | 'counts_cached'
 
-export type Payload = Partial<Record<PayloadColumn, Buffer>>
+export type CallDocuments = Partial<Record<PayloadColumn, Buffer>>
 
 /** Columns that are no documents: the side they belong to, and their text, '' where there is nothing to tell. */
 const derived: Partial<Record<PayloadColumn, { side: Side; text: Sql }>> = {
@@ -145,7 +145,7 @@ export async function readPayloads(
   spread: Spread,
   options: QueryOptions,
   early: EarlyParts | null = null,
-): Promise<Payload[]> {
+): Promise<CallDocuments[]> {
   if (documents.length === 0 || rows.length === 0) return rows.map(() => ({}))
   const found: Found = { start: new Map(), end: new Map() }
   const sides = new Set(documents.map(sideOfColumn))
@@ -182,7 +182,7 @@ export async function readPayloads(
   return rows.map((row) => {
     const start = startOf(row)
     const end = row[columnIndex.hasEnd] === 1 ? endOf(row) : undefined
-    const payload: Payload = {}
+    const payload: CallDocuments = {}
     for (const [n, document] of documents.entries()) {
       let text = (sideOfColumn(document) === 'start' ? start : end)?.texts[n]
       if (n === spanAt && start && text && hasReferences(text)) text = spliced(text, textsOf(start, documents))
@@ -195,5 +195,5 @@ export async function readPayloads(
 const nothing = Buffer.alloc(0)
 
 /** The texts of one row, by document. */
-const textsOf = ({ texts }: Part, documents: readonly PayloadColumn[]): Payload =>
+const textsOf = ({ texts }: Part, documents: readonly PayloadColumn[]): CallDocuments =>
   Object.fromEntries(documents.map((document, n) => [document, texts[n]]))

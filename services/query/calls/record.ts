@@ -4,7 +4,7 @@ import type { CostsOfCall } from '../costs/call-costs.ts'
 import type { Document } from './conditions/types.ts'
 import { type CallHeader, columnIndex } from './header.ts'
 import { mayHoldKey, membersOf, membersText } from './json-members.ts'
-import type { Payload } from './payloads.ts'
+import type { CallDocuments } from './payloads.ts'
 
 /** What a record shows: `null` columns = all. Names are neutral (`user_id`, not `<p>_user_id`). */
 export type RecordShape = {
@@ -75,7 +75,7 @@ function replacedBy({ costs, feedback }: RecordShape): ReadonlySet<string> {
 }
 
 /** The summary: as stored, with `weave` derived from the row. */
-function writeSummary(shape: RecordShape, row: CallHeader, payload: Payload, out: Piece[]): void {
+function writeSummary(shape: RecordShape, row: CallHeader, payload: CallDocuments, out: Piece[]): void {
   const stored = payload.summary
   const { costs: costsOf, feedback: feedbackOf } = shape
   const costs = costsOf ? costsOf(payload, row[columnIndex.startedUs]) : null
@@ -118,7 +118,7 @@ function writeAttributes(stored: Buffer | undefined, span: Buffer | undefined, o
 }
 
 /** One record: pieces of a JSON object, to be written one after the other. */
-export function writeRecord(shape: RecordShape, row: CallHeader, payload: Payload, out: Piece[]): void {
+export function writeRecord(shape: RecordShape, row: CallHeader, payload: CallDocuments, out: Piece[]): void {
   const { columns, prefix } = shape
   const shows = (name: string): boolean => columns === null || columns.has(name)
   const [id, traceId, opName, startedUs, displayName, endedUs, exception, , hasEnd, , bytes] = row
@@ -156,10 +156,14 @@ export function documentsForColumns(columns: ReadonlySet<string> | null): Docume
 }
 
 /** JSON Lines of some calls in one buffer. */
-export function writeLines(shape: RecordShape, rows: readonly CallHeader[], payloads: readonly Payload[]): Buffer {
+export function writeLines(
+  shape: RecordShape,
+  rows: readonly CallHeader[],
+  payloads: readonly CallDocuments[],
+): Buffer {
   const pieces: Piece[] = []
   for (const [n, row] of rows.entries()) {
-    writeRecord(shape, row, payloads[n] as Payload, pieces)
+    writeRecord(shape, row, payloads[n] as CallDocuments, pieces)
     pieces.push('\n')
   }
   return concat(pieces)

@@ -6,7 +6,7 @@ import { readFeedbackOfCalls } from '../feedback/of-calls.ts'
 import { isTooLarge } from '../list-rows.ts'
 import type { RefExpansion } from './expand.ts'
 import { type CallHeader, columnIndex } from './header.ts'
-import { type Payload, type PayloadColumn, readPayloads, type Spread } from './payloads.ts'
+import { type CallDocuments, type PayloadColumn, readPayloads, type Spread } from './payloads.ts'
 import type { Page } from './reader.ts'
 import { type RecordShape, writeLines } from './record.ts'
 import { readTraceSizes } from './trace-sizes.ts'
@@ -51,7 +51,7 @@ export function* batchesOf(rows: readonly CallHeader[], maxRowsOf: () => number)
   }
 }
 
-type Batch = { shape: RecordShape; rows: readonly CallHeader[]; payloads: readonly Payload[] }
+type Batch = { shape: RecordShape; rows: readonly CallHeader[]; payloads: readonly CallDocuments[] }
 type Reading = { rows: readonly CallHeader[]; spread: Spread; batch: Promise<Batch> }
 
 /** Lines of a batch; expanded payloads may be much larger than stored ones, so they go out in pieces. */
@@ -67,7 +67,7 @@ async function* written(
   await expansion.resolve(payloads, isFirst)
   let from = 0
   let bytes = 0
-  let piece: Payload[] = []
+  let piece: CallDocuments[] = []
   for (const [n, payload] of payloads.entries()) {
     const expanded = expansion.expanded(payload)
     piece.push(expanded)

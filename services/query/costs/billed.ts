@@ -1,5 +1,5 @@
 // What of a call's usage is billed: the tokens that its counts report, and what is known of the cached ones among them.
-import type { Payload, PayloadColumn } from '../calls/payloads.ts'
+import type { CallDocuments, PayloadColumn } from '../calls/payloads.ts'
 
 /**
  * Of one model, beside the reported counts (clickhouse/migrations/0022_billed_usage.sql). `inside`: cached tokens that the
@@ -24,7 +24,10 @@ export const billedColumns = ['billed_usage', 'counts_cached'] as const satisfie
 type Entry = [model: string, ...counts: [number, number, number, number, number, number]]
 
 /** By model; models that are not there have nothing beside their counts. */
-export function billedOf({ billed_usage: text, counts_cached: countsCached }: Payload): ReadonlyMap<string, Billed> {
+export function billedOf({
+  billed_usage: text,
+  counts_cached: countsCached,
+}: CallDocuments): ReadonlyMap<string, Billed> {
   if (text === undefined) return none
   const entries = JSON.parse(text.toString('utf8')) as Entry[]
   return new Map(

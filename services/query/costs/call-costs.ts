@@ -3,17 +3,17 @@
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { isObject } from '../../core/json/objects.ts'
 import { mayHoldKey, membersOf } from '../calls/json-members.ts'
-import type { Payload } from '../calls/payloads.ts'
+import type { CallDocuments } from '../calls/payloads.ts'
 import { type Billed, billedOf, nothingBilled } from './billed.ts'
 import { type Price, type PriceBook, type Tokens, totalsOf } from './prices.ts'
 
 /** JSON text of a call's costs by model, from its summary and `billedColumns`; null when no model has a price. */
-export type CostsOfCall = (payload: Payload, startedUs: number) => string | null
+export type CostsOfCall = (payload: CallDocuments, startedUs: number) => string | null
 
-export type Usage = Record<string, unknown>
+export type ReportedUsage = Record<string, unknown>
 
 /** A count as it is reported; 0 when it is none. */
-function count(usage: Usage, name: string): number {
+function count(usage: ReportedUsage, name: string): number {
   const value = usage[name]
   if (typeof value !== 'number' && (typeof value !== 'string' || value === '')) return 0
   const number = Number(value)
@@ -21,12 +21,12 @@ function count(usage: Usage, name: string): number {
 }
 
 /** Both spellings are added. */
-export const tokensOf = (usage: Usage): Tokens => ({
+export const tokensOf = (usage: ReportedUsage): Tokens => ({
   prompt: count(usage, 'prompt_tokens') + count(usage, 'input_tokens'),
   completion: count(usage, 'completion_tokens') + count(usage, 'output_tokens'),
 })
 
-function entryText(price: Price, usage: Usage, billed: Billed): string {
+function entryText(price: Price, usage: ReportedUsage, billed: Billed): string {
   const tokens = tokensOf(usage)
   const { prompt, completion } = tokens
   const totals = totalsOf(price, tokens, billed)
@@ -57,7 +57,7 @@ function entryText(price: Price, usage: Usage, billed: Billed): string {
 }
 
 /** The usage that a summary holds, by model. Of a key that is there twice the last one counts, as everywhere. */
-export function usageOf(summary: Buffer): Usage | null {
+export function reportedUsage(summary: Buffer): ReportedUsage | null {
   if (!mayHoldKey(summary, 'usage')) return null
   const member = membersOf(summary)?.findLast(({ key }) => key === 'usage')
   if (!member) return null
@@ -68,14 +68,14 @@ export function usageOf(summary: Buffer): Usage | null {
 export const costsOfCalls =
   (book: PriceBook): CostsOfCall =>
   (payload, startedUs) => {
-    const usage = payload.summary ? usageOf(payload.summary) : null
+    const usage = payload.summary ? reportedUsage(payload.summary) : null
     if (!usage) return null
     const billed = billedOf(payload)
     let text = ''
     for (const [model, entry] of Object.entries(usage)) {
       const price = isObject(entry) ? book.at(model, startedUs) : null
       if (price)
-        text += `${text && ','}${JSON.stringify(model)}:${entryText(price, entry as Usage, billed.get(model) ?? nothingBilled)}`
+        text += `${text && ','}${JSON.stringify(model)}:${entryText(price, entry as ReportedUsage, billed.get(model) ?? nothingBilled)}`
     }
     return text === '' ? null : `{${text}}`
   }

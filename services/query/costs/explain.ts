@@ -11,7 +11,7 @@ import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
 import { columnIndex, headerSelect } from '../calls/header.ts'
 import { readPayloads } from '../calls/payloads.ts'
 import { type Billed, billedColumns, billedOf, nothingBilled } from './billed.ts'
-import { tokensOf, type Usage, usageOf } from './call-costs.ts'
+import { type ReportedUsage, reportedUsage, tokensOf } from './call-costs.ts'
 import { daysSince } from './price-age.ts'
 import { type Price, type PriceBook, type Prices, totalsOf, uncachedOf } from './prices.ts'
 
@@ -39,7 +39,7 @@ type Bucket = { bucket: string; tokens: number; counted_as: string; price: numbe
 export type ExplainedModel = {
   model: string
   /** As the summary of the call reports it. */
-  usage: Usage
+  usage: ReportedUsage
   price: ExplainedPrice | null
   /** Prices of the model that were not taken. */
   other_prices: ExplainedPrice[]
@@ -92,7 +92,7 @@ function ruleOf(price: Price, { billed, countsCached }: Bill): string {
 }
 
 /** Where a usage reports a number of cached tokens: its own key, or that of its details. */
-function keyOf(usage: Usage, tokens: number): string {
+function keyOf(usage: ReportedUsage, tokens: number): string {
   for (const [key, value] of Object.entries(usage)) {
     if (isObject(value)) {
       const below = keyOf(value, tokens)
@@ -102,7 +102,7 @@ function keyOf(usage: Usage, tokens: number): string {
   return 'as reported'
 }
 
-function bucketsOf(price: Price, usage: Usage, { billed, countsCached }: Bill): Bucket[] {
+function bucketsOf(price: Price, usage: ReportedUsage, { billed, countsCached }: Bill): Bucket[] {
   const tokens = tokensOf(usage)
   const { cacheRead, cacheWrite, cacheWrite1h, moreOutput } = billed
   const bill = countsCached ? { ...billed, apart: 0 } : billed
@@ -134,13 +134,21 @@ function bucketsOf(price: Price, usage: Usage, { billed, countsCached }: Bill): 
   ]
 }
 
-function reasoningOf(usage: Usage): number {
+function reasoningOf(usage: ReportedUsage): number {
   const details = [usage.completion_tokens_details, usage.output_tokens_details, usage]
-  const found = details.find((one) => isObject(one) && typeof one.reasoning_tokens === 'number') as Usage | undefined
+  const found = details.find((one) => isObject(one) && typeof one.reasoning_tokens === 'number') as
+    | ReportedUsage
+    | undefined
   return Number(found?.reasoning_tokens ?? 0)
 }
 
-function explainModel(book: PriceBook, model: string, usage: Usage, bill: Bill, startedUs: number): ExplainedModel {
+function explainModel(
+  book: PriceBook,
+  model: string,
+  usage: ReportedUsage,
+  bill: Bill,
+  startedUs: number,
+): ExplainedModel {
   const price = book.at(model, startedUs)
   const buckets = price ? bucketsOf(price, usage, bill) : []
   return {
@@ -195,7 +203,7 @@ export function createCostExplainer(deps: { store: Pick<Store, 'bytes' | 'rows'>
         readPayloads(store, projectId, [row], ['summary', ...billedColumns], 'scattered', options),
         prices.of(projectId, options),
       ])
-      const usage = payload.summary ? usageOf(payload.summary) : null
+      const usage = payload.summary ? reportedUsage(payload.summary) : null
       const startedUs = row[columnIndex.startedUs]
       const { counts_cached: counted, ...uncounted } = payload
       const billed = billedOf(uncounted)

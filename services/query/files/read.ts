@@ -8,7 +8,7 @@ import { projectQuery } from '../../events/project-query.ts'
 type ChunkRow = { chunk_index: number; n_chunks: number; size_bytes: string; blob: string; content: string }
 
 /** All chunks of a file in order; inline files are small (events/files.ts), so that they come at once. */
-export const chunksQuery = (projectId: ProjectId, digest: string): Query =>
+export const fileChunksQuery = (projectId: ProjectId, digest: string): Query =>
   projectQuery('files.chunks', projectId, (project) => {
     const where = sql`digest = ${param('String', digest)}`
     return sql`SELECT chunk_index, n_chunks, size_bytes, blob, base64Encode(content) AS content
@@ -46,7 +46,7 @@ export async function readFileContent(
   digest: string,
   options: QueryOptions = {},
 ): Promise<FileContent | null> {
-  const query = chunksQuery(projectId, digest)
+  const query = fileChunksQuery(projectId, digest)
   const rows = await deps.store.rows<ChunkRow>(query, options)
   if (rows.length === 0) return null
   const whole = await assemble(rows, deps.blobs)
@@ -55,7 +55,7 @@ export async function readFileContent(
   return assemble(await deps.store.rows<ChunkRow>(query, options), deps.blobs)
 }
 
-export const totalQuery = (projectId: ProjectId): Query =>
+export const fileTotalQuery = (projectId: ProjectId): Query =>
   projectQuery('files.total', projectId, (project) => {
     const firstChunks = project.from('files', { where: sql`chunk_index = 0` })
     return sql`SELECT toString(sum(size)) AS total
@@ -68,6 +68,6 @@ export async function totalFileBytes(
   projectId: ProjectId,
   options: QueryOptions = {},
 ): Promise<number> {
-  const [row] = await store.rows<{ total: string }>(totalQuery(projectId), options)
+  const [row] = await store.rows<{ total: string }>(fileTotalQuery(projectId), options)
   return Number(row?.total ?? 0)
 }

@@ -1,13 +1,13 @@
 // Reads one value out of a JSON text in SQL: its string form, whether it is there, with indexes that may also be keys.
 import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
-import type { ColumnSql, JsonField, Segment } from './types.ts'
+import type { ColumnSql, JsonField, PathSegment } from './types.ts'
 
 /** Engine functions of (text, path...): string form, raw JSON text ('' for what is missing), type ('Null' for that). */
 type Extract = 'JSONExtractString' | 'JSONExtractRaw' | 'JSONType'
 
 /** Engine indexes count from 1. */
-const asIndex = (segment: Segment): Sql => param('Int64', Number(segment) + 1)
-const asKey = (segment: Segment): Sql => param('String', String(segment))
+const asIndex = (segment: PathSegment): Sql => param('Int64', Number(segment) + 1)
+const asKey = (segment: PathSegment): Sql => param('String', String(segment))
 const call = (name: Extract, text: Sql, path: readonly Sql[]): Sql =>
   sql`${identifier(name)}(${join([text, ...path], ', ')})`
 
@@ -15,7 +15,7 @@ const call = (name: Extract, text: Sql, path: readonly Sql[]): Sql =>
  * An integer index means the n-th member to the engine when it meets an object, so the container's type decides between
  * index and key. A second integer segment goes on in the raw text of the first part, bound by a lambda.
  */
-function extract(name: Extract, text: Sql, path: readonly Segment[], level = 0): Sql {
+function extract(name: Extract, text: Sql, path: readonly PathSegment[], level = 0): Sql {
   const first = path.findIndex((segment) => typeof segment === 'number')
   if (first === -1) return call(name, text, path.map(asKey))
   const second = path.findIndex((segment, i) => i > first && typeof segment === 'number')
@@ -26,7 +26,7 @@ function extract(name: Extract, text: Sql, path: readonly Segment[], level = 0):
   }
   const before = path.slice(0, first).map(asKey)
   const after = path.slice(first + 1).map(asKey)
-  const segment = path[first] as Segment
+  const segment = path[first] as PathSegment
   const isArray = sql`${call('JSONType', text, before)} = 'Array'`
   const item = call(name, text, [...before, asIndex(segment), ...after])
   return sql`if(${isArray}, ${item}, ${call(name, text, [...before, asKey(segment), ...after])})`

@@ -1,6 +1,6 @@
 // Reads one value out of a JSON text by its path and gives its string form, for documents that the engine cannot read.
 import { numberForm } from '../../core/json/number-text.ts'
-import type { Segment } from './types.ts'
+import type { PathSegment } from './types.ts'
 
 const isSpace = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9
 
@@ -71,7 +71,7 @@ function itemStart(text: string, array: number, index: number): number {
 }
 
 /** JSON text of the value at the path, null when it is missing. A number names an item of an array or a key of an object. */
-export function valueAt(text: string, path: readonly Segment[]): string | null {
+export function valueAt(text: string, path: readonly PathSegment[]): string | null {
   let at = skipSpace(text, 0)
   if (at >= text.length) return null
   for (const segment of path) {

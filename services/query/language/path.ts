@@ -1,6 +1,6 @@
 // Splits dotted field names of requests into the segments of a JSON path.
 import { fault } from '../../core/http/errors.ts'
-import type { Segment } from './types.ts'
+import type { PathSegment } from './types.ts'
 
 /** Segments longer than this can only be keys: arrays are never that long. */
 const maxIndexDigits = 9
@@ -28,7 +28,7 @@ export function splitPath(name: string): string[] {
 }
 
 /** Path below a document: non-negative integers may index arrays, negative ones are refused. */
-export function jsonPath(segments: readonly string[], name: string): Segment[] {
+export function jsonPath(segments: readonly string[], name: string): PathSegment[] {
   if (segments.length > maxSegments) throw fault(422, `Field ${name.slice(0, 100)}... has too many segments`)
   let indexes = 0
   return segments.map((segment) => {

@@ -26,13 +26,13 @@ export type Column = {
 }
 
 /** Segment of a JSON path: a number may index an array or name a key. */
-export type Segment = string | number
+export type PathSegment = string | number
 
 /** Place in a JSON text. When `over` is present and its text is not empty, the value is read there instead. */
 export type JsonField = {
   document: string
-  path: readonly Segment[]
-  over?: { document: string; path: readonly Segment[] }
+  path: readonly PathSegment[]
+  over?: { document: string; path: readonly PathSegment[] }
   /** Where the ref stands that leads to the document. With nothing behind it the field is NULL. */
   ref?: JsonField
   /** Takes no type from literals: it is a text until it is converted. */

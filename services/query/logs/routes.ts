@@ -81,7 +81,7 @@ function conditionOf(input: LogsQueryRequest, project: ProjectScope): Sql {
 }
 
 /** All versions of a record say the same, and stand side by side: reading one of each ends as soon as there are enough. */
-export function listOf(projectId: ProjectId, input: LogsQueryRequest, limit: number): KeyedList<Row> {
+export function logList(projectId: ProjectId, input: LogsQueryRequest, limit: number): KeyedList<Row> {
   const page = (select: Sql, rows: number, offset: number, settings = sql``) =>
     projectQuery('logs.query', projectId, (project) => {
       return sql`SELECT ${select} ${project.from('logs', { where: conditionOf(input, project) })}
@@ -153,7 +153,7 @@ export function createLogReadRoutes({ store, freshness }: LogReadDeps): Route[] 
         const projectId = context.project(input.project_id)
         const limit = Number(input.limit)
         if (limit > maxLogLines) throw fault(400, `limit must not be above ${maxLogLines}`)
-        const list = listOf(projectId, input, limit)
+        const list = logList(projectId, input, limit)
         const headers = await freshness.wait(context, ['logs'])
         async function* lines(): AsyncGenerator<Buffer> {
           for await (const rows of listRows({ store, options: { signal } }, list, { limit, offset: 0 }))

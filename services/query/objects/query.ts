@@ -108,7 +108,7 @@ export const listQuery = (projectId: ProjectId, names: readonly string[], page: 
     LIMIT ${param('UInt64', page.limit)} OFFSET ${param('UInt64', page.offset)}`
   })
 
-export const requestedQuery = (
+export const versionsQuery = (
   projectId: ProjectId,
   request: Pick<Request, 'filter' | 'sort_by'>,
   slice: { limit: number; offset: number },
@@ -121,7 +121,7 @@ export const requestedQuery = (
 const keyOf = ({ object_id, kind, digest }: Pick<ListedVersion, 'object_id' | 'kind' | 'digest'>): string =>
   `${object_id}:${kind}:${digest}`
 
-export const valuesQuery = (projectId: ProjectId, listed: readonly ListedVersion[]): Query =>
+export const objectValuesQuery = (projectId: ProjectId, listed: readonly ListedVersion[]): Query =>
   projectQuery('objects.values', projectId, (project) => {
     const names = oneOf(sql`object_id`, [...new Set(listed.map((version) => version.object_id))])
     const digests = oneOf(sql`digest`, [...new Set(listed.map((version) => version.digest))])
@@ -145,7 +145,7 @@ async function* versionTexts(
   const { projectId, prefix, request, options } = asked
   const withVal = request.metadata_only !== true
   for (const batch of batchesBySize(listed, (version) => (withVal ? Number(version.size_bytes) : 0), 2_000)) {
-    const rows = withVal ? await store.rows<ValueRow>(valuesQuery(projectId, batch), options) : []
+    const rows = withVal ? await store.rows<ValueRow>(objectValuesQuery(projectId, batch), options) : []
     const values = new Map(rows.map((row) => [keyOf(row), row.val]))
     const names = [...new Set(batch.map((version) => version.object_id))]
     const labelled = request.include_tags_and_aliases === true ? await labelsOf(store, projectId, names, options) : null
@@ -191,7 +191,7 @@ export function createObjectListRoutes({ store, freshness, config }: ObjectListD
         if (limit === 0) return { json: { objs: [] }, headers }
         const options = { signal }
         const read = (slice: { limit: number; offset: number }) =>
-          store.rows<ListedVersion>(requestedQuery(projectId, input, slice), options)
+          store.rows<ListedVersion>(versionsQuery(projectId, input, slice), options)
         const asked = { projectId, prefix: config.wirePrefix, request: input, options }
         let isFirst = true
         async function* texts(): AsyncGenerator<string> {

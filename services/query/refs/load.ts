@@ -11,13 +11,13 @@ import { rowsAt } from '../tables/read.ts'
 export type RefSource = { store: Pick<Store, 'rows'>; projectId: ProjectId; options: QueryOptions }
 
 /** A version of an object, or a row of a table; the key of both is their text. */
-export type Target = { is: 'object'; name: string; digest: string } | { is: 'row'; table: string; digest: string }
+export type RefTarget = { is: 'object'; name: string; digest: string } | { is: 'row'; table: string; digest: string }
 
-export const targetKey = (target: Target): string =>
+export const targetKey = (target: RefTarget): string =>
   target.is === 'object' ? `${target.name}:${target.digest}` : `/${target.table}/${target.digest}`
 
-type ObjectTarget = Target & { is: 'object' }
-type RowTarget = Target & { is: 'row' }
+type ObjectTarget = RefTarget & { is: 'object' }
+type RowTarget = RefTarget & { is: 'row' }
 
 /** Conditions on single columns let the index choose; the pairs decide. */
 function objectsWhere(targets: readonly ObjectTarget[]) {
@@ -46,7 +46,7 @@ export const contentsQuery = (projectId: ProjectId, targets: readonly ObjectTarg
       ${project.from('objects', { where: objectsWhere(targets) })} ORDER BY clock DESC LIMIT 1 BY key ${settings}`,
   )
 
-export const sizesQuery = (projectId: ProjectId, targets: readonly ObjectTarget[]): Query =>
+export const refSizesQuery = (projectId: ProjectId, targets: readonly ObjectTarget[]): Query =>
   projectQuery(
     'refs.sizes',
     projectId,
@@ -96,7 +96,7 @@ async function* loadObjects(
     yield new Map(known.map(targetKey).map((key) => found(key, few.get(key))))
     return
   }
-  const rows = await store.rows<{ key: string; size_bytes: string }>(sizesQuery(projectId, known), options)
+  const rows = await store.rows<{ key: string; size_bytes: string }>(refSizesQuery(projectId, known), options)
   const sizes = new Map(rows.map((row) => [row.key, Number(row.size_bytes)]))
   const sizeOf = (target: ObjectTarget): number => {
     const size = sizes.get(targetKey(target))
@@ -137,7 +137,7 @@ async function* loadRows(source: RefSource, targets: readonly RowTarget[]): Foun
  */
 export async function* loadTargets(
   source: RefSource,
-  targets: readonly Target[],
+  targets: readonly RefTarget[],
   needsText: (key: string) => boolean,
 ): Founds {
   yield* loadObjects(

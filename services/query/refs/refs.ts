@@ -4,7 +4,7 @@ import { isContentHash } from '../../content/digest.ts'
 import { type ObjectRef, parseRef, type RefStep } from '../../content/refs.ts'
 import { fault } from '../../core/http/errors.ts'
 import { items, members } from '../../core/json/canonical.ts'
-import { type Found, loadTargets, type RefSource, type Target, targetKey } from './load.ts'
+import { type Found, loadTargets, type RefSource, type RefTarget, targetKey } from './load.ts'
 
 export type Resolved =
   /** JSON text; `null` for deleted objects and for paths that lead nowhere. */
@@ -14,7 +14,7 @@ export type Resolved =
   | { is: 'invalid'; reason: string }
 
 /** Where a value lies: behind some steps within a target. */
-export type ValuePlace = { is: 'place'; target: Target; steps: RefStep[]; sizeBytes: number }
+export type ValuePlace = { is: 'place'; target: RefTarget; steps: RefStep[]; sizeBytes: number }
 
 /** Refs that one path may lead through; beyond it, the answer is null. */
 const maxHops = 32
@@ -60,12 +60,12 @@ function itemOf(node: Node, index: number): Node | undefined {
 }
 
 /** How far a ref is resolved: at a value, or at a target that has to be loaded first. */
-type Walk = { index: number; at: Node | Target; steps: RefStep[]; hops: number }
+type Walk = { index: number; at: Node | RefTarget; steps: RefStep[]; hops: number }
 
-const isTarget = (at: Node | Target): at is Target => 'is' in at
+const isTarget = (at: Node | RefTarget): at is RefTarget => 'is' in at
 
 /** Where an object ref begins; null when its version is not allowed here. */
-function startOf(ref: ObjectRef): Target | null {
+function startOf(ref: ObjectRef): RefTarget | null {
   return ref.version === 'latest' ? null : { is: 'object', name: ref.name, digest: ref.version }
 }
 
@@ -137,7 +137,7 @@ async function follow(
   const gone = new Map<string, Resolved>()
   let waiting = new Map<string, Walk[]>()
   const wait = (into: Map<string, Walk[]>, walk: Walk) => {
-    const key = targetKey(walk.at as Target)
+    const key = targetKey(walk.at as RefTarget)
     const others = into.get(key)
     if (others) others.push(walk)
     else into.set(key, [walk])
@@ -164,7 +164,7 @@ async function follow(
         if (result === undefined) wait(next, walk)
         else if (result.is !== 'value' || result === nothing) settle(walk.index, result, 'null')
         else {
-          const place: ValuePlace = { is: 'place', target: target as Target, steps, sizeBytes: node.text.length }
+          const place: ValuePlace = { is: 'place', target: target as RefTarget, steps, sizeBytes: node.text.length }
           settle(walk.index, place, result.text)
         }
       }
@@ -181,11 +181,11 @@ async function follow(
         return enter(key, node)
       }
       for (const { index, at } of leave(key))
-        settle(index, { is: 'place', target: at as Target, steps: [], sizeBytes: found.sizeBytes }, null)
+        settle(index, { is: 'place', target: at as RefTarget, steps: [], sizeBytes: found.sizeBytes }, null)
     }
-    const wanted = new Map<string, Target>()
+    const wanted = new Map<string, RefTarget>()
     for (const [key, [walk]] of waiting) {
-      const target = (walk as Walk).at as Target
+      const target = (walk as Walk).at as RefTarget
       const node = kept.find(source.projectId, key)
       const known = gone.get(key)
       if (known !== undefined) end(key, known)

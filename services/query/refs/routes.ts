@@ -6,7 +6,7 @@ import { type Route, route } from '../../core/http/route.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
 import { batchesBySize, listReply } from '../list-reply.ts'
-import { loadTargets, type RefSource, type Target, targetKey } from './load.ts'
+import { loadTargets, type RefSource, type RefTarget, targetKey } from './load.ts'
 import { createKept, type Kept, locateRefs, type Node, type Resolved, type ValuePlace, valueIn } from './refs.ts'
 
 export type RefReadDeps = {
@@ -42,7 +42,7 @@ async function* textsOf(located: readonly Located[], kept: Kept): AsyncGenerator
   for (const batch of batchesBySize(located, ({ at }) => (at.is === 'place' ? at.sizeBytes : 0))) {
     const before = read
     read = new Map()
-    const unread = new Map<RefSource, Map<string, Target>>()
+    const unread = new Map<RefSource, Map<string, RefTarget>>()
     for (const { at, source } of batch) {
       if (at.is !== 'place' || source === null) continue
       const key = targetKey(at.target)

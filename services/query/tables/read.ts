@@ -24,7 +24,7 @@ const sizedChunks = 100
 const anyOf = (digests: readonly string[]): Sql => sql`digest IN ${param('Array(String)', digests)}`
 
 /** A table that is stored twice is one until the engine merges it: the older spelling counts. */
-export const chunksQuery = (projectId: ProjectId, digest: string, first: number, last: number): Query =>
+export const rowChunksQuery = (projectId: ProjectId, digest: string, first: number, last: number): Query =>
   projectQuery('tables.chunks', projectId, (project) => {
     const where = sql`digest = ${param('String', digest)} AND chunk_index BETWEEN ${param('UInt32', first)} AND ${param('UInt32', last)}`
     return sql`SELECT chunk_index, toString(row_count) AS row_count, row_digests
@@ -43,14 +43,14 @@ export const listedRowsQuery = (projectId: ProjectId, digest: string, wanted: re
     WHERE row_digest IN ${param('Array(String)', wanted)}`
   })
 
-export const countsQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
+export const rowCountsQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
   projectQuery('tables.counts', projectId, (project) => {
     const where = sql`${anyOf(digests)} AND chunk_index = 0`
     return sql`SELECT digest, toString(argMax(row_count, age)) AS row_count ${project.from('table_lists', { where })}
     GROUP BY digest`
   })
 
-export const sizesQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
+export const rowSizesQuery = (projectId: ProjectId, digests: readonly string[]): Query =>
   projectQuery(
     'tables.row-sizes',
     projectId,
@@ -59,7 +59,7 @@ export const sizesQuery = (projectId: ProjectId, digests: readonly string[]): Qu
       GROUP BY digest`,
   )
 
-export const valuesQuery = (projectId: ProjectId, digests: readonly string[], settings = sql``): Query =>
+export const rowValuesQuery = (projectId: ProjectId, digests: readonly string[], settings = sql``): Query =>
   projectQuery(
     'tables.rows',
     projectId,
@@ -100,7 +100,7 @@ export async function* listedRows(
   const lastWanted = Math.min(Math.ceil(to / listChunkRows), 0xffff_ffff) - 1
   for (let first = Math.floor(from / listChunkRows); first <= lastWanted; first += chunksAtOnce) {
     const last = Math.min(lastWanted, first + chunksAtOnce - 1)
-    const chunks = await store.rows<ChunkRow>(chunksQuery(projectId, digest, first, last), options)
+    const chunks = await store.rows<ChunkRow>(rowChunksQuery(projectId, digest, first, last), options)
     const places: ListedRow[] = []
     for (const { chunk_index, row_digests } of chunks)
       row_digests.forEach((row, i) => {
@@ -134,7 +134,7 @@ export async function tableCounts(
   { store, projectId, options }: TableSource,
   digests: readonly string[],
 ): Promise<Map<string, number>> {
-  const rows = await store.rows<{ digest: string; row_count: string }>(countsQuery(projectId, digests), options)
+  const rows = await store.rows<{ digest: string; row_count: string }>(rowCountsQuery(projectId, digests), options)
   return new Map(rows.map((row) => [row.digest, Number(row.row_count)]))
 }
 
@@ -204,14 +204,14 @@ function withValues(places: readonly ListedRow[], rows: readonly ValueRow[]): St
 }
 
 async function sizesOf({ store, projectId, options }: TableSource, places: readonly ListedRow[]) {
-  const rows = await store.rows<SizeRow>(sizesQuery(projectId, distinct(places)), options)
+  const rows = await store.rows<SizeRow>(rowSizesQuery(projectId, distinct(places)), options)
   return new Map(rows.map((row) => [row.digest, Number(row.size_bytes)]))
 }
 
 async function* groupAt(source: TableSource, places: readonly ListedRow[]): AsyncGenerator<StoredRow[]> {
   const { store, projectId, options } = source
   const read = (some: readonly ListedRow[], settings?: Sql) =>
-    store.rows<ValueRow>(valuesQuery(projectId, distinct(some), settings), options)
+    store.rows<ValueRow>(rowValuesQuery(projectId, distinct(some), settings), options)
   const few = places.length <= maxFewRows ? await unlessTooLarge(read(places, ifSmall)) : null
   if (few !== null) {
     // One row may stand at many places.

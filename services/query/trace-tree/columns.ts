@@ -112,7 +112,7 @@ export function createColumns(traceId: string) {
 const written = 5_000
 
 /** The answer as JSON, bit by bit. */
-export function* texts(answer: Answer): Generator<string> {
+export function* answerTexts(answer: Answer): Generator<string> {
   let before = '{'
   for (const [name, value] of Object.entries(answer)) {
     yield `${before}${JSON.stringify(name)}:`

@@ -7,7 +7,7 @@ import { createCountCache } from '../calls/access/counts.ts'
 import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
 import type { Prices } from '../costs/prices.ts'
 import { textReply } from '../text-reply.ts'
-import { createColumns, texts } from './columns.ts'
+import { answerTexts, createColumns } from './columns.ts'
 import { loadSpans } from './load.ts'
 
 export type TraceTreeDeps = {
@@ -51,7 +51,7 @@ export function createTraceTreeRoutes({ store, freshness, prices, wirePrefix, wi
         const reading = { limit: maxSpans + 1, prices: prices.of(projectId, options) }
         for await (const spans of loadSpans({ store, projectId, query, options, cache }, index, reading))
           for (const span of spans) if (count++ < maxSpans) columns.add(span)
-        return textReply(texts(columns.answer(count > maxSpans)), headers)
+        return textReply(answerTexts(columns.answer(count > maxSpans)), headers)
       },
     }),
   ]

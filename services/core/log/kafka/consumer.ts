@@ -4,7 +4,7 @@ import type { Batch, Position, RecordHeader } from '../log.ts'
 import { createBeginnings } from './begin.ts'
 import { createPartitionBuffer, type Fetched, type PartitionBuffer, type Taken } from './buffers.ts'
 import type { KafkaClient, KafkaLogOptions } from './client.ts'
-import { createDelivery, type Delivery } from './delivery.ts'
+import { createKafkaDelivery, type KafkaDelivery } from './delivery.ts'
 
 export type KafkaConsumer = {
   consume(topic: string, signal: AbortSignal): AsyncIterable<Batch>
@@ -49,7 +49,7 @@ export function createKafkaConsumer(options: {
   /** Partitions of this member, by `topic/partition`. */
   const buffers = new Map<string, PartitionBuffer>()
   const paused = new Set<PartitionBuffer>()
-  const deliveries = new Map<string, Delivery>(client.topics.map((topic) => [topic, createDelivery()]))
+  const deliveries = new Map<string, KafkaDelivery>(client.topics.map((topic) => [topic, createKafkaDelivery()]))
   let consumer: Consumer | null = null
   let starting: Promise<void> | null = null
   let buffered = 0
@@ -79,7 +79,7 @@ export function createKafkaConsumer(options: {
     logger,
   })
 
-  const of = (topic: string): Delivery => deliveries.get(topic) as Delivery
+  const of = (topic: string): KafkaDelivery => deliveries.get(topic) as KafkaDelivery
 
   const nameOf = ({ topic, partition }: PartitionBuffer) => ({ topic: client.named(topic), partitions: [partition] })
 
@@ -259,7 +259,7 @@ export function createKafkaConsumer(options: {
   }
 
   /** The batch that is due, or null once something has changed. */
-  async function nextBatch(topic: string, delivery: Delivery, signal: AbortSignal): Promise<Batch | null> {
+  async function nextBatch(topic: string, delivery: KafkaDelivery, signal: AbortSignal): Promise<Batch | null> {
     if (fenced !== null) throw fenced
     starting ??= restart()
     const found = due(topic)

@@ -1,6 +1,6 @@
 // What the consumer of one topic waits for: records, time, or its end.
 
-export type Delivery = {
+export type KafkaDelivery = {
   isConsuming: boolean
   isFlushing: boolean
   lastAt: number
@@ -12,7 +12,7 @@ export type Delivery = {
   unlessEnded(signal: AbortSignal, work: Promise<boolean>): Promise<boolean>
 }
 
-export function createDelivery(): Delivery {
+export function createKafkaDelivery(): KafkaDelivery {
   let onWake = (): void => {}
   return {
     isConsuming: false,

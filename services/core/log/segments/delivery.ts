@@ -5,12 +5,12 @@ import type { Batch, RecordHeader } from '../log.ts'
 import { ignoreMissing, type LogFs, writeWhole } from './disk.ts'
 import type { PositionFile } from './position-file.ts'
 import { publicHeader, readRecords, readStored, type Segment, summarize } from './segment.ts'
-import type { Writer } from './writer.ts'
+import type { SegmentWriter } from './writer.ts'
 
 /** Segments that wait keep their record headers in memory up to this number; the others are read again. */
 const maxSegmentsWithHeaders = 4
 
-export type Delivery = {
+export type SegmentDelivery = {
   consume(signal: AbortSignal): AsyncIterable<Batch>
   commit(offset: number): Promise<void>
   committed(): number
@@ -27,10 +27,10 @@ export type Delivery = {
   close(): Promise<void>
 }
 
-export function createDelivery(options: {
+export function createSegmentDelivery(options: {
   fs: LogFs
   topic: string
-  writer: Writer
+  writer: SegmentWriter
   position: PositionFile
   /** Sealed segments that hold unapplied records, oldest first. */
   unapplied: Segment[]
@@ -42,7 +42,7 @@ export function createDelivery(options: {
   onApplied(segment: Segment): void
   /** After each durable commit. */
   onCommit(): void
-}): Delivery {
+}): SegmentDelivery {
   const { fs, topic, writer, position, segmentBytes, sealAfterMs, flushEveryMs } = options
   const sealed = [...options.unapplied]
   let isConsuming = false

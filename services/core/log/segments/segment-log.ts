@@ -5,7 +5,7 @@ import type { Log, LogHealth } from '../log.ts'
 import { createProjectEnds, type ProjectEnds } from '../project-ends.ts'
 import { type Topics, topicIn } from '../topic.ts'
 import { createAdmission } from './admission.ts'
-import { createDelivery, type Delivery } from './delivery.ts'
+import { createSegmentDelivery, type SegmentDelivery } from './delivery.ts'
 import { guardedFs, type LogFs, nodeFs } from './disk.ts'
 import { waitForEarlierBuild } from './earlier-lock.ts'
 import { createEnginePath } from './engine-path.ts'
@@ -13,7 +13,7 @@ import { recoverTopic } from './recovery.ts'
 import { createRetention, type Retention } from './retention.ts'
 import { listSegments } from './segment.ts'
 import { openTopicId, type TopicId } from './topic-id.ts'
-import { createWriter, type LogCounters, type LogLogger, type Writer } from './writer.ts'
+import { createWriter, type LogCounters, type LogLogger, type SegmentWriter } from './writer.ts'
 
 export type EmbeddedLogOptions = {
   /** Folder of the log; created when missing. One process at a time. */
@@ -47,8 +47,8 @@ export type EmbeddedLog = Log & {
 
 type OpenTopic = {
   id: TopicId
-  writer: Writer
-  delivery: Delivery
+  writer: SegmentWriter
+  delivery: SegmentDelivery
   retention: Retention
   ends: ProjectEnds
   close(): Promise<void>
@@ -116,7 +116,7 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
       },
       onSealed: (segment) => delivery.add(segment),
     })
-    const delivery = createDelivery({
+    const delivery = createSegmentDelivery({
       fs,
       topic,
       writer,

@@ -29,7 +29,7 @@ export type LogLogger = {
   error(fields: Record<string, unknown>, message: string): void
 }
 
-export type Writer = {
+export type SegmentWriter = {
   append(records: RecordInput[]): Promise<Position>
   /** The growing segment if it holds records and no write is under way. */
   sealable(): Segment | null
@@ -68,7 +68,7 @@ export function createWriter(options: {
   /** After each write, and when a repaired segment was put aside. */
   onGroup(): void
   onSealed(segment: Segment): void
-}): Writer {
+}): SegmentWriter {
   const { fs, folder, topic, segmentBytes, admission, counters, logger } = options
   let durableEnd = options.lastOffset
   let highClock = options.highClock

@@ -1,7 +1,7 @@
 // Fields of call queries whose values lie elsewhere: in feedback, in annotation queues, behind refs of the call's documents.
 import { fault } from '../../../core/http/errors.ts'
 import { jsonPath, splitPath } from '../../language/path.ts'
-import type { Field, JsonField, Segment } from '../../language/types.ts'
+import type { Field, JsonField, PathSegment } from '../../language/types.ts'
 import type { DerivedField, DerivedFields, FeedbackField, RefField } from './types.ts'
 
 /** The fields of one request. Fields that read the same text share it. */
@@ -11,7 +11,7 @@ export type DerivedFieldFactory = {
   feedback(name: string): Field
   queues(): Field
   /** A field behind refs; `paths` are at least two: where the first ref stands, below it, and so on. */
-  behind(ref: JsonField, paths: Segment[][]): Field
+  behind(ref: JsonField, paths: PathSegment[][]): Field
 }
 
 export const isDerived = (column: string): column is DerivedField => /^(feedback_\d+|ref_\d+|queues)$/.test(column)

@@ -10,7 +10,7 @@ import { columnsOf } from '../../language/tree.ts'
 import type { ColumnSql, Field, Fields, Row, Scalar, Value } from '../../language/types.ts'
 import { distinctTerms } from '../../sort-terms.ts'
 import { callColumn, readsBySource } from './fields.ts'
-import type { CallRow, CompiledSort } from './types.ts'
+import type { CompiledSort, EvaluatedRow } from './types.ts'
 
 type Direction = 'asc' | 'desc'
 type Sortable = Exclude<Field, { is: 'list' }>
@@ -96,7 +96,7 @@ export function compileSort(
     startedAtOnly: byTime ? (terms[0] as Term).direction : null,
     idDirection: byTime ? (terms[1] as Term).direction : null,
     byField: fieldOrder(terms),
-    compare(a: CallRow, b: CallRow): number {
+    compare(a: EvaluatedRow, b: EvaluatedRow): number {
       for (const term of terms) {
         const order = compareTerm(term, a, b)
         if (order !== 0) return order

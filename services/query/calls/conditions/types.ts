@@ -1,6 +1,6 @@
 // What a call query is once it is compiled: conditions, facts for an index, an order, and what they read of a call.
 import type { Sql } from '../../../core/store/sql.ts'
-import type { ColumnSql, Condition, JsonField, Row, Segment, Value } from '../../language/types.ts'
+import type { ColumnSql, Condition, JsonField, PathSegment, Row, Value } from '../../language/types.ts'
 
 /** JSON texts of a call that live in the payload table. */
 export type Document = 'attributes' | 'inputs' | 'output' | 'summary' | 'otel_dump'
@@ -31,7 +31,7 @@ export type HeaderColumn =
   | 'output_refs'
 
 /** A call as the JS evaluator reads it: the columns of the call header by name and the documents that the condition needs. */
-export type CallRow = Row
+export type EvaluatedRow = Row
 
 /** A text made from the feedback of a call. */
 export type FeedbackField = {
@@ -39,7 +39,7 @@ export type FeedbackField = {
   /** Feedback type; null = any. */
   type: string | null
   column: 'payload' | 'runnable_ref' | 'trigger_ref'
-  path: readonly Segment[]
+  path: readonly PathSegment[]
   /**
    * `oldest`: the column of the oldest row, as JSON text. `first`: the first value that is not empty, as a JSON string.
    * `all`: all of those, as a JSON list.
@@ -51,7 +51,7 @@ export type FeedbackField = {
 export type RefField = {
   name: Extract<DerivedField, `ref_${string}`>
   ref: JsonField
-  paths: Segment[][]
+  paths: PathSegment[][]
 }
 
 export type DerivedFields = { feedback: FeedbackField[]; refs: RefField[]; queues: boolean }
@@ -66,7 +66,7 @@ export type CompiledCondition = {
   /** What it was compiled from. */
   tree: Condition
   /** The same in JS: for documents that the engine cannot read. */
-  evaluate(row: CallRow): boolean
+  evaluate(row: EvaluatedRow): boolean
 }
 
 /** Facts implied by the conjuncts, for choosing an index; null = nothing known. Every fact is also among the conjuncts. */
@@ -102,7 +102,7 @@ export type CompiledSort = {
   /** Set when the order is that of one JSON field, then the id. */
   byField: { json: JsonField; direction: 'asc' | 'desc'; idDirection: 'asc' | 'desc' } | null
   /** The same order in JS. */
-  compare(a: CallRow, b: CallRow): number
+  compare(a: EvaluatedRow, b: EvaluatedRow): number
 }
 
 export type CompiledCallsQuery = {
