@@ -2,13 +2,12 @@
 import { choice, clock, declareTopic, integers, json, key, number, text, texts } from './declaration.ts'
 
 /**
- * Landing tables of calls that nothing is stored of: all finished and without anything that `billed_usage` would hold, all
- * finished, or some of them only begun.
+ * Landing tables of calls that nothing is stored of: all finished, or some of them only begun; where `billed_usage` may hold
+ * something of one, or of none.
  */
 export const newCallsLandings = {
-  unbilled: 'unbilled_calls_in',
-  finished: 'finished_calls_in',
-  begun: 'begun_calls_in',
+  finished: { billed: 'finished_calls_in', unbilled: 'unbilled_calls_in' },
+  begun: { billed: 'begun_calls_in', unbilled: 'unbilled_begun_calls_in' },
 }
 
 export const callsTopic = declareTopic({
@@ -16,7 +15,7 @@ export const callsTopic = declareTopic({
   about: 'Calls: complete ones, or their starts, ends, new names and deletes apart.',
   version: 1,
   landing: 'calls_in',
-  sideLandings: Object.values(newCallsLandings),
+  sideLandings: Object.values(newCallsLandings).flatMap((landings) => Object.values(landings)),
   isReadByProject: true,
   columns: {
     kind: choice('complete', 'start', 'end', 'name', 'delete'),

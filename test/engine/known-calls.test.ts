@@ -1,6 +1,7 @@
 // What this process knows of the calls in its tables: by the engine's own hashes, and never less than the tables hold.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Store } from '../../services/core/store/store.ts'
+import { callsTopic } from '../../services/events/calls.ts'
 import { createApplier } from '../../services/worker/apply-batch.ts'
 import { keyOfTexts } from '../../services/worker/calls/call-rows.ts'
 import { fingerprintFrom, fingerprintOf } from '../../services/worker/calls/fingerprints.ts'
@@ -171,11 +172,53 @@ describe('calls that nothing is known of', () => {
   it('cost an insert and a mark, and no look into the tables', async () => {
     await apply([rowOf('begun', { kind: 'start' }), rowOf('finished')])
     expect(statements).toEqual(['begun_calls_in', 'dirty-buckets-of-new'])
+    await apply([rowOf('begun too', { kind: 'start' }), rowOf('plain', { summary: {} })])
+    expect(statements).toEqual(['unbilled_begun_calls_in', 'dirty-buckets-of-new'])
     await apply([rowOf('one', { summary: { usage: { m: { cached_tokens: 0 } } } })])
     expect(statements).toEqual(['unbilled_calls_in', 'dirty-buckets-of-new'])
     expect(await countOf('one')).toBe(1)
     await apply([rowOf('billed', { summary: { usage: { m: { input_tokens: 9, cached_tokens: 5 } } } }), rowOf('not')])
     expect(statements).toEqual(['finished_calls_in', 'dirty-buckets-of-new'])
+  })
+
+  it('have the payloads that every other way gives them', async () => {
+    const sdk = (client_version: string, source = 'python-sdk') => ({
+      attributes: { weave: { source, client_version } },
+    })
+    const summary = { usage: { m: { input_tokens: 9 } } }
+    const cached = { usage: { m: { input_tokens: 9, cache_read_input_tokens: 5 } } }
+    const starts = [{}, sdk('0.54.0'), sdk('0.53.9'), sdk('1.0'), sdk('0.54.0', 'js-sdk'), { otel_dump: { a: 1 } }]
+    const batches = [
+      starts.map((more) => ({ kind: 'start', ...more })),
+      [...starts.map((more) => ({ kind: 'start', ...more })), { summary, ...sdk('0.54.0') }],
+      [...starts.map((more) => ({ kind: 'start', ...more })), { summary: cached, ...sdk('0.54.0') }],
+      starts.map((more) => ({ summary, ...more })),
+      starts.map((more) => ({ summary: cached, ...more })),
+    ]
+    const rowsOf = (way: string) => batches.map((rows, b) => rows.map((more, n) => rowOf(`${way}-${b}-${n}`, more)))
+    const landings: unknown[] = []
+    for (const rows of rowsOf('new')) {
+      await apply(rows)
+      landings.push(statements[0])
+    }
+    expect(landings).toEqual([
+      ...['unbilled_begun_calls_in', 'unbilled_begun_calls_in', 'begun_calls_in', 'unbilled_calls_in'],
+      'finished_calls_in',
+    ])
+    for (const rows of rowsOf('merged'))
+      await store.insert(callsTopic, { bytes: rows.flatMap(({ text }) => [text, Buffer.from('\n')]) })
+    const payloads = (way: string) =>
+      store.rows<{ counts_cached: number; billed_usage: unknown[] }>({
+        name: 'payloads',
+        sql: `SELECT * EXCEPT id, splitByChar('-', id)[2] AS b, splitByChar('-', id)[3] AS n FROM callhouse.payloads
+          WHERE project_id = {project:String} AND startsWith(id, {way:String}) ORDER BY b, n`,
+        params: { project, way: `${way}-` },
+      })
+    const found = await payloads('new')
+    expect(found).toEqual(await payloads('merged'))
+    expect(found).toHaveLength(batches.flat().length)
+    expect(found.filter((row) => Number(row.counts_cached) === 1).length).toBe(3 * 3 + 1 + 3)
+    expect(found.filter((row) => row.billed_usage.length > 0).length).toBe(1 + 6)
   })
 
   it('are merged where one is known, has a fragment in the batch or cannot be read', async () => {

@@ -40,7 +40,7 @@ describe('what a walk shows', () => {
     expect(text).toContain('callsQueryRequest (schemas/calls-read.ts)')
     expect(text).toContain('call_keys <- view calls_to_keys')
     expect(text).toContain(
-      'calls <- view calls_in_to_calls, view finished_calls_in_to_calls, view begun_calls_in_to_calls, view unbilled_calls_in_to_calls, clickhouse/statements/calls-insert-merged.sql',
+      'calls <- view calls_in_to_calls, view finished_calls_in_to_calls, view begun_calls_in_to_calls, view unbilled_calls_in_to_calls, view unbilled_begun_calls_in_to_calls, clickhouse/statements/calls-insert-merged.sql',
     )
   })
 

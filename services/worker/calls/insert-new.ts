@@ -93,8 +93,8 @@ export function createNewCallsInsert(store: Store, { joined = () => [], known }:
 }
 
 function landingOf(calls: readonly CallRow[], { mayBeBilled }: RowsByCall): string {
-  if (!calls.every(({ isFinished }) => isFinished)) return newCallsLandings.begun
-  return mayBeBilled ? newCallsLandings.finished : newCallsLandings.unbilled
+  const landings = newCallsLandings[calls.every(({ isFinished }) => isFinished) ? 'finished' : 'begun']
+  return landings[mayBeBilled ? 'billed' : 'unbilled']
 }
 
 const minuteUs = 60_000_000
