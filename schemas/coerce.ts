@@ -86,3 +86,13 @@ export const optional = <Schema extends z.ZodType>(schema: Schema) =>
 /** Absent and null give the fallback. */
 export const withDefault = <Schema extends z.ZodType>(schema: Schema, fallback: z.output<Schema>) =>
   z.nullish(schema).transform((value): z.output<Schema> => value ?? structuredClone(fallback))
+
+/** Integer from `min` to `max`; absent and null give the fallback. */
+export const bounded = (min: number, max: number, fallback: number) =>
+  withDefault(
+    intFrom(min).refine((value) => value <= max, {
+      error: `Input should be less than or equal to ${max}`,
+      params: { type: 'less_than_equal' } satisfies FaultType,
+    }),
+    fallback,
+  )

@@ -52,6 +52,13 @@ const Dict = z.core.$constructor<z.ZodRecord, z.core.$ZodRecordDef>('CallhouseDi
 export const list = <Element extends z.ZodType>(element: Element) =>
   new List({ type: 'array', element }) as z.ZodArray<Element>
 
+/** A list of at most `max` elements. */
+export const atMost = <Element extends z.ZodType>(schema: z.ZodArray<Element>, max: number) =>
+  schema.refine((values) => values.length <= max, {
+    error: `List should have at most ${max} items`,
+    params: { type: 'too_long' },
+  })
+
 /** An object of any keys whose values are alike. */
 export const dictOf = <Value extends z.ZodType>(valueType: Value) =>
   new Dict({ type: 'record', keyType: z.string(), valueType }) as z.ZodRecord<z.ZodString, Value>

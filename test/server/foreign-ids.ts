@@ -90,6 +90,15 @@ const calls: Probe[] = [
     ...{ start: at, end: '2026-03-06T12:00:00Z', contains: canary },
   })),
   body('traces.tree', 'trace', ({ trace }) => ({ trace_id: trace })),
+  body('calls.cells', 'calls', ({ calls }) => ({ call_ids: Object.values(calls), paths: ['inputs', 'output'] })),
+  body('calls.values', 'trace', ({ trace }) => ({
+    fields: ['op_name', 'inputs.text'],
+    filter: { trace_ids: [trace] },
+  })),
+  body('calls.aggregate', 'trace', ({ trace }) => ({
+    ...{ start: at, end: '2026-03-06T12:00:00Z', filter: { trace_ids: [trace] } },
+    metrics: [{ field: 'calls' }, { field: 'total_cost' }],
+  })),
   body('threads.stream_query', 'thread', ({ thread }) => ({ filter: { thread_ids: [thread] } })),
   ...filters.flatMap(([what, filter]) => [
     body('calls.stream_query', what, (other) => ({ filter: filter(other), include_total_storage_size: true })),

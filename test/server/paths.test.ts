@@ -319,6 +319,18 @@ describe('what routes touch', () => {
       send('/trace/usage', elsewhere),
     ],
     ['traces.tree', send('/trace/tree', { project_id, trace_id: traceId })],
+    ['calls.cells', send('/calls/cells', { project_id, call_ids: [], paths: ['inputs'] })],
+    ['calls.fields', send('/calls/fields', { project_id })],
+    ['calls.values', send('/calls/values', { project_id, fields: ['inputs.k', 'op_name'] })],
+    [
+      'calls.aggregate',
+      send('/calls/aggregate', {
+        project_id,
+        start: 0,
+        end: 9,
+        metrics: [{ field: 'total_cost' }, { field: 'calls' }],
+      }),
+    ],
     ['threads.stream_query', send('/threads/stream_query', { project_id })],
     ['objects.read', send('/obj/read', { ...labelled, object_id: 'thing', digest: 'latest' })],
     ['files.content', send('/file/content', { project_id, digest: 'none' })],

@@ -131,6 +131,13 @@ export const examples: Record<string, Example> = {
   'calls.score': body(({ calls }) => ({ call_ids: [calls.root], scorer_refs: [] })),
   'traces.usage': body(() => ({ include_costs: true })),
   'traces.tree': body(({ trace }) => ({ trace_id: trace })),
+  'calls.cells': body(({ calls }) => ({ call_ids: [calls.root], paths: ['inputs', 'op_name'] })),
+  'calls.fields': project,
+  'calls.values': body(() => ({ fields: ['op_name', 'inputs.k'] })),
+  'calls.aggregate': body(() => ({
+    ...{ start: at, end: '2026-03-06T12:00:00Z', bucket: 'day', group_by: ['model'] },
+    metrics: [{ field: 'calls', as: 'sum' }],
+  })),
   'threads.stream_query': project,
   'logs.query': body(() => ({ start: at, end: '2026-03-06T12:00:00Z' })),
   'otel.traces': spans,

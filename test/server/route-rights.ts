@@ -16,7 +16,7 @@ const routesByRight = {
     ...['calls.read', 'calls.stream_query', 'calls.query_stats', 'calls.stats', 'calls.usage', 'traces.usage'],
     ...['threads.stream_query', 'logs.query', 'objects.read', 'objects.query', 'objects.list_tags'],
     ...['objects.list_aliases', 'refs.read_batch', 'files.content', 'files.query_stats', 'files.resolve_url'],
-    'traces.tree',
+    ...['traces.tree', 'calls.cells', 'calls.fields', 'calls.values', 'calls.aggregate'],
     ...['tables.query', 'tables.query_stats', 'tables.query_stats_batch', 'costs.query', 'feedback.query'],
     ...['annotation_queues.query', 'annotation_queues.stats', 'annotation_queues.read', 'annotation_queues.items'],
     ...['projects.stats', 'projects.ttl_settings_read', 'inference.read', 'inference.router_models'],

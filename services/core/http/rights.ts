@@ -21,6 +21,7 @@ const rightOfRoute = {
   ...only(
     'read',
     ...['calls.read', 'calls.stream_query', 'calls.query_stats', 'calls.stats', 'calls.usage', 'traces.usage'],
+    ...['calls.cells', 'calls.fields', 'calls.values', 'calls.aggregate'],
     ...['traces.tree', 'threads.stream_query', 'logs.query', 'costs.query', 'feedback.query', 'refs.read_batch'],
     ...['objects.read', 'objects.query', 'objects.list_tags', 'objects.list_aliases'],
     ...['files.content', 'files.query_stats', 'files.resolve_url'],

@@ -1,5 +1,6 @@
 // The time axis of call statistics: how long buckets are, where they begin, and how their times are written.
-import { fault } from '../../core/http/errors.ts'
+import { parseTimestamp } from '../../core/clock/timestamps.ts'
+import { fault, invalid } from '../../core/http/errors.ts'
 
 const hour = 3600
 const day = 24 * hour
@@ -48,4 +49,16 @@ export function zonedTimes(timeZone: string): (seconds: number) => string {
     const offset = (sign === '-' ? -1 : 1) * (Number(hours) * hour + Number(minutes) * 60)
     return `${new Date((seconds + offset) * 1000).toISOString().slice(0, -5)}${sign}${hours}:${minutes}`
   }
+}
+
+/** The years that the engine's times have. */
+const [minUs, maxUs] = [Date.UTC(1900, 0, 1) * 1000, Date.UTC(2299, 0, 1) * 1000]
+
+/** A time of a request in microseconds. @throws Fault 422 */
+export function timeOf(name: 'start' | 'end', value: string | number): number {
+  const us = parseTimestamp(value)
+  const refuse = (msg: string) => invalid({ loc: ['body', name], msg, type: 'datetime_type' })
+  if (us === null) throw refuse('Input should be a valid datetime')
+  if (us < minUs || us > maxUs) throw refuse('Input should be a datetime between 1900 and 2299')
+  return us
 }

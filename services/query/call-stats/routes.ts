@@ -1,6 +1,6 @@
 // Time series of calls and their usage: POST /calls/stats.
 import { type CallsStatsRequest, callsStatsRequest, callsStatsResponse } from '../../../schemas/call-stats.ts'
-import { formatTimestamp, parseTimestamp } from '../../core/clock/timestamps.ts'
+import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { fault, invalid } from '../../core/http/errors.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
@@ -11,7 +11,7 @@ import type { Prices } from '../costs/prices.ts'
 import { textReply } from '../text-reply.ts'
 import { type Aggregate, aggregatesOf, distinguishesNull } from './aggregates.ts'
 import { type Line, seriesTexts } from './answer.ts'
-import { bucketsOf, granularityOf, zonedTimes } from './buckets.ts'
+import { bucketsOf, granularityOf, timeOf, zonedTimes } from './buckets.ts'
 import { costsOfSums, isCost, tokenMetrics, tokenSums } from './costs.ts'
 import { callMetrics, usageMetrics } from './metrics.ts'
 import { planSeries } from './plan.ts'
@@ -48,17 +48,6 @@ const tooManyValues = () =>
     400,
     `More than ${maxRows} rows or ${maxValues} values: ask for a greater granularity, a shorter time or fewer aggregates`,
   )
-
-/** The years that the engine's times have. */
-const [minUs, maxUs] = [Date.UTC(1900, 0, 1) * 1000, Date.UTC(2299, 0, 1) * 1000]
-
-function timeOf(name: 'start' | 'end', value: string | number): number {
-  const us = parseTimestamp(value)
-  const refuse = (msg: string) => invalid({ loc: ['body', name], msg, type: 'datetime_type' })
-  if (us === null) throw refuse('Input should be a valid datetime')
-  if (us < minUs || us > maxUs) throw refuse('Input should be a datetime between 1900 and 2299')
-  return us
-}
 
 /** The range and the buckets of a request. @throws Fault 422 */
 function timesOf(input: CallsStatsRequest): { startUs: number; endUs: number; granularity: number } {

@@ -1,16 +1,28 @@
 // The statements of call statistics over the calls themselves: data points per bucket, and per bucket and model.
-import { join, param, type Sql, sql } from '../../core/store/sql.ts'
+import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 import { allOf, indexOf, type Scope } from '../calls/access/scope.ts'
-import { callConditions, conditionsOf, payloadRows } from '../calls/conditions/conditions.ts'
+import { type CallConditions, callConditions, conditionsOf, payloadRows } from '../calls/conditions/conditions.ts'
 import type { CompiledCallsQuery } from '../calls/conditions/types.ts'
 import { asNumbers } from '../calls/header.ts'
 import type { Aggregate } from './aggregates.ts'
 import { readsBilled } from './metrics.ts'
 
 /** Calls that begin in [startUs, endUs) and meet a query on light columns. */
-export type Series = { scope: Scope; query: CompiledCallsQuery; granularity: number }
+export type Series = {
+  scope: Scope
+  query: Pick<CompiledCallsQuery, 'header' | 'payload' | 'derivedFields'>
+  granularity: number
+  /** What else tells its rows apart, by the name of a column of them. */
+  keys?: readonly { name: string; sql: Sql }[]
+  /** Another start of a call's bucket than by seconds. */
+  bucket?: Sql
+  /** Conditions that are more than those of the query. */
+  conditions?: CallConditions
+  /** Where calls come from that bring documents along. */
+  from?(project: ProjectScope, where: Sql[]): Sql
+}
 
 export function seriesOf(
   projectId: Scope['projectId'],
@@ -37,17 +49,32 @@ export const listed = (aggregates: readonly Aggregate[], from: 'values' | 'merge
     '',
   )
 
-const conditions = (project: ProjectScope, { scope, query }: Series): Sql[] =>
-  callConditions(project, scope, conditionsOf(query))
+const conditions = (project: ProjectScope, { scope, query, conditions = conditionsOf(query) }: Series): Sql[] =>
+  callConditions(project, scope, conditions)
+
+const bucketOfCall = ({ granularity, bucket }: Series): Sql =>
+  bucket === undefined ? bucketOf(granularity) : sql`${bucket} AS bucket`
+
+const fromCalls = (project: ProjectScope, { from }: Series, where: Sql[]): Sql =>
+  from ? from(project, where) : project.from('calls', { alias: 'c', final: true, where: allOf(where) })
+
+/** The keys of a series behind other columns: as they are made, or by their names. */
+const keysOf = ({ keys = [] }: Series, of: (key: { name: string; sql: Sql }) => Sql): Sql =>
+  join(
+    keys.map((key) => sql`, ${of(key)}`),
+    '',
+  )
+const madeKeys = (series: Series): Sql => keysOf(series, (key) => sql`${key.sql} AS ${identifier(key.name)}`)
+const namedKeys = (series: Series): Sql => keysOf(series, ({ name }) => identifier(name))
 
 /** Calls with what their metrics are made of, as a subquery. */
 export const liveValues = (project: ProjectScope, series: Series, more: readonly Sql[]): Sql => {
-  const where = allOf([...conditions(project, series), ...more])
+  const where = [...conditions(project, series), ...more]
   return sql`(
-      SELECT ${bucketOf(series.granularity)}, toUInt8(c.exception != '') AS failed,
+      SELECT ${bucketOfCall(series)}${madeKeys(series)}, toUInt8(c.exception != '') AS failed,
         if(c.end_ver > 0 AND c.ended_at >= c.started_at,
           toFloat64(intDiv(toUnixTimestamp64Micro(c.ended_at) - toUnixTimestamp64Micro(c.started_at), 1000)), NULL) AS latency
-      ${project.from('calls', { alias: 'c', final: true, where })}
+      ${fromCalls(project, series, where)}
     )`
 }
 
@@ -76,7 +103,7 @@ function usageCalls(
   more: readonly Sql[],
   { rootsOrSpans, billed }: Points,
 ): Sql {
-  const { scope, granularity } = series
+  const { scope } = series
   const where = [...conditions(project, series), ...more, sql`notEmpty(c.usage_model)`]
   if (rootsOrSpans) {
     const spans = sql`${payloadRows(project, scope, 'start')} AND otel_dump != ''`
@@ -89,24 +116,26 @@ function usageCalls(
   const cached = billed
     ? sql`, (c.start_ver, c.id) IN (SELECT clock, id ${project.from('payloads', { where: counted })}) AS has_cached`
     : sql``
-  const calls = sql`SELECT ${bucketOf(granularity)}, c.end_ver AS end_ver, c.id AS id, arrayZip(c.usage_model, c.usage_input,
+  const calls = sql`SELECT ${bucketOfCall(series)}${madeKeys(series)}, c.end_ver AS end_ver, c.id AS id, arrayZip(c.usage_model, c.usage_input,
         c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points${cached}
-      ${project.from('calls', { alias: 'c', final: true, where: allOf(where) })}`
+      ${fromCalls(project, series, where)}`
   if (!billed) return calls
-  return sql`SELECT c.bucket AS bucket, c.end_ver AS end_ver, c.id AS id, c.points AS points,
+  const keys = keysOf(series, ({ name }) => sql`c.${identifier(name)} AS ${identifier(name)}`)
+  return sql`SELECT c.bucket AS bucket${keys}, c.end_ver AS end_ver, c.id AS id, c.points AS points,
         c.has_cached OR b.counts_cached = 1 AS counts_cached,
         arrayMap(point -> arrayFirst(bill -> bill.model = point.1, b.billed_usage), c.points) AS bills
       FROM (${billsOf(project, series)}) AS b RIGHT ANY JOIN (${calls}) AS c ON b.clock = c.end_ver AND b.id = c.id`
 }
 
 /** A row per call and model, as a subquery. */
-const pointsOf = (calls: Sql, billed: boolean): Sql =>
+const pointsOf = (series: Series, calls: Sql, billed: boolean): Sql =>
   billed
-    ? sql`(SELECT bucket, point, bill, counts_cached, with_total FROM (${calls}) ARRAY JOIN points AS point, bills AS bill)`
-    : sql`(SELECT bucket, arrayJoin(points) AS point, with_total FROM (${calls}))`
+    ? sql`(SELECT bucket${namedKeys(series)}, point, bill, counts_cached, with_total FROM (${calls}) ARRAY JOIN points AS point, bills AS bill)`
+    : sql`(SELECT bucket${namedKeys(series)}, arrayJoin(points) AS point, with_total FROM (${calls}))`
 
 export const livePoints = (project: ProjectScope, series: Series, more: readonly Sql[], points: Points): Sql =>
   pointsOf(
+    series,
     sql`SELECT *, emptyArrayString() AS with_total FROM (${usageCalls(project, series, more, points)})`,
     points.billed,
   )
@@ -130,6 +159,7 @@ export const usageSeriesQuery = (
     const calls = usageCalls(project, series, [], { rootsOrSpans, billed })
     const points = options.exactTotals
       ? pointsOf(
+          series,
           sql`SELECT c.*, p.with_total AS with_total
         FROM (${summaries}) AS p RIGHT ANY JOIN (${calls}) AS c ON p.clock = c.end_ver AND p.id = c.id`,
           billed,

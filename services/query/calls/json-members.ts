@@ -5,10 +5,11 @@ export type Member = { key: string; start: number; valueStart: number; end: numb
 
 const quote = 0x22
 const backslash = 0x5c
-const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+export const isSpace = (byte: number | undefined): boolean =>
+  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
 /** Index after the string that starts at `at`. */
-function afterString(text: Buffer, at: number): number {
+export function afterString(text: Buffer, at: number): number {
   let i = at + 1
   while (i < text.length) {
     const byte = text[i]
@@ -19,7 +20,7 @@ function afterString(text: Buffer, at: number): number {
 }
 
 /** Index after the value that starts at `at`. */
-function afterValue(text: Buffer, at: number): number {
+export function afterValue(text: Buffer, at: number): number {
   let depth = 0
   let i = at
   while (i < text.length) {

@@ -17,6 +17,8 @@ import type { Prices } from '../costs/prices.ts'
 import { createCountCache } from './access/counts.ts'
 import { readCall, readPages } from './access/read-calls.ts'
 import { indexOf } from './access/scope.ts'
+import { createAggregateRoutes } from './aggregate/routes.ts'
+import { createCellRoutes } from './cells.ts'
 import { requestedColumns } from './columns.ts'
 import { compileCallsQuery } from './conditions/compile-query.ts'
 import { callQueryTables, joinedTables, referredTables, topicsOfQuery } from './conditions/joined-tables.ts'
@@ -28,6 +30,7 @@ import { createQueryStatsRoutes } from './query-stats.ts'
 import { concat, documentsForColumns, type RecordShape, writeRecord } from './record.ts'
 import { recordLines, started } from './stream.ts'
 import { readTraceSizes } from './trace-sizes.ts'
+import { createValueRoutes } from './values.ts'
 
 export type CallReadDeps = {
   store: Pick<Store, 'bytes' | 'rows'>
@@ -179,5 +182,8 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
       handle: streamQuery,
     }),
     ...createQueryStatsRoutes({ ...deps, cache }),
+    ...createCellRoutes({ ...deps, cache }),
+    ...createValueRoutes({ ...deps, cache }),
+    ...createAggregateRoutes({ ...deps, cache }),
   ]
 }

@@ -16,7 +16,7 @@ const words = { asc: sql`ASC`, desc: sql`DESC` } as const
 const hourUs = 3_600_000_000
 
 /** Rows of the table whose times may lie in a range; `least` is in its key. */
-function inRange({ fromUs, beforeUs }: Range, withEnds = false): Sql[] {
+export function inRange({ fromUs, beforeUs }: Range, withEnds = false): Sql[] {
   const conditions: Sql[] = []
   if (fromUs !== null)
     conditions.push(sql`least > ${param('Int64', fromUs - hourUs)} AND most >= ${param('Int64', fromUs)}`)

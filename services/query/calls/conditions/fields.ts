@@ -94,6 +94,12 @@ const latency: Column = {
 
 const opRef = /^weave:\/\/\/[^/]+\/[^/]+\/op\/([^/:]+):/
 
+/** The name of an op without its project and version. */
+export function plainNameSql(of: ColumnSql): Sql {
+  const name = sql`extract(${of('op_name')}, '^weave:///[^/]+/[^/]+/op/([^/:]+):')`
+  return sql`if(${name} != '', ${name}, ${of('op_name')})`
+}
+
 const traceName: Column = {
   name: 'summary.weave.trace_name',
   kind: 'string',

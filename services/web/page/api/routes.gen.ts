@@ -3,6 +3,8 @@ import type { z } from 'zod'
 import type * as access from '../../../../schemas/access.ts'
 import type * as annotationQueues from '../../../../schemas/annotation-queues.ts'
 import type * as callStats from '../../../../schemas/call-stats.ts'
+import type * as callValues from '../../../../schemas/call-values.ts'
+import type * as callsAggregate from '../../../../schemas/calls-aggregate.ts'
 import type * as callsRead from '../../../../schemas/calls-read.ts'
 import type * as costs from '../../../../schemas/costs.ts'
 import type * as evaluationObjects from '../../../../schemas/evaluation-objects.ts'
@@ -39,13 +41,17 @@ export type Shapes = {
   'auth.key': { in: z.input<typeof session.keyRequest>; out: z.output<typeof session.sessionResponse>; line: never }
   'auth.logout': { in: undefined; out: z.output<typeof session.logoutResponse>; line: never }
   'auth.session': { in: undefined; out: z.output<typeof session.sessionResponse>; line: never }
+  'calls.aggregate': { in: z.input<typeof callsAggregate.callsAggregateRequest>; out: z.output<typeof callsAggregate.callsAggregateResponse>; line: never }
+  'calls.cells': { in: z.input<typeof callValues.callsCellsRequest>; out: z.output<typeof callValues.callsCellsResponse>; line: never }
   'calls.delete': { in: z.input<typeof callsRead.callsDeleteRequest>; out: z.output<typeof callsRead.callsDeleteResponse>; line: never }
+  'calls.fields': { in: z.input<typeof callValues.callsFieldsRequest>; out: z.output<typeof callValues.callsFieldsResponse>; line: never }
   'calls.query_stats': { in: z.input<typeof callsRead.callsQueryStatsRequest>; out: z.output<typeof callsRead.callsQueryStatsResponse>; line: never }
   'calls.read': { in: z.input<typeof callsRead.callReadRequest>; out: z.output<typeof callsRead.callReadResponse>; line: never }
   'calls.score': { in: z.input<typeof notServed.callsScoreRequest>; out: z.output<typeof notServed.callsScoreResponse>; line: never }
   'calls.stats': { in: z.input<typeof callStats.callsStatsRequest>; out: z.output<typeof callStats.callsStatsResponse>; line: never }
   'calls.stream_query': { in: z.input<typeof callsRead.callsQueryRequest>; out: null; line: z.output<typeof callsRead.callRecord> }
   'calls.usage': { in: z.input<typeof usage.callsUsageRequest>; out: z.output<typeof usage.usageResponse>; line: never }
+  'calls.values': { in: z.input<typeof callValues.callsValuesRequest>; out: z.output<typeof callValues.callsValuesResponse>; line: never }
   'completions.create': { in: z.input<typeof inference.completionsCreateRequest>; out: z.output<typeof inference.completionsCreateResponse>; line: never }
   'completions.create_stream': { in: z.input<typeof inference.completionsCreateRequest>; out: null; line: never }
   'costs.create': { in: z.input<typeof costs.costCreateRequest>; out: z.output<typeof costs.costCreateResponse>; line: never }
@@ -163,13 +169,17 @@ export const routes = {
   'auth.key': ['POST', '/auth/key'],
   'auth.logout': ['POST', '/auth/logout'],
   'auth.session': ['GET', '/auth/session'],
+  'calls.aggregate': ['POST', '/calls/aggregate'],
+  'calls.cells': ['POST', '/calls/cells'],
   'calls.delete': ['POST', '/calls/delete'],
+  'calls.fields': ['POST', '/calls/fields'],
   'calls.query_stats': ['POST', '/calls/query_stats'],
   'calls.read': ['POST', '/call/read'],
   'calls.score': ['POST', '/calls/score'],
   'calls.stats': ['POST', '/calls/stats'],
   'calls.stream_query': ['POST', '/calls/stream_query'],
   'calls.usage': ['POST', '/calls/usage'],
+  'calls.values': ['POST', '/calls/values'],
   'completions.create': ['POST', '/completions/create'],
   'completions.create_stream': ['POST', '/completions/create_stream'],
   'costs.create': ['POST', '/cost/create'],

@@ -1,0 +1,91 @@
+// The answer of an aggregate from its rows: groups with a value per bucket, the greatest first, the rest last.
+import type { CallsAggregateResponse } from '../../../../schemas/calls-aggregate.ts'
+import type { Aggregate } from '../../call-stats/aggregates.ts'
+import { costsOfSums } from '../../call-stats/costs.ts'
+import type { PriceBook } from '../../costs/prices.ts'
+import type { Metrics } from './metrics.ts'
+
+type Value = number | null
+/** Bucket, whether its group is told apart, keys, number of data points, the model (of costs), values. */
+export type Row = [bucket: string, told: 0 | 1, ...rest: (string | number | null)[]]
+export type Rows = { calls: Row[]; usage: Row[]; cost: Row[] }
+
+type Shape = { keys: number; metrics: Metrics; book: PriceBook | null }
+type Cells = Map<string, Record<string, Value>>
+type Found = { keys: string[]; isRest: boolean; cells: Cells }
+
+const groupKey = (isTold: boolean, keys: readonly string[]): string => JSON.stringify([isTold, ...keys])
+
+/** Values by group, bucket and name of the metric. */
+function groupsOf(rows: Rows, { keys: count, metrics, book }: Shape): Map<string, Found> {
+  const groups = new Map<string, Found>()
+  const cellsOf = (row: Row): Record<string, Value> => {
+    const [bucket, told] = row
+    const keys = row.slice(2, 2 + count) as string[]
+    const key = groupKey(told === 1, keys)
+    const group = groups.get(key) ?? { keys, isRest: told !== 1, cells: new Map() }
+    groups.set(key, group)
+    const cells = group.cells.get(bucket) ?? {}
+    group.cells.set(bucket, cells)
+    return cells
+  }
+  const place = (list: readonly Aggregate[], key: string): number => list.findIndex((one) => one.key === key)
+  for (const kind of ['calls', 'usage'] as const) {
+    const wanted = metrics.all.flatMap((one) =>
+      one.of === kind ? [{ name: one.name, at: place(metrics[kind], one.key) }] : [],
+    )
+    for (const row of rows[kind]) {
+      const cells = cellsOf(row)
+      for (const { name, at } of wanted) cells[name] = (row[3 + count + at] ?? null) as Value
+    }
+  }
+  const costs = metrics.all.flatMap((one) =>
+    one.of === 'cost' ? [{ name: one.name, key: `sum_${one.metric.metric}` }] : [],
+  )
+  for (const row of book ? rows.cost : []) {
+    const cells = cellsOf(row)
+    const model = String(row[3 + count])
+    const sums = row.slice(4 + count) as Value[]
+    const values = costsOfSums(metrics.costs, book as PriceBook, { model, sums })
+    for (const { name, key } of costs) cells[name] = (cells[name] ?? 0) + (values[key] ?? 0)
+  }
+  return groups
+}
+
+/** What stands where there is no data point: sums and counts of nothing are 0. */
+const emptyOf = (name: string): Value => (/\.(?:sum|count)$/.test(name) ? 0 : null)
+
+/** The keys of the greatest groups by the first metric. */
+export function topOf(rows: Rows, shape: Shape, top: number): string[][] {
+  const [by] = shape.metrics.all
+  const value = ({ cells }: Found): number => cells.get('')?.[by?.name ?? ''] ?? Number.NEGATIVE_INFINITY
+  return [...groupsOf(rows, shape).values()]
+    .sort((a, b) => value(b) - value(a) || (a.keys.join('\0') < b.keys.join('\0') ? -1 : 1))
+    .slice(0, top)
+    .map(({ keys }) => keys)
+}
+
+/** @param isBucketed whether rows over all buckets stand beside those of each */
+export function answerOf(
+  rows: Rows,
+  buckets: readonly string[],
+  isBucketed: boolean,
+  order: readonly string[][],
+  shape: Shape,
+): CallsAggregateResponse['groups'] {
+  const groups = groupsOf(rows, shape)
+  const names = shape.metrics.all.map(({ name }) => name)
+  const keysInOrder = shape.keys === 0 ? [[]] : order
+  const all = [
+    ...keysInOrder.map((keys) => ({ keys, is_rest: false })),
+    ...(shape.keys === 0 ? [] : [{ keys: Array(shape.keys).fill('') as string[], is_rest: true }]),
+  ]
+  return all.flatMap(({ keys, is_rest }) => {
+    const found = groups.get(groupKey(!is_rest, keys))
+    if (is_rest && found === undefined) return []
+    const at = (bucket: string, name: string): Value => found?.cells.get(bucket)?.[name] ?? emptyOf(name)
+    const series = isBucketed ? names.map((name) => [name, buckets.map((bucket) => at(bucket, name))]) : []
+    const total = names.map((name) => [name, at('', name)])
+    return [{ keys, is_rest, series: Object.fromEntries(series), total: Object.fromEntries(total) }]
+  })
+}

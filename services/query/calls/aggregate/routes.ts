@@ -1,0 +1,151 @@
+// POST /calls/aggregate: calls, usage, costs and any number of calls over time, by up to two keys.
+import {
+  type CallsAggregateRequest,
+  type CallsAggregateResponse,
+  callsAggregateRequest,
+  callsAggregateResponse,
+} from '../../../../schemas/calls-aggregate.ts'
+import { fault } from '../../../core/http/errors.ts'
+import { type Reply, type Route, type RouteContext, route } from '../../../core/http/route.ts'
+import type { Query } from '../../../core/store/store.ts'
+import { timeOf } from '../../call-stats/buckets.ts'
+import type { Prices } from '../../costs/prices.ts'
+import { withFieldTimes } from '../access/field-index.ts'
+import { indexOf, rangeOf } from '../access/scope.ts'
+import { compileCallsQuery } from '../conditions/compile-query.ts'
+import { callFields } from '../conditions/fields.ts'
+import { callQueryTables, joinedTables, referredTables, topicsOfQuery } from '../conditions/joined-tables.ts'
+import { createRefine, type Refined } from '../conditions/refine.ts'
+import { compactRows } from '../header.ts'
+import type { QueryStatsDeps } from '../query-stats.ts'
+import type { CallReader } from '../reader.ts'
+import { answerOf, type Row, topOf } from './answer.ts'
+import { keyOf, type Metrics, metricsOf } from './metrics.ts'
+import { callsQuery, costsQuery, type Grouped, type Told, usageQuery } from './statements.ts'
+import { type Bucket, bucketSql, bucketsWithin } from './times.ts'
+
+export type AggregateDeps = QueryStatsDeps & { prices: Prices }
+
+/** Groups that are looked at for the greatest ones. */
+const rankedGroups = 10_000
+
+type Times = { startUs: number; endUs: number }
+
+function timesOf({ start, end }: { start: string | number; end: string | number }): Times {
+  const times = { startUs: timeOf('start', start), endUs: timeOf('end', end) }
+  if (times.endUs <= times.startUs) throw fault(400, 'end must be after start')
+  return times
+}
+
+/** The calls of a query that begin in a range, as one statement reads them; null = there are none. */
+async function refinedWithin(reader: CallReader, { startUs, endUs }: Times): Promise<Refined | null> {
+  const { query, projectId } = reader
+  if (query.facts.nothing) return null
+  const { fromUs, beforeUs } = rangeOf(query.facts)
+  const range = { fromUs: Math.max(startUs, fromUs ?? startUs), beforeUs: Math.min(endUs, beforeUs ?? endUs) }
+  if (range.fromUs >= range.beforeUs) return null
+  const scope = { projectId, range, index: indexOf(query.facts), keys: null }
+  const refine = createRefine(reader, false)
+  return refine(query.payload.length > 0 ? await withFieldTimes(reader, scope) : scope)
+}
+
+type Asked = {
+  /** For calls, and for their usage: of roots, usage counts that of spans below them too. */
+  readers: { calls: CallReader; usage: CallReader }
+  keys: Grouped['keys']
+  metrics: Metrics
+  bucket: Bucket
+  timezone: string
+  rootsOrSpans: boolean
+}
+
+export function createAggregateRoutes(deps: AggregateDeps): Route[] {
+  const { store, freshness, prices, wirePrefix, wireAliases, feedbackPrefix, cache, words } = deps
+  const names = { prefix: wirePrefix, aliases: wireAliases, feedbackPrefix }
+
+  const rows = async (reader: CallReader, statement: Query | false): Promise<Row[]> =>
+    statement ? compactRows<Row>(await store.bytes(statement, 'JSONCompactEachRow', reader.options)) : []
+
+  /** Rows of each kind of metric for the groups that are told apart. */
+  async function read(asked: Asked, times: Times, told: Told, kinds: ReadonlySet<string>, isBucketed: boolean) {
+    const { readers, keys, metrics, rootsOrSpans } = asked
+    const bucket = bucketSql(isBucketed ? asked.bucket : null, asked.timezone)
+    const [calls, usage] = await Promise.all([
+      kinds.has('calls') ? refinedWithin(readers.calls, times) : null,
+      kinds.has('usage') || kinds.has('cost') ? refinedWithin(readers.usage, times) : null,
+    ])
+    const of = (refined: Refined): Grouped => ({ refined, keys, bucket })
+    const options = { isBucketed: isBucketed && asked.bucket !== null, rootsOrSpans }
+    const [ofCalls, ofUsage, ofCosts] = await Promise.all([
+      rows(readers.calls, calls !== null && callsQuery(of(calls), metrics, told, options.isBucketed)),
+      rows(readers.usage, usage !== null && kinds.has('usage') && usageQuery(of(usage), metrics.usage, told, options)),
+      rows(readers.usage, usage !== null && kinds.has('cost') && costsQuery(of(usage), told, options)),
+    ])
+    return { calls: ofCalls, usage: ofUsage, cost: ofCosts }
+  }
+
+  async function aggregate(context: RouteContext<CallsAggregateRequest>): Promise<Reply> {
+    const { input, signal } = context
+    const projectId = context.project(input.project_id)
+    const times = timesOf(input)
+    const before = input.compare && timesOf(input.compare)
+    const bucket = input.bucket ?? null
+    const axis = bucketsWithin(bucket, input.timezone, times.startUs, times.endUs)
+    const axisBefore = before && bucketsWithin(bucket, input.timezone, before.startUs, before.endUs)
+    const fields = callFields(names)
+    if (input.metrics.length === 0) throw fault(400, 'At least one metric is needed')
+    const metrics = metricsOf(input.metrics, fields)
+    const keys = input.group_by.map((name) => keyOf(name, fields, `${wirePrefix}_user_id`))
+    const { filter, query: expression } = input
+    const rootsOrSpans = filter?.trace_roots_only === true
+    const query = compileCallsQuery({ filter, query: expression, projectId, ...names })
+    const usageQuery = rootsOrSpans
+      ? compileCallsQuery({ filter: { ...filter, trace_roots_only: false }, query: expression, projectId, ...names })
+      : query
+    const topics = topicsOfQuery(query)
+    const headers = await freshness.wait(context, metrics.costs.length > 0 ? [...topics, 'costs'] : topics)
+    const reader = { store, projectId, options: { signal }, cache, words }
+    const readers = { calls: { ...reader, query }, usage: { ...reader, query: usageQuery } }
+    const asked: Asked = { readers, keys, metrics, bucket, timezone: input.timezone, rootsOrSpans }
+    const kinds = new Set<string>(metrics.all.map(({ of }) => of))
+    const book = metrics.costs.length > 0 ? await prices.of(projectId, { signal }) : null
+    const shape = { keys: keys.length, metrics, book }
+
+    let told: { keys: string[][] } = { keys: [] }
+    if (keys.length > 0) {
+      // The first metric says which groups are the greatest.
+      const [by] = metrics.all
+      const found = await read(asked, times, { first: rankedGroups }, new Set([by?.of ?? 'calls']), false)
+      told = { keys: topOf(found, shape, input.top) }
+    }
+    const [now, then] = await Promise.all([
+      read(asked, times, told, kinds, true),
+      before ? read(asked, before, told, kinds, true) : null,
+    ])
+    const answer: CallsAggregateResponse = {
+      buckets: axis.times,
+      groups: answerOf(now, axis.names, bucket !== null, told.keys, shape),
+      ...(then &&
+        axisBefore && {
+          previous: {
+            buckets: axisBefore.times,
+            groups: answerOf(then, axisBefore.names, bucket !== null, told.keys, shape),
+          },
+        }),
+    }
+    return { json: answer, headers }
+  }
+
+  return [
+    route({
+      name: 'calls.aggregate',
+      method: 'POST',
+      path: '/calls/aggregate',
+      summary: 'Calls, usage, costs and numbers of calls over time, by up to two keys',
+      body: { type: 'json', schema: callsAggregateRequest, check: 'schema' },
+      response: callsAggregateResponse,
+      tables: [...callQueryTables, ...joinedTables, ...referredTables, 'costs'],
+      handle: aggregate,
+    }),
+  ]
+}

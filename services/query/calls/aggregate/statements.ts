@@ -1,0 +1,166 @@
+// The statements of an aggregate: data points of calls and of their usage, grouped by bucket and keys.
+import { identifier, join, param, type Sql, sql } from '../../../core/store/sql.ts'
+import type { Query } from '../../../core/store/store.ts'
+import { type ProjectScope, projectQuery } from '../../../events/project-query.ts'
+import type { Aggregate } from '../../call-stats/aggregates.ts'
+import { tokenSums } from '../../call-stats/costs.ts'
+import { readsBilled } from '../../call-stats/metrics.ts'
+import { listed, livePoints, liveValues, type Series } from '../../call-stats/series.ts'
+import { withDocumentsAndDerived } from '../conditions/conditions.ts'
+import type { Refined } from '../conditions/refine.ts'
+import type { HeaderColumn } from '../conditions/types.ts'
+import { asNumbers } from '../header.ts'
+import type { Key, Metrics, Read } from './metrics.ts'
+
+/** Calls to be grouped: which, by what, and over which buckets. */
+export type Grouped = {
+  refined: Refined
+  keys: readonly Key[]
+  /** Start of a call's bucket as text; '' = there are none. */
+  bucket: Sql
+}
+
+/** The groups that are told apart, the rest is one; or as many as there are, those with the greatest first value. */
+export type Told = { keys: readonly (readonly string[])[] } | { first: number }
+
+const usageColumns = ['model', 'input', 'output', 'total', 'cache_read', 'cache_write'].map((name) => `usage_${name}`)
+
+/** Columns that the statements read of a call, whatever is asked for. */
+const headerColumns = [
+  'started_at',
+  'ended_at',
+  'end_ver',
+  'start_ver',
+  'id',
+  'parent_id',
+  'exception',
+  ...usageColumns,
+]
+
+function seriesOfReads({ refined, bucket }: Grouped, reads: readonly { name: string; read: Read }[]): Series {
+  const { scope, conditions } = refined
+  const documents = new Set(reads.flatMap(({ read }) => read.documents))
+  const query = { header: [], payload: [], derivedFields: conditions.derived.fields }
+  const columns = new Set([...headerColumns, ...reads.flatMap(({ read }) => read.columns)] as HeaderColumn[])
+  const keys = reads.map(({ name, read }) => ({ name, sql: read.sql }))
+  const from = (project: ProjectScope, where: Sql[]) =>
+    sql`FROM ${withDocumentsAndDerived(project, scope, where, { columns, needs: documents, derived: new Set() }, conditions.derived)} AS c`
+  return { scope, query, granularity: 1, bucket, conditions, keys, ...(documents.size > 0 && { from }) }
+}
+
+const keyName = (n: number): string => `k${n}`
+const names = (keys: readonly Key[]): Sql =>
+  join(
+    keys.map((_, n) => identifier(keyName(n))),
+    ', ',
+  )
+const before = (list: Sql, keys: readonly Key[]): Sql => (keys.length === 0 ? sql`` : sql`${list}, `)
+
+/** Rows with `told`: whether their group is one of those that are told apart; keys of the others are ''. */
+function told(rows: Sql, keys: readonly Key[], ask: Told): Sql {
+  if (keys.length === 0 || 'first' in ask) return sql`(SELECT *, 1 AS told FROM ${rows})`
+  const lists = keys.map((_, n) =>
+    param(
+      'Array(String)',
+      ask.keys.map((group) => group[n] ?? ''),
+    ),
+  )
+  const isTold = sql`(${names(keys)}) IN (SELECT arrayJoin(arrayZip(${join(lists, ', ')}))${keys.length === 1 ? sql`.1` : sql``})`
+  const cut = keys.map((_, n) => sql`if(told, ${identifier(keyName(n))}, '') AS ${identifier(keyName(n))}`)
+  return sql`(SELECT * REPLACE (${join(cut, ', ')}) FROM (SELECT *, ${isTold} AS told FROM ${rows}))`
+}
+
+/**
+ * Rows: bucket, whether the group is told apart, its keys, number of data points, aggregates. With buckets, rows with the
+ * bucket '' are over all of them.
+ */
+function grouped(
+  name: string,
+  { refined }: Grouped,
+  ask: { keys: readonly Key[]; told: Told; isBucketed: boolean; aggregates: readonly Aggregate[]; by: Sql; more?: Sql },
+  rowsOf: (project: ProjectScope) => Sql,
+): Query {
+  const { keys, aggregates, isBucketed, more = sql`` } = ask
+  return projectQuery(name, refined.scope.projectId, (project) => {
+    const rows = told(rowsOf(project), keys, ask.told)
+    const group = sql`told, ${before(names(keys), keys)}`
+    const sets = isBucketed
+      ? sql`GROUPING SETS ((${group}bucket${more}), (told${keys.length > 0 ? sql`, ${names(keys)}` : sql``}${more}))`
+      : sql`told${keys.length > 0 ? sql`, ${names(keys)}` : sql``}, bucket${more}`
+    const first = 'first' in ask.told ? sql`ORDER BY ${ask.by} DESC LIMIT ${param('UInt64', ask.told.first)}` : sql``
+    return sql`SELECT bucket, told, ${before(names(keys), keys)}count() AS points${more}${listed(aggregates, 'values')}
+    FROM ${rows} GROUP BY ${sets} ${first} ${asNumbers}`
+  })
+}
+
+/** Keys but the model, which is no column of a call. */
+const readsOfKeys = (keys: readonly Key[], model: Sql): { name: string; read: Read }[] =>
+  keys.map((key, n) => ({
+    name: keyName(n),
+    read: key === 'model' ? { sql: model, columns: [], documents: [] } : key,
+  }))
+
+/** A call of several models counts for each of them. */
+const modelsOfCall = sql`arrayJoin(if(empty(c.usage_model), [''], arrayMap(model -> toString(model), c.usage_model)))`
+
+export function callsQuery(
+  asked: Grouped,
+  metrics: Pick<Metrics, 'calls' | 'values'>,
+  ask: Told,
+  isBucketed: boolean,
+): Query {
+  const { keys } = asked
+  const series = seriesOfReads(asked, [...readsOfKeys(keys, modelsOfCall), ...metrics.values])
+  return grouped(
+    'calls.aggregate',
+    asked,
+    { keys, told: ask, isBucketed, aggregates: metrics.calls, by: metrics.calls[0]?.sql ?? sql`points` },
+    (project) => liveValues(project, series, []),
+  )
+}
+
+/** Data points of usage with the model among their keys, where it is one. */
+function points(asked: Grouped, billed: boolean, rootsOrSpans: boolean) {
+  const { keys } = asked
+  const own = keys.flatMap((key, n) => (key === 'model' ? [] : [{ name: keyName(n), read: key }]))
+  const series = seriesOfReads(asked, own)
+  const models = keys.flatMap((key, n) => (key === 'model' ? [sql`, model AS ${identifier(keyName(n))}`] : []))
+  return (project: ProjectScope): Sql =>
+    sql`(SELECT *${join(models, '')} FROM (SELECT *, toString(point.1) AS model FROM ${livePoints(project, series, [], { rootsOrSpans, billed })}))`
+}
+
+export function usageQuery(
+  asked: Grouped,
+  aggregates: readonly Aggregate[],
+  ask: Told,
+  options: { isBucketed: boolean; rootsOrSpans: boolean },
+): Query {
+  const { keys } = asked
+  const rows = points(asked, readsBilled(aggregates), options.rootsOrSpans)
+  return grouped(
+    'calls.aggregate-usage',
+    asked,
+    { keys, told: ask, isBucketed: options.isBucketed, aggregates, by: aggregates[0]?.sql ?? sql`points` },
+    rows,
+  )
+}
+
+/** The same per model, which is the first value: sums that costs are made of. */
+export function costsQuery(asked: Grouped, ask: Told, options: { isBucketed: boolean; rootsOrSpans: boolean }): Query {
+  const { keys } = asked
+  const rows = points(asked, true, options.rootsOrSpans)
+  const more = sql`, model`
+  return grouped(
+    'calls.aggregate-costs',
+    asked,
+    {
+      keys,
+      told: ask,
+      isBucketed: options.isBucketed,
+      aggregates: tokenSums,
+      by: sql`sum(point.2) + sum(point.3)`,
+      more,
+    },
+    rows,
+  )
+}

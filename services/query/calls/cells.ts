@@ -1,0 +1,117 @@
+// POST /calls/cells: single values of calls, cut, for the rows that a table shows; whole payloads stay here.
+import { setImmediate as turn } from 'node:timers/promises'
+import { type Cell, callsCellsRequest, callsCellsResponse } from '../../../schemas/call-values.ts'
+import { fault } from '../../core/http/errors.ts'
+import { type Route, route } from '../../core/http/route.ts'
+import type { Column, Row } from '../language/types.ts'
+import { readPages } from './access/read-calls.ts'
+import { cellOf } from './cell-text.ts'
+import { compileCallsQuery } from './conditions/compile-query.ts'
+import { callFields, isDocument } from './conditions/fields.ts'
+import { callQueryTables, topicsOfQuery } from './conditions/joined-tables.ts'
+import type { Document } from './conditions/types.ts'
+import { type CallHeader, columnIndex, headerSelect } from './header.ts'
+import { type Payload, readPayloads } from './payloads.ts'
+import type { QueryStatsDeps } from './query-stats.ts'
+import { batchesOf } from './stream.ts'
+
+/** Calls whose payloads are held at once. */
+const batchRows = 100
+/** Bytes that are looked through before others have their turn. */
+const turnBytes = 1_000_000
+
+type Source = { documents: Document[]; cell(row: Row, payload: Payload, chars: number): Cell | null; reads: number }
+
+function columnCell(column: Column, row: Row, chars: number): Cell | null {
+  const value = column.read(row)
+  if (value === null || value === '') return null
+  const whole = String(value)
+  const text = whole.slice(0, chars).toWellFormed()
+  const type = typeof value === 'string' ? 'string' : 'number'
+  return { type, text, size: Buffer.byteLength(whole), is_cut: text.length < whole.length }
+}
+
+/** @throws Fault 422 for fields that no call has, 400 for those that lie beside it */
+function sourceOf(path: string, fields: ReturnType<typeof callFields>): Source {
+  const field = fields(path)
+  if (field.is === 'column') {
+    const { column } = field
+    return { documents: [], cell: (row, _, chars) => columnCell(column, row, chars), reads: 0 }
+  }
+  if (field.is === 'list' || !isDocument(field.json.document))
+    throw fault(400, `Field ${path.slice(0, 200)} has no cells: it is not a value of the call itself`)
+  const { document, path: segments, over } = field.json
+  const documents = (over ? [document, over.document] : [document]) as Document[]
+  return {
+    documents,
+    cell(_, payload, chars) {
+      const above = over && payload[over.document as Document]
+      if (over && above?.length) return cellOf(above, over.path, chars)
+      const text = payload[document as Document]
+      return text ? cellOf(text, segments, chars) : null
+    },
+    reads: 1,
+  }
+}
+
+/** The columns of a header by their names in the table. */
+function rowOf(header: CallHeader): Row {
+  const [id, trace_id, op_name, started_at, display_name, ended_at, exception, error_count, end_ver] = header
+  const [parent_id, thread_id, turn_id, user_id, run_id, run_step, run_step_end] = header.slice(columnIndex.parentId)
+  return {
+    ...{ id, trace_id, op_name, started_at, display_name, ended_at, exception, error_count, end_ver },
+    ...({ parent_id, thread_id, turn_id, user_id, run_id, run_step, run_step_end } as Record<string, string>),
+  }
+}
+
+export function createCellRoutes(deps: QueryStatsDeps): Route[] {
+  const { store, freshness, wirePrefix, wireAliases, cache } = deps
+  const names = { prefix: wirePrefix, aliases: wireAliases }
+  return [
+    route({
+      name: 'calls.cells',
+      method: 'POST',
+      path: '/calls/cells',
+      summary: 'Single values of calls by their paths, cut to what a table shows',
+      body: { type: 'json', schema: callsCellsRequest, check: 'schema' },
+      response: callsCellsResponse,
+      tables: callQueryTables,
+      async handle(context) {
+        const { input, signal } = context
+        const projectId = context.project(input.project_id)
+        const fields = callFields(names)
+        const sources = input.paths.map((path) => sourceOf(path, fields))
+        const query = compileCallsQuery({ filter: { call_ids: input.call_ids }, projectId, ...names })
+        const headers = await freshness.wait(context, topicsOfQuery(query))
+        const documents = [...new Set(sources.flatMap((source) => source.documents))]
+        const reader = { store, projectId, query, options: { signal }, cache }
+        const page = { select: headerSelect(null, documents.length > 0), limit: null, offset: 0 }
+        const cells = new Map<string, (Cell | null)[]>()
+        let looked = 0
+        for await (const { rows, spread } of readPages(reader, page))
+          for (const batch of batchesOf(rows, () => batchRows)) {
+            const payloads = await readPayloads(store, projectId, batch, documents, spread, { signal })
+            for (const [n, header] of batch.entries()) {
+              const row = { ...rowOf(header), project_id: projectId }
+              const of: (Cell | null)[] = []
+              for (const source of sources) {
+                of.push(source.cell(row, payloads[n] ?? {}, input.max_chars))
+                looked += source.reads * header[columnIndex.bytes]
+                if (looked < turnBytes) continue
+                looked = 0
+                await turn()
+              }
+              cells.set(header[columnIndex.id], of)
+            }
+          }
+        // The keys are ids that clients chose: `__proto__` is one like others.
+        return {
+          jsonText: Buffer.from(
+            `{"cells":{${[...cells].map(([id, of]) => `${JSON.stringify(id)}:${JSON.stringify(of)}`).join()}}}`,
+          ),
+          headers,
+        }
+      },
+    }),
+  ]
+}

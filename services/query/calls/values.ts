@@ -1,0 +1,195 @@
+// POST /calls/fields and /calls/values: which fields the latest calls have, and the commonest values of some of them.
+import {
+  callsFieldsRequest,
+  callsFieldsResponse,
+  callsValuesRequest,
+  callsValuesResponse,
+} from '../../../schemas/call-values.ts'
+import { parseTimestamp } from '../../core/clock/timestamps.ts'
+import { invalid } from '../../core/http/errors.ts'
+import { type Route, route } from '../../core/http/route.ts'
+import type { Query } from '../../core/store/store.ts'
+import type { Column, Fields } from '../language/types.ts'
+import { fieldPath } from './access/field-index-tests.ts'
+import { compileCallsQuery } from './conditions/compile-query.ts'
+import { callFields, isDocument } from './conditions/fields.ts'
+import { callQueryTables, joinedTables, referredTables, topicsOfQuery } from './conditions/joined-tables.ts'
+import { compactRows } from './header.ts'
+import type { QueryStatsDeps } from './query-stats.ts'
+import type { CallReader } from './reader.ts'
+import { readSample } from './sample.ts'
+import { columnValuesQuery, feedbackFieldsQuery, fieldsQuery, indexedValuesQuery } from './value-queries.ts'
+
+/** Distinct members of payloads of feedback that are looked at. */
+const maxFeedbackFields = 1_000
+const latestFirst = [{ field: 'started_at', direction: 'desc' }] as const
+const typeOf: Readonly<Record<string, 'string' | 'number' | 'bool'>> = {
+  ...{ number: 'number', numeral: 'number', text: 'string', long: 'string', bool: 'bool' },
+  ...{ String: 'string', Bool: 'bool', Int64: 'number', UInt64: 'number', Double: 'number' },
+}
+
+type Field = { path: string; types: { string?: number; number?: number; bool?: number }; calls: number }
+type Values = { values: { value: string | number; calls: number }[]; is_complete: boolean }
+
+function timesQuery(bounds: Record<'start' | 'end', string | number | undefined>) {
+  const conditions = (['start', 'end'] as const).flatMap((name) => {
+    const value = bounds[name]
+    if (value === undefined) return []
+    const us = parseTimestamp(value)
+    if (us === null)
+      throw invalid({ loc: ['body', name], msg: 'Input should be a valid datetime', type: 'datetime_type' })
+    const literal = { $literal: us / 1e6 }
+    return [{ [name === 'start' ? '$gte' : '$lt']: [{ $getField: 'started_at' }, literal] }]
+  })
+  return conditions.length === 0 ? null : { $expr: { $and: conditions } }
+}
+
+const add = (types: Field['types'], form: string, calls: number): void => {
+  const type = typeOf[form]
+  if (type) types[type] = (types[type] ?? 0) + calls
+}
+
+function feedbackFields(rows: readonly [type: string, key: string, form: string, calls: number][]): Field[] {
+  const found = new Map<string, Field>()
+  for (const [type, key, form, calls] of rows) {
+    const path = `feedback.[${type}].payload.${key.replaceAll('.', '\\.')}`
+    const field = found.get(path) ?? { path, types: {}, calls: 0 }
+    add(field.types, form, calls)
+    field.calls += calls
+    found.set(path, field)
+  }
+  return [...found.values()]
+}
+
+/** Where the values of fields lie: columns by name, and paths of the field index by name. */
+type Places = { columns: Map<string, Column>; paths: Map<string, string> }
+
+function placesOf(names: readonly string[], fields: Fields): Places {
+  const places: Places = { columns: new Map(), paths: new Map() }
+  for (const name of names) {
+    const field = fields(name)
+    if (field.is === 'column') places.columns.set(name, field.column)
+    const place = field.is === 'json' && isDocument(field.json.document) ? fieldPath(field.json) : null
+    if (place) places.paths.set(name, place.path)
+  }
+  return places
+}
+
+type ColumnRow = [place: number, value: string, calls: number]
+type IndexedRow = [path: string, form: string, value: string, calls: number]
+const withoutValue = new Set(['long', 'opaque', 'hollow'])
+
+function* valuesFound(
+  { columns, paths }: Places,
+  ofColumns: readonly ColumnRow[],
+  ofPaths: readonly IndexedRow[],
+): Generator<[name: string, values: Values]> {
+  for (const [place, name] of [...columns.keys()].entries()) {
+    const rows = ofColumns.filter(([at]) => at === place)
+    yield [name, { values: rows.map(([, value, calls]) => ({ value, calls })), is_complete: true }]
+  }
+  for (const [name, path] of paths) {
+    const rows = ofPaths.filter(([at]) => at === path)
+    const told = rows.filter(([, form]) => !withoutValue.has(form))
+    yield [
+      name,
+      {
+        values: told.map(([, form, text, calls]) => ({ value: form === 'number' ? Number(text) : text, calls })),
+        is_complete: told.length === rows.length,
+      },
+    ]
+  }
+}
+
+const cut = ({ values, is_complete }: Values, limit: number): Values => ({
+  values: values.slice(0, limit),
+  is_complete: is_complete && values.length <= limit,
+})
+
+export function createValueRoutes(deps: QueryStatsDeps): Route[] {
+  const { store, freshness, wirePrefix, wireAliases, feedbackPrefix, words, cache } = deps
+  const names = { prefix: wirePrefix, aliases: wireAliases, feedbackPrefix }
+  const rowsOf = async <Row>({ options }: CallReader, query: Query): Promise<Row[]> =>
+    compactRows<Row>(await store.bytes(query, 'JSONCompactEachRow', options))
+
+  return [
+    route({
+      name: 'calls.fields',
+      method: 'POST',
+      path: '/calls/fields',
+      summary: 'Fields of the latest calls, by how many have them',
+      body: { type: 'json', schema: callsFieldsRequest, check: 'schema' },
+      response: callsFieldsResponse,
+      tables: [...callQueryTables, 'feedback', 'feedback_by_ref'],
+      async handle(context) {
+        const { input, signal } = context
+        const projectId = context.project(input.project_id)
+        const query = compileCallsQuery({
+          query: timesQuery({ start: input.start, end: input.end }),
+          sort_by: latestFirst,
+          projectId,
+          ...names,
+        })
+        const headers = await freshness.wait(context, ['calls', 'feedback'])
+        const reader = { store, projectId, query, options: { signal }, cache }
+        const sample = await readSample(reader)
+        if (sample.calls.length === 0) return { json: { fields: [], sampled_calls: 0 }, headers }
+        const isOfFeedback = 'feedback.'.startsWith(input.prefix) || input.prefix.startsWith('feedback.')
+        const [indexed, given] = await Promise.all([
+          rowsOf<[string, [string, number][], number]>(
+            reader,
+            fieldsQuery(projectId, sample, input.prefix, input.limit),
+          ),
+          isOfFeedback
+            ? rowsOf<[string, string, string, number]>(
+                reader,
+                feedbackFieldsQuery(projectId, sample, maxFeedbackFields),
+              )
+            : [],
+        ])
+        const fields = indexed.map(([path, forms, calls]): Field => {
+          const types: Field['types'] = {}
+          for (const [form, count] of forms) add(types, form, count)
+          return { path, types, calls }
+        })
+        const ofFeedback = feedbackFields(given).filter(({ path }) => path.startsWith(input.prefix))
+        const all = [...fields, ...ofFeedback].sort((a, b) => b.calls - a.calls).slice(0, input.limit)
+        return { json: { fields: all, sampled_calls: sample.calls.length }, headers }
+      },
+    }),
+    route({
+      name: 'calls.values',
+      method: 'POST',
+      path: '/calls/values',
+      summary: 'The commonest values of some fields of the latest calls that match',
+      body: { type: 'json', schema: callsValuesRequest, check: 'schema' },
+      response: callsValuesResponse,
+      tables: [...callQueryTables, ...joinedTables, ...referredTables],
+      async handle(context) {
+        const { input, signal } = context
+        const projectId = context.project(input.project_id)
+        const places = placesOf(input.fields, callFields(names))
+        const { filter, query: expression, prefix, limit } = input
+        const query = compileCallsQuery({ filter, query: expression, sort_by: latestFirst, projectId, ...names })
+        const headers = await freshness.wait(context, topicsOfQuery(query))
+        const reader = { store, projectId, query, options: { signal }, cache, words }
+        const sample = await readSample(reader)
+        // One more than is shown tells whether there are others; texts that are too long have one row without a value.
+        const ask = { prefix, limit: limit + 4 }
+        const columns = [...places.columns.values()]
+        const paths = [...new Set(places.paths.values())]
+        const [ofColumns, ofPaths] = await Promise.all([
+          columns.length > 0 && sample.calls.length > 0
+            ? rowsOf<ColumnRow>(reader, columnValuesQuery(projectId, sample, { ...ask, columns }))
+            : [],
+          paths.length > 0 && sample.calls.length > 0
+            ? rowsOf<IndexedRow>(reader, indexedValuesQuery(projectId, sample, { ...ask, paths }))
+            : [],
+        ])
+        const found = new Map(input.fields.map((name) => [name, { values: [], is_complete: false } as Values]))
+        for (const [name, values] of valuesFound(places, ofColumns, ofPaths)) found.set(name, cut(values, limit))
+        return { json: { fields: Object.fromEntries(found), sampled_calls: sample.calls.length }, headers }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,651 @@
+-- fields of a sample (calls.fields)
+-- {"v0":"ent/proj","v1":"inputs","v2":-3599000000,"v3":1000000,"v4":1000001,"v5":["1000000"],"v6":["2000000"],"v7":9}
+SELECT
+    path,
+    groupArray((form, n)),
+    sum(n) AS calls
+FROM
+(
+    SELECT
+        path,
+        form,
+        count() AS n
+    FROM
+    (
+        SELECT
+            path,
+            if((kind = 'text') AND (s IN ('true', 'false')), 'bool', toString(kind)) AS form,
+            s
+        FROM
+        (
+            SELECT
+                path,
+                kind,
+                part,
+                arrayJoin(arrayZip(at, multiIf(kind = 'number', arrayMap(x -> toString(x), num), (kind IN ('text', 'numeral')), str, arrayMap(x -> '', at)))) AS one,
+                one.1 AS us,
+                one.2 AS s
+            FROM callhouse.payload_leaves
+            WHERE (project_id = {v0:String}) AND (startsWith(path, {v1:String}) AND ((part = 'end') OR ((least > {v2:Int64}) AND (most >= {v3:Int64}) AND (least < {v4:Int64}))))
+        )
+        WHERE ((part != 'end') AND (us IN (
+            SELECT toInt64(arrayJoin({v5:Array(String)}))
+        ))) OR ((part = 'end') AND (us IN (
+            SELECT toInt64(arrayJoin({v6:Array(String)}))
+        )))
+    )
+    GROUP BY
+        path,
+        form
+)
+GROUP BY path
+ORDER BY
+    calls DESC,
+    path ASC
+LIMIT {v7:UInt64}
+SETTINGS output_format_json_quote_64bit_integers = 0
+
+-- fields of feedback (calls.fields-feedback)
+-- {"v0":"ent/proj","v1":"weave:///ent/proj/call/","v2":["a"],"v3":9}
+SELECT
+    feedback_type,
+    member.1,
+    toString(JSONType(member.2)) AS type,
+    uniqExact(weave_ref) AS calls
+FROM
+(
+    SELECT
+        f.feedback_type AS feedback_type,
+        f.weave_ref AS weave_ref,
+        arrayJoin(JSONExtractKeysAndValuesRaw(f.payload)) AS member
+    FROM callhouse.feedback AS f
+    FINAL
+    WHERE (f.project_id = {v0:String}) AND ((f.id IN (
+        SELECT id
+        FROM callhouse.feedback_by_ref
+        WHERE (project_id = {v0:String}) AND (weave_ref IN (
+            SELECT concat({v1:String}, arrayJoin({v2:Array(String)}))
+        ))
+    )) AND (f.weave_ref IN (
+        SELECT concat({v1:String}, arrayJoin({v2:Array(String)}))
+    )) AND (f.purged = 0))
+)
+GROUP BY
+    feedback_type,
+    member.1,
+    type
+ORDER BY
+    calls DESC,
+    feedback_type ASC,
+    member.1 ASC
+LIMIT {v3:UInt64}
+SETTINGS output_format_json_quote_64bit_integers = 0
+
+-- values in the field index (calls.values)
+-- {"v0":"ent/proj","v1":["inputs.k"],"v2":-3599000000,"v3":1000000,"v4":1000001,"v5":["1000000"],"v6":["2000000"],"v7":"x","v8":9}
+SELECT
+    path,
+    form,
+    s,
+    count() AS calls
+FROM
+(
+    SELECT
+        path,
+        if((kind = 'text') AND (s IN ('true', 'false')), 'bool', toString(kind)) AS form,
+        s
+    FROM
+    (
+        SELECT
+            path,
+            kind,
+            part,
+            arrayJoin(arrayZip(at, multiIf(kind = 'number', arrayMap(x -> toString(x), num), (kind IN ('text', 'numeral')), str, arrayMap(x -> '', at)))) AS one,
+            one.1 AS us,
+            one.2 AS s
+        FROM callhouse.payload_leaves
+        WHERE (project_id = {v0:String}) AND ((path IN ({v1:Array(String)})) AND ((part = 'end') OR ((least > {v2:Int64}) AND (most >= {v3:Int64}) AND (least < {v4:Int64}))))
+    )
+    WHERE ((part != 'end') AND (us IN (
+        SELECT toInt64(arrayJoin({v5:Array(String)}))
+    ))) OR ((part = 'end') AND (us IN (
+        SELECT toInt64(arrayJoin({v6:Array(String)}))
+    )))
+)
+WHERE ((form IN ('long', 'hollow', 'opaque')) OR (positionCaseInsensitiveUTF8(s, {v7:String}) = 1))
+GROUP BY
+    path,
+    form,
+    s
+ORDER BY
+    calls DESC,
+    s ASC
+LIMIT {v8:UInt64} BY path
+SETTINGS output_format_json_quote_64bit_integers = 0
+
+-- values of columns (calls.column-values)
+-- {"v1":"ent/proj","v0":0,"v2":1000000,"v3":1000001,"v4":["1000000"],"v5":["a"],"v6":"x","v7":9}
+SELECT
+    n,
+    s,
+    count() AS calls
+FROM
+(
+    SELECT
+        arrayJoin([({v0:UInt8}, ifNull(toString(multiIf(c.exception != '', 'error', c.end_ver = 0, 'running', c.error_count > 0, 'descendant_error', 'success')), ''))]) AS pair,
+        pair.1 AS n,
+        pair.2 AS s
+    FROM callhouse.calls AS c
+    FINAL
+    WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.started_at IN (
+        SELECT fromUnixTimestamp64Micro(toInt64(arrayJoin({v4:Array(String)})), 'UTC')
+    )) AND (c.id IN ({v5:Array(String)})) AND (c.delete_ver = 0) AND (c.moved = 0))
+)
+WHERE (s != '') AND (positionCaseInsensitiveUTF8(s, {v6:String}) = 1)
+GROUP BY
+    n,
+    s
+ORDER BY
+    calls DESC,
+    s ASC
+LIMIT {v7:UInt64} BY n
+SETTINGS output_format_json_quote_64bit_integers = 0
+
+-- calls by op and a field (calls.aggregate)
+-- {"v7":"ent/proj","v0":0.5,"v1":1,"v2":["a"],"v3":["b"],"v4":"Europe/Paris","v5":"k","v6":"score","v8":1000000,"v9":2000000,"v10":"op:"}
+SELECT
+    bucket,
+    told,
+    k0,
+    k1,
+    count() AS points,
+    ifNull(sum(toNullable(1)), 0),
+    if(count(v0) = 0, NULL, (quantilesExactInclusive({v0:Float64})(v0) AS percentiles_of_v0)[{v1:UInt32}])
+FROM
+(
+    SELECT * REPLACE (if(told, k0, '') AS k0, if(told, k1, '') AS k1)
+    FROM
+    (
+        SELECT
+            *,
+            (k0, k1) IN (
+                SELECT arrayJoin(arrayZip({v2:Array(String)}, {v3:Array(String)}))
+            ) AS told
+        FROM
+        (
+            SELECT
+                toString(toDate32(c.started_at, {v4:String})) AS bucket,
+                if(extract(c.op_name, '^weave:///[^/]+/[^/]+/op/([^/:]+):') != '', extract(c.op_name, '^weave:///[^/]+/[^/]+/op/([^/:]+):'), c.op_name) AS k0,
+                ifNull(toString(JSONExtractString(c.inputs, {v5:String})), '') AS k1,
+                toNullable(ifNotFinite(toFloat64OrNull(JSONExtractString(c.output, {v6:String})), NULL)) AS v0,
+                toUInt8(c.exception != '') AS failed,
+                if((c.end_ver > 0) AND (c.ended_at >= c.started_at), toFloat64(intDiv(toUnixTimestamp64Micro(c.ended_at) - toUnixTimestamp64Micro(c.started_at), 1000)), NULL) AS latency
+            FROM
+            (
+                SELECT
+                    odd,
+                    started_at,
+                    id,
+                    start_ver,
+                    end_ver,
+                    ended_at,
+                    parent_id,
+                    exception,
+                    usage_model,
+                    usage_input,
+                    usage_output,
+                    usage_total,
+                    usage_cache_read,
+                    usage_cache_write,
+                    op_name,
+                    inputs,
+                    output
+                FROM
+                (
+                    SELECT
+                        c.started_at AS started_at,
+                        c.id AS id,
+                        c.start_ver AS start_ver,
+                        c.end_ver AS end_ver,
+                        c.ended_at AS ended_at,
+                        c.parent_id AS parent_id,
+                        c.exception AS exception,
+                        c.usage_model AS usage_model,
+                        c.usage_input AS usage_input,
+                        c.usage_output AS usage_output,
+                        c.usage_total AS usage_total,
+                        c.usage_cache_read AS usage_cache_read,
+                        c.usage_cache_write AS usage_cache_write,
+                        c.op_name AS op_name,
+                        p.odd AS odd,
+                        p.inputs AS inputs,
+                        p.output AS output
+                    FROM
+                    (
+                        SELECT
+                            clock,
+                            id,
+                            odd,
+                            inputs,
+                            output
+                        FROM callhouse.payloads
+                        WHERE (project_id = {v7:String}) AND ((part = 'both') AND (part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC')))
+                    ) AS p
+                    RIGHT JOIN
+                    (
+                        SELECT
+                            c.started_at AS started_at,
+                            c.id AS id,
+                            c.start_ver AS start_ver,
+                            c.end_ver AS end_ver,
+                            c.ended_at AS ended_at,
+                            c.parent_id AS parent_id,
+                            c.exception AS exception,
+                            c.usage_model AS usage_model,
+                            c.usage_input AS usage_input,
+                            c.usage_output AS usage_output,
+                            c.usage_total AS usage_total,
+                            c.usage_cache_read AS usage_cache_read,
+                            c.usage_cache_write AS usage_cache_write,
+                            c.op_name AS op_name
+                        FROM callhouse.calls AS c
+                        FINAL
+                        WHERE (c.project_id = {v7:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v10:String})) AND (c.start_ver = c.end_ver))
+                    ) AS c ON (p.clock = c.start_ver) AND (p.id = c.id)
+                )
+                UNION ALL
+                SELECT
+                    odd,
+                    started_at,
+                    id,
+                    start_ver,
+                    end_ver,
+                    ended_at,
+                    parent_id,
+                    exception,
+                    usage_model,
+                    usage_input,
+                    usage_output,
+                    usage_total,
+                    usage_cache_read,
+                    usage_cache_write,
+                    op_name,
+                    inputs,
+                    output
+                FROM
+                (
+                    SELECT
+                        c.started_at AS started_at,
+                        c.id AS id,
+                        c.start_ver AS start_ver,
+                        c.end_ver AS end_ver,
+                        c.ended_at AS ended_at,
+                        c.parent_id AS parent_id,
+                        c.exception AS exception,
+                        c.usage_model AS usage_model,
+                        c.usage_input AS usage_input,
+                        c.usage_output AS usage_output,
+                        c.usage_total AS usage_total,
+                        c.usage_cache_read AS usage_cache_read,
+                        c.usage_cache_write AS usage_cache_write,
+                        c.op_name AS op_name,
+                        c.inputs AS inputs,
+                        greatest(p.odd, c.odd) AS odd,
+                        p.output AS output
+                    FROM
+                    (
+                        SELECT
+                            clock,
+                            id,
+                            odd,
+                            output
+                        FROM callhouse.payloads
+                        WHERE (project_id = {v7:String}) AND ((part IN ('both', 'end')) AND (((at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) OR (at IN (
+                            SELECT c.output_at
+                            FROM callhouse.calls AS c
+                            FINAL
+                            WHERE (c.project_id = {v7:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (NOT ((c.output_at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.output_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC')))))
+                        ))) AND (concat(id, '') IN (
+                            SELECT c.id
+                            FROM callhouse.calls AS c
+                            FINAL
+                            WHERE (c.project_id = {v7:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v10:String})) AND (c.start_ver != c.end_ver))
+                        )))
+                    ) AS p
+                    RIGHT JOIN
+                    (
+                        SELECT
+                            c.started_at AS started_at,
+                            c.id AS id,
+                            c.start_ver AS start_ver,
+                            c.end_ver AS end_ver,
+                            c.ended_at AS ended_at,
+                            c.parent_id AS parent_id,
+                            c.exception AS exception,
+                            c.usage_model AS usage_model,
+                            c.usage_input AS usage_input,
+                            c.usage_output AS usage_output,
+                            c.usage_total AS usage_total,
+                            c.usage_cache_read AS usage_cache_read,
+                            c.usage_cache_write AS usage_cache_write,
+                            c.op_name AS op_name,
+                            p.odd AS odd,
+                            p.inputs AS inputs
+                        FROM
+                        (
+                            SELECT
+                                clock,
+                                id,
+                                odd,
+                                inputs
+                            FROM callhouse.payloads
+                            WHERE (project_id = {v7:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC')) AND (concat(id, '') IN (
+                                SELECT c.id
+                                FROM callhouse.calls AS c
+                                FINAL
+                                WHERE (c.project_id = {v7:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v10:String})) AND (c.start_ver != c.end_ver))
+                            )))
+                        ) AS p
+                        RIGHT JOIN
+                        (
+                            SELECT
+                                c.started_at AS started_at,
+                                c.id AS id,
+                                c.start_ver AS start_ver,
+                                c.end_ver AS end_ver,
+                                c.ended_at AS ended_at,
+                                c.parent_id AS parent_id,
+                                c.exception AS exception,
+                                c.usage_model AS usage_model,
+                                c.usage_input AS usage_input,
+                                c.usage_output AS usage_output,
+                                c.usage_total AS usage_total,
+                                c.usage_cache_read AS usage_cache_read,
+                                c.usage_cache_write AS usage_cache_write,
+                                c.op_name AS op_name
+                            FROM callhouse.calls AS c
+                            FINAL
+                            WHERE (c.project_id = {v7:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v10:String})) AND (c.start_ver != c.end_ver))
+                        ) AS c ON (p.clock = c.start_ver) AND (p.id = c.id)
+                    ) AS c ON (p.clock = c.end_ver) AND (p.id = c.id)
+                )
+            ) AS c
+        )
+    )
+)
+GROUP BY
+    GROUPING SETS (
+        (told, k0, k1, bucket),
+        (told, k0, k1))
+SETTINGS output_format_json_quote_64bit_integers = 0
+
+-- the greatest groups (calls.aggregate)
+-- {"v3":"ent/proj","v0":0.5,"v1":1,"v2":"score","v4":1000000,"v5":2000000,"v6":"op:","v7":9}
+SELECT
+    bucket,
+    told,
+    k0,
+    count() AS points,
+    ifNull(sum(toNullable(1)), 0),
+    if(count(v0) = 0, NULL, (quantilesExactInclusive({v0:Float64})(v0) AS percentiles_of_v0)[{v1:UInt32}])
+FROM
+(
+    SELECT
+        *,
+        1 AS told
+    FROM
+    (
+        SELECT
+            '' AS bucket,
+            arrayJoin(if(empty(c.usage_model), [''], arrayMap(model -> toString(model), c.usage_model))) AS k0,
+            toNullable(ifNotFinite(toFloat64OrNull(JSONExtractString(c.output, {v2:String})), NULL)) AS v0,
+            toUInt8(c.exception != '') AS failed,
+            if((c.end_ver > 0) AND (c.ended_at >= c.started_at), toFloat64(intDiv(toUnixTimestamp64Micro(c.ended_at) - toUnixTimestamp64Micro(c.started_at), 1000)), NULL) AS latency
+        FROM
+        (
+            SELECT
+                c.started_at AS started_at,
+                c.id AS id,
+                c.start_ver AS start_ver,
+                c.end_ver AS end_ver,
+                c.ended_at AS ended_at,
+                c.parent_id AS parent_id,
+                c.exception AS exception,
+                c.usage_model AS usage_model,
+                c.usage_input AS usage_input,
+                c.usage_output AS usage_output,
+                c.usage_total AS usage_total,
+                c.usage_cache_read AS usage_cache_read,
+                c.usage_cache_write AS usage_cache_write,
+                p.odd AS odd,
+                p.output AS output
+            FROM
+            (
+                SELECT
+                    clock,
+                    id,
+                    odd,
+                    output
+                FROM callhouse.payloads
+                WHERE (project_id = {v3:String}) AND ((part IN ('both', 'end')) AND (((at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC'))) OR (at IN (
+                    SELECT c.output_at
+                    FROM callhouse.calls AS c
+                    FINAL
+                    WHERE (c.project_id = {v3:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (NOT ((c.output_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.output_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')))))
+                ))))
+            ) AS p
+            RIGHT JOIN
+            (
+                SELECT
+                    c.started_at AS started_at,
+                    c.id AS id,
+                    c.start_ver AS start_ver,
+                    c.end_ver AS end_ver,
+                    c.ended_at AS ended_at,
+                    c.parent_id AS parent_id,
+                    c.exception AS exception,
+                    c.usage_model AS usage_model,
+                    c.usage_input AS usage_input,
+                    c.usage_output AS usage_output,
+                    c.usage_total AS usage_total,
+                    c.usage_cache_read AS usage_cache_read,
+                    c.usage_cache_write AS usage_cache_write
+                FROM callhouse.calls AS c
+                FINAL
+                WHERE (c.project_id = {v3:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v6:String})))
+            ) AS c ON (p.clock = c.end_ver) AND (p.id = c.id)
+        ) AS c
+    )
+)
+GROUP BY
+    told,
+    k0,
+    bucket
+ORDER BY ifNull(sum(toNullable(1)), 0) DESC
+LIMIT {v7:UInt64}
+SETTINGS output_format_json_quote_64bit_integers = 0
+
+-- usage by model and status (calls.aggregate-usage)
+-- {"v3":"ent/proj","v0":["a"],"v1":["b"],"v2":"Europe/Paris","v4":1000000,"v5":2000000,"v6":"op:"}
+SELECT
+    bucket,
+    told,
+    k0,
+    k1,
+    count() AS points,
+    maxOrNull(toNullable(toFloat64(point.2)))
+FROM
+(
+    SELECT * REPLACE (if(told, k0, '') AS k0, if(told, k1, '') AS k1)
+    FROM
+    (
+        SELECT
+            *,
+            (k0, k1) IN (
+                SELECT arrayJoin(arrayZip({v0:Array(String)}, {v1:Array(String)}))
+            ) AS told
+        FROM
+        (
+            SELECT
+                *,
+                model AS k0
+            FROM
+            (
+                SELECT
+                    *,
+                    toString(point.1) AS model
+                FROM
+                (
+                    SELECT
+                        bucket,
+                        k1,
+                        arrayJoin(points) AS point,
+                        with_total
+                    FROM
+                    (
+                        SELECT
+                            *,
+                            emptyArrayString() AS with_total
+                        FROM
+                        (
+                            SELECT
+                                toString(toDate32(c.started_at, {v2:String})) AS bucket,
+                                ifNull(toString(multiIf(c.exception != '', 'error', c.end_ver = 0, 'running', c.error_count > 0, 'descendant_error', 'success')), '') AS k1,
+                                c.end_ver AS end_ver,
+                                c.id AS id,
+                                arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points
+                            FROM callhouse.calls AS c
+                            FINAL
+                            WHERE (c.project_id = {v3:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v6:String})) AND notEmpty(c.usage_model) AND ((c.parent_id = '') OR ((c.start_ver, c.id) IN (
+                                SELECT
+                                    clock,
+                                    id
+                                FROM callhouse.payloads
+                                WHERE (project_id = {v3:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (otel_dump != ''))
+                            ))))
+                        )
+                    )
+                )
+            )
+        )
+    )
+)
+GROUP BY
+    GROUPING SETS (
+        (told, k0, k1, bucket),
+        (told, k0, k1))
+SETTINGS output_format_json_quote_64bit_integers = 0
+
+-- what costs are made of by user (calls.aggregate-costs)
+-- {"v1":"ent/proj","v0":["a"],"v2":1000000,"v3":2000000,"v4":300,"v5":"op:"}
+SELECT
+    bucket,
+    told,
+    k0,
+    count() AS points,
+    model,
+    ifNull(sum(toNullable(toFloat64(point.2))), 0),
+    ifNull(sum(toNullable(toFloat64(point.3))), 0),
+    ifNull(sum(toNullable(toFloat64(bill.inside))), 0),
+    ifNull(sum(toNullable(toFloat64(if(counts_cached, 0, bill.apart)))), 0),
+    ifNull(sum(toNullable(toFloat64(bill.cache_read))), 0),
+    ifNull(sum(toNullable(toFloat64(bill.cache_write))), 0),
+    ifNull(sum(toNullable(toFloat64(bill.cache_write_1h))), 0),
+    ifNull(sum(toNullable(toFloat64(bill.more_output))), 0)
+FROM
+(
+    SELECT * REPLACE (if(told, k0, '') AS k0)
+    FROM
+    (
+        SELECT
+            *,
+            (k0) IN (
+                SELECT (arrayJoin(arrayZip({v0:Array(String)}))).1
+            ) AS told
+        FROM
+        (
+            SELECT *
+            FROM
+            (
+                SELECT
+                    *,
+                    toString(point.1) AS model
+                FROM
+                (
+                    SELECT
+                        bucket,
+                        k0,
+                        point,
+                        bill,
+                        counts_cached,
+                        with_total
+                    FROM
+                    (
+                        SELECT
+                            *,
+                            emptyArrayString() AS with_total
+                        FROM
+                        (
+                            SELECT
+                                c.bucket AS bucket,
+                                c.k0 AS k0,
+                                c.end_ver AS end_ver,
+                                c.id AS id,
+                                c.points AS points,
+                                c.has_cached OR (b.counts_cached = 1) AS counts_cached,
+                                arrayMap(point -> arrayFirst(bill -> (bill.model = (point.1)), b.billed_usage), c.points) AS bills
+                            FROM
+                            (
+                                SELECT
+                                    clock,
+                                    id,
+                                    billed_usage,
+                                    counts_cached
+                                FROM callhouse.payloads
+                                WHERE (project_id = {v1:String}) AND ((part IN ('both', 'end')) AND (((at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC'))) OR (at IN (
+                                    SELECT c.output_at
+                                    FROM callhouse.calls AS c
+                                    FINAL
+                                    WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (NOT ((c.output_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.output_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')))))
+                                ))) AND notEmpty(billed_usage))
+                            ) AS b
+                            ANY RIGHT JOIN
+                            (
+                                SELECT
+                                    toString(toUnixTimestamp(c.started_at) - positiveModulo(toUnixTimestamp(c.started_at), {v4:Int64})) AS bucket,
+                                    ifNull(toString(nullIf(c.user_id, '')), '') AS k0,
+                                    c.end_ver AS end_ver,
+                                    c.id AS id,
+                                    arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points,
+                                    (c.start_ver, c.id) IN (
+                                        SELECT
+                                            clock,
+                                            id
+                                        FROM callhouse.payloads
+                                        WHERE (project_id = {v1:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (part = 'start') AND (counts_cached = 1))
+                                    ) AS has_cached
+                                FROM callhouse.calls AS c
+                                FINAL
+                                WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v5:String})) AND notEmpty(c.usage_model) AND ((c.parent_id = '') OR ((c.start_ver, c.id) IN (
+                                    SELECT
+                                        clock,
+                                        id
+                                    FROM callhouse.payloads
+                                    WHERE (project_id = {v1:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (otel_dump != ''))
+                                ))))
+                            ) AS c ON (b.clock = c.end_ver) AND (b.id = c.id)
+                        )
+                    )
+                    ARRAY JOIN
+                        points AS point,
+                        bills AS bill
+                )
+            )
+        )
+    )
+)
+GROUP BY
+    GROUPING SETS (
+        (told, k0, bucket, model),
+        (told, k0, model))
+SETTINGS output_format_json_quote_64bit_integers = 0

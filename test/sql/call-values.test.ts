@@ -1,0 +1,64 @@
+// The SQL of fields, values and aggregates of calls as checked-in text, so that a review shows every change of it.
+import { it } from 'vitest'
+import type { ProjectId } from '../../services/core/ids.ts'
+import type { Query } from '../../services/core/store/store.ts'
+import { keyOf, metricsOf } from '../../services/query/calls/aggregate/metrics.ts'
+import { callsQuery, costsQuery, usageQuery } from '../../services/query/calls/aggregate/statements.ts'
+import { bucketSql } from '../../services/query/calls/aggregate/times.ts'
+import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
+import { conditionsOf } from '../../services/query/calls/conditions/conditions.ts'
+import { callFields } from '../../services/query/calls/conditions/fields.ts'
+import {
+  columnValuesQuery,
+  feedbackFieldsQuery,
+  fieldsQuery,
+  indexedValuesQuery,
+} from '../../services/query/calls/value-queries.ts'
+import { expectReviewed } from '../fixtures/sql-snapshot.ts'
+
+const projectId = 'ent/proj' as ProjectId
+const names = { prefix: 'platform', aliases: true } as const
+const fields = callFields(names)
+const sample = { calls: [{ startedUs: 1_000_000, id: 'a' }], endUs: [2_000_000] }
+const ask = { prefix: 'x', limit: 9 }
+const column = fields('summary.weave.status')
+const columns = column.is === 'column' ? [column.column] : []
+
+const refined = {
+  scope: { projectId, range: { fromUs: 1_000_000, beforeUs: 2_000_000 }, index: null, keys: null },
+  conditions: conditionsOf(compileCallsQuery({ projectId, ...names, filter: { op_names: ['op:*'] } })),
+}
+const keys = (...of: string[]) => of.map((name) => keyOf(name, fields, 'platform_user_id'))
+const grouped = (...of: string[]) => ({ refined, keys: keys(...of), bucket: bucketSql('day', 'Europe/Paris') })
+const metrics = metricsOf(
+  [
+    { field: 'calls', as: 'sum' },
+    { field: 'output.score', as: 'p50' },
+    { field: 'input_tokens', as: 'max' },
+  ],
+  fields,
+)
+const told = { keys: [['a', 'b']] }
+const options = { isBucketed: true, rootsOrSpans: true }
+
+const queries: Record<string, Query> = {
+  'fields of a sample': fieldsQuery(projectId, sample, 'inputs', 9),
+  'fields of feedback': feedbackFieldsQuery(projectId, sample, 9),
+  'values in the field index': indexedValuesQuery(projectId, sample, { ...ask, paths: ['inputs.k'] }),
+  'values of columns': columnValuesQuery(projectId, sample, { ...ask, columns }),
+  'calls by op and a field': callsQuery(grouped('op_name', 'inputs.k'), metrics, told, true),
+  'the greatest groups': callsQuery(
+    { ...grouped('model'), bucket: bucketSql(null, 'UTC') },
+    metrics,
+    { first: 9 },
+    false,
+  ),
+  'usage by model and status': usageQuery(grouped('model', 'status'), metrics.usage, told, options),
+  'what costs are made of by user': costsQuery(
+    { ...grouped('user'), bucket: bucketSql(300, 'UTC') },
+    { keys: [['a']] },
+    options,
+  ),
+}
+
+it('the SQL of fields, values and aggregates is as checked in', () => expectReviewed('./call-values.sql', queries))
