@@ -115,6 +115,7 @@ describe('cells', () => {
     expect(await ask('/calls/cells', { project_id, call_ids: ['f'.repeat(16)], paths: ['inputs'] })).toEqual({
       cells: {},
     })
+    expect(await ask('/calls/cells', { project_id, call_ids: [], paths: ['inputs'] })).toEqual({ cells: {} })
     expect(await ask('/calls/cells', { project_id: 'acme/none', call_ids: [idOf(1)], paths: ['inputs'] })).toEqual({
       cells: {},
     })
@@ -262,7 +263,8 @@ describe('aggregates', () => {
     expect(odd.map(({ keys, series }) => [keys, series['calls.sum']])).toEqual([[['odd_op'], [2, 3]]])
     expect(previous?.groups[0]?.series['calls.sum']).toEqual([2, 3])
     expect(
-      (await aggregate({ filter: { call_ids: [] }, bucket: 30, metrics: metrics('calls.sum') })).groups[0]?.series,
+      (await aggregate({ filter: { op_names: ['none'] }, bucket: 30, metrics: metrics('calls.sum') })).groups[0]
+        ?.series,
     ).toEqual({
       'calls.sum': [0, 0],
     })

@@ -13,7 +13,7 @@ const routeOf = (name: string) => {
 }
 
 /** Deletes that went through more calls than they hold, and costs of calls whose header does not tell their usage. */
-const seldom: Record<string, string[]> = { 'calls.delete': ['calls_deleted'], 'calls.usage': ['payloads'] }
+const seldom: Record<string, string[]> = { 'calls.delete': ['calls_deleted'], 'calls.usage': ['payloads'], 'calls.values': ['feedback_by_ref'] }
 
 describe('what routes touch', () => {
   let server: LiveServer
@@ -72,6 +72,19 @@ describe('what routes touch', () => {
     { ...page, sort_by: [{ field: 'started_at', direction: 'desc' }] },
     { ...page, sort_by: [{ field: 'inputs.x', direction: 'asc' }], query: withinInputs },
     { project_id, filter: { trace_roots_only: true }, query: withinInputs },
+  ]
+  /** The same without a page of it, and with what lies in feedback and queues. */
+  const conditions = [
+    ...lists.map((body) => ({
+      ...{
+        project_id,
+        ...('filter' in body && { filter: body.filter }),
+        ...('query' in body && { query: body.query }),
+      },
+    })),
+    ...['feedback.[custom].payload.x', 'annotation_queue_items.queue_id'].map((name) => ({
+      ...{ project_id, query: { $expr: { $eq: [{ $getField: name }, { $literal: 'x' }] } } },
+    })),
   ]
   const equal = (name: string, value: string) => ({ $eq: [{ $getField: name }, { $literal: value }] })
   /** What lies in other tables: feedback, queues, a row of a table behind a ref. */
@@ -319,17 +332,17 @@ describe('what routes touch', () => {
       send('/trace/usage', elsewhere),
     ],
     ['traces.tree', send('/trace/tree', { project_id, trace_id: traceId })],
-    ['calls.cells', send('/calls/cells', { project_id, call_ids: [], paths: ['inputs'] })],
+    ['calls.cells', send('/calls/cells', { project_id, call_ids: [one], paths: ['inputs'] })],
     ['calls.fields', send('/calls/fields', { project_id })],
-    ['calls.values', send('/calls/values', { project_id, fields: ['inputs.k', 'op_name'] })],
+    ['calls.values', ...conditions.map((body) => send('/calls/values', { ...body, fields: ['inputs.k', 'op_name'] }))],
     [
       'calls.aggregate',
-      send('/calls/aggregate', {
-        project_id,
-        start: 0,
-        end: 9,
-        metrics: [{ field: 'total_cost' }, { field: 'calls' }],
-      }),
+      ...conditions.map((body) =>
+        send('/calls/aggregate', {
+          ...{ ...body, start: '2020-01-01', end: '2030-01-01' },
+          metrics: [{ field: 'total_cost' }, { field: 'calls' }],
+        }),
+      ),
     ],
     ['threads.stream_query', send('/threads/stream_query', { project_id })],
     ['objects.read', send('/obj/read', { ...labelled, object_id: 'thing', digest: 'latest' })],

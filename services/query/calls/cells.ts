@@ -81,6 +81,7 @@ export function createCellRoutes(deps: QueryStatsDeps): Route[] {
         const projectId = context.project(input.project_id)
         const fields = callFields(names)
         const sources = input.paths.map((path) => sourceOf(path, fields))
+        if (input.call_ids.length === 0) return { json: { cells: {} } }
         const query = compileCallsQuery({ filter: { call_ids: input.call_ids }, projectId, ...names })
         const headers = await freshness.wait(context, topicsOfQuery(query))
         const documents = [...new Set(sources.flatMap((source) => source.documents))]

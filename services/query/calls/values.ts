@@ -13,7 +13,7 @@ import type { Column, Fields } from '../language/types.ts'
 import { fieldPath } from './access/field-index-tests.ts'
 import { compileCallsQuery } from './conditions/compile-query.ts'
 import { callFields, isDocument } from './conditions/fields.ts'
-import { callQueryTables, joinedTables, referredTables, topicsOfQuery } from './conditions/joined-tables.ts'
+import { callQueryTables, joinedTables, topicsOfQuery } from './conditions/joined-tables.ts'
 import { compactRows } from './header.ts'
 import type { QueryStatsDeps } from './query-stats.ts'
 import type { CallReader } from './reader.ts'
@@ -120,7 +120,7 @@ export function createValueRoutes(deps: QueryStatsDeps): Route[] {
       summary: 'Fields of the latest calls, by how many have them',
       body: { type: 'json', schema: callsFieldsRequest, check: 'schema' },
       response: callsFieldsResponse,
-      tables: [...callQueryTables, 'feedback', 'feedback_by_ref'],
+      tables: ['calls', 'payload_leaves', 'call_marks', 'rollups', 'call_counts_hourly', 'feedback', 'feedback_by_ref'],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
@@ -164,7 +164,7 @@ export function createValueRoutes(deps: QueryStatsDeps): Route[] {
       summary: 'The commonest values of some fields of the latest calls that match',
       body: { type: 'json', schema: callsValuesRequest, check: 'schema' },
       response: callsValuesResponse,
-      tables: [...callQueryTables, ...joinedTables, ...referredTables],
+      tables: [...callQueryTables, ...joinedTables],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)

@@ -14,7 +14,7 @@ import { withFieldTimes } from '../access/field-index.ts'
 import { indexOf, rangeOf } from '../access/scope.ts'
 import { compileCallsQuery } from '../conditions/compile-query.ts'
 import { callFields } from '../conditions/fields.ts'
-import { callQueryTables, joinedTables, referredTables, topicsOfQuery } from '../conditions/joined-tables.ts'
+import { callQueryTables, joinedTables, topicsOfQuery } from '../conditions/joined-tables.ts'
 import { createRefine, type Refined } from '../conditions/refine.ts'
 import { compactRows } from '../header.ts'
 import type { QueryStatsDeps } from '../query-stats.ts'
@@ -144,7 +144,7 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
       summary: 'Calls, usage, costs and numbers of calls over time, by up to two keys',
       body: { type: 'json', schema: callsAggregateRequest, check: 'schema' },
       response: callsAggregateResponse,
-      tables: [...callQueryTables, ...joinedTables, ...referredTables, 'costs'],
+      tables: [...callQueryTables, ...joinedTables, 'costs'],
       handle: aggregate,
     }),
   ]

@@ -1,6 +1,6 @@
 // The list of calls: what the address says, in rows that are read as they come into view.
 import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
-import { type KeyboardEvent, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
+import { type KeyboardEvent, lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
 import { count } from '../engine/format.ts'
 import type { Row } from '../engine/rows.ts'
 import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
@@ -11,15 +11,17 @@ import { Rows, type RowsHandle } from '../parts/rows.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
 import { openedS } from '../read-ahead.ts'
 import { Chips, FilterLine } from './filter-line.tsx'
+import { Histogram } from './histogram.tsx'
 import { MarkBar, useMarks } from './marking.tsx'
 import { Nothing } from './nothing.tsx'
 import { RangeMenu } from './range-menu.tsx'
 import { rememberList } from './remembered.ts'
 import { CallRow, GhostRow, Head } from './row.tsx'
-import { type CallsSearch, callsSearch, hasText, listRequest, parsed } from './search.ts'
-import { pageRows, useCalls, useCells } from './use-calls.ts'
+import { type CallsSearch, callsSearch, columnsOf, hasText, listRequest, parsed } from './search.ts'
+import { pageRows, useCalls, useCells, usePreviews } from './use-calls.ts'
 import { maxNew, useLive } from './use-live.ts'
 
+const ColumnChooser = lazy(() => import('../lazy-routes.tsx').then(({ ColumnChooser }) => ({ default: ColumnChooser })))
 const ghostRows = 30
 
 export function Calls() {
@@ -33,6 +35,7 @@ export function Calls() {
   const [nowS, setNowS] = useState(openedS)
   const [range, setRange] = useState({ from: 0, to: pageRows })
   const [at, setAt] = useState(0)
+  const [chooses, setChooses] = useState(false)
   const rows = useRef<RowsHandle>(null)
   const query = useMemo(() => parsed(search.q), [search.q])
   const request = useMemo(
@@ -73,7 +76,9 @@ export function Calls() {
     }
     return found
   }, [seen, request, calls.isLoading, calls.count])
-  const cells = useCells(projectId, visible, !calls.isLoading)
+  const columns = useMemo(() => columnsOf(search.cols), [search.cols])
+  const previews = usePreviews(projectId, visible, !calls.isLoading)
+  const cellOf = useCells(projectId, visible, columns, !calls.isLoading)
   const longestMs = useMemo(() => {
     const known = visible.flatMap(({ latencyMs }) => (latencyMs === null ? [] : [latencyMs])).sort((a, b) => a - b)
     return Math.max(1, known[Math.floor(known.length * 0.95)] ?? known.at(-1) ?? 1)
@@ -153,10 +158,10 @@ export function Calls() {
           onKey={onKey}
           className={calls.isLoading && !calls.isFirst ? 'pale' : ''}
           headHeight={29}
-          head={<Head sort={sort} onSort={(next) => change({ sort: next })} />}
+          head={<Head columns={columns} sort={sort} onSort={(next) => change({ sort: next })} />}
           render={(index, isAt) => {
             const row = calls.rowAt(index)
-            if (row === undefined) return <GhostRow height={height} index={index} />
+            if (row === undefined) return <GhostRow {...{ height, index, columns }} />
             return (
               <div
                 role="presentation"
@@ -169,10 +174,10 @@ export function Calls() {
                 }}
               >
                 <CallRow
-                  {...{ row, index, isAt, zone, longestMs, height }}
+                  {...{ row, index, isAt, zone, longestMs, height, columns, cellOf }}
                   isMarked={marks.ids.has(row.id)}
                   onMark={() => marks.toggle(index)}
-                  cell={cells.get(row.id)}
+                  preview={previews.get(row.id)}
                   href={hrefOf(row)}
                 />
               </div>
@@ -203,7 +208,7 @@ export function Calls() {
             All
           </button>
         </div>
-        <FilterLine q={search.q ?? ''} parsed={query} onChange={(q) => change({ q })} />
+        <FilterLine project={projectId} q={search.q ?? ''} parsed={query} onChange={(q) => change({ q })} />
         <RangeMenu range={search.range} zone={zone} onChange={(next) => change({ range: next ?? 'all' })} />
         <button
           type="button"
@@ -214,14 +219,32 @@ export function Calls() {
         >
           Live
         </button>
+        <button type="button" className="line" onClick={() => setChooses(true)}>
+          <Icon name="columns" /> Columns
+        </button>
         <button type="button" className="icon line" aria-label="Refresh" title="Refresh" onClick={refresh}>
           <Icon name="refresh" />
         </button>
       </div>
       <Chips expression={query.expression} onChange={(q) => change({ q })} />
+      {(calls.isFirst || calls.count > 0) && (
+        <Histogram
+          {...{ request, nowS, zone, range: search.range, isOn: !calls.isFirst }}
+          onRange={(next) => change({ range: next })}
+        />
+      )}
       <MarkBar projectId={projectId} marks={marks} total={calls.total} onChanged={refresh} />
       <Stale ms={calls.staleMs} />
       {body()}
+      {chooses && (
+        <Suspense fallback={null}>
+          <ColumnChooser
+            {...{ project: projectId, columns }}
+            onChange={(next) => change({ cols: next.join() })}
+            onClose={() => setChooses(false)}
+          />
+        </Suspense>
+      )}
       <footer className="foot" role="status">
         <span className="num">
           {!calls.isFirst && calls.count > 0 && (

@@ -1,51 +1,116 @@
 // The line of text that filters, and its terms as chips: two views of what stands in `?q=`.
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { completed, type Written, writtenAt } from '../engine/completion.ts'
+import { count } from '../engine/format.ts'
 import { type Expression, queryText, termText } from '../engine/query-text.ts'
 import { useKeys } from '../keys.ts'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 import type { Parsed } from './search.ts'
+import { type Suggestion, useCompletion } from './use-completion.ts'
 
-const hints = ['status:error', 'latency>2s', 'op:', 'thread:', 'has:', 'error~', 'is:running']
+/** Round and round; from none to the first or the last. */
+const stepped = (at: number, step: number, count: number): number =>
+  at < 0 && step < 0 ? count - 1 : (at + step + count) % count
 
-type FilterProps = { q: string; parsed: Parsed; onChange(q: string): void }
+type FilterProps = { project: string; q: string; parsed: Parsed; onChange(q: string): void }
 
-export function FilterLine({ q, parsed, onChange }: FilterProps) {
+export function FilterLine({ project, q, parsed, onChange }: FilterProps) {
   const [text, setText] = useState(q)
+  const [written, setWritten] = useState<Written>()
+  const [at, setAt] = useState(-1)
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => setText(q), [q])
+  const suggestions = useCompletion(project, written)
   const focus = () => {
     field.current?.focus()
     field.current?.select()
   }
   useKeys({ search: focus, filter: focus })
+  const close = () => {
+    setWritten(undefined)
+    setAt(-1)
+  }
+  const look = ({ value, selectionStart }: HTMLInputElement) => {
+    setWritten(writtenAt(value, selectionStart ?? value.length))
+    setAt(-1)
+  }
+  const pick = (suggestion: Suggestion | undefined) => {
+    const input = field.current
+    if (suggestion === undefined || written === undefined || input === null) return
+    const next = completed(text, written, suggestion.value)
+    setText(next.text)
+    input.focus()
+    requestAnimationFrame(() => {
+      input.setSelectionRange(next.caret, next.caret)
+      look(input)
+    })
+  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
+    close()
     onChange(text.trim())
+  }
+  const onKey = (event: KeyboardEvent<HTMLInputElement>) => {
+    const isOpen = suggestions.length > 0
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+    if (step !== 0) {
+      event.preventDefault()
+      if (written === undefined) look(event.currentTarget)
+      else if (isOpen) setAt(stepped(at, step, suggestions.length))
+    } else if ((event.key === 'Enter' || event.key === 'Tab') && isOpen && at >= 0) {
+      event.preventDefault()
+      pick(suggestions[at])
+    } else if (event.key === 'Escape') {
+      if (written === undefined) event.currentTarget.blur()
+      close()
+    }
   }
   const { fault } = parsed
   return (
-    <form role="search" onSubmit={submit} style={{ flex: '1 1 260px', minWidth: 0 }}>
+    <form role="search" className="filter" onSubmit={submit}>
       <input
         ref={field}
-        type="search"
-        style={{ width: '100%', fontFamily: 'var(--mono)', fontSize: 12 }}
+        type="text"
+        role="combobox"
+        aria-expanded={suggestions.length > 0}
+        aria-controls="filter-suggestions"
+        aria-autocomplete="list"
+        aria-activedescendant={suggestions[at] && `filter-suggestion-${at}`}
         aria-label="Filter calls"
         aria-invalid={fault !== undefined}
         aria-describedby={fault && 'filter-fault'}
         placeholder="Filter:  status:error  latency>2s  inputs.model:gpt-4o  words…   ( / )"
-        list="filter-hints"
         spellCheck={false}
         autoComplete="off"
         value={text}
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
+        onFocus={(event) => look(event.currentTarget)}
+        onBlur={close}
+        onChange={(event) => {
+          setText(event.target.value)
+          look(event.target)
+        }}
+        onKeyDown={onKey}
       />
-      <datalist id="filter-hints">
-        {hints.map((hint) => (
-          <option key={hint} value={text === '' ? hint : `${text} ${hint}`} />
+      <div id="filter-suggestions" role="listbox" aria-label="Suggestions" hidden={suggestions.length === 0}>
+        {suggestions.map((one, place) => (
+          <button
+            key={`${one.shown} ${typeof one.value}`}
+            id={`filter-suggestion-${place}`}
+            type="button"
+            role="option"
+            aria-selected={place === at}
+            tabIndex={-1}
+            className="item"
+            // The line keeps the focus.
+            onPointerDown={(event) => event.preventDefault()}
+            onClick={() => pick(one)}
+          >
+            <T text={one.shown} max={120} />
+            {one.calls !== null && <span className="dim num">{count(one.calls)}</span>}
+          </button>
         ))}
-      </datalist>
+      </div>
     </form>
   )
 }

@@ -4,7 +4,8 @@ import type { Row, Status } from '../engine/rows.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
-import type { Cell } from '../worker/main.ts'
+import type { Preview } from '../worker/main.ts'
+import type { Cell } from './use-calls.ts'
 
 export const statusNames: Record<Status, string> = {
   success: 'Success',
@@ -13,11 +14,25 @@ export const statusNames: Record<Status, string> = {
   descendant_error: 'Error below',
 }
 
-const columns =
-  '24px 18px minmax(180px, 1.3fr) 112px 132px minmax(80px, 140px) 104px 72px minmax(160px, 1.6fr) minmax(160px, 1.6fr)'
-const tableWidth = 1216
+/** Tracks and width of the table with so many chosen columns. */
+function tableOf(chosen: readonly string[]) {
+  const own = chosen.filter((path) => path !== '-')
+  return {
+    gridTemplateColumns: `24px 18px minmax(180px, 1.3fr) 112px 132px minmax(80px, 140px) 104px 72px${' minmax(160px, 1.6fr)'.repeat(own.length)}`,
+    minWidth: 896 + 160 * own.length,
+  }
+}
 
-export function Head({ sort, onSort }: { sort: string; onSort(sort: string): void }) {
+/** Fields that go by a name; others by their path. */
+const columnNames: Readonly<Record<string, string>> = {
+  ...{ inputs: 'Inputs', output: 'Output', thread_id: 'Thread', platform_user_id: 'User', id: 'Id', trace_id: 'Trace' },
+}
+export const columnName = (path: string): string =>
+  (Object.hasOwn(columnNames, path) ? columnNames[path] : undefined) ?? path
+
+type HeadProps = { sort: string; columns: readonly string[]; onSort(sort: string): void }
+
+export function Head({ sort, columns, onSort }: HeadProps) {
   const [field, direction] = sort.split(':')
   const sortable = (name: string, label: string, className = '') => (
     <span
@@ -36,12 +51,7 @@ export function Head({ sort, onSort }: { sort: string; onSort(sort: string): voi
   )
   return (
     <div role="rowgroup" className="head">
-      <div
-        role="row"
-        aria-rowindex={1}
-        className="line-of-cells"
-        style={{ gridTemplateColumns: columns, height: 28, minWidth: tableWidth }}
-      >
+      <div role="row" aria-rowindex={1} className="line-of-cells" style={{ ...tableOf(columns), height: 28 }}>
         <span role="columnheader">
           <span className="hidden">Mark</span>
         </span>
@@ -58,8 +68,15 @@ export function Head({ sort, onSort }: { sort: string; onSort(sort: string): voi
         <span role="columnheader" className="num">
           Cost
         </span>
-        <span role="columnheader">Inputs</span>
-        <span role="columnheader">Output</span>
+        {columns.flatMap((path) =>
+          path === '-'
+            ? []
+            : [
+                <span key={path} role="columnheader">
+                  <T text={columnName(path)} max={80} />
+                </span>,
+              ],
+        )}
       </div>
     </div>
   )
@@ -67,7 +84,9 @@ export function Head({ sort, onSort }: { sort: string; onSort(sort: string): voi
 
 type RowProps = {
   row: Row
-  cell: Cell | undefined
+  preview: Preview | undefined
+  columns: readonly string[]
+  cellOf(id: string, path: string): Cell | null
   index: number
   isAt: boolean
   isMarked: boolean
@@ -78,17 +97,64 @@ type RowProps = {
   height: number
 }
 
-export function CallRow({ row, cell, index, isAt, isMarked, onMark, zone, longestMs, href, height }: RowProps) {
+/** Signs before what is no text: how much an object or list holds, what a medium is. */
+function CellText({ cell }: { cell: Cell }) {
+  const { type, text, size, is_cut } = cell
+  if (type === 'array') return <span className="dim">[{text}]</span>
+  if (type === 'media')
+    return (
+      <span className="second" title={bytes(size)}>
+        <Icon name="text" label="media" /> <T text={text} max={60} /> <span className="dim">{bytes(size)}</span>
+      </span>
+    )
+  const shown = <T text={is_cut ? `${text}…` : text} />
+  if (type === 'object')
+    return (
+      <>
+        <span className="dim">{'{}'} </span>
+        {shown}
+      </>
+    )
+  return <span className={type === 'number' ? 'num' : type === 'null' ? 'dim' : ''}>{shown}</span>
+}
+
+type ShownProps = Pick<RowProps, 'row' | 'preview' | 'cellOf'> & { path: string }
+
+function Shown({ row, preview, cellOf, path }: ShownProps) {
+  if (path === 'output' && row.exception !== null)
+    return (
+      <span className="s-error">
+        <T text={row.exception.split('\n', 1)[0] ?? ''} />
+      </span>
+    )
+  if (preview !== undefined && (path === 'inputs' || path === 'output')) return <T text={preview[path]} />
+  const cell = cellOf(row.id, path)
+  return cell === null ? <span className="dim">–</span> : <CellText cell={cell} />
+}
+
+export function CallRow({
+  row,
+  preview,
+  columns,
+  cellOf,
+  index,
+  isAt,
+  isMarked,
+  onMark,
+  zone,
+  longestMs,
+  href,
+  height,
+}: RowProps) {
   const share = row.latencyMs === null ? 1 : Math.min(1, row.latencyMs / longestMs)
-  const kind = cell?.kind ?? row.kind
-  const isTooLarge = cell === undefined && (row.size ?? 0) > 262_144
+  const kind = preview?.kind ?? row.kind
   return (
     <div
       role="row"
       aria-rowindex={index + 2}
       aria-selected={isAt}
       className={`row line-of-cells${isAt ? ' at' : ''}${row.status === 'error' ? ' failed' : ''}`}
-      style={{ gridTemplateColumns: columns, height, minWidth: tableWidth }}
+      style={{ ...tableOf(columns), height }}
     >
       <span role="cell" className="mark-cell">
         <label>
@@ -135,33 +201,25 @@ export function CallRow({ row, cell, index, isAt, isMarked, onMark, zone, longes
       <span role="cell" className="num second" title={row.cost === null ? '' : `$${row.cost}`}>
         {row.cost === null ? <span className="dim">–</span> : money(row.cost)}
       </span>
-      <span role="cell" className="second">
-        {isTooLarge ? <span className="dim">{bytes(row.size ?? 0)}</span> : <T text={cell?.inputs ?? ''} />}
-      </span>
-      <span role="cell" className="second">
-        {row.exception === null ? (
-          <T text={cell?.output ?? ''} />
-        ) : (
-          <span className="s-error">
-            <T text={row.exception.split('\n', 1)[0] ?? ''} />
+      {columns.map((path) =>
+        path === '-' ? null : (
+          <span key={path} role="cell" className="second">
+            <Shown {...{ row, preview, cellOf, path }} />
           </span>
-        )}
-      </span>
+        ),
+      )}
     </div>
   )
 }
 
-export function GhostRow({ height, index }: { height: number; index: number }) {
+type GhostProps = { height: number; index: number; columns: readonly string[] }
+
+export function GhostRow({ height, index, columns }: GhostProps) {
   return (
-    <div
-      role="row"
-      aria-rowindex={index + 2}
-      className="row line-of-cells"
-      style={{ gridTemplateColumns: columns, height, minWidth: tableWidth }}
-    >
+    <div role="row" aria-rowindex={index + 2} className="row line-of-cells" style={{ ...tableOf(columns), height }}>
       <span role="cell" />
       <span role="cell" />
-      {[70, 80, 60, 40, 50, 40, 90, 80].map((width, place) => (
+      {[70, 80, 60, 40, 50, 40, ...columns.flatMap((path) => (path === '-' ? [] : [85]))].map((width, place) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: places of one empty row
         <span key={place} role="cell">
           <div className="ghost" style={{ width: `${width}%` }} />

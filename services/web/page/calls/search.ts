@@ -8,10 +8,22 @@ export type CallsSearch = {
   range?: string | undefined
   sort?: string | undefined
   live?: '1' | undefined
+  /** Columns beside the usual ones: `inputs,output` unless others are chosen. */
+  cols?: string | undefined
   tz?: string | undefined
 }
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+
+export const usualColumns: readonly string[] = ['inputs', 'output']
+const maxColumns = 20
+
+/** Paths of the columns that stand behind the fixed ones. `-` = none. */
+export function columnsOf(cols: string | undefined): string[] {
+  if (cols === undefined) return [...usualColumns]
+  const paths = cols.split(',').filter((path) => path !== '' && path !== '-')
+  return paths.length === 0 ? ['-'] : [...new Set(paths)].slice(0, maxColumns)
+}
 
 export function callsSearch(search: Record<string, unknown>): CallsSearch {
   const found: CallsSearch = {}
@@ -25,6 +37,8 @@ export function callsSearch(search: Record<string, unknown>): CallsSearch {
   if (sort && /^(?:started_at|op_name|latency):(?:asc|desc)$/.test(sort) && sort !== 'started_at:desc')
     found.sort = sort
   if (search.live === '1') found.live = '1'
+  const cols = columnsOf(text(search.cols))
+  if (cols.join() !== usualColumns.join()) found.cols = cols.join()
   if (tz) found.tz = tz
   return found
 }

@@ -2,10 +2,11 @@
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
 import { useMemo, useRef } from 'react'
 import { baseUrl, json } from '../api/client.ts'
+import type { Shapes } from '../api/routes.gen.ts'
 import type { Row } from '../engine/rows.ts'
 import { ask } from '../worker/client.ts'
-import type { Cell } from '../worker/main.ts'
-import type { ListRequest } from './search.ts'
+import type { Preview } from '../worker/main.ts'
+import { type ListRequest, usualColumns } from './search.ts'
 
 export const pageRows = 100
 /** Payloads of larger calls are not read for a row; their size is shown instead. */
@@ -72,15 +73,37 @@ export function useCalls(request: ListRequest | undefined, hasText: boolean, ran
   }
 }
 
-export function useCells(project: string, rows: readonly Row[], isOn: boolean): ReadonlyMap<string, Cell> {
+/** Previews of inputs and output of the rows in view, and the kinds that attributes name. */
+export function usePreviews(project: string, rows: readonly Row[], isOn: boolean): ReadonlyMap<string, Preview> {
   // By blocks of the list, so that a scroll asks for what is new only.
   const ids = useMemo(() => rows.filter(({ size }) => (size ?? 0) <= cellBytes).map(({ id }) => id), [rows])
   const { data } = useQuery({
-    queryKey: ['cells', project, ids],
-    queryFn: ({ signal }) => ask('cells', [baseUrl, project, ids], { signal }),
+    queryKey: ['previews', project, ids],
+    queryFn: ({ signal }) => ask('previews', [baseUrl, project, ids], { signal }),
     enabled: isOn && ids.length > 0,
     staleTime: 60_000,
     placeholderData: keepPreviousData,
   })
   return useMemo(() => new Map(Object.entries(data ?? {})), [data])
+}
+
+export type Cell = NonNullable<Shapes['calls.cells']['out']['cells'][string][number]>
+
+/** Cells of the chosen columns, by path; of large calls those of inputs and output too, which have no preview. */
+export function useCells(project: string, rows: readonly Row[], columns: readonly string[], isOn: boolean) {
+  const paths = columns.filter((path) => path !== '-' && !usualColumns.includes(path))
+  const large = rows.some(({ size }) => (size ?? 0) > cellBytes)
+  const asked = large ? [...paths, ...usualColumns] : paths
+  const ids = rows.filter(({ size }) => paths.length > 0 || (size ?? 0) > cellBytes).map(({ id }) => id)
+  const { data } = useQuery({
+    queryKey: ['cells', project, ids, asked],
+    queryFn: async ({ signal }) => {
+      const { cells } = await json('calls.cells', { project_id: project, call_ids: ids, paths: asked }, { signal })
+      return { asked, cells: new Map(Object.entries(cells)) }
+    },
+    enabled: isOn && ids.length > 0 && asked.length > 0,
+    staleTime: 60_000,
+    placeholderData: keepPreviousData,
+  })
+  return (id: string, path: string): Cell | null => data?.cells.get(id)?.[data.asked.indexOf(path)] ?? null
 }

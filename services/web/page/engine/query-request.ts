@@ -37,7 +37,7 @@ const fieldNames: Record<string, string> = {
   queue: 'annotation_queue_items.queue_id',
 }
 
-function pathOf(name: string): string {
+export function pathOf(name: string): string {
   const feedback = /^feedback\.([^.]+)$/.exec(name)
   if (feedback) return `feedback.[wandb.annotation.${feedback[1]}].payload.value`
   const scorer = /^scorer\.([^.]+)(?:\.(.+))?$/.exec(name)

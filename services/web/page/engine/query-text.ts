@@ -150,7 +150,7 @@ export function parseQuery(text: string): Expression {
   return found
 }
 
-const literalText = (value: Literal): string => {
+export const literalText = (value: Literal): string => {
   if (typeof value !== 'string') return String(value)
   // An equals sign at the beginning would belong to a `<` or `>` before it.
   const isPlain =

@@ -8,7 +8,7 @@ import { type Spans, spansOf } from '../engine/tree.ts'
 import * as documents from './documents.ts'
 import * as evaluations from './evaluations.ts'
 
-export type Cell = { kind: SpanKind; inputs: string; output: string }
+export type Preview = { kind: SpanKind; inputs: string; output: string }
 export type CallsAnswer = { rows: Row[]; staleMs: number }
 export type TraceAnswer = { spans: Spans; staleMs: number }
 export type Opened = {
@@ -76,20 +76,20 @@ const methods = {
     return ids
   },
 
-  async cells(
+  async previews(
     { signal }: Context,
     base: string,
     project_id: string,
     call_ids: string[],
-  ): Promise<Record<string, Cell>> {
-    const cells: Record<string, Cell> = {}
+  ): Promise<Record<string, Preview>> {
+    const previews: Record<string, Preview> = {}
     const body = { project_id, filter: { call_ids }, columns: ['inputs', 'output', 'attributes', 'summary', 'op_name'] }
     await lines(base, 'calls.stream_query', body, signal, (record) => {
       const { model, opName } = rowOf(record)
       const kind = kindOf(record.attributes, opNameOf(opName), model)
-      cells[String(record.id)] = { kind, inputs: cellOf(record.inputs), output: cellOf(record.output) }
+      previews[String(record.id)] = { kind, inputs: cellOf(record.inputs), output: cellOf(record.output) }
     })
-    return cells
+    return previews
   },
 
   async trace({ signal }: Context, base: string, project_id: string, trace_id: string): Promise<TraceAnswer> {

@@ -1,0 +1,67 @@
+// What the line of a filter could go on with: which field or value is being written at the caret, and the text it becomes.
+import { literalText } from './query-text.ts'
+
+/** The part of the line that a suggestion replaces. */
+export type Written =
+  | { of: 'field'; from: number; to: number; prefix: string }
+  | { of: 'value'; from: number; to: number; field: string; prefix: string }
+
+/** Where the term begins that holds the caret: behind the last space or bracket outside of quotes. */
+function termStart(text: string, caret: number): number {
+  let start = 0
+  let isQuoted = false
+  for (let at = 0; at < caret; at++) {
+    const letter = text[at] as string
+    if (letter === '\\') at++
+    else if (letter === '"') isQuoted = !isQuoted
+    else if (!isQuoted && /[\s(),]/.test(letter)) start = at + 1
+  }
+  return start
+}
+
+export function writtenAt(text: string, caret: number): Written {
+  const start = termStart(text, caret)
+  const from = text[start] === '-' ? start + 1 : start
+  const typed = text.slice(from, caret)
+  const rest = /^[^\s(),]*/.exec(text.slice(caret))?.[0] ?? ''
+  const condition = /^((?:[a-z]+)(?:\.[^\s:=<>~()"]+)*)(>=|<=|[:=<>~])/.exec(typed)
+  // A list of values begins at its bracket or comma: the field stands before that.
+  const list = /([a-z][^\s:=<>~()"]*)[:=]\([^()]*$/.exec(text.slice(0, start))
+  if (list)
+    return { of: 'value', from, to: caret + rest.length, field: list[1] as string, prefix: typed.replace(/^"/, '') }
+  if (!condition) return { of: 'field', from, to: caret + rest.length, prefix: typed }
+  const [head, field = ''] = condition
+  return {
+    ...{ of: 'value', from: from + head.length, to: caret + rest.length, field },
+    prefix: typed.slice(head.length).replace(/^"/, ''),
+  }
+}
+
+/** Fields that every call has, with what follows them first. */
+export const plainFields = [
+  ...['status:', 'latency>', 'op:', 'error~', 'name:', 'user:', 'thread:', 'trace:', 'run:', 'turn:', 'id:', 'parent:'],
+  ...['started>', 'queue:', 'ref:', 'has:', 'is:root', 'is:running'],
+] as const
+
+/** A path of the server as a field of the line; null for what the line has no name for. */
+export function fieldOfPath(path: string): string | null {
+  if (/[\s:=<>~()"]/.test(path.replace(/^feedback\.\[[^\]]*\]/, ''))) return null
+  const given = /^feedback\.\[\w+\.(annotation|runnable)\.([^\].\s:=<>~()"]+)\]\.payload\.(value|output)(\..+)?$/.exec(
+    path,
+  )
+  if (given) {
+    const [, kind, name, member, rest = ''] = given
+    if (kind === 'annotation') return member === 'value' && rest === '' ? `feedback.${name}` : null
+    return member === 'output' ? `scorer.${name}${rest}` : null
+  }
+  return /^(?:inputs|output|attributes|summary)(?:\.|$)/.test(path) ? path : null
+}
+
+/** The line with a suggestion in place of what was written, and where the caret goes. */
+export function completed(text: string, written: Written, value: string | number): { text: string; caret: number } {
+  const own = written.of === 'field' ? String(value) : literalText(value)
+  const isOpen = written.of === 'field' && !own.startsWith('is:')
+  const after = text.slice(written.to)
+  const put = isOpen || after.startsWith(' ') || after.startsWith(')') ? own : `${own} `
+  return { text: text.slice(0, written.from) + put + after, caret: written.from + put.length }
+}
