@@ -96,7 +96,7 @@ function browserProject() {
   const include = ['test/browser/*.test.ts']
   // What is waited for comes by itself; on a busy machine not within the second that is usual.
   const expect = { poll: { timeout: 15_000 } }
-  return [{ test: { name: 'browser', include, env, expect, globalSetup: ['test/browser/build.ts'], ...limits } }]
+  return [{ test: { name: 'browser', include, env, expect, globalSetup: ['test/browser/setup.ts'], ...limits } }]
 }
 
 /** By what a test needs: nothing, an engine, a server, published clients, processes that die. */

@@ -3,10 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Page, Request } from 'playwright-core'
-import { setup } from '../../test/browser/build.ts'
-import { call, newId, newTrace, type World, worldOf } from '../../test/browser/world.ts'
-import { post } from '../../test/fixtures/child-server.ts'
+import { chromium, type Page, type Request } from 'playwright-core'
+import { buildPage, chromiumOptions } from '../../test/browser/setup.ts'
+import { call, newId, newTrace, servedAt, type World, worldOf } from '../../test/browser/world.ts'
 import { distFolder } from '../page-stamp.mjs'
 import { startCallhouseServer } from './process.ts'
 
@@ -131,29 +130,16 @@ async function jsonFigure(world: World, times: number): Promise<Figure> {
 
 /** @param calls roots of the list, besides the spans of the traces */
 export async function benchPage(calls: number, times: number): Promise<void> {
-  setup()
-  const { CALLHOUSE_CHROMIUM: chromium = '/usr/bin/chromium' } = process.env
+  buildPage()
+  const { CALLHOUSE_CHROMIUM: executable = '/usr/bin/chromium' } = process.env
   // The server refuses settings that it does not know.
   delete process.env.CALLHOUSE_CHROMIUM
   const dataDir = mkdtempSync(join(tmpdir(), 'callhouse-bench-page-'))
   // The key is that of the tests, whose browser this is.
   const ports = { CALLHOUSE_OTLP_GRPC_PORT: 'off', CALLHOUSE_OTLP_HTTP_PORT: 'off' }
   const server = await startCallhouseServer(dataDir, { CALLHOUSE_KEYS: 'tester:test-key', ...ports })
-  const url = `http://127.0.0.1:${server.port}`
-  process.env.CALLHOUSE_CHROMIUM = chromium
-  const world = await worldOf({
-    dataDir,
-    now: () => ({ url }),
-    async send<T>(path: string, body: unknown) {
-      const { status, text } = await post(url, path, body)
-      if (status !== 200) throw new Error(`${path} answered ${status}: ${text.slice(0, 200)}`)
-      return JSON.parse(text) as T
-    },
-    async remove() {
-      await server.stop()
-      rmSync(dataDir, { recursive: true, force: true })
-    },
-  })
+  const browser = await chromium.launch(chromiumOptions(executable))
+  const world = worldOf(servedAt(`http://127.0.0.1:${server.port}`, dataDir), browser)
   const figures = sizes()
   try {
     const at = Date.now() - 3_600_000
@@ -161,9 +147,12 @@ export async function benchPage(calls: number, times: number): Promise<void> {
     figures.push(...(await listFigures(world, calls, times)))
     figures.push(await traceFigures(world, 1_000, 800, times))
     figures.push(await traceFigures(world, 30_000, 1_500, times))
+    figures.push(await traceFigures(world, 100_000, 3_000, times))
     figures.push(await jsonFigure(world, times))
   } finally {
     await world.close()
+    await server.stop()
+    rmSync(dataDir, { recursive: true, force: true })
   }
   for (const { what, value, unit, must } of figures) {
     const shown = value < 10 ? value.toFixed(2) : String(Math.round(value))

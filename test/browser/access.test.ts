@@ -18,13 +18,13 @@ let here: Opened
 let page: Page
 
 beforeAll(async () => {
-  world = await startFilled()
+  world = await startFilled({ project: 'acme/access' })
   ;({ home, trace, failed } = world)
   const obj = { project_id: world.project, object_id: 'thing', val: { text: 'a value', list: [1, 2] } }
   await world.server.send('/obj/create', { obj })
-  const target = { url: world.url, key: 'test-key', project: 'acme/demo' }
+  const target = { url: world.url, key: 'test-key', project: 'acme/judged' }
   await sendEvaluations(target)
-  const asked = { project_id: 'acme/demo', filter: { op_names: ['Evaluation.evaluate'] }, columns: ['id'] }
+  const asked = { project_id: 'acme/judged', filter: { op_names: ['Evaluation.evaluate'] }, columns: ['id'] }
   runs = (await askServer<{ id: string }>(target, '/calls/stream_query', asked)).map(({ id }) => id)
   here = await world.open()
   page = here.page
@@ -263,7 +263,7 @@ describe('keys', () => {
     tries.push([
       ['goEvaluations', 'compare'],
       async () => {
-        await go('/p/acme/demo/calls')
+        await go('/p/acme/judged/calls')
         await page.locator('.row .name').first().waitFor()
         await press('g')
         await press('e')
@@ -289,15 +289,15 @@ describe('everybody', () => {
       ['/?all=1', '.projects h2'],
       [`${home}?q=name~x&view=all`, '.chips'],
       [home, '.row .name'],
-      [`/p/acme/browser/traces/${trace}?call=${failed}`, '.thrown'],
-      [`/p/acme/browser/traces/${trace}?call=${world.answered}`, '.message'],
-      [`/p/acme/browser/traces/${trace}?call=${world.answered}&tab=feedback`, '.feedback form'],
-      ['/p/acme/browser/objects/thing/latest', '.json .node'],
-      ['/p/acme/fresh2/calls', '.quick'],
-      ['/p/acme/fresh2/evaluations', '.empty'],
-      ['/p/acme/demo/evaluations', '.row .plain'],
-      [`/p/acme/demo/evaluations/${runs[0]}`, '.row .plain'],
-      [`/p/acme/demo/evaluations/compare?runs=${runs.join()}`, '.row .compared'],
+      [`/p/acme/access/traces/${trace}?call=${failed}`, '.thrown'],
+      [`/p/acme/access/traces/${trace}?call=${world.answered}`, '.message'],
+      [`/p/acme/access/traces/${trace}?call=${world.answered}&tab=feedback`, '.feedback form'],
+      ['/p/acme/access/objects/thing/latest', '.json .node'],
+      ['/p/acme/fresh-access/calls', '.quick'],
+      ['/p/acme/fresh-access/evaluations', '.empty'],
+      ['/p/acme/judged/evaluations', '.row .plain'],
+      [`/p/acme/judged/evaluations/${runs[0]}`, '.row .plain'],
+      [`/p/acme/judged/evaluations/compare?runs=${runs.join()}`, '.row .compared'],
       ['/nowhere', 'h1'],
     ]
     const found: string[] = []
@@ -331,14 +331,14 @@ describe('everybody', () => {
     for (const path of [
       '/?all=1',
       home,
-      `/p/acme/browser/traces/${trace}`,
-      `/p/acme/browser/traces/${trace}?call=${failed}`,
-      `/p/acme/browser/traces/${trace}?call=${world.answered}`,
-      `/p/acme/browser/traces/${trace}?call=${world.answered}&tab=feedback`,
-      '/p/acme/browser/objects/thing/latest',
-      '/p/acme/demo/evaluations',
-      `/p/acme/demo/evaluations/${runs[0]}`,
-      `/p/acme/demo/evaluations/compare?runs=${runs.join()}`,
+      `/p/acme/access/traces/${trace}`,
+      `/p/acme/access/traces/${trace}?call=${failed}`,
+      `/p/acme/access/traces/${trace}?call=${world.answered}`,
+      `/p/acme/access/traces/${trace}?call=${world.answered}&tab=feedback`,
+      '/p/acme/access/objects/thing/latest',
+      '/p/acme/judged/evaluations',
+      `/p/acme/judged/evaluations/${runs[0]}`,
+      `/p/acme/judged/evaluations/compare?runs=${runs.join()}`,
     ]) {
       await fresh.goto(world.url + path)
       await fresh.locator('h1, h2').first().waitFor()
@@ -369,7 +369,7 @@ it('works below a path that a proxy strips', async () => {
     await fresh.goto(`${origin}${home}`)
     await fresh.locator('.row .name', { hasText: 'support_agent' }).click()
     await fresh.locator('.span .label', { hasText: 'chat second' }).waitFor()
-    expect(new URL(fresh.url()).pathname).toBe(`/obs/callhouse/p/acme/browser/traces/${trace}`)
+    expect(new URL(fresh.url()).pathname).toBe(`/obs/callhouse/p/acme/access/traces/${trace}`)
     const cookies = await context.cookies(`${origin}/`)
     expect(cookies.map(({ path, httpOnly, sameSite }) => [path, httpOnly, sameSite])).toEqual([
       ['/obs/callhouse/', true, 'Strict'],

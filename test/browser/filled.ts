@@ -11,8 +11,8 @@ export type Filled = World & {
 }
 
 /** @param withBig whether the call of many megabytes is there: it takes seconds */
-export async function startFilled({ withBig = false } = {}): Promise<Filled> {
-  const world = await startWorld(['--trust-proxy', '127.0.0.1'])
+export async function startFilled({ withBig = false, project: name = 'acme/browser' } = {}): Promise<Filled> {
+  const world = await startWorld(name)
   const { project } = world
   const [trace, root, failed, answered, second, bigId] = [newTrace(), newId(), newId(), newId(), newTrace(), newId()]
   const at = Date.now() - 120_000

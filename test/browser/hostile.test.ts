@@ -31,7 +31,7 @@ let opened: Opened
 const traces: string[] = []
 
 beforeAll(async () => {
-  world = await startWorld()
+  world = await startWorld('acme/hostile')
   const { project } = world
   // Four texts to a trace.
   const calls = texts.flatMap((text, n) => {

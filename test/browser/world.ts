@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import { post } from '../fixtures/child-server.ts'
 
 export type Opened = {
   page: Page
@@ -28,18 +28,29 @@ export type World = {
 export const newTrace = (): string => randomBytes(16).toString('hex')
 export const newId = (): string => randomBytes(8).toString('hex')
 
-/** What of a server the world needs, wherever it runs. */
-type Served = Pick<LiveServer, 'send' | 'remove' | 'dataDir'> & { now(): { url: string } }
+/** What of a server the tests use. */
+type Served = { url: string; dataDir: string; send<Answer>(path: string, body: unknown): Promise<Answer> }
 
-export const startWorld = async (flags: string[] = []): Promise<World> => worldOf(await startLiveServer(flags))
+export function servedAt(url: string, dataDir: string): Served {
+  return {
+    ...{ url, dataDir },
+    async send<Answer>(path: string, body: unknown) {
+      const { status, text } = await post(url, path, body)
+      if (status !== 200) throw new Error(`${path} answered ${status}: ${text.slice(0, 500)}`)
+      return JSON.parse(text) as Answer
+    },
+  }
+}
 
-export async function worldOf(server: Served): Promise<World> {
-  const { url } = server.now()
-  const project = 'acme/browser'
-  const browser = await chromium.launch({
-    executablePath: process.env.CALLHOUSE_CHROMIUM as string,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-  })
+/** On the server and in the browser that all test files share; each file has projects of its own. */
+export async function startWorld(project = 'acme/browser'): Promise<World> {
+  const { inject } = await import('vitest')
+  const { url, dataDir, browser } = inject('browserWorld')
+  return worldOf(servedAt(url, dataDir), await chromium.connect(browser), project)
+}
+
+export function worldOf(server: Served, browser: Browser, project = 'acme/browser'): World {
+  const { url } = server
   return {
     ...{ server, url, project, browser },
     async open({ key = 'test-key', theme = 'light', width = 1280, origin = url } = {}) {
@@ -76,10 +87,7 @@ export async function worldOf(server: Served): Promise<World> {
       for (let at = 0; at < calls.length; at += 500)
         await server.send(`/v2/${entity}/${name}/calls/complete`, { batch: calls.slice(at, at + 500) })
     },
-    async close() {
-      await browser.close()
-      await server.remove()
-    },
+    close: () => browser.close(),
   }
 }
 

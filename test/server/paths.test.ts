@@ -13,7 +13,11 @@ const routeOf = (name: string) => {
 }
 
 /** Deletes that went through more calls than they hold, and costs of calls whose header does not tell their usage. */
-const seldom: Record<string, string[]> = { 'calls.delete': ['calls_deleted'], 'calls.usage': ['payloads'], 'calls.values': ['feedback_by_ref'] }
+const seldom: Record<string, string[]> = {
+  'calls.delete': ['calls_deleted'],
+  'calls.usage': ['payloads'],
+  'calls.values': ['feedback_by_ref'],
+}
 
 describe('what routes touch', () => {
   let server: LiveServer

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { completed, fieldOfPath, writtenAt } from '../../services/web/page/engine/completion.ts'
 import { duration, money } from '../../services/web/page/engine/format.ts'
 import {
   findBytes,
@@ -18,6 +19,7 @@ import { requestOf } from '../../services/web/page/engine/query-request.ts'
 import { type Expression, parseQuery, queryText, type Term } from '../../services/web/page/engine/query-text.ts'
 import { cellOf, kindOf, rowOf } from '../../services/web/page/engine/rows.ts'
 import { piecesOf, plainOf } from '../../services/web/page/engine/safe-text.ts'
+import { bucketFor, rangeOfBuckets } from '../../services/web/page/engine/time-axis.ts'
 import { spansOf, treeOf, visibleLines } from '../../services/web/page/engine/tree.ts'
 import { runs } from '../fixtures/runs.ts'
 
@@ -333,4 +335,56 @@ it('has colours that can be read: 4.5 to 1 for texts and kinds, 3 to 1 for contr
         }
   }
   expect(weak).toEqual([])
+})
+
+describe('what a filter could go on with', () => {
+  const at = (marked: string) => writtenAt(marked.replace('|', ''), marked.indexOf('|'))
+
+  it.each([
+    ['|', { of: 'field', from: 0, to: 0, prefix: '' }],
+    ['inp|', { of: 'field', from: 0, to: 3, prefix: 'inp' }],
+    ['status:error -inputs.k|', { of: 'field', from: 14, to: 22, prefix: 'inputs.k' }],
+    ['op:ans|wer rest', { of: 'value', from: 3, to: 9, field: 'op', prefix: 'ans' }],
+    ['(inputs.a.b:"two w|', { of: 'value', from: 12, to: 18, field: 'inputs.a.b', prefix: 'two w' }],
+    ['inputs.k:(x, y|', { of: 'value', from: 13, to: 14, field: 'inputs.k', prefix: 'y' }],
+    ['"in quotes status|', { of: 'field', from: 0, to: 17, prefix: '"in quotes status' }],
+  ])('%s', (marked, written) => expect(at(marked)).toEqual(written))
+
+  it('stands in place of what was written, quoted where it must be', () => {
+    const put = (marked: string, value: string | number) => completed(marked.replace('|', ''), at(marked), value)
+    expect(put('sta|', 'status:')).toEqual({ text: 'status:', caret: 7 })
+    expect(put('status:er|', 'error')).toEqual({ text: 'status:error ', caret: 13 })
+    expect(put('op:a| is:root', 'two words')).toEqual({ text: 'op:"two words" is:root', caret: 14 })
+    expect(put('inputs.k:|', 5)).toEqual({ text: 'inputs.k:5 ', caret: 11 })
+    expect(put('inputs.k:|', '5').text).toBe('inputs.k:"5" ')
+    for (const value of ['x', 'a "b" \\ c', '(', 'true', '-1', 7]) {
+      const { text } = put('inputs.k:|', value)
+      expect(parseQuery(text)).toEqual([
+        [{ type: 'cond', not: false, field: 'inputs.k', operator: ':', values: [value] }],
+      ])
+    }
+  })
+
+  it('names fields as the line does, and leaves out those that it has no name for', () => {
+    expect(fieldOfPath('inputs.a.b')).toBe('inputs.a.b')
+    expect(fieldOfPath('feedback.[wandb.annotation.quality].payload.value')).toBe('feedback.quality')
+    expect(fieldOfPath('feedback.[wandb.runnable.judge].payload.output.score')).toBe('scorer.judge.score')
+    for (const path of ['inputs.a b', 'feedback.[x].payload.y', 'inputs.a:b', 'id'])
+      expect(fieldOfPath(path)).toBeNull()
+  })
+})
+
+describe('buckets of a chart', () => {
+  it('are as short as their number allows, from a second to months', () => {
+    expect(
+      [60, 120, 3_600, 86_400, 30 * 86_400, 365 * 86_400, 20 * 365 * 86_400].map((span) => bucketFor(span)),
+    ).toEqual([...[1, 1, 30, 1_800, 21_600], ...['week', 'month']])
+  })
+
+  it('make a range of the address, whichever end was touched first', () => {
+    const buckets = ['2026-03-05T08:00:00+01:00', '2026-03-05T09:00:00+01:00', '2026-03-05T10:00:00+01:00']
+    const endS = Date.parse('2026-03-05T09:30:00Z') / 1000
+    expect(rangeOfBuckets(buckets, 1, 0, endS)).toBe('2026-03-05T07:00:00Z~2026-03-05T09:00:00Z')
+    expect(rangeOfBuckets(buckets, 2, 2, endS)).toBe('2026-03-05T09:00:00Z~2026-03-05T09:30:00Z')
+  })
 })

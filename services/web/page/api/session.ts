@@ -42,7 +42,9 @@ function noteSignedIn(is: boolean): void {
 }
 
 export const queries = new QueryClient({
-  queryCache: new QueryCache({ onError: (error) => isRefused(error) && setEnded(true) }),
+  queryCache: new QueryCache({
+    onError: (error, { meta }) => meta?.isAside !== true && isRefused(error) && setEnded(true),
+  }),
   defaultOptions: {
     queries: {
       staleTime: 10_000,

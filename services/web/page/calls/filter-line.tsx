@@ -62,7 +62,8 @@ export function FilterLine({ project, q, parsed, onChange }: FilterProps) {
       event.preventDefault()
       pick(suggestions[at])
     } else if (event.key === 'Escape') {
-      if (written === undefined) event.currentTarget.blur()
+      // Who has gone into the suggestions comes back to the line first.
+      if (at < 0) event.currentTarget.blur()
       close()
     }
   }

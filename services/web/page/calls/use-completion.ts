@@ -39,6 +39,7 @@ export function useCompletion(project: string, written: Written | undefined): Su
         { signal, fresh: 'any' },
       ),
     enabled: asked?.of === 'field',
+    meta: { isAside: true },
     staleTime: keptMs,
     placeholderData: keepPreviousData,
   })
@@ -53,6 +54,7 @@ export function useCompletion(project: string, written: Written | undefined): Su
         { signal, fresh: 'any' },
       ),
     enabled: asked?.of === 'value' && hasValues(field),
+    meta: { isAside: true },
     staleTime: keptMs,
   })
   return useMemo(() => {

@@ -1,0 +1,46 @@
+// Builds the page when its sources have changed, and holds the server and the browser that all test files share.
+import { execFileSync } from 'node:child_process'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { chromium } from 'playwright-core'
+import type { TestProject } from 'vitest/node'
+import { needsBuild } from '../../scripts/page-stamp.mjs'
+import { startChildServer } from '../fixtures/child-server.ts'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Address and data folder of the server, and the address of the browser. */
+    browserWorld: { url: string; dataDir: string; browser: string }
+  }
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+export function buildPage(): void {
+  if (needsBuild(root)) execFileSync(process.execPath, ['scripts/build-page.ts'], { cwd: root, stdio: 'inherit' })
+}
+
+/** @param executablePath of a Chromium */
+export const chromiumOptions = (executablePath: string) => ({
+  executablePath,
+  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+})
+
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  buildPage()
+  const dataDir = await mkdtemp(join(tmpdir(), 'callhouse-browser-'))
+  // It is no new folder then: the server makes its tables itself.
+  await mkdir(join(dataDir, 'log'))
+  const [server, browser] = await Promise.all([
+    startChildServer(dataDir, { CALLHOUSE_TRUST_PROXY: '127.0.0.1', CALLHOUSE_MIN_FREE_BYTES: '0' }),
+    chromium.launchServer(chromiumOptions(project.config.env.CALLHOUSE_CHROMIUM as string)),
+  ])
+  project.provide('browserWorld', { url: server.url, dataDir, browser: browser.wsEndpoint() })
+  return async () => {
+    await browser.close()
+    await server.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
