@@ -49,7 +49,7 @@ export function Histogram({ request, range, nowS, zone, isOn, onRange }: Histogr
           start: startS as number,
           end: endS,
           timezone: zone,
-          bucket: bucketFor(endS - (startS as number)),
+          bucket: bucketFor(endS - 1 - (startS as number)),
         },
         metrics: [
           { field: 'calls', as: 'sum' },
