@@ -155,7 +155,7 @@ SETTINGS output_format_json_quote_64bit_integers = 0
 -- {"v7":"ent/proj","v0":0.5,"v1":1,"v2":["a"],"v3":["b"],"v4":"Europe/Paris","v5":"k","v6":"score","v8":1000000,"v9":2000000,"v10":"op:"}
 SELECT
     bucket,
-    told,
+    kept,
     k0,
     k1,
     count() AS points,
@@ -163,14 +163,14 @@ SELECT
     if(count(v0) = 0, NULL, (quantilesExactInclusive({v0:Float64})(v0) AS percentiles_of_v0)[{v1:UInt32}])
 FROM
 (
-    SELECT * REPLACE (if(told, k0, '') AS k0, if(told, k1, '') AS k1)
+    SELECT * REPLACE (if(kept, k0, '') AS k0, if(kept, k1, '') AS k1)
     FROM
     (
         SELECT
             *,
             (k0, k1) IN (
                 SELECT arrayJoin(arrayZip({v2:Array(String)}, {v3:Array(String)}))
-            ) AS told
+            ) AS kept
         FROM
         (
             SELECT
@@ -375,15 +375,15 @@ FROM
 )
 GROUP BY
     GROUPING SETS (
-        (told, k0, k1, bucket),
-        (told, k0, k1))
+        (kept, k0, k1, bucket),
+        (kept, k0, k1))
 SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- the greatest groups (calls.aggregate)
 -- {"v3":"ent/proj","v0":0.5,"v1":1,"v2":"score","v4":1000000,"v5":2000000,"v6":"op:","v7":9}
 SELECT
     bucket,
-    told,
+    kept,
     k0,
     count() AS points,
     ifNull(sum(toNullable(1)), 0),
@@ -392,7 +392,7 @@ FROM
 (
     SELECT
         *,
-        1 AS told
+        1 AS kept
     FROM
     (
         SELECT
@@ -458,7 +458,7 @@ FROM
     )
 )
 GROUP BY
-    told,
+    kept,
     k0,
     bucket
 ORDER BY ifNull(sum(toNullable(1)), 0) DESC
@@ -469,21 +469,21 @@ SETTINGS output_format_json_quote_64bit_integers = 0
 -- {"v3":"ent/proj","v0":["a"],"v1":["b"],"v2":"Europe/Paris","v4":1000000,"v5":2000000,"v6":"op:"}
 SELECT
     bucket,
-    told,
+    kept,
     k0,
     k1,
     count() AS points,
     maxOrNull(toNullable(toFloat64(point.2)))
 FROM
 (
-    SELECT * REPLACE (if(told, k0, '') AS k0, if(told, k1, '') AS k1)
+    SELECT * REPLACE (if(kept, k0, '') AS k0, if(kept, k1, '') AS k1)
     FROM
     (
         SELECT
             *,
             (k0, k1) IN (
                 SELECT arrayJoin(arrayZip({v0:Array(String)}, {v1:Array(String)}))
-            ) AS told
+            ) AS kept
         FROM
         (
             SELECT
@@ -532,15 +532,15 @@ FROM
 )
 GROUP BY
     GROUPING SETS (
-        (told, k0, k1, bucket),
-        (told, k0, k1))
+        (kept, k0, k1, bucket),
+        (kept, k0, k1))
 SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- what costs are made of by user (calls.aggregate-costs)
 -- {"v1":"ent/proj","v0":["a"],"v2":1000000,"v3":2000000,"v4":300,"v5":"op:"}
 SELECT
     bucket,
-    told,
+    kept,
     k0,
     count() AS points,
     model,
@@ -554,14 +554,14 @@ SELECT
     ifNull(sum(toNullable(toFloat64(bill.more_output))), 0)
 FROM
 (
-    SELECT * REPLACE (if(told, k0, '') AS k0)
+    SELECT * REPLACE (if(kept, k0, '') AS k0)
     FROM
     (
         SELECT
             *,
             (k0) IN (
                 SELECT (arrayJoin(arrayZip({v0:Array(String)}))).1
-            ) AS told
+            ) AS kept
         FROM
         (
             SELECT *
@@ -646,6 +646,6 @@ FROM
 )
 GROUP BY
     GROUPING SETS (
-        (told, k0, bucket, model),
-        (told, k0, model))
+        (kept, k0, bucket, model),
+        (kept, k0, model))
 SETTINGS output_format_json_quote_64bit_integers = 0

@@ -38,7 +38,7 @@ const metrics = metricsOf(
   ],
   fields,
 )
-const told = { keys: [['a', 'b']] }
+const kept = { keys: [['a', 'b']] }
 const options = { isBucketed: true, rootsOrSpans: true }
 
 const queries: Record<string, Query> = {
@@ -46,14 +46,14 @@ const queries: Record<string, Query> = {
   'fields of feedback': feedbackFieldsQuery(projectId, sample, 9),
   'values in the field index': indexedValuesQuery(projectId, sample, { ...ask, paths: ['inputs.k'] }),
   'values of columns': columnValuesQuery(projectId, sample, { ...ask, columns }),
-  'calls by op and a field': callsQuery(grouped('op_name', 'inputs.k'), metrics, told, true),
+  'calls by op and a field': callsQuery(grouped('op_name', 'inputs.k'), metrics, kept, true),
   'the greatest groups': callsQuery(
     { ...grouped('model'), bucket: bucketSql(null, 'UTC') },
     metrics,
     { first: 9 },
     false,
   ),
-  'usage by model and status': usageQuery(grouped('model', 'status'), metrics.usage, told, options),
+  'usage by model and status': usageQuery(grouped('model', 'status'), metrics.usage, kept, options),
   'what costs are made of by user': costsQuery(
     { ...grouped('user'), bucket: bucketSql(300, 'UTC') },
     { keys: [['a']] },

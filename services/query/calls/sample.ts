@@ -6,7 +6,7 @@ import { columnIndex } from './header.ts'
 import type { CallReader } from './reader.ts'
 
 /** Calls of a sample. */
-export const sampledCalls = 20_000
+const sampledCalls = 20_000
 /** Calls that are read at once. */
 const statementRows = 10_000
 

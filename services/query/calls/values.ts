@@ -90,12 +90,12 @@ function* valuesFound(
   }
   for (const [name, path] of paths) {
     const rows = ofPaths.filter(([at]) => at === path)
-    const told = rows.filter(([, form]) => !withoutValue.has(form))
+    const withValues = rows.filter(([, form]) => !withoutValue.has(form))
     yield [
       name,
       {
-        values: told.map(([, form, text, calls]) => ({ value: form === 'number' ? Number(text) : text, calls })),
-        is_complete: told.length === rows.length,
+        values: withValues.map(([, form, text, calls]) => ({ value: form === 'number' ? Number(text) : text, calls })),
+        is_complete: withValues.length === rows.length,
       },
     ]
   }

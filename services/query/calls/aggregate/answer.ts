@@ -6,24 +6,24 @@ import type { PriceBook } from '../../costs/prices.ts'
 import type { Metrics } from './metrics.ts'
 
 type Value = number | null
-/** Bucket, whether its group is told apart, keys, number of data points, the model (of costs), values. */
-export type Row = [bucket: string, told: 0 | 1, ...rest: (string | number | null)[]]
+/** Bucket, whether its group is kept apart, keys, number of data points, the model (of costs), values. */
+export type Row = [bucket: string, kept: 0 | 1, ...rest: (string | number | null)[]]
 export type Rows = { calls: Row[]; usage: Row[]; cost: Row[] }
 
 type Shape = { keys: number; metrics: Metrics; book: PriceBook | null }
 type Cells = Map<string, Record<string, Value>>
 type Found = { keys: string[]; isRest: boolean; cells: Cells }
 
-const groupKey = (isTold: boolean, keys: readonly string[]): string => JSON.stringify([isTold, ...keys])
+const groupKey = (isKept: boolean, keys: readonly string[]): string => JSON.stringify([isKept, ...keys])
 
 /** Values by group, bucket and name of the metric. */
 function groupsOf(rows: Rows, { keys: count, metrics, book }: Shape): Map<string, Found> {
   const groups = new Map<string, Found>()
   const cellsOf = (row: Row): Record<string, Value> => {
-    const [bucket, told] = row
+    const [bucket, kept] = row
     const keys = row.slice(2, 2 + count) as string[]
-    const key = groupKey(told === 1, keys)
-    const group = groups.get(key) ?? { keys, isRest: told !== 1, cells: new Map() }
+    const key = groupKey(kept === 1, keys)
+    const group = groups.get(key) ?? { keys, isRest: kept !== 1, cells: new Map() }
     groups.set(key, group)
     const cells = group.cells.get(bucket) ?? {}
     group.cells.set(bucket, cells)

@@ -45,7 +45,7 @@ export function keyOf(name: string, fields: Fields, userField: string): Key {
 }
 
 /** A metric of the answer, and where its value stands: among aggregates of calls or of usage, or a cost. */
-export type Metric = { name: string } & ({ of: 'calls' | 'usage'; key: string } | { of: 'cost'; metric: MetricSpec })
+type Metric = { name: string } & ({ of: 'calls' | 'usage'; key: string } | { of: 'cost'; metric: MetricSpec })
 
 export type Metrics = {
   all: Metric[]

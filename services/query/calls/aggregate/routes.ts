@@ -21,7 +21,7 @@ import type { QueryStatsDeps } from '../query-stats.ts'
 import type { CallReader } from '../reader.ts'
 import { answerOf, type Row, topOf } from './answer.ts'
 import { keyOf, type Metrics, metricsOf } from './metrics.ts'
-import { callsQuery, costsQuery, type Grouped, type Told, usageQuery } from './statements.ts'
+import { callsQuery, costsQuery, type Grouped, type Kept, usageQuery } from './statements.ts'
 import { type Bucket, bucketSql, bucketsWithin } from './times.ts'
 
 export type AggregateDeps = QueryStatsDeps & { prices: Prices }
@@ -66,8 +66,8 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
   const rows = async (reader: CallReader, statement: Query | false): Promise<Row[]> =>
     statement ? compactRows<Row>(await store.bytes(statement, 'JSONCompactEachRow', reader.options)) : []
 
-  /** Rows of each kind of metric for the groups that are told apart. */
-  async function read(asked: Asked, times: Times, told: Told, kinds: ReadonlySet<string>, isBucketed: boolean) {
+  /** Rows of each kind of metric for the groups that are kept apart. */
+  async function read(asked: Asked, times: Times, kept: Kept, kinds: ReadonlySet<string>, isBucketed: boolean) {
     const { readers, keys, metrics, rootsOrSpans } = asked
     const bucket = bucketSql(isBucketed ? asked.bucket : null, asked.timezone)
     const [calls, usage] = await Promise.all([
@@ -77,9 +77,9 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
     const of = (refined: Refined): Grouped => ({ refined, keys, bucket })
     const options = { isBucketed: isBucketed && asked.bucket !== null, rootsOrSpans }
     const [ofCalls, ofUsage, ofCosts] = await Promise.all([
-      rows(readers.calls, calls !== null && callsQuery(of(calls), metrics, told, options.isBucketed)),
-      rows(readers.usage, usage !== null && kinds.has('usage') && usageQuery(of(usage), metrics.usage, told, options)),
-      rows(readers.usage, usage !== null && kinds.has('cost') && costsQuery(of(usage), told, options)),
+      rows(readers.calls, calls !== null && callsQuery(of(calls), metrics, kept, options.isBucketed)),
+      rows(readers.usage, usage !== null && kinds.has('usage') && usageQuery(of(usage), metrics.usage, kept, options)),
+      rows(readers.usage, usage !== null && kinds.has('cost') && costsQuery(of(usage), kept, options)),
     ])
     return { calls: ofCalls, usage: ofUsage, cost: ofCosts }
   }
@@ -111,25 +111,25 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
     const book = metrics.costs.length > 0 ? await prices.of(projectId, { signal }) : null
     const shape = { keys: keys.length, metrics, book }
 
-    let told: { keys: string[][] } = { keys: [] }
+    let kept: { keys: string[][] } = { keys: [] }
     if (keys.length > 0) {
       // The first metric says which groups are the greatest.
       const [by] = metrics.all
       const found = await read(asked, times, { first: rankedGroups }, new Set([by?.of ?? 'calls']), false)
-      told = { keys: topOf(found, shape, input.top) }
+      kept = { keys: topOf(found, shape, input.top) }
     }
     const [now, then] = await Promise.all([
-      read(asked, times, told, kinds, true),
-      before ? read(asked, before, told, kinds, true) : null,
+      read(asked, times, kept, kinds, true),
+      before ? read(asked, before, kept, kinds, true) : null,
     ])
     const answer: CallsAggregateResponse = {
       buckets: axis.times,
-      groups: answerOf(now, axis.names, bucket !== null, told.keys, shape),
+      groups: answerOf(now, axis.names, bucket !== null, kept.keys, shape),
       ...(then &&
         axisBefore && {
           previous: {
             buckets: axisBefore.times,
-            groups: answerOf(then, axisBefore.names, bucket !== null, told.keys, shape),
+            groups: answerOf(then, axisBefore.names, bucket !== null, kept.keys, shape),
           },
         }),
     }

@@ -20,8 +20,8 @@ export type Grouped = {
   bucket: Sql
 }
 
-/** The groups that are told apart, the rest is one; or as many as there are, those with the greatest first value. */
-export type Told = { keys: readonly (readonly string[])[] } | { first: number }
+/** The groups that are kept apart, the rest is one; or as many as there are, those with the greatest first value. */
+export type Kept = { keys: readonly (readonly string[])[] } | { first: number }
 
 const usageColumns = ['model', 'input', 'output', 'total', 'cache_read', 'cache_write'].map((name) => `usage_${name}`)
 
@@ -56,39 +56,39 @@ const names = (keys: readonly Key[]): Sql =>
   )
 const before = (list: Sql, keys: readonly Key[]): Sql => (keys.length === 0 ? sql`` : sql`${list}, `)
 
-/** Rows with `told`: whether their group is one of those that are told apart; keys of the others are ''. */
-function told(rows: Sql, keys: readonly Key[], ask: Told): Sql {
-  if (keys.length === 0 || 'first' in ask) return sql`(SELECT *, 1 AS told FROM ${rows})`
+/** Rows with `kept`: whether their group is one of those that are kept apart; keys of the others are ''. */
+function kept(rows: Sql, keys: readonly Key[], ask: Kept): Sql {
+  if (keys.length === 0 || 'first' in ask) return sql`(SELECT *, 1 AS kept FROM ${rows})`
   const lists = keys.map((_, n) =>
     param(
       'Array(String)',
       ask.keys.map((group) => group[n] ?? ''),
     ),
   )
-  const isTold = sql`(${names(keys)}) IN (SELECT arrayJoin(arrayZip(${join(lists, ', ')}))${keys.length === 1 ? sql`.1` : sql``})`
-  const cut = keys.map((_, n) => sql`if(told, ${identifier(keyName(n))}, '') AS ${identifier(keyName(n))}`)
-  return sql`(SELECT * REPLACE (${join(cut, ', ')}) FROM (SELECT *, ${isTold} AS told FROM ${rows}))`
+  const isKept = sql`(${names(keys)}) IN (SELECT arrayJoin(arrayZip(${join(lists, ', ')}))${keys.length === 1 ? sql`.1` : sql``})`
+  const cut = keys.map((_, n) => sql`if(kept, ${identifier(keyName(n))}, '') AS ${identifier(keyName(n))}`)
+  return sql`(SELECT * REPLACE (${join(cut, ', ')}) FROM (SELECT *, ${isKept} AS kept FROM ${rows}))`
 }
 
 /**
- * Rows: bucket, whether the group is told apart, its keys, number of data points, aggregates. With buckets, rows with the
+ * Rows: bucket, whether the group is kept apart, its keys, number of data points, aggregates. With buckets, rows with the
  * bucket '' are over all of them.
  */
 function grouped(
   name: string,
   { refined }: Grouped,
-  ask: { keys: readonly Key[]; told: Told; isBucketed: boolean; aggregates: readonly Aggregate[]; by: Sql; more?: Sql },
+  ask: { keys: readonly Key[]; kept: Kept; isBucketed: boolean; aggregates: readonly Aggregate[]; by: Sql; more?: Sql },
   rowsOf: (project: ProjectScope) => Sql,
 ): Query {
   const { keys, aggregates, isBucketed, more = sql`` } = ask
   return projectQuery(name, refined.scope.projectId, (project) => {
-    const rows = told(rowsOf(project), keys, ask.told)
-    const group = sql`told, ${before(names(keys), keys)}`
+    const rows = kept(rowsOf(project), keys, ask.kept)
+    const group = sql`kept, ${before(names(keys), keys)}`
     const sets = isBucketed
-      ? sql`GROUPING SETS ((${group}bucket${more}), (told${keys.length > 0 ? sql`, ${names(keys)}` : sql``}${more}))`
-      : sql`told${keys.length > 0 ? sql`, ${names(keys)}` : sql``}, bucket${more}`
-    const first = 'first' in ask.told ? sql`ORDER BY ${ask.by} DESC LIMIT ${param('UInt64', ask.told.first)}` : sql``
-    return sql`SELECT bucket, told, ${before(names(keys), keys)}count() AS points${more}${listed(aggregates, 'values')}
+      ? sql`GROUPING SETS ((${group}bucket${more}), (kept${keys.length > 0 ? sql`, ${names(keys)}` : sql``}${more}))`
+      : sql`kept${keys.length > 0 ? sql`, ${names(keys)}` : sql``}, bucket${more}`
+    const first = 'first' in ask.kept ? sql`ORDER BY ${ask.by} DESC LIMIT ${param('UInt64', ask.kept.first)}` : sql``
+    return sql`SELECT bucket, kept, ${before(names(keys), keys)}count() AS points${more}${listed(aggregates, 'values')}
     FROM ${rows} GROUP BY ${sets} ${first} ${asNumbers}`
   })
 }
@@ -106,7 +106,7 @@ const modelsOfCall = sql`arrayJoin(if(empty(c.usage_model), [''], arrayMap(model
 export function callsQuery(
   asked: Grouped,
   metrics: Pick<Metrics, 'calls' | 'values'>,
-  ask: Told,
+  ask: Kept,
   isBucketed: boolean,
 ): Query {
   const { keys } = asked
@@ -114,7 +114,7 @@ export function callsQuery(
   return grouped(
     'calls.aggregate',
     asked,
-    { keys, told: ask, isBucketed, aggregates: metrics.calls, by: metrics.calls[0]?.sql ?? sql`points` },
+    { keys, kept: ask, isBucketed, aggregates: metrics.calls, by: metrics.calls[0]?.sql ?? sql`points` },
     (project) => liveValues(project, series, []),
   )
 }
@@ -132,7 +132,7 @@ function points(asked: Grouped, billed: boolean, rootsOrSpans: boolean) {
 export function usageQuery(
   asked: Grouped,
   aggregates: readonly Aggregate[],
-  ask: Told,
+  ask: Kept,
   options: { isBucketed: boolean; rootsOrSpans: boolean },
 ): Query {
   const { keys } = asked
@@ -140,13 +140,13 @@ export function usageQuery(
   return grouped(
     'calls.aggregate-usage',
     asked,
-    { keys, told: ask, isBucketed: options.isBucketed, aggregates, by: aggregates[0]?.sql ?? sql`points` },
+    { keys, kept: ask, isBucketed: options.isBucketed, aggregates, by: aggregates[0]?.sql ?? sql`points` },
     rows,
   )
 }
 
 /** The same per model, which is the first value: sums that costs are made of. */
-export function costsQuery(asked: Grouped, ask: Told, options: { isBucketed: boolean; rootsOrSpans: boolean }): Query {
+export function costsQuery(asked: Grouped, ask: Kept, options: { isBucketed: boolean; rootsOrSpans: boolean }): Query {
   const { keys } = asked
   const rows = points(asked, true, options.rootsOrSpans)
   const more = sql`, model`
@@ -155,7 +155,7 @@ export function costsQuery(asked: Grouped, ask: Told, options: { isBucketed: boo
     asked,
     {
       keys,
-      told: ask,
+      kept: ask,
       isBucketed: options.isBucketed,
       aggregates: tokenSums,
       by: sql`sum(point.2) + sum(point.3)`,
