@@ -1,0 +1,83 @@
+// The list of calls as a reader shapes it: suggestions of its filter, columns, calls over time.
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type Filled, startFilled } from './filled.ts'
+import { type Opened, picture } from './world.ts'
+
+let world: Filled
+let home: string
+let trace: string
+let here: Opened
+let page: Page
+
+beforeAll(async () => {
+  world = await startFilled({ project: 'acme/list' })
+  ;({ home, trace } = world)
+  here = await world.open()
+  page = here.page
+})
+afterAll(() => world?.close())
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') await picture(page, task.name.replaceAll(/\W+/g, '-'))
+  expect(here.faults.splice(0)).toEqual([])
+})
+
+const go = (path: string) => page.goto(world.url + path)
+const rowNames = () => page.locator('.rows .row .name').allInnerTexts()
+
+describe('calls', () => {
+  it('are filtered by what the line suggests: fields, then values with their counts', async () => {
+    await go(`${home}?view=all`)
+    await page.locator('.row .name').first().waitFor()
+    const line = page.getByRole('combobox', { name: 'Filter calls' })
+    await line.fill('stat')
+    await page.getByRole('option', { name: 'status:' }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => line.inputValue()).toBe('status:')
+    await page.getByRole('option', { name: /^error/ }).click()
+    await expect.poll(() => line.inputValue()).toBe('status:error ')
+    await page.keyboard.press('Enter')
+    await page.waitForURL((to) => to.searchParams.get('q') === 'status:error')
+    await expect.poll(rowNames).toEqual(['fetch'])
+  })
+
+  it('show the columns that are chosen, in that order, also after a reload', async () => {
+    await go(`${home}?q=op:support_agent`)
+    await page.locator('.row .name').first().waitFor()
+    await page.getByRole('button', { name: 'Columns' }).click()
+    const chooser = page.getByRole('dialog', { name: 'Columns' })
+    await chooser.getByLabel('Trace', { exact: true }).check()
+    await chooser.getByRole('button', { name: 'Remove output' }).click()
+    await chooser.getByRole('button', { name: 'Move trace_id left' }).click()
+    await page.keyboard.press('Escape')
+    await page.waitForURL((to) => to.searchParams.get('cols') === 'trace_id,inputs')
+    await page.reload()
+    await page.locator('.row').getByText(trace).waitFor()
+    expect(await page.getByRole('columnheader').allInnerTexts()).toEqual(expect.arrayContaining(['Trace', 'Inputs']))
+    expect(await page.getByRole('columnheader', { name: 'Output' }).count()).toBe(0)
+    // A path of a payload, whatever it holds.
+    await go(`${home}?q=op:support_agent&cols=inputs.order,inputs`)
+    await page.locator('.row').getByText('8812', { exact: true }).waitFor()
+  })
+
+  it('are drawn over time; keys and the mouse choose a range', async () => {
+    await go(`${home}?view=all&range=1h`)
+    const chart = page.getByRole('slider', { name: /Calls over time/ })
+    await expect.poll(() => chart.getAttribute('aria-valuetext')).toContain('1 errors')
+    await chart.focus()
+    await page.keyboard.press('ArrowLeft')
+    await page.keyboard.press('Shift+ArrowLeft')
+    await page.keyboard.press('Enter')
+    await page.waitForURL((to) => (to.searchParams.get('range') ?? '').includes('~'))
+    const [from = '', to = ''] = (new URL(page.url()).searchParams.get('range') ?? '').split('~')
+    expect(Date.parse(to) - Date.parse(from)).toBeLessThanOrEqual(60_000)
+    const box = await chart.boundingBox()
+    if (!box) throw new Error('no chart')
+    await page.mouse.move(box.x + 10, box.y + 10)
+    await page.mouse.down()
+    await page.mouse.move(box.x + box.width / 3, box.y + 10, { steps: 4 })
+    await page.mouse.up()
+    await page.waitForURL((now) => now.searchParams.get('range') !== `${from}~${to}`)
+  })
+})
