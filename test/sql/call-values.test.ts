@@ -2,8 +2,8 @@
 import { it } from 'vitest'
 import type { ProjectId } from '../../services/core/ids.ts'
 import type { Query } from '../../services/core/store/store.ts'
-import { keyOf, metricsOf } from '../../services/query/calls/aggregate/metrics.ts'
-import { callsQuery, costsQuery, usageQuery } from '../../services/query/calls/aggregate/statements.ts'
+import { groupKey, metricsOf } from '../../services/query/calls/aggregate/metrics.ts'
+import { callGroupsQuery, costGroupsQuery, usageGroupsQuery } from '../../services/query/calls/aggregate/statements.ts'
 import { bucketSql } from '../../services/query/calls/aggregate/times.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
 import { conditionsOf } from '../../services/query/calls/conditions/conditions.ts'
@@ -28,7 +28,7 @@ const refined = {
   scope: { projectId, range: { fromUs: 1_000_000, beforeUs: 2_000_000 }, index: null, keys: null },
   conditions: conditionsOf(compileCallsQuery({ projectId, ...names, filter: { op_names: ['op:*'] } })),
 }
-const keys = (...of: string[]) => of.map((name) => keyOf(name, fields, 'platform_user_id'))
+const keys = (...of: string[]) => of.map((name) => groupKey(name, fields, 'platform_user_id'))
 const grouped = (...of: string[]) => ({ refined, keys: keys(...of), bucket: bucketSql('day', 'Europe/Paris') })
 const metrics = metricsOf(
   [
@@ -46,15 +46,15 @@ const queries: Record<string, Query> = {
   'fields of feedback': feedbackFieldsQuery(projectId, sample, 9),
   'values in the field index': indexedValuesQuery(projectId, sample, { ...ask, paths: ['inputs.k'] }),
   'values of columns': columnValuesQuery(projectId, sample, { ...ask, columns }),
-  'calls by op and a field': callsQuery(grouped('op_name', 'inputs.k'), metrics, kept, true),
-  'the greatest groups': callsQuery(
+  'calls by op and a field': callGroupsQuery(grouped('op_name', 'inputs.k'), metrics, kept, true),
+  'the greatest groups': callGroupsQuery(
     { ...grouped('model'), bucket: bucketSql(null, 'UTC') },
     metrics,
     { first: 9 },
     false,
   ),
-  'usage by model and status': usageQuery(grouped('model', 'status'), metrics.usage, kept, options),
-  'what costs are made of by user': costsQuery(
+  'usage by model and status': usageGroupsQuery(grouped('model', 'status'), metrics.usage, kept, options),
+  'what costs are made of by user': costGroupsQuery(
     { ...grouped('user'), bucket: bucketSql(300, 'UTC') },
     { keys: [['a']] },
     options,

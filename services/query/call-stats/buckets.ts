@@ -55,7 +55,7 @@ export function zonedTimes(timeZone: string): (seconds: number) => string {
 const [minUs, maxUs] = [Date.UTC(1900, 0, 1) * 1000, Date.UTC(2299, 0, 1) * 1000]
 
 /** A time of a request in microseconds. @throws Fault 422 */
-export function timeOf(name: 'start' | 'end', value: string | number): number {
+export function statsTime(name: 'start' | 'end', value: string | number): number {
   const us = parseTimestamp(value)
   const refuse = (msg: string) => invalid({ loc: ['body', name], msg, type: 'datetime_type' })
   if (us === null) throw refuse('Input should be a valid datetime')

@@ -11,7 +11,7 @@ import type { Prices } from '../costs/prices.ts'
 import { textReply } from '../text-reply.ts'
 import { type Aggregate, aggregatesOf, distinguishesNull } from './aggregates.ts'
 import { type Line, seriesTexts } from './answer.ts'
-import { bucketsOf, granularityOf, timeOf, zonedTimes } from './buckets.ts'
+import { bucketsOf, granularityOf, statsTime, zonedTimes } from './buckets.ts'
 import { costsOfSums, isCost, tokenMetrics, tokenSums } from './costs.ts'
 import { callMetrics, usageMetrics } from './metrics.ts'
 import { planSeries } from './plan.ts'
@@ -51,8 +51,8 @@ const tooManyValues = () =>
 
 /** The range and the buckets of a request. @throws Fault 422 */
 function timesOf(input: CallsStatsRequest): { startUs: number; endUs: number; granularity: number } {
-  const startUs = timeOf('start', input.start)
-  const endUs = input.end === undefined ? Date.now() * 1000 : timeOf('end', input.end)
+  const startUs = statsTime('start', input.start)
+  const endUs = input.end === undefined ? Date.now() * 1000 : statsTime('end', input.end)
   const refuse = (msg: string) => invalid({ loc: ['body'], msg: `Value error, ${msg}`, type: 'value_error' })
   if (endUs < startUs) throw refuse('CallStatsReq end must be after start')
   if (endUs - startUs > maxSpanUs) throw refuse('CallStatsReq date range cannot exceed 31 days')

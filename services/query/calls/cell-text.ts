@@ -1,6 +1,6 @@
 // What a table shows of one value of a JSON document: found in the stored bytes, cut, never parsed as a whole.
 import type { Cell } from '../../../schemas/call-values.ts'
-import type { Segment } from '../language/types.ts'
+import type { PathSegment } from '../language/types.ts'
 import { afterString, afterValue, isSpace } from './json-members.ts'
 
 /** Keys of an object that are looked at for its cell. */
@@ -40,7 +40,7 @@ function* itemsAt(text: Buffer, at: number): Generator<Place> {
   }
 }
 
-function childOf(text: Buffer, at: number, segment: Segment): Place | null {
+function childOf(text: Buffer, at: number, segment: PathSegment): Place | null {
   if (text[at] === 0x7b) {
     for (const member of membersAt(text, at)) if (member.key === String(segment)) return member
     return null
@@ -52,7 +52,7 @@ function childOf(text: Buffer, at: number, segment: Segment): Place | null {
 }
 
 /** Where the value of a path lies in a valid JSON text; null when there is none. Of members that come again, the first. */
-function placeOf(text: Buffer, path: readonly Segment[]): Place | null {
+function placeOf(text: Buffer, path: readonly PathSegment[]): Place | null {
   const start = skip(text, 0)
   if (start >= text.length) return null
   let place: Place = { start, end: afterValue(text, start) }
@@ -133,7 +133,7 @@ function arrayCell(text: Buffer, place: Place): Cell {
 }
 
 /** The cell of the value at a path; null when there is none. */
-export function cellOf(text: Buffer, path: readonly Segment[], chars: number): Cell | null {
+export function cellOf(text: Buffer, path: readonly PathSegment[], chars: number): Cell | null {
   const place = placeOf(text, path)
   if (place === null) return null
   const first = text[place.start]

@@ -11,7 +11,7 @@ import { callFields, isDocument } from './conditions/fields.ts'
 import { callQueryTables, topicsOfQuery } from './conditions/joined-tables.ts'
 import type { Document } from './conditions/types.ts'
 import { type CallHeader, columnIndex, headerSelect } from './header.ts'
-import { type Payload, readPayloads } from './payloads.ts'
+import { type CallDocuments, readPayloads } from './payloads.ts'
 import type { QueryStatsDeps } from './query-stats.ts'
 import { batchesOf } from './stream.ts'
 
@@ -20,7 +20,11 @@ const batchRows = 100
 /** Bytes that are looked through before others have their turn. */
 const turnBytes = 1_000_000
 
-type Source = { documents: Document[]; cell(row: Row, payload: Payload, chars: number): Cell | null; reads: number }
+type Source = {
+  documents: Document[]
+  cell(row: Row, payload: CallDocuments, chars: number): Cell | null
+  reads: number
+}
 
 function columnCell(column: Column, row: Row, chars: number): Cell | null {
   const value = column.read(row)

@@ -3,26 +3,26 @@ import type { CallsAggregateResponse } from '../../../../schemas/calls-aggregate
 import type { Aggregate } from '../../call-stats/aggregates.ts'
 import { costsOfSums } from '../../call-stats/costs.ts'
 import type { PriceBook } from '../../costs/prices.ts'
-import type { Metrics } from './metrics.ts'
+import type { AggregateMetrics } from './metrics.ts'
 
 type Value = number | null
 /** Bucket, whether its group is kept apart, keys, number of data points, the model (of costs), values. */
-export type Row = [bucket: string, kept: 0 | 1, ...rest: (string | number | null)[]]
-export type Rows = { calls: Row[]; usage: Row[]; cost: Row[] }
+export type AggregateRow = [bucket: string, kept: 0 | 1, ...rest: (string | number | null)[]]
+export type AggregateRows = { calls: AggregateRow[]; usage: AggregateRow[]; cost: AggregateRow[] }
 
-type Shape = { keys: number; metrics: Metrics; book: PriceBook | null }
+type Shape = { keys: number; metrics: AggregateMetrics; book: PriceBook | null }
 type Cells = Map<string, Record<string, Value>>
 type Found = { keys: string[]; isRest: boolean; cells: Cells }
 
-const groupKey = (isKept: boolean, keys: readonly string[]): string => JSON.stringify([isKept, ...keys])
+const groupName = (isKept: boolean, keys: readonly string[]): string => JSON.stringify([isKept, ...keys])
 
 /** Values by group, bucket and name of the metric. */
-function groupsOf(rows: Rows, { keys: count, metrics, book }: Shape): Map<string, Found> {
+function groupsOf(rows: AggregateRows, { keys: count, metrics, book }: Shape): Map<string, Found> {
   const groups = new Map<string, Found>()
-  const cellsOf = (row: Row): Record<string, Value> => {
+  const cellsOf = (row: AggregateRow): Record<string, Value> => {
     const [bucket, kept] = row
     const keys = row.slice(2, 2 + count) as string[]
-    const key = groupKey(kept === 1, keys)
+    const key = groupName(kept === 1, keys)
     const group = groups.get(key) ?? { keys, isRest: kept !== 1, cells: new Map() }
     groups.set(key, group)
     const cells = group.cells.get(bucket) ?? {}
@@ -56,7 +56,7 @@ function groupsOf(rows: Rows, { keys: count, metrics, book }: Shape): Map<string
 const emptyOf = (name: string): Value => (/\.(?:sum|count)$/.test(name) ? 0 : null)
 
 /** The keys of the greatest groups by the first metric. */
-export function topOf(rows: Rows, shape: Shape, top: number): string[][] {
+export function topOf(rows: AggregateRows, shape: Shape, top: number): string[][] {
   const [by] = shape.metrics.all
   const value = ({ cells }: Found): number => cells.get('')?.[by?.name ?? ''] ?? Number.NEGATIVE_INFINITY
   return [...groupsOf(rows, shape).values()]
@@ -67,7 +67,7 @@ export function topOf(rows: Rows, shape: Shape, top: number): string[][] {
 
 /** @param isBucketed whether rows over all buckets stand beside those of each */
 export function answerOf(
-  rows: Rows,
+  rows: AggregateRows,
   buckets: readonly string[],
   isBucketed: boolean,
   order: readonly string[][],
@@ -81,7 +81,7 @@ export function answerOf(
     ...(shape.keys === 0 ? [] : [{ keys: Array(shape.keys).fill('') as string[], is_rest: true }]),
   ]
   return all.flatMap(({ keys, is_rest }) => {
-    const found = groups.get(groupKey(!is_rest, keys))
+    const found = groups.get(groupName(!is_rest, keys))
     if (is_rest && found === undefined) return []
     const at = (bucket: string, name: string): Value => found?.cells.get(bucket)?.[name] ?? emptyOf(name)
     const series = isBucketed ? names.map((name) => [name, buckets.map((bucket) => at(bucket, name))]) : []

@@ -13,9 +13,9 @@ import { isDocument, plainNameSql, readsBySource } from '../conditions/fields.ts
 import type { Document, HeaderColumn } from '../conditions/types.ts'
 
 /** Something that is read of a call: as SQL, and what it reads. */
-export type Read = { sql: Sql; columns: readonly HeaderColumn[]; documents: readonly Document[] }
+export type CallExpression = { sql: Sql; columns: readonly HeaderColumn[]; documents: readonly Document[] }
 
-const readOf = (value: Value, of: ColumnSql): Read => {
+const readOf = (value: Value, of: ColumnSql): CallExpression => {
   const { needs, columns } = readsBySource([...columnsOf(value as never)])
   return { sql: compileValue(value, of), columns: [...columns], documents: [...needs] }
 }
@@ -29,7 +29,7 @@ function fieldValue(name: string, fields: Fields): Value {
   return { is: 'json', json: field.json }
 }
 
-export type Key = 'model' | Read
+export type Key = 'model' | CallExpression
 
 /** Words for columns whose wire names differ. */
 const keyFields: Readonly<Record<string, (userField: string) => string>> = {
@@ -37,7 +37,7 @@ const keyFields: Readonly<Record<string, (userField: string) => string>> = {
   user: (userField) => userField,
 }
 
-export function keyOf(name: string, fields: Fields, userField: string): Key {
+export function groupKey(name: string, fields: Fields, userField: string): Key {
   if (name === 'model') return 'model'
   if (name === 'op_name') return { sql: plainNameSql(ofHeader), columns: ['op_name'], documents: [] }
   const read = readOf(fieldValue(keyFields[name]?.(userField) ?? name, fields), ofHeader)
@@ -47,10 +47,10 @@ export function keyOf(name: string, fields: Fields, userField: string): Key {
 /** A metric of the answer, and where its value stands: among aggregates of calls or of usage, or a cost. */
 type Metric = { name: string } & ({ of: 'calls' | 'usage'; key: string } | { of: 'cost'; metric: MetricSpec })
 
-export type Metrics = {
+export type AggregateMetrics = {
   all: Metric[]
   /** Numbers of fields, by the name of their column. */
-  values: { name: string; read: Read }[]
+  values: { name: string; read: CallExpression }[]
   calls: Aggregate[]
   usage: Aggregate[]
   costs: MetricSpec[]
@@ -72,8 +72,8 @@ const keyOfSpec = ({ metric, aggregations: [name], percentiles: [percentile] }: 
   name === undefined ? `p${percentile}_${metric}` : `${name}_${metric}`
 
 /** @throws Fault 400 for metrics that there are not, 422 for fields that no call has */
-export function metricsOf(asked: CallsAggregateRequest['metrics'], fields: Fields): Metrics {
-  const found: Metrics = { all: [], values: [], calls: [], usage: [], costs: [] }
+export function metricsOf(asked: CallsAggregateRequest['metrics'], fields: Fields): AggregateMetrics {
+  const found: AggregateMetrics = { all: [], values: [], calls: [], usage: [], costs: [] }
   const known: Record<string, MetricSql> = { ...callMetrics }
   const calls: MetricSpec[] = []
   const usage: MetricSpec[] = []

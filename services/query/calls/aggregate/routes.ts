@@ -8,7 +8,7 @@ import {
 import { fault } from '../../../core/http/errors.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../../core/http/route.ts'
 import type { Query } from '../../../core/store/store.ts'
-import { timeOf } from '../../call-stats/buckets.ts'
+import { statsTime } from '../../call-stats/buckets.ts'
 import type { Prices } from '../../costs/prices.ts'
 import { withFieldTimes } from '../access/field-index.ts'
 import { indexOf, rangeOf } from '../access/scope.ts'
@@ -19,9 +19,9 @@ import { createRefine, type Refined } from '../conditions/refine.ts'
 import { compactRows } from '../header.ts'
 import type { QueryStatsDeps } from '../query-stats.ts'
 import type { CallReader } from '../reader.ts'
-import { answerOf, type Row, topOf } from './answer.ts'
-import { keyOf, type Metrics, metricsOf } from './metrics.ts'
-import { callsQuery, costsQuery, type Grouped, type Kept, usageQuery } from './statements.ts'
+import { type AggregateRow, answerOf, topOf } from './answer.ts'
+import { type AggregateMetrics, groupKey, metricsOf } from './metrics.ts'
+import { callGroupsQuery, costGroupsQuery, type Grouped, type KeptGroups, usageGroupsQuery } from './statements.ts'
 import { type Bucket, bucketSql, bucketsWithin } from './times.ts'
 
 export type AggregateDeps = QueryStatsDeps & { prices: Prices }
@@ -32,7 +32,7 @@ const rankedGroups = 10_000
 type Times = { startUs: number; endUs: number }
 
 function timesOf({ start, end }: { start: string | number; end: string | number }): Times {
-  const times = { startUs: timeOf('start', start), endUs: timeOf('end', end) }
+  const times = { startUs: statsTime('start', start), endUs: statsTime('end', end) }
   if (times.endUs <= times.startUs) throw fault(400, 'end must be after start')
   return times
 }
@@ -53,7 +53,7 @@ type Asked = {
   /** For calls, and for their usage: of roots, usage counts that of spans below them too. */
   readers: { calls: CallReader; usage: CallReader }
   keys: Grouped['keys']
-  metrics: Metrics
+  metrics: AggregateMetrics
   bucket: Bucket
   timezone: string
   rootsOrSpans: boolean
@@ -63,11 +63,11 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
   const { store, freshness, prices, wirePrefix, wireAliases, feedbackPrefix, cache, words } = deps
   const names = { prefix: wirePrefix, aliases: wireAliases, feedbackPrefix }
 
-  const rows = async (reader: CallReader, statement: Query | false): Promise<Row[]> =>
-    statement ? compactRows<Row>(await store.bytes(statement, 'JSONCompactEachRow', reader.options)) : []
+  const rows = async (reader: CallReader, statement: Query | false): Promise<AggregateRow[]> =>
+    statement ? compactRows<AggregateRow>(await store.bytes(statement, 'JSONCompactEachRow', reader.options)) : []
 
-  /** Rows of each kind of metric for the groups that are kept apart. */
-  async function read(asked: Asked, times: Times, kept: Kept, kinds: ReadonlySet<string>, isBucketed: boolean) {
+  /** AggregateRows of each kind of metric for the groups that are kept apart. */
+  async function read(asked: Asked, times: Times, kept: KeptGroups, kinds: ReadonlySet<string>, isBucketed: boolean) {
     const { readers, keys, metrics, rootsOrSpans } = asked
     const bucket = bucketSql(isBucketed ? asked.bucket : null, asked.timezone)
     const [calls, usage] = await Promise.all([
@@ -77,9 +77,12 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
     const of = (refined: Refined): Grouped => ({ refined, keys, bucket })
     const options = { isBucketed: isBucketed && asked.bucket !== null, rootsOrSpans }
     const [ofCalls, ofUsage, ofCosts] = await Promise.all([
-      rows(readers.calls, calls !== null && callsQuery(of(calls), metrics, kept, options.isBucketed)),
-      rows(readers.usage, usage !== null && kinds.has('usage') && usageQuery(of(usage), metrics.usage, kept, options)),
-      rows(readers.usage, usage !== null && kinds.has('cost') && costsQuery(of(usage), kept, options)),
+      rows(readers.calls, calls !== null && callGroupsQuery(of(calls), metrics, kept, options.isBucketed)),
+      rows(
+        readers.usage,
+        usage !== null && kinds.has('usage') && usageGroupsQuery(of(usage), metrics.usage, kept, options),
+      ),
+      rows(readers.usage, usage !== null && kinds.has('cost') && costGroupsQuery(of(usage), kept, options)),
     ])
     return { calls: ofCalls, usage: ofUsage, cost: ofCosts }
   }
@@ -95,7 +98,7 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
     const fields = callFields(names)
     if (input.metrics.length === 0) throw fault(400, 'At least one metric is needed')
     const metrics = metricsOf(input.metrics, fields)
-    const keys = input.group_by.map((name) => keyOf(name, fields, `${wirePrefix}_user_id`))
+    const keys = input.group_by.map((name) => groupKey(name, fields, `${wirePrefix}_user_id`))
     const { filter, query: expression } = input
     const rootsOrSpans = filter?.trace_roots_only === true
     const query = compileCallsQuery({ filter, query: expression, projectId, ...names })

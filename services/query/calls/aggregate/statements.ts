@@ -10,7 +10,7 @@ import { withDocumentsAndDerived } from '../conditions/conditions.ts'
 import type { Refined } from '../conditions/refine.ts'
 import type { HeaderColumn } from '../conditions/types.ts'
 import { asNumbers } from '../header.ts'
-import type { Key, Metrics, Read } from './metrics.ts'
+import type { AggregateMetrics, CallExpression, Key } from './metrics.ts'
 
 /** Calls to be grouped: which, by what, and over which buckets. */
 export type Grouped = {
@@ -21,7 +21,7 @@ export type Grouped = {
 }
 
 /** The groups that are kept apart, the rest is one; or as many as there are, those with the greatest first value. */
-export type Kept = { keys: readonly (readonly string[])[] } | { first: number }
+export type KeptGroups = { keys: readonly (readonly string[])[] } | { first: number }
 
 const usageColumns = ['model', 'input', 'output', 'total', 'cache_read', 'cache_write'].map((name) => `usage_${name}`)
 
@@ -37,7 +37,7 @@ const headerColumns = [
   ...usageColumns,
 ]
 
-function seriesOfReads({ refined, bucket }: Grouped, reads: readonly { name: string; read: Read }[]): Series {
+function seriesOfReads({ refined, bucket }: Grouped, reads: readonly { name: string; read: CallExpression }[]): Series {
   const { scope, conditions } = refined
   const documents = new Set(reads.flatMap(({ read }) => read.documents))
   const query = { header: [], payload: [], derivedFields: conditions.derived.fields }
@@ -57,7 +57,7 @@ const names = (keys: readonly Key[]): Sql =>
 const before = (list: Sql, keys: readonly Key[]): Sql => (keys.length === 0 ? sql`` : sql`${list}, `)
 
 /** Rows with `kept`: whether their group is one of those that are kept apart; keys of the others are ''. */
-function kept(rows: Sql, keys: readonly Key[], ask: Kept): Sql {
+function kept(rows: Sql, keys: readonly Key[], ask: KeptGroups): Sql {
   if (keys.length === 0 || 'first' in ask) return sql`(SELECT *, 1 AS kept FROM ${rows})`
   const lists = keys.map((_, n) =>
     param(
@@ -77,7 +77,14 @@ function kept(rows: Sql, keys: readonly Key[], ask: Kept): Sql {
 function grouped(
   name: string,
   { refined }: Grouped,
-  ask: { keys: readonly Key[]; kept: Kept; isBucketed: boolean; aggregates: readonly Aggregate[]; by: Sql; more?: Sql },
+  ask: {
+    keys: readonly Key[]
+    kept: KeptGroups
+    isBucketed: boolean
+    aggregates: readonly Aggregate[]
+    by: Sql
+    more?: Sql
+  },
   rowsOf: (project: ProjectScope) => Sql,
 ): Query {
   const { keys, aggregates, isBucketed, more = sql`` } = ask
@@ -94,7 +101,7 @@ function grouped(
 }
 
 /** Keys but the model, which is no column of a call. */
-const readsOfKeys = (keys: readonly Key[], model: Sql): { name: string; read: Read }[] =>
+const readsOfKeys = (keys: readonly Key[], model: Sql): { name: string; read: CallExpression }[] =>
   keys.map((key, n) => ({
     name: keyName(n),
     read: key === 'model' ? { sql: model, columns: [], documents: [] } : key,
@@ -103,10 +110,10 @@ const readsOfKeys = (keys: readonly Key[], model: Sql): { name: string; read: Re
 /** A call of several models counts for each of them. */
 const modelsOfCall = sql`arrayJoin(if(empty(c.usage_model), [''], arrayMap(model -> toString(model), c.usage_model)))`
 
-export function callsQuery(
+export function callGroupsQuery(
   asked: Grouped,
-  metrics: Pick<Metrics, 'calls' | 'values'>,
-  ask: Kept,
+  metrics: Pick<AggregateMetrics, 'calls' | 'values'>,
+  ask: KeptGroups,
   isBucketed: boolean,
 ): Query {
   const { keys } = asked
@@ -129,10 +136,10 @@ function points(asked: Grouped, billed: boolean, rootsOrSpans: boolean) {
     sql`(SELECT *${join(models, '')} FROM (SELECT *, toString(point.1) AS model FROM ${livePoints(project, series, [], { rootsOrSpans, billed })}))`
 }
 
-export function usageQuery(
+export function usageGroupsQuery(
   asked: Grouped,
   aggregates: readonly Aggregate[],
-  ask: Kept,
+  ask: KeptGroups,
   options: { isBucketed: boolean; rootsOrSpans: boolean },
 ): Query {
   const { keys } = asked
@@ -146,7 +153,11 @@ export function usageQuery(
 }
 
 /** The same per model, which is the first value: sums that costs are made of. */
-export function costsQuery(asked: Grouped, ask: Kept, options: { isBucketed: boolean; rootsOrSpans: boolean }): Query {
+export function costGroupsQuery(
+  asked: Grouped,
+  ask: KeptGroups,
+  options: { isBucketed: boolean; rootsOrSpans: boolean },
+): Query {
   const { keys } = asked
   const rows = points(asked, true, options.rootsOrSpans)
   const more = sql`, model`
