@@ -104,7 +104,9 @@ export function flowsFrom(...tables: string[]): Flow[] {
   return taken
 }
 
-const folders = ['ingest', 'query', 'evaluation', 'inference', 'training', 'web'].map((name) => `services/${name}`)
+const folders = ['access', 'ingest', 'query', 'evaluation', 'inference', 'training', 'web'].map(
+  (name) => `services/${name}`,
+)
 const modules = folders
   .filter((folder) => existsSync(join(root, folder)))
   .flatMap((folder) =>

@@ -63,11 +63,11 @@ export function createUserRoutes({ directory, config, now = Date.now }: AccessDe
   }
   const isConfigured = (id: string): boolean => config.keys.some((pair) => pair.startsWith(`${id}:`))
 
-  const switchRoute = (name: string, isOff: boolean): Route =>
+  const switchRoute = (isOff: boolean, place: Pick<Route, 'name' | 'path' | 'summary'>): Route =>
     route({
       ...withoutProject,
-      ...{ name: `users.${name}`, method: 'POST', path: `/users/{id}/${name}` },
-      summary: isOff ? 'Switches a user off: none of its keys and sessions counts' : 'Switches a user on again',
+      ...place,
+      method: 'POST',
       body: { type: 'none' },
       response: userResponse,
       async handle(context): Promise<Reply> {
@@ -111,8 +111,11 @@ export function createUserRoutes({ directory, config, now = Date.now }: AccessDe
         return { json: shownUser(state(), id, caller, now()) }
       },
     }),
-    switchRoute('off', true),
-    switchRoute('on', false),
+    switchRoute(true, {
+      ...{ name: 'users.off', path: '/users/{id}/off' },
+      summary: 'Switches a user off: none of its keys and sessions counts',
+    }),
+    switchRoute(false, { name: 'users.on', path: '/users/{id}/on', summary: 'Switches a user on again' }),
     route({
       ...withoutProject,
       ...{ name: 'users.delete', method: 'DELETE', path: '/users/{id}' },
