@@ -13,9 +13,7 @@ const programs = ['services/web/page/', 'test/', '']
 const shared = new Set(
   `
   Item Kind Scope Value choice isObject list optional pageQuery text textOf
-  page:Trace
-  test:Answer test:Answered test:Call test:History test:Row test:Sent test:TestServer test:call test:createHistory
-  test:post test:project test:recordOf test:rowOf test:setup test:textOf
+  test:post test:project test:setup
   `
     .trim()
     .split(/\s+/),

@@ -10,7 +10,7 @@ import type { Store } from '../../services/core/store/store.ts'
 import { topics } from '../../services/events/registry.ts'
 import { createCallMaterializer } from '../../services/worker/calls/merge-fragments.ts'
 import { createDeduplication } from '../../services/worker/cleanup/deduplicate.ts'
-import { createHistory, expected, project, type Row, rowOf, visible } from '../fixtures/call-parts.ts'
+import { createPartsHistory, expected, type PartRow, partRowOf, project, visible } from '../fixtures/call-parts.ts'
 import { createRandom } from '../fixtures/random.ts'
 import { limitMs, runs } from '../fixtures/runs.ts'
 
@@ -34,7 +34,7 @@ describe('rows of a call, in any order of arrival', () => {
 
   const run = async (seed: number, histories: number, first: number, sweep: boolean): Promise<void> => {
     const random = createRandom(seed)
-    const all = Array.from({ length: histories }, (_, n) => createHistory(random, first + n))
+    const all = Array.from({ length: histories }, (_, n) => createPartsHistory(random, first + n))
     const file = join(dir, `segment-${seed}.jsonl`)
     const merge = async (): Promise<void> => {
       if (!random.chance(0.4)) return
@@ -49,7 +49,7 @@ describe('rows of a call, in any order of arrival', () => {
         return { history: h, from, to: Math.min(h.parts.length, h.applied + 1 + random.below(3)) }
       })
       const rows = slices.flatMap(({ history, from, to }) =>
-        history.parts.slice(from, to).map((part) => ({ part, row: rowOf(history.id, part) })),
+        history.parts.slice(from, to).map((part) => ({ part, row: partRowOf(history.id, part) })),
       )
       writeFileSync(file, `${rows.map(({ row }) => JSON.stringify(row)).join('\n')}\n`)
       const patchCount = rows.filter(({ part }) => part.kind !== 'complete').length
@@ -83,11 +83,11 @@ describe('rows of a call, in any order of arrival', () => {
         ...{ store, calls: materializer, queue: createSerialQueue(), committed: async () => [] },
         next: async () => ({ partition: 0, offset: 1 }),
       }).all()
-    const got = await store.rows<Row>({ name: 'visible', sql: visible, params: { project } })
+    const got = await store.rows<PartRow>({ name: 'visible', sql: visible, params: { project } })
     const mine = new Set(all.map((h) => h.id))
     const want = all.flatMap(expected)
-    const key = (row: Row) => `${row.id} ${row.trace_id}`
-    const byKey = (a: Row, b: Row) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0)
+    const key = (row: PartRow) => `${row.id} ${row.trace_id}`
+    const byKey = (a: PartRow, b: PartRow) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0)
     expect(got.filter((row) => mine.has(row.id)).sort(byKey)).toEqual(want.sort(byKey))
   }
 

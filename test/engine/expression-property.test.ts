@@ -8,7 +8,14 @@ import { compileSort } from '../../services/query/calls/conditions/sort.ts'
 import { compileCondition } from '../../services/query/language/compile.ts'
 import { evaluateCondition } from '../../services/query/language/evaluate.ts'
 import { parseQuery } from '../../services/query/language/parse.ts'
-import { asRow, type Call, call, type Engine, openEngine, sources } from '../fixtures/expression-rows.ts'
+import {
+  asRow,
+  type Engine,
+  type ExpressionCall,
+  expressionCall,
+  openEngine,
+  sources,
+} from '../fixtures/expression-rows.ts'
 import { runs } from '../fixtures/runs.ts'
 
 let engine: Engine
@@ -139,7 +146,7 @@ const micros = fc.oneof(
 )
 const word = fc.constantFrom('', 'x', 'weave:///e/p/op/my_op:v1', 'weave:///e/p/op/bad', '5', 'é', '2024-01-01')
 
-const anyCall: fc.Arbitrary<Call> = fc
+const anyCall: fc.Arbitrary<ExpressionCall> = fc
   .record({
     id: word,
     parent_id: word,
@@ -167,7 +174,7 @@ const anyCall: fc.Arbitrary<Call> = fc
     ref_0: fc.oneof(fc.constantFrom('', 'null'), jsonString),
     ref_1: fc.oneof(fc.constantFrom('', 'null'), jsonString),
   })
-  .map((fields) => call(fields))
+  .map((fields) => expressionCall(fields))
 
 const escapeName = (key: string): string => key.replaceAll('.', '\\.')
 const jsonName = fc

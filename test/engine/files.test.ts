@@ -14,7 +14,7 @@ import { inlineFileBytes } from '../../services/events/files.ts'
 import { createFileWriteRoutes } from '../../services/ingest/files/routes.ts'
 import { createFileReadRoutes } from '../../services/query/files/routes.ts'
 import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'
-import { type Answer, type Call, createCall } from '../fixtures/route-call.ts'
+import { type Call, createCall, type RouteAnswer } from '../fixtures/route-call.ts'
 import { runs } from '../fixtures/runs.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
@@ -70,7 +70,7 @@ const inPieces = (body: Buffer, size = 64 * 1024): Readable =>
     { objectMode: false },
   )
 
-async function upload(parts: Part[], path = '/file/create'): Promise<Answer> {
+async function upload(parts: Part[], path = '/file/create'): Promise<RouteAnswer> {
   const { body, contentType } = await form(parts)
   return call(path, { stream: inPieces(body), contentType })
 }

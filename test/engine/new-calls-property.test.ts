@@ -8,7 +8,7 @@ import type { Batch } from '../../services/core/log/log.ts'
 import { type Store, StoreError } from '../../services/core/store/store.ts'
 import { createApplier } from '../../services/worker/apply-batch.ts'
 import { createKnownCalls, type KnownCalls } from '../../services/worker/calls/known-calls.ts'
-import { createHistory, expected, project, type Row, rowOf, visible } from '../fixtures/call-parts.ts'
+import { createPartsHistory, expected, type PartRow, partRowOf, project, visible } from '../fixtures/call-parts.ts'
 import { createRandom, type Random } from '../fixtures/random.ts'
 import { limitMs, runs } from '../fixtures/runs.ts'
 import { createTestStore } from '../fixtures/store.ts'
@@ -60,7 +60,7 @@ describe('rows of calls that go in without a merge where they are new', () => {
   /** Most calls are one finished part that comes in a later batch, as they do in life. */
   const historiesOf = (random: Random, seed: number, n: number) =>
     Array.from({ length: n }, (_, i) => {
-      const history = createHistory(random, seed * 100_000 + i)
+      const history = createPartsHistory(random, seed * 100_000 + i)
       const [first] = history.parts
       if (first && random.chance(0.7)) history.parts = [{ ...first, kind: 'complete' }]
       return { ...history, begins: random.below(8) }
@@ -88,7 +88,7 @@ describe('rows of calls that go in without a merge where they are new', () => {
 
   const batchOf = (slices: ReturnType<typeof slicesOf>, offset: number): Batch => {
     const rows = slices.flatMap(({ history, from, to }) =>
-      history.parts.slice(from, to).map((part) => rowOf(history.id, part)),
+      history.parts.slice(from, to).map((part) => partRowOf(history.id, part)),
     )
     const file = join(dir, `segment-${++files}.jsonl`)
     writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
@@ -149,10 +149,10 @@ describe('rows of calls that go in without a merge where they are new', () => {
       if (random.chance(0.3)) await merge()
       for (const { history, to } of slices) history.applied = to
     }
-    const got = await store.rows<Row>({ name: 'visible', sql: visible, params: { project } })
+    const got = await store.rows<PartRow>({ name: 'visible', sql: visible, params: { project } })
     const mine = new Set(all.map((h) => h.id))
-    const key = (row: Row) => `${row.id} ${row.trace_id}`
-    const byKey = (a: Row, b: Row) => (key(a) < key(b) ? -1 : 1)
+    const key = (row: PartRow) => `${row.id} ${row.trace_id}`
+    const byKey = (a: PartRow, b: PartRow) => (key(a) < key(b) ? -1 : 1)
     expect(got.filter((row) => mine.has(row.id)).sort(byKey)).toEqual(all.flatMap(expected).sort(byKey))
     await dirtyMinutesHold(mine)
     return { alone }

@@ -6,12 +6,12 @@ import {
   createHistory,
   createModel,
   type History,
+  historyRecord,
+  historyText,
   type Op,
   opNames,
-  recordOf,
   type Shown,
   statusOf,
-  textOf,
 } from '../fixtures/call-histories.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { createRandom, type Random } from '../fixtures/random.ts'
@@ -158,7 +158,7 @@ function casesOf(calls: Shown[]): Case[] {
       name: 'time and exception',
       body: where({
         $and: [
-          { $gte: [field('started_at'), { $literal: textOf(middle) }] },
+          { $gte: [field('started_at'), { $literal: historyText(middle) }] },
           { $not: [{ $eq: [field('exception'), { $literal: null }] }] },
         ],
       }),
@@ -211,7 +211,7 @@ async function compare(project: string): Promise<void> {
   const calls = model.shown(project)
   const lines = await query(project, {})
   expect(linesKeys(lines)).toEqual(keysOf(calls))
-  for (const [i, call] of calls.entries()) expect(lines[i]).toMatchObject(recordOf(project, call))
+  for (const [i, call] of calls.entries()) expect(lines[i]).toMatchObject(historyRecord(project, call))
 
   for (const { name, body, keep } of casesOf(calls)) {
     const kept = calls.filter(keep)
@@ -284,7 +284,7 @@ async function readById(project: string, ids: string[]): Promise<void> {
     const { call } = await server.send<{ call: unknown }>('/call/read', { project_id: project, id })
     const want = model.byId(project, id)
     if (want === null) expect({ id, call }).toEqual({ id, call: null })
-    else expect(call).toMatchObject(recordOf(project, want))
+    else expect(call).toMatchObject(historyRecord(project, want))
   }
 }
 
@@ -310,8 +310,8 @@ function threadsOf(calls: Shown[]): object[] {
       const last = ended.at(-1)
       if (!last) return null
       return {
-        ...{ thread_id, turn_count: list.length, start_time: textOf((list[0] as Shown).start.us) },
-        ...{ last_updated: textOf(last.us), first_turn_id: (list[0] as Shown).id, last_turn_id: last.id },
+        ...{ thread_id, turn_count: list.length, start_time: historyText((list[0] as Shown).start.us) },
+        ...{ last_updated: historyText(last.us), first_turn_id: (list[0] as Shown).id, last_turn_id: last.id },
         p50_turn_duration_ms: expect.closeTo(quantile(took, 0.5), 2),
         p99_turn_duration_ms: expect.closeTo(quantile(took, 0.99), 2),
         us: last.us,

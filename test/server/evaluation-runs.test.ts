@@ -1,6 +1,6 @@
 // Evaluation runs, predictions and scores: the calls that they are, their records, finishing, refusals.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, type Asking, askingIn } from '../fixtures/evaluation-runs.ts'
+import { type Asking, askingIn, type RunsAnswer } from '../fixtures/evaluation-runs.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 const project_id = 'acme/runs'
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.remove())
 
-const ok = ({ status, json, text }: Answer) => {
+const ok = ({ status, json, text }: RunsAnswer) => {
   expect(status, text).toBe(200)
   return json
 }

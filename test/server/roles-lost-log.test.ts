@@ -16,7 +16,7 @@ import { createLogger } from '../../services/core/process/logger.ts'
 import { topics } from '../../services/events/registry.ts'
 import { kafkaBrokers } from '../fixtures/kafka.ts'
 import { checkCalls, writeCalls } from '../fixtures/known-calls.ts'
-import { createTestDatabase, type TestServer } from '../fixtures/setup.ts'
+import { createTestDatabase, type TestDatabase } from '../fixtures/setup.ts'
 
 const old = 'lost/old'
 const fresh = 'lost/new'
@@ -26,7 +26,7 @@ type Running = { url: string; lines: string[]; callhouse: Callhouse }
 
 let brokers: string[]
 let admin: Admin
-let database: TestServer
+let database: TestDatabase
 let folder: string
 let running: Running[] = []
 

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createKafkaLog } from '../../services/core/log/kafka/kafka-log.ts'
-import { bodyOf, createHistory, createModel, type History, type Op, recordOf } from '../fixtures/call-histories.ts'
+import { bodyOf, createHistory, createModel, type History, historyRecord, type Op } from '../fixtures/call-histories.ts'
 import { type ChildServer, post, postLines } from '../fixtures/child-server.ts'
 import { createInstallation, type Installation } from '../fixtures/installation.ts'
 import { kafkaBrokers, kafkaSettings } from '../fixtures/kafka.ts'
@@ -38,7 +38,7 @@ async function compare(query: ChildServer): Promise<void> {
     expect(calls.map(({ id, trace_id }) => `${id} ${trace_id}`)).toEqual(
       shown.map(({ id, start }) => `${id} ${start.trace}`),
     )
-    for (const [i, call] of shown.entries()) expect(calls[i]).toMatchObject(recordOf(project, call))
+    for (const [i, call] of shown.entries()) expect(calls[i]).toMatchObject(historyRecord(project, call))
     const roots = await postLines<Call>(query.url, '/calls/stream_query', {
       ...{ project_id: project, filter: { trace_roots_only: true }, columns: ['id'] },
     })

@@ -5,7 +5,14 @@ import { param, render, sql } from '../../services/core/store/sql.ts'
 import { projectQuery } from '../../services/events/project-query.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
 import type { CompiledCallsQuery } from '../../services/query/calls/conditions/types.ts'
-import { asRow, type Call, call, type Engine, openEngine, sources } from '../fixtures/expression-rows.ts'
+import {
+  asRow,
+  type Engine,
+  type ExpressionCall,
+  expressionCall,
+  openEngine,
+  sources,
+} from '../fixtures/expression-rows.ts'
 
 const compile = (request: object): CompiledCallsQuery =>
   compileCallsQuery({ projectId: 'e/p', prefix: 'platform', aliases: true, ...request })
@@ -227,18 +234,23 @@ describe('filter', () => {
   afterAll(() => engine.close())
 
   const foo = 'weave:///e/p/op/foo'
-  const rows: Call[] = [
-    call({ id: 'foo1', op_name: `${foo}:v1`, input_refs: ['weave:///e/p/object/a:1/attr/x'], run_id: 'e/p/r' }),
-    call({
+  const rows: ExpressionCall[] = [
+    expressionCall({
+      id: 'foo1',
+      op_name: `${foo}:v1`,
+      input_refs: ['weave:///e/p/object/a:1/attr/x'],
+      run_id: 'e/p/r',
+    }),
+    expressionCall({
       id: 'foo2',
       op_name: `${foo}:v2`,
       output_refs: ['weave:///e/p/object/a:2'],
       run_id: 'e/q/r',
       parent_id: 'foo1',
     }),
-    call({ id: 'bar', op_name: `${foo}bar:v1`, thread_id: 'th', turn_id: 'bar', user_id: 'v' }),
-    call({ id: 'plain', op_name: 'foo', trace_id: 's' }),
-    call({ id: 'percent', op_name: 'fo%', parent_id: 'bar' }),
+    expressionCall({ id: 'bar', op_name: `${foo}bar:v1`, thread_id: 'th', turn_id: 'bar', user_id: 'v' }),
+    expressionCall({ id: 'plain', op_name: 'foo', trace_id: 's' }),
+    expressionCall({ id: 'percent', op_name: 'fo%', parent_id: 'bar' }),
   ]
 
   const cases: [filter: object, expected: string[]][] = [
@@ -277,7 +289,7 @@ describe('filter', () => {
 })
 
 describe('documents that the engine cannot read', () => {
-  const odd = call({
+  const odd = expressionCall({
     inputs: '{"big": 123456789012345678901234567890, "huge":1e400, "n":5.0, "o":{"x": 1e400, "y":[1.0]}}',
   })
   const holds = ($expr: unknown): boolean => compile({ query: { $expr } }).payload.every((c) => c.evaluate(asRow(odd)))

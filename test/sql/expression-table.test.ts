@@ -2,7 +2,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
 import type { CompiledCallsQuery } from '../../services/query/calls/conditions/types.ts'
-import { asRow, type Call, call, type Engine, openEngine, sources } from '../fixtures/expression-rows.ts'
+import {
+  asRow,
+  type Engine,
+  type ExpressionCall,
+  expressionCall,
+  openEngine,
+  sources,
+} from '../fixtures/expression-rows.ts'
 
 let engine: Engine
 beforeAll(async () => {
@@ -14,7 +21,7 @@ const compile = (request: object): CompiledCallsQuery =>
   compileCallsQuery({ projectId: 'e/p', prefix: 'platform', aliases: true, ...request })
 
 /** Ids of the rows that match, by the engine and by JS; they must agree. */
-async function matches(rows: readonly Call[], $expr: unknown): Promise<string[]> {
+async function matches(rows: readonly ExpressionCall[], $expr: unknown): Promise<string[]> {
   const { header: light, payload } = compile({ query: { $expr } })
   const conditions = [...light, ...payload]
   const js = rows.filter((row) => conditions.every((c) => c.evaluate(asRow(row)))).map((row) => String(row.id))
@@ -51,7 +58,7 @@ const spellings = [
   '{"k":1}',
   '(missing)',
 ]
-const documents = spellings.map((v) => call({ id: v, inputs: v === '(missing)' ? '{}' : `{"v": ${v}}` }))
+const documents = spellings.map((v) => expressionCall({ id: v, inputs: v === '(missing)' ? '{}' : `{"v": ${v}}` }))
 const v = field('inputs.v')
 const everything = spellings
 
@@ -108,12 +115,12 @@ describe('casts of a JSON field', () => {
 
 describe('paths', () => {
   const rows = [
-    call({ id: 'array', inputs: '{"m":[{"role":"user"},[["deep"]]]}' }),
-    call({ id: 'key', inputs: '{"m":{"x":1,"0":{"role":"user"},"1":{"0":["deep"]}}}' }),
-    call({ id: 'dots', inputs: '{"a.b":{"c":1},"a":{"b":2}}', output: '[[1,2],[3]]' }),
-    call({ id: 'quote', inputs: `{"it's":{"\\"q\\"":1},"{v0:String}":2,"":{"":3}}`, output: '"text"' }),
-    call({ id: 'span', attributes: '{"otel_span":{"name":"client"}}', otel_dump: '{"name":"span"}' }),
-    call({
+    expressionCall({ id: 'array', inputs: '{"m":[{"role":"user"},[["deep"]]]}' }),
+    expressionCall({ id: 'key', inputs: '{"m":{"x":1,"0":{"role":"user"},"1":{"0":["deep"]}}}' }),
+    expressionCall({ id: 'dots', inputs: '{"a.b":{"c":1},"a":{"b":2}}', output: '[[1,2],[3]]' }),
+    expressionCall({ id: 'quote', inputs: `{"it's":{"\\"q\\"":1},"{v0:String}":2,"":{"":3}}`, output: '"text"' }),
+    expressionCall({ id: 'span', attributes: '{"otel_span":{"name":"client"}}', otel_dump: '{"name":"span"}' }),
+    expressionCall({
       id: 'client',
       attributes: '{"otel_span":{"name":"client"}}',
       summary: '{"weave":{"x":1},"usage":{"gpt-4.1":{"n":7}}}',
@@ -148,10 +155,16 @@ describe('paths', () => {
 describe('columns', () => {
   const start = 1_704_067_200_000_000
   const rows = [
-    call({ id: 'running', parent_id: 'p', op_name: 'weave:///e/p/op/my_op:v1', run_step: 3 }),
-    call({ id: 'failed', exception: 'Boom', ended_at: start + 1500, end_ver: 7, display_name: 'Ärger' }),
-    call({ id: 'partly', error_count: 2, ended_at: start - 1, end_ver: 7, input_refs: ['weave:///e/p/object/a:1'] }),
-    call({ id: 'good', ended_at: start + 2_000_000, end_ver: 7, started_at: start + 500_000, run_step: 0 }),
+    expressionCall({ id: 'running', parent_id: 'p', op_name: 'weave:///e/p/op/my_op:v1', run_step: 3 }),
+    expressionCall({ id: 'failed', exception: 'Boom', ended_at: start + 1500, end_ver: 7, display_name: 'Ärger' }),
+    expressionCall({
+      id: 'partly',
+      error_count: 2,
+      ended_at: start - 1,
+      end_ver: 7,
+      input_refs: ['weave:///e/p/object/a:1'],
+    }),
+    expressionCall({ id: 'good', ended_at: start + 2_000_000, end_ver: 7, started_at: start + 500_000, run_step: 0 }),
   ]
   const all = rows.map((row) => String(row.id))
   const cases: [name: string, expr: unknown, expected: string[]][] = [
@@ -201,9 +214,9 @@ describe('columns', () => {
 describe('sorting', () => {
   const values = ['5', '5.5', '0', '1', '-3', '"abc"', '""', 'true', 'false', 'null', '[1,2]', '{"k":1}', '(missing)']
   const rows = values.map((v, i) =>
-    call({ id: `${String(i).padStart(2, '0')} ${v}`, inputs: v === '(missing)' ? '{}' : `{"v":${v}}` }),
+    expressionCall({ id: `${String(i).padStart(2, '0')} ${v}`, inputs: v === '(missing)' ? '{}' : `{"v":${v}}` }),
   )
-  const sorted = async (list: readonly Call[], sort_by: unknown): Promise<string[]> => {
+  const sorted = async (list: readonly ExpressionCall[], sort_by: unknown): Promise<string[]> => {
     const { sort } = compile({ sort_by })
     const orderBy = sort.orderBy(sources)
     const ids = orderBy === null ? [] : await engine.order(list, orderBy)
@@ -222,16 +235,16 @@ describe('sorting', () => {
   })
   it('puts running calls last in both directions', async () => {
     const list = [
-      call({ id: 'a' }),
-      call({ id: 'b', ended_at: 1_704_067_300_000_000, end_ver: 1 }),
-      call({ id: 'c', ended_at: 1_704_067_200_000_000, end_ver: 1 }),
+      expressionCall({ id: 'a' }),
+      expressionCall({ id: 'b', ended_at: 1_704_067_300_000_000, end_ver: 1 }),
+      expressionCall({ id: 'c', ended_at: 1_704_067_200_000_000, end_ver: 1 }),
     ]
     expect(await sorted(list, [{ field: 'ended_at', direction: 'asc' }])).toEqual(['c', 'b', 'a'])
     expect(await sorted(list, [{ field: 'ended_at', direction: 'desc' }])).toEqual(['b', 'c', 'a'])
     expect(await sorted(list, [{ field: 'summary.weave.latency_ms', direction: 'desc' }])).toEqual(['b', 'c', 'a'])
   })
   it('breaks ties by id', async () => {
-    const list = ['b', 'a', 'c'].map((id) => call({ id }))
+    const list = ['b', 'a', 'c'].map((id) => expressionCall({ id }))
     expect(await sorted(list, null)).toEqual(['a', 'b', 'c'])
     expect(await sorted(list, [{ field: 'started_at', direction: 'desc' }])).toEqual(['c', 'b', 'a'])
     expect(await sorted(list, [{ field: 'op_name', direction: 'asc' }])).toEqual(['c', 'b', 'a'])

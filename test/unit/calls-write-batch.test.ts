@@ -4,11 +4,11 @@ import {
   aCall,
   anEnd,
   aStart,
+  type CallsRow,
   callId,
   createCallsWrite,
   endItem,
   otherId,
-  type Row,
   startItem,
   traceId,
 } from '../fixtures/calls-write.ts'
@@ -64,8 +64,8 @@ describe('/call/upsert_batch', () => {
     const { kinds, edge } = await upsert(batch)
     expect(kinds).toEqual(batch.map(({ mode }) => mode))
     expect(increasing(edge.clocks())).toBe(true)
-    const marks = (list: Row[]) => list.map((row) => [row.thread_id, row.exception])
-    expect(marks(edge.rows())).toEqual(marks(batch.map(({ req }) => Object.values(req as Row)[0] as Row)))
+    const marks = (list: CallsRow[]) => list.map((row) => [row.thread_id, row.exception])
+    expect(marks(edge.rows())).toEqual(marks(batch.map(({ req }) => Object.values(req as CallsRow)[0] as CallsRow)))
   })
 
   test('keeps the same id of two projects apart', async () => {

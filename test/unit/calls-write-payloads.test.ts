@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ContentStore } from '../../services/content/content-port.ts'
 import { overLimit } from '../../services/core/errors.ts'
-import { createCallsWrite, type Row } from '../fixtures/calls-write.ts'
+import { type CallsRow, createCallsWrite } from '../fixtures/calls-write.ts'
 
 type Texts = { attributes?: string; inputs?: string; otel_dump?: string; output?: string; summary?: string }
 
@@ -14,7 +14,7 @@ async function send(texts: Texts, deps: { content?: ContentStore } = {}) {
     "op_name":"o","started_at":"2026-01-01T00:00:00Z","ended_at":"2026-01-01T00:00:01Z",
     "attributes":${attributes},"inputs" : ${inputs} ,"output":${output},"summary":${summary},"otel_dump":${otel_dump}}]}`
   const answer = await edge.post('/v2/e/p/calls/complete', body, { raw: true })
-  return { ...answer, edge, row: edge.rows()[0] as Row, stored: (column: keyof Texts) => edge.stored(0, column) }
+  return { ...answer, edge, row: edge.rows()[0] as CallsRow, stored: (column: keyof Texts) => edge.stored(0, column) }
 }
 
 describe('texts', () => {

@@ -1,15 +1,15 @@
 // Start, end and update of single calls: accepted forms, refusals, and the rows that they become.
 import { describe, expect, test } from 'vitest'
-import { anEnd, aStart, callId, createCallsWrite, type Row, traceId } from '../fixtures/calls-write.ts'
+import { anEnd, aStart, type CallsRow, callId, createCallsWrite, traceId } from '../fixtures/calls-write.ts'
 
 const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-async function start(over: Row = {}, deps = {}) {
+async function start(over: CallsRow = {}, deps = {}) {
   const edge = createCallsWrite(deps)
   const answer = await edge.post('/call/start', { start: aStart(over) })
   return { ...answer, row: edge.rows()[0], edge }
 }
-async function end(over: Row = {}, deps = {}) {
+async function end(over: CallsRow = {}, deps = {}) {
   const edge = createCallsWrite(deps)
   const answer = await edge.post('/call/end', { end: anEnd(over) })
   return { ...answer, row: edge.rows()[0], edge }
@@ -33,7 +33,7 @@ describe('/call/start', () => {
     expect([status, json]).toEqual([200, { id: callId, trace_id: traceId }])
     expect(headers).toEqual({ 'X-Callhouse-Position': 'calls=1' })
     const [row] = edge.rows()
-    expect(Object.keys(row as Row)).toEqual([
+    expect(Object.keys(row as CallsRow)).toEqual([
       ...['kind', 'project_id', 'id', 'clock', 'started_us', 'trace_id', 'parent_id', 'thread_id', 'turn_id'],
       ...['op_name', 'named', 'display_name', 'user_id', 'run_id', 'run_step', 'start_bytes'],
       ...['attributes', 'inputs', 'otel_dump'],
@@ -62,7 +62,7 @@ describe('/call/start', () => {
 
   test('leaves out what is absent, null or empty', async () => {
     const { row } = await start({ display_name: null, parent_id: null, thread_id: null, turn_id: '', otel_dump: null })
-    expect(Object.keys(row as Row)).toEqual([
+    expect(Object.keys(row as CallsRow)).toEqual([
       ...['kind', 'project_id', 'id', 'clock', 'started_us', 'trace_id', 'op_name', 'user_id', 'start_bytes'],
       ...['attributes', 'inputs'],
     ])
@@ -80,7 +80,7 @@ describe('/call/start', () => {
   test('takes span-form ids, also with characters that JSON escapes', async () => {
     const { json, row } = await start({ id: '0123456789abcd"\\', trace_id: '0123456789abcdef0123456789abcde"' })
     expect(json).toEqual({ id: '0123456789abcd"\\', trace_id: '0123456789abcdef0123456789abcde"' })
-    expect(row).toMatchObject(json as Row)
+    expect(row).toMatchObject(json as CallsRow)
   })
 
   test.each([
@@ -109,7 +109,7 @@ describe('/call/start', () => {
     ['started_at', new Date(Date.now() + 86_460_000).toISOString()],
   ])('answers 400 for %s = %j and stores nothing', async (key, value) => {
     const { status, json, edge } = await start({ [key]: value })
-    expect([status, Object.keys(json as Row)]).toEqual([400, ['reason']])
+    expect([status, Object.keys(json as CallsRow)]).toEqual([400, ['reason']])
     expect(edge.rows()).toEqual([])
   })
 
@@ -271,7 +271,7 @@ describe('/call/end', () => {
 })
 
 describe('/call/update', () => {
-  const update = async (body: Row) => {
+  const update = async (body: CallsRow) => {
     const edge = createCallsWrite()
     return { ...(await edge.post('/call/update', { project_id: 'e/p', call_id: callId, ...body })), edge }
   }

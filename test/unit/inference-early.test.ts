@@ -6,7 +6,7 @@ import { StoreError } from '../../services/core/store/store.ts'
 import { openProviders } from '../../services/inference/providers.ts'
 import { createInferenceRoutes } from '../../services/inference/routes.ts'
 import { createSlots } from '../../services/inference/slots.ts'
-import { json, type Sent, send, startServer, type TestServer, testConfig } from '../fixtures/http-server.ts'
+import { json, type SentRequest, send, startServer, type TestServer, testConfig } from '../fixtures/http-server.ts'
 
 const failing = (): never => {
   throw new StoreError('timeout', 159, 'x')
@@ -29,7 +29,7 @@ const paths = ['/v1/chat/completions', '/inference/v1/chat/completions', '/infer
 const body = '{"model":"x","messages":[{"role":"user"}]}'
 /** As long as its inflated form: the two together are more than all bodies may be. */
 const packed = gzipSync(' '.repeat(60_000), { level: 0 })
-const refusals: [number, string, Sent][] = [
+const refusals: [number, string, SentRequest][] = [
   [401, 'authentication_error', { body, anonymous: true }],
   [413, 'invalid_request_error', { body: `{"messages":${'['.repeat(30)}${']'.repeat(30)}}` }],
   [413, 'invalid_request_error', { body: 'x'.repeat(65_537) }],

@@ -7,7 +7,7 @@ import { traceQuery } from './trace-query.ts'
 const againMs = 5_000
 const watchedMs = 600_000
 
-export type Trace = { tree: Tree; nowUs: number; staleMs: number; runs: boolean }
+export type LoadedTrace = { tree: Tree; nowUs: number; staleMs: number; runs: boolean }
 
 export function useTrace(projectId: string, traceId: string) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the time is that of the trace
@@ -21,7 +21,7 @@ export function useTrace(projectId: string, traceId: string) {
     },
   })
   const { data, dataUpdatedAt } = query
-  const trace = useMemo((): Trace | undefined => {
+  const trace = useMemo((): LoadedTrace | undefined => {
     if (data === undefined) return undefined
     const nowUs = Math.max(0, dataUpdatedAt * 1000 - data.spans.baseUs)
     const runs = data.spans.duration.some((length) => length < 0)
