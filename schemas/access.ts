@@ -1,5 +1,6 @@
 // Wire shapes of users, grants and keys.
 import { z } from 'zod'
+import { keyLimits } from './project-settings.ts'
 
 const time = z.iso.datetime({ offset: true })
 const userId = z.string().min(1).max(200)
@@ -39,7 +40,10 @@ export const ownKeyRequest = z.object({
   /** Ranges of addresses (CIDR) from which it counts. */
   addresses: z.array(z.string().max(50)).max(100).optional(),
 })
-export const newKeyRequest = ownKeyRequest.extend({ user_id: userId })
+export const newKeyRequest = ownKeyRequest.extend({
+  user_id: userId,
+  limits: z.strictObject(keyLimits.shape).optional(),
+})
 export const rotateRequest = z.object({ overlap_hours: z.number().min(0).max(168).default(24) })
 /** The key's text is shown here and never again. */
 export const madeKeyResponse = z.object({ id: z.string(), key: z.string(), expires_at: time.optional() })
@@ -58,6 +62,7 @@ export const keyResponse = z.object({
   revoked_at: time.optional(),
   last_used_at: time.optional(),
   addresses: z.array(z.string()).optional(),
+  limits: keyLimits.optional(),
 })
 
 export const nothingResponse = z.object({})

@@ -27,3 +27,11 @@ export const projectLimits = z.object({
   ...{ query_seconds: limit, query_memory_bytes: limit, query_rows: limit },
   inference_concurrency: limit,
 })
+
+/** A name that is not known is a mistake, and must not count as no limit. */
+export const limitsRequest = z.strictObject(projectLimits.shape)
+export const projectSettingsResponse = z.object({ retention: retentionSettings, limits: projectLimits })
+
+export type KeyLimits = z.output<typeof keyLimits>
+export type EntityLimits = z.output<typeof entityLimits>
+export type ProjectLimits = z.output<typeof projectLimits>

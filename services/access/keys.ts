@@ -9,6 +9,7 @@ import {
   revokedResponse,
   rotateRequest,
 } from '../../schemas/access.ts'
+import type { KeyLimits } from '../../schemas/project-settings.ts'
 import { itemKey, type KeyValue } from '../core/directory/items.ts'
 import { type Access, allowsOn, isWithin, type Scope } from '../core/directory/roles.ts'
 import type { DirectoryState } from '../core/directory/state.ts'
@@ -34,6 +35,7 @@ function lineOf(state: DirectoryState, id: string, key: KeyValue, shows: (scope:
     ...(end !== undefined && { ends_at: end.ends_at, successor: end.successor }),
     ...(revoked !== undefined && { revoked_at: revoked.at }),
     ...(key.addresses !== undefined && { addresses: key.addresses }),
+    ...(key.limits !== undefined && { limits: key.limits }),
   }
 }
 
@@ -80,11 +82,20 @@ export function createKeyRoutes({ directory, config, now = Date.now }: AccessDep
     return Number.isFinite(mostMs) && isLater ? new Date(mostMs).toISOString() : bound
   }
 
-  async function made(caller: Caller, userId: string, asked: Asked, expiresAt: string | undefined) {
-    const { name, actions, scopes, addresses } = asked
+  async function made(
+    caller: Caller,
+    userId: string,
+    asked: Asked & { limits?: KeyLimits | undefined },
+    expiresAt: string | undefined,
+  ) {
+    const { name, actions, scopes, addresses, limits } = asked
     const { id, text } = await change(caller, (before) => {
       throwUnlessUser(before, userId)
-      const more = { ...(expiresAt !== undefined && { expiresAt }), ...(addresses !== undefined && { addresses }) }
+      const more = {
+        ...(expiresAt !== undefined && { expiresAt }),
+        ...(addresses !== undefined && { addresses }),
+        ...(limits !== undefined && { limits }),
+      }
       return createKey(before, { userId, name, actions, scopes, ...more }, caller.userId, now())
     })
     return { json: { id, key: text, ...(expiresAt !== undefined && { expires_at: expiresAt }) } }
@@ -172,7 +183,9 @@ export function createKeyRoutes({ directory, config, now = Date.now }: AccessDep
       response: madeKeyResponse,
       async handle({ input, caller }) {
         throwUnlessHeldBy(caller, accessOn(input.scopes, input.actions))
-        return made(caller, caller.userId, input, expiry(input.expires_at, caller.endsMs))
+        // A key does not get rid of its limits by making another one.
+        const limits = state().keys.get(caller.keyId ?? '')?.limits
+        return made(caller, caller.userId, { ...input, limits }, expiry(input.expires_at, caller.endsMs))
       },
     }),
     route({

@@ -39,6 +39,8 @@ function isAddressRange(entry: string): boolean {
   return rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)
 }
 
+const isProject = (entry: string): boolean => /^[^/\s]+\/[^/\s]+$/.test(entry)
+
 function isOrigin(entry: string): boolean {
   if (entry === '*') return true
   const url = URL.parse(entry)
@@ -99,6 +101,9 @@ const configSchema = z.object({
   ),
   keyMaxDays: integer(0, 'days after which a new key expires at the latest, 0 = never', 0, 36_500),
   denyKeys: list('', 'ids of keys that are refused whatever the directory says', (id) => /^[\w-]+$/.test(id), 'ids'),
+  edges: integer(1, 'processes that take requests: each allows its share of a limit per minute', 1, 1000),
+  quotaStatus: choice('403', 'status of a write beyond a quota of bytes', ['403', '429']),
+  metricsProjects: list('', 'projects that metrics name, 50 at most', isProject, 'projects such as acme/app'),
   directoryStaleSeconds: integer(3600, 'time without contact to the shared directory after which keys are refused', 1),
   corsOrigins: list(
     '',

@@ -33,5 +33,6 @@ async function handle(request: LongRequest, bytes: Buffer, signal: AbortSignal):
   const input = body.type === 'json' ? jsonInput(body, bytes, maxJsonDepth) : undefined
   const read = { input, body: { bytes, contentType: request.contentType } }
   const requested = { ...request, clientIp: () => request.clientIp }
-  return runHandler(route, requested, read, { holder, maxJsonDepth, mayTakeLong: true, signal: () => signal })
+  const account = ports.accountOf(request.number)
+  return runHandler(route, requested, read, { holder, account, maxJsonDepth, mayTakeLong: true, signal: () => signal })
 }

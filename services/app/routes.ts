@@ -54,6 +54,7 @@ import { createObjectLabelRoutes } from '../query/objects/label-routes.ts'
 import { createObjectListRoutes } from '../query/objects/query.ts'
 import { createObjectReadRoutes } from '../query/objects/routes.ts'
 import { createProjectRoutes } from '../query/projects/routes.ts'
+import { createSettingsRoutes } from '../query/projects/settings.ts'
 import { createRefReadRoutes } from '../query/refs/routes.ts'
 import { createGraphqlRoutes } from '../query/service/graphql.ts'
 import { createNotServedRoutes } from '../query/service/not-served.ts'
@@ -62,6 +63,7 @@ import { createTableReadRoutes } from '../query/tables/routes.ts'
 import { createTableUpdateRoutes } from '../query/tables/update.ts'
 import { createThreadRoutes } from '../query/threads/routes.ts'
 import { createTraceTreeRoutes } from '../query/trace-tree/routes.ts'
+import { projectUsageRoute } from '../query/usage/by-key.ts'
 import { createUsageRoutes } from '../query/usage/routes.ts'
 import { createTrainingRoutes } from '../training/routes.ts'
 import type { Assets } from '../web/assets.ts'
@@ -123,7 +125,7 @@ const ingestRoutes = (deps: HandlerDeps): Route[] => {
 }
 
 const queryRoutes = (deps: HandlerDeps): Route[] => {
-  const { config, log, split, store, clock, blobs, freshness, lock, logger } = deps
+  const { config, log, split, store, clock, blobs, freshness, lock, logger, directory } = deps
   const { wirePrefix, wireAliases, feedbackPrefix, wordIndex } = config
   const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
   const onMissingRefs = (projectId: string, digests: string[]) =>
@@ -152,6 +154,8 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
     ...createAnnotationQueueRoutes({ store, log, clock, freshness, lock }),
     ...createLogReadRoutes({ store, freshness }),
     ...createProjectRoutes({ store, freshness }),
+    projectUsageRoute({ store, freshness }),
+    ...(directory === undefined ? [] : createSettingsRoutes({ directory })),
     ...createNotServedRoutes(),
   ]
 }

@@ -54,6 +54,7 @@ import {
 } from './drivers.ts'
 import { healthOf } from './health.ts'
 import { openKeysOf } from './keys.ts'
+import { openLimits } from './limits.ts'
 import { type OtlpPorts, openOtlpPorts } from './otlp-ports.ts'
 import { startRequestThreads } from './request-threads.ts'
 import { does, type ServerRole } from './roles.ts'
@@ -192,9 +193,23 @@ export async function startCallhouse(
     observeKeys(registry, keys)
     observeProcess(registry, { version, role, dataDir }, service.health)
     const split = callSplitOf(log)
-    const slots = createSlots(config.inferenceConcurrency)
+    const limits = await openLimits({ directory, log, store, clock, config, logger, registry })
+    open.push({ name: 'usage', limitMs: 10_000, close: limits.close })
+    const slots = createSlots(
+      config.inferenceConcurrency,
+      (projectId) => limits.settings.ofProject(projectId)?.inference_concurrency,
+    )
     const rowSlots = createSharedSlots(rowsAtOneTime)
-    const ports = { log, store, blobs, freshness, logger, lock: createKeyedLock(), slots, rowSlots }
+    const ports = {
+      log: limits.log,
+      store: limits.store,
+      blobs,
+      freshness,
+      logger,
+      lock: createKeyedLock(),
+      slots,
+      rowSlots,
+    }
     const masterKey = openMasterKey(config, { mayMake: !hasSharedLog(config) })
     const sessions = createSessions({ keys, masterKey, directory, config })
     const assets = config.page ? openAssets(builtPage) : undefined
@@ -219,7 +234,19 @@ export async function startCallhouse(
     }
     const page = assets && does(role, 'query') && { notFoundPage: createNotFoundPage(assets) }
     const http = createApp({
-      ...{ routes, config, keys, sessions, log: logger, metrics, version, isShuttingDown, threads, tls },
+      ...{
+        accounts: limits.accounts,
+        routes,
+        config,
+        keys,
+        sessions,
+        log: logger,
+        metrics,
+        version,
+        isShuttingDown,
+        threads,
+        tls,
+      },
       ...page,
     })
     open.push({

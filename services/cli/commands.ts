@@ -30,7 +30,7 @@ export const commands: readonly Command[] = [
   {
     name: 'keys create',
     words: '<user> [role] [entity-or-project ...]',
-    flags: { actions: '<action,...>', days: '<n>', name: '<text>' },
+    flags: { actions: '<action,...>', days: '<n>', name: '<text>', limits: '<name=n,...>' },
     help: `a key, shown once; role: ${roles.join(', ')} (default writer), less all but the named actions; it expires after so many days`,
     run: async ({ config, words, flag }) => (await import('./keys.ts')).printNewKey(config, words, flag),
   },
@@ -70,6 +70,17 @@ export const commands: readonly Command[] = [
     words: '<user> <scope> <role>',
     help: 'the role of a user on *, an entity or a project, or none: every key of the user follows at once',
     run: async ({ config, words }) => (await import('./users.ts')).grantRole(config, words),
+  },
+  {
+    name: 'limits list',
+    help: 'limits and quotas of entities, projects and keys',
+    run: async ({ config }) => (await import('./limits.ts')).listLimits(config),
+  },
+  {
+    name: 'limits set',
+    words: '<entity-or-project> <name=n ...>',
+    help: 'how much it may take; 0 = no limit. docs/access.md has the names',
+    run: async ({ config, words }) => (await import('./limits.ts')).setLimits(config, words),
   },
   {
     name: 'doctor',

@@ -2,18 +2,23 @@
 import { mkdirSync } from 'node:fs'
 import type { Config } from '../app/config.ts'
 import { openKeysOf } from '../app/keys.ts'
+import type { Directory } from '../core/directory/directory.ts'
 import { type Action, actions, type RoleName, roleNames, roles } from '../core/directory/roles.ts'
 import { RefusedChange } from '../core/http/key-changes.ts'
 import type { KeyInfo, Keys } from '../core/http/keys.ts'
 import { createLogger } from '../core/process/logger.ts'
 import { print, UsageError } from './command.ts'
+import { keyLimitsFrom } from './limit-words.ts'
 
 /** What the directory refuses is a mistake of who typed it. */
-export async function withKeys<T>(config: Config, work: (keys: Keys) => T | Promise<T>): Promise<T> {
+export async function withKeys<T>(
+  config: Config,
+  work: (keys: Keys, directory: Directory) => T | Promise<T>,
+): Promise<T> {
   mkdirSync(config.dataDir, { recursive: true })
-  const { keys, close } = await openKeysOf(config, createLogger({ level: 'error' }).log)
+  const { keys, directory, close } = await openKeysOf(config, createLogger({ level: 'error' }).log)
   try {
-    return await work(keys)
+    return await work(keys, directory)
   } catch (error) {
     throw error instanceof RefusedChange ? new UsageError(error.message) : error
   } finally {
@@ -46,7 +51,7 @@ function numberFrom(text: string, what: string): number | undefined {
 
 const dayMs = 86_400_000
 
-/** @param flag `actions`, comma-separated; `days` until it expires; `name` */
+/** @param flag `actions`, comma-separated; `days` until it expires; `name`; `limits`, `name=number` and so on */
 export async function printNewKey(
   config: Config,
   [userId = '', role = 'writer', ...grants]: string[],
@@ -55,10 +60,12 @@ export async function printNewKey(
   if (!roleNames.includes(role as RoleName)) throw new UsageError(`Unknown role ${role}; one of ${roles.join(', ')}`)
   const own = actionsFrom(flag('actions'))
   const days = numberFrom(flag('days'), 'Days')
+  const limits = keyLimitsFrom(flag('limits'))
   const { id, text } = await withKeys(config, async (keys) => {
     const made = keys.create({
       ...{ userId, role: role as RoleName, grants: grants.length > 0 ? grants : '*', name: flag('name') },
       ...(own !== undefined && { actions: own }),
+      ...(limits !== undefined && { limits }),
       ...(days !== undefined && { expiresAt: new Date(Date.now() + days * dayMs).toISOString() }),
     })
     await made.stored

@@ -1,7 +1,15 @@
 // What the mechanisms refuse on purpose: the log, the store's ports, blobs, clocks, memory. Only core/http knows statuses.
 
+/** Limits that an operator sets for a key, a project or an entity. */
+export type RatePolicy =
+  | ('key' | 'key-calls' | 'key-bytes')
+  | ('project' | 'project-calls' | 'project-bytes' | 'project-day' | 'project-stored')
+  | ('project-reads' | 'project-exports' | 'entity-day' | 'entity-stored')
+
 /** What a refusal kept: a bound of the whole process, or the share of one key or project, which the others do not feel. */
-export type Policy = 'bodies' | 'bodies_share' | 'log' | 'log_share' | 'reads_share' | 'inference_concurrency'
+export type Policy =
+  | ('bodies' | 'bodies_share' | 'log' | 'log_share' | 'reads_share' | 'inference_concurrency')
+  | RatePolicy
 
 /**
  * `malformed` = what was given can never be taken, `too_large` = nor can so much at one time, `over_limit` = a bound of

@@ -220,15 +220,20 @@ type Pending = {
   clock: bigint
   /** Bytes by project, but for the last rows of one project. */
   projects: Map<string, number>
+  /** Calls that begin here, by project, but for the last ones. */
+  begun: Map<string, number>
   lastProject: string
+  lastBegun: number
   countedBytes: number
 }
 
 /** Counts the last rows of one project; what comes next may be another one's. */
 function countProject(pending: Pending, next: string): void {
-  const { rows, projects, lastProject, countedBytes } = pending
+  const { rows, projects, begun, lastProject, countedBytes } = pending
   const bytes = rows.sizeBytes() - countedBytes
   if (bytes > 0) projects.set(lastProject, (projects.get(lastProject) ?? 0) + bytes)
+  if (pending.lastBegun > 0) begun.set(lastProject, (begun.get(lastProject) ?? 0) + pending.lastBegun)
+  pending.lastBegun = 0
   pending.countedBytes += bytes
   pending.lastProject = next
 }
@@ -264,6 +269,8 @@ export function createCallWriter(
       patchCount: 0,
       clock: 0n,
       projects: new Map<string, number>(),
+      begun: new Map<string, number>(),
+      lastBegun: 0,
       lastProject: part.projectId,
       countedBytes: 0,
     }
@@ -287,6 +294,7 @@ export function createCallWriter(
       rows.fixed(rowEnd)
       pending.rowCount++
       if (part.kind !== 'complete') pending.patchCount++
+      if (part.kind === 'complete' || part.kind === 'start') pending.lastBegun++
       if (part.clock > pending.clock) pending.clock = part.clock
     },
     rowCount() {
@@ -297,8 +305,8 @@ export function createCallWriter(
     take() {
       const records = [...full, ...byPartition].map(([partition, pending]) => {
         countProject(pending, '')
-        const { rows, rowCount, patchCount, clock, projects } = pending
-        return { rows: rows.done(), rowCount, patchCount, clock, projects, key: String(partition) }
+        const { rows, rowCount, patchCount, clock, projects, begun } = pending
+        return { rows: rows.done(), rowCount, patchCount, clock, projects, begun, key: String(partition) }
       })
       byPartition = new Map()
       full = []

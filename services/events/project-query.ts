@@ -27,6 +27,7 @@ type ProjectTable =
   | 'training_jobs'
   | 'logs'
   | 'logs_by_span'
+  | 'usage_minutes'
 
 export type ProjectScope = ScopeOf<ProjectTable>
 

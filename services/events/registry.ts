@@ -11,6 +11,7 @@ import { objectLabelsTopic } from './object-labels.ts'
 import { objectsTopic } from './objects.ts'
 import { tablesTopic } from './tables.ts'
 import { trainingJobsTopic } from './training-jobs.ts'
+import { usageTopic } from './usage.ts'
 
 export const topics = {
   calls: callsTopic,
@@ -24,6 +25,7 @@ export const topics = {
   training_jobs: trainingJobsTopic,
   evaluation_jobs: evaluationJobsTopic,
   logs: logsTopic,
+  usage: usageTopic,
 }
 
 /** @throws when there is no such topic */

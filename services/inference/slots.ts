@@ -1,13 +1,18 @@
-// How many inference requests of a project run at one time (CALLHOUSE_INFERENCE_CONCURRENCY).
+// How many inference requests of a project run at one time (CALLHOUSE_INFERENCE_CONCURRENCY, and limits of the project).
 import type { Slots } from '../core/concurrency/slots.ts'
 import { inferenceFault } from './errors.ts'
 
-export function createSlots(limit: number | undefined): Slots {
+/** @param ofProject the project's own limit; 0 or undefined = none */
+export function createSlots(
+  ofServer: number | undefined,
+  ofProject: (projectId: string) => number | undefined = () => undefined,
+): Slots {
   const taken = new Map<string, number>()
   return {
     async take(projectId) {
       const count = taken.get(projectId) ?? 0
-      if (limit !== undefined && count >= limit) {
+      const limit = Math.min(ofServer ?? Number.POSITIVE_INFINITY, ofProject(projectId) || Number.POSITIVE_INFINITY)
+      if (count >= limit) {
         const full = inferenceFault(429, `More than ${limit} inference requests of this project at one time`, {
           ...{ code: 'concurrency_limit', headers: { 'Retry-After': '1' } },
         })

@@ -1,5 +1,7 @@
 // One project that asks for more than there is: it is refused or waits, and the others are served as if it were not there.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { ProjectLimits } from '../../schemas/project-settings.ts'
+import { setLimits } from '../../services/cli/limits.ts'
 import { uuidv7 } from '../../services/core/ids.ts'
 import type { Query, Store } from '../../services/core/store/store.ts'
 import { basicAuth, post } from '../fixtures/child-server.ts'
@@ -13,7 +15,9 @@ const [places, mayWait] = [5, 32]
 let server: LiveServer
 
 beforeAll(async () => {
-  server = await startLiveServer(['--max-unapplied-bytes', String(32 * 2 ** 20)])
+  server = await startLiveServer([
+    ...['--max-unapplied-bytes', String(32 * 2 ** 20), '--metrics-projects', 'fair/counted'],
+  ])
 })
 afterAll(() => server.remove())
 
@@ -131,5 +135,146 @@ describe('writes', () => {
       expect(JSON.parse(text)).toMatchObject({ count: ids.length })
     }
     expect((await write(noisy)).status).toBe(200)
+  })
+})
+
+describe('limits that are set for a project', () => {
+  const ask = (path: string, method: string, body?: unknown) =>
+    fetch(`${server.now().url}${path}`, {
+      method,
+      headers: { authorization: basicAuth() },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  const limit = async (project: string, limits: ProjectLimits) => {
+    const answer = await ask(`/v2/${project}/settings/limits`, 'PUT', limits)
+    expect([answer.status, await answer.json()]).toEqual([200, limits])
+  }
+  const at = '2026-03-05T12:00:00Z'
+  const complete = (project_id: string, count: number, text = '') => ({
+    batch: Array.from({ length: count }, () => {
+      const id = uuidv7()
+      return {
+        ...{ project_id, id, trace_id: id, op_name: 'fair', started_at: at, ended_at: at },
+        ...{ attributes: {}, inputs: { text }, output: null, summary: {} },
+      }
+    }),
+  })
+  const write = (project: string, count: number, text?: string) =>
+    ask(`/v2/${project}/calls/complete`, 'POST', complete(project, count, text))
+  const count = async (project_id: string): Promise<number> => {
+    const { text } = await post(server.now().url, '/calls/query_stats', { project_id })
+    return (JSON.parse(text) as { count: number }).count
+  }
+
+  it('are read back, and a name that is not known is refused', async () => {
+    expect(await (await ask('/v2/fair/read/settings', 'GET')).json()).toEqual({ retention: {}, limits: {} })
+    await limit('fair/read', { requests_per_minute: 1000, query_rows: 5 })
+    expect(await (await ask('/v2/fair/read/settings', 'GET')).json()).toEqual({
+      ...{ retention: {}, limits: { requests_per_minute: 1000, query_rows: 5 } },
+    })
+    expect((await ask('/v2/fair/read/settings/limits', 'PUT', { requests_per_hour: 1 })).status).toBe(422)
+    expect((await ask('/v2/fair/read/settings/limits', 'PUT', { requests_per_minute: -1 })).status).toBe(422)
+  })
+
+  it('hold for its rows: what is refused is not stored, and little room is told before', async () => {
+    await limit('fair/rows', { calls_per_minute: 8 })
+    const [taken, low, refused] = [
+      await write('fair/rows', 4),
+      await write('fair/rows', 3),
+      await write('fair/rows', 3),
+    ]
+    expect([taken.status, taken.headers.get('ratelimit')]).toEqual([200, null])
+    expect([low.status, low.headers.get('ratelimit')]).toEqual([
+      200,
+      expect.stringMatching(/^"project-calls";r=1;t=5\d$/),
+    ])
+    expect(low.headers.get('ratelimit-policy')).toBe('"project-calls";q=8;qu="calls";w=60')
+    expect([refused.status, await refused.json()]).toEqual([
+      429,
+      {
+        reason: 'Too many calls of this project in a minute',
+        type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+        'violated-policies': ['project-calls'],
+      },
+    ])
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(10)
+    expect((await metrics()).value('callhouse_refused_total', { policy: 'project-calls' })).toBe(1)
+    expect(await count('fair/rows')).toBe(7)
+    await limit('fair/rows', {})
+    expect((await write('fair/rows', 3)).status).toBe(200)
+  })
+
+  it('hold for long requests too, which run in a thread', async () => {
+    await limit('fair/long', { bytes_per_minute: 3_000_000, requests_per_minute: 4 })
+    const long = 'y'.repeat(2_000_000)
+    expect((await write('fair/long', 1, long)).status).toBe(200)
+    const refused = await write('fair/long', 1, long)
+    expect([refused.status, refused.headers.get('ratelimit-policy')]).toEqual([
+      ...[429, '"project-bytes";q=3000000;qu="content-bytes";w=60'],
+    ])
+    for (let n = 0; n < 2; n++) expect((await write('fair/long', 1)).status).toBe(200)
+    // Nothing of a request beyond the limit is written.
+    const fifth = await write('fair/long', 1, 'z'.repeat(1_100_000))
+    expect([fifth.status, await fifth.json()]).toEqual([
+      429,
+      expect.objectContaining({ 'violated-policies': ['project'] }),
+    ])
+    await limit('fair/long', {})
+    expect(await count('fair/long')).toBe(3)
+  })
+
+  it('hold for what its statements may read', async () => {
+    expect((await write('fair/wide', 3)).status).toBe(200)
+    expect(await count('fair/wide')).toBe(3)
+    await limit('fair/wide', { query_rows: 1 })
+    const { status, text } = await post(server.now().url, '/calls/stream_query', { project_id: 'fair/wide' })
+    expect([status, text]).toEqual([400, expect.stringContaining('rows')])
+  })
+
+  it('hold for its bytes of a day: 403, and SDKs are told not to try again', async () => {
+    await limit('fair/day', { bytes_per_day: 500 })
+    expect((await write('fair/day', 3)).status).toBe(200)
+    const refused = await write('fair/day', 1)
+    expect([refused.status, refused.headers.get('x-should-retry'), await refused.json()]).toEqual([
+      ...[403, 'false', expect.objectContaining({ reason: 'This project has used up its bytes of a day' })],
+    ])
+    expect(await count('fair/day')).toBe(3)
+  })
+
+  it('and what it took is counted by day, hour and key, and lasts', async () => {
+    expect((await write('fair/counted', 2)).status).toBe(200)
+    expect(await count('fair/counted')).toBe(2)
+    expect((await ask('/calls/query_stats', 'POST', { project_id: 'fair/counted' })).status).toBe(200)
+    const now = Date.now()
+    const range = { from: new Date(now - 3_600_000).toISOString(), to: new Date(now + 3_600_000).toISOString() }
+    await limit('fair/rows', { stored_bytes: 1 })
+    expect((await write('fairly/stored', 1)).status).toBe(200)
+    await setLimits(server.config, ['fairly', 'stored_bytes=1'])
+    await server.restart()
+    // Quotas count what was accepted and stored before.
+    const reasonOf = async (project: string) => (await (await write(project, 1)).json()) as { reason: string }
+    expect(await reasonOf('fair/day')).toMatchObject({ reason: 'This project has used up its bytes of a day' })
+    expect(await reasonOf('fair/rows')).toMatchObject({ reason: 'This project has stored as many bytes as it may' })
+    expect(await reasonOf('fairly/new')).toMatchObject({ reason: 'This entity has stored as many bytes as it may' })
+    const usage = (by: string) =>
+      server.list<Record<string, unknown>>('/usage/query', { project_id: 'fair/counted', ...range, by })
+    const counts = {
+      ...{ requests: 3, refused: 0, calls: 2, reads: 2, sampled_out: 0, masked: 0 },
+      ...{ bytes_in: expect.any(Number), bytes_stored: expect.any(Number), read_ms: expect.any(Number) },
+      read_bytes: expect.any(Number),
+    }
+    const [byKey] = await usage('key')
+    expect(byKey).toEqual({ key_id: expect.stringMatching(/^configured-/), ...counts })
+    expect(byKey?.bytes_stored).toBeGreaterThan(200)
+    expect(await usage('day')).toEqual([
+      { ...byKey, key_id: undefined, time: `${new Date(now).toISOString().slice(0, 10)}T00:00:00Z` },
+    ])
+    expect(await usage('hour')).toEqual([
+      { ...byKey, key_id: undefined, time: `${new Date(now).toISOString().slice(0, 13)}:00:00Z` },
+    ])
+    const wrong = await ask('/usage/query', 'POST', { project_id: 'fair/counted', ...range, from: 'soon', by: 'day' })
+    expect([wrong.status, await wrong.json()]).toEqual([
+      ...[400, { reason: 'from must be a time, such as 2026-01-31T12:00:00Z' }],
+    ])
   })
 })

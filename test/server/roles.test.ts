@@ -100,6 +100,23 @@ it('lets a key in everywhere that a command made, and nowhere two seconds after 
   }
 })
 
+it('refuses rows by a limit that another process was told of', async () => {
+  const project = 'team/limited'
+  const put = await fetch(`${query.url}/v2/${project}/settings/limits`, {
+    method: 'PUT',
+    headers: { authorization: basicAuth() },
+    body: JSON.stringify({ calls_per_minute: 1 }),
+  })
+  expect(put.status).toBe(200)
+  const write = async () => {
+    const id = randomUUID()
+    const start = { project_id: project, id, op_name: 'op', started_at: at(0), attributes: {}, inputs: {} }
+    return (await post(ingest.url, '/call/start', { start })).status
+  }
+  await vi.waitFor(async () => expect(await write()).toBe(429), { timeout: 2_000, interval: 20 })
+  expect(await write()).toBe(429)
+})
+
 it('runs an evaluation in the worker that was asked for elsewhere', async () => {
   const json = async (server: ChildServer, path: string, body: object) => {
     const { status, text } = await post(server.url, path, { project_id: project_evaluated, ...body })

@@ -204,6 +204,9 @@ export const examples: Record<string, Example> = {
   'projects.stats': project,
   'projects.ttl_settings_read': project,
   'projects.ttl_settings_update': body(() => ({ retention_days: null })),
+  'projects.settings_read': () => ({}),
+  'projects.limits_update': () => ({ body: { requests_per_minute: 0 } }),
+  'usage.query': body(() => ({ from: at, to: '2026-03-06T12:00:00Z', by: 'key' })),
 
   'inference.chat': chat,
   'inference.pass_on': ({ project: id }) => ({

@@ -19,7 +19,7 @@ const routesByRight = {
     ...['traces.tree', 'calls.cells', 'calls.fields', 'calls.values', 'calls.aggregate'],
     ...['tables.query', 'tables.query_stats', 'tables.query_stats_batch', 'costs.query', 'feedback.query'],
     ...['annotation_queues.query', 'annotation_queues.stats', 'annotation_queues.read', 'annotation_queues.items'],
-    ...['projects.stats', 'projects.ttl_settings_read', 'inference.read', 'inference.router_models'],
+    ...['projects.stats', 'projects.ttl_settings_read', 'usage.query', 'inference.read', 'inference.router_models'],
     ...['ops.list', 'ops.read', 'datasets.list', 'datasets.read', 'scorers.list', 'scorers.read'],
     ...['evaluations.list', 'evaluations.read', 'models.list', 'models.read', 'evaluations.status'],
     ...['evaluation_runs.list', 'evaluation_runs.read', 'evaluation_runs.results'],
@@ -55,6 +55,7 @@ const routesByRight = {
     ...['costs.create', 'costs.purge', 'projects.ttl_settings_update'],
     ...['users.list', 'users.create', 'users.off', 'users.on', 'users.delete', 'grants.list', 'grants.set'],
     ...['keys.list', 'keys.create', 'keys.rotate', 'keys.delete'],
+    ...['projects.settings_read', 'projects.limits_update'],
   ],
 } as const
 

@@ -36,6 +36,9 @@ const acrossProjects = [
   'services/query/projects/list.ts',
   'services/query/costs/explain.ts',
   'services/evaluation/evaluate-model/jobs.ts',
+  // Quotas: asked by the process itself, for no request.
+  'services/query/usage/accepted.ts',
+  'services/query/usage/stored.ts',
 ]
 
 it('what is not made by projectQuery reads no table of projects in a request', () => {

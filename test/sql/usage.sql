@@ -81,6 +81,48 @@ GROUP BY
 LIMIT {v4:UInt64}
 SETTINGS output_format_json_quote_64bit_integers = 0
 
+-- usage of keys by day (usage.by-key)
+-- {"v0":"ent/proj","v1":0,"v2":86400,"v3":10001}
+SELECT
+    formatDateTime(toStartOfDay(minute), '%Y-%m-%dT00:00:00Z') AS time,
+    toInt64(sum(requests)) AS all_requests,
+    toInt64(sum(refused)) AS all_refused,
+    toInt64(sum(calls)) AS all_calls,
+    toInt64(sum(bytes_in)) AS all_bytes_in,
+    toInt64(sum(bytes_stored)) AS all_bytes_stored,
+    toInt64(sum(reads)) AS all_reads,
+    toInt64(sum(read_ms)) AS all_read_ms,
+    toInt64(sum(read_bytes)) AS all_read_bytes,
+    toInt64(sum(sampled_out)) AS all_sampled_out,
+    toInt64(sum(masked)) AS all_masked
+FROM callhouse.usage_minutes
+FINAL
+WHERE (project_id = {v0:String}) AND ((minute >= toDateTime({v1:Int64}, 'UTC')) AND (minute < toDateTime({v2:Int64}, 'UTC')))
+GROUP BY time
+ORDER BY time ASC
+LIMIT {v3:UInt64}
+
+-- usage of keys by key (usage.by-key)
+-- {"v0":"ent/proj","v1":0,"v2":86400,"v3":10001}
+SELECT
+    key_id,
+    toInt64(sum(requests)) AS all_requests,
+    toInt64(sum(refused)) AS all_refused,
+    toInt64(sum(calls)) AS all_calls,
+    toInt64(sum(bytes_in)) AS all_bytes_in,
+    toInt64(sum(bytes_stored)) AS all_bytes_stored,
+    toInt64(sum(reads)) AS all_reads,
+    toInt64(sum(read_ms)) AS all_read_ms,
+    toInt64(sum(read_bytes)) AS all_read_bytes,
+    toInt64(sum(sampled_out)) AS all_sampled_out,
+    toInt64(sum(masked)) AS all_masked
+FROM callhouse.usage_minutes
+FINAL
+WHERE (project_id = {v0:String}) AND ((minute >= toDateTime({v1:Int64}, 'UTC')) AND (minute < toDateTime({v2:Int64}, 'UTC')))
+GROUP BY key_id
+ORDER BY key_id ASC
+LIMIT {v3:UInt64}
+
 -- usage of roots and spans (call-stats.usage)
 -- {"v1":"ent/proj","v0":300000000,"v2":1000000,"v3":2000000,"v4":9}
 SELECT

@@ -13,6 +13,7 @@ import {
 } from '../../services/query/call-stats/rollup.ts'
 import { callSeriesQuery, seriesOf, usageSeriesQuery } from '../../services/query/call-stats/series.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
+import { usageQuery } from '../../services/query/usage/by-key.ts'
 import { tracesOfQuery } from '../../services/query/usage/load.ts'
 import { expectReviewed } from '../fixtures/sql-snapshot.ts'
 
@@ -32,6 +33,8 @@ const queries: [about: string, query: Query][] = [
   ['traces of calls', tracesOfQuery(projectId, ['a', 'b'])],
   ['calls per bucket', callSeriesQuery(series({ op_names: ['op:*'] }), latency)],
   ['usage per bucket', usageSeriesQuery(series({}), totals, { rootsOrSpans: false, exactTotals: false, most: 9 })],
+  ['usage of keys by day', usageQuery(projectId, { project_id: projectId, from: 0, to: 86_400, by: 'day' })],
+  ['usage of keys by key', usageQuery(projectId, { project_id: projectId, from: 0, to: 86_400, by: 'key' })],
   [
     'usage of roots and spans',
     usageSeriesQuery(series({}), totals, { rootsOrSpans: true, exactTotals: false, most: 9 }),

@@ -193,6 +193,19 @@ describe('one’s own keys', () => {
     expect((await own(['read'], ['acme'], 'secret')).status).toBe(404)
   })
 
+  it('have the limits of the key that makes them', async () => {
+    const limits = { requests_per_minute: 100 }
+    await member('lim', 'acme', 'writer', ['read'])
+    const of = { user_id: 'lim', name: 'limited', actions: ['read'], scopes: ['acme'] }
+    const limited = (await ask('POST', '/keys', { ...of, limits })).body.key as string
+    expect(await statusOf('POST', '/me/keys', { name: 'own', actions: ['read'], scopes: ['acme'] }, limited)).toBe(200)
+    const { lines } = await ask('GET', '/me/keys', undefined, limited)
+    expect(lines.map(({ name, limits }) => [name, limits])).toEqual(
+      expect.arrayContaining([['limited', limits] as const, ['own', limits] as const]),
+    )
+    expect(await statusOf('POST', '/keys', { ...of, limits: { requests_per_hour: 1 } })).toBe(422)
+  })
+
   it('count from their addresses only', async () => {
     const key = await member('net', 'acme', 'reader', ['read'])
     const from = async (...addresses: string[]) =>

@@ -9,9 +9,11 @@ import {
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import type { Authenticate } from '../http/auth.ts'
+import { asFault } from '../http/errors.ts'
 import { anonymous } from '../http/handler.ts'
 import type { HostCheck } from '../http/host.ts'
 import type { ByteBudget } from '../http/limits.ts'
+import { isRefusedByLimit } from '../http/rates/accounts.ts'
 import type { Reply, Route } from '../http/route.ts'
 import { type HandlerDeps, runRoute, throwUnlessHeld } from '../http/serve.ts'
 import type { Tls } from '../http/tls.ts'
@@ -116,23 +118,34 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
     const holder = route === undefined ? anonymous : await deps.authenticate(headers, true, cameBy)
     call.onCaller(holder.userId)
     if (route !== undefined) throwUnlessHeld(route.right, holder.holds)
+    const account = route && deps.serving.accounts?.begin(holder, route)
+    const beganMs = performance.now()
+    let bytesIn = 0
+    let isRefused = false
     const lease = deps.budget.lease(holder)
     try {
       const bytes = await readMessage(stream, {
         encoding: first(headers['grpc-encoding']),
         maxBytes: deps.maxBodyBytes,
         lease,
-        onReceived: call.onReceived,
+        onReceived(received) {
+          bytesIn += received
+          call.onReceived(received)
+        },
       })
       call.signal.throwIfAborted()
       call.onMessage()
       if (!('route' in method)) return await method.answer(bytes)
       const requested = { requestId: call.requestId, headers, params: {}, url: '', clientIp: () => address }
-      const handling = { holder, signal: () => call.signal }
+      const handling = { holder, account, signal: () => call.signal }
       const body = { bytes, contentType: method.contentType }
       return method.answerOf(await runRoute(method.route, requested, body, handling, deps.serving))
+    } catch (error) {
+      isRefused = isRefusedByLimit(asFault(error))
+      throw error
     } finally {
       lease.release()
+      account?.end({ isRefused, bytesIn, bytesOut: 0, ms: performance.now() - beganMs })
     }
   }
 

@@ -48,6 +48,7 @@ export type AppDeps = {
   /** While true, everything but /health and /ready is answered 503. */
   isShuttingDown(): boolean
   threads?: ServeDeps['threads']
+  accounts?: ServeDeps['accounts']
   /** With it the port speaks TLS only. */
   tls?: Tls | undefined
   /** Cookies of the page that count beside keys. */
@@ -149,6 +150,7 @@ export function createApp(deps: AppDeps): HttpServer {
   metrics.bodies(budget.heldBytes)
   const serving: ServeDeps = {
     authenticate: createAuthenticate(deps.keys, config.otelVendorNamespaces, deps.sessions),
+    accounts: deps.accounts,
     isHeld: (holder) => isStillHeld(holder, deps.keys),
     budget,
     bodyTurns: createLoopTurns(),

@@ -1,6 +1,7 @@
 // Runs a handler, in whichever thread: what it gets to see of its request.
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
+import type { Account } from '../process/running-handler.ts'
 import type { KeyHolder } from './holder.ts'
 import { projectsOf } from './projects.ts'
 import type { Reply, Route, RouteContext } from './route.ts'
@@ -29,12 +30,18 @@ export function runHandler(
   route: Route,
   { requestId, headers, params, url, clientIp, via }: Requested,
   { input, body, stream }: Read,
-  by: { holder: KeyHolder; maxJsonDepth: number; mayTakeLong: boolean; signal(): AbortSignal },
+  by: {
+    holder: KeyHolder
+    account?: Account | undefined
+    maxJsonDepth: number
+    mayTakeLong: boolean
+    signal(): AbortSignal
+  },
 ): Promise<Reply> {
   const { holder, maxJsonDepth, mayTakeLong } = by
   let query: URLSearchParams | undefined
   // A stream is read once.
-  const projects = projectsOf(holder, route, !mayTakeLong && stream === undefined)
+  const projects = projectsOf(holder, route, !mayTakeLong && stream === undefined, by.account)
   const context: RouteContext = {
     requestId,
     caller: holder,

@@ -1,5 +1,6 @@
 // What makes, rotates and ends keys: changes of a directory, worked out from its state.
 import { BlockList, isIP } from 'node:net'
+import type { KeyLimits } from '../../../schemas/project-settings.ts'
 import type { Change } from '../directory/directory.ts'
 import { itemKey, type KeyValue } from '../directory/items.ts'
 import {
@@ -31,6 +32,7 @@ export type NewKey = {
   /** Default entity of SDKs. */
   entity?: string
   expiresAt?: string
+  limits?: KeyLimits
   isFirst?: boolean
   /** Ranges of addresses from which it counts. */
   addresses?: readonly string[]
@@ -143,6 +145,7 @@ export function createKey(state: DirectoryState, key: NewKey, by: string, now: n
     ...{ created_at: new Date(now).toISOString(), created_by: by },
     ...(expiresAt !== undefined && { expires_at: expiresAt }),
     ...(entity !== undefined && entity !== state.users.get(userId)?.entity && { entity }),
+    ...(key.limits !== undefined && { limits: key.limits }),
     ...(isFirst === true && { is_first: true }),
     ...(addresses !== undefined && addresses.length > 0 && { addresses: [...addresses] }),
   }

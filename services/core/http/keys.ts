@@ -1,6 +1,7 @@
 // Keys: who holds one, and what makes, rotates and revokes them in the directory.
 import { timingSafeEqual } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import type { KeyLimits } from '../../../schemas/project-settings.ts'
 import type { Directory } from '../directory/directory.ts'
 import { type FileDirectory, type FileOptions, openFileDirectory } from '../directory/file.ts'
 import { itemKey, type KeyValue } from '../directory/items.ts'
@@ -25,6 +26,7 @@ type NewKey = {
   actions?: readonly Action[]
   name?: string
   expiresAt?: string
+  limits?: KeyLimits
 }
 
 export type KeyRefusal = 'key_malformed' | 'key_unknown' | 'key_expired' | 'key_revoked'

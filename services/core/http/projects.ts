@@ -2,7 +2,14 @@
 
 import { rightText } from '../directory/roles.ts'
 import { type ProjectId, parseProjectId } from '../ids.ts'
-import { type RunningHandler, runAs, runningWork, type Work } from '../process/running-handler.ts'
+import {
+  type Account,
+  type RunningHandler,
+  runAs,
+  runningAccount,
+  runningWork,
+  type Work,
+} from '../process/running-handler.ts'
 import { asFault, fault } from './errors.ts'
 import type { Caller, Reply, Route, RouteContext } from './route.ts'
 
@@ -30,16 +37,26 @@ type RequestProjects = {
   run(handle: () => Promise<Reply>): Promise<Reply>
 }
 
-/** @param mayMove the request may begin anew in a thread; handlers that it invokes are a part of its work */
+/**
+ * @param mayMove the request may begin anew in a thread; handlers that it invokes are a part of its work
+ * @param account what the request is charged for; absent: that of the request whose handler invokes this one
+ */
 export function projectsOf(
   caller: Caller,
   { name, right, withoutProject }: Route,
   mayMove: boolean | undefined = undefined,
+  account: Account | undefined = runningAccount(),
 ): RequestProjects {
   const asked = new Set<ProjectId>()
   const own: Work | undefined = mayMove === undefined ? undefined : { mayMove, moved: undefined }
   const work = own ?? runningWork()
-  const handler: RunningHandler = { route: name, withoutProject: withoutProject === true, projects: asked, work }
+  const handler: RunningHandler = {
+    route: name,
+    withoutProject: withoutProject === true,
+    projects: asked,
+    work,
+    account,
+  }
   async function handled(handle: () => Promise<Reply>): Promise<Reply> {
     let reply: Reply
     try {
@@ -59,6 +76,7 @@ export function projectsOf(
   const projectOrNull = (projectId: string): ProjectId | null => {
     const parsed = parseProjectId(projectId)
     if (!caller.may(right, parsed)) return null
+    account?.open(parsed)
     asked.add(parsed)
     return parsed
   }

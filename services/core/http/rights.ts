@@ -27,7 +27,7 @@ const rightOfRoute = {
     ...['files.content', 'files.query_stats', 'files.resolve_url'],
     ...['tables.query', 'tables.query_stats', 'tables.query_stats_batch'],
     ...['annotation_queues.query', 'annotation_queues.stats', 'annotation_queues.read', 'annotation_queues.items'],
-    ...['projects.stats', 'projects.ttl_settings_read', 'inference.read', 'inference.router_models'],
+    ...['projects.stats', 'projects.ttl_settings_read', 'usage.query', 'inference.read', 'inference.router_models'],
     ...['ops.list', 'ops.read', 'datasets.list', 'datasets.read', 'scorers.list', 'scorers.read'],
     ...['evaluations.list', 'evaluations.read', 'evaluations.status', 'models.list', 'models.read'],
     ...['evaluation_runs.list', 'evaluation_runs.read', 'evaluation_runs.results'],
@@ -71,6 +71,7 @@ const rightOfRoute = {
     ...['costs.create', 'costs.purge', 'projects.ttl_settings_update'],
     ...['users.list', 'users.create', 'users.off', 'users.on', 'users.delete', 'grants.list', 'grants.set'],
     ...['keys.list', 'keys.create', 'keys.rotate', 'keys.delete'],
+    ...['projects.settings_read', 'projects.limits_update'],
   ),
   ...only('metrics', 'service.metrics'),
 } as const satisfies Record<string, NeededRight>

@@ -4,11 +4,12 @@ import { type InTurn, inTurn } from '../concurrency/loop-turns.ts'
 import { type NeededRight, rightText } from '../directory/roles.ts'
 import { type LongAnswer, TooLongHere } from '../errors.ts'
 import { type BufferPool, freshBuffers } from '../memory/buffer-pool.ts'
+import type { Account } from '../process/running-handler.ts'
 import type { RequestThreads } from '../threads/pool.ts'
 import type { Authenticate } from './auth.ts'
 import { bodyStream, readBody } from './body.ts'
 import { checkedBody } from './details.ts'
-import { fault, invalid } from './errors.ts'
+import { asFault, fault, invalid } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import { anonymous, type Requested, runHandler } from './handler.ts'
 import { whileHeld } from './held-replies.ts'
@@ -17,11 +18,14 @@ import { parseJson } from './json-check.ts'
 import { endsSoonMs } from './key-metrics.ts'
 import type { ByteBudget, ByteLease } from './limits.ts'
 import { isLong, longRequest } from './long-requests.ts'
+import { type Accounts, isRefusedByLimit, type RequestAccount } from './rates/accounts.ts'
 import { writeReply } from './reply.ts'
 import type { Reply, Route, RouteContext } from './route.ts'
 
 export type ServeDeps = {
   authenticate: Authenticate
+  /** Limits of keys and projects; without it nothing is limited or counted. */
+  accounts?: Accounts | undefined
   /** Whether a key still does all that it did. */
   isHeld(holder: KeyHolder): boolean
   budget: ByteBudget
@@ -115,21 +119,26 @@ function limitTime(exchange: Exchange, stream: Readable | undefined, ms: number)
   else finished(stream, { writable: false }, start)
 }
 
-export type Handling = { holder: KeyHolder; signal(): AbortSignal; stream?: Readable | undefined }
-export type HandlerDeps = Pick<ServeDeps, 'bodyTurns' | 'maxJsonDepth' | 'threads'>
+export type Handling = {
+  holder: KeyHolder
+  account?: Account | undefined
+  signal(): AbortSignal
+  stream?: Readable | undefined
+}
+export type HandlerDeps = Pick<ServeDeps, 'accounts' | 'bodyTurns' | 'maxJsonDepth' | 'threads'>
 
 /** Runs the handler for a body that was read, over whichever protocol: here, or in a thread when that is long work. */
 export async function runRoute(
   route: Route,
   requested: Requested,
   body: Body,
-  { holder, signal, stream }: Handling,
+  { holder, account, signal, stream }: Handling,
   { bodyTurns, maxJsonDepth, threads }: HandlerDeps,
 ): Promise<Reply> {
   let answer: LongAnswer | undefined
   try {
     if (threads === undefined || !isLong(route, body.bytes)) {
-      const by = { holder, maxJsonDepth, mayTakeLong: threads === undefined, signal }
+      const by = { holder, account, maxJsonDepth, mayTakeLong: threads === undefined, signal }
       return await inTurn(bodyTurns, holder, async () => {
         const input = route.body.type === 'json' ? jsonInput(route.body, body.bytes, maxJsonDepth) : undefined
         return runHandler(route, requested, { input, body, ...(stream && { stream }) }, by)
@@ -140,13 +149,20 @@ export async function runRoute(
     answer = error.takeAnswer()
   }
   const request = longRequest(route, requested, body.contentType, holder, maxJsonDepth)
-  return threads.run(request, { body: body.bytes, answer }, holder, signal())
+  return threads.run(request, { body: body.bytes, answer }, holder, signal(), account)
 }
 
 /** SDKs drop what they cannot send, so that a key's end is told before it comes. */
 function reportEnd({ endsMs }: KeyHolder, { response }: Exchange): void {
   if (endsMs === undefined || endsMs - Date.now() > endsSoonMs) return
   response.setHeader('X-Callhouse-Key-Expires', new Date(endsMs).toISOString())
+}
+
+/** Who has little left is told before it is refused. */
+function reportLimits(account: RequestAccount | undefined, { response }: Exchange): void {
+  const headers = account?.headers()
+  if (headers === undefined || response.headersSent) return
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
 }
 
 /** Answers one request, or rejects with the reason why it could not. */
@@ -166,6 +182,9 @@ export async function serveRoute(
   reportEnd(holder, exchange)
   throwUnlessHeld(route.right, holder.holds)
   const requested = { requestId: exchange.requestId, headers, params, url, clientIp, via: exchange.via }
+  const account = route.right === 'none' ? undefined : deps.accounts?.begin(holder, route)
+  const beganMs = performance.now()
+  let isRefused = false
   const lease = deps.budget.lease(holder)
   let stream: Readable | undefined
   let work: Promise<Reply> | undefined
@@ -175,19 +194,27 @@ export async function serveRoute(
     const { body } = read
     stream = read.stream
     if (route.limitsItself !== true) limitTime(exchange, stream, deps.requestTimeoutMs)
-    work = runRoute(route, requested, body, { holder, signal: () => exchange.signal, stream }, deps)
+    work = runRoute(route, requested, body, { holder, account, signal: () => exchange.signal, stream }, deps)
     if (reusesBody(route)) {
       const giveBack = () => deps.pool.give(body.bytes)
       work.then(giveBack, giveBack)
     }
     const reply = await exchange.unlessAborted(work)
+    reportLimits(account, exchange)
     await writeReply(
       exchange,
       whileHeld(reply, () => deps.isHeld(holder)),
     )
+  } catch (error) {
+    isRefused = isRefusedByLimit(asFault(error))
+    throw error
   } finally {
     // Not when the answer is sent: a handler that ran out of time still holds its body.
-    const release = () => lease.release()
+    const release = () => {
+      lease.release()
+      const { bytesIn, bytesOut } = exchange
+      account?.end({ isRefused, bytesIn, bytesOut, ms: performance.now() - beganMs })
+    }
     if (work === undefined) release()
     else work.then(release, release)
     stream?.destroy()

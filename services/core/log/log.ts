@@ -23,6 +23,8 @@ export type RecordInput = {
   clock: bigint
   /** Bytes of the rows by project; absent: not known. */
   projects?: ReadonlyMap<string, number>
+  /** Calls that the rows begin, by project (topic calls only). */
+  begun?: ReadonlyMap<string, number>
   /** Partition key: hash of project and call id; rows of one record share it on a partitioned log. */
   key: string
 }

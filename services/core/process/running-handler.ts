@@ -6,11 +6,31 @@ import type { ProjectId } from '../ids.ts'
 /** Whether the work of a request may still begin anew elsewhere: not once something was written or its answer began. */
 export type Work = { mayMove: boolean; moved: TooLongHere | undefined }
 
+/** Rows that are appended about a project: their bytes, and the calls that they begin. */
+export type Amount = { bytes: number; calls: number }
+
+/** What a request is charged for: the limits of its key and projects, and what is counted of it. */
+export type Account = {
+  /** By which the thread that holds the engines knows it in another one. */
+  number?: number
+  /** @throws Fault 429 when the project has had its requests of a minute */
+  open(projectId: ProjectId): void
+  /**
+   * Before rows are appended.
+   * @returns to be told whether they were: what was not is given back
+   * @throws Fault 429 or 403 when a limit would be passed
+   */
+  append(amounts: ReadonlyMap<string, Amount>): (isAppended: boolean) => void
+  /** A statement is about to be run. @throws Fault 429 when too many requests read at one time */
+  read(projectId: ProjectId, pool: 'interactive' | 'export' | 'background'): void
+}
+
 export type RunningHandler = {
   route: string
   withoutProject: boolean
   projects: ReadonlySet<string>
   work: Work | undefined
+  account?: Account | undefined
 }
 
 /** Follows a handler through everything that it awaits; handlers that it invokes have their own. */
@@ -20,6 +40,15 @@ export const runAs = <T>(handler: RunningHandler, work: () => T): T => running.r
 
 /** Work of the request that runs; handlers that another one invokes share it. */
 export const runningWork = (): Work | undefined => running.getStore()?.work
+
+/** Of the request that runs; undefined for work of the server's own. */
+export const runningAccount = (): Account | undefined => running.getStore()?.account
+
+/** Work of another thread, for which the ports are used here. */
+export const runFor = <T>(account: Account | undefined, work: () => T): T =>
+  account === undefined
+    ? work()
+    : running.run({ route: 'thread', withoutProject: true, projects: new Set(), work: undefined, account }, work)
 
 /** @throws TooLongHere when the work of the request that runs may begin anew in a thread */
 export function moveWork(answer?: LongAnswer): void {

@@ -17,6 +17,8 @@ export type QueryOptions = {
   pool?: 'interactive' | 'export' | 'background'
   timeoutMs?: number
   memoryBytes?: number
+  /** It may go through so many rows at most; absent: the setting counts. */
+  maxRows?: number
   /**
    * When it aborts, the query is killed in the engine. Queries that share it are of one request: when one of them was
    * let in, the others are not refused because many wait.

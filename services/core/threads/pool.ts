@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { createFairQueue, slotIn } from '../concurrency/fair-queue.ts'
 import { type LongAnswer, tooLarge, unavailable } from '../errors.ts'
 import type { Reply } from '../http/route.ts'
+import type { Account } from '../process/running-handler.ts'
 import { type Channel, createChannel } from './channel.ts'
 import { createChunkSources } from './chunks.ts'
 import { type Ports, servePorts } from './ports.ts'
@@ -13,8 +14,15 @@ export type RequestThreads = {
   /**
    * Runs a request; keys take turns. Its bytes are moved. Settles when the thread is done with the request, also after an
    * abort.
+   * @param account what the request is charged for
    */
-  run(request: NewRequest, bytes: RequestBytes, key: object, signal: AbortSignal): Promise<Reply>
+  run(
+    request: NewRequest,
+    bytes: RequestBytes,
+    key: object,
+    signal: AbortSignal,
+    account?: Account | undefined,
+  ): Promise<Reply>
   counts(): { threads: number; running: number; waiting: number }
   /** Ends the threads; what runs in them is refused. */
   close(): Promise<void>
@@ -44,6 +52,7 @@ type Thread = {
   worker: Worker
   /** Of the requests that run in it, by number. */
   signals: Map<number, AbortSignal>
+  accounts: Map<number, Account>
   /** Set until the handler that began last lets go of the thread. */
   leave: (() => void) | undefined
   idle: NodeJS.Timeout | undefined
@@ -70,7 +79,11 @@ export function createRequestThreads(deps: ThreadsDeps): RequestThreads {
     const worker = new Worker(program, { workerData: data, resourceLimits: { maxOldGenerationSizeMb: heapMb } })
     const pieces = createChunkSources()
     const signals = new Map<number, AbortSignal>()
-    const { answers, release } = servePorts(ports, pieces, (request) => signals.get(request))
+    const accounts = new Map<number, Account>()
+    const { answers, release } = servePorts(ports, pieces, {
+      signalOf: (request) => signals.get(request),
+      accountOf: (request) => accounts.get(request),
+    })
     const letGo = (): void => {
       thread.leave?.()
       thread.leave = undefined
@@ -89,7 +102,7 @@ export function createRequestThreads(deps: ThreadsDeps): RequestThreads {
       void worker.terminate()
       letGo()
     }
-    const thread: Thread = { channel, worker, signals, leave: undefined, idle: undefined, end }
+    const thread: Thread = { channel, worker, signals, accounts, leave: undefined, idle: undefined, end }
     worker.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY') return end(error)
       // Of several it is not known which one took the memory.
@@ -112,15 +125,17 @@ export function createRequestThreads(deps: ThreadsDeps): RequestThreads {
   }
 
   return {
-    async run(request, { body, answer }, key, signal) {
+    async run(request, { body, answer }, key, signal, account) {
       const leave = await slotIn(queue, key, { signal: AbortSignal.any([signal, closed.signal]) })
       const thread = freeThread()
       const number = ++lastNumber
       thread.leave = leave
       thread.signals.set(number, signal)
+      if (account !== undefined) thread.accounts.set(number, account)
       clearTimeout(thread.idle)
       const ended = (): void => {
         thread.signals.delete(number)
+        thread.accounts.delete(number)
         if (thread.signals.size === 0 && threads.has(thread))
           thread.idle = setTimeout(() => thread.end(new Error('idle')), idleMs).unref()
       }

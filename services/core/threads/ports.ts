@@ -8,6 +8,7 @@ import type { Freshness } from '../log/freshness.ts'
 import type { Log, RecordInput } from '../log/log.ts'
 import { positionHeader } from '../log/positions.ts'
 import type { Logger } from '../process/logger.ts'
+import { type Account, runFor } from '../process/running-handler.ts'
 import type { Query, QueryOptions, Store } from '../store/store.ts'
 import type { Answer } from './channel.ts'
 import type { ChunkSources } from './chunks.ts'
@@ -28,8 +29,11 @@ export type Ports = {
 
 /** What is asked for, by name; rows and contents travel as buffers beside it. */
 export type PortRequests = {
-  append: { topic: string; records: Omit<RecordInput, 'rows'>[] }
   /** `request`: number of the request that it is a part of. */
+  append: { topic: string; records: Omit<RecordInput, 'rows'>[]; request: number | undefined }
+  /** The handler of the request has opened a project. */
+  open: { projectId: ProjectId; request: number }
+
   read: { query: Query; format: string; options: Omit<QueryOptions, 'signal'>; request: number | undefined }
   wait: { position: string | undefined; mode: string | null | undefined; projects: ProjectId[]; topics: string[] }
   lock: { key: string }
@@ -79,18 +83,30 @@ const acquired = (lock: KeyedLock, key: string): Promise<() => void> =>
   })
 
 /**
- * @param signalOf signals of the requests that run in the thread: reads of one request share it
+ * @param of the requests that run in the thread, by number: reads of one request share its signal
  * @returns answers to the thread, and what gives back all that it holds
  */
 export function servePorts(
   ports: Ports,
   pieces: ChunkSources,
-  signalOf: (request: number) => AbortSignal | undefined,
+  of: {
+    signalOf(request: number): AbortSignal | undefined
+    accountOf(request: number): Account | undefined
+  },
 ): { answers: Record<keyof PortRequests, Answer>; release(): void } {
   const { log, clock, store, blobs, freshness, lock, slots, rowSlots, logger } = ports
   const releases = createHeld<() => void>()
   const uploads = createHeld<BlobUpload>()
   let isReleased = false
+  /** Why requests are refused whose handlers go on in the thread: their next question is answered by it. */
+  const refusals = new WeakMap<Account, unknown>()
+
+  /** Does it for the request's account. @throws what its limits refused before */
+  function charged<T>(request: number | undefined, work: () => T): T {
+    const account = request === undefined ? undefined : of.accountOf(request)
+    if (account !== undefined && refusals.has(account)) throw refusals.get(account)
+    return runFor(account, work)
+  }
 
   /** A thread that has gone takes nothing with it. */
   function held(release: () => void): number {
@@ -103,15 +119,26 @@ export function servePorts(
 
   const answers: Record<keyof PortRequests, Answer> = {
     async append({ value, buffers }) {
-      const { topic, records } = value as PortRequests['append']
+      const { topic, records, request } = value as PortRequests['append']
       for (const record of records) clock.check(record.clock)
       const whole = records.map((record, n) => ({ ...record, rows: buffers[n] as Buffer }))
-      return { value: await log.append(topic, whole) }
+      return { value: await charged(request, () => log.append(topic, whole)) }
+    },
+    async open({ value }) {
+      const { projectId, request } = value as PortRequests['open']
+      const account = of.accountOf(request)
+      try {
+        account?.open(projectId)
+      } catch (error) {
+        refusals.set(account as Account, error)
+      }
+      return {}
     },
     async read({ value }, signal) {
       const { query, format, options, request } = value as PortRequests['read']
-      const ofRequest = request === undefined ? undefined : signalOf(request)
-      return { buffers: [await store.bytes(query, format, { ...options, signal: ofRequest ?? signal })] }
+      const ofRequest = request === undefined ? undefined : of.signalOf(request)
+      const read = () => store.bytes(query, format, { ...options, signal: ofRequest ?? signal })
+      return { buffers: [await charged(request, read)] }
     },
     async wait({ value }, signal) {
       const { position, mode, projects, topics } = value as PortRequests['wait']

@@ -2,6 +2,7 @@
 import type { LongAnswer } from '../errors.ts'
 import type { Position, RecordInput } from '../log/log.ts'
 import { positionHeader } from '../log/positions.ts'
+import { type Account, runningAccount } from '../process/running-handler.ts'
 import { answerKey } from '../store/opened.ts'
 import { parseRows } from '../store/rows.ts'
 import type { Query, QueryOptions, Store } from '../store/store.ts'
@@ -9,7 +10,11 @@ import type { Channel, Received } from './channel.ts'
 import { chunksOf } from './chunks.ts'
 import type { PortRequests, Ports } from './ports.ts'
 
-export type RemotePorts = Omit<Ports, 'store' | 'clock'> & { store: Pick<Store, 'bytes' | 'rows'> }
+export type RemotePorts = Omit<Ports, 'store' | 'clock'> & {
+  store: Pick<Store, 'bytes' | 'rows'>
+  /** The account of a request, which the other thread has: what is opened here is told there. */
+  accountOf(request: number): Account
+}
 
 /** The request that a signal belongs to, and the answer that came with it. */
 export type RunningRequest = { number: number; answer?: LongAnswer | undefined }
@@ -52,11 +57,19 @@ export function remotePorts(
   }
 
   return {
+    accountOf: (number) => ({
+      number,
+      // Not waited for: what comes after it is refused when this is.
+      open: (projectId) => void ask('open', { projectId, request: number }).catch(() => undefined),
+      append: () => () => undefined,
+      read: () => undefined,
+    }),
     log: {
       async append(topic: string, records: RecordInput[]): Promise<Position> {
         const heads = records.map(({ rows: _, ...head }) => head)
         const rows = records.map((record) => record.rows)
-        return (await ask('append', { topic, records: heads }, rows)).value as Position
+        const request = runningAccount()?.number
+        return (await ask('append', { topic, records: heads, request }, rows)).value as Position
       },
     },
     store: {

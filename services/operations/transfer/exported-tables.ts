@@ -343,11 +343,12 @@ export const sources: readonly ExportedTable[] = [
   ],
 ]
 
-/** Tables that follow from the others when their rows are applied again. */
+/** Tables that follow from the others when their rows are applied again, and usage, which is that of an installation. */
 export const followingTables: readonly string[] = [
   'payloads',
   'object_events',
   'feedback_by_ref',
   'logs_by_span',
   'log_joins',
+  'usage_minutes',
 ]

@@ -1,7 +1,9 @@
-// Removes log records by age: a month at a time, once all of it is too old.
+// Removes log records and usage by age: a month at a time, once all of it is too old.
 import type { Store } from '../../core/store/store.ts'
 
 const dayMs = 86_400_000
+/** Days for which the usage of keys is kept: thirteen months. */
+const usageDays = 396
 /** Days for which joins of log records stay noted as due. */
 const dueDays = 2
 
@@ -10,7 +12,7 @@ const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10).re
 const monthOf = (ms: number): string => dayOf(ms).slice(0, 6)
 
 /**
- * Drops the months of log records that ended more than `days` days ago.
+ * Drops the months of log records that ended more than `days` days ago, and those of usage after thirteen months.
  * @returns what was dropped, as `logs 202603`
  */
 export async function dropOldLogs(
@@ -22,6 +24,7 @@ export async function dropOldLogs(
   /** The first partition of each table that stays. */
   const kept: Record<string, string> = {
     ...{ logs: month, logs_by_span: month, log_joined: month },
+    usage_minutes: monthOf(nowMs - usageDays * dayMs),
     log_joins: dayOf(nowMs - dueDays * dayMs),
   }
   const found = await store.rows<{ table: string; id: string }>(

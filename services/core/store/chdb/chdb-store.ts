@@ -129,18 +129,15 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
     })
   }
 
-  function read(
-    query: Query,
-    format: string,
-    { pool = 'interactive', timeoutMs = queryTimeoutMs, memoryBytes = queryMemoryBytes, signal }: QueryOptions = {},
-  ): Promise<EngineResult> {
+  function read(query: Query, format: string, given: QueryOptions = {}): Promise<EngineResult> {
+    const { pool = 'interactive', timeoutMs = queryTimeoutMs, memoryBytes = queryMemoryBytes, signal, maxRows } = given
     return timed(query.name, pool, 'read', () => {
       const tag = randomUUID()
       const limits = {
         timeoutMs,
         memoryBytes,
         resultBytes: maxResultBytes,
-        rows: query.projectId === undefined ? 0 : queryRows,
+        rows: maxRows ?? (query.projectId === undefined ? 0 : queryRows),
       }
       return pools[pool].run({
         sql: readStatement(query, format, readSettings(limits), tag),

@@ -151,7 +151,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
   })
 
   async function read(query: Query, format: string, given: QueryOptions = {}): Promise<Buffer> {
-    const { pool = 'interactive', timeoutMs = queryTimeoutMs, memoryBytes = queryMemoryBytes, signal } = given
+    const { pool = 'interactive', timeoutMs = queryTimeoutMs, memoryBytes = queryMemoryBytes, signal, maxRows } = given
     if (isClosed) throw new StoreError('outage', 0, 'the store is closed')
     return timed(query.name, pool, 'read', async () => {
       const { sql, params } = bindForServer(query, names.reading)
@@ -163,7 +163,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
         sql: `${sql}\nFORMAT ${formatName(format)}`,
         params,
         settings: {
-          ...reading({ timeoutMs, memoryBytes, rows: query.projectId === undefined ? 0 : queryRows }),
+          ...reading({ timeoutMs, memoryBytes, rows: maxRows ?? (query.projectId === undefined ? 0 : queryRows) }),
           ...(pool === 'export' ? lowPriority : {}),
         },
         projectId: query.projectId,

@@ -17,6 +17,8 @@ import type * as logs from '../../../../schemas/logs.ts'
 import type * as notServed from '../../../../schemas/not-served.ts'
 import type * as objectLabels from '../../../../schemas/object-labels.ts'
 import type * as objects from '../../../../schemas/objects.ts'
+import type * as projectSettings from '../../../../schemas/project-settings.ts'
+import type * as projectUsage from '../../../../schemas/project-usage.ts'
 import type * as projects from '../../../../schemas/projects.ts'
 import type * as refs from '../../../../schemas/refs.ts'
 import type * as service from '../../../../schemas/service.ts'
@@ -119,7 +121,9 @@ export type Shapes = {
   'predictions.finish': { in: undefined; out: z.output<typeof evaluationRuns.finishedResponse>; line: never }
   'predictions.list': { in: undefined; out: null; line: never }
   'predictions.read': { in: undefined; out: z.output<typeof evaluationRuns.predictionResponse>; line: never }
+  'projects.limits_update': { in: z.input<typeof projectSettings.limitsRequest>; out: z.output<typeof projectSettings.projectLimits>; line: never }
   'projects.query': { in: z.input<typeof projects.projectsQueryRequest>; out: z.output<typeof projects.projectsQueryResponse>; line: never }
+  'projects.settings_read': { in: undefined; out: z.output<typeof projectSettings.projectSettingsResponse>; line: never }
   'projects.stats': { in: z.input<typeof projects.projectStatsRequest>; out: z.output<typeof projects.projectStatsResponse>; line: never }
   'projects.ttl_settings_read': { in: z.input<typeof projects.ttlSettingsReadRequest>; out: z.output<typeof projects.ttlSettingsResponse>; line: never }
   'projects.ttl_settings_update': { in: z.input<typeof projects.ttlSettingsUpdateRequest>; out: z.output<typeof projects.ttlSettingsResponse>; line: never }
@@ -148,6 +152,7 @@ export type Shapes = {
   'traces.tree': { in: z.input<typeof traceTree.traceTreeRequest>; out: z.output<typeof traceTree.traceTreeResponse>; line: never }
   'traces.usage': { in: z.input<typeof usage.traceUsageRequest>; out: z.output<typeof usage.usageResponse>; line: never }
   'training_jobs.create_sft': { in: z.input<typeof trainingJobs.sftTrainingJobRequest>; out: z.output<typeof trainingJobs.sftTrainingJobResponse>; line: never }
+  'usage.query': { in: z.input<typeof projectUsage.projectUsageRequest>; out: null; line: z.output<typeof projectUsage.projectUsageLine> }
   'users.create': { in: z.input<typeof access.userRequest>; out: z.output<typeof access.userResponse>; line: never }
   'users.delete': { in: undefined; out: z.output<typeof access.nothingResponse>; line: never }
   'users.list': { in: undefined; out: null; line: z.output<typeof access.userResponse> }
@@ -247,7 +252,9 @@ export const routes = {
   'predictions.finish': ['POST', '/v2/{entity}/{project}/predictions/{prediction_id}/finish'],
   'predictions.list': ['GET', '/v2/{entity}/{project}/predictions'],
   'predictions.read': ['GET', '/v2/{entity}/{project}/predictions/{prediction_id}'],
+  'projects.limits_update': ['PUT', '/v2/{entity}/{project}/settings/limits'],
   'projects.query': ['POST', '/projects/query'],
+  'projects.settings_read': ['GET', '/v2/{entity}/{project}/settings'],
   'projects.stats': ['POST', '/project/stats'],
   'projects.ttl_settings_read': ['POST', '/project/ttl_settings/read'],
   'projects.ttl_settings_update': ['POST', '/project/ttl_settings/update'],
@@ -276,6 +283,7 @@ export const routes = {
   'traces.tree': ['POST', '/trace/tree'],
   'traces.usage': ['POST', '/trace/usage'],
   'training_jobs.create_sft': ['POST', '/v1/preview/sft-training-jobs'],
+  'usage.query': ['POST', '/usage/query'],
   'users.create': ['POST', '/users'],
   'users.delete': ['DELETE', '/users/{id}'],
   'users.list': ['GET', '/users'],

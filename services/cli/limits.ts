@@ -1,0 +1,40 @@
+// `callhouse limits`: how much an entity, a project or a key may take.
+import { entityLimits, projectLimits } from '../../schemas/project-settings.ts'
+import type { Config } from '../app/config.ts'
+import { isScope } from '../core/directory/roles.ts'
+import { settingChange } from '../core/directory/settings.ts'
+import { print, UsageError } from './command.ts'
+import { withKeys } from './keys.ts'
+import { limitsFrom } from './limit-words.ts'
+
+const shownLimits = (limits: object | undefined): string =>
+  Object.entries(limits ?? {})
+    .filter(([, value]) => value !== 0)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('  ')
+
+export async function listLimits(config: Config): Promise<void> {
+  await withKeys(config, (_, directory) => {
+    directory.look()
+    const { entities, projects, keys } = directory.state()
+    for (const [scope, { limits }] of [...entities, ...projects])
+      if (shownLimits(limits) !== '') print(`${scope}  ${shownLimits(limits)}`)
+    for (const [id, { limits }] of keys) if (shownLimits(limits) !== '') print(`key ${id}  ${shownLimits(limits)}`)
+  })
+}
+
+export async function setLimits(config: Config, [scope = '', ...words]: string[]): Promise<void> {
+  if (!isScope(scope) || scope === '*')
+    throw new UsageError(`${JSON.stringify(scope)} is neither an entity nor an <entity>/<project>`)
+  const isProject = scope.includes('/')
+  const given = limitsFrom(words, Object.keys((isProject ? projectLimits : entityLimits).shape))
+  const limits = await withKeys(config, async (_, directory) => {
+    directory.look()
+    const state = directory.state()
+    const before = (isProject ? state.projects : state.entities).get(scope)?.limits
+    const all = { ...before, ...given }
+    await directory.append([settingChange(state, scope, { limits: all })], 'command')
+    return all
+  })
+  print(`${scope}  ${shownLimits(limits) || 'no limits'}`)
+}

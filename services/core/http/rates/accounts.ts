@@ -1,0 +1,219 @@
+// Limits of keys, projects and entities: what each request is charged for, and what is counted of it.
+import type { KeyLimits, ProjectLimits } from '../../../../schemas/project-settings.ts'
+import type { RatePolicy } from '../../errors.ts'
+import type { Account, Amount } from '../../process/running-handler.ts'
+import type { Fault } from '../errors.ts'
+import type { KeyHolder } from '../holder.ts'
+import type { Route } from '../route.ts'
+import { createBuckets } from './buckets.ts'
+import type { Counts, Meter } from './meter.ts'
+import { quotaFault, rateFault, rateHeaders, type Standing } from './policies.ts'
+import type { Quotas } from './quotas.ts'
+
+/** What operators have set; undefined = nothing. Asked with every request. */
+export type LimitSettings = {
+  ofKey(keyId: string): KeyLimits | undefined
+  ofProject(projectId: string): ProjectLimits | undefined
+}
+
+type Outcome = { isRefused: boolean; bytesIn: number; bytesOut: number; ms: number }
+
+/** The account of a request that came over the network. */
+export type RequestAccount = Account & {
+  /** Of the limits of which less than a quarter is left. */
+  headers(): Record<string, string> | undefined
+  /** The request is over, its answer sent: gives its places back. Once. */
+  end(outcome: Outcome): void
+}
+
+export type Accounts = {
+  /** @throws Fault 429 when the key has had its requests of a minute */
+  begin(holder: KeyHolder, route: Pick<Route, 'right'>): RequestAccount
+  /** Rows of the server's own work: counted, not limited. */
+  appended(amounts: ReadonlyMap<string, Amount>): void
+}
+
+export type AccountDeps = {
+  settings: LimitSettings
+  quotas: Quotas
+  meter: Meter
+  /** Processes that take requests: each has its share of a limit. */
+  edges?: number
+  /** Of quotas that last. */
+  quotaStatus?: 403 | 429
+  now?: () => number
+  random?: () => number
+}
+
+const ownWork = ''
+
+type Charge = { policy: RatePolicy; name: string; perMinute: number; amount: number }
+
+/** Who sets limits is not kept out by them. */
+const isFree = ({ right }: Pick<Route, 'right'>): boolean => right === 'admin' || right === 'owner'
+const isRead = ({ right }: Pick<Route, 'right'>): boolean => right === 'read'
+/** What was spent at a provider is recorded: its rows are charged, and never refused. */
+const isInference = ({ right }: Pick<Route, 'right'>): boolean =>
+  right === 'infer' || (typeof right === 'object' && 'all' in right && right.all.includes('infer'))
+
+export function createAccounts(deps: AccountDeps): Accounts {
+  const { settings, quotas, meter, edges = 1, quotaStatus = 403, now = Date.now, random = Math.random } = deps
+  const buckets = createBuckets({ now })
+  /** Requests that read at this time, by project and pool. */
+  const reading = new Map<string, number>()
+
+  const shareOf = (limit: number | undefined): number => (limit ? Math.max(1, Math.floor(limit / edges)) : 0)
+
+  const standingOf = ({ policy, name, perMinute }: Charge): Standing => {
+    const { amount, fullMs } = buckets.left(name, perMinute)
+    return { policy, quota: perMinute, left: amount, resetSeconds: Math.ceil(fullMs / 1000) }
+  }
+
+  /** All or none of them. @throws Fault 429 */
+  function charge(charges: readonly Charge[], low: Map<RatePolicy, Charge>, mayRefuse = true): void {
+    const taken: Charge[] = []
+    for (const one of charges) {
+      const waitMs = buckets.take(one.name, one.perMinute, one.amount)
+      if (waitMs === undefined || !mayRefuse) taken.push(one)
+      else {
+        giveBack(taken)
+        throw rateFault({ ...standingOf(one), left: 0 }, waitMs, random)
+      }
+      if (buckets.isLow(one.name, one.perMinute)) low.set(one.policy, one)
+    }
+  }
+  const giveBack = (charges: readonly Charge[]): void => {
+    for (const { name, amount } of charges) buckets.give(name, amount)
+  }
+
+  function chargesOf(
+    kind: 'key' | 'project',
+    id: string,
+    limits: KeyLimits | ProjectLimits | undefined,
+    amounts: Amount,
+  ): Charge[] {
+    if (limits === undefined) return []
+    const one = (policy: RatePolicy, limit: number | undefined, amount: number): Charge[] => {
+      const perMinute = shareOf(limit)
+      return perMinute === 0 || amount === 0 ? [] : [{ policy, name: `${policy} ${id}`, perMinute, amount }]
+    }
+    return [
+      ...one(`${kind}-calls`, limits.calls_per_minute, amounts.calls),
+      ...one(`${kind}-bytes`, limits.bytes_per_minute, amounts.bytes),
+    ]
+  }
+
+  const requestCharge = (kind: 'key' | 'project', id: string, limit: number | undefined): Charge[] => {
+    const perMinute = shareOf(limit)
+    return perMinute === 0 ? [] : [{ policy: kind, name: `${kind} ${id}`, perMinute, amount: 1 }]
+  }
+
+  function takePlace(
+    projectId: string,
+    kind: 'reads' | 'exports',
+    limit: number | undefined,
+  ): (() => void) | undefined {
+    if (!limit) return undefined
+    const name = `${kind} ${projectId}`
+    const taken = reading.get(name) ?? 0
+    if (taken >= limit)
+      throw rateFault({ policy: `project-${kind}`, quota: limit, left: 0, resetSeconds: 1 }, 1_000, () => 0)
+    reading.set(name, taken + 1)
+    return () => {
+      const left = (reading.get(name) ?? 1) - 1
+      if (left > 0) reading.set(name, left)
+      else reading.delete(name)
+    }
+  }
+
+  function count(projectId: string, keyId: string, { bytes, calls }: Amount): void {
+    const counts = meter.of(projectId, keyId)
+    counts.calls += calls
+    counts.bytesStored += bytes
+    quotas.accepted(projectId, bytes)
+  }
+
+  function appendFor(
+    keyId: string,
+    route: Pick<Route, 'right'>,
+    amounts: ReadonlyMap<string, Amount>,
+    low: Map<RatePolicy, Charge>,
+  ): (isAppended: boolean) => void {
+    const mayRefuse = !isInference(route)
+    const total = { bytes: 0, calls: 0 }
+    const charges: Charge[] = []
+    for (const [projectId, amount] of amounts) {
+      total.bytes += amount.bytes
+      total.calls += amount.calls
+      const violated = mayRefuse && amount.bytes > 0 ? quotas.violated(projectId) : undefined
+      if (violated !== undefined) throw quotaFault(violated, quotaStatus)
+      charges.push(...chargesOf('project', projectId, settings.ofProject(projectId), amount))
+    }
+    charges.push(...chargesOf('key', keyId, settings.ofKey(keyId), total))
+    charge(charges, low, mayRefuse)
+    return (isAppended) => {
+      if (!isAppended) return giveBack(charges)
+      for (const [projectId, amount] of amounts) count(projectId, keyId, amount)
+    }
+  }
+
+  function countEnd(counts: Counts, route: Pick<Route, 'right'>, { isRefused, bytesIn, bytesOut, ms }: Outcome): void {
+    counts.requests++
+    counts.bytesIn += bytesIn
+    if (isRefused) counts.refused++
+    else if (isRead(route)) {
+      counts.reads++
+      counts.readMs += Math.round(ms)
+      counts.readBytes += bytesOut
+    }
+  }
+
+  return {
+    begin(holder, route) {
+      const keyId = holder.keyId ?? ownWork
+      const low = new Map<RatePolicy, Charge>()
+      const opened = new Set<string>()
+      const places = new Map<string, (() => void) | undefined>()
+      const limits = settings.ofKey(keyId)
+      if (limits !== undefined && !isFree(route)) charge(requestCharge('key', keyId, limits.requests_per_minute), low)
+      let isEnded = false
+      return {
+        open(projectId) {
+          if (opened.has(projectId)) return
+          opened.add(projectId)
+          const ofProject = settings.ofProject(projectId)
+          if (ofProject === undefined || isFree(route)) return
+          try {
+            charge(requestCharge('project', projectId, ofProject.requests_per_minute), low)
+          } catch (error) {
+            // Asked again, it is refused again.
+            opened.delete(projectId)
+            meter.of(projectId, keyId).refused++
+            throw error
+          }
+        },
+        append: (amounts) => appendFor(keyId, route, amounts, low),
+        read(projectId, pool) {
+          const kind = pool === 'export' ? 'exports' : 'reads'
+          const name = `${kind} ${projectId}`
+          if (isEnded || pool === 'background' || places.has(name)) return
+          places.set(name, takePlace(projectId, kind, settings.ofProject(projectId)?.[`concurrent_${kind}`]))
+        },
+        headers: () => (low.size === 0 ? undefined : rateHeaders([...low.values()].map(standingOf))),
+        end(outcome) {
+          if (isEnded) return
+          isEnded = true
+          for (const leave of places.values()) leave?.()
+          const [projectId] = opened
+          if (projectId !== undefined) countEnd(meter.of(projectId, keyId), route, outcome)
+        },
+      }
+    },
+    appended(amounts) {
+      for (const [projectId, amount] of amounts) count(projectId, ownWork, amount)
+    },
+  }
+}
+
+/** Whether a limit or a bound refused the request. */
+export const isRefusedByLimit = (fault: Pick<Fault, 'policy'> | undefined): boolean => fault?.policy !== undefined

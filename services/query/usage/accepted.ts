@@ -1,0 +1,28 @@
+// Bytes that were accepted in the last day, for quotas.
+import { param, sql, systemQuery } from '../../core/store/sql.ts'
+import type { Store } from '../../core/store/store.ts'
+
+/** Rows of a project, or of all projects of an entity. */
+const ofScope = (scope: string) =>
+  scope.includes('/')
+    ? sql`project_id = ${param('String', scope)}`
+    : sql`startsWith(project_id, ${param('String', `${scope}/`)})`
+
+/**
+ * @param scope project or entity
+ * @param but what this process counted since the minute, and knows better
+ */
+export async function acceptedBytes(
+  store: Pick<Store, 'rows'>,
+  scope: string,
+  but: { process: string; sinceMinuteMs: number },
+): Promise<number> {
+  const own = sql`process = ${param('String', but.process)} AND minute >= toDateTime(${param('Int64', but.sinceMinuteMs / 1000)}, 'UTC')`
+  const query = systemQuery(
+    'usage.accepted-bytes',
+    sql`SELECT toString(sum(bytes_stored)) AS bytes FROM callhouse.usage_minutes FINAL
+      WHERE ${ofScope(scope)} AND minute >= now('UTC') - INTERVAL 24 HOUR AND NOT (${own})`,
+  )
+  const [row] = await store.rows<{ bytes: string }>(query, { pool: 'background' })
+  return Number(row?.bytes ?? 0)
+}
