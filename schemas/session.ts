@@ -28,3 +28,6 @@ export const ownSessionResponse = z.object({
   is_current: z.boolean(),
   expires_at: z.iso.datetime(),
 })
+
+/** Who signs people in beside keys. */
+export const providersResponse = z.object({ providers: z.array(z.object({ name: z.string() })) })

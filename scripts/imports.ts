@@ -42,7 +42,7 @@ export const rooms: readonly Room[] = [
     rooms: shared,
     packages: ['@cfworker/json-schema', 'busboy', 'unicode-emoji-json', 'zod'],
   },
-  { folder: 'services/access', rooms: shared, packages: ['zod'] },
+  { folder: 'services/access', rooms: shared, packages: ['jose', 'openid-client', 'zod'] },
   { folder: 'services/worker', rooms: shared, packages: ['prom-client'] },
   { folder: 'services/query/language', rooms: core, packages: [] },
   { folder: 'services/query', rooms: shared, packages: ['@cfworker/json-schema', 'prom-client', 'zod'] },

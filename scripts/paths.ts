@@ -31,7 +31,13 @@ export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
   const { config } = loaded
   const service = { version: '', config, geo: openGeoRanges(undefined), health: unused, isShuttingDown: unused }
   const sessions = absent as Sessions
-  const web = { assets: absent as Assets, sessions, keys: absent as Keys, server: { version: '', config } }
+  const web = {
+    assets: absent as Assets,
+    sessions,
+    keys: absent as Keys,
+    masterKey: unused,
+    server: { version: '', config },
+  }
   const deps: RouteDeps = {
     config,
     log: absent,

@@ -19,6 +19,7 @@ import {
   text,
   truth,
 } from './setting-kinds.ts'
+import { signInSettings } from './sign-in-settings.ts'
 
 const mebibyte = 1024 * 1024
 const gibibyte = 1024 * mebibyte
@@ -56,8 +57,7 @@ const configSchema = z.object({
     'path that a proxy strips before requests come here, /obs/callhouse; none = /',
     z.string().regex(/^(?:\/[\w~-][\w.~-]*)*$/, { error: 'must be a path such as /obs/callhouse' }),
   ),
-  sessionHours: integer(168, 'longest life of a sign-in to the page', 1, 8760),
-  sessionIdleMinutes: integer(1440, 'a sign-in that is not used for so long ends', 5, 525_600),
+  ...signInSettings,
   masterKey: secret(
     setting(
       '',

@@ -1,6 +1,7 @@
 // Every declared route of the product, by role. The server, the OpenAPI document and `npm run paths` walk this list.
 
 import { createAccessRoutes } from '../access/routes.ts'
+import { createSignInRoutes } from '../access/sign-in/routes.ts'
 import { createContent } from '../content/extract.ts'
 import { createNameBinding } from '../content/name-binding.ts'
 import { createOpObjects } from '../content/op-objects.ts'
@@ -10,6 +11,7 @@ import type { KeyedLock } from '../core/concurrency/keyed-lock.ts'
 import type { SharedSlots, Slots } from '../core/concurrency/slots.ts'
 import type { Directory } from '../core/directory/directory.ts'
 import { createInvoke, type Invoke } from '../core/http/invoke.ts'
+import type { Keys } from '../core/http/keys.ts'
 import type { Route } from '../core/http/route.ts'
 import type { Freshness } from '../core/log/freshness.ts'
 import type { Log, RecordSplit } from '../core/log/log.ts'
@@ -93,7 +95,7 @@ export type RouteDeps = {
   /** About the process itself; without it the routes that tell of it are left out. */
   service?: ServiceDeps
   /** The web page; without it, it is not served. */
-  web?: { assets: Assets } & Omit<SessionRouteDeps, 'logger'>
+  web?: { assets: Assets; masterKey(): Buffer | undefined; keys: Keys } & Omit<SessionRouteDeps, 'logger' | 'keys'>
   /** Where long work of the server's own is done; without it it is done here. */
   threads?: Pick<RequestThreads, 'run'>
 }
@@ -169,8 +171,11 @@ const commonRoutes = ({ service, config }: Pick<RouteDeps, 'service' | 'config'>
 const accessRoutes = ({ directory, config }: Pick<RouteDeps, 'directory' | 'config'>): Route[] =>
   directory === undefined ? [] : createAccessRoutes({ directory, config })
 
-const webRoutes = ({ web, logger }: Pick<RouteDeps, 'web' | 'logger'>): Route[] =>
-  web === undefined ? [] : [...createPageRoutes(web.assets), ...createSessionRoutes({ ...web, logger })]
+const webRoutes = ({ web, logger, directory, config }: HandlerDeps): Route[] => {
+  if (web === undefined) return []
+  const signIn = directory === undefined ? [] : createSignInRoutes({ ...web, directory, config })
+  return [...createPageRoutes(web.assets), ...createSessionRoutes({ ...web, logger }), ...signIn]
+}
 
 /** Routes of the services that do work: what they need of the others they get through the port. */
 const workRoutes = (

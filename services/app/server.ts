@@ -213,7 +213,7 @@ export async function startCallhouse(
     const masterKey = openMasterKey(config, { mayMake: !hasSharedLog(config) })
     const sessions = createSessions({ keys, masterKey, directory, config })
     const assets = config.page ? openAssets(builtPage) : undefined
-    const web = assets && { assets, sessions, keys, server: { version, config } }
+    const web = assets && { assets, sessions, keys, masterKey, server: { version, config } }
     const threads = startRequestThreads({ config, role, split, clock }, ports, registry)
     open.push({ name: 'threads', limitMs: 5_000, close: threads.close })
     const routeDeps = {

@@ -1,10 +1,14 @@
 // The commands `backup` and `restore` with Kafka and a ClickHouse server: the server does the work, this process notes and checks.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Config } from '../app/config.ts'
 import { openGroup, openStore, surveyLog } from '../app/drivers.ts'
+import { directoryFile } from '../core/directory/file.ts'
 import { createLogger } from '../core/process/logger.ts'
 import { backupServer } from '../operations/backup/server-backup.ts'
 import { restoreServer } from '../operations/backup/server-restore.ts'
 import type { ServerWork } from '../operations/backup/server-work.ts'
+import { readDirectory, writeDirectory } from './directory.ts'
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const
 
@@ -46,12 +50,20 @@ export async function backupOnServer(config: Config, folder: string, to: string,
     const { topics } = await surveyLog(config, logger)
     await backupServer({ ...deps, topics }, folder, to)
   })
+  await writeDirectory(config, join(folder, directoryFile))
   const files = config.fileBucket === '' ? 'the data folder that the roles share' : config.fileBucket
   print(`large files lie in ${files}: they are not in the backup, back them up now`)
 }
 
 /** @param from destination where the manifest does not hold all of it, else empty */
-export const restoreOnServer = (config: Config, folder: string, from: string, print: (line: string) => void) =>
-  withGroup(config, print, (deps) =>
+export async function restoreOnServer(config: Config, folder: string, from: string, print: (line: string) => void) {
+  await withGroup(config, print, (deps) =>
     restoreServer({ ...deps, sessionTimeoutMs: config.kafkaSessionTimeoutMs }, folder, from),
   )
+  const file = join(folder, directoryFile)
+  // Backups of earlier versions have none.
+  if (!existsSync(file)) return
+  const taken = await readDirectory(config, file, true)
+  if (taken === undefined)
+    print(`users and keys stay as they are now; callhouse directory import ${file} takes those of the backup`)
+}

@@ -54,6 +54,20 @@ export const commands: readonly Command[] = [
     run: async ({ config }) => (await import('./users.ts')).listUsers(config),
   },
   {
+    name: 'users add',
+    words: '<user>',
+    flags: { service: '' },
+    help: 'a person, or a service: a program that has keys',
+    run: async ({ config, words: [user = ''], flag }) =>
+      (await import('./users.ts')).addUser(config, user, flag('service') === 'true'),
+  },
+  {
+    name: 'users erase',
+    words: '<user>',
+    help: 'ends its keys, sessions and roles, and forgets name and email; the id stays',
+    run: async ({ config, words: [user = ''] }) => (await import('./users.ts')).erase(config, user),
+  },
+  {
     name: 'users off',
     words: '<user>',
     help: 'none of the keys and sessions of the user counts from then on',
@@ -81,6 +95,18 @@ export const commands: readonly Command[] = [
     words: '<entity-or-project> <name=n ...>',
     help: 'how much it may take; 0 = no limit. docs/access.md has the names',
     run: async ({ config, words }) => (await import('./limits.ts')).setLimits(config, words),
+  },
+  {
+    name: 'directory export',
+    words: '<file>',
+    help: 'users, grants, keys (never their texts), settings and rules as lines of a new file',
+    run: async ({ config, words: [file = ''] }) => (await import('./directory.ts')).exportDirectory(config, file),
+  },
+  {
+    name: 'directory import',
+    words: '<file>',
+    help: 'adds and replaces what stands in such a file; what was revoked stays revoked',
+    run: async ({ config, words: [file = ''] }) => (await import('./directory.ts')).importDirectory(config, file),
   },
   {
     name: 'doctor',

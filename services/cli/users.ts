@@ -1,7 +1,10 @@
 // `callhouse users` and `callhouse grants`: who there is, and what they may do where.
 import type { Config } from '../app/config.ts'
+import type { UserValue } from '../core/directory/items.ts'
 import { type Role, type RoleName, roleNamed, roleNames, roles } from '../core/directory/roles.ts'
+import { createUser, eraseUser } from '../core/http/user-changes.ts'
 import { print, UsageError } from './command.ts'
+import { withDirectory } from './directory.ts'
 import { withKeys } from './keys.ts'
 
 export async function listUsers(config: Config): Promise<void> {
@@ -12,6 +15,20 @@ export async function listUsers(config: Config): Promise<void> {
 export async function turnUser(config: Config, userId: string, isOff: boolean): Promise<void> {
   await withKeys(config, (keys) => keys.switchUser(userId, isOff))
   print(isOff ? `${userId} is off: none of its keys counts` : `${userId} is on`)
+}
+
+export async function addUser(config: Config, userId: string, isService: boolean): Promise<void> {
+  const user: UserValue = { kind: isService ? 'service' : 'person', entity: userId }
+  await withDirectory(config, (directory) => directory.append(createUser(directory.state(), userId, user), 'command'))
+  print(`${userId} is a user, and is granted nothing yet`)
+}
+
+/** Keys and sessions end, name and email go; records of others keep the id. */
+export async function erase(config: Config, userId: string): Promise<void> {
+  await withDirectory(config, (directory) =>
+    directory.append(eraseUser(directory.state(), userId, config.keys.length > 0, Date.now()), 'command'),
+  )
+  print(`${userId} has no keys, sessions, roles, name or email any more; older copies leave the directory within a day`)
 }
 
 /** @param name a role, or `none` */

@@ -28,8 +28,9 @@ export const shellHeaders: Record<string, string> = {
   'Cache-Control': 'no-cache',
 }
 
-/** Names of these files change with their content. */
+/** Names of these files change with their content. The policy of a script is that of its worker, which asks the server. */
 export const assetHeaders: Record<string, string> = {
+  'Content-Security-Policy': "frame-ancestors 'none'",
   'Cache-Control': 'public, max-age=31536000, immutable',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',

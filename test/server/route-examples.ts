@@ -87,6 +87,13 @@ export const examples: Record<string, Example> = {
   'auth.key': () => ({ body: { key: 'none' } }),
   'auth.session': () => ({}),
   'auth.logout': () => ({}),
+  'auth.providers': () => ({}),
+  'auth.login': () => ({}),
+  'auth.callback': () => ({}),
+  'auth.backchannel_logout': () => ({
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'logout_token=x',
+  }),
   'users.list': () => ({}),
   'users.create': (of, n) => ({ body: { id: `example ${of.project} ${n}` } }),
   'users.off': () => ({ params: { id: 'nobody' } }),

@@ -6,6 +6,7 @@ const routesByRight = {
   none: [
     ...['service.health', 'service.ready', 'service.version', 'service.info', 'service.geolocate'],
     ...['web.page', 'web.asset', 'web.call_link', 'web.sdk_link', 'auth.key', 'auth.session', 'auth.logout'],
+    ...['auth.providers', 'auth.login', 'auth.callback', 'auth.backchannel_logout'],
   ],
   any: [
     ...['service.graphql', 'service.openapi', 'objects.link_to_registry', 'projects.query'],
@@ -105,6 +106,8 @@ export const otherAnswers: ReadonlyMap<string, number> = new Map([
     (name) => [name, 404] as const,
   ),
   ['me.keys_create', 403],
+  // No provider signs in there.
+  ...(['auth.login', 'auth.callback', 'auth.backchannel_logout'] as const).map((name) => [name, 404] as const),
   ['web.asset', 404],
   ['web.call_link', 302],
   ['web.sdk_link', 302],

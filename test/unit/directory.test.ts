@@ -177,6 +177,15 @@ describe('the file', () => {
     for (const each of [reader, writer, open()]) expect(usersOf(each)).toEqual(['secret', 'b'])
   })
 
+  it('loses what was replaced while it serves, too, within a day', async () => {
+    const one = open({ rewrites: true, rewriteEveryMs: 20 })
+    one.appendNow([user('a', 'before')], 'x')
+    one.appendNow([user('a', 'after')], 'x')
+    await expect.poll(() => readFileSync(path, 'utf8').includes('before')).toBe(false)
+    await one.close()
+    expect([usersOf(one), usersOf()]).toEqual([['a'], ['a']])
+  })
+
   it('is rewritten while it is used once most of it is old', () => {
     const one = open({ rewriteBytes: 4096 })
     for (let n = 0; n < 100; n++) one.appendNow([user('a', `e${n}`)], 'x')

@@ -53,6 +53,25 @@ const get = async (path: string, headers: Record<string, string> = {}) => {
   return [answer.status, json(answer)]
 }
 
+it('says with every answer what a browser must not make of it', async () => {
+  const headersOf = async (port: number, path: string, more = {}) => (await send(port, path, more)).headers
+  const common = {
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
+  }
+  for (const path of ['/version', '/nowhere', '/metrics', '/openapi.json'])
+    expect(await headersOf(server.port, path)).toMatchObject(common)
+  const keyed = await headersOf(server.port, '/openapi.json')
+  const open = await headersOf(server.port, '/version')
+  expect([keyed['cache-control'], open['cache-control'], open['strict-transport-security']]).toEqual([
+    ...['no-store', undefined, undefined],
+  ])
+  const secure = await startServer([], ['--public-url', 'https://obs.example'])
+  expect((await headersOf(secure.port, '/openapi.json'))['strict-transport-security']).toBe('max-age=31536000')
+  await secure.stop()
+})
+
 describe('service routes', () => {
   it('tells versions', async () => {
     expect(await get('/version')).toEqual([200, { version: '1.2.3', commit: 'abc' }])

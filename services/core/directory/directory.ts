@@ -3,8 +3,8 @@ import { tooLarge, unavailable } from '../errors.ts'
 import { type Item, maxItemBytes, maxItems, parseItem } from './items.ts'
 import type { DirectoryState } from './state.ts'
 
-/** What changes it; who and when is added. */
-export type Change = { key: string; value: unknown }
+/** What changes it; who and when is added, unless it is told: of what comes from another directory. */
+export type Change = { key: string; value: unknown; at?: string; by?: string }
 
 export type Directory = {
   /** As far as it is known here. Looks from time to time whether others have changed it. */
@@ -30,7 +30,8 @@ export type Directory = {
  * @throws Error with a line for whoever asked, when one is too long or not of its kind, or there would be too many
  */
 export function itemsOf(state: DirectoryState, changes: readonly Change[], by: string, now: number): Item[] {
-  const items = changes.map(({ key, value }) => parseItem({ key, at: new Date(now).toISOString(), by, value }))
+  const at = new Date(now).toISOString()
+  const items = changes.map((change) => parseItem({ at, by, ...change }))
   const long = items.find((item) => Buffer.byteLength(JSON.stringify(item)) >= maxItemBytes)
   if (long !== undefined) throw tooLarge(`${long.key} is longer than ${maxItemBytes} bytes`)
   const added = items.filter(({ key, value }) => value !== null && !state.items.has(key))

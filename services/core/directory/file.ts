@@ -28,8 +28,9 @@ export type FileOptions = {
   onBroken?(reason: string): void
   onMended?(): void
   now?: () => number
-  /** Takes what no longer counts out of the file when it is opened. */
+  /** Takes what no longer counts out of the file when it is opened, and once a day. */
   rewrites?: boolean
+  rewriteEveryMs?: number
   /** Least size of a file that is rewritten while it is used. */
   rewriteBytes?: number
 }
@@ -41,6 +42,7 @@ export type FileDirectory = Directory & {
 
 /** How often the file is looked at while requests come. */
 const lookMs = 500
+const dayMs = 86_400_000
 /** A change takes milliseconds: an older lock was left by a crash. */
 const staleLockMs = 5_000
 const lockWaitMs = 500
@@ -248,7 +250,20 @@ export function openFileDirectory(options: FileOptions): FileDirectory {
   } catch (error) {
     throw new Error(`${path}: ${(error as Error).message}; mend the file or take it from a backup`)
   }
-  if (options.rewrites === true && read.lines > read.state.items.size) withLock(lock, rewrite)
+  const tidy = (): void => {
+    if (read.lines > read.state.items.size) withLock(lock, rewrite)
+  }
+  if (options.rewrites === true) tidy()
+  /** A file that is broken, or written by another process at the moment, is looked at tomorrow. */
+  const tidyLater = (): void => {
+    try {
+      look()
+      if (broken === undefined) tidy()
+    } catch (error) {
+      options.onBroken?.(`${path} was not rewritten: ${(error as Error).message}`)
+    }
+  }
+  const timer = options.rewrites === true ? setInterval(tidyLater, options.rewriteEveryMs ?? dayMs).unref() : undefined
   return {
     state() {
       if (now() - lookedAt > lookMs) look()
@@ -263,6 +278,6 @@ export function openFileDirectory(options: FileOptions): FileDirectory {
       return broken
     },
     isStale: () => false,
-    close: async () => undefined,
+    close: async () => clearInterval(timer),
   }
 }

@@ -18,6 +18,7 @@ import { createByteBudget } from './limits.ts'
 import { openapiDocument } from './openapi.ts'
 import { writeError, writeReply } from './reply.ts'
 import { type Reply, type Route, route } from './route.ts'
+import { securityHeaders } from './security-headers.ts'
 import { type HandlerDeps, type ServeDeps, serveRoute } from './serve.ts'
 import type { Sessions } from './session.ts'
 import { createHttpServer, type Tls } from './tls.ts'
@@ -36,6 +37,7 @@ type HttpConfig = {
   maxInflightBytes: number
   requestTimeoutMs: number
   basePath: string
+  publicUrl: string
 }
 
 export type AppDeps = {
@@ -146,6 +148,7 @@ export function createApp(deps: AppDeps): HttpServer {
   served.push(...ownRoutes(() => served, metrics, deps.version))
   const checkHost = createHostCheck(config)
   const cors = createCors(config.corsOrigins)
+  const security = securityHeaders(deps.tls !== undefined || config.publicUrl.startsWith('https:'))
   const budget = createByteBudget(config.maxInflightBytes, config.maxBodyBytes)
   metrics.bodies(budget.heldBytes)
   const serving: ServeDeps = {
@@ -184,6 +187,7 @@ export function createApp(deps: AppDeps): HttpServer {
       response.writeHead(204, preflight).end()
       return
     }
+    for (const [name, value] of security) response.setHeader(name, value)
     for (const [name, value] of Object.entries(cors.headers(origin))) response.setHeader(name, value)
     if (isShuttingDown()) response.setHeader('Connection', 'close')
     next()

@@ -12,6 +12,7 @@ const rightOfRoute = {
     'none',
     ...['service.health', 'service.ready', 'service.version', 'service.info', 'service.geolocate'],
     ...['web.page', 'web.asset', 'web.call_link', 'web.sdk_link', 'auth.key', 'auth.session', 'auth.logout'],
+    ...['auth.providers', 'auth.login', 'auth.callback', 'auth.backchannel_logout'],
   ),
   ...only(
     'any',

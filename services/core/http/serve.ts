@@ -179,6 +179,7 @@ export async function serveRoute(
   // As a rule it is known at once, and nothing waits for a turn.
   const holder = found instanceof Promise ? await found : found
   exchange.userId = holder.userId
+  if (route.right !== 'none') exchange.response.setHeader('Cache-Control', 'no-store')
   reportEnd(holder, exchange)
   throwUnlessHeld(route.right, holder.holds)
   const requested = { requestId: exchange.requestId, headers, params, url, clientIp, via: exchange.via }

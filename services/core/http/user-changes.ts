@@ -63,19 +63,40 @@ export function createUser(state: DirectoryState, userId: string, value: UserVal
 
 const maxUsers = 10_000
 
-/**
- * What ends everything that a user holds: keys, sessions and grants; the user itself goes last.
- * @throws RefusedChange for the last owner of everything
- */
-export function removeUser(state: DirectoryState, userId: string, hasConfigured: boolean, now: number): Change[] {
+type Leaving = { state: DirectoryState; userId: string; hasConfigured: boolean; now: number }
+
+/** What ends everything that a user holds: keys, sessions and grants. @throws RefusedChange for the last owner */
+function ended({ state, userId, hasConfigured, now }: Leaving): Change[] {
   throwUnlessUser(state, userId)
   throwIfLastOwner(state, userId, hasConfigured)
-  const gone = (key: string): Change[] => (state.items.has(key) ? [{ key, value: null }] : [])
   const keys = [...state.keys].filter(([id, { user }]) => user === userId && !state.revoked.has(id))
+  const scopes = [...(state.grants.get(userId)?.keys() ?? [])]
   return [
     ...keys.map(([id]) => ({ key: itemKey('key-revoked', id), value: {} })),
     { key: itemKey('sessions-end', userId), value: { before: new Date(now).toISOString() } },
-    ...[...(state.grants.get(userId)?.keys() ?? [])].flatMap((scope) => gone(itemKey('grant', userId, scope))),
-    ...[itemKey('signed-in', userId), itemKey('user-off', userId), itemKey('user', userId)].flatMap(gone),
+    ...scopes.map((scope) => ({ key: itemKey('grant', userId, scope), value: null })),
+    ...gone(state, itemKey('signed-in', userId)),
+  ]
+}
+
+const gone = (state: DirectoryState, key: string): Change[] => (state.items.has(key) ? [{ key, value: null }] : [])
+
+/** @throws RefusedChange for the last owner of everything */
+export function removeUser(state: DirectoryState, userId: string, hasConfigured: boolean, now: number): Change[] {
+  const items = [itemKey('user-off', userId), itemKey('user', userId)]
+  return [...ended({ state, userId, hasConfigured, now }), ...items.flatMap((key) => gone(state, key))]
+}
+
+/**
+ * The id stays, as records of others name it; who it was does not.
+ * @throws RefusedChange for the last owner of everything
+ */
+export function eraseUser(state: DirectoryState, userId: string, hasConfigured: boolean, now: number): Change[] {
+  const changes = ended({ state, userId, hasConfigured, now })
+  const { kind, entity } = state.users.get(userId) as UserValue
+  return [
+    ...changes,
+    { key: itemKey('user', userId), value: { kind, entity } },
+    { key: itemKey('user-off', userId), value: {} },
   ]
 }

@@ -4,6 +4,7 @@ import type { Blobs } from '../../core/blobs/blobs.ts'
 import { fault } from '../../core/http/errors.ts'
 import { requestedRange } from '../../core/http/range.ts'
 import { type Route, route } from '../../core/http/route.ts'
+import { contentHeaders } from '../../core/http/security-headers.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
 import { readFileContent, totalFileBytes } from './read.ts'
@@ -39,7 +40,7 @@ export function createFileReadRoutes({ store, freshness, blobs }: FileReadDeps):
         const asked = { range: context.header('range'), ifRange: context.header('if-range') }
         const range = requestedRange(asked, { sizeBytes, etag })
         const { start, end } = range ?? { start: 0, end: sizeBytes }
-        const all: Record<string, string> = { ...headers, 'Accept-Ranges': 'bytes', ETag: etag }
+        const all: Record<string, string> = { ...headers, ...contentHeaders, 'Accept-Ranges': 'bytes', ETag: etag }
         all['Content-Length'] = String(end - start)
         if (range !== null) all['Content-Range'] = `bytes ${start}-${end - 1}/${sizeBytes}`
         return { status: range === null ? 200 : 206, bytes: file.read(range), contentType, headers: all }

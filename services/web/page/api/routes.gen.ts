@@ -40,8 +40,11 @@ export type Shapes = {
   'annotation_queues.read': { in: undefined; out: z.output<typeof annotationQueues.annotationQueueResponse>; line: never }
   'annotation_queues.stats': { in: z.input<typeof annotationQueues.annotationQueuesStatsRequest>; out: z.output<typeof annotationQueues.annotationQueuesStatsResponse>; line: never }
   'annotation_queues.update': { in: z.input<typeof annotationQueues.annotationQueueUpdateRequest>; out: z.output<typeof annotationQueues.annotationQueueResponse>; line: never }
+  'auth.callback': { in: undefined; out: null; line: never }
   'auth.key': { in: z.input<typeof session.keyRequest>; out: z.output<typeof session.sessionResponse>; line: never }
+  'auth.login': { in: undefined; out: null; line: never }
   'auth.logout': { in: undefined; out: z.output<typeof session.logoutResponse>; line: never }
+  'auth.providers': { in: undefined; out: z.output<typeof session.providersResponse>; line: never }
   'auth.session': { in: undefined; out: z.output<typeof session.sessionResponse>; line: never }
   'calls.aggregate': { in: z.input<typeof callsAggregate.callsAggregateRequest>; out: z.output<typeof callsAggregate.callsAggregateResponse>; line: never }
   'calls.cells': { in: z.input<typeof callValues.callsCellsRequest>; out: z.output<typeof callValues.callsCellsResponse>; line: never }
@@ -171,8 +174,11 @@ export const routes = {
   'annotation_queues.read': ['GET', '/annotation_queues/{queue_id}'],
   'annotation_queues.stats': ['POST', '/annotation_queues/stats'],
   'annotation_queues.update': ['PUT', '/annotation_queues/{queue_id}'],
+  'auth.callback': ['GET', '/auth/callback'],
   'auth.key': ['POST', '/auth/key'],
+  'auth.login': ['GET', '/auth/login'],
   'auth.logout': ['POST', '/auth/logout'],
+  'auth.providers': ['GET', '/auth/providers'],
   'auth.session': ['GET', '/auth/session'],
   'calls.aggregate': ['POST', '/calls/aggregate'],
   'calls.cells': ['POST', '/calls/cells'],

@@ -1,0 +1,152 @@
+// Signing in to the page by a provider: the way there and back, and the end of sessions that the provider tells of.
+import { z } from 'zod'
+import { providersResponse } from '../../../schemas/session.ts'
+import type { Directory } from '../../core/directory/directory.ts'
+import { itemKey } from '../../core/directory/items.ts'
+import { fault } from '../../core/http/errors.ts'
+import type { Keys } from '../../core/http/keys.ts'
+import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
+import type { Sessions } from '../../core/http/session.ts'
+import type { Via } from '../../core/http/via.ts'
+import { sealWith } from '../../core/process/master-key.ts'
+import { createChanges } from '../changes.ts'
+import { type PeopleSettings, signedIn } from './people.ts'
+import { createProvider, type ProviderSettings } from './provider.ts'
+
+export type SignInDeps = {
+  directory: Directory
+  sessions: Sessions
+  keys: Pick<Keys, 'findId'>
+  masterKey(): Buffer | undefined
+  config: PeopleSettings & ProviderSettings & { publicUrl: string; keys: readonly string[]; keyMaxDays: number }
+  now?: () => number
+}
+
+const pendingSchema = z.object({
+  ...{ state: z.string(), nonce: z.string(), verifier: z.string(), returnTo: z.string(), atMs: z.number() },
+})
+const pendingMs = 600_000
+const maxLogoutBytes = 64 * 1024
+/** Answers that came once; the provider refuses a code that comes twice, wherever it comes. */
+const maxUsed = 10_000
+
+/** A path of our own: no host, no other scheme. */
+const isOwnPath = (text: string): boolean => /^\/(?![/\\])[^\\\p{Cc}]*$/u.test(text)
+
+const withoutProject = { withoutProject: true, body: { type: 'none' }, response: null } as const
+
+export function createSignInRoutes({
+  directory,
+  sessions,
+  keys,
+  masterKey,
+  config,
+  now = Date.now,
+}: SignInDeps): Route[] {
+  const provider = config.oidcIssuer === '' ? undefined : createProvider(config)
+  const change = createChanges({ directory, config })
+  const used = new Set<string>()
+  const redirect = (location: string, cookie: string): Reply => ({
+    ...{ status: 302, bytes: Buffer.alloc(0), contentType: 'text/plain' },
+    headers: { Location: location, 'Set-Cookie': cookie, 'Cache-Control': 'no-store' },
+  })
+  const seal = () => {
+    const master = masterKey()
+    if (master === undefined) throw fault(409, 'Signing in needs CALLHOUSE_MASTER_KEY where the roles are apart')
+    return sealWith(master, 'sign-in')
+  }
+  const configured = () => {
+    if (provider === undefined) throw fault(404, 'No provider signs people in here: set CALLHOUSE_OIDC_ISSUER')
+    return provider
+  }
+  /** @throws Fault 409 where no session may be made */
+  const viaOf = (context: RouteContext): Via => {
+    const via = context.via?.()
+    if (via === undefined) throw fault(400, 'Sessions are made over HTTP only')
+    const refusal = sessions.refusal(via)
+    if (refusal !== undefined) throw fault(409, refusal)
+    return via
+  }
+  const publicBase = ({ origin, basePath }: Via): string =>
+    config.publicUrl === '' ? `${origin}${basePath}` : `${config.publicUrl.replace(/\/+$/, '')}/`
+  const cookieName = ({ port }: Via): string => `callhouse-sign-in-${port}`
+  const pendingCookie = (via: Via, value: string): string =>
+    `${cookieName(via)}=${value}; Path=${via.basePath}auth/; Max-Age=600; HttpOnly; SameSite=Lax${via.isSecure ? '; Secure' : ''}`
+
+  function pendingOf(context: RouteContext, via: Via) {
+    const name = `${cookieName(via)}=`
+    const pair = (context.header('cookie') ?? '').split(';').find((one) => one.trim().startsWith(name))
+    const opened = pair === undefined ? undefined : seal().open(pair.trim().slice(name.length))
+    const parsed = opened === undefined ? undefined : pendingSchema.safeParse(JSON.parse(opened))
+    if (parsed?.success !== true || parsed.data.atMs < now() - pendingMs || used.has(parsed.data.state))
+      throw fault(401, 'This sign-in has not begun here, or too long ago: begin again')
+    return parsed.data
+  }
+
+  return [
+    route({
+      ...withoutProject,
+      ...{ name: 'auth.providers', method: 'GET', path: '/auth/providers', summary: 'Who signs people in to the page' },
+      response: providersResponse,
+      async handle() {
+        return { json: { providers: provider === undefined ? [] : [{ name: new URL(config.oidcIssuer).hostname }] } }
+      },
+    }),
+    route({
+      ...withoutProject,
+      ...{ name: 'auth.login', method: 'GET', path: '/auth/login', summary: 'Leads to the provider that signs in' },
+      async handle(context) {
+        const found = configured()
+        const via = viaOf(context)
+        const returnTo = context.query.get('return_to') ?? '/'
+        if (!isOwnPath(returnTo)) throw fault(400, 'return_to must be a path of this server')
+        const { url, pending } = await found.begin(`${publicBase(via)}auth/callback`, returnTo)
+        return redirect(url, pendingCookie(via, seal().seal(JSON.stringify(pending))))
+      },
+    }),
+    route({
+      ...withoutProject,
+      ...{ name: 'auth.callback', method: 'GET', path: '/auth/callback', summary: 'The way back from the provider' },
+      async handle(context) {
+        const found = configured()
+        const via = viaOf(context)
+        const pending = pendingOf(context, via)
+        used.add(pending.state)
+        if (used.size > maxUsed) used.delete(used.values().next().value as string)
+        const { claims, untilMs } = await found.finish(
+          new URL(`${publicBase(via)}auth/callback?${context.query}`),
+          pending,
+        )
+        const isTaken = (id: string) => config.keys.some((pair) => pair.startsWith(`${id}:`))
+        const { userId } = await change({ ...context.caller, userId: 'sign-in' }, (state) =>
+          signedIn(state, claims, config, now(), isTaken),
+        )
+        const holder = keys.findId(`user:${userId}`)
+        if (holder === undefined) throw fault(403, 'This user is switched off')
+        const { cookie } = sessions.begin(holder, via, untilMs)
+        return redirect(`${via.basePath.slice(0, -1)}${pending.returnTo}`, cookie)
+      },
+    }),
+    route({
+      ...{ withoutProject: true, response: null },
+      ...{ name: 'auth.backchannel_logout', method: 'POST', path: '/auth/backchannel-logout' },
+      summary: 'The provider tells that a user has signed out there: all his sessions end',
+      body: { type: 'raw', contentTypes: ['application/x-www-form-urlencoded'] },
+      async handle(context) {
+        const found = configured()
+        const { bytes } = context.body
+        if (bytes.length > maxLogoutBytes) throw fault(413, 'Request too large')
+        const token = new URLSearchParams(bytes.toString()).get('logout_token') ?? ''
+        const identity = await found.loggedOut(token)
+        await change({ ...context.caller, userId: 'sign-in' }, ({ users }) => {
+          const isIt = (one: { iss: string; sub: string } | undefined) =>
+            one?.iss === identity.iss && one.sub === identity.sub
+          const ended = [...users].filter(([, user]) => isIt(user.identity)).map(([id]) => id)
+          const value = { before: new Date(now()).toISOString() }
+          return { changes: ended.map((id) => ({ key: itemKey('sessions-end', id), value })) }
+        })
+        return { json: {}, headers: { 'Cache-Control': 'no-store' } }
+      },
+    }),
+  ]
+}
