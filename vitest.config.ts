@@ -22,6 +22,9 @@ const limits = { testTimeout: 120_000, hookTimeout: 240_000 }
 /** Processes and engines that die and come back, minutes long: in the deep tier alone, which CI runs too. */
 const deepOnly = [
   'compat/go-otlp',
+  'compat/otlp-clients',
+  'compat/otlp-collector',
+  'compat/otlp-senders',
   'crash/backup',
   'crash/broken-parts',
   'crash/broker-gone',

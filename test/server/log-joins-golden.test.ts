@@ -3,16 +3,23 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
+import { startClockAt } from '../fixtures/clock-at.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 type Call = { inputs: object; output: object; attributes: Record<string, unknown>; summary: { usage: object } }
 
 const folder = join(import.meta.dirname, '../golden/otel-logs')
 let server: LiveServer
+let restoreClock: () => void
 beforeAll(async () => {
+  // Times ahead of the clock are refused, and old records go: it begins at the day of the captures.
+  restoreClock = startClockAt('2026-11-24T00:00:00Z')
   server = await startLiveServer()
 })
-afterAll(() => server?.remove())
+afterAll(async () => {
+  await server?.remove()
+  restoreClock()
+})
 
 async function send(project_id: string, capture: string, signal: 'traces' | 'logs'): Promise<void> {
   const body = readFileSync(join(folder, `${capture}.${signal}.bin`))

@@ -161,6 +161,58 @@ describe('projects', () => {
   })
 })
 
+describe('exporters that were set up for another product', () => {
+  const named = (project: string) => text('openinference.project.name', project)
+  const projects = () => otel.newCalls().map(({ project_id }) => project_id)
+  const create = (grants?: string[]) =>
+    otel.server.keys.create({ userId: 'u', entity: 'ent', role: 'ingest', ...(grants && { grants }) }).text
+
+  it.each([
+    [{ 'langsmith-project': 'my project' }, 'ent/my-project'],
+    [{ 'x-bt-parent': 'project_name:one' }, 'ent/one'],
+    // A name of ours counts first.
+    [{ 'langsmith-project': 'one', project_id: 'ent/proj' }, 'ent/proj'],
+  ])('name the project by %j', async (headers, project) => {
+    const answer = await otel.postJson(aRequest([aSpan()]), { ...headers, authorization: `Bearer ${create()}` })
+    expect([answer.status, projects()]).toEqual([200, [project]])
+  })
+
+  it('may not name a project without a grant, by header or resource', async () => {
+    const headers = { authorization: `Bearer ${create(['ent/only'])}` }
+    const foreign = { ...headers, 'langsmith-project': 'other' }
+    expect((await otel.postJson(aRequest([aSpan()]), foreign)).status).toBe(403)
+    // Phoenix names one always: the only project of a key counts before it.
+    expect((await otel.postJson(aRequest([aSpan()], [named('default')]), headers)).status).toBe(200)
+    expect(projects()).toEqual(['ent/only'])
+  })
+
+  it('name the project of a resource without its entity', async () => {
+    const headers = { authorization: `Bearer ${create()}` }
+    await otel.postJson(aRequest([aSpan()], [named('default')]), headers)
+    expect(projects()).toEqual(['ent/default'])
+  })
+
+  it('ignore what of a header names no project by its name', async () => {
+    const headers = { authorization: `Bearer ${create()}`, 'x-bt-parent': 'project_id:1' }
+    expect((await otel.postJson(aRequest([aSpan()]), headers)).status).toBe(400)
+  })
+
+  it('send the key bare or as x-api-key, and to the path of Langfuse', async () => {
+    const key = create(['ent/only'])
+    const path = '/api/public/otel/v1/traces'
+    const basic = Buffer.from(`any:${key}`).toString('base64')
+    for (const headers of [
+      { authorization: key },
+      { authorization: '', 'x-api-key': key },
+      { authorization: `Basic ${basic}` },
+    ])
+      expect((await otel.post(bytes, protobuf, headers, path)).status).toBe(200)
+    expect(projects()).toEqual(['ent/only', 'ent/only', 'ent/only'])
+    expect((await otel.post(bytes, protobuf, { authorization: 'no' }, path)).status).toBe(401)
+    expect((await otel.post(bytes, protobuf, { authorization: '', 'x-api-key': 'no' }, path)).status).toBe(401)
+  })
+})
+
 describe('partial success', () => {
   it('keeps the good spans and tells about the others, in JSON', async () => {
     const answer = await otel.postJson(aRequest([aSpan(), bad]))

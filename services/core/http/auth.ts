@@ -33,6 +33,19 @@ function keyOfAuthorization(header: string, takesBareKey: boolean): string | und
   return colon === -1 ? undefined : pair.slice(colon + 1)
 }
 
+/** Where exporters of other products hold their key: LangSmith. */
+const exporterHeaders = ['x-api-key']
+
+/** Everything in the headers that may be a key, in the order in which it counts. */
+function keysIn(headers: IncomingHttpHeaders, names: readonly string[], takesBareKey: boolean): string[] {
+  const { authorization } = headers
+  const texts = [
+    authorization && keyOfAuthorization(authorization, takesBareKey),
+    ...names.map((name) => headers[name]),
+  ]
+  return texts.flatMap((text) => (typeof text === 'string' && text.trim() !== '' ? [text.trim()] : []))
+}
+
 /** What decides whether a cookie counts: without it none does. */
 type CameBy = { method: string; via: (() => Via) | undefined; address(): string }
 
@@ -45,16 +58,16 @@ function admitted(holder: KeyHolder, cameBy: CameBy | undefined): KeyHolder {
   return holder
 }
 
-/** @param takesBareKey gRPC: the metadata `authorization` may be the key itself */
+/** @param isExporter `authorization` may be the key itself, and the headers of exporters count */
 export type Authenticate = (
   headers: IncomingHttpHeaders,
-  takesBareKey?: boolean,
+  isExporter?: boolean,
   cameBy?: CameBy,
 ) => KeyHolder | Promise<KeyHolder>
 
 /**
- * Reads the key from `Authorization` (Basic or Bearer) or from `<vendor>-api-key`, else the session from the page's
- * cookie; 401 when none of them is known. A cookie does not save a request with a wrong key.
+ * Reads the key from `Authorization` (Basic or Bearer), from `<vendor>-api-key` or as exporters send it, else the
+ * session from the page's cookie; 401 when none of them is known. A cookie does not save a request with a wrong key.
  * @param vendors CALLHOUSE_OTEL_VENDOR_NAMESPACES
  */
 export function createAuthenticate(
@@ -62,27 +75,22 @@ export function createAuthenticate(
   vendors: readonly string[],
   sessions?: Pick<Sessions, 'holder'>,
 ): Authenticate {
-  const headerNames = vendors.map((vendor) => `${vendor}-api-key`)
-  return (headers, takesBareKey = false, cameBy = undefined) => {
-    const fromAuthorization =
-      headers.authorization === undefined ? undefined : keyOfAuthorization(headers.authorization, takesBareKey)
-    const found = fromAuthorization === undefined ? undefined : keys.find(fromAuthorization)
-    if (found !== undefined) return admitted(found, cameBy)
-    for (const name of headerNames) {
-      const value = headers[name]
-      const holder = typeof value === 'string' ? keys.find(value.trim()) : undefined
+  const vendorHeaders = vendors.map((vendor) => `${vendor}-api-key`)
+  const allHeaders = [...vendorHeaders, ...exporterHeaders]
+  return (headers, isExporter = false, cameBy = undefined) => {
+    const headerNames = isExporter ? allHeaders : vendorHeaders
+    const texts = keysIn(headers, headerNames, isExporter)
+    for (const text of texts) {
+      const holder = keys.find(text)
       if (holder !== undefined) return admitted(holder, cameBy)
     }
     const hasKey = headers.authorization !== undefined || headerNames.some((name) => headers[name] !== undefined)
     const signedIn =
       hasKey || cameBy?.via === undefined ? undefined : sessions?.holder(headers, cameBy.method, cameBy.via())
     if (signedIn !== undefined) return admitted(signedIn, cameBy)
-    const refused = [fromAuthorization, ...headerNames.map((name) => headers[name])].find(
-      (text): text is string => typeof text === 'string' && text !== '',
-    )
+    const [text] = texts
     const isPage = headers['x-callhouse-page'] !== undefined
-    if (refused === undefined) throw unauthorized(isPage, undefined)
-    const text = refused.trim()
+    if (text === undefined) throw unauthorized(isPage, undefined)
     const arriving = keys.arriving(text)
     if (arriving === undefined) throw unauthorized(isPage, keys.refusal(text))
     return arriving.then((holder) => {

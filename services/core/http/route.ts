@@ -123,6 +123,8 @@ export type Route<Schema extends z.ZodType = z.ZodType> = {
   withoutProject?: true
   /** The handler bounds its time by itself: it waits for servers that are slower than any request of ours may be. */
   limitsItself?: boolean
+  /** Its callers are exporters: `Authorization` may be the key itself, and a few more headers may hold it. */
+  takesExporterKeys?: true
   /** Gives every fault of the route the body that its clients read, also of what comes before the handler. */
   faultAs?(fault: Fault): Fault
   /** Its work is long however short its body is: it runs in a thread. */

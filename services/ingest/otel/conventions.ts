@@ -106,6 +106,7 @@ const countingKeys = {
   vercelProvider: ['ai.model.provider'],
   vercelDetails: ['ai.usage.inputTokenDetails'],
   vercelReported: ['ai.response.providerMetadata.anthropic.usage.input_tokens'],
+  langfuseInput: ['langfuse.observation.usage_details.input'],
 } as const
 
 /**
@@ -144,11 +145,41 @@ const addedOutputKeys: AddedKey[] = [
   'ai.result',
 ]
 
+/** Counts of libraries that have words of their own. Where Langfuse says `input`, cached tokens are not in it. */
+const addedUsageKeys: Partial<Record<UsageField, string[]>> = {
+  input_tokens: ['langfuse.observation.usage_details.input'],
+  output_tokens: ['langfuse.observation.usage_details.output'],
+  prompt_tokens: [
+    'langfuse.observation.usage_details.prompt_tokens',
+    'langfuse.observation.usage_details.input_tokens',
+  ],
+  completion_tokens: [
+    'langfuse.observation.usage_details.completion_tokens',
+    'langfuse.observation.usage_details.output_tokens',
+  ],
+  total_tokens: ['langfuse.observation.usage_details.total', 'langfuse.observation.usage_details.total_tokens'],
+  cache_creation_input_tokens: [
+    'langfuse.observation.usage_details.cache_creation_input_tokens',
+    'langfuse.observation.usage_details.input_cache_creation',
+  ],
+  cache_read_input_tokens: [
+    'langfuse.observation.usage_details.cache_read_input_tokens',
+    'langfuse.observation.usage_details.input_cached_tokens',
+    'langfuse.observation.usage_details.input_cache_read',
+    'langfuse.observation.usage_details.prompt_tokens_details.cached_tokens',
+    'langfuse.observation.usage_details.input_tokens_details.cached_tokens',
+  ],
+}
+
 /** Attributes that say what a span is, and those of whom it is: the second alone say nothing of generative AI. */
 const describingKeys: Record<string, string[]> = {
   kind: ['langfuse.observation.type', 'mlflow.spanType'],
   tool_name: ['gen_ai.tool.name', 'tool.name', 'ai.toolCall.name'],
   tool_call_id: ['gen_ai.tool.call.id', 'tool.id', 'ai.toolCall.id'],
+  model: ['langfuse.observation.model.name', 'mlflow.llm.model'],
+  provider: ['mlflow.llm.provider'],
+  // What the sender worked out: shown, and no price of ours.
+  reported_cost_usd: ['langfuse.observation.cost_details.total', 'mlflow.llm.cost.total_cost', 'operation.cost'],
 }
 const sessionKeys = [
   'session.id',
@@ -203,6 +234,7 @@ export type Conventions = {
   added: {
     inputs: AddedSource[]
     output: AddedSource[]
+    usage: Conventions['usage']
     operation: Source[]
     describing: Target[]
     person: Target[]
@@ -265,11 +297,13 @@ export function createConventions({ vendorNamespaces, wirePrefix, weaveFirst }: 
       vercelProvider: countingKeys.vercelProvider.map(source),
       vercelDetails: countingKeys.vercelDetails.map(source),
       vercelReported: countingKeys.vercelReported.map(source),
+      langfuseInput: countingKeys.langfuseInput.map(source),
     },
     conversation: ['gen_ai.conversation.id', 'gcp.vertex.agent.session_id'].map(source),
     added: {
       inputs: added(addedInputKeys),
       output: added(addedOutputKeys),
+      usage: fields(addedUsageKeys),
       operation: ['gen_ai.operation.name', 'ai.operationId'].map(source),
       describing: targets(describingKeys),
       person: targets(personKeys),

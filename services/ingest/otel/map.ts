@@ -14,7 +14,7 @@ import { opObjectId, shortDisplayName, shortOpName } from './names.ts'
 import { type Extra, inputsOf, minReferenced, outputOf } from './payloads.ts'
 import { type Attributes, type OtlpSpan, roundedUs } from './spans.ts'
 import { isAcceptable, overrideUs } from './times.ts'
-import { spanUsage, summaryText, usageEntry } from './usage.ts'
+import { type SpanUsage, spanUsage, summaryText, usageEntry } from './usage.ts'
 import { type Branch, branchMembers, isObject, isTruthy, jsonText, ParsedJson, type Value } from './values.ts'
 
 export type CompleteCall = Extract<CallFragment, { kind: 'complete' }>
@@ -180,6 +180,18 @@ function addAttributes(own: Map<string, FoundAttribute>, root: Branch, conventio
   }
 }
 
+/** Usage that the tables find in the span, else in what other libraries say, else in its log records. */
+function usageOf(
+  own: SpanUsage,
+  root: Branch,
+  { conventions, scopeName }: SpanSurroundings,
+  extra: Extra | undefined,
+): SpanUsage {
+  if (own.isPresent) return own
+  const added = spanUsage(root, conventions, scopeName, conventions.added.usage)
+  return added.isPresent || extra === undefined ? added : spanUsage(extra.root, conventions, scopeName)
+}
+
 /**
  * The call of a span, or why there is none.
  * @param extra what else is known of the span; whatever the span says itself counts before it
@@ -212,16 +224,15 @@ export function callOf(
   const ownUsage = spanUsage(root, conventions, around.scopeName)
   const isUnknown = own.size === 0 && inputs === null && output === null && !ownUsage.isPresent
   if (extra !== undefined) addAttributes(own, extra.root, conventions)
-  const usage =
-    extra === undefined || ownUsage.isPresent ? ownUsage : spanUsage(extra.root, conventions, around.scopeName)
+  const usage = usageOf(ownUsage, root, around, extra)
+  addDescription(own, root, conventions)
+  if (extra !== undefined) addDescription(own, extra.root, conventions)
   const model = usage.isPresent ? modelOf(own.get('model'), own.get('model_parameters')) : ''
 
   const parentId = spanIdForm.test(span.parentSpanId) && !zeros.test(span.parentSpanId) ? span.parentSpanId : ''
   const sources = { span, root, events, conventions, eventsAsIo: around.eventsAsIo, extra }
   const inputsPayload = inputsOf(inputs, sources)
   const outputPayload = outputOf(output, sources)
-  addDescription(own, root, conventions)
-  if (extra !== undefined) addDescription(own, extra.root, conventions)
   // A session or a user alone is not of generative AI: spans of browsers and servers carry them too.
   const isDescribed = own.size > 0 || usage.isPresent || inputsPayload.isDescribing || outputPayload.isDescribing
   if (isDescribed) addPerson(own, root, conventions)

@@ -10,6 +10,7 @@ import { createDecodeBudget, type DecodeBudget } from './budget.ts'
 import { type Expansion, expand } from './expand.ts'
 import { type RejectedCount, type Rejections, reject, successReply, undecodableReply } from './reply.ts'
 import { projectHeader, projectOfResource, type RoutingOptions } from './routing.ts'
+import { projectOfSender } from './senders.ts'
 import { type Attributes, DecodeError, type OtlpResource, type OtlpScope, TooDeep } from './spans.ts'
 import type { Branch } from './values.ts'
 
@@ -123,8 +124,8 @@ export async function receive<Item>(
 ): Promise<Reply> {
   const { bytes, contentType } = context.body
   const isJson = contentType === 'application/json'
-  const header = context.header(projectHeader)
-  const named = header === undefined ? null : context.project(header)
+  const header = context.header(projectHeader) ?? projectOfSender((name) => context.header(name), context.caller)
+  const named = header === null ? null : context.project(header)
   const budget = createDecodeBudget(config.maxBodyBytes, context.mayTakeLong)
   let decoded: OtlpResource<Item>[]
   try {

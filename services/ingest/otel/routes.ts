@@ -17,6 +17,7 @@ import { callOf, runIdOf, type SpanSurroundings } from './map.ts'
 import { notStoredRoutes } from './not-stored.ts'
 import { type ReceiveConfig, receive, type Signal, type Writer } from './receive.ts'
 import { protobufType, type RejectedCount } from './reply.ts'
+import { isAnnouncement, senderPaths } from './senders.ts'
 import type { OtlpLogRecord, OtlpSpan } from './spans.ts'
 
 export type OtelDeps = {
@@ -57,6 +58,7 @@ export function createOtelRoutes(deps: OtelDeps): Route[] {
       path,
       aliases,
       summary,
+      takesExporterKeys: true,
       body: { type: 'raw', contentTypes: [protobufType, 'application/json'] },
       response: z.object({
         partialSuccess: z
@@ -89,7 +91,7 @@ export function createOtelRoutes(deps: OtelDeps): Route[] {
   return [
     declare(
       'otel.traces',
-      ['/otel/v1/traces', '/v1/traces'],
+      ['/otel/v1/traces', '/v1/traces', ...senderPaths],
       'Takes OTLP spans, protobuf or JSON',
       ['calls', 'objects', 'files'],
       spans(false),
@@ -148,6 +150,7 @@ function beginSpans(
       // Rows name what their spans share, each of them again.
       spendOnRows(budget, count * (text.length + around.scope.length + around.runId.length + projectId.length))
       return (span) => {
+        if (isAnnouncement(span)) return null
         const call = callOf(span, around, deps.clock.next())
         if ('reason' in call) return call.reason
         writer.add(call)

@@ -2,6 +2,7 @@
 import type { Caller } from '../../core/http/route.ts'
 import { lookup } from './expand.ts'
 import { textOf } from './find.ts'
+import { projectAttribute, projectNamed } from './senders.ts'
 import type { Branch } from './values.ts'
 
 export const projectHeader = 'project_id'
@@ -23,14 +24,6 @@ function namedByVendor(resource: Branch, vendorNamespaces: readonly string[]): s
   return null
 }
 
-/** A text as the name of a project: what no name may hold becomes a dash. */
-const slugOf = (text: string): string =>
-  text
-    .trim()
-    .replace(/[^\p{L}\p{N}._-]+/gu, '-')
-    .replace(/^-+|-+$/g, '')
-    .slice(0, 128)
-
 /** The project of a resource that no header names; null when nothing says it. */
 export function projectOfResource(
   resource: Branch,
@@ -40,8 +33,9 @@ export function projectOfResource(
   const named = namedByVendor(resource, otelVendorNamespaces)
   if (named !== null) return named
   if (otelProjectAttribute !== '') {
-    const slug = slugOf(textOf(lookup(resource, otelProjectAttribute.split('.'))))
-    if (slug !== '' && caller.entity !== '') return `${caller.entity}/${slug}`
+    const project = projectNamed(textOf(lookup(resource, otelProjectAttribute.split('.'))), caller)
+    if (project !== null) return project
   }
-  return caller.onlyProject ?? null
+  // Phoenix names one always, "default" where nobody did: that does not count against a key of one project.
+  return caller.onlyProject ?? projectNamed(textOf(lookup(resource, projectAttribute.split('.'))), caller)
 }

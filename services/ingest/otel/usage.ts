@@ -56,6 +56,12 @@ const excludesCached: readonly {
     scope: /^openlit\b/,
     test: (root, { counting }) => /anthropic|bedrock/.test(textOf(present(root, counting.provider)?.value)),
   },
+  // Each count of Langfuse's own words is of other tokens.
+  {
+    scope: /^langfuse\b/,
+    test: (root, { counting }, input) =>
+      integerOf(present(root, counting.langfuseInput, true)?.value ?? null) === input,
+  },
   // Vercel AI SDK 4 and 5 pass the providers' count on; 6 adds the cached tokens, and mostly says what they are.
   {
     scope: /^ai$/,
@@ -68,10 +74,18 @@ const excludesCached: readonly {
   },
 ]
 
-/** @param scope name of the instrumentation scope */
-export function spanUsage(root: Branch, conventions: Conventions, scope: string): SpanUsage {
+/**
+ * @param scope name of the instrumentation scope
+ * @param fields where the counts lie
+ */
+export function spanUsage(
+  root: Branch,
+  conventions: Conventions,
+  scope: string,
+  fields = conventions.usage,
+): SpanUsage {
   const counts: Counts = new Map()
-  const isPresent = read(root, conventions.usage, counts)
+  const isPresent = read(root, fields, counts)
   // Two names of one count: libraries write both while they change from one to the other.
   for (const [name, older] of [
     ['input_tokens', 'prompt_tokens'],

@@ -1,0 +1,175 @@
+// An OpenTelemetry Collector with the configuration of docs/otlp.md, while the server is killed and started again: what
+// the Collector took is in the tables once, over gRPC and over HTTP, and each service in its own project.
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type ChildServer, postLines, startChildServer } from '../fixtures/child-server.ts'
+import { processEnv } from '../fixtures/process-env.ts'
+
+const run = promisify(execFile)
+const here = import.meta.dirname
+const programs = join(here, '../../node_modules/.cache/callhouse-compat/go')
+const dir = mkdtempSync(join(tmpdir(), 'callhouse-collector-'))
+const perSender = 1_000
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** The block of the page, with the addresses of this test; every other word of it is what a reader copies. */
+function configuration(ports: { receiver: number; grpc: number }): string {
+  const page = readFileSync(join(here, '../../docs/otlp.md'), 'utf8')
+  const block = /^## The Collector\n[\s\S]*?```yaml\n([\s\S]*?)```/m.exec(page)?.[1]
+  if (block === undefined) throw new Error('docs/otlp.md has no configuration of a Collector')
+  const replaced = (text: string, from: string, to: string): string => {
+    if (!text.includes(from)) throw new Error(`the configuration does not say ${from}`)
+    return text.replaceAll(from, to)
+  }
+  let text = replaced(block, '0.0.0.0:4317', `127.0.0.1:${ports.receiver}`)
+  text = replaced(text, '0.0.0.0:4318', '127.0.0.1:0')
+  text = replaced(text, 'callhouse:4317', `127.0.0.1:${ports.grpc}`)
+  return replaced(text, '/var/lib/otelcol', join(dir, 'queue'))
+}
+
+/** The same over HTTP and without a project, beside what the page says. */
+function extended(text: string, http: number): string {
+  const exporter = /^ {2}otlp_grpc:\n([\s\S]*?)(?=^\S)/m.exec(text)?.[1] as string
+  const other = exporter
+    .replace(/endpoint: \S+/, `endpoint: "http://127.0.0.1:${http}"`)
+    .replace(/, project_id: acme\/demo/, '')
+  return text
+    .replace(/^service:/m, () => `  otlp_http:\n${other}service:`)
+    .replaceAll('exporters: [otlp_grpc]', 'exporters: [otlp_grpc, otlp_http]')
+    .replace(/^service:\n/m, 'service:\n  telemetry: { metrics: { level: none } }\n')
+}
+
+let ports: { receiver: number; grpc: number; http: number; main: number }
+let server: ChildServer
+let collector: ChildProcess
+let told = ''
+const startServer = async (): Promise<void> => {
+  server = await startChildServer(join(dir, 'data'), {
+    CALLHOUSE_PORT: String(ports.main),
+    CALLHOUSE_OTLP_GRPC_PORT: String(ports.grpc),
+    CALLHOUSE_OTLP_HTTP_PORT: String(ports.http),
+    CALLHOUSE_OTEL_PROJECT_ATTRIBUTE: 'service.name',
+  })
+}
+async function startCollector(): Promise<void> {
+  const from = told.length
+  collector = spawn(join(programs, 'collector'), ['--config', `file:${join(dir, 'collector.yaml')}`], {
+    env: { ...processEnv(), CALLHOUSE_KEY: 'test-key' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  collector.stderr?.on('data', (chunk: Buffer) => {
+    told += chunk
+  })
+  await vi.waitFor(() => expect(told.slice(from)).toContain('Everything is ready'), 60_000)
+}
+const ended = (child: ChildProcess): Promise<void> => new Promise((resolve) => child.once('exit', () => resolve()))
+
+beforeAll(async () => {
+  mkdirSync(programs, { recursive: true })
+  mkdirSync(join(dir, 'data'))
+  const env = { ...processEnv(), GOFLAGS: '-mod=readonly' }
+  await run('go', ['build', '-o', join(programs, 'collector'), '.'], { cwd: join(here, 'collector'), env })
+  ports = { receiver: await freePort(), grpc: await freePort(), http: await freePort(), main: await freePort() }
+  writeFileSync(join(dir, 'collector.yaml'), extended(configuration(ports), ports.http))
+  await startServer()
+  await startCollector()
+}, 1_200_000)
+afterAll(async () => {
+  if (collector?.exitCode === null) {
+    collector.kill('SIGKILL')
+    await ended(collector)
+  }
+  await server?.stop()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+/** Sends from a service with the published exporters of Node; the ids of its spans, all of which the Collector took. */
+async function send(service: string): Promise<string[]> {
+  const { stdout } = await run(process.execPath, [join(here, 'otlp-defaults.mjs'), String(perSender)], {
+    env: {
+      ...processEnv(),
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${ports.receiver}`,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+      OTEL_SERVICE_NAME: service,
+    },
+    maxBuffer: 2 ** 26,
+  })
+  const { errors, ids } = JSON.parse(stdout) as { errors: string[]; ids: string[] }
+  expect(errors).toEqual([])
+  return ids
+}
+const columns = { start: '2020-01-01T00:00:00Z', end: '2100-01-01T00:00:00Z' }
+const stored = async (project_id: string): Promise<string[]> =>
+  (await postLines<{ id: string }>(server.url, '/calls/stream_query', { project_id, columns: ['id'] }))
+    .map(({ id }) => id)
+    .sort()
+async function logCount(project_id: string): Promise<number> {
+  let count = 0
+  for (let after: string | undefined; ; ) {
+    const page = await postLines<{ cursor: string }>(server.url, '/logs/query', {
+      ...{ project_id, ...columns, limit: 1000 },
+      ...(after !== undefined && { after }),
+    })
+    count += page.length
+    after = page.at(-1)?.cursor
+    if (page.length < 1000 || after === undefined) return count
+  }
+}
+
+describe('a Collector with the configuration of the page', () => {
+  it('loses and doubles nothing while the server is killed and the Collector started again', async () => {
+    const sent = new Map<string, string[]>([
+      ['checkout', []],
+      ['search', []],
+    ])
+    const sending = (async () => {
+      for (let round = 0; round < 4; round++) for (const [service, ids] of sent) ids.push(...(await send(service)))
+    })()
+    for (let kill = 0; kill < 2; kill++) {
+      await new Promise((resolve) => setTimeout(resolve, 1_500))
+      await server.kill()
+      await new Promise((resolve) => setTimeout(resolve, 1_500))
+      await startServer()
+    }
+    await sending
+    // What waits on disk is sent by the next one, the server being away when the first one ends.
+    await server.kill()
+    for (const [service, ids] of sent) ids.push(...(await send(service)))
+    collector.kill('SIGTERM')
+    await ended(collector)
+    await startServer()
+    await startCollector()
+
+    const all = [...sent.values()].flat().sort()
+    expect(all).toHaveLength(10 * perSender)
+    await vi.waitFor(async () => expect((await stored('acme/demo')).length).toBe(all.length), {
+      timeout: 120_000,
+      interval: 1_000,
+    })
+    expect(await stored('acme/demo')).toEqual(all)
+    for (const [service, ids] of sent) {
+      const project = `tester/${service}`
+      await vi.waitFor(async () => expect(await stored(project)).toEqual(ids.toSorted()), {
+        timeout: 120_000,
+        interval: 1_000,
+      })
+      await vi.waitFor(async () => expect(await logCount(project)).toBe(ids.length), {
+        timeout: 120_000,
+        interval: 1_000,
+      })
+    }
+    expect(await logCount('acme/demo')).toBe(all.length)
+  })
+})
