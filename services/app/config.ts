@@ -165,6 +165,7 @@ const configSchema = z.object({
   otlpHttpPort: portOrOff(4318, 'port of OTLP over HTTP alone, or off; the main port takes it too'),
   tlsCert: path('certificate chain in PEM: all ports speak TLS; read again when it changes'),
   tlsKey: path('private key of the certificate, in PEM'),
+  tlsClientCa: path('authorities in PEM: every client must show a certificate of theirs'),
   otelEventsAsIo: truth(true, 'read OTLP message events as inputs and output'),
   otelLogsAsIo: truth(true, 'log records of generative AI become part of the calls of their spans'),
   memoryCapBytes: integer(engineMemory(), 'memory that the engine may use', 256 * mebibyte),

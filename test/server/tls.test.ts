@@ -182,3 +182,36 @@ describe('files of a certificate', () => {
     expect(() => openTls({ certFile: made.cert, keyFile: made.cert, ...never })).toThrow(made.cert)
   })
 })
+
+describe('certificates of clients', () => {
+  it('are asked for by every server when an authority is named', async () => {
+    const tls = openTls({
+      ...{ certFile: made.cert, keyFile: made.key, clientCaFile: made.ca },
+      ...{ onBroken: () => undefined, onRenewed: () => undefined },
+    })
+    const listening = createHttpServer(tls, {}, (_, response) => response.end('taken')).listen(0, '127.0.0.1')
+    onTestFinished(() => {
+      tls.close()
+      listening.close()
+    })
+    await new Promise((resolve) => listening.once('listening', resolve))
+    const { port } = listening.address() as AddressInfo
+    const asked = (own: { cert?: Buffer; key?: Buffer }): Promise<[string, string | undefined]> =>
+      new Promise((resolve, reject) => {
+        const options = { ca: readFileSync(made.ca), agent: false as const, ...own }
+        ask(`https://127.0.0.1:${port}/`, options, (answer) => {
+          answer.resume().once('end', () => resolve(['taken', answer.headers['strict-transport-security']]))
+        })
+          .on('error', reject)
+          .end()
+      })
+    await expect(asked({})).rejects.toThrow()
+    expect(await asked({ cert: readFileSync(made.cert), key: readFileSync(made.key) })).toEqual([
+      'taken',
+      'max-age=31536000',
+    ])
+    const other = mkdtempSync(join(dir, 'other-'))
+    const foreign = makeCertificates(other)
+    await expect(asked({ cert: readFileSync(foreign.cert), key: readFileSync(foreign.key) })).rejects.toThrow()
+  })
+})

@@ -1,14 +1,15 @@
 // TLS of the server's own ports: certificate and key from files, which are read again when they change.
 import { readFileSync, type StatWatcher, unwatchFile, watchFile } from 'node:fs'
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerOptions, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import { createSecureContext, type SecureContextOptions, type Server as TlsServer } from 'node:tls'
+import { createSecureContext, type SecureContextOptions, type TlsOptions, type Server as TlsServer } from 'node:tls'
 
-type TlsFiles = { certFile: string; keyFile: string }
+/** @property clientCaFile authorities whose certificates every client must have */
+type TlsFiles = { certFile: string; keyFile: string; clientCaFile?: string | undefined }
 
 export type Tls = {
   /** What a server is made with. */
-  options(): SecureContextOptions
+  options(): SecureContextOptions & Pick<TlsOptions, 'requestCert' | 'rejectUnauthorized'>
   /** Gives a server each certificate that comes later. */
   renews(server: Pick<TlsServer, 'setSecureContext'>): void
   close(): void
@@ -23,15 +24,19 @@ type TlsDeps = TlsFiles & {
 }
 
 /** @throws Error with a line for the operator when the files cannot be used from the start */
-export function openTls({ certFile, keyFile, onBroken, onRenewed, pollMs = 5_000 }: TlsDeps): Tls {
+export function openTls({ certFile, keyFile, clientCaFile, onBroken, onRenewed, pollMs = 5_000 }: TlsDeps): Tls {
+  const files = [certFile, keyFile, ...(clientCaFile === undefined ? [] : [clientCaFile])]
   const read = (): SecureContextOptions => {
     try {
-      const options = { cert: readFileSync(certFile), key: readFileSync(keyFile), minVersion: 'TLSv1.2' as const }
+      const options = {
+        ...{ cert: readFileSync(certFile), key: readFileSync(keyFile), minVersion: 'TLSv1.2' as const },
+        ...(clientCaFile !== undefined && { ca: readFileSync(clientCaFile) }),
+      }
       // Says whether they belong together.
       createSecureContext(options)
       return options
     } catch (error) {
-      throw new Error(`TLS with ${certFile} and ${keyFile}: ${(error as Error).message}`)
+      throw new Error(`TLS with ${files.join(', ')}: ${(error as Error).message}`)
     }
   }
   let options = read()
@@ -39,8 +44,7 @@ export function openTls({ certFile, keyFile, onBroken, onRenewed, pollMs = 5_000
   const look = (): void => {
     try {
       const found = read()
-      if (options.cert?.toString() === found.cert?.toString() && options.key?.toString() === found.key?.toString())
-        return
+      if ((['cert', 'key', 'ca'] as const).every((one) => String(options[one]) === String(found[one]))) return
       options = found
       for (const server of servers) server.setSecureContext(options)
       onRenewed()
@@ -49,23 +53,27 @@ export function openTls({ certFile, keyFile, onBroken, onRenewed, pollMs = 5_000
       onBroken((error as Error).message)
     }
   }
-  const watched: StatWatcher[] = [certFile, keyFile].map((file) =>
-    watchFile(file, { interval: pollMs, persistent: false }, look),
-  )
+  const watched: StatWatcher[] = files.map((file) => watchFile(file, { interval: pollMs, persistent: false }, look))
   for (const one of watched) one.unref()
   return {
-    options: () => options,
+    options: () => ({ ...options, ...(clientCaFile !== undefined && { requestCert: true, rejectUnauthorized: true }) }),
     renews: (server) => void servers.add(server),
     close() {
-      for (const file of [certFile, keyFile]) unwatchFile(file, look)
+      for (const file of files) unwatchFile(file, look)
     },
   }
 }
+
+const yearSeconds = 31_536_000
 
 /** A server of HTTP/1.1, with TLS when there is a certificate. */
 export function createHttpServer(tls: Tls | undefined, options: ServerOptions, onRequest?: RequestListener): Server {
   if (tls === undefined) return createServer(options, onRequest)
   const server = createSecureServer({ ...options, ...tls.options() }, onRequest)
   tls.renews(server)
+  for (const event of ['request', 'checkContinue'])
+    server.prependListener(event, (_: unknown, response: ServerResponse) =>
+      response.setHeader('Strict-Transport-Security', `max-age=${yearSeconds}`),
+    )
   return server
 }
