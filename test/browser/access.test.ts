@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sendEvaluations } from '../../scripts/demo/evaluations.ts'
-import { askServer } from '../../scripts/demo/server.ts'
 import { type KeyName, keyTable } from '../../services/web/page/key-table.ts'
 import { type Filled, startFilled } from './filled.ts'
 import { axeFaults, type Opened, picture } from './world.ts'
@@ -13,7 +12,6 @@ let world: Filled
 let home: string
 let trace: string
 let failed: string
-let runs: string[]
 let here: Opened
 let page: Page
 
@@ -22,10 +20,7 @@ beforeAll(async () => {
   ;({ home, trace, failed } = world)
   const obj = { project_id: world.project, object_id: 'thing', val: { text: 'a value', list: [1, 2] } }
   await world.server.send('/obj/create', { obj })
-  const target = { url: world.url, key: 'test-key', project: 'acme/judged' }
-  await sendEvaluations(target)
-  const asked = { project_id: 'acme/judged', filter: { op_names: ['Evaluation.evaluate'] }, columns: ['id'] }
-  runs = (await askServer<{ id: string }>(target, '/calls/stream_query', asked)).map(({ id }) => id)
+  await sendEvaluations({ url: world.url, key: 'test-key', project: 'acme/judged' })
   here = await world.open()
   page = here.page
 })
@@ -272,13 +267,35 @@ describe('keys', () => {
         await page.getByRole('table', { name: 'Rows of the runs' }).waitFor()
       },
     ])
+    tries.push([
+      ['goQueues'],
+      async () => {
+        await press('g')
+        await press('q')
+        await page.getByRole('heading', { name: 'No annotation queues yet' }).waitFor()
+      },
+    ])
+    tries.push([
+      ['goPlayground', 'run'],
+      async () => {
+        await press('g')
+        await press('p')
+        await page.getByLabel('Message 2', { exact: true }).fill('Hello')
+        await page.getByLabel('Name of model 1').fill('no such model')
+        await press(`${mod}Enter`)
+        await page.getByRole('alert').waitFor()
+        here.faults.splice(0)
+      },
+    ])
     for (const [names, attempt] of tries) {
       await attempt().catch((error: Error) => {
         throw new Error(`${names.join(', ')}: ${error.message}`)
       })
       for (const name of names) done.add(name)
     }
-    expect([...done].sort()).toEqual(Object.keys(keyTable).sort())
+    // Those of labelling are pressed by test/browser/judging.test.ts.
+    const names = (Object.keys(keyTable) as KeyName[]).filter((name) => keyTable[name].scope !== 'Labelling')
+    expect([...done].sort()).toEqual(names.sort())
   })
 })
 
@@ -294,10 +311,6 @@ describe('everybody', () => {
       [`/p/acme/access/traces/${trace}?call=${world.answered}&tab=feedback`, '.feedback form'],
       ['/p/acme/access/objects/thing/latest', '.json .node'],
       ['/p/acme/fresh-access/calls', '.quick'],
-      ['/p/acme/fresh-access/evaluations', '.empty'],
-      ['/p/acme/judged/evaluations', '.row .plain'],
-      [`/p/acme/judged/evaluations/${runs[0]}`, '.row .plain'],
-      [`/p/acme/judged/evaluations/compare?runs=${runs.join()}`, '.row .compared'],
       ['/nowhere', 'h1'],
     ]
     const found: string[] = []
@@ -336,9 +349,6 @@ describe('everybody', () => {
       `/p/acme/access/traces/${trace}?call=${world.answered}`,
       `/p/acme/access/traces/${trace}?call=${world.answered}&tab=feedback`,
       '/p/acme/access/objects/thing/latest',
-      '/p/acme/judged/evaluations',
-      `/p/acme/judged/evaluations/${runs[0]}`,
-      `/p/acme/judged/evaluations/compare?runs=${runs.join()}`,
     ]) {
       await fresh.goto(world.url + path)
       await fresh.locator('h1, h2').first().waitFor()

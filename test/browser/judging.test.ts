@@ -1,12 +1,15 @@
-// Pages for judging: evaluation runs and their comparison, from the data of the demo.
+// Pages for judging: evaluation runs and their comparison, annotation queues; from the data of the demo.
 
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sendEvaluations } from '../../scripts/demo/evaluations.ts'
+import { sendQueue } from '../../scripts/demo/queue.ts'
 import { askServer, type DemoTarget } from '../../scripts/demo/server.ts'
-import { type Opened, picture, startWorld, type World } from './world.ts'
+import { openKeys } from '../../services/core/http/keys.ts'
+import { type KeyName, keyTable } from '../../services/web/page/key-table.ts'
+import { axeFaults, call, newId, type Opened, picture, startWorld, type World } from './world.ts'
 
-const project = 'acme/demo'
+const project = 'acme/judging-demo'
 const home = `/p/${project}`
 
 let world: World
@@ -16,9 +19,16 @@ let runs: string[]
 let target: DemoTarget
 
 beforeAll(async () => {
-  world = await startWorld()
+  world = await startWorld('acme/judging')
   target = { url: world.url, key: 'test-key', project }
   await sendEvaluations(target)
+  const [entity, name] = project.split('/')
+  const messages = [{ role: 'user', content: 'Is anybody there?' }]
+  const agent = (n: number) =>
+    call(project, { id: newId(), name: 'invoke_agent support', startMs: Date.now() - 60_000 * n, inputs: { messages } })
+  const batch = Array.from({ length: 16 }, (_, n) => agent(n))
+  await world.server.send(`/v2/${entity}/${name}/calls/complete`, { batch })
+  await sendQueue(target)
   const asked = { project_id: project, filter: { op_names: ['Evaluation.evaluate'] }, columns: ['id'] }
   const listed = await askServer<{ id: string }>(target, '/calls/stream_query', {
     ...{ ...asked, sort_by: [{ field: 'started_at', direction: 'asc' }] },
@@ -155,6 +165,217 @@ describe('evaluations', () => {
     await rows('Rows of the run').getByText('From a dataset?').waitFor()
   })
 })
+
+describe('annotation queues', () => {
+  const items = () => rows('Items')
+  const title = (text: string) => page.getByText(text, { exact: true }).waitFor()
+
+  it('are listed with how far they are done, and show how far annotators agree, disagreements first', async () => {
+    await go('/queues')
+    await rows('Annotation queues').getByText('8 of 16').waitFor()
+    await page.getByRole('table', { name: 'Annotation queues' }).focus()
+    await page.keyboard.press('Enter')
+    const answers = page.getByRole('region', { name: 'Answers' })
+    await answers.getByText('87.5 % agree on 8 items · κ 0.6 · α 0.615').waitFor()
+    await expect.poll(() => items().count()).toBe(16)
+    expect(await items().first().innerText()).toContain('helpful, stars')
+    await page.reload()
+    await items().first().waitFor()
+  })
+
+  it('are worked through by keys alone; what was answered is stored and can be taken back', async () => {
+    await go('/queues')
+    await page.getByRole('table', { name: 'Annotation queues' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Go on' }).focus()
+    await page.keyboard.press('Enter')
+    await title('Item 9 of 16')
+    await page.getByRole('list', { name: 'Messages' }).getByText('Is anybody there?').waitFor()
+    // Without an answer to each question nothing is saved.
+    await page.keyboard.press('Enter')
+    await title('Item 9 of 16')
+    for (const key of ['y', '2', '4', 'Enter']) await page.keyboard.press(key)
+    await title('Item 10 of 16')
+    await page.getByText('Saved', { exact: true }).waitFor()
+    const said = await annotationsOf('tester')
+    expect(said).toEqual({ helpful: true, tone: 'plain', stars: 4 })
+    await page.keyboard.press('u')
+    await title('Item 11 of 16')
+    await page.keyboard.press('b')
+    await title('Item 10 of 16')
+    await page.keyboard.press('ArrowLeft')
+    await title('Item 9 of 16')
+    await page.getByRole('button', { name: 'Yes', pressed: true }).waitFor()
+    // An answer that changes replaces the earlier one.
+    for (const key of ['n', 'Enter']) await page.keyboard.press(key)
+    await title('Item 11 of 16')
+    await expect.poll(() => annotationsOf('tester')).toEqual({ helpful: false, tone: 'plain', stars: 4 })
+    await page.getByRole('button', { name: 'Take the answers back' }).click()
+    await expect.poll(() => annotationsOf('tester')).toEqual({ tone: 'plain', stars: 4 })
+    await page.keyboard.press('t')
+    await page.waitForURL((to) => to.pathname.includes('/traces/'))
+  })
+
+  it('say at its question why an answer was refused, and keep the item open', async () => {
+    await go('/queues')
+    await rows('Annotation queues').first().getByRole('link').click()
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await title('Item 11 of 16')
+    for (const key of ['y', '1', '9', 'Enter']) await page.keyboard.press(key)
+    await page.getByRole('alert').getByText('Item 11 was not saved').waitFor()
+    await page.keyboard.press('ArrowLeft')
+    await page.goBack()
+    // The browser tells of the refusal.
+    expect(here.faults.splice(0).filter((line) => !line.includes('400'))).toEqual([])
+  })
+
+  it('are made with their questions, and take marked calls', async () => {
+    await page.goto(`${world.url}/p/${project}/calls`)
+    const list = page.getByRole('table', { name: 'Calls' })
+    await list.getByText('invoke_agent support').first().waitFor()
+    await list.focus()
+    for (const key of ['x', 'j', 'x']) await page.keyboard.press(key)
+    await page.getByRole('button', { name: 'Add to queue…' }).click()
+    await page.getByRole('button', { name: 'New queue' }).click()
+    await page.getByLabel('Name').fill('Fresh ones')
+    await page.getByRole('textbox', { name: 'Question 1' }).fill('tone of voice')
+    await page.getByLabel('Answer 1').selectOption('choice')
+    await page.getByLabel('Words of question 1').fill('warm, cold')
+    await page.getByRole('button', { name: 'Make the queue' }).click()
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await page.getByText('2 added.').waitFor()
+    await go('/queues')
+    await rows('Annotation queues').filter({ hasText: 'Fresh ones' }).getByText('0 of 2').waitFor()
+  })
+
+  it('each key of labelling does what the sheet of keys says', async () => {
+    const calls = ['aaaaaaaaaaaaaa01', 'aaaaaaaaaaaaaa02']
+    await world.send(calls.map((id) => call(world.project, { id })))
+    const pressed = new Set<string>()
+    const press = async (key: string) => {
+      pressed.add(key)
+      await page.keyboard.press(key)
+    }
+
+    await sendSmallQueue({ ...target, project: world.project }, calls)
+    await page.goto(`${world.url}/p/${world.project}/queues`)
+    await page.getByRole('table', { name: 'Annotation queues' }).focus()
+    await press('Enter')
+    await page.getByRole('button', { name: 'Go on' }).click()
+    const chosen = (name: string) => page.getByRole('button', { name, exact: true, pressed: true }).waitFor()
+    const question = (name: string) => page.locator('.asked.at', { hasText: name }).waitFor()
+    await question('sure')
+    await press('y')
+    await question('which')
+    for (let digit = 1; digit <= 9; digit++) {
+      await press(String(digit))
+      await chosen(`c${digit} ${digit}`)
+    }
+    await press('ArrowUp')
+    await question('sure')
+    await press('n')
+    await chosen('No n')
+    await press('ArrowUp')
+    await press('ArrowDown')
+    await question('which')
+    const item = (number: number) => page.getByText(`Item ${number} of 2`, { exact: true }).waitFor()
+    await press('ArrowRight')
+    await item(2)
+    await press('ArrowLeft')
+    await item(1)
+    await press('Enter')
+    await item(2)
+    await press('b')
+    await item(1)
+    await press('ArrowRight')
+    await press('u')
+    await page.getByText('2 of 2').waitFor()
+    await page.getByRole('button', { name: 'Look through' }).click()
+    await press('t')
+    await page.locator('.span .label').first().waitFor()
+    const names = (Object.keys(keyTable) as KeyName[]).filter((name) => keyTable[name].scope === 'Labelling')
+    expect(names.flatMap((name) => keyTable[name].keys).filter((key) => !pressed.has(key))).toEqual([])
+  })
+
+  it('are read, not answered, by a key that may only read', async () => {
+    const keys = openKeys({ dataDir: world.server.dataDir, configured: [] })
+    const { text } = keys.create({ userId: 'looker', role: 'reader' })
+    const { page: fresh, context, faults } = await world.open({ key: text })
+    await fresh.goto(`${world.url}${home}/queues`)
+    await fresh.getByRole('button', { name: 'New queue' }).waitFor()
+    expect(await fresh.getByRole('button', { name: 'New queue' }).isDisabled()).toBe(true)
+    await fresh.locator('.row', { hasText: 'Support answers' }).getByRole('link').click()
+    await fresh.getByRole('button', { name: 'Go on' }).click()
+    await fresh.getByText('This key may only read').first().waitFor()
+    expect(await fresh.getByRole('button', { name: /Save and next/ }).isDisabled()).toBe(true)
+    expect(faults).toEqual([])
+    await context.close()
+  })
+})
+
+describe('everybody', () => {
+  it('can use these pages in both themes and 320 pixels wide: axe finds no fault', async () => {
+    const [queue] = await askServer<{ id: string }>(target, '/annotation_queues/query', { project_id: project })
+    const [found] = await askServer<{ items: { id: string }[] }>(
+      target,
+      `/annotation_queues/${queue?.id}/items/query`,
+      {
+        project_id: project,
+      },
+    )
+    const pages: [path: string, selector: string][] = [
+      ['/p/acme/nothing/evaluations', '.empty'],
+      [`${home}/evaluations`, '.row .plain'],
+      [`${home}/evaluations/${runs[0]}`, '.row .plain'],
+      [`${home}/evaluations/compare?runs=${runs.join()}`, '.row .compared'],
+      ['/p/acme/nothing/queues', '.empty'],
+      [`${home}/queues`, '.row .plain'],
+      [`${home}/queues/${queue?.id}`, '.row .plain'],
+      [`${home}/queues/${queue?.id}/items/${found?.items[0]?.id}`, '.asked'],
+    ]
+    const faults: string[] = []
+    for (const [path, selector] of pages) {
+      await page.goto(world.url + path)
+      await page.locator(selector).first().waitFor()
+      faults.push(...(await axeFaults(page)).map((line) => `${path}: ${line}`))
+      await page.emulateMedia({ colorScheme: 'dark' })
+      faults.push(...(await axeFaults(page, true)).map((line) => `${path}, dark: ${line}`))
+      await page.emulateMedia({ colorScheme: 'light' })
+      await page.setViewportSize({ width: 320, height: 800 })
+      const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+      if (wide !== 0) faults.push(`${path}: ${wide} pixels too wide`)
+      await page.setViewportSize({ width: 1280, height: 800 })
+    }
+    expect(faults).toEqual([])
+  })
+})
+
+/** A queue of two calls with a question for each way of answering by keys. */
+async function sendSmallQueue(target: DemoTarget, call_ids: string[]): Promise<string> {
+  const refs: string[] = []
+  const schemas = { sure: { type: 'boolean' }, which: { enum: ['c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7', 'c8', 'c9'] } }
+  for (const [object_id, field_schema] of Object.entries(schemas)) {
+    const obj = { project_id: target.project, object_id, builtin_object_class: 'AnnotationSpec', val: { field_schema } }
+    const [made] = await askServer<{ digest: string }>(target, '/obj/create', { obj })
+    refs.push(`weave:///${target.project}/object/${object_id}:${made?.digest}`)
+  }
+  const asked = { project_id: target.project, name: 'Two', scorer_refs: refs }
+  const [queue] = await askServer<{ id: string }>(target, '/annotation_queues', asked)
+  const items = { project_id: target.project, call_ids, display_fields: ['inputs'] }
+  await askServer(target, `/annotation_queues/${queue?.id}/items`, items)
+  return queue?.id ?? ''
+}
+
+/** Values by question of one person. */
+async function annotationsOf(user: string): Promise<Record<string, unknown>> {
+  const [found] = await askServer<{ result: Record<string, unknown>[] }>(target, '/feedback/query', {
+    project_id: project,
+  })
+  const own = found?.result.filter((row) => (row.platform_user_id ?? row.wb_user_id) === user && !row.creator) ?? []
+  return Object.fromEntries(
+    own.map((row) => [String(row.feedback_type).split('.').at(-1), (row.payload as { value: unknown }).value]),
+  )
+}
 
 /** Digest of the table that holds a dataset's rows. */
 async function tableDigest({ object_id, digest }: { object_id: string; digest: string }): Promise<string> {

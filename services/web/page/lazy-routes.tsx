@@ -1,10 +1,17 @@
 // Pages that are not needed for a list of calls, in one chunk: of several, what they share with the entry becomes a chunk
 // that the entry waits for.
 import { createLazyRoute } from '@tanstack/react-router'
+
+export { AddToQueue } from './annotation-queues/add-to-queue.tsx'
+
+import { QueueItem } from './annotation-queues/item.tsx'
+import { QueueOverview } from './annotation-queues/queue.tsx'
+import { Queues } from './annotation-queues/queues.tsx'
 import { CompareRuns } from './evaluations/compare.tsx'
 import { EvaluationRun } from './evaluations/run.tsx'
 import { EvaluationRuns } from './evaluations/runs.tsx'
 import { ObjectVersion } from './objects/object-version.tsx'
+import { Playground } from './playground/playground.tsx'
 import { CallLink } from './traces/call-link.tsx'
 import { Trace } from './traces/trace.tsx'
 
@@ -23,3 +30,9 @@ export const evaluationRoute = createLazyRoute('/signed-in/p/$entity/$project/ev
 export const compareRoute = createLazyRoute('/signed-in/p/$entity/$project/evaluations/compare')({
   component: CompareRuns,
 })
+export const queuesRoute = createLazyRoute('/signed-in/p/$entity/$project/queues')({ component: Queues })
+export const queueRoute = createLazyRoute('/signed-in/p/$entity/$project/queues/$queueId')({ component: QueueOverview })
+export const queueItemRoute = createLazyRoute('/signed-in/p/$entity/$project/queues/$queueId/items/$itemId')({
+  component: QueueItem,
+})
+export const playgroundRoute = createLazyRoute('/signed-in/p/$entity/$project/playground')({ component: Playground })

@@ -84,10 +84,39 @@ const comparison = createRoute({
   path: '/p/$entity/$project/evaluations/compare',
   validateSearch: compareSearch,
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.compareRoute))
+const queues = createRoute({ getParentRoute: () => signedIn, path: '/p/$entity/$project/queues' }).lazy(() =>
+  import('./lazy-routes.tsx').then((module) => module.queuesRoute),
+)
+const queue = createRoute({ getParentRoute: () => signedIn, path: '/p/$entity/$project/queues/$queueId' }).lazy(() =>
+  import('./lazy-routes.tsx').then((module) => module.queueRoute),
+)
+const queueItem = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/p/$entity/$project/queues/$queueId/items/$itemId',
+}).lazy(() => import('./lazy-routes.tsx').then((module) => module.queueItemRoute))
+const playground = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/p/$entity/$project/playground',
+  validateSearch: (search: Record<string, unknown>): { call?: string | undefined } => ({ call: text(search.call) }),
+}).lazy(() => import('./lazy-routes.tsx').then((module) => module.playgroundRoute))
 
 const routeTree = root.addChildren([
   signIn,
-  signedIn.addChildren([projects, project, calls, call, trace, object, evaluations, evaluation, comparison]),
+  signedIn.addChildren([
+    projects,
+    project,
+    calls,
+    call,
+    trace,
+    object,
+    evaluations,
+    evaluation,
+    comparison,
+    queues,
+    queue,
+    queueItem,
+    playground,
+  ]),
 ])
 
 export const router = createRouter({

@@ -1,6 +1,6 @@
 // Rows that are marked, and what can be done with all of them at once.
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, lazy, Suspense, useState } from 'react'
 import { baseUrl, json } from '../api/client.ts'
 import { mayWrite, useSession } from '../api/session.ts'
 import { count } from '../engine/format.ts'
@@ -9,6 +9,8 @@ import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ask } from '../worker/client.ts'
 import type { ListRequest } from './search.ts'
+
+const AddToQueue = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.AddToQueue })))
 
 /** Ids of one request, as the server takes them. */
 const batchRows = 1_000
@@ -55,9 +57,11 @@ type BarProps = { projectId: string; marks: Marks; total: number | undefined; on
 export function MarkBar({ projectId, marks, total, onChanged }: BarProps) {
   const { data: session } = useSession()
   const [deletes, setDeletes] = useState(false)
+  const [queues, setQueues] = useState(false)
   const { size } = marks.ids
   if (size === 0) return null
   const reason = mayWrite(session) ? undefined : 'This key may not delete'
+  const noQueue = mayWrite(session) ? undefined : 'This key may not write'
   return (
     <div className="bar" role="group" aria-label="Marked calls">
       <span className="num" role="status">
@@ -78,6 +82,15 @@ export function MarkBar({ projectId, marks, total, onChanged }: BarProps) {
       <button
         type="button"
         className="line"
+        disabled={noQueue !== undefined}
+        title={noQueue}
+        onClick={() => setQueues(true)}
+      >
+        Add to queue…
+      </button>
+      <button
+        type="button"
+        className="line"
         disabled={reason !== undefined}
         title={reason}
         onClick={() => setDeletes(true)}
@@ -87,6 +100,11 @@ export function MarkBar({ projectId, marks, total, onChanged }: BarProps) {
       <button type="button" onClick={marks.clear}>
         Clear
       </button>
+      {queues && (
+        <Suspense fallback={null}>
+          <AddToQueue projectId={projectId} ids={[...marks.ids]} onClose={() => setQueues(false)} />
+        </Suspense>
+      )}
       {deletes && (
         <DeleteDialog
           projectId={projectId}

@@ -34,7 +34,7 @@ export function SavedComparisons({ projectId }: { projectId: string }) {
   })
   if (data === undefined || data.length === 0) return null
   return (
-    <Menu label="Saved comparisons" className="line" button={<>Saved {data.length}</>}>
+    <Menu label="Saved comparisons" className="line" button="Saved comparisons">
       {(close) =>
         data.map(({ name, runs, metrics }) => (
           <button

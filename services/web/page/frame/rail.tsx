@@ -4,11 +4,18 @@ import { type KeyName, keyTable } from '../key-table.ts'
 import { type Handlers, shownKey, useKeys } from '../keys.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 
-type Page = { to: `/p/$entity/$project/${'calls' | 'evaluations'}`; label: string; icon: IconName; key: KeyName }
+type Page = {
+  to: `/p/$entity/$project/${'calls' | 'evaluations' | 'queues' | 'playground'}`
+  label: string
+  icon: IconName
+  key: KeyName
+}
 
 const pages: readonly Page[] = [
   { to: '/p/$entity/$project/calls', label: 'Calls', icon: 'calls', key: 'goCalls' },
   { to: '/p/$entity/$project/evaluations', label: 'Evaluations', icon: 'evaluation', key: 'goEvaluations' },
+  { to: '/p/$entity/$project/queues', label: 'Queues', icon: 'queue', key: 'goQueues' },
+  { to: '/p/$entity/$project/playground', label: 'Playground', icon: 'play', key: 'goPlayground' },
 ]
 
 type Project = { entity: string; project: string }

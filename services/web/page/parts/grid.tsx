@@ -77,7 +77,7 @@ export function Grid<Item>(props: GridProps<Item>) {
             aria-rowindex={index + 2}
             aria-selected={isAt}
             className={`row line-of-cells${isAt ? ' at' : ''} ${rowClass?.(item) ?? ''}`}
-            style={{ gridTemplateColumns, height, minWidth }}
+            style={{ gridTemplateColumns, height, minWidth, width: '100%' }}
             onDoubleClick={() => open(index)}
           >
             {columns.map(({ name, cell, isNumber }) => (

@@ -1,5 +1,6 @@
 // One span: what it is, what went in and came out, its attributes, and the record as it is stored.
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { statusNames } from '../calls/row.tsx'
 import { bytes, count, duration, moment, money } from '../engine/format.ts'
@@ -86,7 +87,12 @@ export function Reader({ projectId, id, zone, tab, onTab, tree, line, acts }: Re
       </div>
       <div className="body" role="tabpanel" aria-label={labels[shown]}>
         <Suspense fallback={<div className="scroll" />}>
-          {shown === 'conversation' && messages !== null && <Conversation messages={messages} />}
+          {shown === 'conversation' && messages !== null && (
+            <>
+              <ToPlayground projectId={projectId} id={id} />
+              <Conversation messages={messages} />
+            </>
+          )}
           {shown === 'feedback' && <Feedback key={id} {...{ projectId, id, zone }} />}
           {data && shown === 'io' && (
             <>
@@ -104,6 +110,17 @@ export function Reader({ projectId, id, zone, tab, onTab, tree, line, acts }: Re
         </Suspense>
       </div>
     </>
+  )
+}
+
+function ToPlayground({ projectId, id }: { projectId: string; id: string }) {
+  const [entity = '', project = ''] = projectId.split('/')
+  return (
+    <p className="to-playground">
+      <Link to="/p/$entity/$project/playground" params={{ entity, project }} search={{ call: id }}>
+        Open in playground
+      </Link>
+    </p>
   )
 }
 

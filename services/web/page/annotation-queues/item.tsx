@@ -1,0 +1,296 @@
+// Labelling: one call of a queue and the questions about it, all by keys; what was saved can be taken back for a while.
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { mayAnnotate, useSession } from '../api/session.ts'
+import { opNameOf } from '../engine/rows.ts'
+import { Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
+import { useKeys } from '../keys.ts'
+import { FaultBox } from '../parts/fault.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { T } from '../parts/text.tsx'
+import { Conversation } from '../traces/conversation.tsx'
+import { openQuery } from '../traces/trace-query.ts'
+import { type Draft, Question } from './question.tsx'
+import { isOpen } from './queue.tsx'
+import { useSaving } from './saving.ts'
+import { answerOf, type Spec } from './specs.ts'
+import { useAnnotations, useItems, useQueue } from './use-queues.ts'
+import '../traces/trace.css'
+import './queues.css'
+
+const JsonView = lazy(() => import('../parts/json-view.tsx').then((module) => ({ default: module.JsonView })))
+const route = '/signed-in/p/$entity/$project/queues/$queueId/items/$itemId'
+const prefetched = 3
+
+export function QueueItem() {
+  const { entity, project, projectId } = useProject()
+  const { queueId, itemId } = useParams({ from: route })
+  const navigate = useNavigate()
+  const client = useQueryClient()
+  const { data: session } = useSession()
+  const queue = useQueue(projectId, queueId)
+  const items = useItems(projectId, queueId)
+  const annotations = useAnnotations(projectId, queueId)
+  const all = items.data ?? []
+  const place = all.findIndex(({ id }) => id === itemId)
+  const item = all[place]
+  const specs = queue.data?.specs ?? []
+  const own =
+    annotations.data?.filter(
+      ({ callId, userId, by }) => callId === item?.call_id && userId === session?.user_id && by === userId,
+    ) ?? []
+  const before = new Map(own.map(({ spec, value, id }) => [spec, { value, id }]))
+  const others =
+    annotations.data?.filter(
+      ({ callId, userId, by }) => callId === item?.call_id && (userId !== session?.user_id || by !== userId),
+    ) ?? []
+  const [draft, setDraft] = useState<{ item: string; values: Draft; at: number }>({ item: itemId, values: {}, at: 0 })
+  const values = draft.item === itemId ? draft.values : {}
+  const at = draft.item === itemId ? draft.at : 0
+  const set = (part: Partial<{ values: Draft; at: number }>) => setDraft({ item: itemId, values, at, ...part })
+  const lastOwn = useRef<string>(undefined)
+  const saving = useSaving(projectId, queueId, session?.server.feedback_prefix ?? 'wandb')
+  const reason = session !== undefined && !mayAnnotate(session) ? 'This key may only read' : undefined
+  const params = { entity, project, queueId }
+  const go = (to: number) => {
+    const target = all[to]
+    if (target !== undefined)
+      void navigate({
+        to: '/p/$entity/$project/queues/$queueId/items/$itemId',
+        params: { ...params, itemId: target.id },
+        replace: true,
+      })
+  }
+  /** The next open one after this, else the first open one, else the overview. */
+  const goOn = () => {
+    const open = (from: number, to: number) =>
+      all.findIndex((one, n) => n >= from && n < to && n !== place && isOpen(one))
+    const next = open(place + 1, all.length)
+    const found = next === -1 ? open(0, place) : next
+    if (found === -1) void navigate({ to: '/p/$entity/$project/queues/$queueId', params })
+    else go(found)
+  }
+  useEffect(() => {
+    for (const one of all.slice(place + 1, place + 1 + prefetched))
+      void client.prefetchQuery(openQuery(projectId, one.call_id))
+  }, [all, place, client, projectId])
+
+  const answer = (spec: Spec): unknown => values[spec.name] ?? before.get(spec.name)?.value
+  const move = (by: number) => set({ at: Math.max(0, Math.min(specs.length - 1, at + by)) })
+  const choose = (value: unknown) => {
+    const spec = specs[at]
+    if (spec === undefined || reason !== undefined) return
+    set({ values: { ...values, [spec.name]: value }, at: Math.min(specs.length - 1, at + 1) })
+  }
+  const pressChoice = (digit: number) => {
+    const { answering } = specs[at] ?? {}
+    if (answering?.is === 'choice' && answering.choices[digit - 1] !== undefined) choose(answering.choices[digit - 1])
+    if (answering?.is === 'number') {
+      const typed = answerOf(String(digit), answering)
+      if (typed !== undefined) choose(typed)
+    }
+  }
+  const save = (state: 'completed' | 'skipped') => {
+    if (item === undefined || reason !== undefined) return
+    const answers = specs.flatMap((spec) => {
+      const value = values[spec.name]
+      if (state === 'skipped' || value === undefined || value === before.get(spec.name)?.value) return []
+      return [{ spec, value, earlier: before.get(spec.name)?.id }]
+    })
+    if (state === 'completed' && specs.some((spec) => answer(spec) === undefined)) {
+      set({ at: specs.findIndex((spec) => answer(spec) === undefined) })
+      return
+    }
+    lastOwn.current = item.id
+    // Who comes back begins with the first question.
+    set({ at: 0 })
+    saving.save(item, answers, state)
+    goOn()
+  }
+  const isTruth = specs[at]?.answering.is === 'boolean'
+  useKeys({
+    ...Object.fromEntries(digits.map((digit) => [`choose${digit}`, () => pressChoice(digit)])),
+    ...(isTruth && { answerYes: () => choose(true), answerNo: () => choose(false) }),
+    questionDown: () => move(1),
+    questionUp: () => move(-1),
+    save: () => save('completed'),
+    skip: () => save('skipped'),
+    previousItem: () => go(place - 1),
+    nextItem: () => go(place + 1),
+    lastOwn: () => go(all.findIndex(({ id }) => id === lastOwn.current)),
+    itemTrace: () =>
+      item &&
+      void navigate({
+        to: '/p/$entity/$project/traces/$traceId',
+        params: { entity, project, traceId: item.call_trace_id },
+        search: { call: item.call_id },
+      }),
+  })
+  const fault = queue.error ?? items.error
+  const body = () => {
+    if (fault) return <FaultBox error={fault} onRetry={() => void Promise.all([queue.refetch(), items.refetch()])} />
+    if (queue.data === undefined || items.data === undefined || annotations.data === undefined)
+      return <Loading what="the item" />
+    if (item === undefined)
+      return (
+        <div className="center" role="status">
+          <h2>This item is not in the queue</h2>
+          <p className="second">Its call may have been deleted.</p>
+        </div>
+      )
+    return (
+      <div className="labelling">
+        <Shown key={item.id} projectId={projectId} id={item.call_id} fields={item.display_fields} />
+        <form
+          aria-label="Questions"
+          onSubmit={(event) => {
+            event.preventDefault()
+            save('completed')
+          }}
+        >
+          {specs.map((spec, n) => (
+            <Question
+              key={`${item.id} ${spec.ref}`}
+              {...{ spec, reason }}
+              isAt={n === at}
+              value={answer(spec)}
+              fault={saving.faultOf(item.id, spec.name)}
+              onFocus={() => n !== at && set({ at: n })}
+              onAnswer={(value) => set({ values: { ...values, [spec.name]: value }, at: n })}
+              others={
+                item.annotation_state === 'completed' || before.has(spec.name)
+                  ? others.filter((one) => one.spec === spec.name)
+                  : []
+              }
+            />
+          ))}
+          {specs.length === 0 && <p className="second">This queue asks no questions.</p>}
+          <div className="acts">
+            <button type="submit" className="first" disabled={reason !== undefined} title={reason ?? 'Enter'}>
+              Save and next <kbd>Enter</kbd>
+            </button>
+            <button
+              type="button"
+              className="line"
+              disabled={reason !== undefined}
+              title={reason}
+              onClick={() => save('skipped')}
+            >
+              Skip <kbd>u</kbd>
+            </button>
+          </div>
+          {reason && <p className="second">{reason}</p>}
+          <p className="dim">
+            <kbd>↑</kbd> <kbd>↓</kbd> question · <kbd>1</kbd>–<kbd>9</kbd> choice · <kbd>y</kbd> <kbd>n</kbd> yes, no ·{' '}
+            <kbd>←</kbd> <kbd>→</kbd> item · <kbd>b</kbd> back · <kbd>t</kbd> trace
+          </p>
+        </form>
+      </div>
+    )
+  }
+  return (
+    <ProjectPage
+      title={place === -1 ? 'Item' : `Item ${place + 1} of ${all.length}`}
+      crumbs={
+        <>
+          <span className="sep">/</span>
+          <Link to="/p/$entity/$project/queues/$queueId" params={params}>
+            <T text={queue.data?.queue.name ?? 'Queue'} max={60} />
+          </Link>
+        </>
+      }
+    >
+      <h1 className="hidden">Item of an annotation queue</h1>
+      <div className="bar">
+        <button
+          type="button"
+          className="icon line"
+          aria-label="Previous item"
+          disabled={place <= 0}
+          onClick={() => go(place - 1)}
+        >
+          <Icon name="left" />
+        </button>
+        <button
+          type="button"
+          className="icon line"
+          aria-label="Next item"
+          disabled={place === -1 || place >= all.length - 1}
+          onClick={() => go(place + 1)}
+        >
+          <Icon name="right" />
+        </button>
+        <b>{item && <T text={opNameOf(item.call_op_name)} max={80} />}</b>
+        <span className="grow" />
+        <span role="status" className="second">
+          {saving.waiting > 0 ? `Saving ${saving.waiting}…` : saving.undo ? 'Saved' : ''}
+        </span>
+        {saving.undo && (
+          <button type="button" className="line" onClick={saving.undo}>
+            Take the answers back
+          </button>
+        )}
+        {item && (
+          <Link
+            className="line-link"
+            to="/p/$entity/$project/traces/$traceId"
+            params={{ entity, project, traceId: item.call_trace_id }}
+            search={{ call: item.call_id }}
+          >
+            Trace
+          </Link>
+        )}
+      </div>
+      {saving.failed && (
+        <p className="notice bad" role="alert">
+          {saving.failed}
+        </p>
+      )}
+      {body()}
+    </ProjectPage>
+  )
+}
+
+const digits = [1, 2, 3, 4, 5, 6, 7, 8, 9] as const
+
+/** What annotators see of the call: its conversation where there is one, else the named fields as JSON. */
+function Shown({ projectId, id, fields }: { projectId: string; id: string; fields: readonly string[] }) {
+  const { data, error, refetch } = useQuery(openQuery(projectId, id))
+  if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
+  if (data === undefined) return <Loading what="the call" />
+  if (data === null)
+    return (
+      <div className="center" role="status">
+        <h2>This call is not here</h2>
+        <p className="second">It was deleted, or has not arrived.</p>
+      </div>
+    )
+  const wanted = new Set(fields.map((field) => field.split('.', 1)[0]))
+  const sections = Object.entries(data.sections).filter(([name]) =>
+    wanted.size === 0 ? name === 'inputs' || name === 'output' : wanted.has(name),
+  )
+  return (
+    <div className="shown reader">
+      {data.row.exception && (
+        <div className="thrown" tabIndex={0} role="group" aria-label="Exception">
+          <T text={data.row.exception} max={20_000} />
+        </div>
+      )}
+      {data.conversation ? (
+        <Conversation messages={data.conversation} />
+      ) : (
+        <div className="body">
+          <Suspense fallback={<div className="scroll" />}>
+            {sections.map(([name, node]) => (
+              <section key={name} aria-label={name}>
+                <h3>{name}</h3>
+                <JsonView root={node} label={name} name={name} />
+              </section>
+            ))}
+          </Suspense>
+        </div>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,278 @@
+// One queue: its items, what was answered by question, how far annotators agree, and the way into labelling.
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { type Agreement, agreementOf } from '../engine/agreement.ts'
+import { count, moment } from '../engine/format.ts'
+import { opNameOf } from '../engine/rows.ts'
+import { figure } from '../evaluations/figures.tsx'
+import { Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
+import { FaultBox } from '../parts/fault.tsx'
+import { type Column, Grid } from '../parts/grid.tsx'
+import { T } from '../parts/text.tsx'
+import { useRowHeight, useZone } from '../preferences.ts'
+import { Progress } from './queues.tsx'
+import { type Annotation, ratingsOf, type Spec, scaleOf } from './specs.ts'
+import { type Item, maxAnnotations, useAnnotations, useItems, useQueue } from './use-queues.ts'
+import './queues.css'
+
+const route = '/signed-in/p/$entity/$project/queues/$queueId'
+
+const stateNames: Record<Item['annotation_state'], string> = {
+  unstarted: 'open',
+  in_progress: 'begun',
+  completed: 'done',
+  skipped: 'skipped',
+}
+
+export const isOpen = ({ annotation_state: state }: Item): boolean => state === 'unstarted' || state === 'in_progress'
+
+export function QueueOverview() {
+  const { entity, project, projectId } = useProject()
+  const { queueId } = useParams({ from: route })
+  const navigate = useNavigate()
+  const zone = useZone(undefined)
+  const height = useRowHeight()
+  const [at, setAt] = useState(0)
+  const queue = useQueue(projectId, queueId)
+  const items = useItems(projectId, queueId)
+  const annotations = useAnnotations(projectId, queueId)
+  const all = items.data ?? []
+  const said = annotations.data ?? []
+  const specs = queue.data?.specs ?? []
+  const fault = queue.error ?? items.error ?? annotations.error
+  const params = { entity, project, queueId }
+  const toItem = (item: Item) =>
+    void navigate({ to: '/p/$entity/$project/queues/$queueId/items/$itemId', params: { ...params, itemId: item.id } })
+  const next = all.find(isOpen) ?? all[0]
+  const byCall = new Map<string, Set<string>>()
+  for (const { callId, by } of said) byCall.set(callId, (byCall.get(callId) ?? new Set()).add(by))
+  const agreements = specs.map((spec) => ({ spec, found: agreementOf(ratingsOf(said, spec.name), scaleOf(spec)) }))
+  const disagreed = new Map<string, string[]>()
+  for (const { spec, found } of agreements)
+    for (const { item } of found?.disagreed ?? []) disagreed.set(item, [...(disagreed.get(item) ?? []), spec.label])
+  // What people do not agree on comes first.
+  const sorted = all.toSorted(
+    (a, b) => (disagreed.get(b.call_id)?.length ?? 0) - (disagreed.get(a.call_id)?.length ?? 0),
+  )
+  const columns: Column<Item>[] = [
+    {
+      ...{ name: 'position', head: '#', width: '48px', isNumber: true },
+      cell: ({ position_in_queue: place }) => <span className="dim">{place}</span>,
+    },
+    {
+      ...{ name: 'state', head: 'State', width: '76px' },
+      cell: ({ annotation_state: state }) => <span className={`state-${state}`}>{stateNames[state]}</span>,
+    },
+    {
+      ...{ name: 'call', head: 'Call', width: 'minmax(160px, 1fr)' },
+      cell: (item) => (
+        <Link
+          to="/p/$entity/$project/queues/$queueId/items/$itemId"
+          params={{ ...params, itemId: item.id }}
+          tabIndex={-1}
+          className="plain"
+        >
+          <T text={opNameOf(item.call_op_name)} />
+        </Link>
+      ),
+    },
+    {
+      ...{ name: 'started', head: 'Started', width: '120px' },
+      cell: ({ call_started_at: iso }) => <span className="second">{moment(iso, zone)}</span>,
+    },
+    {
+      ...{ name: 'by', head: 'Annotators', width: 'minmax(120px, 0.8fr)' },
+      cell: ({ call_id }) => (
+        <span className="second">
+          <T text={[...(byCall.get(call_id) ?? [])].join(', ')} />
+        </span>
+      ),
+    },
+    {
+      ...{ name: 'disagreed', head: 'Disagreed on', width: 'minmax(120px, 0.8fr)' },
+      cell: ({ call_id }) => (
+        <span className="s-descendant_error">
+          <T text={disagreed.get(call_id)?.join(', ') ?? ''} />
+        </span>
+      ),
+    },
+  ]
+  const body = () => {
+    if (fault)
+      return (
+        <FaultBox
+          error={fault}
+          onRetry={() => void Promise.all([queue.refetch(), items.refetch(), annotations.refetch()])}
+        />
+      )
+    if (queue.data === undefined || items.data === undefined) return <Loading what="the queue" />
+    return (
+      <>
+        <section className="answers" aria-label="Answers" tabIndex={0}>
+          {agreements.map(({ spec, found }) => (
+            <Answers key={spec.ref} spec={spec} of={said} agreement={found} />
+          ))}
+          <People of={said} />
+          {specs.length === 0 && <p className="second">This queue asks no questions: items can be read and skipped.</p>}
+        </section>
+        {all.length === 0 ? (
+          <div className="center">
+            <p className="second">Nothing is in this queue. Add calls to it from the list of calls.</p>
+          </div>
+        ) : (
+          <Grid
+            label="Items"
+            columns={columns}
+            items={sorted}
+            minWidth={760}
+            height={height}
+            at={Math.min(at, sorted.length - 1)}
+            onAt={setAt}
+            onOpen={toItem}
+          />
+        )}
+      </>
+    )
+  }
+  const done = all.filter((item) => !isOpen(item)).length
+  return (
+    <ProjectPage
+      title={queue.data?.queue.name.slice(0, 80) ?? 'Queue'}
+      crumbs={
+        <>
+          <span className="sep">/</span>
+          <Link to="/p/$entity/$project/queues" params={{ entity, project }} search={{}}>
+            Queues
+          </Link>
+        </>
+      }
+    >
+      <h1 className="hidden">Annotation queue</h1>
+      <div className="bar">
+        <Progress done={done} total={all.length} />
+        <span className="second">
+          <T text={queue.data?.queue.description ?? ''} />
+        </span>
+        <span className="grow" />
+        {said.length === maxAnnotations && <span className="dim">of the latest {count(maxAnnotations)} answers</span>}
+        <button type="button" className="line" disabled={said.length === 0} onClick={() => download(all, said)}>
+          Export
+        </button>
+        <button type="button" className="first" disabled={next === undefined} onClick={() => next && toItem(next)}>
+          {next && isOpen(next) ? 'Go on' : 'Look through'}
+        </button>
+      </div>
+      {body()}
+    </ProjectPage>
+  )
+}
+
+function Answers({ spec, of, agreement }: { spec: Spec; of: readonly Annotation[]; agreement: Agreement | undefined }) {
+  const counts = new Map<string, number>()
+  for (const { value } of ratingsOf(of, spec.name)) counts.set(String(value), (counts.get(String(value)) ?? 0) + 1)
+  const shown = [...counts].sort(([, a], [, b]) => b - a).slice(0, 6)
+  const most = shown[0]?.[1] ?? 1
+  return (
+    <figure className="answer">
+      <figcaption>
+        <b>
+          <T text={spec.label} max={60} />
+        </b>
+      </figcaption>
+      {shown.length === 0 && <p className="dim">no answers yet</p>}
+      <dl>
+        {shown.map(([value, times]) => (
+          <div key={value}>
+            <dt>
+              <T text={value} max={30} />
+            </dt>
+            <dd>
+              <i style={{ width: `${(times / most) * 72}px` }} /> {times}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {counts.size > shown.length && <p className="dim">and {counts.size - shown.length} other answers</p>}
+      {agreement && (
+        <p className="agreement">
+          <b>{figure(agreement.percent)} %</b> agree on {agreement.items} items
+          {agreement.kappa !== null && (
+            <>
+              {' · '}
+              <abbr title="Cohen’s kappa: agreement beyond chance of two annotators; 1 is full agreement">κ</abbr>{' '}
+              {figure(agreement.kappa)}
+            </>
+          )}
+          {agreement.alpha !== null && (
+            <>
+              {' · '}
+              <abbr title="Krippendorff’s alpha: agreement beyond chance of any number of annotators">α</abbr>{' '}
+              {figure(agreement.alpha)}
+            </>
+          )}
+        </p>
+      )}
+    </figure>
+  )
+}
+
+function People({ of }: { of: readonly Annotation[] }) {
+  const days = new Map<string, Map<string, number>>()
+  for (const { by, at } of of) {
+    const day = days.get(at.slice(0, 10)) ?? new Map<string, number>()
+    days.set(at.slice(0, 10), day.set(by, (day.get(by) ?? 0) + 1))
+  }
+  if (days.size === 0) return null
+  const people = [...new Set(of.map(({ by }) => by))].slice(0, 6)
+  return (
+    <figure className="answer">
+      <figcaption>
+        <b>Answers by day (UTC)</b>
+      </figcaption>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Day</th>
+            {people.map((by) => (
+              <th key={by} scope="col">
+                <T text={by} max={20} />
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {[...days]
+            .sort(([a], [b]) => (a < b ? 1 : -1))
+            .slice(0, 5)
+            .map(([day, by]) => (
+              <tr key={day}>
+                <th scope="row">{day}</th>
+                {people.map((person) => (
+                  <td key={person} className="num">
+                    {by.get(person) ?? 0}
+                  </td>
+                ))}
+              </tr>
+            ))}
+        </tbody>
+      </table>
+    </figure>
+  )
+}
+
+/** Items with their answers as JSON Lines, made in the page. */
+function download(items: readonly Item[], said: readonly Annotation[]): void {
+  const lines = items.map((item) =>
+    JSON.stringify({
+      ...{ item_id: item.id, call_id: item.call_id, trace_id: item.call_trace_id, state: item.annotation_state },
+      annotations: said
+        .filter(({ callId }) => callId === item.call_id)
+        .map(({ spec, by, value, at }) => ({ name: spec, by, value, at })),
+    }),
+  )
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([`${lines.join('\n')}\n`], { type: 'application/jsonl' }))
+  link.download = 'annotations.jsonl'
+  link.click()
+  URL.revokeObjectURL(link.href)
+}

@@ -1,0 +1,89 @@
+// The questions of a queue: `AnnotationSpec` objects, what their JSON Schema lets people answer, and answers as they are read.
+import type { Rating, Scale, Value } from '../engine/agreement.ts'
+
+type Members = Record<string, unknown>
+const asObject = (value: unknown): Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {}
+
+/** How a question is answered. */
+export type Answering =
+  | { is: 'boolean' }
+  | { is: 'choice'; choices: Value[] }
+  | { is: 'number'; min: number | undefined; max: number | undefined; isInteger: boolean }
+  | { is: 'text'; maxLength: number | undefined }
+
+export type Spec = { ref: string; name: string; label: string; description: string; answering: Answering }
+
+const asNumber = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
+
+/** What is no boolean, choice or number is text. */
+export function answeringOf(schema: unknown): Answering {
+  const { type, enum: choices, minimum, maximum, maxLength } = asObject(schema)
+  if (Array.isArray(choices) && choices.length > 0)
+    return { is: 'choice', choices: choices.filter((one): one is Value => typeof one !== 'object').slice(0, 100) }
+  if (type === 'boolean') return { is: 'boolean' }
+  if (type === 'integer' || type === 'number')
+    return { is: 'number', min: asNumber(minimum), max: asNumber(maximum), isInteger: type === 'integer' }
+  return { is: 'text', maxLength: asNumber(maxLength) }
+}
+
+const nameForm = /\/object\/([^:/]+):/
+
+/** @param val the object that the ref stands for */
+export function specOf(ref: string, val: unknown): Spec {
+  const name = decodeURIComponent(nameForm.exec(ref)?.[1] ?? '')
+  const { name: label, description, field_schema } = asObject(val)
+  return {
+    ...{ ref, name, answering: answeringOf(field_schema) },
+    label: typeof label === 'string' && label !== '' ? label : name,
+    description: typeof description === 'string' ? description : '',
+  }
+}
+
+/** Numbers are apart by their distance, everything else by being another one. */
+export const scaleOf = ({ answering }: Spec): Scale => (answering.is === 'number' ? 'interval' : 'nominal')
+
+/** What a typed text is for a question; undefined when it is no answer. */
+export function answerOf(typed: string, answering: Answering): Value | undefined {
+  if (answering.is !== 'number') return typed === '' ? undefined : typed
+  const value = Number(typed)
+  if (typed.trim() === '' || !Number.isFinite(value)) return undefined
+  return value
+}
+
+export type Annotation = {
+  id: string
+  callId: string
+  spec: string
+  by: string
+  userId: string
+  value: unknown
+  at: string
+}
+
+const annotationForm = /^\w+\.annotation\.(.+)$/
+const callForm = /\/call\/([^/?#]+)$/
+
+/** Feedback as annotations; what is none is left out. */
+export function annotationsOf(rows: readonly Members[]): Annotation[] {
+  return rows.flatMap((row) => {
+    const spec = annotationForm.exec(String(row.feedback_type))?.[1]
+    const callId = callForm.exec(String(row.weave_ref))?.[1]
+    if (spec === undefined || callId === undefined) return []
+    const userId = String(row.platform_user_id ?? row.wb_user_id ?? '')
+    const by = typeof row.creator === 'string' && row.creator !== '' ? row.creator : userId
+    return [
+      {
+        ...{ id: String(row.id), callId, spec, by, userId, at: String(row.created_at) },
+        value: asObject(row.payload).value,
+      },
+    ]
+  })
+}
+
+export const ratingsOf = (annotations: readonly Annotation[], spec: string): Rating[] =>
+  annotations.flatMap(({ spec: of, callId, by, value }) =>
+    of === spec && (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+      ? { item: callId, by, value }
+      : [],
+  )

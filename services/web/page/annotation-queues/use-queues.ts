@@ -1,0 +1,77 @@
+// The questions of annotation queues: queues, their counts, items, specs and what was annotated.
+import { useQuery } from '@tanstack/react-query'
+import { baseUrl, json } from '../api/client.ts'
+import { eachLine } from '../api/lines.ts'
+import type { Shapes } from '../api/routes.gen.ts'
+import { send } from '../api/send.ts'
+import { annotationsOf, specOf } from './specs.ts'
+
+export type Queue = Shapes['annotation_queues.read']['out']['queue']
+export type Item = Shapes['annotation_queues.items']['out']['items'][number]
+
+const listed = 500
+/** Annotations of one queue that are read; above, figures are of the latest. */
+export const maxAnnotations = 20_000
+const pageRows = 2_000
+
+export const useQueues = (projectId: string, name = '') =>
+  useQuery({
+    queryKey: ['queues', projectId, name],
+    async queryFn({ signal }) {
+      const queues: Queue[] = []
+      const asked = { project_id: projectId, limit: listed, ...(name !== '' && { name }) }
+      await eachLine(await send(baseUrl, 'annotation_queues.query', asked, { signal }), (line) =>
+        queues.push(line as unknown as Queue),
+      )
+      const queue_ids = queues.map(({ id }) => id)
+      const { stats } =
+        queue_ids.length === 0
+          ? { stats: [] }
+          : await json('annotation_queues.stats', { project_id: projectId, queue_ids }, { signal })
+      return queues.map((queue, place) => ({ ...queue, ...stats[place] }))
+    },
+    placeholderData: (before) => before,
+  })
+
+export const useQueue = (projectId: string, queueId: string) =>
+  useQuery({
+    queryKey: ['queue', projectId, queueId],
+    async queryFn({ signal }) {
+      const options = { params: { queue_id: queueId }, query: { project_id: projectId }, signal }
+      const { queue } = await json('annotation_queues.read', undefined, options)
+      const refs = queue.scorer_refs
+      const { vals } = refs.length === 0 ? { vals: [] } : await json('refs.read_batch', { refs }, { signal })
+      return { queue, specs: refs.map((ref, place) => specOf(ref, vals[place])) }
+    },
+    staleTime: 60_000,
+  })
+
+export const itemsKey = (projectId: string, queueId: string) => ['queue items', projectId, queueId]
+export const useItems = (projectId: string, queueId: string) =>
+  useQuery({
+    queryKey: itemsKey(projectId, queueId),
+    async queryFn({ signal }) {
+      const asked = { project_id: projectId, limit: null, include_position: true }
+      const { items } = await json('annotation_queues.items', asked, { params: { queue_id: queueId }, signal })
+      return items
+    },
+  })
+
+export const annotationsKey = (projectId: string, queueId: string) => ['queue annotations', projectId, queueId]
+export const useAnnotations = (projectId: string, queueId: string) =>
+  useQuery({
+    queryKey: annotationsKey(projectId, queueId),
+    async queryFn({ signal }) {
+      const query = { $expr: { $eq: [{ $getField: 'queue_id' }, { $literal: queueId }] } }
+      const sort_by = [{ field: 'created_at', direction: 'desc' as const }]
+      const rows: Record<string, unknown>[] = []
+      for (let offset = 0; offset < maxAnnotations; offset += pageRows) {
+        const asked = { project_id: projectId, query, sort_by, limit: pageRows, offset }
+        const { result } = await json('feedback.query', asked, { signal })
+        rows.push(...result)
+        if (result.length < pageRows) break
+      }
+      // The oldest first: a later answer of the same person counts.
+      return annotationsOf(rows).reverse()
+    },
+  })

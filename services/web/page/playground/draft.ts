@@ -1,0 +1,134 @@
+// What stands in the playground: messages, variables, tools, and one column per model; kept for the tab.
+import type { Message } from '../engine/conversation.ts'
+
+export type DraftMessage = {
+  key: number
+  role: 'system' | 'user' | 'assistant' | 'tool'
+  text: string
+  toolCallId: string
+  toolCalls?: unknown
+}
+export type Column = { key: number; model: string; temperature: string; maxTokens: string }
+export type Draft = {
+  messages: DraftMessage[]
+  variables: Record<string, string>
+  /** JSON texts; empty = none. */
+  tools: string
+  schema: string
+  columns: Column[]
+  keeps: boolean
+}
+
+export const maxColumns = 4
+const roles = ['system', 'user', 'assistant', 'tool'] as const
+export const roleNames = roles
+
+let last = 0
+export const newKey = (): number => ++last + Date.now()
+
+export const emptyColumn = (model = ''): Column => ({ key: newKey(), model, temperature: '', maxTokens: '' })
+export const emptyMessage = (role: DraftMessage['role'] = 'user', text = ''): DraftMessage => ({
+  ...{ key: newKey(), role, text, toolCallId: '' },
+})
+export const emptyDraft = (): Draft => ({
+  ...{ messages: [emptyMessage('system'), emptyMessage()], variables: Object.create(null) as Record<string, string> },
+  ...{ tools: '', schema: '', columns: [emptyColumn()], keeps: true },
+})
+
+const place = (projectId: string): string => `callhouse.playground ${projectId}`
+
+export function readDraft(projectId: string): Draft {
+  try {
+    const stored = sessionStorage.getItem(place(projectId))
+    if (stored !== null) {
+      const draft = JSON.parse(stored) as Draft
+      return { ...emptyDraft(), ...draft }
+    }
+  } catch {
+    // What another version has kept, or storage that is closed.
+  }
+  return emptyDraft()
+}
+export function keepDraft(projectId: string, draft: Draft): void {
+  try {
+    sessionStorage.setItem(place(projectId), JSON.stringify(draft))
+  } catch {
+    // Too long, or closed: then it lasts as long as the page.
+  }
+}
+
+const variableForm = /(?<!\{)\{([A-Za-z_]\w*)\}(?!\})/g
+/** Names in single braces, of all messages but the assistant's, as the server fills them. */
+export function variablesOf(messages: readonly DraftMessage[]): string[] {
+  const names = new Set<string>()
+  for (const { role, text } of messages)
+    if (role !== 'assistant') for (const [, name = ''] of text.matchAll(variableForm)) names.add(name)
+  return [...names].slice(0, 50)
+}
+
+/** A recorded conversation as messages to send again: what the model answered last is left out. */
+export function messagesOf(recorded: readonly Message[]): DraftMessage[] {
+  const asked = recorded.at(-1)?.role === 'assistant' && recorded.length > 1 ? recorded.slice(0, -1) : recorded
+  return asked.map(({ role, parts }) => {
+    const known = roles.find((one) => one === role) ?? 'user'
+    const text = parts
+      .map((part) => (part.is === 'text' || part.is === 'answer' ? part.text : ''))
+      .join('\n')
+      .trim()
+    const answer = parts.find((part) => part.is === 'answer')
+    const calls = parts.flatMap((part) =>
+      part.is === 'call'
+        ? [{ id: part.id ?? part.name, type: 'function', function: { name: part.name, arguments: part.arguments } }]
+        : [],
+    )
+    return {
+      ...emptyMessage(known, text),
+      ...(answer?.is === 'answer' && { toolCallId: answer.id ?? '' }),
+      ...(calls.length > 0 && { toolCalls: calls }),
+    }
+  })
+}
+
+/** @throws Error with what is wrong, in words for a reader */
+function jsonOf(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Error(`${what} is no JSON: ${error instanceof Error ? error.message : ''}`)
+  }
+}
+
+const wireMessage = ({ role, text, toolCallId, toolCalls }: DraftMessage) => ({
+  role,
+  content: text === '' && toolCalls ? null : text,
+  ...(role === 'tool' && { tool_call_id: toolCallId }),
+  ...(toolCalls !== undefined && { tool_calls: toolCalls }),
+})
+
+/** The body of `/inference/v1/chat/completions`. @throws Error for JSON that is none, and numbers that are none */
+export function requestOf(draft: Draft, { model, temperature, maxTokens }: Column): Record<string, unknown> {
+  const names = variablesOf(draft.messages)
+  const number = (text: string, what: string) => {
+    const value = Number(text)
+    if (!Number.isFinite(value)) throw new Error(`${what} is no number`)
+    return value
+  }
+  const isTemplate = names.length > 0
+  return {
+    model: model.trim(),
+    messages: draft.messages.filter(({ text, toolCalls }) => text !== '' || toolCalls).map(wireMessage),
+    stream: true,
+    stream_options: { include_usage: true },
+    ...(isTemplate && { template_vars: Object.fromEntries(names.map((name) => [name, draft.variables[name] ?? ''])) }),
+    ...(temperature.trim() !== '' && { temperature: number(temperature, 'Temperature') }),
+    ...(maxTokens.trim() !== '' && { max_tokens: number(maxTokens, 'Most tokens') }),
+    ...(draft.tools.trim() !== '' && { tools: jsonOf(draft.tools, 'The list of tools') }),
+    ...(draft.schema.trim() !== '' && {
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: 'answer', schema: jsonOf(draft.schema, 'The schema') },
+      },
+    }),
+    ...(!draft.keeps && { track_llm_call: false }),
+  }
+}

@@ -1,0 +1,86 @@
+// One column's run: the request, its answer as it comes, what it took; stopping it stops it at the provider.
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { baseUrl } from '../api/client.ts'
+import { type Answer, createEventReader, emptyAnswer, withChunk } from '../engine/completion-stream.ts'
+import { type Column, type Draft, requestOf } from './draft.ts'
+
+export type Run = {
+  answer: Answer
+  isRunning: boolean
+  /** What was refused or broke, as the server or the provider said it. */
+  fault: string | null
+  callId: string | null
+  firstMs: number | null
+  totalMs: number | null
+}
+
+const reasonOf = (text: string): string => {
+  try {
+    const { error, reason, detail } = JSON.parse(text) as Record<string, unknown>
+    const message = (error as { message?: unknown } | undefined)?.message
+    const first = Array.isArray(detail) ? (detail[0] as { msg?: unknown } | undefined)?.msg : detail
+    return String(message ?? reason ?? first ?? text)
+  } catch {
+    return text
+  }
+}
+
+/** The answer after each piece of the stream. */
+async function eachAnswer(body: ReadableStream<Uint8Array>, use: (answer: Answer) => void): Promise<void> {
+  const decoder = new TextDecoder()
+  const readEvents = createEventReader()
+  const reader = body.getReader()
+  let answer = emptyAnswer()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    for (const data of readEvents(decoder.decode(value, { stream: true })))
+      if (data !== '[DONE]') answer = withChunk(answer, JSON.parse(data))
+    use(answer)
+  }
+}
+
+export function useRun(projectId: string) {
+  const [run, setRun] = useState<Run>()
+  const control = useRef<AbortController>(undefined)
+  const stop = useCallback(() => control.current?.abort(), [])
+  useEffect(() => stop, [stop])
+
+  const start = useCallback(
+    async (draft: Draft, column: Column): Promise<void> => {
+      control.current?.abort()
+      const mine = new AbortController()
+      control.current = mine
+      const began = performance.now()
+      let state: Run = {
+        ...{ answer: emptyAnswer(), isRunning: true, fault: null, callId: null, firstMs: null, totalMs: null },
+      }
+      const show = (part: Partial<Run>) => {
+        state = { ...state, ...part }
+        if (control.current === mine) setRun(state)
+      }
+      show({})
+      try {
+        const body = JSON.stringify(requestOf(draft, column))
+        const response = await fetch(new URL('inference/v1/chat/completions', baseUrl), {
+          ...{ method: 'POST', body, credentials: 'same-origin', signal: mine.signal },
+          headers: { 'Content-Type': 'application/json', 'X-Callhouse-Page': '1', 'OpenAI-Project': projectId },
+        })
+        show({ callId: response.headers.get('x-call-id') })
+        if (!response.ok || response.body === null) throw new Error(reasonOf(await response.text()))
+        await eachAnswer(response.body, (answer) => {
+          const hasSaid = answer.text !== '' || answer.reasoning !== '' || answer.toolCalls.length > 0
+          show({ answer, firstMs: state.firstMs ?? (hasSaid ? performance.now() - began : null) })
+        })
+        show({ fault: state.answer.error })
+      } catch (error) {
+        if (mine.signal.aborted) show({ fault: 'Stopped' })
+        else show({ fault: error instanceof Error ? error.message.slice(0, 2_000) : 'It failed' })
+      } finally {
+        show({ isRunning: false, totalMs: performance.now() - began })
+      }
+    },
+    [projectId],
+  )
+  return { run, start, stop }
+}

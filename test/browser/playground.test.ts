@@ -1,0 +1,126 @@
+// The playground: what is sent to which model, answers side by side, recorded calls sent again, prompts saved.
+import type { Page, Route } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { axeFaults, call, type Opened, picture, startWorld, type World } from './world.ts'
+
+let world: World
+let here: Opened
+let page: Page
+let sent: Record<string, unknown>[] = []
+const recorded = 'cccccccccccccc01'
+
+/** Stands for the provider: the server's own part is tested by test/server. */
+async function answer(route: Route): Promise<void> {
+  const body = route.request().postDataJSON() as Record<string, unknown>
+  sent.push(body)
+  const headers = { 'content-type': 'text/event-stream', 'x-call-id': recorded }
+  if (body.model === 'missing')
+    return route.fulfill({ status: 400, json: { error: { message: 'The secret CALLHOUSE_SECRET_X is missing' } } })
+  const tool = { index: 0, id: 'c1', function: { name: 'find', arguments: '{"q":1}' } }
+  const lines = [
+    { choices: [{ delta: body.tools ? { tool_calls: [tool] } : { content: `I am ${body.model}` } }] },
+    { choices: [{ delta: {}, finish_reason: 'stop' }] },
+    { choices: [], usage: { prompt_tokens: 7, completion_tokens: 3 } },
+  ]
+  return route.fulfill({
+    headers,
+    body: `${lines.map((one) => `data: ${JSON.stringify(one)}\n\n`).join('')}data: [DONE]\n\n`,
+  })
+}
+
+beforeAll(async () => {
+  world = await startWorld('acme/playground')
+  const messages = [
+    { role: 'system', content: 'Be kind' },
+    { role: 'user', content: 'Where is it?' },
+  ]
+  const output = { choices: [{ message: { role: 'assistant', content: 'There.' } }] }
+  const usage = { 'model-a': { prompt_tokens: 1, completion_tokens: 1, requests: 1 } }
+  await world.send([
+    call(world.project, {
+      id: recorded,
+      name: 'chat',
+      inputs: { messages, model: 'model-a', temperature: 0.3 },
+      output,
+      usage,
+    }),
+  ])
+  here = await world.open()
+  page = here.page
+  await page.route('**/inference/v1/chat/completions', answer)
+})
+afterAll(() => world?.close())
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') await picture(page, task.name.replaceAll(/\W+/g, '-'))
+  expect(here.faults.splice(0).filter((line) => !line.includes('400'))).toEqual([])
+  sent = []
+})
+
+const go = (search = '') => page.goto(`${world.url}/p/${world.project}/playground${search}`)
+
+it('sends messages with variables to several models, by keys alone, and keeps the draft', async () => {
+  await go()
+  await page.getByLabel('Message 1', { exact: true }).fill('Be {tone}')
+  await page.getByLabel('Message 2', { exact: true }).fill('Why?')
+  await page.getByLabel('tone').fill('brief')
+  await page.getByLabel('Name of model 1').fill('model-a')
+  await page.getByRole('button', { name: 'Add a model' }).click()
+  await page.getByLabel('Name of model 2').fill('model-b')
+  await page.getByLabel('Temperature of model 2').fill('0.5')
+  await page.keyboard.press('Control+Enter')
+  await page.getByText('I am model-a').waitFor()
+  const second = page.getByRole('region', { name: 'Answer of model 2' })
+  await second.getByText('I am model-b').waitFor()
+  await second.getByText('7 → 3').waitFor()
+  await second.getByRole('link', { name: 'The call' }).waitFor()
+  const messages = [
+    { role: 'system', content: 'Be {tone}' },
+    { role: 'user', content: 'Why?' },
+  ]
+  const one = sent.find(({ model }) => model === 'model-b')
+  expect(one).toMatchObject({ stream: true, temperature: 0.5, messages, template_vars: { tone: 'brief' } })
+  expect(await axeFaults(page)).toEqual([])
+  await page.emulateMedia({ colorScheme: 'dark' })
+  expect(await axeFaults(page, true)).toEqual([])
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize({ width: 320, height: 800 })
+  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.reload()
+  await expect.poll(() => page.getByLabel('Name of model 2').inputValue()).toBe('model-b')
+})
+
+it('takes a recorded call with its parameters, and shows what a provider refuses', async () => {
+  await page.goto(`${world.url}/p/${world.project}/calls/${recorded}`)
+  await page.getByRole('link', { name: 'Open in playground' }).click()
+  await expect.poll(() => page.getByLabel('Message 2', { exact: true }).inputValue()).toBe('Where is it?')
+  expect(await page.getByLabel('Name of model 1').inputValue()).toBe('model-a')
+  expect(await page.getByLabel('Temperature of model 1').inputValue()).toBe('0.3')
+  expect(await page.getByLabel('Message 3', { exact: true }).count()).toBe(0)
+  await page.getByLabel('Name of model 1').fill('missing')
+  await page.keyboard.press('Control+Enter')
+  await page.getByRole('alert').getByText('The secret CALLHOUSE_SECRET_X is missing').waitFor()
+})
+
+it('answers calls of tools, and saves messages as a prompt', async () => {
+  await go(`?call=${recorded}`)
+  await page.getByText('Tools', { exact: false }).first().click()
+  await page.getByRole('textbox', { name: 'Tools' }).fill('[{"type":"function","function":{"name":"find"}}]')
+  await page.keyboard.press('Control+Enter')
+  await page.getByRole('button', { name: 'Answer the tools' }).click()
+  await page.getByLabel('Message 4', { exact: true }).fill('found')
+  await page.keyboard.press('Control+Enter')
+  await expect.poll(() => sent.length).toBe(2)
+  expect((sent.at(-1) as { messages: unknown[] }).messages.slice(2)).toEqual([
+    {
+      ...{ role: 'assistant', content: null },
+      tool_calls: [{ id: 'c1', type: 'function', function: { name: 'find', arguments: '{"q":1}' } }],
+    },
+    { role: 'tool', content: 'found', tool_call_id: 'c1' },
+  ])
+  await page.getByRole('button', { name: 'Save as prompt' }).click()
+  await page.getByLabel(/^Name of the prompt/).fill('kind')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').getByRole('link', { name: 'kind' }).click()
+  await page.getByText('MessagesPrompt').first().waitFor()
+})
