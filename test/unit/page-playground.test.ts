@@ -3,11 +3,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createEventReader, emptyAnswer, withChunk } from '../../services/web/page/engine/completion-stream.ts'
 import {
+  completionRequestOf,
   emptyColumn,
   emptyDraft,
   emptyMessage,
   messagesOf,
-  requestOf,
   variablesOf,
 } from '../../services/web/page/playground/draft.ts'
 import { runs } from '../fixtures/runs.ts'
@@ -75,7 +75,7 @@ describe('a draft', () => {
   it('finds its variables and sends their values beside the messages', () => {
     expect(variablesOf(draft.messages)).toEqual(['tone', 'q'])
     const column = { ...emptyColumn('gpt-4o '), temperature: '0.5', maxTokens: '10' }
-    const request = requestOf({ ...draft, variables: { q: 'Why?' }, tools: '[]', schema: '{}' }, column)
+    const request = completionRequestOf({ ...draft, variables: { q: 'Why?' }, tools: '[]', schema: '{}' }, column)
     expect(request).toMatchObject({
       ...{ model: 'gpt-4o', temperature: 0.5, max_tokens: 10, tools: [], stream: true },
       template_vars: { tone: '', q: 'Why?' },
@@ -85,12 +85,16 @@ describe('a draft', () => {
       ],
     })
     expect(request).not.toHaveProperty('track_llm_call')
-    expect(requestOf({ ...draft, keeps: false }, column)).toMatchObject({ track_llm_call: false })
+    expect(completionRequestOf({ ...draft, keeps: false }, column)).toMatchObject({ track_llm_call: false })
   })
 
   it('says what is wrong with its JSON and numbers', () => {
-    expect(() => requestOf({ ...draft, tools: '[' }, emptyColumn('m'))).toThrow('The list of tools is no JSON')
-    expect(() => requestOf(draft, { ...emptyColumn('m'), temperature: 'warm' })).toThrow('Temperature is no number')
+    expect(() => completionRequestOf({ ...draft, tools: '[' }, emptyColumn('m'))).toThrow(
+      'The list of tools is no JSON',
+    )
+    expect(() => completionRequestOf(draft, { ...emptyColumn('m'), temperature: 'warm' })).toThrow(
+      'Temperature is no number',
+    )
   })
 
   it('of a recorded call leaves the last answer out, and keeps calls of tools and their answers', () => {
@@ -103,7 +107,7 @@ describe('a draft', () => {
       { role: 'tool', name: null, parts: [{ is: 'answer' as const, id: 'c1', name: 'find', text: 'found' }] },
       { role: 'assistant', name: null, parts: [{ is: 'text' as const, text: 'Here.' }] },
     ]
-    const request = requestOf({ ...emptyDraft(), messages: messagesOf(recorded) }, emptyColumn('m'))
+    const request = completionRequestOf({ ...emptyDraft(), messages: messagesOf(recorded) }, emptyColumn('m'))
     expect(request.messages).toEqual([
       { role: 'user', content: 'find it' },
       {

@@ -11,7 +11,7 @@ import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 import { Conversation } from '../traces/conversation.tsx'
 import { openQuery } from '../traces/trace-query.ts'
-import { type Draft, Question } from './question.tsx'
+import { type AnswerDraft, Question } from './question.tsx'
 import { isOpen } from './queue.tsx'
 import { useSaving } from './saving.ts'
 import { answerOf, type Spec } from './specs.ts'
@@ -45,10 +45,14 @@ export function QueueItem() {
     annotations.data?.filter(
       ({ callId, userId, by }) => callId === item?.call_id && (userId !== session?.user_id || by !== userId),
     ) ?? []
-  const [draft, setDraft] = useState<{ item: string; values: Draft; at: number }>({ item: itemId, values: {}, at: 0 })
+  const [draft, setDraft] = useState<{ item: string; values: AnswerDraft; at: number }>({
+    item: itemId,
+    values: {},
+    at: 0,
+  })
   const values = draft.item === itemId ? draft.values : {}
   const at = draft.item === itemId ? draft.at : 0
-  const set = (part: Partial<{ values: Draft; at: number }>) => setDraft({ item: itemId, values, at, ...part })
+  const set = (part: Partial<{ values: AnswerDraft; at: number }>) => setDraft({ item: itemId, values, at, ...part })
   const lastOwn = useRef<string>(undefined)
   const saving = useSaving(projectId, queueId, session?.server.feedback_prefix ?? 'wandb')
   const reason = session !== undefined && !mayAnnotate(session) ? 'This key may only read' : undefined

@@ -4,7 +4,7 @@ import { T } from '../parts/text.tsx'
 import { type Annotation, answerOf, type Spec } from './specs.ts'
 
 /** Answers by the name of their question. */
-export type Draft = Record<string, unknown>
+export type AnswerDraft = Record<string, unknown>
 
 type QuestionProps = {
   spec: Spec

@@ -1,6 +1,6 @@
 // The answer of a model as its stream comes: Server-Sent Events of chat completions, put together as they arrive.
 
-export type ToolCall = { id: string; name: string; arguments: string }
+type ToolCall = { id: string; name: string; arguments: string }
 export type Answer = {
   text: string
   reasoning: string

@@ -5,21 +5,21 @@ import { count, duration } from '../engine/format.ts'
 import { useProject } from '../frame/project-page.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
-import { type Column, type Draft, type DraftMessage, emptyMessage } from './draft.ts'
+import { type Draft, type DraftMessage, emptyMessage, type ModelColumn } from './draft.ts'
 import { type Run, useRun } from './use-run.ts'
 
 const maxShown = 65_536
 
 type ColumnProps = {
   draft: Draft
-  column: Column
+  column: ModelColumn
   projectId: string
   place: number
   /** Grows with each run that is asked for, and with each stop. */
   serial: number
   stops: number
   canGo: boolean
-  onChange(next: Partial<Column>): void
+  onChange(next: Partial<ModelColumn>): void
   onRemove(): void
   onTools(messages: DraftMessage[]): void
 }

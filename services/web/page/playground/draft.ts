@@ -8,14 +8,14 @@ export type DraftMessage = {
   toolCallId: string
   toolCalls?: unknown
 }
-export type Column = { key: number; model: string; temperature: string; maxTokens: string }
+export type ModelColumn = { key: number; model: string; temperature: string; maxTokens: string }
 export type Draft = {
   messages: DraftMessage[]
   variables: Record<string, string>
   /** JSON texts; empty = none. */
   tools: string
   schema: string
-  columns: Column[]
+  columns: ModelColumn[]
   keeps: boolean
 }
 
@@ -24,9 +24,9 @@ const roles = ['system', 'user', 'assistant', 'tool'] as const
 export const roleNames = roles
 
 let last = 0
-export const newKey = (): number => ++last + Date.now()
+const newKey = (): number => ++last + Date.now()
 
-export const emptyColumn = (model = ''): Column => ({ key: newKey(), model, temperature: '', maxTokens: '' })
+export const emptyColumn = (model = ''): ModelColumn => ({ key: newKey(), model, temperature: '', maxTokens: '' })
 export const emptyMessage = (role: DraftMessage['role'] = 'user', text = ''): DraftMessage => ({
   ...{ key: newKey(), role, text, toolCallId: '' },
 })
@@ -106,7 +106,10 @@ const wireMessage = ({ role, text, toolCallId, toolCalls }: DraftMessage) => ({
 })
 
 /** The body of `/inference/v1/chat/completions`. @throws Error for JSON that is none, and numbers that are none */
-export function requestOf(draft: Draft, { model, temperature, maxTokens }: Column): Record<string, unknown> {
+export function completionRequestOf(
+  draft: Draft,
+  { model, temperature, maxTokens }: ModelColumn,
+): Record<string, unknown> {
   const names = variablesOf(draft.messages)
   const number = (text: string, what: string) => {
     const value = Number(text)

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { baseUrl } from '../api/client.ts'
 import { type Answer, createEventReader, emptyAnswer, withChunk } from '../engine/completion-stream.ts'
-import { type Column, type Draft, requestOf } from './draft.ts'
+import { completionRequestOf, type Draft, type ModelColumn } from './draft.ts'
 
 export type Run = {
   answer: Answer
@@ -47,7 +47,7 @@ export function useRun(projectId: string) {
   useEffect(() => stop, [stop])
 
   const start = useCallback(
-    async (draft: Draft, column: Column): Promise<void> => {
+    async (draft: Draft, column: ModelColumn): Promise<void> => {
       control.current?.abort()
       const mine = new AbortController()
       control.current = mine
@@ -61,7 +61,7 @@ export function useRun(projectId: string) {
       }
       show({})
       try {
-        const body = JSON.stringify(requestOf(draft, column))
+        const body = JSON.stringify(completionRequestOf(draft, column))
         const response = await fetch(new URL('inference/v1/chat/completions', baseUrl), {
           ...{ method: 'POST', body, credentials: 'same-origin', signal: mine.signal },
           headers: { 'Content-Type': 'application/json', 'X-Callhouse-Page': '1', 'OpenAI-Project': projectId },
