@@ -221,6 +221,7 @@ describe('annotation queues', () => {
     await rows('Annotation queues').first().getByRole('link').click()
     await page.getByRole('button', { name: 'Go on' }).click()
     await title('Item 11 of 16')
+    await page.locator('.asked.at', { hasText: 'helpful' }).waitFor()
     for (const key of ['y', '1', '9', 'Enter']) await page.keyboard.press(key)
     await page.getByRole('alert').getByText('Item 11 was not saved').waitFor()
     await page.keyboard.press('ArrowLeft')
