@@ -1,6 +1,6 @@
 // TLS of the server's own ports: certificate and key from files, which are read again when they change.
 import { readFileSync, type StatWatcher, unwatchFile, watchFile } from 'node:fs'
-import { createServer, type RequestListener, type Server, type ServerOptions, type ServerResponse } from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { createSecureContext, type SecureContextOptions, type TlsOptions, type Server as TlsServer } from 'node:tls'
 
@@ -64,16 +64,10 @@ export function openTls({ certFile, keyFile, clientCaFile, onBroken, onRenewed, 
   }
 }
 
-const yearSeconds = 31_536_000
-
 /** A server of HTTP/1.1, with TLS when there is a certificate. */
 export function createHttpServer(tls: Tls | undefined, options: ServerOptions, onRequest?: RequestListener): Server {
   if (tls === undefined) return createServer(options, onRequest)
   const server = createSecureServer({ ...options, ...tls.options() }, onRequest)
   tls.renews(server)
-  for (const event of ['request', 'checkContinue'])
-    server.prependListener(event, (_: unknown, response: ServerResponse) =>
-      response.setHeader('Strict-Transport-Security', `max-age=${yearSeconds}`),
-    )
   return server
 }
