@@ -13,7 +13,7 @@ import type { Column, Fields } from '../language/types.ts'
 import { fieldPath } from './access/field-index-tests.ts'
 import { compileCallsQuery } from './conditions/compile-query.ts'
 import { callFields, isDocument } from './conditions/fields.ts'
-import { callQueryTables, topicsOfQuery } from './conditions/joined-tables.ts'
+import { callQueryTables, joinedTables, topicsOfQuery } from './conditions/joined-tables.ts'
 import { compactRows } from './header.ts'
 import type { QueryStatsDeps } from './query-stats.ts'
 import type { CallReader } from './reader.ts'
@@ -164,7 +164,7 @@ export function createValueRoutes(deps: QueryStatsDeps): Route[] {
       summary: 'The commonest values of some fields of the latest calls that match',
       body: { type: 'json', schema: callsValuesRequest, check: 'schema' },
       response: callsValuesResponse,
-      tables: [...callQueryTables, 'feedback', 'annotation_queues', 'annotation_queue_items'],
+      tables: [...callQueryTables, ...joinedTables],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)

@@ -49,7 +49,8 @@ export function FilterLine({ project, q, parsed, onChange }: FilterProps) {
   const submit = (event: FormEvent) => {
     event.preventDefault()
     close()
-    onChange(text.trim())
+    // What stands in the line, whether or not it was drawn again since.
+    onChange((field.current?.value ?? text).trim())
   }
   const onKey = (event: KeyboardEvent<HTMLInputElement>) => {
     const isOpen = suggestions.length > 0

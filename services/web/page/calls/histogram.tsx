@@ -21,6 +21,15 @@ function useFirstS(request: ListRequest | undefined, isNeeded: boolean): number 
   return first ? Math.floor(Date.parse(first) / 1000) : undefined
 }
 
+/** One shape for all bars, a unit wide each. */
+const barsOf = (values: readonly (number | null)[], most: number): string =>
+  values
+    .map((value, n) => {
+      const size = ((value ?? 0) / most) * (height - 2)
+      return size === 0 ? '' : `M${n + 0.08} ${height}v${-size}h0.84v${size}z`
+    })
+    .join('')
+
 type HistogramProps = {
   request: ListRequest | undefined
   range: string | undefined
@@ -125,16 +134,8 @@ export function Histogram({ request, range, nowS, zone, isOn, onRange }: Histogr
         onPointerCancel={() => setBrush(undefined)}
       >
         <svg viewBox={`0 0 ${Math.max(1, buckets.length)} ${height}`} preserveAspectRatio="none" aria-hidden="true">
-          {buckets.map((time, n) => {
-            const all = ((calls[n] ?? 0) / most) * (height - 2)
-            const failed = ((errors[n] ?? 0) / most) * (height - 2)
-            return (
-              <g key={time}>
-                <rect className="all" x={n + 0.08} width={0.84} y={height - all} height={all} />
-                <rect className="failed" x={n + 0.08} width={0.84} y={height - failed} height={failed} />
-              </g>
-            )
-          })}
+          <path className="all" d={barsOf(calls, most)} />
+          <path className="failed" d={barsOf(errors, most)} />
         </svg>
         {brush && (
           <span
