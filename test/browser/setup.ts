@@ -33,10 +33,13 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const dataDir = await mkdtemp(join(tmpdir(), 'callhouse-browser-'))
   // It is no new folder then: the server makes its tables itself.
   await mkdir(join(dataDir, 'log'))
-  const [server, browser] = await Promise.all([
-    startChildServer(dataDir, { CALLHOUSE_TRUST_PROXY: '127.0.0.1', CALLHOUSE_MIN_FREE_BYTES: '0' }),
-    chromium.launchServer(chromiumOptions(project.config.env.CALLHOUSE_CHROMIUM as string)),
-  ])
+  const server = await startChildServer(dataDir, { CALLHOUSE_TRUST_PROXY: '127.0.0.1', CALLHOUSE_MIN_FREE_BYTES: '0' })
+  const browser = await chromium
+    .launchServer(chromiumOptions(project.config.env.CALLHOUSE_CHROMIUM as string))
+    .catch(async (error: unknown) => {
+      await server.stop()
+      throw error
+    })
   project.provide('browserWorld', { url: server.url, dataDir, browser: browser.wsEndpoint() })
   return async () => {
     await browser.close()
