@@ -1,14 +1,40 @@
 // Rules by which values are masked before they are stored, of everything, an entity or a project.
 import { z } from 'zod'
 
+/** Where stored text comes from; the first word of a rule's path. */
+export const maskedFields = [
+  'inputs',
+  'output',
+  'attributes',
+  'summary',
+  'otel_dump',
+  'exception',
+  'display_name',
+  'thread_id',
+  'turn_id',
+  'feedback',
+  'logs',
+] as const
+
+/** What finds values by how they look. */
+export const maskDetectors = ['email', 'card', 'token', 'phone', 'iban', 'ip', 'us_ssn'] as const
+
+export const maskSetNames = ['@credentials', '@payment', '@contact'] as const
+
+export const maxPatternLength = 500
+const maxPatterns = 20
+
+const ways = { keys: z.array(z.string().min(1).max(200)).min(1).max(100), path: z.string().min(1).max(500) }
+const pattern = z.string().min(1).max(maxPatternLength)
+
 const maskRule = z
   .object({
     id: z.string().min(1).max(100),
     /** What finds the value: one of these four. */
     detect: z.string().max(50).optional(),
-    keys: z.array(z.string().min(1).max(200)).max(100).optional(),
-    path: z.string().min(1).max(500).optional(),
-    pattern: z.string().min(1).max(500).optional(),
+    keys: ways.keys.optional(),
+    path: ways.path.optional(),
+    pattern: pattern.optional(),
     /** Parts of the call that are looked at; absent = all. */
     in: z.array(z.string()).max(20).optional(),
     action: z.enum(['mask', 'drop', 'hash']),
@@ -17,16 +43,91 @@ const maskRule = z
     error: 'needs one of detect, keys, path and pattern',
   })
 
+/** As they are kept: names that this version does not know find nothing. */
 export const maskRules = z.object({
   mode: z.enum(['on', 'dry_run', 'off']).default('on'),
   sets: z
     .array(z.string().regex(/^@\w+$/))
     .max(20)
     .default([]),
-  /** Whether objects and tables are masked, too, which changes their digests. */
-  objects: z.boolean().default(false),
   content: z.enum(['keep', 'drop']).default('keep'),
   /** Patterns of values that are left as they are. */
-  allow: z.array(z.string().min(1).max(500)).max(100).default([]),
+  allow: z.array(pattern).max(100).default([]),
   rules: z.array(maskRule).max(100).default([]),
+})
+
+export type MaskedField = (typeof maskedFields)[number]
+export type MaskRules = z.output<typeof maskRules>
+
+/** Fields whose value is an object always: no rule can put a string in its place. */
+const objectFields = ['inputs', 'attributes', 'summary', 'otel_dump', 'feedback', 'logs']
+
+function isPath(path: string): boolean {
+  const [first = '', ...rest] = path.split('.')
+  if (first === '' || rest.includes('')) return false
+  if (first === '**') return rest.length > 0
+  return (maskedFields as readonly string[]).includes(first) && (rest.length > 0 || !objectFields.includes(first))
+}
+
+const newRule = z
+  .strictObject({
+    id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, { error: 'must be 1 to 64 letters, digits, _ and -' }),
+    detect: z.enum(maskDetectors).optional(),
+    keys: ways.keys.optional(),
+    path: ways.path
+      .refine(isPath, { error: `must begin with one of ${maskedFields.join(', ')} or **, and name a value in it` })
+      .optional(),
+    pattern: pattern.optional(),
+    in: z.array(z.enum(maskedFields)).min(1).optional(),
+    action: z.enum(['mask', 'drop', 'hash']),
+  })
+  .refine((rule) => [rule.detect, rule.keys, rule.path, rule.pattern].filter((way) => way !== undefined).length === 1, {
+    error: 'needs one of detect, keys, path and pattern',
+  })
+
+/** As they are set: what is misspelled is refused. */
+export const newMaskRules = z.strictObject({
+  mode: z.enum(['on', 'dry_run', 'off']).default('on'),
+  sets: z.array(z.enum(maskSetNames)).max(10).default([]),
+  content: z.enum(['keep', 'drop']).default('keep'),
+  allow: z.array(pattern).max(20).default([]),
+  rules: z
+    .array(newRule)
+    .max(100)
+    .refine((rules) => new Set(rules.map(({ id }) => id)).size === rules.length, {
+      error: 'each rule has an id of its own',
+    })
+    .refine((rules) => rules.filter((rule) => rule.pattern !== undefined).length <= maxPatterns, {
+      error: `at most ${maxPatterns} rules with a pattern`,
+    })
+    .default([]),
+})
+
+const scope = z.string().describe('`*`, an entity or `<entity>/<project>`')
+
+export const maskingResponse = z.object({
+  ...{ scope, version: z.int(), rules: maskRules },
+  /** Sets that are always on here, whatever the rules say. */
+  floor: z.array(z.string()),
+})
+
+export const maskingPreviewRequest = z.strictObject({
+  project_id: z.string(),
+  /** Rules to try; absent: those that the project has. */
+  rules: newMaskRules.optional(),
+  field: z.enum(maskedFields).default('inputs'),
+  /** A text, or any value of JSON. */
+  text: z
+    .string()
+    .max(256 * 1024)
+    .optional(),
+  value: z.unknown().optional(),
+  call_ids: z.array(z.string()).max(100).optional(),
+})
+
+export const maskingPreviewResponse = z.object({
+  hits: z.record(z.string(), z.int()),
+  text: z.string().optional(),
+  value: z.unknown().optional(),
+  calls: z.array(z.record(z.string(), z.unknown())).optional(),
 })

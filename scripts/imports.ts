@@ -36,7 +36,7 @@ export const rooms: readonly Room[] = [
     without,
   },
   { folder: 'services/events', rooms: shared, packages: [] },
-  { folder: 'services/content', rooms: shared, packages: [] },
+  { folder: 'services/content', rooms: shared, packages: ['re2js'] },
   {
     folder: 'services/ingest',
     rooms: shared,

@@ -49,6 +49,8 @@ export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
     lock: absent,
     slots: absent,
     rowSlots: absent,
+    maskings: absent,
+    masterKey: unused,
     service,
     web,
     providers: absent,

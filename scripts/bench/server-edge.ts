@@ -1,8 +1,10 @@
 // The edge alone: the real routes on the real durable log, with nobody applying it. argv: data folder.
+
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '../../services/app/config.ts'
 import { noContent } from '../../services/content/content-port.ts'
+import { noMaskings } from '../../services/content/masking/maskings.ts'
 import { createOpObjects } from '../../services/content/op-objects.ts'
 import { createClock } from '../../services/core/clock/clock.ts'
 import { createApp } from '../../services/core/http/app.ts'
@@ -28,8 +30,22 @@ const log = await createEmbeddedLog({
 })
 const clock = createClock(undefined, log.lastClock())
 const routes = [
-  ...createCallWriteRoutes({ log, clock, content: noContent, wirePrefix: 'platform', wireAliases: true }),
-  ...createOtelRoutes({ log, clock, content: noContent, opObjects: createOpObjects({ log, clock }), config }),
+  ...createCallWriteRoutes({
+    maskings: noMaskings,
+    log,
+    clock,
+    content: noContent,
+    wirePrefix: 'platform',
+    wireAliases: true,
+  }),
+  ...createOtelRoutes({
+    maskings: noMaskings,
+    log,
+    clock,
+    content: noContent,
+    opObjects: createOpObjects({ log, clock }),
+    config,
+  }),
 ]
 const http = createApp({
   routes,

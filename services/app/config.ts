@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { parseBucketUrl } from '../core/blobs/bucket-url.ts'
 import { type FlagTypes, parseArguments } from '../core/process/arguments.ts'
 import { isMasterKey } from '../core/process/master-key.ts'
+import { maskFloor } from './mask-settings.ts'
 import {
   type About,
   about,
@@ -65,6 +66,7 @@ const configSchema = z.object({
       z.string().refine((value) => value === '' || isMasterKey(value), { error: 'must be 32 bytes in base64' }),
     ),
   ),
+  maskFloor,
   masterKeyFile: path('file that holds the master key'),
   dataDir: setting(
     '.callhouse',

@@ -5,11 +5,14 @@ import { anonymous, runHandler } from '../core/http/handler.ts'
 import { holderOf } from '../core/http/holder.ts'
 import type { Reply } from '../core/http/route.ts'
 import { jsonInput } from '../core/http/serve.ts'
+import { openMasterKey } from '../core/process/master-key.ts'
 import type { Port } from '../core/threads/channel.ts'
 import type { LongRequest, ThreadData } from '../core/threads/requests.ts'
 import { serveRequests } from '../core/threads/serve-requests.ts'
 import { openProviders } from '../inference/providers.ts'
 import type { Config } from './config.ts'
+import { hasSharedLog } from './drivers.ts'
+import { createFollowedMasks, maskingsOf } from './masks.ts'
 import { does, type ServerRole } from './roles.ts'
 import { routesOf } from './routes.ts'
 
@@ -18,9 +21,13 @@ const { config, role, split, clock } = workerData as ThreadData<Config, ServerRo
 const ports = serveRequests(parentPort as Port, handle)
 // The main thread tells of a file that breaks.
 const providers = openProviders({ file: config.providersFile, onBroken() {}, onMended() {} }).current
+const masterKey = openMasterKey(config, { mayMake: !hasSharedLog(config) })
+const masks = createFollowedMasks(ports.rules)
 // Who applies the log runs evaluations, by all routes.
 const { all } = routesOf(does(role, 'apply') ? 'serve' : role, {
   ...{ ...ports, config, providers, split, clock: joinClock(clock) },
+  masterKey,
+  maskings: maskingsOf(masks, config, masterKey, ports.logger),
 })
 const routes = new Map(all.map((route) => [route.name, route]))
 
@@ -33,6 +40,7 @@ async function handle(request: LongRequest, bytes: Buffer, signal: AbortSignal):
   const input = body.type === 'json' ? jsonInput(body, bytes, maxJsonDepth) : undefined
   const read = { input, body: { bytes, contentType: request.contentType } }
   const requested = { ...request, clientIp: () => request.clientIp }
+  await masks.follow()
   const account = ports.accountOf(request.number)
   return runHandler(route, requested, read, { holder, account, maxJsonDepth, mayTakeLong: true, signal: () => signal })
 }

@@ -3,6 +3,7 @@
 import { createAccessRoutes } from '../access/routes.ts'
 import { createSignInRoutes } from '../access/sign-in/routes.ts'
 import { createContent } from '../content/extract.ts'
+import type { Maskings } from '../content/masking/maskings.ts'
 import { createNameBinding } from '../content/name-binding.ts'
 import { createOpObjects } from '../content/op-objects.ts'
 import type { Blobs } from '../core/blobs/blobs.ts'
@@ -50,6 +51,7 @@ import { createAnnotationSchema } from '../query/feedback/annotation-schema.ts'
 import { createFeedbackReadRoutes } from '../query/feedback/routes.ts'
 import { createFileReadRoutes } from '../query/files/routes.ts'
 import { createLogReadRoutes } from '../query/logs/routes.ts'
+import { createMaskingRoutes } from '../query/masking/routes.ts'
 import { createBaseClasses } from '../query/objects/base-classes.ts'
 import { createObjectDeleteRoutes } from '../query/objects/delete.ts'
 import { createObjectLabelRoutes } from '../query/objects/label-routes.ts'
@@ -89,6 +91,9 @@ export type RouteDeps = {
   /** For rows of evaluations. */
   rowSlots: SharedSlots
   providers: () => Providers
+  maskings: Maskings
+  /** What secrets of the server are sealed and made with; undefined where it is not set. */
+  masterKey(): Buffer | undefined
   /** Users, keys, settings, rules and secrets; absent where routes run in a thread. */
   directory?: Directory
   logger: Pick<Logger, 'warn'>
@@ -104,7 +109,7 @@ export type RouteDeps = {
 type HandlerDeps = Omit<RouteDeps, 'store'> & { store: OpenedStore }
 
 const ingestRoutes = (deps: HandlerDeps): Route[] => {
-  const { config, log, split, store, clock, blobs, freshness, lock, logger } = deps
+  const { config, log, split, store, clock, blobs, freshness, lock, maskings, logger } = deps
   const content = createContent({ log, clock, blobs })
   const annotationSchema = createAnnotationSchema({ store, freshness })
   const checkQueue = createQueueCheck({ store, freshness })
@@ -112,15 +117,15 @@ const ingestRoutes = (deps: HandlerDeps): Route[] => {
   const { wirePrefix, wireAliases } = config
   return [
     ...createCallWriteRoutes({
-      ...{ log, split, clock, content, wirePrefix, wireAliases },
+      ...{ log, split, clock, content, maskings, wirePrefix, wireAliases },
       // Clients that send in the background do not look at the answers.
       onRefused: (batch) => logger.warn(batch, 'items of a batch were refused'),
     }),
-    ...createOtelRoutes({ log, split, clock, content, opObjects: createOpObjects({ log, clock }), config }),
+    ...createOtelRoutes({ log, split, clock, content, maskings, opObjects: createOpObjects({ log, clock }), config }),
     ...createObjectWriteRoutes({ log, clock, binding, config }),
-    ...createFileWriteRoutes({ log, clock, blobs, config }),
+    ...createFileWriteRoutes({ log, clock, blobs, maskings, config }),
     ...createCostWriteRoutes({ log, clock }),
-    ...createFeedbackWriteRoutes({ log, clock, config, annotationSchema, checkQueue }),
+    ...createFeedbackWriteRoutes({ log, clock, maskings, config, annotationSchema, checkQueue }),
     ...createTableWriteRoutes({ log, clock }),
     ...createAnnotationQueueWriteRoutes({ log, clock }),
   ]
@@ -179,7 +184,7 @@ const webRoutes = ({ web, logger, directory, config }: HandlerDeps): Route[] => 
 
 /** Routes of the services that do work: what they need of the others they get through the port. */
 const workRoutes = (
-  { store, log, clock, freshness, lock, slots, rowSlots, config, providers, logger }: HandlerDeps,
+  { store, log, clock, freshness, lock, slots, rowSlots, config, providers, logger, directory, masterKey }: HandlerDeps,
   invoke: Invoke,
 ): Route[] => {
   const ensureOps = createEnsureOps({ log, clock })
@@ -192,6 +197,7 @@ const workRoutes = (
     evaluateModelRoute({ log, clock, config }),
     evaluationWork({ invoke, freshness, clock, calls, ensureOps, rowSlots }),
     ...createTrainingRoutes({ store, log, clock, freshness }),
+    ...(directory === undefined ? [] : createMaskingRoutes({ directory, config, masterKey, invoke })),
   ]
 }
 

@@ -55,6 +55,7 @@ import {
 import { healthOf } from './health.ts'
 import { openKeysOf } from './keys.ts'
 import { openLimits } from './limits.ts'
+import { maskingsOf, masksOf } from './masks.ts'
 import { type OtlpPorts, openOtlpPorts } from './otlp-ports.ts'
 import { startRequestThreads } from './request-threads.ts'
 import { does, type ServerRole } from './roles.ts'
@@ -174,10 +175,13 @@ export async function startCallhouse(
       onError: (error) => logger.warn({ error: error.message }, 'log and tables were not compared'),
     })
     open.push({ name: 'applied positions', limitMs: 5_000, close: () => applied.stop() })
+    const masterKey = openMasterKey(config, { mayMake: !hasSharedLog(config) })
+    const masks = masksOf(directory)
+    const maskings = maskingsOf(masks, config, masterKey, logger, registry)
     let jobs: EvaluationJobs | undefined
     const applying = does(role, 'apply')
       ? await startApplying({
-          ...{ config, ...engines, logger, metrics: createWorkerMetrics(registry), open, applied },
+          ...{ config, ...engines, maskings, logger, metrics: createWorkerMetrics(registry), open, applied },
           onApplied: (topic) => topic === 'evaluation_jobs' && jobs?.touch(),
         })
       : undefined
@@ -216,8 +220,8 @@ export async function startCallhouse(
       lock: createKeyedLock(),
       slots,
       rowSlots,
+      rules: masks,
     }
-    const masterKey = openMasterKey(config, { mayMake: !hasSharedLog(config) })
     const sessions = createSessions({ keys, masterKey, directory, config })
     const assets = config.page ? openAssets(builtPage) : undefined
     const web = assets && { assets, sessions, keys, masterKey, server: { version, config } }
@@ -228,6 +232,8 @@ export async function startCallhouse(
       config,
       directory,
       providers: providers.current,
+      maskings,
+      masterKey,
       split,
       clock,
       service,

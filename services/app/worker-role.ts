@@ -1,5 +1,6 @@
 // The part of a process that applies the log to the store: worker, dead letters, commands, hourly housekeeping.
 import { join } from 'node:path'
+import type { Maskings } from '../content/masking/maskings.ts'
 import type { Blobs } from '../core/blobs/blobs.ts'
 import type { Clock } from '../core/clock/clock.ts'
 import { createFreshness } from '../core/log/freshness.ts'
@@ -62,6 +63,7 @@ type ApplyingDeps = {
   logger: Logger
   metrics: WorkerMetrics
   open: ShutdownStep[]
+  maskings: Maskings
   /** Told of what is applied. */
   applied: AppliedWatch
   /** Rows of a topic are in the tables. */
@@ -148,7 +150,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   if (!hasSharedLog(config)) await Promise.race([worker.caughtUp(), failed.promise])
   if (config.otelLogsAsIo) {
     joiner = createJoiner({
-      ...{ store, log, mapping: createEventMapping(config) },
+      ...{ store, log, mapping: createEventMapping(config, deps.maskings) },
       onJoined(counts) {
         metrics.onJoined(counts)
         logger.info(counts, 'log records joined')

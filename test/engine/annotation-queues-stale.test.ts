@@ -1,5 +1,7 @@
 // Writes that decide by reading, while the tables are behind: they ask to be sent again rather than miss what is there.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { noMaskings } from '../../services/content/masking/maskings.ts'
 import { createClock } from '../../services/core/clock/clock.ts'
 import { createKeyedLock } from '../../services/core/concurrency/keyed-lock.ts'
 import { createAnnotationQueueWriteRoutes } from '../../services/ingest/annotation-queues/routes.ts'
@@ -35,6 +37,7 @@ beforeAll(async () => {
     ...createObjectLabelRoutes(deps),
     ...createFeedbackReadRoutes({ ...deps, config: { wirePrefix: 'wb', wireAliases: true } }),
     ...createFeedbackWriteRoutes({
+      maskings: noMaskings,
       ...{ log, clock, config: { wirePrefix: 'wb', feedbackPrefix: 'wandb' } },
       annotationSchema: createAnnotationSchema(deps),
       checkQueue: createQueueCheck(deps),

@@ -1,5 +1,7 @@
 // Writing feedback: types, refs, reactions, annotations, ids, batches, purge and replace, read back from the engine.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { noMaskings } from '../../services/content/masking/maskings.ts'
 import { createNameBinding } from '../../services/content/name-binding.ts'
 import { createClock } from '../../services/core/clock/clock.ts'
 import type { Freshness } from '../../services/core/log/freshness.ts'
@@ -26,6 +28,7 @@ beforeAll(async () => {
   call = createCall([
     ...createObjectWriteRoutes({ log, clock, binding: createNameBinding(async () => []), config }),
     ...createFeedbackWriteRoutes({
+      maskings: noMaskings,
       log,
       clock,
       config,

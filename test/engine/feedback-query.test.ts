@@ -1,5 +1,7 @@
 // Querying feedback: fields, payload paths, operations, sort, pages, counts, and purge and replace seen through queries.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { noMaskings } from '../../services/content/masking/maskings.ts'
 import { createClock } from '../../services/core/clock/clock.ts'
 import type { Freshness } from '../../services/core/log/freshness.ts'
 import { createFeedbackWriteRoutes } from '../../services/ingest/feedback/routes.ts'
@@ -37,6 +39,7 @@ beforeAll(async () => {
   const config = { wirePrefix: 'platform', wireAliases: true, feedbackPrefix: 'wandb' }
   call = createCall([
     ...createFeedbackWriteRoutes({
+      maskings: noMaskings,
       log,
       clock,
       config,

@@ -1,4 +1,5 @@
 // Uploading files and reading them back: inline and blob storage, limits, broken and hostile uploads.
+
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +7,7 @@ import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { fileDigest } from '../../services/content/digest.ts'
+import { noMaskings } from '../../services/content/masking/maskings.ts'
 import { type Blobs, createFolderBlobs } from '../../services/core/blobs/blobs.ts'
 import { createClock } from '../../services/core/clock/clock.ts'
 import { tooLarge, unavailable } from '../../services/core/errors.ts'
@@ -43,7 +45,7 @@ beforeEach(async () => {
   blobs = await createFolderBlobs({ dir: join(dir, 'blobs'), minFreeBytes: 0 })
   log = createMemoryLog(store)
   call = createCall([
-    ...createFileWriteRoutes({ log, clock, blobs, config: { maxFileBytes } }),
+    ...createFileWriteRoutes({ maskings: noMaskings, log, clock, blobs, config: { maxFileBytes } }),
     ...createFileReadRoutes({ store, blobs, freshness: { wait: async () => ({}) } }),
   ])
 })
@@ -164,7 +166,7 @@ describe('a file', () => {
     const bytes = bytesOf(250_000)
     const digest = fileDigest(bytes)
     const whole = createMemoryLog()
-    const [route] = createFileWriteRoutes({ log: whole, clock, blobs, config: { maxFileBytes } })
+    const [route] = createFileWriteRoutes({ maskings: noMaskings, log: whole, clock, blobs, config: { maxFileBytes } })
     const { body, contentType } = await form([
       ['project_id', 'e/part'],
       ['file', bytes],

@@ -1,5 +1,7 @@
 // Lists whose answer is larger than one result of the engine may be: they come whole, in their order.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { noMaskings } from '../../services/content/masking/maskings.ts'
 import { createNameBinding } from '../../services/content/name-binding.ts'
 import { createClock } from '../../services/core/clock/clock.ts'
 import { createKeyedLock } from '../../services/core/concurrency/keyed-lock.ts'
@@ -38,6 +40,7 @@ beforeAll(async () => {
     ...createObjectWriteRoutes({ log, clock, binding, config }),
     ...createRefReadRoutes({ store, freshness }),
     ...createFeedbackWriteRoutes({
+      maskings: noMaskings,
       log,
       clock,
       config,

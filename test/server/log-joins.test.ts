@@ -1,5 +1,7 @@
 // Log records of generative AI become part of calls, whichever of record and span comes first; those of agents are calls.
+
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { noMaskings } from '../../services/content/masking/maskings.ts'
 import { createEventMapping } from '../../services/ingest/otel/join.ts'
 import { createJoiner, maxEvents } from '../../services/worker/logs/joiner.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
@@ -239,7 +241,7 @@ describe('a join', () => {
     const spans = Array.from({ length: 20 }, (_, n) => span(n, ownModel))
     const records = spans.map((_, n) => details(n, [integer('gen_ai.n', n)]))
     await sendSpans(project_id, ...spans)
-    const mapping = createEventMapping(server.config)
+    const mapping = createEventMapping(server.config, noMaskings)
     const others = [1, 2].map(() => createJoiner({ store, log, mapping, onError: () => {} }))
     await sendLogs(project_id, ...records)
     await Promise.all([...others.map((one) => one.look(86_400)), sendLogs(project_id, ...records)])

@@ -209,6 +209,9 @@ export const examples: Record<string, Example> = {
   }),
 
   'projects.stats': project,
+  'masking.read': () => ({}),
+  'masking.update': () => ({ body: { sets: ['@payment'] } }),
+  'masking.preview': body(() => ({ text: 'ann@example.com' })),
   'projects.ttl_settings_read': project,
   'projects.ttl_settings_update': body(() => ({ retention_days: null })),
   'projects.settings_read': () => ({}),

@@ -57,6 +57,7 @@ const routesByRight = {
     ...['users.list', 'users.create', 'users.off', 'users.on', 'users.delete', 'grants.list', 'grants.set'],
     ...['keys.list', 'keys.create', 'keys.rotate', 'keys.delete'],
     ...['projects.settings_read', 'projects.limits_update'],
+    ...['masking.read', 'masking.update', 'masking.preview'],
   ],
 } as const
 

@@ -1,5 +1,7 @@
 // Annotation values against schemas of clients: patterns in their spellings, and schemas that would hold up the server.
+
 import { describe, expect, it } from 'vitest'
+import { noMaskings } from '../../services/content/masking/maskings.ts'
 import { createNameBinding } from '../../services/content/name-binding.ts'
 import { createClock } from '../../services/core/clock/clock.ts'
 import { createFeedbackWriteRoutes } from '../../services/ingest/feedback/routes.ts'
@@ -14,6 +16,7 @@ const clock = createClock()
 const call = createCall([
   ...createObjectWriteRoutes({ log, clock, binding: createNameBinding(async () => []), config }),
   ...createFeedbackWriteRoutes({
+    maskings: noMaskings,
     log,
     clock,
     config,

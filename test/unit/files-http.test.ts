@@ -1,4 +1,5 @@
 // Uploads and downloads over real connections: what clients get to read, and what a broken connection leaves behind.
+
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -7,6 +8,7 @@ import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createFileDigest, fileDigest } from '../../services/content/digest.ts'
+import { noMaskings } from '../../services/content/masking/maskings.ts'
 import { createFolderBlobs } from '../../services/core/blobs/blobs.ts'
 import { createClock } from '../../services/core/clock/clock.ts'
 import type { Store } from '../../services/core/store/store.ts'
@@ -34,7 +36,13 @@ beforeAll(async () => {
   const indirect = { append: ((...args) => log.append(...args)) as MemoryLog['append'] }
   server = await startServer(
     [
-      ...createFileWriteRoutes({ log: indirect, clock: createClock(), blobs, config: { maxFileBytes } }),
+      ...createFileWriteRoutes({
+        maskings: noMaskings,
+        log: indirect,
+        clock: createClock(),
+        blobs,
+        config: { maxFileBytes },
+      }),
       ...createFileReadRoutes({ store: rowsOfLog, blobs, freshness: { wait: async () => ({}) } }),
     ],
     ['--max-file-bytes', String(maxFileBytes)],

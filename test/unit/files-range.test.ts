@@ -1,8 +1,10 @@
 // Ranges of files over real connections, of small files in the rows and of large ones in blob storage.
+
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { noMaskings } from '../../services/content/masking/maskings.ts'
 import { createFolderBlobs } from '../../services/core/blobs/blobs.ts'
 import { createClock } from '../../services/core/clock/clock.ts'
 import type { Store } from '../../services/core/store/store.ts'
@@ -47,7 +49,13 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'callhouse-range-'))
   const blobs = await createFolderBlobs({ dir: join(dir, 'blobs'), minFreeBytes: 0 })
   server = await startServer([
-    ...createFileWriteRoutes({ log, clock: createClock(), blobs, config: { maxFileBytes: 2 ** 23 } }),
+    ...createFileWriteRoutes({
+      maskings: noMaskings,
+      log,
+      clock: createClock(),
+      blobs,
+      config: { maxFileBytes: 2 ** 23 },
+    }),
     ...createFileReadRoutes({ store, blobs, freshness: { wait: async () => ({}) } }),
   ])
   for (const name of ['small', 'large', 'empty'] as const) digests[name] = await upload(files[name])

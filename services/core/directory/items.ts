@@ -58,8 +58,8 @@ const values = {
   entity: z.object({ limits: entityLimits.optional() }),
   /** `project/<e>/<p>` */
   project: z.object({ retention: retentionSettings.optional(), limits: projectLimits.optional() }),
-  /** `mask/<scope>`: each change has the next version. */
-  mask: maskRules.extend({ version: z.int().min(1) }),
+  /** `mask/<scope>`: each change has the next version; `salt` makes its hashes those of the scope. */
+  mask: maskRules.extend({ version: z.int().min(1), salt: z.string().optional() }),
   /** `secret/<scope>/<name>`: sealed under the master key; `last4` of long ones, so that people recognize it. */
   secret: z.object({ version: z.int().min(1), sealed: z.string(), last4: z.string().max(4).optional() }),
   /** `hold/<id>`: what it names is not removed. */

@@ -73,6 +73,7 @@ const rightOfRoute = {
     ...['users.list', 'users.create', 'users.off', 'users.on', 'users.delete', 'grants.list', 'grants.set'],
     ...['keys.list', 'keys.create', 'keys.rotate', 'keys.delete'],
     ...['projects.settings_read', 'projects.limits_update'],
+    ...['masking.read', 'masking.update', 'masking.preview'],
   ),
   ...only('metrics', 'service.metrics'),
 } as const satisfies Record<string, NeededRight>

@@ -25,6 +25,12 @@ export type Ports = {
   /** For rows of evaluations. */
   rowSlots: SharedSlots
   logger: Pick<Logger, 'info' | 'warn'>
+  rules: SharedRules
+}
+
+/** Rules that every thread keeps: all of them, when they have changed since the version that it knows. */
+export type SharedRules = {
+  changedSince(version: number): Promise<{ version: number; rules: unknown } | undefined>
 }
 
 /** What is asked for, by name; rows and contents travel as buffers beside it. */
@@ -46,6 +52,7 @@ export type PortRequests = {
   discard: { upload: number }
   content: { location: string; range: ByteRange | undefined }
   stat: { location: string }
+  rules: { version: number }
   tell: { level: 'info' | 'warn'; line: unknown[] }
 }
 
@@ -94,7 +101,7 @@ export function servePorts(
     accountOf(request: number): Account | undefined
   },
 ): { answers: Record<keyof PortRequests, Answer>; release(): void } {
-  const { log, clock, store, blobs, freshness, lock, slots, rowSlots, logger } = ports
+  const { log, clock, store, blobs, freshness, lock, slots, rowSlots, logger, rules } = ports
   const releases = createHeld<() => void>()
   const uploads = createHeld<BlobUpload>()
   let isReleased = false
@@ -182,6 +189,9 @@ export function servePorts(
     },
     async stat({ value }) {
       return { value: await blobs.stat((value as PortRequests['stat']).location) }
+    },
+    async rules({ value }) {
+      return { value: await rules.changedSince((value as PortRequests['rules']).version) }
     },
     async tell({ value }) {
       const { level, line } = value as PortRequests['tell']

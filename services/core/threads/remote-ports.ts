@@ -123,6 +123,10 @@ export function remotePorts(
       },
       stat: async (location) => (await ask('stat', { location })).value as { sizeBytes: number } | null,
     },
+    rules: {
+      changedSince: async (version) =>
+        (await ask('rules', { version })).value as { version: number; rules: unknown } | undefined,
+    },
     logger: { info: tell('info'), warn: tell('warn') },
   }
 }

@@ -1,7 +1,9 @@
 // Turns the checked items of one request into log records: a start and an end of one call become one finished row.
 
-import type { Extraction } from '../../content/content-port.ts'
+import type { ContentStore, Extraction } from '../../content/content-port.ts'
 import type { Slice } from '../../content/json-scan.ts'
+import { withMaskedHead } from '../../content/masking/mask-call.ts'
+import { type Maskings, maskedExtraction } from '../../content/masking/maskings.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import type { RecordInput, RecordSplit } from '../../core/log/log.ts'
 import type { BufferPool } from '../../core/memory/buffer-pool.ts'
@@ -10,13 +12,14 @@ import { createCallWriter } from '../../events/calls-writer.ts'
 import type { PayloadSlices } from './envelope.ts'
 import type { EndHead, StartHead } from './fragment-checks.ts'
 import {
+  attributesPayload,
   inputsPayload,
+  otelDumpPayload,
   outputPayload,
   type PayloadOwner,
   type PayloadRules,
   type PayloadText,
   payloadText,
-  startPayload,
   summaryPayload,
 } from './payload-texts.ts'
 import { coerceSummary } from './summary-check.ts'
@@ -84,9 +87,9 @@ type StartTexts = { attributes: PayloadText; inputs: PayloadText; otelDump: Payl
 type EndTexts = { output: PayloadText; summary: PayloadText }
 
 const startTexts = ({ head, payloads }: NonNullable<Item['start']>, owner: PayloadOwner): StartTexts => ({
-  attributes: textOf(payloads.attributes, startPayload, owner, noText),
+  attributes: textOf(payloads.attributes, attributesPayload, owner, noText),
   inputs: textOf(payloads.inputs, inputsPayload, owner, noText),
-  otelDump: head.hasOtelDump ? textOf(payloads.otelDump, startPayload, owner, noText) : noText,
+  otelDump: head.hasOtelDump ? textOf(payloads.otelDump, otelDumpPayload, owner, noText) : noText,
 })
 
 function endTexts({ head, payloads }: NonNullable<Item['end']>, owner: PayloadOwner): EndTexts {
@@ -184,6 +187,8 @@ function fragmentOf({ projectId, id, start, end }: Item, clock: bigint, owner: P
 }
 
 export type RowsInput = {
+  maskings: Maskings
+  content: ContentStore
   items: Item[]
   userId: string
   clock: Clock
@@ -195,12 +200,16 @@ export type RowsInput = {
 }
 
 /** Log records of the items; each row takes the next value of the clock, in list order. */
-export function recordsOf({ items, userId, clock, extraction, split, pool, bodyBytes }: RowsInput): RecordInput[] {
+export function recordsOf({ items, userId, clock, split, pool, bodyBytes, ...by }: RowsInput): RecordInput[] {
   const parts = pair(items)
   const writer = createCallWriter({ sizeHintBytes: bodyBytes + 512 * parts.length, ...split, pool })
   for (const part of parts) {
-    const owner: PayloadOwner = { projectId: part.projectId, userId, extraction }
-    writer.add(fragmentOf(part, clock.next(), owner))
+    const { projectId } = part
+    const masker = by.maskings.of(projectId)
+    const extraction = maskedExtraction(masker, by.extraction, by.content)
+    const owner: PayloadOwner = { projectId, userId, extraction, masker, maskHits: 0 }
+    const fragment = fragmentOf(part, clock.next(), owner)
+    writer.add(masker === undefined ? fragment : withMaskedHead(masker, fragment))
   }
   return writer.take()
 }

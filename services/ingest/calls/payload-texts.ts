@@ -1,7 +1,9 @@
 // Turns the payloads of a request into stored texts: as they came, unless redaction, extraction or repair changes them.
 
+import type { MaskedField } from '../../../schemas/mask-rules.ts'
 import { type Extraction, inlineTextLength } from '../../content/content-port.ts'
 import type { Slice } from '../../content/json-scan.ts'
+import type { Masker } from '../../content/masking/masker.ts'
 import { isSensitiveKey, redacted } from '../../content/redact.ts'
 import { isRef } from '../../content/refs.ts'
 import { rewriteJson } from '../../core/json/rewrite.ts'
@@ -11,25 +13,46 @@ import type { JsonText } from '../../events/calls.ts'
 export type PayloadText = { json: JsonText; refs: string[]; odd: boolean }
 
 /** Whose payload it is: extracted content is stored in the project, under the user's name. */
-export type PayloadOwner = { projectId: string; userId: string; extraction: Extraction }
+export type PayloadOwner = {
+  projectId: string
+  userId: string
+  extraction: Extraction
+  /** Masks the project's payloads; most have none. */
+  masker: Masker | undefined
+  /** Values that were masked. */
+  maskHits: number
+}
 
 /** What may be replaced in a payload. */
-export type PayloadRules = { redact: boolean; extract: boolean; refs: boolean }
+export type PayloadRules = { field: MaskedField; redact: boolean; extract: boolean; refs: boolean }
 
-export const startPayload: PayloadRules = { redact: true, extract: false, refs: false }
-export const inputsPayload: PayloadRules = { redact: true, extract: true, refs: true }
-export const outputPayload: PayloadRules = { redact: false, extract: true, refs: true }
-export const summaryPayload: PayloadRules = { redact: false, extract: false, refs: false }
+export const attributesPayload: PayloadRules = { field: 'attributes', redact: true, extract: false, refs: false }
+export const otelDumpPayload: PayloadRules = { field: 'otel_dump', redact: true, extract: false, refs: false }
+export const inputsPayload: PayloadRules = { field: 'inputs', redact: true, extract: true, refs: true }
+export const outputPayload: PayloadRules = { field: 'output', redact: false, extract: true, refs: true }
+export const summaryPayload: PayloadRules = { field: 'summary', redact: false, extract: false, refs: false }
 
 /** What makes it necessary to write a payload anew. */
 const rewriteCauses = found.lines | found.credential | found.content | found.half
 
+const textOf = ({ bytes, start, end }: Slice): string => bytes.toString('utf8', start, end)
+
+/** The payload with what rules find in it masked; undefined when that is nothing. */
+function maskedText(slice: Slice, field: MaskedField, owner: PayloadOwner, masker: Masker): string | undefined {
+  if (!masker.mayHold(slice.bytes, slice.start, slice.end)) return undefined
+  const json = textOf(slice)
+  const { text, hits } = masker.json(field, json)
+  owner.maskHits += hits
+  return text === json ? undefined : text
+}
+
 /** The stored text of a payload and the refs in it. */
 export function payloadText(slice: Slice, rules: PayloadRules, owner: PayloadOwner): PayloadText {
   const odd = (slice.found & found.wide) !== 0
-  if ((slice.found & rewriteCauses) === 0) return { json: slice, refs: slice.refs, odd }
+  const masked = owner.masker && maskedText(slice, rules.field, owner, owner.masker)
+  if (masked === undefined && (slice.found & rewriteCauses) === 0) return { json: slice, refs: slice.refs, odd }
   const refs = new Set<string>()
-  const json = rewriteJson(slice.bytes.toString('utf8', slice.start, slice.end), (text, key) => {
+  const json = rewriteJson(masked ?? textOf(slice), (text, key) => {
     let kept = text
     if (rules.redact && key !== null && text !== '' && isSensitiveKey(key)) kept = redacted
     else if (rules.extract && text.length > inlineTextLength)

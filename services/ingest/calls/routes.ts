@@ -13,7 +13,9 @@ import {
 } from '../../../schemas/calls.ts'
 import { maxFaults } from '../../../schemas/collections.ts'
 import { type ContentStore, noContent } from '../../content/content-port.ts'
+import { type Maskings, takesLong } from '../../content/masking/maskings.ts'
 import type { Clock } from '../../core/clock/clock.ts'
+import { TooLongHere } from '../../core/errors.ts'
 import { asFault, type Detail, type Fault, fault, invalid } from '../../core/http/errors.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
 import { isCallId, type ProjectId } from '../../core/ids.ts'
@@ -51,6 +53,7 @@ export type CallWriteDeps = {
   log: Pick<Log, 'append'>
   clock: Clock
   content: ContentStore
+  maskings: Maskings
   /** First word of the prefixed fields: `platform` or `wb`. */
   wirePrefix: string
   /** Accept `wb_*` beside the configured spelling. */
@@ -118,7 +121,7 @@ const quoted = (id: string): string => (id.length === 36 ? `"${id}"` : JSON.stri
 const idsText = (id: string, traceId: string): string => `{"id":${quoted(id)},"trace_id":${quoted(traceId)}}`
 
 export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
-  const { log, clock, content } = deps
+  const { log, clock, content, maskings } = deps
   const names = wireNames(deps.wirePrefix, deps.wireAliases)
   const { split = {} } = deps
   const reader = createBodyReader(names)
@@ -129,15 +132,18 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
   async function write(context: Context, items: Item[]): Promise<Position[]> {
     const { userId } = context.caller
     const bodyBytes = context.body.bytes.length
+    if (!context.mayTakeLong && items.some(({ projectId }) => takesLong(maskings.of(projectId), bodyBytes)))
+      throw new TooLongHere()
     const extraction = content.begin()
-    let records = recordsOf({ items, userId, clock, extraction, split, pool, bodyBytes })
+    const rows = { items, userId, clock, split, pool, bodyBytes, maskings, content }
+    let records = recordsOf({ ...rows, extraction })
     let stored: Position[] = []
     try {
       stored = await extraction.append()
     } catch (error) {
       if (asFault(error) !== undefined) throw error
       // Content that cannot be stored stays inline: a call is never refused for it.
-      records = recordsOf({ items, userId, clock, extraction: noContent.begin(), split, pool, bodyBytes })
+      records = recordsOf({ ...rows, extraction: noContent.begin() })
     }
     return [...stored, ...(await appendCalls(log, records, pool))]
   }
@@ -252,8 +258,9 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
     const projectId = context.project(project)
     // No call can have such an id: the answer is that of an unknown call.
     if (!isCallId(id)) return reply('{}', [])
+    const masked = maskings.of(projectId)?.text('display_name', displayName).text ?? displayName
     const writer = createCallWriter(split)
-    writer.add({ kind: 'name', projectId, id: id.toWellFormed(), clock: clock.next(), displayName })
+    writer.add({ kind: 'name', projectId, id: id.toWellFormed(), clock: clock.next(), displayName: masked })
     return reply('{}', await appendCalls(log, writer.take()))
   }
 

@@ -7,9 +7,12 @@ import {
   feedbackCreateResponse,
   feedbackReplaceRequest,
 } from '../../../schemas/feedback.ts'
+import type { Masker } from '../../content/masking/masker.ts'
+import { type Maskings, takesLong } from '../../content/masking/maskings.ts'
 import { formatRef } from '../../content/refs.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
+import { TooLongHere } from '../../core/errors.ts'
 import { fault, invalid } from '../../core/http/errors.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
 import { type ProjectId, uuidv7 } from '../../core/ids.ts'
@@ -24,6 +27,7 @@ import { payloadOf } from './value.ts'
 export type FeedbackWriteDeps = {
   log: Pick<Log, 'append'>
   clock: Clock
+  maskings: Maskings
   config: { wirePrefix: string; feedbackPrefix: string }
   /** JSON Schema that an annotation's value must fit; a fault when the ref names no annotation of the project. */
   annotationSchema(
@@ -53,10 +57,20 @@ function payloadText(itemText: string): string {
   return text
 }
 
+/** What scorers say in words of their own. */
+function maskedReasons(masker: Masker, item: FeedbackCreate): Partial<FeedbackCreate> {
+  const masked = <Reasons>(reasons: Reasons): Reasons =>
+    reasons === undefined ? reasons : (JSON.parse(masker.json('feedback', JSON.stringify(reasons)).text) as Reasons)
+  return {
+    scorer_tag_reasons: masked(item.scorer_tag_reasons),
+    scorer_rating_reasons: masked(item.scorer_rating_reasons),
+  }
+}
+
 const microseconds = ({ clock }: FeedbackRow): number => Number(clock / 1024n)
 
 export function createFeedbackWriteRoutes(deps: FeedbackWriteDeps): Route[] {
-  const { log, clock, config, annotationSchema, checkQueue } = deps
+  const { log, clock, maskings, config, annotationSchema, checkQueue } = deps
   const newCheck = createSchemaCheck()
   const nothingChecked = (): Known => ({ schemas: new Map(), queues: new Set(), checkValue: newCheck() })
 
@@ -67,6 +81,8 @@ export function createFeedbackWriteRoutes(deps: FeedbackWriteDeps): Route[] {
   ): Promise<Accepted> {
     const { schemas, checkValue } = known
     const projectId = context.project(item.project_id)
+    const masker = maskings.of(projectId)
+    if (!context.mayTakeLong && takesLong(masker, context.body.bytes.length)) throw new TooLongHere()
     const { kind, annotation } = checkFeedback(item, config.feedbackPrefix)
     const payload = payloadOf(payloadText, kind === 'reaction' ? (item.payload.emoji as string) : null)
     if (annotation) {
@@ -81,7 +97,9 @@ export function createFeedbackWriteRoutes(deps: FeedbackWriteDeps): Route[] {
       await checkQueue(context, projectId, item.queue_id)
       known.queues.add(queue)
     }
-    return { item, projectId, payload }
+    if (masker === undefined) return { item, projectId, payload }
+    const kept = { ...item, ...maskedReasons(masker, item) }
+    return { item: kept, projectId, payload: masker.json('feedback', payload).text }
   }
 
   const rowOf = ({ item, projectId, payload }: Accepted, userId: string): FeedbackRow => ({

@@ -1,5 +1,6 @@
 // Writing files: POST /file/create.
 import { fileCreateResponse } from '../../../schemas/files.ts'
+import type { Maskings } from '../../content/masking/maskings.ts'
 import type { Blobs } from '../../core/blobs/blobs.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { fault, invalid } from '../../core/http/errors.ts'
@@ -14,10 +15,11 @@ export type FileWriteDeps = {
   log: Pick<Log, 'append'>
   clock: Clock
   blobs: Blobs
+  maskings: Maskings
   config: { maxFileBytes: number }
 }
 
-export function createFileWriteRoutes({ log, clock, blobs, config }: FileWriteDeps): Route[] {
+export function createFileWriteRoutes({ log, clock, blobs, maskings, config }: FileWriteDeps): Route[] {
   const { maxFileBytes } = config
   return [
     route({
@@ -38,7 +40,10 @@ export function createFileWriteRoutes({ log, clock, blobs, config }: FileWriteDe
           maxFileBytes,
           signal: context.signal,
           onField(name, value) {
-            if (name === 'project_id') scope.projectId = context.project(value)
+            if (name !== 'project_id') return
+            scope.projectId = context.project(value)
+            if (maskings.of(scope.projectId)?.dropsContent)
+              throw fault(403, 'Rules of masking keep files out of this project')
           },
         })
         try {

@@ -1,4 +1,5 @@
 // Log records of generative AI as parts of calls: the span is read from its stored form again, and mapped with what they say.
+import type { Maskings } from '../../content/masking/maskings.ts'
 import {
   type EvaluationResult,
   type EventMapping,
@@ -123,12 +124,15 @@ const scoreOf = (value: Value | undefined): number | null => {
 
 const wordForm = /[^\w.-]+/g
 
-export function createEventMapping(config: {
-  otelVendorNamespaces: readonly string[]
-  wirePrefix: string
-  otelEventsAsIo: boolean
-  maxBodyBytes: number
-}): EventMapping {
+export function createEventMapping(
+  config: {
+    otelVendorNamespaces: readonly string[]
+    wirePrefix: string
+    otelEventsAsIo: boolean
+    maxBodyBytes: number
+  },
+  maskings: Maskings,
+): EventMapping {
   const { otelVendorNamespaces: vendorNamespaces, wirePrefix, otelEventsAsIo: eventsAsIo, maxBodyBytes } = config
   const [plain, weave] = [false, true].map((weaveFirst) =>
     createConventions({ vendorNamespaces, wirePrefix, weaveFirst }),
@@ -145,6 +149,7 @@ export function createEventMapping(config: {
         ...{ resource: '{}', scope: '', scopeName: String((dump.scope as Json | undefined)?.name ?? '') },
         opRef: () => stored.opName,
         extract: () => null,
+        masker: maskings.of(stored.projectId),
         resourceIsNonNative: stored.odd,
         nowMs: Date.now(),
       }

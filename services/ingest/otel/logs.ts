@@ -1,9 +1,12 @@
 // OTLP log records become rows of logs, texts as they came and everything else as JSON text; those of coding agents calls too.
 
 import type { ContentStore } from '../../content/content-port.ts'
+import { maskedLog } from '../../content/masking/mask-call.ts'
+import { type Maskings, maskedExtraction, maskedTexts, takesLong } from '../../content/masking/maskings.ts'
 import { redacted } from '../../content/redact.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { isPlausible } from '../../core/clock/timestamps.ts'
+import { TooLongHere } from '../../core/errors.ts'
 import type { RouteContext } from '../../core/http/route.ts'
 import type { Log, RecordSplit } from '../../core/log/log.ts'
 import { appendCalls, createCallWriter } from '../../events/calls-writer.ts'
@@ -23,6 +26,7 @@ export type LogDeps = {
   split?: RecordSplit
   clock: Clock
   content: ContentStore
+  maskings: Maskings
   config: { maxBodyBytes: number }
 }
 
@@ -117,7 +121,10 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
 
   return {
     scope({ projectId, resource }, scope, count) {
-      const extract = (long: string) => extraction.extract(projectId, userId, long)
+      const masker = deps.maskings.of(projectId)
+      if (!context.mayTakeLong && takesLong(masker, context.body.bytes.length)) throw new TooLongHere()
+      const own = maskedExtraction(masker, extraction, deps.content)
+      const extract = maskedTexts(masker, (long: string) => own.extract(projectId, userId, long))
       const expansion = (): Expansion => ({
         extract,
         isNonNative: false,
@@ -132,7 +139,8 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
         if (isSet(record.time) && !isAcceptable(roundedUs(record.time), nowMs))
           return 'its time is before 2000 or in the future'
         const found = expansion()
-        const row = rowOf(record, shared, found)
+        const whole = rowOf(record, shared, found)
+        const row = masker === undefined ? whole : maskedLog(masker, whole)
         const id = writer.add(projectId, row, nanosText(record.time), deps.clock.next())
         const event = agentEvent(row)
         if (event !== null)

@@ -1,5 +1,7 @@
 // Turns one decoded span into the complete call that it becomes (specification: OTLP, sections 2 to 7).
 
+import { maskedCall } from '../../content/masking/mask-call.ts'
+import type { Masker } from '../../content/masking/masker.ts'
 import { extractRefs } from '../../content/refs.ts'
 import { references } from '../../content/span-dump.ts'
 import type { CallFragment } from '../../events/calls.ts'
@@ -36,6 +38,8 @@ export type SpanSurroundings = {
   opRef(objectId: string): string
   /** Ref of a long text that is stored content, null to leave it inline. */
   extract(text: string): string | null
+  /** Masks what the project stores; most have none. */
+  masker: Masker | undefined
   /** Some number of the resource is outside of what the engine reads. */
   resourceIsNonNative: boolean
   nowMs: number
@@ -238,7 +242,7 @@ export function callOf(
   if (isDescribed) addPerson(own, root, conventions)
   const all = jsonText(root, true, false, [...inputsPayload.inDump, ...outputPayload.inDump])
   const displayName = textOf(present(root, vendor.displayName)?.value)
-  return {
+  const call: CompleteCall = {
     kind: 'complete',
     projectId: around.projectId,
     id: span.spanId,
@@ -274,4 +278,5 @@ export function callOf(
       scope: around.scope,
     }),
   }
+  return around.masker === undefined ? call : maskedCall(around.masker, call)
 }

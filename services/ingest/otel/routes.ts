@@ -1,8 +1,10 @@
 // POST /otel/v1/traces and /otel/v1/logs: OTLP spans become complete calls, log records rows of logs (specification: OTLP).
 import { z } from 'zod'
 import type { ContentStore } from '../../content/content-port.ts'
+import { type Maskings, maskedExtraction, maskedTexts, takesLong } from '../../content/masking/maskings.ts'
 import type { OpObjects } from '../../content/op-objects.ts'
 import type { Clock } from '../../core/clock/clock.ts'
+import { TooLongHere } from '../../core/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Log, RecordSplit } from '../../core/log/log.ts'
 import { appendCalls, createCallWriter } from '../../events/calls-writer.ts'
@@ -24,6 +26,7 @@ export type OtelDeps = {
   log: Pick<Log, 'append'>
   clock: Clock
   content: ContentStore
+  maskings: Maskings
   opObjects: OpObjects
   /** One partition and records of any size when absent. */
   split?: RecordSplit
@@ -128,6 +131,9 @@ function beginSpans(
   const nowMs = Date.now()
   return {
     scope({ projectId, attributes, dropped, isNonNative }, scope, count) {
+      const masker = deps.maskings.of(projectId)
+      if (!context.mayTakeLong && takesLong(masker, context.body.bytes.length)) throw new TooLongHere()
+      const own = maskedExtraction(masker, extraction, deps.content)
       const text = resourceText(attributes, dropped)
       const run =
         context.header(`${deps.config.wirePrefix}_run_id`) ??
@@ -142,7 +148,8 @@ function beginSpans(
         scope: scopeText(scope),
         scopeName: scope.name,
         opRef: (objectId) => ops.ref(projectId, userId, objectId),
-        extract: (long) => extraction.extract(projectId, userId, long),
+        extract: maskedTexts(masker, (long) => own.extract(projectId, userId, long)),
+        masker,
         resourceIsNonNative: isNonNative,
         nowMs,
         maxBodyBytes: deps.config.maxBodyBytes,

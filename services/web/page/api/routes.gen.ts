@@ -14,6 +14,7 @@ import type * as files from '../../../../schemas/files.ts'
 import type * as images from '../../../../schemas/images.ts'
 import type * as inference from '../../../../schemas/inference.ts'
 import type * as logs from '../../../../schemas/logs.ts'
+import type * as maskRules from '../../../../schemas/mask-rules.ts'
 import type * as notServed from '../../../../schemas/not-served.ts'
 import type * as objectLabels from '../../../../schemas/object-labels.ts'
 import type * as objects from '../../../../schemas/objects.ts'
@@ -95,6 +96,9 @@ export type Shapes = {
   'keys.list': { in: undefined; out: null; line: z.output<typeof access.keyResponse> }
   'keys.rotate': { in: z.input<typeof access.rotateRequest>; out: z.output<typeof access.madeKeyResponse>; line: never }
   'logs.query': { in: z.input<typeof logs.logsQueryRequest>; out: null; line: never }
+  'masking.preview': { in: z.input<typeof maskRules.maskingPreviewRequest>; out: z.output<typeof maskRules.maskingPreviewResponse>; line: never }
+  'masking.read': { in: undefined; out: z.output<typeof maskRules.maskingResponse>; line: never }
+  'masking.update': { in: z.input<typeof maskRules.newMaskRules>; out: z.output<typeof maskRules.maskingResponse>; line: never }
   'me.keys': { in: undefined; out: null; line: z.output<typeof access.keyResponse> }
   'me.keys_create': { in: z.input<typeof access.ownKeyRequest>; out: z.output<typeof access.madeKeyResponse>; line: never }
   'me.keys_delete': { in: undefined; out: z.output<typeof access.revokedResponse>; line: never }
@@ -229,6 +233,9 @@ export const routes = {
   'keys.list': ['GET', '/keys'],
   'keys.rotate': ['POST', '/keys/{id}/rotate'],
   'logs.query': ['POST', '/logs/query'],
+  'masking.preview': ['POST', '/masking/preview'],
+  'masking.read': ['GET', '/v2/{entity}/{project}/masking'],
+  'masking.update': ['PUT', '/v2/{entity}/{project}/masking'],
   'me.keys': ['GET', '/me/keys'],
   'me.keys_create': ['POST', '/me/keys'],
   'me.keys_delete': ['DELETE', '/me/keys/{id}'],

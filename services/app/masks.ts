@@ -1,0 +1,88 @@
+// The rules of masking in a process: as the directory has them, and in its threads.
+import { Counter, type Registry } from 'prom-client'
+import { createMaskings, type Maskings, type MaskSource, type ScopeMask } from '../content/masking/maskings.ts'
+import type { Directory } from '../core/directory/directory.ts'
+import type { Logger } from '../core/process/logger.ts'
+import type { SharedRules } from '../core/threads/ports.ts'
+import type { Config } from './config.ts'
+
+type Scopes = ReadonlyMap<string, ScopeMask>
+
+/** Rules by scope, as they are in the directory now. */
+export function masksOf(directory: Directory): MaskSource & SharedRules {
+  let version = -1
+  let scopes: Scopes = new Map()
+  const read = (): Scopes => {
+    const { masks } = directory.state()
+    if (version === directory.version()) return scopes
+    version = directory.version()
+    scopes = new Map(
+      [...masks].map(([scope, { version: ofScope, salt, ...rules }]) => [scope, { rules, version: ofScope, salt }]),
+    )
+    return scopes
+  }
+  return {
+    scopes: read,
+    version: () => {
+      read()
+      return version
+    },
+    async changedSince(known) {
+      const now = read()
+      return known === version ? undefined : { version, rules: [...now] }
+    },
+  }
+}
+
+/** The same in a thread, which asks for changes before each request. */
+export function createFollowedMasks(rules: SharedRules): MaskSource & { follow(): Promise<void> } {
+  let version = -1
+  let scopes: Scopes = new Map()
+  return {
+    version: () => version,
+    scopes: () => scopes,
+    async follow() {
+      const changed = await rules.changedSince(version)
+      if (changed === undefined) return
+      version = changed.version
+      scopes = new Map(changed.rules as [string, ScopeMask][])
+    },
+  }
+}
+
+const maxLabels = 200
+
+/** Hits by rule; rules beyond the first two hundred count together. */
+function hitCounter(registry: Registry): (rule: string, hits: number) => void {
+  const counter = new Counter({
+    name: 'callhouse_masked_values_total',
+    help: 'Values that rules of masking hit, in dry runs too, by rule',
+    labelNames: ['rule'],
+    registers: [registry],
+  })
+  const known = new Set<string>()
+  return (rule, hits) => {
+    if (known.size < maxLabels) known.add(rule)
+    counter.inc({ rule: known.has(rule) ? rule : 'other' }, hits)
+  }
+}
+
+/** @param registry absent in threads, whose hits are not counted */
+export function maskingsOf(
+  source: MaskSource,
+  config: Config,
+  masterKey: () => Buffer | undefined,
+  logger: Pick<Logger, 'warn'>,
+  registry?: Registry,
+): Maskings {
+  const onHits = registry && hitCounter(registry)
+  return createMaskings(source, {
+    ...{ floor: config.maskFloor, masterKey, ...(onHits && { onHits }) },
+    // The text of an error may quote what was to be masked.
+    onFailure: (projectId, error) =>
+      logger.warn(
+        { project: projectId, error: error instanceof Error ? error.name : 'unknown' },
+        'a payload could not be masked and is not stored',
+      ),
+  })
+}

@@ -1,0 +1,194 @@
+// One pass over the bytes of a payload that tells which detectors can find anything in it: most of them have nothing.
+
+/** Bits of what stands in a payload. */
+export const anchors = {
+  at: 1,
+  plus: 2,
+  /** Thirteen digits, with at most a space or a hyphen between two of them. */
+  digits: 4,
+  /** Two colons, or one behind a hexadecimal digit. */
+  colon: 8,
+  /** Two dots with digits around them. */
+  dots: 16,
+  /** What credentials begin with. */
+  token: 32,
+  /** Two capitals before a digit. */
+  capitals: 64,
+  /** A name that may be one of those that are looked for. */
+  key: 128,
+} as const
+
+const everything = 255
+const [digit, at, plus, colon, dash, underscore, capitalA, capitalJ, letterB, backslash] = [
+  1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+]
+
+const classes = new Uint8Array(256)
+for (const [letters, one] of [
+  ['0123456789', digit],
+  ['@', at],
+  ['+', plus],
+  [':', colon],
+  ['-', dash],
+  ['_', underscore],
+  ['A', capitalA],
+  ['J', capitalJ],
+  ['bB', letterB],
+  ['\\', backslash],
+] as const)
+  for (const letter of letters) classes[letter.charCodeAt(0)] = one
+
+const code = (letter: string): number => letter.charCodeAt(0)
+const isCapital = (c: number | undefined): boolean => c !== undefined && c >= 65 && c <= 90
+const isWord = (c: number | undefined): boolean => isCapital(c) || c === 95 || (c !== undefined && c >= 97 && c <= 122)
+const isHex = (c: number | undefined): boolean =>
+  c !== undefined && ((c >= 48 && c <= 57) || (c >= 97 && c <= 102) || (c >= 65 && c <= 70))
+
+/** Whether the text ends so before a position. */
+function endsWith(bytes: Uint8Array, position: number, text: string): boolean {
+  for (let n = 1; n <= text.length; n++) if (bytes[position - n] !== text.charCodeAt(text.length - n)) return false
+  return true
+}
+
+const beforeDash = ['sk', 'glpat', '--']
+const beforeUnderscore = ['pat', 'hf', 'npm', 'chk']
+
+function tokenBefore(bytes: Uint8Array, i: number, one: number): boolean {
+  if (one === dash) return beforeDash.some((text) => endsWith(bytes, i, text)) || endsWith(bytes, i - 1, 'xox')
+  return beforeUnderscore.some((text) => endsWith(bytes, i, text)) || endsWith(bytes, i - 1, 'gh')
+}
+
+/** `AKIA`, `ASIA`, `AIza`; `eyJ`; `Bearer`. */
+function tokenAt(bytes: Uint8Array, i: number, one: number): boolean {
+  const next = bytes[i + 1]
+  if (one === capitalA) {
+    const second = bytes[i + 2]
+    return next === code('I')
+      ? second === code('z')
+      : (next === code('K') || next === code('S')) && second === code('I')
+  }
+  if (one === capitalJ) return bytes[i - 1] === code('y') && bytes[i - 2] === code('e')
+  return ((next as number) | 32) === code('e') && ((bytes[i + 2] as number) | 32) === code('a')
+}
+
+/** How the names of members may end, from the last letter backwards: bits of the endings that each byte fits. */
+export type KeyEndings = { places: Uint32Array[] } | 'any'
+
+const longestEnding = 8
+
+/** @param names normalised ones, of which the last letters count; '' stands for any name */
+export function keyEndingsOf(names: readonly string[]): KeyEndings {
+  const all = [...new Set(names.map((name) => name.slice(-longestEnding)))]
+  const endings = all.filter((one) => !all.some((other) => other !== one && one.endsWith(other)))
+  if (endings.length > 31 || endings.some((ending) => ending === '' || /[^\x21-\x7e]/.test(ending))) return 'any'
+  const places = Array.from({ length: longestEnding }, (_, place) => {
+    const bits = new Uint32Array(256)
+    // Letters beyond ASCII may become others when the case is changed.
+    bits.fill(0xffffffff, 128)
+    endings.forEach((ending, n) => {
+      const letter = ending[ending.length - 1 - place]
+      if (letter === undefined) for (let c = 0; c < 256; c++) bits[c] = (bits[c] as number) | (1 << n)
+      else
+        for (const form of [letter, letter.toUpperCase()])
+          bits[form.charCodeAt(0)] = (bits[form.charCodeAt(0)] as number) | (1 << n)
+    })
+    return bits
+  })
+  return { places }
+}
+
+/** Whether the name whose colon stands at `at` may end like one of those that are looked for. */
+function mayBeKey(bytes: Uint8Array, at: number, start: number, endings: KeyEndings): boolean {
+  let i = at - 1
+  while (i > start && (bytes[i] as number) <= 32) i--
+  if (bytes[i] !== 34) return false
+  if (endings === 'any') return true
+  i--
+  while (i > start && bytes[i] === 92) i--
+  let bits = 0xffffffff
+  for (const place of endings.places) {
+    while (bytes[i] === 45 || bytes[i] === 95) i--
+    const c = bytes[i--] as number
+    bits &= place[c] as number
+    if (bits === 0) return false
+    // The quote before the name fits those endings alone that are complete.
+    if (c === 34 || i < start) return true
+  }
+  return true
+}
+
+type Pass = {
+  bytes: Uint8Array
+  start: number
+  endings: KeyEndings
+  bits: number
+  lastDigit: number
+  /** Digits side by side, with at most a space or a hyphen between two of them. */
+  run: number
+  /** A word goes on into the run: an id, or a part of one. */
+  isPart: boolean
+  lastDot: number
+}
+
+function lookAtDigit(pass: Pass, i: number): void {
+  const { bytes, lastDigit } = pass
+  const before = bytes[i - 1]
+  if (i - lastDigit === 2 && before === code('.')) {
+    if (i - pass.lastDot <= 5) pass.bits |= anchors.dots
+    pass.lastDot = i
+  }
+  const goesOn = i - lastDigit === 1 || (i - lastDigit === 2 && (before === code(' ') || before === code('-')))
+  pass.run = goesOn ? pass.run + 1 : 1
+  if (!goesOn) pass.isPart = isWord(before)
+  else if (before === code(' ')) pass.isPart = false
+  pass.lastDigit = i
+  if (pass.run >= 13 && !pass.isPart) pass.bits |= anchors.digits
+  else if (pass.run === 1 && isCapital(before) && isCapital(bytes[i - 2])) pass.bits |= anchors.capitals
+}
+
+function lookAtPlus(pass: Pass, i: number): void {
+  const next = pass.bytes[i + 1]
+  if (next === code(' ') || next === code('(') || classes[next as number] === digit) pass.bits |= anchors.plus
+}
+
+function lookAtColon(pass: Pass, i: number): void {
+  const { bytes, start, endings } = pass
+  if (bytes[i + 1] === code(':') || isHex(bytes[i - 1])) pass.bits |= anchors.colon
+  if (mayBeKey(bytes, i, start, endings)) pass.bits |= anchors.key
+}
+
+function lookAtBackslash(pass: Pass, i: number): void {
+  const next = pass.bytes[i + 1]
+  if (next === code('u') || next === code('/')) pass.bits = everything
+}
+
+const lookFor =
+  (isToken: (bytes: Uint8Array, i: number, one: number) => boolean, one: number) =>
+  (pass: Pass, i: number): void => {
+    if (isToken(pass.bytes, i, one)) pass.bits |= anchors.token
+  }
+
+/** What is done at a byte of each class. */
+const looks: ((pass: Pass, i: number) => void)[] = []
+looks[digit] = lookAtDigit
+looks[at] = (pass) => {
+  pass.bits |= anchors.at
+}
+looks[plus] = lookAtPlus
+looks[colon] = lookAtColon
+looks[backslash] = lookAtBackslash
+for (const one of [dash, underscore]) looks[one] = lookFor(tokenBefore, one)
+for (const one of [capitalA, capitalJ, letterB]) looks[one] = lookFor(tokenAt, one)
+
+/**
+ * @param endings of the names that are looked for
+ * @returns bits of `anchors`; all of them where characters are written as escapes
+ */
+export function anchorsIn(bytes: Uint8Array, start: number, end: number, endings: KeyEndings): number {
+  const pass = { bytes, start, endings, bits: 0, lastDigit: -9, run: 0, isPart: false, lastDot: -9 }
+  for (let i = start; i < end && pass.bits !== everything; i++) {
+    const one = classes[bytes[i] as number] as number
+    if (one !== 0) looks[one]?.(pass, i)
+  }
+  return pass.bits
+}

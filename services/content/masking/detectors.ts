@@ -1,0 +1,223 @@
+// Detectors of personal and secret texts. Each looks outwards from an anchor, in time that grows with the text's length.
+import { isIPv6 } from 'node:net'
+import type { maskDetectors } from '../../../schemas/mask-rules.ts'
+import { findTokens } from './tokens.ts'
+
+/** Where something was found. */
+export type Hit = { start: number; end: number }
+
+/** @param key normalised name of the member that holds the text, '' without one */
+export type Find = (text: string, key: string) => Hit[]
+
+/** Matches of an expression whose matches cannot overlap, those that `accepts` takes. */
+function matches(text: string, expression: RegExp, accepts: (hit: Hit, found: string) => boolean): Hit[] {
+  const hits: Hit[] = []
+  for (const { index, 0: found } of text.matchAll(expression)) {
+    const hit = { start: index, end: index + found.length }
+    if (accepts(hit, found)) hits.push(hit)
+  }
+  return hits
+}
+
+const isWordAt = (text: string, at: number): boolean => /[\p{L}\p{N}_]/u.test(text.charAt(at))
+
+const localPart = /[\p{L}\p{N}!#$%&*+=?^_`{|}~.-]/u
+const domainPart = /[\p{L}\p{N}.-]/u
+const maxLocal = 64
+const maxDomain = 255
+/** Names of files such as `logo@2x.png` look like addresses. */
+const fileEndings = new Set(
+  'css csv gif gz html ico jpeg jpg js json jsx map md mjs mp3 mp4 pdf png py rs svg toml ts tsx txt webp whl yaml yml zip'.split(
+    ' ',
+  ),
+)
+
+function domainEnd(text: string, from: number): number {
+  let end = from
+  while (end < text.length && end - from < maxDomain && domainPart.test(text.charAt(end))) end++
+  while (end > from && /[.-]/.test(text.charAt(end - 1))) end--
+  const labels = text.slice(from, end).split('.')
+  const last = labels.at(-1) as string
+  const fits = labels.length > 1 && labels.every((label) => label !== '' && !label.startsWith('-'))
+  return fits && /^(?:\p{L}{2,}|xn--[a-z\d-]+)$/iu.test(last) && !fileEndings.has(last.toLowerCase()) ? end : from
+}
+
+function findEmails(text: string): Hit[] {
+  const hits: Hit[] = []
+  let after = 0
+  for (let at = text.indexOf('@'); at !== -1; at = text.indexOf('@', at + 1)) {
+    let start = at
+    while (start > after && at - start < maxLocal && localPart.test(text.charAt(start - 1))) start--
+    while (start < at && !/[\p{L}\p{N}]/u.test(text.charAt(start))) start++
+    const end = start === at || text.charAt(at - 1) === '.' ? at + 1 : domainEnd(text, at + 1)
+    if (end <= at + 1) continue
+    hits.push({ start, end })
+    after = end
+  }
+  return hits
+}
+
+/** Whether a run of digits and separators stands by itself: a longer number, a hash or a UUID goes on beside it. */
+function standsAlone(text: string, { start, end }: Hit): boolean {
+  const before = text.charAt(start - 1)
+  const after = text.charAt(end)
+  if (isWordAt(text, start - 1) || isWordAt(text, end)) return false
+  if (/[-./+]/.test(before) && isWordAt(text, start - 2)) return false
+  return !(/[-./+]/.test(after) && isWordAt(text, end + 1))
+}
+
+/** Leading digits of the issuers of cards, and how many digits their numbers have. */
+const issuers: [RegExp, number[]][] = [
+  [/^4/, [13, 16, 19]],
+  [/^(?:5[1-5]|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)/, [16]],
+  [/^3[47]/, [15]],
+  [/^3(?:0[0-5]|[689])/, [14, 16, 19]],
+  [/^(?:6011|64[4-9]|65)/, [16, 19]],
+  [/^35(?:2[89]|[3-8]\d)/, [16, 19]],
+  [/^62/, [16, 17, 18, 19]],
+  [/^(?:50|5[6-8]|6[1379])/, [13, 15, 16, 19]],
+]
+
+function passesLuhn(digits: string): boolean {
+  let sum = 0
+  for (let n = 0; n < digits.length; n++) {
+    const digit = Number(digits[digits.length - 1 - n])
+    const added = n % 2 === 0 ? digit : digit * 2
+    sum += added > 9 ? added - 9 : added
+  }
+  return sum % 10 === 0
+}
+
+const firstMs = Date.UTC(2015, 0)
+const lastMs = Date.UTC(2040, 0)
+const isTime = (digits: string): boolean => digits.length === 13 && Number(digits) >= firstMs && Number(digits) < lastMs
+
+/** Names under which numbers count or name something. */
+const numbersNoCard = /(?:id|time|timestamp)$/
+
+export const isCard = (digits: string): boolean =>
+  issuers.some(([lead, lengths]) => lengths.includes(digits.length) && lead.test(digits)) &&
+  passesLuhn(digits) &&
+  !isTime(digits) &&
+  !/^(\d)\1*$/.test(digits)
+
+/** The cards among groups of digits that stand side by side: other numbers may stand before and behind one. */
+function cardsAmong(groups: readonly Hit[], text: string): Hit[] {
+  const digitsOf = groups.map(({ start, end }) => text.slice(start, end).replaceAll('-', ''))
+  const hits: Hit[] = []
+  for (let first = 0; first < groups.length; first++) {
+    let digits = ''
+    for (let last = first; last < groups.length && digits.length < 19; last++) {
+      digits += digitsOf[last]
+      if (digits.length < 13 || !isCard(digits)) continue
+      const hit = { start: (groups[first] as Hit).start, end: (groups[last] as Hit).end }
+      if (!standsAlone(text, hit)) continue
+      hits.push(hit)
+      first = last
+      break
+    }
+  }
+  return hits
+}
+
+function findCards(text: string, key: string): Hit[] {
+  if (numbersNoCard.test(key)) return []
+  return matches(text, /\d(?:[ -]?\d){12,}/g, () => true).flatMap(({ start, end }) => {
+    const groups = matches(text.slice(start, end), /[^ ]+/g, () => true)
+    return cardsAmong(
+      groups.map((group) => ({ start: start + group.start, end: start + group.end })),
+      text,
+    )
+  })
+}
+
+const phoneNames = ['phone', 'phonenumber', 'tel', 'mobile', 'cell', 'fax', 'msisdn']
+const phoneKey = new RegExp(`(?:${phoneNames.join('|')})$`)
+const digitsOf = (text: string): number => text.replace(/\D/g, '').length
+
+function findPhones(text: string, key: string): Hit[] {
+  if (phoneKey.test(key) && /^[\d ()./+-]{6,30}$/.test(text)) {
+    const count = digitsOf(text)
+    return count >= 6 && count <= 15 ? [{ start: 0, end: text.length }] : []
+  }
+  return matches(text, /\+[ (]?\d(?:[ ().-]{0,2}\d){7,}/g, (hit, found) => {
+    const count = digitsOf(found)
+    return (
+      count <= 15 &&
+      !isWordAt(text, hit.start - 1) &&
+      !isWordAt(text, hit.end) &&
+      !/[.:]\d/.test(text.slice(hit.end, hit.end + 2))
+    )
+  })
+}
+
+/** ISO 7064: the country and the check digits behind the rest, letters as numbers, leave 1. */
+function passesMod97(iban: string): boolean {
+  let rest = 0
+  for (const letter of iban.slice(4) + iban.slice(0, 4)) {
+    const value = Number.parseInt(letter, 36)
+    rest = (rest * (value > 9 ? 100 : 10) + value) % 97
+  }
+  return rest === 1
+}
+
+const findIbans: Find = (text) =>
+  matches(text, /(?<![\p{L}\p{N}_])[A-Z]{2}\d{2}(?: ?[A-Z\d]){11,30}/gu, () => true).flatMap((hit) => {
+    // The next word may follow in capitals: the number ends where it is one.
+    for (let { end } = hit; end - hit.start >= 15; end--) {
+      const digits = text.slice(hit.start, end).replaceAll(' ', '')
+      const isWhole = !isWordAt(text, end) && text.charAt(end - 1) !== ' '
+      if (isWhole && digits.length >= 15 && digits.length <= 34 && passesMod97(digits)) return [{ ...hit, end }]
+    }
+    return []
+  })
+
+const byte = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)'
+const v4 = new RegExp(`${byte}(?:\\.${byte}){3}`, 'g')
+const versionKey = /version$/
+
+function findIps(text: string, key: string): Hit[] {
+  if (versionKey.test(key)) return []
+  const fours = matches(
+    text,
+    v4,
+    ({ start, end }) =>
+      !isWordAt(text, start - 1) &&
+      !isWordAt(text, end) &&
+      text.charAt(start - 1) !== '.' &&
+      text.charAt(start - 1) !== '-' &&
+      !(text.charAt(end) === '.' && isWordAt(text, end + 1)),
+  )
+  const sixes = matches(
+    text,
+    /(?<![\w:.])[\da-f]{0,4}(?::[\da-f]{0,4}){2,}(?:\.\d{1,3}){0,3}/gi,
+    ({ start, end }, found) => {
+      const groups = found.split(':').filter((group) => group !== '').length
+      return found.length <= 45 && groups >= 3 && !isWordAt(text, start - 1) && !isWordAt(text, end) && isIPv6(found)
+    },
+  )
+  return [...fours, ...sixes]
+}
+
+const ssnNames = ['ssn', 'socialsecurity', 'socialsecuritynumber', 'socialsecurityno']
+const ssnKey = new RegExp(`(?:${ssnNames.join('|')})$`)
+const findSsns: Find = (text, key) =>
+  ssnKey.test(key)
+    ? matches(text, /(?!000|666|9)\d{3}[- ]?(?!00)\d\d[- ]?(?!0000)\d{4}/g, (hit) => standsAlone(text, hit))
+    : []
+
+/** Kinds of what is found, by the name that stands in its place. */
+export const detectors = {
+  email: findEmails,
+  card: findCards,
+  token: findTokens,
+  phone: findPhones,
+  iban: findIbans,
+  ip: findIps,
+  us_ssn: findSsns,
+} as const satisfies Record<(typeof maskDetectors)[number], Find>
+
+/** Ends of the normalised names under which a detector finds more than elsewhere. */
+export const detectorKeys: { [name in DetectorName]?: readonly string[] } = { phone: phoneNames, us_ssn: ssnNames }
+
+export type DetectorName = keyof typeof detectors

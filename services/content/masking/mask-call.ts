@@ -1,0 +1,60 @@
+// Masks what a call holds beside its payloads, and calls that are made of spans as a whole.
+import type { CallFragment } from '../../events/calls.ts'
+import type { LogRow } from '../../events/logs.ts'
+import type { Masker } from './masker.ts'
+
+/** The call with its short texts masked: the names and ids that SDKs choose, and the exception. */
+export function withMaskedHead<Fragment extends CallFragment>(masker: Masker, fragment: Fragment): Fragment {
+  if (fragment.kind === 'delete' || fragment.kind === 'name') return fragment
+  const head =
+    fragment.kind === 'end'
+      ? {}
+      : {
+          displayName: fragment.displayName && masker.text('display_name', fragment.displayName).text,
+          threadId: masker.text('thread_id', fragment.threadId).text,
+          turnId: masker.text('turn_id', fragment.turnId).text,
+        }
+  const end = fragment.kind === 'start' ? {} : { exception: masker.text('exception', fragment.exception).text }
+  return { ...fragment, ...head, ...end }
+}
+
+type Complete = Extract<CallFragment, { kind: 'complete' }>
+
+/**
+ * A call whose payloads are texts, masked. Where a rule goes by a path, the span as it came has a copy of the value that
+ * the path does not name: it is left out.
+ */
+export function maskedCall(masker: Masker, call: Complete): Complete {
+  let hasCopies = false
+  const masked = (field: 'inputs' | 'output' | 'attributes' | 'summary' | 'otel_dump', json: unknown): string => {
+    if (json === '') return ''
+    const { text, isByPath } = masker.json(field, json as string)
+    hasCopies ||= isByPath
+    return text
+  }
+  const texts = {
+    inputs: masked('inputs', call.inputs),
+    output: masked('output', call.output),
+    attributes: masked('attributes', call.attributes),
+    summary: masked('summary', call.summary),
+  }
+  const otelDump = hasCopies && !masker.isDryRun ? '' : masked('otel_dump', call.otelDump)
+  return { ...withMaskedHead(masker, call), ...texts, otelDump }
+}
+
+/** A log record with its body and attributes masked. */
+export function maskedLog(masker: Masker, row: LogRow): LogRow {
+  const json = new Set(row.attributes.json)
+  const values = [...row.attributes.values].map(([name, text]): [string, string] => [
+    name,
+    masker.text('logs', text, name).text,
+  ])
+  const parsed = (text: string) => masker.json('logs', text).text
+  return {
+    ...row,
+    body: row.isBodyJson ? parsed(row.body) : masker.text('logs', row.body).text,
+    attributes: { values: new Map(values), json: [...json] },
+    resource: row.resource === '' ? '' : parsed(row.resource),
+    scope: row.scope === '' ? '' : parsed(row.scope),
+  }
+}

@@ -1,0 +1,308 @@
+// Masks the texts of one project by its rules, before anything of them is stored.
+import { createHmac } from 'node:crypto'
+import type { MaskedField, MaskRules } from '../../../schemas/mask-rules.ts'
+import { isRef } from '../refs.ts'
+import { anchors, anchorsIn, keyEndingsOf } from './anchors.ts'
+import { type DetectorName, detectorKeys, detectors, type Find, type Hit, isCard } from './detectors.ts'
+import { maskJson, type Visitor } from './mask-json.ts'
+import { beginPath, endsHere, globOf, normalName, type Path, type PathProgress, pathOf, stepPath } from './paths.ts'
+import { compilePattern } from './patterns.ts'
+import { type MaskRule, maskedByPathOnly, maskSets } from './rules.ts'
+
+/** Rules of one place: of everything, an entity or a project. */
+export type ScopeRules = { rules: MaskRules; version: number }
+
+type Masked = {
+  text: string
+  hits: number
+  /** A value was masked for its path, which other copies of it do not have. */
+  isByPath: boolean
+}
+
+export type Masker = {
+  /** Version of the project's own rules. */
+  version: number
+  /** Counts what would be masked, and masks nothing. */
+  isDryRun: boolean
+  /** Extracted content is not stored, files are refused. */
+  dropsContent: boolean
+  /** About how long a byte takes, against one that only detectors look at. */
+  cost: number
+  /** Some rule goes by names or paths, which a text alone does not tell. */
+  hasPlaces: boolean
+  /** @param json text that JSON.parse accepts; the same text comes back where nothing is masked */
+  json(field: MaskedField, json: string): Masked
+  /** @param name of the member that holds it, by which some rules go */
+  text(field: MaskedField, text: string, name?: string): Masked
+  /** Whether a payload in UTF-8 bytes may hold anything to mask: most need no further look. */
+  mayHold(bytes: Uint8Array, start: number, end: number): boolean
+}
+
+type Rule = Pick<MaskRule, 'id' | 'action'> & {
+  isIn(field: MaskedField): boolean
+  find?: Find
+  anchor: number
+  literal: Buffer | undefined
+  isKey?(name: string): boolean
+  path?: Path
+  /** Ends of the names that it goes by; '' = any. */
+  names: readonly string[]
+  kind: string
+}
+
+/** What must stand in a payload for a detector to find anything. */
+const anchorsOf: Record<DetectorName, number> = {
+  email: anchors.at,
+  card: anchors.digits,
+  token: anchors.token | anchors.at,
+  phone: anchors.plus | anchors.key,
+  iban: anchors.capitals,
+  ip: anchors.dots | anchors.colon,
+  us_ssn: anchors.key,
+}
+
+function compileRule(rule: MaskRule, id: string): Rule {
+  const { detect, keys, path, pattern, action } = rule
+  const fields = rule.in && new Set<string>(rule.in)
+  const base = {
+    id,
+    action,
+    isIn: (field: MaskedField) => fields?.has(field) ?? true,
+    anchor: 0,
+    literal: undefined,
+    names: [],
+  }
+  if (detect !== undefined) {
+    const name = detect as DetectorName
+    // Of a later version: it finds nothing here.
+    const find: Find = detectors[name] ?? (() => [])
+    return { ...base, kind: detect, find, anchor: anchorsOf[name] ?? anchors.at }
+  }
+  if (pattern !== undefined) {
+    const { find, literal } = compilePattern(pattern)
+    return { ...base, kind: rule.id, find, literal: literal === '' ? undefined : Buffer.from(literal) }
+  }
+  const lastOf = (name: string): string => normalName(name.slice(name.lastIndexOf('*') + 1))
+  if (path !== undefined) {
+    const segments = pathOf(path)
+    return {
+      ...base,
+      kind: rule.id,
+      path: segments,
+      names: segments.length === 1 ? [''] : [lastOf(segments.at(-1) ?? '')],
+    }
+  }
+  const globs = (keys ?? []).map(globOf)
+  return { ...base, kind: rule.id, isKey: (name) => globs.some((fits) => fits(name)), names: (keys ?? []).map(lastOf) }
+}
+
+const compiledSet = (name: string): Rule[] =>
+  (maskSets[name as keyof typeof maskSets] ?? []).map((rule) => compileRule(rule, `${name}:${rule.id}`))
+
+/** Texts that look like a hit and are none, by the patterns of `allow`. */
+const allowedBy = (scopes: readonly ScopeRules[]): ((text: string) => boolean) => {
+  const allowed = scopes.flatMap(({ rules }) => rules.allow.map((pattern) => compilePattern(pattern).find))
+  return (text) => allowed.some((find) => find(text, '').length > 0)
+}
+
+const dropped = '[dropped]'
+const failed = '[masking failed]'
+/** Objects stay objects: SDKs read nothing else there. */
+const failedObject = JSON.stringify({ masking: failed })
+/** JSON texts inside of strings that are looked into: arguments of tools. */
+const maxInnerLength = 256 * 1024
+const maxHashed = 10_000
+
+/** Names equal texts by equal digests, which the secret alone can tell. */
+function hashWith(secret: Buffer | undefined): (text: string) => string {
+  const known = new Map<string, string>()
+  return (text) => {
+    // Rules that hash are refused where no secret can be had.
+    if (secret === undefined) throw new Error('no secret for hashes')
+    const seen = known.get(text)
+    if (seen !== undefined) return seen
+    const digest = createHmac('sha256', secret).update(text).digest('hex').slice(0, 16)
+    if (known.size >= maxHashed) known.clear()
+    if (text.length <= 1024) known.set(text, digest)
+    return digest
+  }
+}
+
+/** What is the same written in two ways has one hash. */
+const normalForm = (kind: string, text: string): string =>
+  kind === 'email'
+    ? text.toLowerCase()
+    : ['card', 'phone', 'iban', 'us_ssn'].includes(kind)
+      ? text.replace(/[ ().-]/g, '')
+      : text
+
+type Place = { name: string; paths: readonly PathProgress[] }
+
+/**
+ * @param options.onHits told of each rule that was hit, and how often
+ * @param options.onFailure told of a fault of ours: what it left is not stored
+ */
+export function createMasker(
+  scopes: readonly ScopeRules[],
+  version: number,
+  options: {
+    floor?: readonly string[]
+    secret?: Buffer | undefined
+    onHits?(rule: string, hits: number): void
+    onFailure?(error: unknown): void
+  } = {},
+): Masker {
+  const { floor = [], onHits, onFailure } = options
+  const active = scopes.filter(({ rules }) => rules.mode !== 'off')
+  const sets = new Set([...floor, ...active.flatMap(({ rules }) => rules.sets)])
+  const rules = [
+    ...active.flatMap(({ rules: own }) => own.rules.map((rule) => compileRule(rule, rule.id))),
+    ...[...sets].flatMap(compiledSet),
+  ]
+  const isAllowed = allowedBy(active)
+  const hash = hashWith(options.secret)
+  const byPath = rules.filter(({ path }) => path !== undefined)
+  const byPlace = rules.filter(({ path, isKey }) => path !== undefined || isKey !== undefined)
+  const finding = rules.filter(({ find }) => find !== undefined)
+  const always = finding.some(({ anchor, literal }) => anchor === 0 && literal === undefined)
+  const anchorBits = finding.reduce((bits, { anchor }) => bits | anchor, byPlace.length > 0 ? anchors.key : 0)
+  const endings = keyEndingsOf([
+    ...byPlace.flatMap(({ names }) => names),
+    ...finding.flatMap(({ kind }) => detectorKeys[kind as DetectorName] ?? []),
+  ])
+  const literals = finding.flatMap(({ literal }) => (literal === undefined ? [] : [literal]))
+
+  function standIn({ action, kind }: Rule, text: string): string {
+    if (action === 'drop') return dropped
+    if (action === 'hash') return `[${kind}:${hash(normalForm(kind, text))}]`
+    return kind === 'card' ? `[card …${text.replace(/\D/g, '').slice(-4)}]` : `[${kind}]`
+  }
+
+  /** One look at one value; counts what it hits. */
+  function lookIn(field: MaskedField): { visitor: Visitor<Place>; counts: () => Omit<Masked, 'text'>; place: Place } {
+    const counted = new Map<string, number>()
+    let hits = 0
+    let isByPath = false
+    const count = ({ id, path }: Rule): void => {
+      hits++
+      isByPath ||= path !== undefined
+      counted.set(id, (counted.get(id) ?? 0) + 1)
+    }
+    const ownPaths = byPath.filter((rule) => rule.isIn(field))
+    const ownPlaces = byPlace.filter((rule) => rule.isIn(field))
+    const ownFinding = maskedByPathOnly.has(field) ? [] : finding.filter((rule) => rule.isIn(field))
+
+    function replaced(text: string, name: string): string | null {
+      if (isRef(text)) return null
+      const found: (Hit & { rule: Rule })[] = []
+      for (const rule of ownFinding) for (const hit of rule.find?.(text, name) ?? []) found.push({ ...hit, rule })
+      if (found.length === 0) return null
+      found.sort((a, b) => a.start - b.start || b.end - a.end)
+      let out = ''
+      let copied = 0
+      for (const { start, end, rule } of found) {
+        const hit = text.slice(start, end)
+        if (start < copied || isAllowed(hit)) continue
+        count(rule)
+        out += text.slice(copied, start) + standIn(rule, hit)
+        copied = end
+      }
+      return copied === 0 ? null : out + text.slice(copied)
+    }
+
+    const visitor: Visitor<Place> = {
+      step: ({ paths }, name) => ({
+        name: normalName(name),
+        paths: paths.map((progress, n) => stepPath(ownPaths[n]?.path as Path, progress, name)),
+      }),
+      value({ name, paths }, raw) {
+        const rule = ownPlaces.find(
+          (one) => one.isKey?.(name) || (one.path && endsHere(one.path, paths[ownPaths.indexOf(one)] ?? [])),
+        )
+        if (rule === undefined) return null
+        const json = raw()
+        if (json === 'null' || json === '""') return null
+        const text = json.startsWith('"') ? (JSON.parse(json) as string) : json
+        const kept = standIn(rule, text)
+        if (text === kept || isAllowed(text)) return null
+        count(rule)
+        return kept
+      },
+      string(place, text) {
+        const inner = text.length <= maxInnerLength && /^\s*[{[]/.test(text) ? innerOf(text, place) : undefined
+        return inner === undefined ? replaced(text, place.name) : inner
+      },
+      number(place, text) {
+        const rule = ownFinding.find(({ kind }) => kind === 'card')
+        if (rule === undefined || !/^\d{13,19}$/.test(text)) return null
+        if (!isCard(text) || detectors.card(text, place.name).length === 0 || isAllowed(text)) return null
+        count(rule)
+        return standIn(rule, text)
+      },
+    }
+
+    /** A JSON text inside of a string; undefined for another text, null for one with nothing to mask. */
+    function innerOf(text: string, place: Place): string | null | undefined {
+      try {
+        JSON.parse(text)
+      } catch {
+        return undefined
+      }
+      const kept = maskJson(text, place, visitor)
+      return kept === text ? null : kept
+    }
+
+    return {
+      visitor,
+      place: { name: normalName(field), paths: ownPaths.map(({ path }) => beginPath(path as Path, field)) },
+      counts() {
+        for (const [rule, count] of counted) onHits?.(rule, count)
+        return { hits, isByPath }
+      },
+    }
+  }
+
+  const isDryRun = active.length > 0 && floor.length === 0 && active.every(({ rules: own }) => own.mode === 'dry_run')
+
+  /** Fails closed: what cannot be masked is not stored. */
+  function looked(
+    field: MaskedField,
+    text: string,
+    ifFailed: string,
+    look: (of: ReturnType<typeof lookIn>) => string,
+  ): Masked {
+    const one = lookIn(field)
+    try {
+      const kept = look(one)
+      return { text: isDryRun ? text : kept, ...one.counts() }
+    } catch (error) {
+      onFailure?.(error)
+      return { text: isDryRun ? text : ifFailed, hits: 1, isByPath: false }
+    }
+  }
+
+  return {
+    version,
+    isDryRun,
+    dropsContent: active.some(({ rules: own }) => own.mode === 'on' && own.content === 'drop'),
+    cost: 1 + finding.filter(({ anchor }) => anchor === 0).length,
+    hasPlaces: byPlace.length > 0,
+    json(field, json) {
+      const ifFailed = json.startsWith('{') ? failedObject : JSON.stringify(failed)
+      return looked(field, json, ifFailed, ({ visitor, place }) => maskJson(json, place, visitor))
+    },
+    text: (field, text, name) =>
+      looked(field, text, failed, ({ visitor, place: whole }) => {
+        if (text === '') return text
+        const place = name === undefined ? whole : visitor.step(whole, name)
+        return visitor.value(place, () => JSON.stringify(text)) ?? visitor.string(place, text) ?? text
+      }),
+    mayHold(bytes, start, end) {
+      if (always) return true
+      if (anchorBits !== 0 && (anchorsIn(bytes, start, end, endings) & anchorBits) !== 0) return true
+      if (literals.length === 0) return false
+      const part = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start)
+      return literals.some((literal) => part.includes(literal))
+    },
+  }
+}

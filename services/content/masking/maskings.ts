@@ -1,0 +1,116 @@
+// The masking of all projects: made from their rules when one is first written to, and anew when rules change.
+import { hkdfSync } from 'node:crypto'
+import type { ContentStore, Extraction } from '../content-port.ts'
+import { createMasker, type Masker, type ScopeRules } from './masker.ts'
+
+/** Rules with what makes hashes of a project its own: without the salt nobody can tell them again. */
+export type ScopeMask = ScopeRules & { salt?: string | undefined }
+
+/** The rules as they are known here; `version` grows with every change of them. */
+export type MaskSource = { version(): number; scopes(): ReadonlyMap<string, ScopeMask> }
+
+export type Maskings = {
+  /** Undefined where nothing is masked: payloads stay the bytes that came. */
+  of(projectId: string): Masker | undefined
+}
+
+export type MaskingEvents = {
+  onHits?(rule: string, hits: number): void
+  onFailure?(projectId: string, error: unknown): void
+}
+
+const maxKnown = 10_000
+
+/** Scopes of a project, the widest first. */
+const scopesOf = (projectId: string): string[] => ['*', projectId.slice(0, projectId.indexOf('/')), projectId]
+
+/**
+ * @param floor sets that no scope can switch off
+ * @param masterKey of which the secrets of hashes are made; asked for when a rule needs one
+ */
+export function createMaskings(
+  source: MaskSource,
+  {
+    floor = [],
+    masterKey,
+    onHits,
+    onFailure,
+  }: MaskingEvents & { floor?: readonly string[]; masterKey?(): Buffer | undefined } = {},
+): Maskings {
+  let known = new Map<string, Masker | null>()
+  let knownVersion = -1
+
+  function secretOf(projectId: string, scopes: readonly ScopeMask[]): Buffer | undefined {
+    const salt = scopes.findLast((scope) => scope.salt !== undefined)?.salt
+    const master = salt === undefined ? undefined : masterKey?.()
+    if (salt === undefined || master === undefined) return undefined
+    return Buffer.from(hkdfSync('sha256', master, Buffer.from(salt, 'base64'), `mask/${projectId}`, 32))
+  }
+
+  function make(projectId: string): Masker | null {
+    const all = source.scopes()
+    const scopes = scopesOf(projectId).flatMap((scope) => all.get(scope) ?? [])
+    if (floor.length === 0 && scopes.every(({ rules }) => rules.mode === 'off')) return null
+    return createMasker(scopes, all.get(projectId)?.version ?? 0, {
+      ...{ floor, secret: secretOf(projectId, scopes) },
+      ...(onHits && { onHits }),
+      ...(onFailure && { onFailure: (error: unknown) => onFailure(projectId, error) }),
+    })
+  }
+
+  return {
+    of(projectId) {
+      if (floor.length === 0 && source.scopes().size === 0) return undefined
+      const version = source.version()
+      if (version !== knownVersion || known.size >= maxKnown) {
+        known = new Map()
+        knownVersion = version
+      }
+      let masker = known.get(projectId)
+      if (masker === undefined) {
+        masker = make(projectId)
+        known.set(projectId, masker)
+      }
+      return masker ?? undefined
+    },
+  }
+}
+
+/** Nothing is masked. */
+export const noMaskings: Maskings = { of: () => undefined }
+
+const dropped = '[dropped]'
+
+/** What takes long texts out of the payloads of a project: content itself is masked, or dropped where rules say so. */
+export function maskedExtraction(
+  masker: Masker | undefined,
+  extraction: Extraction,
+  content: ContentStore,
+): Extraction {
+  if (masker === undefined) return extraction
+  if (masker.dropsContent) {
+    // Tells what would be stored, and never stores it.
+    const asked = content.begin()
+    return {
+      extract: (...text) => (asked.extract(...text) === null ? null : dropped),
+      append: async () => [],
+    }
+  }
+  return extraction
+}
+
+/** Most bytes of a body that the event loop masks by itself, with detectors alone. */
+const hereBytes = 256 * 1024
+
+/** Whether masking a body of this size takes longer than one request may hold up the others. */
+export const takesLong = (masker: Masker | undefined, bodyBytes: number): boolean =>
+  masker !== undefined && bodyBytes * masker.cost > hereBytes
+
+/** Takes long texts out as `extract` does, masked: where rules go by names, which a text alone does not have, none. */
+export function maskedTexts(
+  masker: Masker | undefined,
+  extract: (text: string) => string | null,
+): (text: string) => string | null {
+  if (masker === undefined || masker.isDryRun) return extract
+  return (text) => (masker.hasPlaces && !masker.dropsContent ? null : extract(masker.text('inputs', text).text))
+}

@@ -1,0 +1,82 @@
+// Finds credentials that stand in a text: keys of known makers, bearer tokens, JWTs, private keys, passwords in addresses.
+
+type Hit = { start: number; end: number }
+
+/** How a maker's key begins, and how it goes on: what follows is as long as it gets. */
+const makers: { prefix: string; rest: RegExp }[] = [
+  { prefix: 'sk-', rest: /[\w-]{20,}/y },
+  ...['p', 'o', 'u', 's', 'r'].map((kind) => ({ prefix: `gh${kind}_`, rest: /[A-Za-z\d]{36,}/y })),
+  { prefix: 'github_pat_', rest: /\w{22,}/y },
+  { prefix: 'AKIA', rest: /[A-Z\d]{16}(?![A-Za-z\d])/y },
+  { prefix: 'ASIA', rest: /[A-Z\d]{16}(?![A-Za-z\d])/y },
+  { prefix: 'AIza', rest: /[\w-]{35}/y },
+  ...[...'abeoprs'].map((kind) => ({ prefix: `xox${kind}-`, rest: /[A-Za-z\d-]{10,}/y })),
+  { prefix: 'glpat-', rest: /[\w-]{20,}/y },
+  { prefix: 'hf_', rest: /[A-Za-z\d]{30,}/y },
+  { prefix: 'npm_', rest: /[A-Za-z\d]{36}/y },
+  { prefix: 'chk_', rest: /[A-Za-z\d]{50}/y },
+  { prefix: 'eyJ', rest: /[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*){0,3}/y },
+]
+
+const isPartOfWord = (text: string, at: number): boolean => /[A-Za-z\d_-]/.test(text.charAt(at))
+
+function findMakers(text: string, hits: Hit[]): void {
+  for (const { prefix, rest } of makers) {
+    let after = 0
+    for (let at = text.indexOf(prefix); at !== -1; at = text.indexOf(prefix, at + prefix.length)) {
+      if (at < after || isPartOfWord(text, at - 1)) continue
+      rest.lastIndex = at + prefix.length
+      if (!rest.test(text)) continue
+      after = rest.lastIndex
+      hits.push({ start: at, end: after })
+    }
+  }
+}
+
+const begin = /-----BEGIN [A-Z\d ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g
+const end = /-----END [A-Z\d ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g
+
+/** From the first line to the last one; a key that was cut off goes to the end of the text. */
+function findPrivateKeys(text: string, hits: Hit[]): void {
+  begin.lastIndex = 0
+  for (let found = begin.exec(text); found !== null; found = begin.exec(text)) {
+    end.lastIndex = begin.lastIndex
+    const last = end.exec(text) === null ? text.length : end.lastIndex
+    hits.push({ start: found.index, end: last })
+    begin.lastIndex = last
+  }
+}
+
+const bearer = /\bbearer[ :]+(?=[\w.~+/=-]{20})/gi
+const bearerToken = /[\w.~+/=-]+/y
+
+function findBearers(text: string, hits: Hit[]): void {
+  for (const { index, 0: found } of text.matchAll(bearer)) {
+    bearerToken.lastIndex = index + found.length
+    bearerToken.test(text)
+    hits.push({ start: index + found.length, end: bearerToken.lastIndex })
+  }
+}
+
+/** Longest user name or password that is looked for in an address. */
+const maxCredential = 256
+const authority = new RegExp(`[^\\s/:@"'?#]{0,${maxCredential}}:([^\\s/@"'?#]{1,${maxCredential}})@`, 'y')
+
+function findPasswords(text: string, hits: Hit[]): void {
+  for (let at = text.indexOf('://'); at !== -1; at = text.indexOf('://', at + 3)) {
+    authority.lastIndex = at + 3
+    const found = authority.exec(text)
+    if (found === null) continue
+    const last = authority.lastIndex - 1
+    hits.push({ start: last - (found[1] as string).length, end: last })
+  }
+}
+
+export function findTokens(text: string): Hit[] {
+  const hits: Hit[] = []
+  findMakers(text, hits)
+  if (text.includes('-----BEGIN')) findPrivateKeys(text, hits)
+  if (/bearer/i.test(text)) findBearers(text, hits)
+  findPasswords(text, hits)
+  return hits
+}

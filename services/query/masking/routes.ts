@@ -1,0 +1,154 @@
+// Rules of masking: GET and PUT /v2/{entity}/{project}/masking, and POST /masking/preview.
+import { randomBytes } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
+import {
+  type MaskRules,
+  type maskedFields,
+  maskingPreviewRequest,
+  maskingPreviewResponse,
+  maskingResponse,
+  newMaskRules,
+} from '../../../schemas/mask-rules.ts'
+import { createMasker, type ScopeRules } from '../../content/masking/masker.ts'
+import { patternFaults } from '../../content/masking/patterns.ts'
+
+import type { Directory } from '../../core/directory/directory.ts'
+import { scopedKey, type Value } from '../../core/directory/items.ts'
+import { fault, invalid } from '../../core/http/errors.ts'
+import type { Invoke } from '../../core/http/invoke.ts'
+import { type Route, type RouteContext, route } from '../../core/http/route.ts'
+import type { ProjectId } from '../../core/ids.ts'
+
+export type MaskingRouteDeps = {
+  directory: Directory
+  config: { maskFloor: readonly string[] }
+  /** Of which the secrets of hashes are made; undefined where none is set. */
+  masterKey(): Buffer | undefined
+  invoke: Invoke
+}
+
+type Field = (typeof maskedFields)[number]
+
+/** Where none were set. */
+const noRules: MaskRules = { mode: 'on', sets: [], content: 'keep', allow: [], rules: [] }
+
+const hashes = ({ rules }: MaskRules): boolean => rules.some(({ action }) => action === 'hash')
+
+/** What a preview hashes with: its marks are no others'. */
+const previewSecret = randomBytes(32)
+
+/** 422 with the places of what is wrong with the patterns. */
+async function checkPatterns(rules: MaskRules): Promise<void> {
+  const faults = await patternFaults(rules)
+  if (faults.length > 0)
+    throw invalid(faults.map(({ loc, msg }) => ({ loc: ['body', ...loc], msg, type: 'value_error' })))
+}
+
+/** Longer values are not shown: a preview is handled beside the requests of others. */
+const maxShown = 64 * 1024
+const tooLong = '[too long for a preview]'
+
+const callFields = ['inputs', 'output', 'attributes', 'summary'] as const satisfies readonly Field[]
+
+export function createMaskingRoutes({ directory, config, masterKey, invoke }: MaskingRouteDeps): Route[] {
+  const projectOf = (context: RouteContext): ProjectId =>
+    context.project(`${context.params.entity}/${context.params.project}`)
+  const itemOf = (scope: string): Value<'mask'> | undefined => directory.state().masks.get(scope)
+
+  const answerOf = (scope: string) => {
+    const { version, salt: _, ...rules }: Value<'mask'> = itemOf(scope) ?? { ...noRules, version: 0 }
+    return { scope, version, rules, floor: [...config.maskFloor] }
+  }
+
+  /** The rules that count for a project, or those to be tried in their place. */
+  function previewed(projectId: ProjectId, tried: MaskRules | undefined): ScopeRules[] {
+    const scopes = ['*', projectId.slice(0, projectId.indexOf('/')), projectId]
+    const all = scopes.flatMap((scope) => {
+      if (scope === projectId && tried !== undefined) return [{ rules: tried, version: 0 }]
+      const item = itemOf(scope)
+      return item === undefined ? [] : [{ rules: item as MaskRules, version: item.version }]
+    })
+    // What is only tried shows what it would do.
+    return all.map(({ rules, version }) => ({ rules: { ...rules, mode: 'on' }, version }))
+  }
+
+  return [
+    route({
+      name: 'masking.read',
+      method: 'GET',
+      path: '/v2/{entity}/{project}/masking',
+      summary: 'The rules by which values of a project are masked before they are stored',
+      body: { type: 'none' },
+      response: maskingResponse,
+      tables: [],
+      async handle(context) {
+        return { json: answerOf(projectOf(context)) }
+      },
+    }),
+    route({
+      name: 'masking.update',
+      method: 'PUT',
+      path: '/v2/{entity}/{project}/masking',
+      summary: 'Sets the rules of a project: for all that is written from then on',
+      body: { type: 'json', schema: newMaskRules, check: 'schema', maxBytes: 64 * 1024 },
+      response: maskingResponse,
+      topics: [],
+      async handle(context) {
+        const { input: rules, caller } = context
+        const project = projectOf(context)
+        await checkPatterns(rules)
+        if (hashes(rules) && masterKey() === undefined)
+          throw fault(409, 'Rules that hash need CALLHOUSE_MASTER_KEY, the same at every process')
+        const before = itemOf(project)
+        const salt = before?.salt ?? (hashes(rules) ? randomBytes(16).toString('base64') : undefined)
+        const value = { ...rules, version: (before?.version ?? 0) + 1, ...(salt !== undefined && { salt }) }
+        await directory.append([{ key: scopedKey('mask', project), value }], caller.userId)
+        return { json: answerOf(project) }
+      },
+    }),
+    route({
+      name: 'masking.preview',
+      method: 'POST',
+      path: '/masking/preview',
+      summary: 'What rules make of a text, a value or stored calls; nothing is kept',
+      body: { type: 'json', schema: maskingPreviewRequest, check: 'schema' },
+      response: maskingPreviewResponse,
+      tables: ['calls'],
+      async handle(context) {
+        const { input, caller, signal } = context
+        const { field, rules, text, value, call_ids } = input
+        const project = context.project(input.project_id)
+        if (rules !== undefined) await checkPatterns(rules)
+        const hits: Record<string, number> = {}
+        const masker = createMasker(previewed(project, rules), 0, {
+          floor: config.maskFloor,
+          secret: previewSecret,
+          onHits(rule, count) {
+            hits[rule] = (hits[rule] ?? 0) + count
+          },
+        })
+        const masked = (of: Field, one: unknown): unknown => {
+          const json = JSON.stringify(one ?? null)
+          return json.length > maxShown ? tooLong : (JSON.parse(masker.json(of, json).text) as unknown)
+        }
+        const calls: Record<string, unknown>[] = []
+        if (call_ids !== undefined && call_ids.length > 0) {
+          const body = { project_id: project, filter: { call_ids }, limit: call_ids.length }
+          const as = { caller, signal, freshness: context }
+          for await (const call of invoke.rows<Record<string, unknown>>('calls.stream_query', body, as)) {
+            calls.push({ id: call.id, ...Object.fromEntries(callFields.map((of) => [of, masked(of, call[of])])) })
+            await setImmediate()
+          }
+        }
+        return {
+          json: {
+            ...(text !== undefined && { text: masker.text(field, text).text }),
+            ...(value !== undefined && { value: masked(field, value) }),
+            ...(call_ids !== undefined && { calls }),
+            hits,
+          },
+        }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,203 @@
+// Masked values are nowhere: markers in every field of every writing route, a process that is killed, and then a search
+// of every file of the data folder, of every table and of what the process printed.
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { zstdDecompressSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { uuidv7 } from '../../services/core/ids.ts'
+import { basicAuth, type ChildServer, startChildServer } from '../fixtures/child-server.ts'
+import { encodeLogsRequest, encodeRequest } from '../fixtures/otlp-proto.ts'
+import { runs } from '../fixtures/runs.ts'
+
+const project_id = 'secrets/app'
+let folder: string
+let server: ChildServer
+let printed = ''
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'callhouse-masking-'))
+  server = await startChildServer(folder)
+})
+afterAll(async () => {
+  await server?.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+type Sent = { method?: string; type?: string; body: unknown; headers?: Record<string, string> }
+
+async function send(path: string, { method = 'POST', type = 'application/json', body, headers = {} }: Sent) {
+  const bytes = body instanceof Uint8Array || typeof body === 'string' ? body : JSON.stringify(body)
+  const answer = await fetch(server.url + path, {
+    ...{ method, body: bytes as NonNullable<RequestInit['body']> },
+    headers: { authorization: basicAuth(), 'content-type': type, project_id, ...headers },
+  })
+  const text = await answer.text()
+  expect([path, answer.status, answer.status === 200 ? '' : text]).toEqual([path, 200, ''])
+  return text
+}
+
+let count = 0
+/** An address whose first part stands nowhere else. */
+const marker = (): string => `marker${String(++count).padStart(6, '0')}x@secret.example.com`
+const withMarker = () => `write to ${marker()} now`
+const base64 = (bytes: number) => Buffer.alloc(bytes, 'x').toString('base64')
+
+const at = () => new Date().toISOString()
+const ids = () => ({ project_id, id: uuidv7(), trace_id: uuidv7() })
+const start = () => ({
+  ...{ ...ids(), op_name: 'op', started_at: at(), display_name: marker() },
+  ...{ attributes: { note: withMarker() }, inputs: { text: withMarker(), args: JSON.stringify({ to: marker() }) } },
+})
+const end = (id = uuidv7()) => ({
+  ...{ project_id, id, ended_at: at(), output: [withMarker()], exception: withMarker() },
+  summary: { note: withMarker() },
+})
+const attribute = (key: string, value = withMarker()) => ({ key, value: { stringValue: value } })
+const now = () => `${BigInt(Date.now()) * 1_000_000n}`
+const hex = (length: number) => uuidv7().replaceAll('-', '').slice(-length)
+const spans = () => ({
+  resourceSpans: [
+    {
+      resource: { attributes: [attribute('owner')] },
+      scopeSpans: [
+        {
+          scope: { name: 'test', attributes: [attribute('who')] },
+          spans: [
+            {
+              ...{ traceId: hex(32), spanId: hex(16), name: 'chat', startTimeUnixNano: now(), endTimeUnixNano: now() },
+              attributes: [
+                attribute('gen_ai.system', 'openai'),
+                attribute('input.value', JSON.stringify({ messages: [{ content: withMarker() }] })),
+                attribute('output.value'),
+                attribute('other'),
+              ],
+              events: [{ timeUnixNano: now(), name: 'exception', attributes: [attribute('exception.message')] }],
+              links: [{ traceId: hex(32), spanId: hex(16), attributes: [attribute('link')] }],
+              status: { code: 2, message: withMarker() },
+            },
+          ],
+        },
+      ],
+    },
+  ],
+})
+const logs = () => ({
+  resourceLogs: [
+    {
+      resource: { attributes: [attribute('owner')] },
+      scopeLogs: [
+        {
+          scope: { name: 'test', attributes: [attribute('who')] },
+          logRecords: [
+            {
+              ...{ timeUnixNano: now(), traceId: hex(32), spanId: hex(16) },
+              ...{ eventName: 'claude_code.user_prompt', body: { stringValue: withMarker() } },
+              attributes: [attribute('prompt'), attribute('session.id', 's1'), attribute('other')],
+            },
+          ],
+        },
+      ],
+    },
+  ],
+})
+/** As protobuf has them: ids as bytes. */
+const binary = (request: object): object =>
+  JSON.parse(JSON.stringify(request), (key, value) =>
+    /^(?:trace|span)Id$/.test(key) ? Buffer.from(value as string, 'hex').toString('base64') : value,
+  )
+
+const feedback = () => ({
+  ...{ project_id, weave_ref: `weave:///${project_id}/call/${uuidv7()}`, feedback_type: 'custom' },
+  ...{ payload: { note: withMarker(), deep: [{ x: withMarker() }] } },
+})
+
+const protobuf = 'application/x-protobuf'
+const writes: Record<string, () => Promise<unknown>> = {
+  start: () => send('/call/start', { body: { start: start() } }),
+  end: () => send('/call/end', { body: { end: end() } }),
+  pair: () => {
+    const one = start()
+    const batch = [
+      { mode: 'start', req: { start: one } },
+      { mode: 'end', req: { end: end(one.id) } },
+    ]
+    return send('/call/upsert_batch', { body: { batch } })
+  },
+  complete: () => {
+    const batch = Array.from({ length: 5 }, () => ({ ...start(), ...end(uuidv7()), trace_id: uuidv7() }))
+    return send(`/v2/${project_id}/calls/complete`, { body: { batch } })
+  },
+  large: () => {
+    const inputs = { texts: Array.from({ length: 12_000 }, () => `${'filler '.repeat(15)}${marker()}`) }
+    return send('/call/start', { body: { start: { ...start(), inputs } } })
+  },
+  content: () => {
+    const inputs = { image: `data:image/png;base64,${base64(20_000)}`, long: `${'long '.repeat(4_000)}${marker()}` }
+    return send('/call/start', { body: { start: { ...start(), inputs } } })
+  },
+  name: () => send('/call/update', { body: { project_id, call_id: uuidv7(), display_name: marker() } }),
+  feedback: () => send('/feedback/create', { body: feedback() }),
+  'feedback in a batch': () => send('/feedback/batch/create', { body: { batch: [feedback(), feedback()] } }),
+  'spans as JSON': () => send('/otel/v1/traces', { body: spans() }),
+  'spans as protobuf': () => send('/otel/v1/traces', { type: protobuf, body: encodeRequest(binary(spans())) }),
+  'logs as JSON': () => send('/otel/v1/logs', { body: logs() }),
+  'logs as protobuf': () => send('/otel/v1/logs', { type: protobuf, body: encodeLogsRequest(binary(logs())) }),
+}
+
+/** Markers in a text, a few of them. */
+const seen = (text: string): string[] => [...text.matchAll(/marker\d{6}x/g)].slice(0, 3).map(([one]) => one)
+
+/** Files in which a marker stands, and the tables of the store, read by an engine of its own. */
+async function leaks(): Promise<string[]> {
+  const found: string[] = []
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const path = join(entry.parentPath, entry.name)
+    const bytes = await readFile(path)
+    const isPacked = bytes.length > 4 && bytes.readUInt32LE(0) === 0xfd2fb528
+    const plain = isPacked ? zstdDecompressSync(bytes) : bytes
+    if (plain.includes('marker0')) found.push(`${path}: ${seen(plain.toString('latin1'))}`)
+  }
+  const program = `
+    import { createEmbeddedStore } from '${new URL('../../services/core/store/chdb/chdb-store.ts', import.meta.url).href}'
+    const store = await createEmbeddedStore({ dir: ${JSON.stringify(folder)}, memoryCapBytes: 2 ** 30, queryTimeoutMs: 60_000, queryMemoryBytes: 2 ** 29 })
+    const rows = (sql, params = {}) => store.rows({ name: 'search', sql, params })
+    const tables = await rows("SELECT name FROM system.tables WHERE database = 'callhouse' AND engine LIKE '%MergeTree'")
+    let looked = 0
+    for (const { name } of tables)
+      for (const row of await rows('SELECT * FROM callhouse.' + name)) {
+        looked++
+        if (JSON.stringify(row).includes('marker0')) console.log('LEAK', name, JSON.stringify(row).match(/.{80}marker0.{20}/)?.[0])
+      }
+    console.log('ROWS', looked)
+    await store.close()`
+  const output = execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' })
+  expect(Number(/ROWS (\d+)/.exec(output)?.[1])).toBeGreaterThan(50)
+  return [...found, ...output.split('\n').filter((line) => line.startsWith('LEAK'))]
+}
+
+it('what rules mask is in no file, table or line of the log of a process that was killed while it wrote', async () => {
+  const rules = { sets: ['@credentials'], rules: [{ id: 'mail', detect: 'email', action: 'mask' }] }
+  await send(`/v2/${project_id}/masking`, { method: 'PUT', body: rules })
+  for (const write of Object.values(writes)) await write()
+  for (let round = 0; round < runs(1, 10); round++) {
+    const names = Object.keys(writes)
+    const sending = Array.from({ length: 40 }, (_, n) => writes[names[(n + round) % names.length] as string]?.())
+    const settled = Promise.allSettled(sending)
+    await new Promise((resolve) => setTimeout(resolve, 30 + ((round * 37) % 200)))
+    await server.kill()
+    await settled
+    printed += server.output()
+    server = await startChildServer(folder)
+  }
+  const stats = await send('/calls/query_stats', { body: { project_id } })
+  expect(JSON.parse(stats).count).toBeGreaterThan(8)
+  const listed = await send('/calls/stream_query', { body: { project_id } })
+  expect(listed).toContain('write to [email] now')
+  expect(seen(listed)).toEqual([])
+  await server.stop()
+  printed += server.output()
+  expect(seen(printed)).toEqual([])
+  expect(await leaks()).toEqual([])
+}, 240_000)

@@ -1,0 +1,152 @@
+// Detectors of masking over a labelled list: what they find, and what only looks like it.
+import { describe, expect, it } from 'vitest'
+import { type DetectorName, detectors } from '../../services/content/masking/detectors.ts'
+import { createRandom } from '../fixtures/random.ts'
+
+const found = (name: DetectorName, text: string, key = ''): string[] =>
+  detectors[name](text, key).map(({ start, end }) => text.slice(start, end))
+
+/** Texts with what is to be found in them between `«` and `»`. */
+const corpus: Record<DetectorName, { finds: string[]; passes: string[] }> = {
+  email: {
+    finds: [
+      'write to «ann@example.com».',
+      '<«a.b-c+d@mail.example.co.uk»>, «x_1@a-b.io»',
+      'mailto:«jürgen@müller.de»?subject=x',
+      '"«ANN@EXAMPLE.COM»"',
+      '«a@xn--mller-kva.de»',
+    ],
+    passes: [
+      'logo@2x.png',
+      'npm i @scope/pkg@1.2.3',
+      'user@localhost',
+      '@ann',
+      'a@b',
+      'decorators @Input() x',
+      'a@.com',
+      'lib@4.1.0-beta',
+    ],
+  },
+  card: {
+    finds: [
+      'card «4111 1111 1111 1111» exp 12/27',
+      '«5500-0000-0000-0004»',
+      '«378282246310005»,«6011111111111117»',
+      'visa:«4012888888881881»!',
+      'qty 2 «4111 1111 1111 1111» 12 27 123',
+      'row 7 716 «5500-0000-0000-0004»',
+      '«3530111333300000»',
+    ],
+    passes: [
+      '4111 1111 1111 1112',
+      '1767225600000',
+      'order 1234567890123456',
+      '550e8400-e29b-41d4-a716-446655440000',
+      'a4111111111111111',
+      '41111111111111110000000000',
+      '0000000000000000',
+      'e29b-41d4-a716-446655440000',
+      '3f41111111111111112e',
+      '4111111111111111.5',
+    ],
+  },
+  token: {
+    finds: [
+      `key «sk-${'a1B2'.repeat(10)}»`,
+      `«sk-ant-api03-${'x'.repeat(40)}»`,
+      `«ghp_${'A'.repeat(36)}» «github_pat_${'a1_'.repeat(10)}»`,
+      '«AKIAIOSFODNN7EXAMPLE»',
+      `«AIza${'x'.repeat(35)}»`,
+      `«xoxb-123456789012-abcdef» «glpat-${'a'.repeat(20)}»`,
+      `«hf_${'a'.repeat(34)}» «npm_${'a'.repeat(36)}» «chk_${'a'.repeat(50)}»`,
+      '«eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc-_123»',
+      'Authorization: Bearer «abcdefghijklmnopqrstuvwxyz»',
+      'postgres://app:«s3cr%21t»@db.example.com/x',
+      '«-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----» and',
+      'cut off: «-----BEGIN PRIVATE KEY-----\nabc»',
+    ],
+    passes: [
+      'task-abcdefghijklmnopqrstuvwxyz',
+      'sk-short',
+      'AKIAshort',
+      'bearer of news',
+      'https://example.com:8080/a@b',
+      'eyJ.x',
+      'ghp_short',
+      '-----BEGIN PUBLIC KEY-----',
+    ],
+  },
+  phone: {
+    finds: ['call «+49 30 901820», or «+1 (415) 555-2671»', 'tel:«+14155552671»'],
+    passes: ['+1', '1+2345678', '+12345678901234567890', 'a+12345678', '2026-01-01'],
+  },
+  iban: {
+    finds: ['pay to «DE89 3704 0044 0532 0130 00» now', '«GB29NWBK60161331926819»', '«FR1420041010050500013M02606»'],
+    passes: ['DE89 3704 0044 0532 0130 01', 'AB12CD', 'XDE89370400440532013000', 'ISO9001 2015'],
+  },
+  ip: {
+    finds: ['from «192.168.1.10»:443', '«2001:db8::ff00:42:8329»', '[«fe80::1:2»]', '«10.0.0.1».'],
+    passes: ['1.2.3', '1.2.3.4.5', '256.1.1.1', '10:20:30', 'std::vector', 'v1.2.3.4', 'a::b', '12:34'],
+  },
+  us_ssn: { finds: [], passes: ['123-45-6789'] },
+}
+
+describe.each(Object.entries(corpus))('detector %s', (name, { finds, passes }) => {
+  if (finds.length > 0)
+    it.each(finds)('finds what is marked in %j', (marked) => {
+      const expected = [...marked.matchAll(/«([^»]*)»/g)].map(([, text]) => text)
+      expect(found(name as DetectorName, marked.replace(/[«»]/g, ''))).toEqual(expected)
+    })
+  it.each(passes)('takes nothing of %j', (text) => {
+    expect(found(name as DetectorName, text)).toEqual([])
+  })
+})
+
+describe('detectors that go by the name of a member', () => {
+  it.each([
+    ['phone', 'mobile', '030 / 901820', true],
+    ['phone', 'workphone', '(415) 555-2671', true],
+    ['phone', 'count', '901820', false],
+    ['us_ssn', 'ssn', '123-45-6789', true],
+    ['us_ssn', 'ssn', '000-45-6789', false],
+    ['card', 'orderid', '4111111111111111', false],
+    ['card', 'number', '4111111111111111', true],
+    ['ip', 'version', '1.2.3.4', false],
+    ['ip', 'host', '1.2.3.4', true],
+  ] as const)('%s under the name %s takes %j: %s', (name, key, text, is) => {
+    expect(found(name, text, key)).toEqual(is ? [text] : [])
+  })
+})
+
+it('detectors take time that grows with the length of a hostile text', () => {
+  const random = createRandom(5)
+  const pieces = [
+    '@',
+    'a',
+    'a.',
+    '+1',
+    '1 ',
+    '1',
+    '::',
+    ':a',
+    'eyJ',
+    'sk-',
+    '://',
+    'bearer ',
+    '-----BEGIN PRIVATE KEY-----',
+    'DE89',
+    '.',
+    '1.',
+  ]
+  const texts = [
+    ...pieces.map((piece) => piece.repeat(200_000 / piece.length)),
+    Array.from({ length: 60_000 }, () => random.pick(pieces)).join(''),
+  ]
+  for (const text of texts)
+    for (const [name, find] of Object.entries(detectors)) {
+      const began = performance.now()
+      find(text, '')
+      const ms = performance.now() - began
+      expect([name, text.slice(0, 20), ms < 1_000], `${ms} ms`).toEqual([name, text.slice(0, 20), true])
+    }
+})

@@ -1,0 +1,214 @@
+// Masking of payloads: rules, what stands in the place of what they hit, and what stays as it was.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { MaskedField } from '../../schemas/mask-rules.ts'
+import { newMaskRules } from '../../schemas/mask-rules.ts'
+import { createMasker, type Masker } from '../../services/content/masking/masker.ts'
+import { literalOf, patternFaults } from '../../services/content/masking/patterns.ts'
+import { runs } from '../fixtures/runs.ts'
+
+const secret = Buffer.alloc(32, 7)
+const rulesOf = (rules: object) => newMaskRules.parse(rules)
+const maskerOf = (rules: object, options: Parameters<typeof createMasker>[2] = { secret }): Masker =>
+  createMasker([{ rules: rulesOf(rules), version: 3 }], 3, options)
+
+const allSets = { sets: ['@credentials', '@payment', '@contact'] }
+const masked = (rules: object, json: string, field: MaskedField = 'inputs'): string =>
+  maskerOf(rules).json(field, json).text
+
+describe('a payload', () => {
+  it.each([
+    ['{"a":"mail ann@example.com and bob@example.org"}', '{"a":"mail [email] and [email]"}'],
+    ['{ "a" : "4111 1111 1111 1111" }', '{ "a" : "[card …1111]" }'],
+    [
+      '{"n":4111111111111111,"m":1.50,"big":123456789012345678901234}',
+      '{"n":"[card …1111]","m":1.50,"big":123456789012345678901234}',
+    ],
+    ['{"order_id":4111111111111111}', '{"order_id":4111111111111111}'],
+    [
+      '{"user":{"Db-Password":"x y","api_key":["a","b"]}}',
+      '{"user":{"Db-Password":"[credential]","api_key":"[credential]"}}',
+    ],
+    ['{"password":null,"pwd":""}', '{"password":null,"pwd":""}'],
+    ['{"args":"{\\"to\\":\\"ann@example.com\\",\\"n\\":1.0}"}', '{"args":"{\\"to\\":\\"[email]\\",\\"n\\":1.0}"}'],
+    ['{"args":"{\\"password\\":\\"x\\"}"}', '{"args":"{\\"password\\":\\"[credential]\\"}"}'],
+    ['{"a":"ann\\u0040example.com"}', '{"a":"[email]"}'],
+    ['{"p\\u0061ssword":"x"}', '{"p\\u0061ssword":"[credential]"}'],
+    ['"call +49 30 901820"', '"call [phone]"'],
+    ['[["a@b.de"],{}, [] ,true]', '[["[email]"],{}, [] ,true]'],
+    ['{"ref":"weave:///a/b/object/x@example.com:1"}', '{"ref":"weave:///a/b/object/x@example.com:1"}'],
+  ])('%s becomes %s', (json, expected) => {
+    expect(masked(allSets, json)).toBe(expected)
+    const bytes = Buffer.from(json)
+    if (json !== expected) expect(maskerOf(allSets).mayHold(bytes, 0, bytes.length)).toBe(true)
+  })
+
+  it('in which nothing is found is the same text, and no rule looks at it twice', () => {
+    const json = '{"messages":[{"role":"user","content":"Tell me a joke of 2026-05-01, please"}],"n":1.0}'
+    const masker = maskerOf(allSets)
+    const bytes = Buffer.from(json)
+    expect(masker.mayHold(bytes, 0, bytes.length)).toBe(false)
+    expect(masker.json('inputs', json)).toMatchObject({ text: json, hits: 0 })
+  })
+})
+
+describe('rules', () => {
+  const one = (rule: object) => ({ rules: [{ id: 'r', action: 'mask', ...rule }] })
+  it.each([
+    [
+      'a path',
+      one({ path: 'inputs.customer.name' }),
+      '{"customer":{"name":"Ann","names":1}}',
+      '{"customer":{"name":"[r]","names":1}}',
+    ],
+    [
+      'a path through lists',
+      one({ path: 'inputs.rows.name' }),
+      '{"rows":[{"name":"Ann"},[{"name":2}]]}',
+      '{"rows":[{"name":"[r]"},[{"name":"[r]"}]]}',
+    ],
+    [
+      'one level',
+      one({ path: 'inputs.*.name' }),
+      '{"a":{"name":1},"name":2,"b":{"c":{"name":3}}}',
+      '{"a":{"name":"[r]"},"name":2,"b":{"c":{"name":3}}}',
+    ],
+    [
+      'any depth',
+      one({ path: 'inputs.**.name' }),
+      '{"name":0,"b":{"c":{"name":{"x":1}}}}',
+      '{"name":"[r]","b":{"c":{"name":"[r]"}}}',
+    ],
+    ['a path of another field', one({ path: 'output.name' }), '{"name":1}', '{"name":1}'],
+    [
+      'names',
+      one({ keys: ['*_secret', 'X-Tenant'] }),
+      '{"mySecret":"a","xTenant":7,"secretary":"b"}',
+      '{"mySecret":"[r]","xTenant":"[r]","secretary":"b"}',
+    ],
+    ['a drop', one({ keys: ['note'], action: 'drop' }), '{"note":{"a":[1]}}', '{"note":"[dropped]"}'],
+    [
+      'a pattern',
+      one({ pattern: 'ACME-\\d{6}' }),
+      '{"t":"see ACME-123456 and ACME-12"}',
+      '{"t":"see [r] and ACME-12"}',
+    ],
+    ['other fields only', one({ detect: 'email', in: ['output'] }), '{"t":"a@b.de"}', '{"t":"a@b.de"}'],
+  ])('by %s', (_, rules, json, expected) => {
+    expect(masked(rules, json)).toBe(expected)
+    const bytes = Buffer.from(json)
+    if (json !== expected) expect(maskerOf(rules).mayHold(bytes, 0, bytes.length)).toBe(true)
+  })
+
+  it('that hash give equal texts equal marks, which depend on the secret', () => {
+    const rules = { rules: [{ id: 'm', detect: 'email', action: 'hash' }] }
+    const text = masked(rules, '["Ann@example.com","ann@EXAMPLE.com","bob@example.com"]')
+    const [first, second, third] = JSON.parse(text) as string[]
+    expect(first).toMatch(/^\[email:[0-9a-f]{16}\]$/)
+    expect(second).toBe(first)
+    expect(third).not.toBe(first)
+    const other = maskerOf(rules, { secret: Buffer.alloc(32, 8) }).json('inputs', '["ann@example.com"]').text
+    expect(other).not.toContain(first)
+  })
+
+  it('pass over what is allowed', () => {
+    expect(masked({ ...allSets, allow: ['@example\\.com$'] }, '["a@example.com","a@example.org"]')).toBe(
+      '["a@example.com","[email]"]',
+    )
+  })
+
+  it('of all scopes add up, and a floor stays when they are off', () => {
+    const off = { rules: rulesOf({ mode: 'off', ...allSets }), version: 1 }
+    const mail = { rules: rulesOf({ rules: [{ id: 'm', detect: 'email', action: 'drop' }] }), version: 1 }
+    const json = '["a@b.de","4111111111111111"]'
+    expect(createMasker([off, mail], 1).json('inputs', json).text).toBe('["[dropped]","4111111111111111"]')
+    expect(createMasker([off], 1, { floor: ['@payment'] }).json('inputs', json).text).toBe('["a@b.de","[card …1111]"]')
+  })
+
+  it('of a dry run count and change nothing', () => {
+    const counted: [string, number][] = []
+    const masker = maskerOf({ ...allSets, mode: 'dry_run' }, { onHits: (rule, hits) => counted.push([rule, hits]) })
+    const json = '["a@b.de","c@d.de","4111111111111111"]'
+    expect(masker.json('inputs', json)).toMatchObject({ text: json, hits: 3 })
+    expect(counted.sort()).toEqual([
+      ['@contact:email', 2],
+      ['@payment:card', 1],
+    ])
+  })
+
+  it('look into ids of threads and turns by their paths only', () => {
+    expect(maskerOf(allSets).text('thread_id', 'a@b.de').text).toBe('a@b.de')
+    expect(maskerOf({ rules: [{ id: 't', path: 'thread_id', action: 'mask' }] }).text('thread_id', 'x').text).toBe(
+      '[t]',
+    )
+    expect(maskerOf(allSets).text('exception', 'no mail to a@b.de').text).toBe('no mail to [email]')
+  })
+
+  it.each([
+    [{ rules: [{ id: 'a', action: 'mask' }] }, 'needs one of'],
+    [{ rules: [{ id: 'a', action: 'mask', detect: 'email', path: 'inputs.a' }] }, 'needs one of'],
+    [{ rules: [{ id: 'a', action: 'mask', path: 'inputs' }] }, 'must begin'],
+    [{ rules: [{ id: 'a', action: 'mask', path: 'x.y' }] }, 'must begin'],
+    [{ sets: ['@all'] }, 'nvalid'],
+    [{ rules: Array.from({ length: 21 }, (_, n) => ({ id: `r${n}`, pattern: 'abc', action: 'mask' })) }, 'at most 20'],
+  ])('such as %j are refused', (rules, message) => {
+    expect(JSON.stringify(newMaskRules.safeParse(rules).error?.issues)).toContain(message)
+  })
+
+  it('with patterns that are no RE2, match nothing or cost too much are refused with their place', async () => {
+    const faults = (pattern: string) => patternFaults(rulesOf({ rules: [{ id: 'a', pattern, action: 'mask' }] }))
+    expect(await faults('ACME-\\d{6}')).toEqual([])
+    expect(await faults('(?=a)')).toMatchObject([{ loc: ['rules', 0, 'pattern'] }])
+    expect(await faults('a*')).toMatchObject([{ msg: expect.stringContaining('empty text') }])
+    expect((await faults('(?i)(order|customer)\\s+\\w+.*berlin.*\\d{2}[^x]{1,50}'))[0]?.msg).toMatch(/takes \d+ us/)
+  })
+
+  it.each([
+    ['ACME-\\d{6}', 'ACME-'],
+    ['ids? of x', 's of x'],
+    ['abc+d', 'abc'],
+    ['a|bcd', ''],
+    ['(?i)abc', ''],
+    ['[abc]def\\wgh', 'def'],
+    ['abc{2}', 'ab'],
+  ])('of the pattern %j are looked for where %j stands', (pattern, literal) => {
+    const sure = literalOf(pattern)
+    expect(literal.startsWith(sure) || literal.includes(sure)).toBe(true)
+    if (literal === '') expect(sure).toBe('')
+  })
+})
+
+it('a payload that cannot be masked is not stored, and its fault is told', () => {
+  const faults: unknown[] = []
+  const masker = maskerOf(
+    { rules: [{ id: 'm', detect: 'email', action: 'hash' }] },
+    { secret: undefined, onFailure: (fault) => faults.push(fault) },
+  )
+  expect(JSON.parse(masker.json('inputs', '{"a":"x@y.de"}').text)).toEqual({ masking: '[masking failed]' })
+  expect(masker.json('output', '"x@y.de"').text).toBe('"[masking failed]"')
+  expect(faults).toHaveLength(2)
+})
+
+const marker = 'marker@example.com'
+const anyJson = fc.json({ maxDepth: 4 })
+const withMarkers = fc
+  .tuple(fc.jsonValue({ maxDepth: 3 }), fc.array(fc.string({ unit: 'binary', maxLength: 8 }), { maxLength: 4 }))
+  .map(([value, texts]) => JSON.stringify({ value, texts: texts.map((text) => `${text} ${marker} ${text}`) }))
+
+it('masked payloads are valid JSON in which nothing else has changed, and hold no marker', () => {
+  const masker = maskerOf({ rules: [{ id: 'mail', detect: 'email', action: 'drop' }] })
+  fc.assert(
+    fc.property(fc.oneof(anyJson, withMarkers), (json) => {
+      const { text } = masker.json('output', json)
+      expect(text).not.toContain(marker)
+      const inside = (value: unknown): unknown =>
+        JSON.parse(JSON.stringify(value), (_, item) =>
+          typeof item === 'string' ? masker.text('output', item).text : item,
+        )
+      expect(JSON.parse(text)).toEqual(inside(JSON.parse(json)))
+      const bytes = Buffer.from(json)
+      if (text !== json) expect(masker.mayHold(bytes, 0, bytes.length)).toBe(true)
+    }),
+    { numRuns: runs(500, 20_000) },
+  )
+})
