@@ -119,7 +119,7 @@ export const maskingPreviewRequest = z.strictObject({
   /** A text, or any value of JSON. */
   text: z
     .string()
-    .max(256 * 1024)
+    .max(32 * 1024)
     .optional(),
   value: z.unknown().optional(),
   call_ids: z.array(z.string()).max(100).optional(),

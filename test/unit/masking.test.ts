@@ -158,6 +158,7 @@ describe('rules', () => {
   it('with patterns that are no RE2, match nothing or cost too much are refused with their place', async () => {
     const faults = (pattern: string) => patternFaults(rulesOf({ rules: [{ id: 'a', pattern, action: 'mask' }] }))
     expect(await faults('ACME-\\d{6}')).toEqual([])
+    expect(await faults('(a?){1000}a')).toMatchObject([{ msg: expect.stringContaining('to prepare') }])
     expect(await faults('(?=a)')).toMatchObject([{ loc: ['rules', 0, 'pattern'] }])
     expect(await faults('a*')).toMatchObject([{ msg: expect.stringContaining('empty text') }])
     expect((await faults('(?i)(order|customer)\\s+\\w+.*berlin.*\\d{2}[^x]{1,50}'))[0]?.msg).toMatch(/takes \d+ us/)

@@ -45,7 +45,7 @@ async function checkPatterns(rules: MaskRules): Promise<void> {
 }
 
 /** Longer values are not shown: a preview is handled beside the requests of others. */
-const maxShown = 64 * 1024
+const maxShown = 32 * 1024
 const tooLong = '[too long for a preview]'
 
 const callFields = ['inputs', 'output', 'attributes', 'summary'] as const satisfies readonly Field[]
