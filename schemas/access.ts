@@ -1,5 +1,6 @@
 // Wire shapes of users, grants and keys.
 import { z } from 'zod'
+import { list } from './collections.ts'
 import { keyLimits } from './project-settings.ts'
 
 const time = z.iso.datetime({ offset: true })
@@ -34,11 +35,11 @@ export const grantResponse = grantRequest.extend({ source: z.enum(['manual', 'oi
 
 export const ownKeyRequest = z.object({
   name: z.string().max(100).default(''),
-  actions: z.array(action).min(1).max(20),
-  scopes: z.array(scope).min(1).max(100),
+  actions: list(action).min(1).max(20),
+  scopes: list(scope).min(1).max(100),
   expires_at: time.optional(),
   /** Ranges of addresses (CIDR) from which it counts. */
-  addresses: z.array(z.string().max(50)).max(100).optional(),
+  addresses: list(z.string().max(50)).max(100).optional(),
 })
 export const newKeyRequest = ownKeyRequest.extend({
   user_id: userId,

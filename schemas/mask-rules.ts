@@ -1,5 +1,6 @@
 // Rules by which values are masked before they are stored, of everything, an entity or a project.
 import { z } from 'zod'
+import { list } from './collections.ts'
 
 /** Where stored text comes from; the first word of a rule's path. */
 export const maskedFields = [
@@ -24,7 +25,7 @@ export const maskSetNames = ['@credentials', '@payment', '@contact'] as const
 export const maxPatternLength = 500
 const maxPatterns = 20
 
-const ways = { keys: z.array(z.string().min(1).max(200)).min(1).max(100), path: z.string().min(1).max(500) }
+const ways = { keys: list(z.string().min(1).max(200)).min(1).max(100), path: z.string().min(1).max(500) }
 const pattern = z.string().min(1).max(maxPatternLength)
 
 const maskRule = z
@@ -36,7 +37,7 @@ const maskRule = z
     path: ways.path.optional(),
     pattern: pattern.optional(),
     /** Parts of the call that are looked at; absent = all. */
-    in: z.array(z.string()).max(20).optional(),
+    in: list(z.string()).max(20).optional(),
     action: z.enum(['mask', 'drop', 'hash']),
   })
   .refine((rule) => [rule.detect, rule.keys, rule.path, rule.pattern].filter((way) => way !== undefined).length === 1, {
@@ -46,14 +47,13 @@ const maskRule = z
 /** As they are kept: names that this version does not know find nothing. */
 export const maskRules = z.object({
   mode: z.enum(['on', 'dry_run', 'off']).default('on'),
-  sets: z
-    .array(z.string().regex(/^@\w+$/))
+  sets: list(z.string().regex(/^@\w+$/))
     .max(20)
     .default([]),
   content: z.enum(['keep', 'drop']).default('keep'),
   /** Patterns of values that are left as they are. */
-  allow: z.array(pattern).max(100).default([]),
-  rules: z.array(maskRule).max(100).default([]),
+  allow: list(pattern).max(100).default([]),
+  rules: list(maskRule).max(100).default([]),
 })
 
 export type MaskedField = (typeof maskedFields)[number]
@@ -78,7 +78,7 @@ const newRule = z
       .refine(isPath, { error: `must begin with one of ${maskedFields.join(', ')} or **, and name a value in it` })
       .optional(),
     pattern: pattern.optional(),
-    in: z.array(z.enum(maskedFields)).min(1).optional(),
+    in: list(z.enum(maskedFields)).min(1).optional(),
     action: z.enum(['mask', 'drop', 'hash']),
   })
   .refine((rule) => [rule.detect, rule.keys, rule.path, rule.pattern].filter((way) => way !== undefined).length === 1, {
@@ -88,11 +88,10 @@ const newRule = z
 /** As they are set: what is misspelled is refused. */
 export const newMaskRules = z.strictObject({
   mode: z.enum(['on', 'dry_run', 'off']).default('on'),
-  sets: z.array(z.enum(maskSetNames)).max(10).default([]),
+  sets: list(z.enum(maskSetNames)).max(10).default([]),
   content: z.enum(['keep', 'drop']).default('keep'),
-  allow: z.array(pattern).max(20).default([]),
-  rules: z
-    .array(newRule)
+  allow: list(pattern).max(20).default([]),
+  rules: list(newRule)
     .max(100)
     .refine((rules) => new Set(rules.map(({ id }) => id)).size === rules.length, {
       error: 'each rule has an id of its own',
@@ -108,7 +107,7 @@ const scope = z.string().describe('`*`, an entity or `<entity>/<project>`')
 export const maskingResponse = z.object({
   ...{ scope, version: z.int(), rules: maskRules },
   /** Sets that are always on here, whatever the rules say. */
-  floor: z.array(z.string()),
+  floor: list(z.string()),
 })
 
 export const maskingPreviewRequest = z.strictObject({
@@ -122,12 +121,12 @@ export const maskingPreviewRequest = z.strictObject({
     .max(32 * 1024)
     .optional(),
   value: z.unknown().optional(),
-  call_ids: z.array(z.string()).max(100).optional(),
+  call_ids: list(z.string()).max(100).optional(),
 })
 
 export const maskingPreviewResponse = z.object({
   hits: z.record(z.string(), z.int()),
   text: z.string().optional(),
   value: z.unknown().optional(),
-  calls: z.array(z.record(z.string(), z.unknown())).optional(),
+  calls: list(z.record(z.string(), z.unknown())).optional(),
 })

@@ -10,7 +10,7 @@ import {
   rotateRequest,
 } from '../../schemas/access.ts'
 import type { KeyLimits } from '../../schemas/project-settings.ts'
-import { itemKey, type KeyValue } from '../core/directory/items.ts'
+import { itemKey, type KeyValue, maxItemBytes } from '../core/directory/items.ts'
 import { type Access, allowsOn, isWithin, type Scope } from '../core/directory/roles.ts'
 import type { DirectoryState } from '../core/directory/state.ts'
 import { fault, invalid } from '../core/http/errors.ts'
@@ -129,7 +129,7 @@ export function createKeyRoutes({ directory, config, now = Date.now }: AccessDep
     route({
       ...{ name: 'keys.create', method: 'POST', path: '/keys' },
       summary: 'Makes a key of a user and tells its text, once; it does what the grants of the user allow as well',
-      body: { type: 'json', schema: newKeyRequest, check: 'schema' },
+      body: { type: 'json', schema: newKeyRequest, check: 'schema', maxBytes: maxItemBytes },
       response: madeKeyResponse,
       async handle({ input, caller }) {
         for (const scope of input.scopes) throwUnlessOn(caller, 'admin', scope)
@@ -141,7 +141,7 @@ export function createKeyRoutes({ directory, config, now = Date.now }: AccessDep
       ...withoutProject,
       ...{ name: 'keys.rotate', method: 'POST', path: '/keys/{id}/rotate' },
       summary: 'A successor that may do the same; the key itself counts for some hours more',
-      body: { type: 'json', schema: rotateRequest, check: 'schema', optional: true },
+      body: { type: 'json', schema: rotateRequest, check: 'schema', optional: true, maxBytes: maxItemBytes },
       response: madeKeyResponse,
       async handle(context) {
         const { caller, input } = context
@@ -179,7 +179,7 @@ export function createKeyRoutes({ directory, config, now = Date.now }: AccessDep
       ...withoutProject,
       ...{ name: 'me.keys_create', method: 'POST', path: '/me/keys' },
       summary: 'Makes a key of one’s own, that may do no more and lasts no longer than this one',
-      body: { type: 'json', schema: ownKeyRequest, check: 'schema' },
+      body: { type: 'json', schema: ownKeyRequest, check: 'schema', maxBytes: maxItemBytes },
       response: madeKeyResponse,
       async handle({ input, caller }) {
         throwUnlessHeldBy(caller, accessOn(input.scopes, input.actions))

@@ -9,7 +9,7 @@ import {
   userRequest,
   userResponse,
 } from '../../schemas/access.ts'
-import { itemKey } from '../core/directory/items.ts'
+import { itemKey, maxItemBytes } from '../core/directory/items.ts'
 import { type Access, actionsOf, allowsOn, isWithin, type Role } from '../core/directory/roles.ts'
 import type { DirectoryState } from '../core/directory/state.ts'
 import { fault, invalid } from '../core/http/errors.ts'
@@ -98,7 +98,7 @@ export function createUserRoutes({ directory, config, now = Date.now }: AccessDe
     route({
       ...withoutProject,
       ...{ name: 'users.create', method: 'POST', path: '/users', summary: 'Makes a user that is granted nothing yet' },
-      body: { type: 'json', schema: userRequest, check: 'schema' },
+      body: { type: 'json', schema: userRequest, check: 'schema', maxBytes: maxItemBytes },
       response: userResponse,
       async handle({ input, caller }) {
         const { id, kind, name, entity = id } = input
@@ -158,7 +158,7 @@ export function createUserRoutes({ directory, config, now = Date.now }: AccessDe
         path: '/grants',
         summary: 'The role of a user on a scope, null for none',
       },
-      body: { type: 'json', schema: grantRequest, check: 'schema' },
+      body: { type: 'json', schema: grantRequest, check: 'schema', maxBytes: maxItemBytes },
       response: grantResponse,
       async handle({ input, caller }) {
         const { user_id: userId, scope, role } = input

@@ -248,7 +248,9 @@ describe('a server that ends while a batch is being applied', () => {
     const before = server.lines.length
     release()
     await restarting
-    const batches = server.lines.slice(before).filter((line) => line.includes('"msg":"batch"'))
+    const batches = server.lines
+      .slice(before)
+      .filter((line) => line.includes('"msg":"batch"') && line.includes('"topic":"calls"'))
     expect(batches).toHaveLength(1)
     expect((await server.now().log.committed('calls'))[0]?.offset).toBe(end)
     expect(await readFresh(id)).toBe(true)

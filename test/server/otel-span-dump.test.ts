@@ -71,7 +71,8 @@ describe('attributes.otel_span is read as it was received', () => {
     const project = `ent/${name.replaceAll('.', '-')}`
     const body = readFileSync(join(folder, name))
     await send(project, body)
-    const spans = rawSpans(body)
+    // A library tells of spans that have only begun: they are not stored.
+    const spans = new Map([...rawSpans(body)].filter(([, text]) => !text.includes('"span_type":"pending_span"')))
     expect(spans.size).toBeGreaterThan(0)
     expect(await read(project)).toEqual(spans)
     expect(await read(project, { columns: ['attributes'] })).toEqual(spans)

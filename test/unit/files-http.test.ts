@@ -118,7 +118,7 @@ describe('over HTTP', () => {
     await expect.poll(temporary).toHaveLength(1)
     socket.destroy()
     await expect.poll(() => server.lines.slice(lines).some((line) => 'status' in line)).toBe(true)
-    expect(await temporary()).toEqual([])
+    await expect.poll(temporary).toEqual([])
     expect(log.appends()).toBe(0)
   })
 })

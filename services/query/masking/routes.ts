@@ -13,7 +13,7 @@ import { createMasker, type ScopeRules } from '../../content/masking/masker.ts'
 import { patternFaults } from '../../content/masking/patterns.ts'
 
 import type { Directory } from '../../core/directory/directory.ts'
-import { scopedKey, type Value } from '../../core/directory/items.ts'
+import { maxItemBytes, scopedKey, type Value } from '../../core/directory/items.ts'
 import { fault, invalid } from '../../core/http/errors.ts'
 import type { Invoke } from '../../core/http/invoke.ts'
 import { type Route, type RouteContext, route } from '../../core/http/route.ts'
@@ -90,7 +90,7 @@ export function createMaskingRoutes({ directory, config, masterKey, invoke }: Ma
       method: 'PUT',
       path: '/v2/{entity}/{project}/masking',
       summary: 'Sets the rules of a project: for all that is written from then on',
-      body: { type: 'json', schema: newMaskRules, check: 'schema', maxBytes: 64 * 1024 },
+      body: { type: 'json', schema: newMaskRules, check: 'schema', maxBytes: maxItemBytes },
       response: maskingResponse,
       topics: [],
       async handle(context) {
@@ -111,7 +111,7 @@ export function createMaskingRoutes({ directory, config, masterKey, invoke }: Ma
       method: 'POST',
       path: '/masking/preview',
       summary: 'What rules make of a text, a value or stored calls; nothing is kept',
-      body: { type: 'json', schema: maskingPreviewRequest, check: 'schema' },
+      body: { type: 'json', schema: maskingPreviewRequest, check: 'schema', maxBytes: maxItemBytes },
       response: maskingPreviewResponse,
       tables: ['calls'],
       async handle(context) {

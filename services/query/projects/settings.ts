@@ -1,6 +1,7 @@
 // What an operator sets for a project: read and replaced as items of the directory.
 import { limitsRequest, projectLimits, projectSettingsResponse } from '../../../schemas/project-settings.ts'
 import type { Directory } from '../../core/directory/directory.ts'
+import { maxItemBytes } from '../../core/directory/items.ts'
 import { settingChange } from '../../core/directory/settings.ts'
 import { type Route, route } from '../../core/http/route.ts'
 
@@ -30,7 +31,7 @@ export function createSettingsRoutes({ directory }: SettingsDeps): Route[] {
       method: 'PUT',
       path: '/v2/{entity}/{project}/settings/limits',
       summary: 'Limits and quotas of a project: replaces those that were set; 0 = none',
-      body: { type: 'json', schema: limitsRequest, check: 'schema' },
+      body: { type: 'json', schema: limitsRequest, check: 'schema', maxBytes: maxItemBytes },
       response: projectLimits,
       topics: [],
       async handle(context) {
