@@ -10,15 +10,19 @@ type Scopes = ReadonlyMap<string, ScopeMask>
 
 /** Rules by scope, as they are in the directory now. */
 export function masksOf(directory: Directory): MaskSource & SharedRules {
-  let version = -1
+  let version = 0
   let scopes: Scopes = new Map()
+  let lookedAt = -1
+  let known = new Map<string, unknown>()
   const read = (): Scopes => {
     const { masks } = directory.state()
-    if (version === directory.version()) return scopes
-    version = directory.version()
-    scopes = new Map(
-      [...masks].map(([scope, { version: ofScope, salt, ...rules }]) => [scope, { rules, version: ofScope, salt }]),
-    )
+    if (lookedAt === directory.version()) return scopes
+    lookedAt = directory.version()
+    // Most changes are of sessions and keys: maskers stay as they are.
+    if (masks.size === known.size && [...masks].every(([scope, value]) => known.get(scope) === value)) return scopes
+    known = new Map(masks)
+    version++
+    scopes = new Map([...masks].map(([scope, { version: _, salt, ...rules }]) => [scope, { rules, salt }]))
     return scopes
   }
   return {

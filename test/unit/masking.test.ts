@@ -4,13 +4,14 @@ import { describe, expect, it } from 'vitest'
 import type { MaskedField } from '../../schemas/mask-rules.ts'
 import { newMaskRules } from '../../schemas/mask-rules.ts'
 import { createMasker, type Masker } from '../../services/content/masking/masker.ts'
+import { createMaskings } from '../../services/content/masking/maskings.ts'
 import { literalOf, patternFaults } from '../../services/content/masking/patterns.ts'
 import { runs } from '../fixtures/runs.ts'
 
 const secret = Buffer.alloc(32, 7)
 const rulesOf = (rules: object) => newMaskRules.parse(rules)
-const maskerOf = (rules: object, options: Parameters<typeof createMasker>[2] = { secret }): Masker =>
-  createMasker([{ rules: rulesOf(rules), version: 3 }], 3, options)
+const maskerOf = (rules: object, options: Parameters<typeof createMasker>[1] = { secret }): Masker =>
+  createMasker([{ rules: rulesOf(rules) }], options)
 
 const allSets = { sets: ['@credentials', '@payment', '@contact'] }
 const masked = (rules: object, json: string, field: MaskedField = 'inputs'): string =>
@@ -43,12 +44,12 @@ describe('a payload', () => {
     if (json !== expected) expect(maskerOf(allSets).mayHold(bytes, 0, bytes.length)).toBe(true)
   })
 
-  it('in which nothing is found is the same text, and no rule looks at it twice', () => {
+  it('in which nothing is found is the same text, and is told by its bytes alone', () => {
     const json = '{"messages":[{"role":"user","content":"Tell me a joke of 2026-05-01, please"}],"n":1.0}'
     const masker = maskerOf(allSets)
     const bytes = Buffer.from(json)
     expect(masker.mayHold(bytes, 0, bytes.length)).toBe(false)
-    expect(masker.json('inputs', json)).toMatchObject({ text: json, hits: 0 })
+    expect(masker.json('inputs', json)).toMatchObject({ text: json })
   })
 })
 
@@ -117,23 +118,39 @@ describe('rules', () => {
     )
   })
 
-  it('of all scopes add up, and a floor stays when they are off', () => {
-    const off = { rules: rulesOf({ mode: 'off', ...allSets }), version: 1 }
-    const mail = { rules: rulesOf({ rules: [{ id: 'm', detect: 'email', action: 'drop' }] }), version: 1 }
-    const json = '["a@b.de","4111111111111111"]'
-    expect(createMasker([off, mail], 1).json('inputs', json).text).toBe('["[dropped]","4111111111111111"]')
-    expect(createMasker([off], 1, { floor: ['@payment'] }).json('inputs', json).text).toBe('["a@b.de","[card …1111]"]')
+  /** The masker of the project `e/p`, and what it counts. */
+  const maskerOfScopes = (scopes: Record<string, object>, floor: string[] = []) => {
+    const counted: Record<string, number> = {}
+    const known = new Map(Object.entries(scopes).map(([scope, rules]) => [scope, { rules: rulesOf(rules) }]))
+    const source = { version: () => 1, scopes: () => known }
+    const onHits = (rule: string, hits: number) => {
+      counted[rule] = (counted[rule] ?? 0) + hits
+    }
+    return { masker: createMaskings(source, { floor, onHits }).of('e/p'), counted }
+  }
+  const mixed = '["a@b.de","c@d.de","4111111111111111"]'
+
+  it('of everything, the entity and the project add up, and a floor stays when they are off', () => {
+    const mail = { rules: [{ id: 'm', detect: 'email', action: 'drop' }] }
+    const { masker } = maskerOfScopes({ '*': mail, e: { sets: ['@payment'] }, 'e/p': { mode: 'off', ...allSets } })
+    expect(masker?.json('inputs', mixed).text).toBe('["[dropped]","[dropped]","[card …1111]"]')
+    expect(maskerOfScopes({ 'e/p': { mode: 'off', ...allSets }, 'e/q': mail, f: mail }).masker).toBeUndefined()
+    expect(maskerOfScopes({}, ['@payment']).masker?.json('inputs', mixed).text).toBe(
+      '["a@b.de","c@d.de","[card …1111]"]',
+    )
   })
 
-  it('of a dry run count and change nothing', () => {
-    const counted: [string, number][] = []
-    const masker = maskerOf({ ...allSets, mode: 'dry_run' }, { onHits: (rule, hits) => counted.push([rule, hits]) })
-    const json = '["a@b.de","c@d.de","4111111111111111"]'
-    expect(masker.json('inputs', json)).toMatchObject({ text: json, hits: 3 })
-    expect(counted.sort()).toEqual([
-      ['@contact:email', 2],
-      ['@payment:card', 1],
-    ])
+  it('of a dry run count and change nothing, also beside others that mask', () => {
+    const dry = { mode: 'dry_run', sets: ['@contact'] }
+    const alone = maskerOfScopes({ 'e/p': dry })
+    expect(alone.masker?.json('inputs', mixed).text).toBe(mixed)
+    expect(alone.counted).toEqual({ '@contact:email': 2 })
+    const bytes = Buffer.from(mixed)
+    expect(alone.masker?.mayHold(bytes, 0, bytes.length)).toBe(true)
+    const beside = maskerOfScopes({ e: { sets: ['@payment'] }, 'e/p': dry })
+    expect(beside.masker?.json('inputs', mixed).text).toBe('["a@b.de","c@d.de","[card …1111]"]')
+    expect(beside.counted).toEqual({ '@contact:email': 2, '@payment:card': 1 })
+    expect(beside.masker?.text('exception', 'of a@b.de').text).toBe('of a@b.de')
   })
 
   it('look into ids of threads and turns by their paths only', () => {

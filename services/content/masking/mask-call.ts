@@ -38,7 +38,7 @@ export function maskedCall(masker: Masker, call: Complete): Complete {
     attributes: masked('attributes', call.attributes),
     summary: masked('summary', call.summary),
   }
-  const otelDump = hasCopies && !masker.isDryRun ? '' : masked('otel_dump', call.otelDump)
+  const otelDump = hasCopies ? '' : masked('otel_dump', call.otelDump)
   return { ...withMaskedHead(masker, call), ...texts, otelDump }
 }
 

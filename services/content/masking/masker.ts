@@ -10,20 +10,15 @@ import { compilePattern } from './patterns.ts'
 import { type MaskRule, maskedByPathOnly, maskSets } from './rules.ts'
 
 /** Rules of one place: of everything, an entity or a project. */
-export type ScopeRules = { rules: MaskRules; version: number }
+export type ScopeRules = { rules: MaskRules }
 
 type Masked = {
   text: string
-  hits: number
   /** A value was masked for its path, which other copies of it do not have. */
   isByPath: boolean
 }
 
 export type Masker = {
-  /** Version of the project's own rules. */
-  version: number
-  /** Counts what would be masked, and masks nothing. */
-  isDryRun: boolean
   /** Extracted content is not stored, files are refused. */
   dropsContent: boolean
   /** About how long a byte takes, against one that only detectors look at. */
@@ -139,12 +134,12 @@ const normalForm = (kind: string, text: string): string =>
 type Place = { name: string; paths: readonly PathProgress[] }
 
 /**
+ * Every scope is taken as it is, whatever its mode.
  * @param options.onHits told of each rule that was hit, and how often
  * @param options.onFailure told of a fault of ours: what it left is not stored
  */
 export function createMasker(
   scopes: readonly ScopeRules[],
-  version: number,
   options: {
     floor?: readonly string[]
     secret?: Buffer | undefined
@@ -153,13 +148,12 @@ export function createMasker(
   } = {},
 ): Masker {
   const { floor = [], onHits, onFailure } = options
-  const active = scopes.filter(({ rules }) => rules.mode !== 'off')
-  const sets = new Set([...floor, ...active.flatMap(({ rules }) => rules.sets)])
+  const sets = new Set([...floor, ...scopes.flatMap(({ rules }) => rules.sets)])
   const rules = [
-    ...active.flatMap(({ rules: own }) => own.rules.map((rule) => compileRule(rule, rule.id))),
+    ...scopes.flatMap(({ rules: own }) => own.rules.map((rule) => compileRule(rule, rule.id))),
     ...[...sets].flatMap(compiledSet),
   ]
-  const isAllowed = allowedBy(active)
+  const isAllowed = allowedBy(scopes)
   const hash = hashWith(options.secret)
   const byPath = rules.filter(({ path }) => path !== undefined)
   const byPlace = rules.filter(({ path, isKey }) => path !== undefined || isKey !== undefined)
@@ -179,12 +173,10 @@ export function createMasker(
   }
 
   /** One look at one value; counts what it hits. */
-  function lookIn(field: MaskedField): { visitor: Visitor<Place>; counts: () => Omit<Masked, 'text'>; place: Place } {
+  function lookIn(field: MaskedField): { visitor: Visitor<Place>; tell: () => Omit<Masked, 'text'>; place: Place } {
     const counted = new Map<string, number>()
-    let hits = 0
     let isByPath = false
     const count = ({ id, path }: Rule): void => {
-      hits++
       isByPath ||= path !== undefined
       counted.set(id, (counted.get(id) ?? 0) + 1)
     }
@@ -255,48 +247,39 @@ export function createMasker(
     return {
       visitor,
       place: { name: normalName(field), paths: ownPaths.map(({ path }) => beginPath(path as Path, field)) },
-      counts() {
-        for (const [rule, count] of counted) onHits?.(rule, count)
-        return { hits, isByPath }
+      tell() {
+        for (const [rule, hits] of counted) onHits?.(rule, hits)
+        return { isByPath }
       },
     }
   }
 
-  const isDryRun = active.length > 0 && floor.length === 0 && active.every(({ rules: own }) => own.mode === 'dry_run')
-
   /** Fails closed: what cannot be masked is not stored. */
-  function looked(
-    field: MaskedField,
-    text: string,
-    ifFailed: string,
-    look: (of: ReturnType<typeof lookIn>) => string,
-  ): Masked {
+  function looked(field: MaskedField, ifFailed: string, look: (of: ReturnType<typeof lookIn>) => string): Masked {
     const one = lookIn(field)
     try {
-      const kept = look(one)
-      return { text: isDryRun ? text : kept, ...one.counts() }
+      return { text: look(one), ...one.tell() }
     } catch (error) {
       onFailure?.(error)
-      return { text: isDryRun ? text : ifFailed, hits: 1, isByPath: false }
+      return { text: ifFailed, isByPath: false }
     }
   }
 
   return {
-    version,
-    isDryRun,
-    dropsContent: active.some(({ rules: own }) => own.mode === 'on' && own.content === 'drop'),
+    dropsContent: scopes.some(({ rules: own }) => own.content === 'drop'),
     cost: 1 + finding.filter(({ anchor }) => anchor === 0).length,
     hasPlaces: byPlace.length > 0,
     json(field, json) {
       const ifFailed = json.startsWith('{') ? failedObject : JSON.stringify(failed)
-      return looked(field, json, ifFailed, ({ visitor, place }) => maskJson(json, place, visitor))
+      return looked(field, ifFailed, ({ visitor, place }) => maskJson(json, place, visitor))
     },
-    text: (field, text, name) =>
-      looked(field, text, failed, ({ visitor, place: whole }) => {
-        if (text === '') return text
+    text(field, text, name) {
+      if (text === '') return { text, isByPath: false }
+      return looked(field, failed, ({ visitor, place: whole }) => {
         const place = name === undefined ? whole : visitor.step(whole, name)
         return visitor.value(place, () => JSON.stringify(text)) ?? visitor.string(place, text) ?? text
-      }),
+      })
+    },
     mayHold(bytes, start, end) {
       if (always) return true
       if (anchorBits !== 0 && (anchorsIn(bytes, start, end, endings) & anchorBits) !== 0) return true

@@ -19,10 +19,25 @@ export type MaskingEvents = {
   onFailure?(projectId: string, error: unknown): void
 }
 
+/** Counts what the rules of a dry run would hit, and leaves it to the others. */
+const withDryRun = (masker: Masker, dry: Masker): Masker => ({
+  ...masker,
+  cost: masker.cost + dry.cost,
+  json(field, json) {
+    dry.json(field, json)
+    return masker.json(field, json)
+  },
+  text(field, text, name) {
+    dry.text(field, text, name)
+    return masker.text(field, text, name)
+  },
+  mayHold: (bytes, start, end) => masker.mayHold(bytes, start, end) || dry.mayHold(bytes, start, end),
+})
+
 const maxKnown = 10_000
 
 /** Scopes of a project, the widest first. */
-const scopesOf = (projectId: string): string[] => ['*', projectId.slice(0, projectId.indexOf('/')), projectId]
+export const scopesOf = (projectId: string): string[] => ['*', projectId.slice(0, projectId.indexOf('/')), projectId]
 
 /**
  * @param floor sets that no scope can switch off
@@ -48,14 +63,15 @@ export function createMaskings(
   }
 
   function make(projectId: string): Masker | null {
-    const all = source.scopes()
-    const scopes = scopesOf(projectId).flatMap((scope) => all.get(scope) ?? [])
-    if (floor.length === 0 && scopes.every(({ rules }) => rules.mode === 'off')) return null
-    return createMasker(scopes, all.get(projectId)?.version ?? 0, {
-      ...{ floor, secret: secretOf(projectId, scopes) },
-      ...(onHits && { onHits }),
+    const scopes = scopesOf(projectId).flatMap((scope) => source.scopes().get(scope) ?? [])
+    const [on = [], dry = []] = ['on', 'dry_run'].map((mode) => scopes.filter(({ rules }) => rules.mode === mode))
+    if (floor.length === 0 && on.length === 0 && dry.length === 0) return null
+    const options = { secret: secretOf(projectId, scopes), ...(onHits && { onHits }) }
+    const masker = createMasker(on, {
+      ...{ ...options, floor },
       ...(onFailure && { onFailure: (error: unknown) => onFailure(projectId, error) }),
     })
+    return dry.length === 0 ? masker : withDryRun(masker, createMasker(dry, options))
   }
 
   return {
@@ -72,6 +88,22 @@ export function createMaskings(
         known.set(projectId, masker)
       }
       return masker ?? undefined
+    },
+  }
+}
+
+/** The same for one request, in which each project is looked up once. */
+export function maskingsOfRequest(maskings: Maskings): Maskings {
+  let lastProject: string | undefined
+  let last: Masker | undefined
+  const known = new Map<string, Masker | undefined>()
+  return {
+    of(projectId) {
+      if (projectId === lastProject) return last
+      if (!known.has(projectId)) known.set(projectId, maskings.of(projectId))
+      lastProject = projectId
+      last = known.get(projectId)
+      return last
     },
   }
 }
@@ -111,6 +143,6 @@ export function maskedTexts(
   masker: Masker | undefined,
   extract: (text: string) => string | null,
 ): (text: string) => string | null {
-  if (masker === undefined || masker.isDryRun) return extract
+  if (masker === undefined) return extract
   return (text) => (masker.hasPlaces && !masker.dropsContent ? null : extract(masker.text('inputs', text).text))
 }

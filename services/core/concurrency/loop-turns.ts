@@ -21,10 +21,13 @@ export function createLoopTurns(): InTurn {
   return (key, begin) => {
     queue.request(key, (leave) => {
       const beganMs = roundBeganMs ?? beginRound()
-      begin()
-      if (performance.now() - beganMs < maxRoundMs) leave()
-      // What setImmediate calls belongs to the same round: what is set from there comes in the next one.
-      else setImmediate(() => setImmediate(leave))
+      try {
+        begin()
+      } finally {
+        if (performance.now() - beganMs < maxRoundMs) leave()
+        // What setImmediate calls belongs to the same round: what is set from there comes in the next one.
+        else setImmediate(() => setImmediate(leave))
+      }
     })
   }
 }

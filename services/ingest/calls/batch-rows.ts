@@ -207,7 +207,7 @@ export function recordsOf({ items, userId, clock, split, pool, bodyBytes, ...by 
     const { projectId } = part
     const masker = by.maskings.of(projectId)
     const extraction = maskedExtraction(masker, by.extraction, by.content)
-    const owner: PayloadOwner = { projectId, userId, extraction, masker, maskHits: 0 }
+    const owner: PayloadOwner = { projectId, userId, extraction, masker }
     const fragment = fragmentOf(part, clock.next(), owner)
     writer.add(masker === undefined ? fragment : withMaskedHead(masker, fragment))
   }

@@ -19,8 +19,6 @@ export type PayloadOwner = {
   extraction: Extraction
   /** Masks the project's payloads; most have none. */
   masker: Masker | undefined
-  /** Values that were masked. */
-  maskHits: number
 }
 
 /** What may be replaced in a payload. */
@@ -38,18 +36,17 @@ const rewriteCauses = found.lines | found.credential | found.content | found.hal
 const textOf = ({ bytes, start, end }: Slice): string => bytes.toString('utf8', start, end)
 
 /** The payload with what rules find in it masked; undefined when that is nothing. */
-function maskedText(slice: Slice, field: MaskedField, owner: PayloadOwner, masker: Masker): string | undefined {
+function maskedText(slice: Slice, field: MaskedField, masker: Masker): string | undefined {
   if (!masker.mayHold(slice.bytes, slice.start, slice.end)) return undefined
   const json = textOf(slice)
-  const { text, hits } = masker.json(field, json)
-  owner.maskHits += hits
+  const { text } = masker.json(field, json)
   return text === json ? undefined : text
 }
 
 /** The stored text of a payload and the refs in it. */
 export function payloadText(slice: Slice, rules: PayloadRules, owner: PayloadOwner): PayloadText {
   const odd = (slice.found & found.wide) !== 0
-  const masked = owner.masker && maskedText(slice, rules.field, owner, owner.masker)
+  const masked = owner.masker && maskedText(slice, rules.field, owner.masker)
   if (masked === undefined && (slice.found & rewriteCauses) === 0) return { json: slice, refs: slice.refs, odd }
   const refs = new Set<string>()
   const json = rewriteJson(masked ?? textOf(slice), (text, key) => {

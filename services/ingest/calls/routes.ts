@@ -13,7 +13,7 @@ import {
 } from '../../../schemas/calls.ts'
 import { maxFaults } from '../../../schemas/collections.ts'
 import { type ContentStore, noContent } from '../../content/content-port.ts'
-import { type Maskings, takesLong } from '../../content/masking/maskings.ts'
+import { type Maskings, maskingsOfRequest, takesLong } from '../../content/masking/maskings.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { TooLongHere } from '../../core/errors.ts'
 import { asFault, type Detail, type Fault, fault, invalid } from '../../core/http/errors.ts'
@@ -132,10 +132,11 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
   async function write(context: Context, items: Item[]): Promise<Position[]> {
     const { userId } = context.caller
     const bodyBytes = context.body.bytes.length
-    if (!context.mayTakeLong && items.some(({ projectId }) => takesLong(maskings.of(projectId), bodyBytes)))
+    const ofRequest = maskingsOfRequest(maskings)
+    if (!context.mayTakeLong && items.some(({ projectId }) => takesLong(ofRequest.of(projectId), bodyBytes)))
       throw new TooLongHere()
     const extraction = content.begin()
-    const rows = { items, userId, clock, split, pool, bodyBytes, maskings, content }
+    const rows = { items, userId, clock, split, pool, bodyBytes, maskings: ofRequest, content }
     let records = recordsOf({ ...rows, extraction })
     let stored: Position[] = []
     try {

@@ -10,6 +10,7 @@ import {
   newMaskRules,
 } from '../../../schemas/mask-rules.ts'
 import { createMasker, type ScopeRules } from '../../content/masking/masker.ts'
+import { scopesOf } from '../../content/masking/maskings.ts'
 import { patternFaults } from '../../content/masking/patterns.ts'
 
 import type { Directory } from '../../core/directory/directory.ts'
@@ -62,14 +63,12 @@ export function createMaskingRoutes({ directory, config, masterKey, invoke }: Ma
 
   /** The rules that count for a project, or those to be tried in their place. */
   function previewed(projectId: ProjectId, tried: MaskRules | undefined): ScopeRules[] {
-    const scopes = ['*', projectId.slice(0, projectId.indexOf('/')), projectId]
-    const all = scopes.flatMap((scope) => {
-      if (scope === projectId && tried !== undefined) return [{ rules: tried, version: 0 }]
-      const item = itemOf(scope)
-      return item === undefined ? [] : [{ rules: item as MaskRules, version: item.version }]
+    return scopesOf(projectId).flatMap((scope) => {
+      if (scope === projectId && tried !== undefined) return [{ rules: tried }]
+      const rules = itemOf(scope)
+      // Those of a dry run show what they would do.
+      return rules === undefined || rules.mode === 'off' ? [] : [{ rules }]
     })
-    // What is only tried shows what it would do.
-    return all.map(({ rules, version }) => ({ rules: { ...rules, mode: 'on' }, version }))
   }
 
   return [
@@ -120,7 +119,7 @@ export function createMaskingRoutes({ directory, config, masterKey, invoke }: Ma
         const project = context.project(input.project_id)
         if (rules !== undefined) await checkPatterns(rules)
         const hits: Record<string, number> = {}
-        const masker = createMasker(previewed(project, rules), 0, {
+        const masker = createMasker(previewed(project, rules), {
           floor: config.maskFloor,
           secret: previewSecret,
           onHits(rule, count) {
