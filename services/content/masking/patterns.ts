@@ -4,10 +4,8 @@ import { type MaskRules, maxPatternLength } from '../../../schemas/mask-rules.ts
 import { forEachYielding } from '../../core/concurrency/yielding.ts'
 import type { Find } from './detectors.ts'
 
-/** What a pattern may cost over the reference text. */
-const maxCostUs = 50
-/** And to be prepared, which every process does when rules change. */
-const maxPrepareUs = 5_000
+/** Most microseconds that a pattern may take over the reference text, and to be prepared, as every process does. */
+const maxUs = { reference: 50, prepare: 5_000 }
 /** Longer texts that match are covered as well, but no pattern needs one. */
 const referenceText = Array.from(
   { length: 64 },
@@ -72,15 +70,15 @@ export function compilePattern(pattern: string): Pattern {
 }
 
 /** Why a pattern cannot be used, undefined for one that can. */
-function faultOf(pattern: string): string | undefined {
+function faultOf(pattern: string, most: typeof maxUs): string | undefined {
   try {
     const { find } = compilePattern(pattern)
     const prepareUs = leastUs(2, () => compilePattern(pattern))
-    if (prepareUs > maxPrepareUs)
-      return `The pattern takes ${Math.round(prepareUs / 1000)} ms to prepare; at most ${maxPrepareUs / 1000} are allowed`
+    if (prepareUs > most.prepare)
+      return `The pattern takes ${Math.round(prepareUs / 1000)} ms to prepare; at most ${most.prepare / 1000} are allowed`
     const us = leastUs(8, () => find(referenceText, ''))
-    return us > maxCostUs
-      ? `The pattern takes ${Math.round(us)} us for 4 KiB of text; at most ${maxCostUs} are allowed`
+    return us > most.reference
+      ? `The pattern takes ${Math.round(us)} us for 4 KiB of text; at most ${most.reference} are allowed`
       : undefined
   } catch (error) {
     return `The pattern cannot be used: ${error instanceof Error ? error.message : String(error)}`
@@ -88,14 +86,17 @@ function faultOf(pattern: string): string | undefined {
 }
 
 /** What is wrong with the patterns of rules, each with its place; none when they can be used. */
-export async function patternFaults({ rules, allow }: MaskRules): Promise<{ loc: (string | number)[]; msg: string }[]> {
+export async function patternFaults(
+  { rules, allow }: MaskRules,
+  most = maxUs,
+): Promise<{ loc: (string | number)[]; msg: string }[]> {
   const patterns = [
     ...rules.map(({ pattern }, at) => ({ loc: ['rules', at, 'pattern'], pattern })),
     ...allow.map((pattern, at) => ({ loc: ['allow', at], pattern })),
   ]
   const faults: { loc: (string | number)[]; msg: string }[] = []
   await forEachYielding(patterns, ({ loc, pattern }) => {
-    const msg = pattern === undefined ? undefined : faultOf(pattern)
+    const msg = pattern === undefined ? undefined : faultOf(pattern, most)
     if (msg !== undefined) faults.push({ loc, msg })
   })
   return faults
