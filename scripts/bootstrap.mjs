@@ -27,6 +27,7 @@ const commands = {
   demo: ['scripts/demo.ts'],
   paths: ['scripts/paths.ts'],
   events: ['scripts/events-page.ts'],
+  wasm: ['scripts/batch-module.ts'],
   page: ['scripts/build-page.ts', '--watch'],
   'page:build': ['scripts/build-page.ts'],
 }

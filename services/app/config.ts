@@ -87,6 +87,7 @@ const configSchema = z.object({
   ]),
   wirePrefix: choice('platform', 'first word of user and run fields on the wire', ['platform', 'wb']),
   wireAliases: truth(true, 'accept wb_* fields on input under any prefix'),
+  edgeWasm: truth(true, 'read batches of calls in WebAssembly where the machine has SIMD, not in JavaScript'),
   feedbackPrefix: text(
     'wandb',
     'first word of the feedback types that the server writes',

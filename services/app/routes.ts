@@ -114,10 +114,10 @@ const ingestRoutes = (deps: HandlerDeps): Route[] => {
   const annotationSchema = createAnnotationSchema({ store, freshness })
   const checkQueue = createQueueCheck({ store, freshness })
   const binding = createNameBinding(createBaseClasses({ store, freshness }), lock)
-  const { wirePrefix, wireAliases } = config
+  const { wirePrefix, wireAliases, edgeWasm } = config
   return [
     ...createCallWriteRoutes({
-      ...{ log, split, clock, content, maskings, wirePrefix, wireAliases },
+      ...{ log, split, clock, content, maskings, wirePrefix, wireAliases, edgeWasm },
       // Clients that send in the background do not look at the answers.
       onRefused: (batch) => logger.warn(batch, 'items of a batch were refused'),
     }),

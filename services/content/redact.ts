@@ -2,6 +2,7 @@
 
 export const redacted = 'REDACTED'
 
+/** Keys in lower case without `_` and `-`. */
 const whole = new Set([
   'authheaders',
   'authorization',
@@ -14,8 +15,21 @@ const whole = new Set([
   'webhookkey',
   'webhooksecret',
 ])
-const endings =
-  /(?:accesstoken|apikey|apitoken|clientsecret|privatekey|refreshtoken|secretaccesskey|secretkey|sessiontoken)$/
+const endings = [
+  'accesstoken',
+  'apikey',
+  'apitoken',
+  'clientsecret',
+  'privatekey',
+  'refreshtoken',
+  'secretaccesskey',
+  'secretkey',
+  'sessiontoken',
+]
+const sensitiveEnding = new RegExp(`(?:${endings.join('|')})$`)
+
+/** Names of keys that hold credentials, in lower case without `_` and `-`, and what further ones end like. */
+export const sensitiveNames: { whole: Iterable<string>; endings: readonly string[] } = { whole, endings }
 
 const known = new Map<string, boolean>()
 
@@ -24,7 +38,7 @@ export function isSensitiveKey(key: string): boolean {
   const seen = known.get(key)
   if (seen !== undefined) return seen
   const name = key.replace(/[_-]/g, '').toLowerCase()
-  const sensitive = whole.has(name) || endings.test(name)
+  const sensitive = whole.has(name) || sensitiveEnding.test(name)
   if (known.size >= 4096) known.clear()
   if (key.length <= 256) known.set(key, sensitive)
   return sensitive

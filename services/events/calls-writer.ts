@@ -70,6 +70,19 @@ const usageColumns: readonly (readonly [lead: Uint8Array, count: (entry: UsageEn
 ]
 const usageModel = lead('usage_model')
 
+/** What stands before the values of a row of a start, an end or both, in the order in which it is written. */
+export const rowLeads: readonly Uint8Array[] = [
+  ...[heads.start, heads.end, heads.complete, idLead, clockLead, prefixes.startedUs, prefixes.endedUs],
+  ...[prefixes.payloadUs, prefixes.traceId, prefixes.parentId, prefixes.threadId, prefixes.turnId, prefixes.opName],
+  ...[named, prefixes.displayName, prefixes.exception, prefixes.inputRefs, prefixes.outputRefs, prefixes.errorCount],
+  ...[usageModel, ...usageColumns.map(([before]) => before), prefixes.startBytes, prefixes.endBytes],
+  ...[prefixes.attributes, prefixes.inputs, prefixes.output, prefixes.summary, rowEnd],
+]
+
+/** What stands for the user in the rows of starts. */
+export const userColumn = (userId: string): string =>
+  userId === '' ? '' : `${Buffer.from(prefixes.userId).toString()}${JSON.stringify(userId.toWellFormed())}`
+
 function textColumn(rows: JsonBuffer, before: Uint8Array, value: string): void {
   if (value === '') return
   rows.fixed(before)
@@ -204,14 +217,19 @@ function payloads(rows: JsonBuffer, part: CallFragment): void {
   if (part.kind !== 'end') payload(rows, prefixes.otelDump, part.otelDump)
 }
 
-/** FNV-1a over project and call id: everything about one call goes to one partition. */
-export function partitionOfCall(projectId: string, id: string, partitions: number): number {
-  if (partitions === 1) return 0
-  let hash = 0x811c9dc5
-  const text = `${projectId}/${id}`
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  return (hash >>> 0) % partitions
+/** FNV-1a of a text behind the one that `hash` stands for. */
+function hashOn(hash: number, text: string): number {
+  let next = hash
+  for (let i = 0; i < text.length; i++) next = Math.imul(next ^ text.charCodeAt(i), 0x01000193)
+  return next
 }
+
+/** What the hash of all calls of a project begins with. */
+export const projectHash = (projectId: string): number => hashOn(hashOn(0x811c9dc5, projectId), '/')
+
+/** FNV-1a over project and call id: everything about one call goes to one partition. */
+export const partitionOfCall = (projectId: string, id: string, partitions: number): number =>
+  partitions === 1 ? 0 : (hashOn(projectHash(projectId), id) >>> 0) % partitions
 
 type Pending = {
   rows: JsonBuffer

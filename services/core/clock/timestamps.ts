@@ -8,6 +8,12 @@ const earliestUs = 946_684_800_000_000
 /** How far ahead of this machine's clock a time may lie. */
 const aheadUs = dayMs * 1000
 
+/** The first and last time at which a call may begin or end. */
+export const plausibleUs = (nowMs: number): { min: number; max: number } => ({
+  min: earliestUs,
+  max: nowMs * 1000 + aheadUs,
+})
+
 /** True when a call may begin or end at this time. */
 export const isPlausible = (us: number, nowMs = Date.now()): boolean => us >= earliestUs && us <= nowMs * 1000 + aheadUs
 

@@ -58,7 +58,8 @@ const sideNames = namesOf('start', 'end')
 const maxBatchItems = 500_000
 
 /** What keeps the event loop for some 25 ms: items, bytes of summaries, which become values, and of a body that does. */
-const maxHere = { items: 2_000, summaryBytes: 384 * 1024, bodyBytes: 96 * 1024 }
+export const maxItemsHere = 2_000
+const maxHere = { items: maxItemsHere, summaryBytes: 384 * 1024, bodyBytes: 96 * 1024 }
 
 type Bounds = Pick<RouteContext, 'maxJsonDepth' | 'mayTakeLong'>
 
@@ -187,12 +188,17 @@ function readBatch<Item>(reading: Reading, readOne: (reading: Reading) => Item):
   return items
 }
 
+/** Fields of a start or an end that are read. */
+export function fieldNames(wire: RunWireNames): string[] {
+  const prefixed = [wire.runId, wire.runStep, wire.runStepEnd].flatMap(({ own, alias }) => [own, alias])
+  return [...payloadNames, ...repeatedNames, ...otherNames, ...new Set(prefixed)]
+}
+
 /**
  * @param wire spellings of the prefixed fields
  */
 export function createBodyReader(wire: RunWireNames): BodyReader {
-  const prefixed = [wire.runId, wire.runStep, wire.runStepEnd].flatMap(({ own, alias }) => [own, alias])
-  const names = namesOf(...payloadNames, ...repeatedNames, ...otherNames, ...new Set(prefixed))
+  const names = namesOf(...fieldNames(wire))
   const empty: Json = Object.fromEntries(names.texts.map((text) => [text, undefined]))
   const layout: Layout = { names, empty }
 

@@ -24,8 +24,16 @@ import type { Log, Position, RecordSplit } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import { createBufferPool } from '../../core/memory/buffer-pool.ts'
 import { appendCalls, createCallWriter } from '../../events/calls-writer.ts'
+import { batchModule, type ReadBatch } from './batch-module.ts'
 import { type Item, recordsOf } from './batch-rows.ts'
-import { type BatchItem, createBodyReader, type PayloadSlices, type ReadSide, wholeBody } from './envelope.ts'
+import {
+  type BatchItem,
+  createBodyReader,
+  fieldNames,
+  type PayloadSlices,
+  type ReadSide,
+  wholeBody,
+} from './envelope.ts'
 import {
   detailsOf,
   type Findings,
@@ -60,6 +68,8 @@ export type CallWriteDeps = {
   wireAliases: boolean
   /** One partition and records of any size when absent. */
   split?: RecordSplit
+  /** Batches in their usual form are read by the WebAssembly module; default: true. */
+  edgeWasm?: boolean
   /** Told of a batch of which some items were refused and the others stored; `places`: those of the first few. */
   onRefused?(refused: { requestId: string; refused: number; of: number; places: number[] }): void
 }
@@ -126,6 +136,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
   const { split = {} } = deps
   const reader = createBodyReader(names)
   const pool = createBufferPool()
+  const module = deps.edgeWasm === false ? () => null : () => batchModule(fieldNames(names))
   const checkContext = (): CheckContext => ({ names, nowMs: Date.now() })
 
   /** Stores extracted content and then the rows; the positions of both. */
@@ -147,6 +158,20 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
       records = recordsOf({ ...rows, extraction: noContent.begin() })
     }
     return [...stored, ...(await appendCalls(log, records, pool))]
+  }
+
+  /**
+   * The batch in the module's memory, when it is in its usual form and the caller may write to all of its projects, of
+   * which none masks anything.
+   */
+  function readUsual(context: Context, isWhole: boolean, open: OpenProject): ReadBatch | null {
+    const batch = module()?.read(context, isWhole, Date.now()) ?? null
+    try {
+      return batch?.projects.every((project) => maskings.of(open(project)) === undefined) ? batch : null
+    } catch (error) {
+      if (asFault(error) === undefined) throw error
+      return null
+    }
   }
 
   const reply = (jsonText: string, positions: Position[]): Reply => ({
@@ -179,6 +204,12 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
   }
 
   async function upsertBatch(context: Context): Promise<Reply> {
+    const usual = readUsual(context, false, projectsOf(context))
+    if (usual !== null) {
+      const records = usual.records({ clock, split, pool })
+      const text = `{"res":${usual.answer()}}`
+      return reply(text, await appendCalls(log, records, pool))
+    }
     const batch = reader.upserts(context.body.bytes, context)
     if (batch === null) throw noBatch(context)
     if (batch.length === 0) return reply('{"res":[]}', [])
@@ -219,6 +250,8 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
 
   async function complete(context: Context): Promise<Reply> {
     const open = pathProject(context)
+    const usual = readUsual(context, true, open)
+    if (usual !== null) return reply('{}', await appendCalls(log, usual.records({ clock, split, pool }), pool))
     const batch = reader.calls(context.body.bytes, context)
     if (batch === null) throw noBatch(context)
     if (batch.length === 0) return reply('{}', [])

@@ -13,7 +13,7 @@ export type Summary = {
   coerced: boolean
 }
 
-const usageCounts = [
+export const countNames = [
   'prompt_tokens',
   'input_tokens',
   'completion_tokens',
@@ -24,7 +24,8 @@ const usageCounts = [
   'cache_read_input_tokens',
 ] as const
 
-const statuses = new Set(['success', 'error', 'running', 'descendant_error'])
+export const statusNames = ['error', 'success', 'running', 'descendant_error']
+const statuses = new Set(statusNames)
 const uint32Max = 2 ** 32 - 1
 
 function usageCount(found: Findings, model: string, entry: Json, key: string, summary: Summary): number {
@@ -51,7 +52,7 @@ function checkUsage(found: Findings, usage: Json, summary: Summary): void {
       misfit(found, ['summary', 'usage', model], 'dict_type', 'Input should be a valid object')
       continue
     }
-    const count = (key: (typeof usageCounts)[number]) => usageCount(found, model, entry, key, summary)
+    const count = (key: (typeof countNames)[number]) => usageCount(found, model, entry, key, summary)
     summary.usage.push({
       model,
       requests: count('requests'),
@@ -103,7 +104,7 @@ export function coerceSummary(text: string): string {
   const summary = parseLossless(text) as Json
   if (isObject(summary.usage))
     for (const entry of Object.values(summary.usage) as Json[])
-      for (const key of usageCounts)
+      for (const key of countNames)
         if (Object.hasOwn(entry, key) && !isRawNumber(entry[key])) entry[key] = integerOf(entry[key])
   if (isObject(summary.status_counts)) {
     const counts = summary.status_counts
