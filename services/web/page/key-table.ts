@@ -12,6 +12,7 @@ export const keyTable = {
   goQueues: { keys: ['g q'], help: 'Annotation queues', scope: 'Everywhere' },
   goPlayground: { keys: ['g p'], help: 'Playground', scope: 'Everywhere' },
   run: { keys: ['Mod+enter'], help: 'Run the playground', scope: 'Everywhere' },
+  goThreads: { keys: ['g t'], help: 'Threads', scope: 'Everywhere' },
   down: { keys: ['j', 'ArrowDown'], help: 'Next row', scope: 'Lists and trees' },
   up: { keys: ['k', 'ArrowUp'], help: 'Previous row', scope: 'Lists and trees' },
   first: { keys: ['Home'], help: 'First row', scope: 'Lists and trees' },

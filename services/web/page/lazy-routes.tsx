@@ -12,6 +12,8 @@ import { EvaluationRun } from './evaluations/run.tsx'
 import { EvaluationRuns } from './evaluations/runs.tsx'
 import { ObjectVersion } from './objects/object-version.tsx'
 import { Playground } from './playground/playground.tsx'
+import { Thread } from './threads/thread.tsx'
+import { Threads } from './threads/threads.tsx'
 import { CallLink } from './traces/call-link.tsx'
 import { Trace } from './traces/trace.tsx'
 
@@ -36,3 +38,5 @@ export const queueItemRoute = createLazyRoute('/signed-in/p/$entity/$project/que
   component: QueueItem,
 })
 export const playgroundRoute = createLazyRoute('/signed-in/p/$entity/$project/playground')({ component: Playground })
+export const threadsRoute = createLazyRoute('/signed-in/p/$entity/$project/threads')({ component: Threads })
+export const threadRoute = createLazyRoute('/signed-in/p/$entity/$project/threads/$threadId')({ component: Thread })

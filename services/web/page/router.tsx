@@ -100,6 +100,28 @@ const playground = createRoute({
   validateSearch: (search: Record<string, unknown>): { call?: string | undefined } => ({ call: text(search.call) }),
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.playgroundRoute))
 
+/** Of a page number what is one, beyond the first. */
+const pageOf = (value: unknown): string | undefined => {
+  const page = text(value)
+  return page !== undefined && /^[1-9]\d{0,5}$/.test(page) && page !== '1' ? page : undefined
+}
+type ThreadsSearch = { sort?: string | undefined; page?: string | undefined; tz?: string | undefined }
+const threads = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/p/$entity/$project/threads',
+  validateSearch: ({ sort, page, tz }: Record<string, unknown>): ThreadsSearch => ({
+    sort: ['turn_count', 'start_time', 'p50_turn_duration_ms', 'p99_turn_duration_ms'].find((name) => name === sort),
+    ...{ page: pageOf(page), tz: text(tz) },
+  }),
+}).lazy(() => import('./lazy-routes.tsx').then((module) => module.threadsRoute))
+const thread = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/p/$entity/$project/threads/$threadId',
+  validateSearch: ({ page, tz }: Record<string, unknown>): Omit<ThreadsSearch, 'sort'> => ({
+    ...{ page: pageOf(page), tz: text(tz) },
+  }),
+}).lazy(() => import('./lazy-routes.tsx').then((module) => module.threadRoute))
+
 const routeTree = root.addChildren([
   signIn,
   signedIn.addChildren([
@@ -116,6 +138,8 @@ const routeTree = root.addChildren([
     queue,
     queueItem,
     playground,
+    threads,
+    thread,
   ]),
 ])
 

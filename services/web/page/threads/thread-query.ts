@@ -1,0 +1,74 @@
+// What the pages of threads ask: threads by page, and the turns of one in their order.
+import { baseUrl } from '../api/client.ts'
+import { eachLine } from '../api/lines.ts'
+import { send } from '../api/send.ts'
+import type { Message } from '../engine/conversation.ts'
+import type { Row } from '../engine/rows.ts'
+import { ask } from '../worker/client.ts'
+
+export type ThreadRow = {
+  thread_id: string
+  turn_count: number
+  start_time: string
+  last_updated: string
+  first_turn_id: string
+  last_turn_id: string
+  p50_turn_duration_ms: number | null
+  p99_turn_duration_ms: number | null
+}
+
+export const pageThreads = 100
+export const pageTurns = 50
+
+/** In the order of the columns. */
+export const sorts = {
+  turn_count: 'Turns',
+  start_time: 'Start',
+  last_updated: 'Last turn',
+  p50_turn_duration_ms: 'Median turn',
+  p99_turn_duration_ms: 'p99 turn',
+} as const
+export type ThreadSort = keyof typeof sorts
+
+export const threadsQuery = (project_id: string, sort: ThreadSort, page: number) => ({
+  queryKey: ['threads', project_id, sort, page],
+  async queryFn({ signal }: { signal: AbortSignal }): Promise<ThreadRow[]> {
+    const asked = { project_id, sort_by: [{ field: sort, direction: 'desc' as const }] }
+    // One more tells whether there is another page.
+    const body = { ...asked, limit: pageThreads + 1, offset: page * pageThreads }
+    const rows: ThreadRow[] = []
+    await eachLine(await send(baseUrl, 'threads.stream_query', body, { signal }), (row) =>
+      rows.push(row as unknown as ThreadRow),
+    )
+    return rows
+  },
+})
+
+const isTurn = { $eq: [{ $getField: 'turn_id' }, { $getField: 'id' }] }
+
+/** Turns of a thread, the oldest first; those that are part of another turn of the thread are left out. */
+export const turnsQuery = (project_id: string, threadId: string, page: number) => ({
+  queryKey: ['thread', project_id, threadId, page],
+  async queryFn({ signal }: { signal: AbortSignal }): Promise<Row[]> {
+    const body = {
+      ...{ project_id, filter: { thread_ids: [threadId] }, query: { $expr: isTurn } },
+      ...{ sort_by: [{ field: 'started_at', direction: 'asc' }], limit: pageTurns + 1, offset: page * pageTurns },
+    }
+    const { rows } = await ask('calls', [baseUrl, body], { signal })
+    const ids = new Set(rows.map(({ id }) => id))
+    return rows.filter(({ parentId }) => parentId === null || !ids.has(parentId))
+  },
+})
+
+const textOf = (message: Message): string => JSON.stringify([message.role, message.parts])
+
+/** Messages of a turn that the turn before did not have at the same place already. */
+export function newMessages(
+  before: readonly Message[],
+  now: readonly Message[],
+): { earlier: number; shown: Message[] } {
+  let same = 0
+  while (same < before.length && same < now.length && textOf(before[same] as Message) === textOf(now[same] as Message))
+    same++
+  return { earlier: same, shown: now.slice(same) }
+}
