@@ -13,10 +13,10 @@ type Page = {
 
 const pages: readonly Page[] = [
   { to: '/p/$entity/$project/calls', label: 'Calls', icon: 'calls', key: 'goCalls' },
+  { to: '/p/$entity/$project/threads', label: 'Threads', icon: 'threads', key: 'goThreads' },
   { to: '/p/$entity/$project/evaluations', label: 'Evaluations', icon: 'evaluation', key: 'goEvaluations' },
   { to: '/p/$entity/$project/queues', label: 'Queues', icon: 'queue', key: 'goQueues' },
   { to: '/p/$entity/$project/playground', label: 'Playground', icon: 'play', key: 'goPlayground' },
-  { to: '/p/$entity/$project/threads', label: 'Threads', icon: 'threads', key: 'goThreads' },
 ]
 
 type Project = { entity: string; project: string }

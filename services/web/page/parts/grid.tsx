@@ -8,6 +8,8 @@ export type Column<Item> = {
   /** A track of a grid: `80px`, `minmax(120px, 1fr)`. */
   width: string
   isNumber?: boolean
+  /** Of columns that can be sorted by. */
+  sorted?: 'descending' | 'none'
   cell(item: Item, index: number): ReactNode
 }
 
@@ -61,8 +63,8 @@ export function Grid<Item>(props: GridProps<Item>) {
             className="line-of-cells"
             style={{ gridTemplateColumns, height: headHeight, minWidth }}
           >
-            {columns.map(({ name, head, isNumber }) => (
-              <span key={name} role="columnheader" className={isNumber ? 'num' : ''}>
+            {columns.map(({ name, head, isNumber, sorted }) => (
+              <span key={name} role="columnheader" className={isNumber ? 'num' : ''} aria-sort={sorted}>
                 {head}
               </span>
             ))}

@@ -46,17 +46,50 @@ export const threadsQuery = (project_id: string, sort: ThreadSort, page: number)
 
 const isTurn = { $eq: [{ $getField: 'turn_id' }, { $getField: 'id' }] }
 
-/** Turns of a thread, the oldest first; those that are part of another turn of the thread are left out. */
+/** How inputs and outputs of calls begin. */
+export const previewsQuery = (projectId: string, ids: readonly string[]) => ({
+  queryKey: ['previews', projectId, ids],
+  queryFn: ({ signal }: { signal: AbortSignal }) => ask('previews', [baseUrl, projectId, [...ids]], { signal }),
+  enabled: ids.length > 0,
+  staleTime: 60_000,
+})
+
+export type Turns = {
+  turns: Row[]
+  /** The last turn of the page before. */
+  before: Row | undefined
+  hasMore: boolean
+}
+
+/** A page of the turns of a thread, the oldest first. Turns inside another turn of the thread are part of that one. */
 export const turnsQuery = (project_id: string, threadId: string, page: number) => ({
   queryKey: ['thread', project_id, threadId, page],
-  async queryFn({ signal }: { signal: AbortSignal }): Promise<Row[]> {
-    const body = {
-      ...{ project_id, filter: { thread_ids: [threadId] }, query: { $expr: isTurn } },
-      ...{ sort_by: [{ field: 'started_at', direction: 'asc' }], limit: pageTurns + 1, offset: page * pageTurns },
+  async queryFn({ signal }: { signal: AbortSignal }): Promise<Turns> {
+    const asked = { project_id, filter: { thread_ids: [threadId] }, query: { $expr: isTurn } }
+    // One more before, to know what is new in the first; one more after tells whether there is another page.
+    const lead = page > 0 ? 1 : 0
+    const { rows } = await ask(
+      'calls',
+      [
+        baseUrl,
+        {
+          ...asked,
+          sort_by: [{ field: 'started_at', direction: 'asc' }],
+          ...{ limit: pageTurns + 1 + lead, offset: page * pageTurns - lead },
+        },
+      ],
+      { signal },
+    )
+    const turnIds = new Set(rows.map(({ id }) => id))
+    const elsewhere = rows.flatMap(({ parentId }) => (parentId === null || turnIds.has(parentId) ? [] : [parentId]))
+    if (elsewhere.length > 0) {
+      const filter = { ...asked.filter, call_ids: [...new Set(elsewhere)] }
+      for (const id of await ask('ids', [baseUrl, { ...asked, filter }], { signal })) turnIds.add(id)
     }
-    const { rows } = await ask('calls', [baseUrl, body], { signal })
-    const ids = new Set(rows.map(({ id }) => id))
-    return rows.filter(({ parentId }) => parentId === null || !ids.has(parentId))
+    const turns = rows
+      .slice(lead, lead + pageTurns)
+      .filter(({ parentId }) => parentId === null || !turnIds.has(parentId))
+    return { turns, before: lead > 0 ? rows[0] : undefined, hasMore: rows.length > lead + pageTurns }
   },
 })
 

@@ -5,8 +5,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Message } from '../engine/conversation.ts'
 import { count, duration, moment, money, tokens } from '../engine/format.ts'
 import type { Row } from '../engine/rows.ts'
-import { plainOf } from '../engine/safe-text.ts'
-import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
+import { Loading, ProjectPage } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -17,7 +16,7 @@ import { openQuery } from '../traces/trace-query.ts'
 import '../traces/trace.css'
 import './threads.css'
 import { statusNames } from '../calls/row.tsx'
-import { newMessages, pageTurns, turnsQuery } from './thread-query.ts'
+import { newMessages, pageTurns, previewsQuery, turnsQuery } from './thread-query.ts'
 
 const route = '/signed-in/p/$entity/$project/threads/$threadId'
 
@@ -36,6 +35,26 @@ function useSeen() {
     return () => observer.disconnect()
   }, [isSeen])
   return { box, isSeen }
+}
+
+/** Of a turn without messages, such as the run of an agent: how its inputs and its output begin. */
+function Payloads({ projectId, id }: { projectId: string; id: string }) {
+  const { data, error, refetch } = useQuery(previewsQuery(projectId, [id]))
+  if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
+  const preview = data?.[id]
+  if (preview === undefined) return null
+  return (
+    <dl className="payloads">
+      <dt>Inputs</dt>
+      <dd className="said" dir="auto">
+        <T text={preview.inputs} />
+      </dd>
+      <dt>Output</dt>
+      <dd className="said" dir="auto">
+        <T text={preview.output} />
+      </dd>
+    </dl>
+  )
 }
 
 type TurnProps = { projectId: string; row: Row; before: Row | undefined; place: number; zone: string; link: ReactNode }
@@ -70,9 +89,7 @@ function Turn({ projectId, row, before, place, zone, link }: TurnProps) {
       {!isReady && !error && <div className="ghost" style={{ height: 40 }} />}
       {isReady && known > 0 && <p className="dim">{count(known)} earlier messages</p>}
       {isReady && messages.length > 0 && <Conversation messages={shown} />}
-      {isReady && messages.length === 0 && (
-        <p className="second">No messages are known in this turn: its trace shows inputs and output.</p>
-      )}
+      {isReady && messages.length === 0 && <Payloads projectId={projectId} id={row.id} />}
       {row.exception !== null && (
         <p className="s-error">
           <T text={row.exception} max={2_000} />
@@ -90,14 +107,16 @@ export function Thread() {
   const projectId = `${entity}/${project}`
   const page = Number(search.page ?? 1) - 1
   const { data, error, refetch } = useQuery(turnsQuery(projectId, threadId, page))
-  const turns = (data ?? []).slice(0, pageTurns)
+  const turns = data?.turns ?? []
   const [at, setAt] = useState(0)
-  const to = (next: number) =>
+  const to = (next: number) => {
+    setAt(0)
     void navigate({
       to: '/p/$entity/$project/threads/$threadId',
       params: { entity, project, threadId },
       search: { ...search, page: next > 0 ? String(next + 1) : undefined },
     })
+  }
   const jump = (step: number) => {
     const next = Math.max(0, Math.min(turns.length - 1, at + step))
     setAt(next)
@@ -107,30 +126,26 @@ export function Thread() {
   }
   useKeys({ down: () => jump(1), up: () => jump(-1), first: () => jump(-turns.length), last: () => jump(turns.length) })
   return (
-    <Frame
-      title={`Thread of ${projectId}`}
+    <ProjectPage
+      title="Thread"
       crumbs={
-        <ProjectCrumbs entity={entity} project={project}>
+        <>
           <span className="sep">/</span>
           <Link to="/p/$entity/$project/threads" params={{ entity, project }} search={{}}>
             Threads
           </Link>
-          <span className="sep">/</span>
-          <span className="at">
-            <T text={threadId} max={80} />
-          </span>
-        </ProjectCrumbs>
+        </>
       }
     >
-      <h1 className="hidden">Thread {plainOf(threadId, 200)}</h1>
+      <div className="bar">
+        <h1>
+          <T text={threadId} max={200} />
+        </h1>
+      </div>
       {error ? (
         <FaultBox error={error} onRetry={() => void refetch()} />
       ) : data === undefined ? (
-        <div className="center">
-          <span className="hidden" role="status">
-            Loading the thread
-          </span>
-        </div>
+        <Loading what="the thread" />
       ) : turns.length === 0 ? (
         <div className="center" role="status">
           <h2>This thread has no turns here</h2>
@@ -142,7 +157,7 @@ export function Thread() {
             {turns.map((row, n) => (
               <Turn
                 key={row.id}
-                {...{ projectId, row, zone, before: turns[n - 1], place: page * pageTurns + n + 1 }}
+                {...{ projectId, row, zone, before: turns[n - 1] ?? data.before, place: page * pageTurns + n + 1 }}
                 link={
                   <Link
                     to="/p/$entity/$project/traces/$traceId"
@@ -165,10 +180,10 @@ export function Thread() {
           {turns.length > 0 &&
             `Turns ${count(page * pageTurns + 1)}–${count(page * pageTurns + turns.length)}, times in ${zone}`}
         </span>
-        <button type="button" className="line" disabled={(data?.length ?? 0) <= pageTurns} onClick={() => to(page + 1)}>
+        <button type="button" className="line" disabled={!data?.hasMore} onClick={() => to(page + 1)}>
           Later turns
         </button>
       </footer>
-    </Frame>
+    </ProjectPage>
   )
 }

@@ -1,174 +1,111 @@
 // The threads of a project: conversations by their last turn, with how long turns take and how each began.
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
-import { useMemo, useRef, useState } from 'react'
-import { baseUrl } from '../api/client.ts'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
 import { count, duration, moment } from '../engine/format.ts'
-import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
-import { useKeys } from '../keys.ts'
+import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
 import { FaultBox } from '../parts/fault.tsx'
+import { type Column, Grid } from '../parts/grid.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { Rows, type RowsHandle } from '../parts/rows.tsx'
 import { T } from '../parts/text.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
-import { ask } from '../worker/client.ts'
-import { pageThreads, sorts, type ThreadRow, type ThreadSort, threadsQuery } from './thread-query.ts'
+import { pageThreads, previewsQuery, sorts, type ThreadRow, type ThreadSort, threadsQuery } from './thread-query.ts'
 
 const route = '/signed-in/p/$entity/$project/threads'
-const table = {
-  gridTemplateColumns: 'minmax(160px, 1fr) minmax(200px, 2fr) 72px 120px 120px 96px 96px',
-  minWidth: 900,
-}
 
 export function Threads() {
-  const { entity, project } = useParams({ from: route })
+  const { entity, project, projectId } = useProject()
   const search = useSearch({ from: route })
-  const navigate = useNavigate()
-  const router = useRouter()
+  const navigate = useNavigate({ from: '/p/$entity/$project/threads' })
   const zone = useZone(search.tz)
   const height = useRowHeight()
-  const projectId = `${entity}/${project}`
   const page = Number(search.page ?? 1) - 1
   const sort = (search.sort ?? 'last_updated') as ThreadSort
   const [at, setAt] = useState(0)
-  const rows = useRef<RowsHandle>(null)
   const { data, error, refetch } = useQuery(threadsQuery(projectId, sort, page))
   const threads = useMemo(() => (data ?? []).slice(0, pageThreads), [data])
   const ids = useMemo(() => threads.map(({ first_turn_id }) => first_turn_id), [threads])
-  const { data: previews } = useQuery({
-    queryKey: ['previews', projectId, ids],
-    queryFn: ({ signal }) => ask('previews', [baseUrl, projectId, ids], { signal }),
-    enabled: ids.length > 0,
-    staleTime: 60_000,
-  })
+  const { data: previews } = useQuery(previewsQuery(projectId, ids))
   const target = ({ thread_id }: ThreadRow) => ({
     to: '/p/$entity/$project/threads/$threadId' as const,
     params: { entity, project, threadId: thread_id },
     search: search.tz ? { tz: search.tz } : {},
   })
-  const open = (thread: ThreadRow | undefined) => thread && void navigate(target(thread))
-  const change = (next: { sort?: ThreadSort; page?: number }) =>
-    void navigate({
-      to: '/p/$entity/$project/threads',
-      params: { entity, project },
-      search: {
-        ...search,
-        ...(next.sort && { sort: next.sort, page: undefined }),
-        ...(next.page !== undefined && { page: next.page > 0 ? String(next.page + 1) : undefined }),
-      },
-    })
-  useKeys({
-    newTab: () => {
-      const thread = threads[at]
-      if (thread) window.open(router.buildLocation(target(thread)).href, '_blank', 'noopener')
-    },
-  })
-  const head = (name: ThreadSort) => (
-    <span key={name} role="columnheader" className="num" aria-sort={sort === name ? 'descending' : 'none'}>
-      <button type="button" onClick={() => change({ sort: name })}>
+  const to = (next: number) => {
+    setAt(0)
+    void navigate({ search: (old) => ({ ...old, page: next > 0 ? String(next + 1) : undefined }) })
+  }
+  const sorted = (name: ThreadSort, width: string, cell: Column<ThreadRow>['cell']): Column<ThreadRow> => ({
+    ...{ name, width, cell, isNumber: true, sorted: sort === name ? 'descending' : 'none' },
+    head: (
+      <button
+        type="button"
+        onClick={() => void navigate({ search: (old) => ({ ...old, sort: name, page: undefined }) })}
+      >
         {sorts[name]}
         {sort === name && <Icon name="down" />}
       </button>
+    ),
+  })
+  const when = (time: string) => (
+    <span className="second" title={time}>
+      {moment(time, zone)}
     </span>
   )
-  const shown = (ms: number | null) => (ms === null ? <span className="dim">–</span> : duration(ms))
+  const took = (ms: number | null) => (ms === null ? <span className="dim">–</span> : duration(ms))
+  const columns: Column<ThreadRow>[] = [
+    {
+      ...{ name: 'thread', head: 'Thread', width: 'minmax(160px, 1fr)' },
+      cell: (thread) => (
+        <Link {...target(thread)} tabIndex={-1} className="plain">
+          <T text={thread.thread_id} max={120} />
+        </Link>
+      ),
+    },
+    {
+      ...{ name: 'began', head: 'Began with', width: 'minmax(200px, 2fr)' },
+      cell: ({ first_turn_id }) => (
+        <span className="second">
+          <T text={previews?.[first_turn_id]?.inputs ?? ''} />
+        </span>
+      ),
+    },
+    sorted('turn_count', '72px', ({ turn_count }) => count(turn_count)),
+    sorted('start_time', '120px', ({ start_time }) => when(start_time)),
+    sorted('last_updated', '120px', ({ last_updated }) => when(last_updated)),
+    sorted('p50_turn_duration_ms', '104px', ({ p50_turn_duration_ms }) => took(p50_turn_duration_ms)),
+    sorted('p99_turn_duration_ms', '96px', ({ p99_turn_duration_ms }) => took(p99_turn_duration_ms)),
+  ]
+  const shown = () => {
+    if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
+    if (data === undefined) return <Loading what="threads" />
+    if (threads.length === 0)
+      return (
+        <Empty title={page > 0 ? 'No threads on this page' : 'No threads yet'}>
+          <p className="second">Calls that are turns of a thread show here as conversations:</p>
+          <pre>{`with weave.thread("support-8812"):
+    answer("Where is my order?")`}</pre>
+        </Empty>
+      )
+    return (
+      <Grid
+        label="Threads"
+        columns={columns}
+        items={threads}
+        minWidth={920}
+        height={height}
+        at={Math.min(at, threads.length - 1)}
+        onAt={setAt}
+        onOpen={(thread) => void navigate(target(thread))}
+      />
+    )
+  }
   return (
-    <Frame
-      title={`Threads of ${projectId}`}
-      crumbs={
-        <ProjectCrumbs entity={entity} project={project}>
-          <span className="sep">/</span>
-          <span className="at">Threads</span>
-        </ProjectCrumbs>
-      }
-    >
-      <h1 className="hidden">Threads of {projectId}</h1>
-      {error ? (
-        <FaultBox error={error} onRetry={() => void refetch()} />
-      ) : data === undefined ? (
-        <div className="center">
-          <span className="hidden" role="status">
-            Loading threads
-          </span>
-        </div>
-      ) : threads.length === 0 ? (
-        <div className="center">
-          <h2>No threads {page > 0 ? 'on this page' : 'yet'}</h2>
-          <p className="second">Calls that carry a thread id show here as conversations.</p>
-        </div>
-      ) : (
-        <Rows
-          handle={rows}
-          label="Threads"
-          count={threads.length}
-          height={height}
-          at={at}
-          onAt={setAt}
-          onKey={(event) => {
-            if (event.key !== 'Enter' || (event.target as HTMLElement).closest('button, a')) return false
-            open(threads[at])
-            return true
-          }}
-          headHeight={29}
-          head={
-            <div role="rowgroup" className="head">
-              <div role="row" aria-rowindex={1} className="line-of-cells" style={{ ...table, height: 28 }}>
-                <span role="columnheader">Thread</span>
-                <span role="columnheader">Began with</span>
-                {(Object.keys(sorts) as ThreadSort[]).map(head)}
-              </div>
-            </div>
-          }
-          render={(index, isAt) => {
-            const thread = threads[index] as ThreadRow
-            return (
-              <div
-                role="row"
-                aria-rowindex={index + 2}
-                aria-selected={isAt}
-                className={`row line-of-cells${isAt ? ' at' : ''}`}
-                style={{ ...table, height }}
-                onDoubleClick={() => open(thread)}
-              >
-                <span role="cell" className="name">
-                  <a
-                    href={router.buildLocation(target(thread)).href}
-                    tabIndex={-1}
-                    style={{ color: 'inherit' }}
-                    onClick={(event) => {
-                      if (event.metaKey || event.ctrlKey || event.shiftKey) return
-                      event.preventDefault()
-                      open(thread)
-                    }}
-                  >
-                    <T text={thread.thread_id} max={120} />
-                  </a>
-                </span>
-                <span role="cell" className="second">
-                  <T text={previews?.[thread.first_turn_id]?.inputs ?? ''} />
-                </span>
-                <span role="cell" className="num">
-                  {count(thread.turn_count)}
-                </span>
-                <span role="cell" className="num second" title={thread.start_time}>
-                  {moment(thread.start_time, zone)}
-                </span>
-                <span role="cell" className="num second" title={thread.last_updated}>
-                  {moment(thread.last_updated, zone)}
-                </span>
-                <span role="cell" className="num">
-                  {shown(thread.p50_turn_duration_ms)}
-                </span>
-                <span role="cell" className="num">
-                  {shown(thread.p99_turn_duration_ms)}
-                </span>
-              </div>
-            )
-          }}
-        />
-      )}
+    <ProjectPage title="Threads">
+      {threads.length > 0 && <h1 className="hidden">Threads of {projectId}</h1>}
+      {shown()}
       <footer className="foot">
-        <button type="button" className="line" disabled={page === 0} onClick={() => change({ page: page - 1 })}>
+        <button type="button" className="line" disabled={page === 0} onClick={() => to(page - 1)}>
           Previous
         </button>
         <span className="num" role="status">
@@ -179,11 +116,11 @@ export function Threads() {
           type="button"
           className="line"
           disabled={(data?.length ?? 0) <= pageThreads}
-          onClick={() => change({ page: page + 1 })}
+          onClick={() => to(page + 1)}
         >
           Next
         </button>
       </footer>
-    </Frame>
+    </ProjectPage>
   )
 }
