@@ -276,6 +276,14 @@ describe('keys', () => {
       },
     ])
     tries.push([
+      ['goThreads'],
+      async () => {
+        await press('g')
+        await press('t')
+        await page.getByRole('heading', { name: 'No threads yet' }).waitFor()
+      },
+    ])
+    tries.push([
       ['goPlayground', 'run'],
       async () => {
         await press('g')

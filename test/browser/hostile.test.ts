@@ -43,7 +43,10 @@ beforeAll(async () => {
     const name = text.slice(0, 120)
     const shared = { trace, inputs: every, output: text, attributes: every, exception: text, usage, name }
     return [
-      { ...call(project, { ...shared, id: root }), display_name: text.slice(0, 900), thread_id: text.slice(0, 100) },
+      {
+        ...call(project, { ...shared, id: root }),
+        ...{ display_name: text.slice(0, 900), thread_id: text.slice(0, 100), turn_id: root },
+      },
       ...(n % 4 === 0 ? [{ ...call(project, { ...shared, parent: root }), display_name: null }] : []),
     ]
   })
@@ -102,6 +105,23 @@ describe('recorded text', () => {
     }
     expect(faults).toEqual([])
     expect(await page.evaluate('({}).weave')).toBeUndefined()
+  })
+
+  it('runs nothing, loads nothing and adds nothing, in threads', async () => {
+    const { page, faults } = opened
+    await page.goto(`${world.url}/p/${world.project}/threads`)
+    const rows = page.getByRole('table', { name: 'Threads' }).locator('.row')
+    await expect.poll(() => rows.count()).toBe(texts.length)
+    await rows.getByText('nested').first().waitFor()
+    expect(await page.evaluate(strangeElements)).toEqual([])
+    for (let n = 0; n < texts.length; n++) {
+      await rows.nth(n).getByRole('link').click()
+      await page.locator('.payloads').waitFor()
+      expect([n, await page.evaluate(strangeElements)]).toEqual([n, []])
+      await page.goBack()
+      await expect.poll(() => rows.count()).toBe(texts.length)
+    }
+    expect(faults).toEqual([])
   })
 
   it('can be copied as it is', async () => {

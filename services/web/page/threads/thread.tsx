@@ -70,8 +70,10 @@ function Turn({ projectId, row, before, place, zone, link }: TurnProps) {
     <li ref={box} id={`turn-${place}`} className="turn" tabIndex={-1}>
       <header>
         <h2>
-          <Icon name={row.status} label={statusNames[row.status]} className={`s-${row.status}`} /> {place}.{' '}
-          <T text={row.name} max={120} />
+          <Icon name={row.status} label={statusNames[row.status]} className={`s-${row.status}`} />
+          <span>
+            {place}. <T text={row.name} max={120} />
+          </span>
         </h2>
         <span className="second num" title={row.startedAt}>
           {moment(row.startedAt, zone)}
