@@ -32,7 +32,6 @@ const deepOnly = [
   'crash/clickhouse-gone',
   'crash/clickhouse-slow',
   'crash/engine-abort',
-  'crash/record-versions',
   'crash/evaluate-model',
   'crash/log-kafka',
   'crash/lost-log',

@@ -69,7 +69,8 @@ export function startWorker(deps: WorkerDeps): Worker {
   const { signal } = stopping
   const committedCalls = async () => (log.ownsLeaderPartition('calls') ? log.committed('calls') : [])
   let lastBatchMs = 0
-  const budget = createBudget(() => Date.now() - lastBatchMs < busyMs, signal)
+  const lagMs = () => Math.max(...[rollups, fieldIndexRollups].flatMap((all) => all.lag().map((one) => one.lagMs)))
+  const budget = createBudget(() => Date.now() - lastBatchMs < busyMs, signal, lagMs)
   const applier = createApplier({
     ...{ store, log, deadLetters: deps.deadLetters, committedCalls, budget },
     logJoins: deps.logJoins,
@@ -92,7 +93,7 @@ export function startWorker(deps: WorkerDeps): Worker {
     ...{ store, verify, committed: readableCalls, budget },
     onError: (error) => deps.onRetry?.('calls', error, 0),
   })
-  const fieldIndex = createFieldIndex({ store, budget, lateness: () => fieldIndexRollups.lateness() })
+  const fieldIndex = createFieldIndex({ store, budget })
   const fieldIndexRollups = createRollups({
     ...{ store, verify, committed: readableCalls, table: [fieldIndex.rollup], isSlow: true },
     onError: (error) => void (signal.aborted || deps.onRetry?.('calls', error, 0)),
@@ -107,12 +108,10 @@ export function startWorker(deps: WorkerDeps): Worker {
     const { version } = topicNamed(topic)
     for await (const first of log.consume(topic, signal)) {
       const batch = combined(first, log.takeMore(topic, combinedBytes - sizeOf(first)))
-      const unknown = batch.records.find((record) => record.version > version || record.version < version - 1)
+      const unknown = batch.records.find((record) => record.version !== version)
       if (unknown)
         throw new Error(
-          `Record ${topic}=${unknown.offset} has row version ${unknown.version}; this build knows ${version} and the one before it. ${
-            unknown.version > version ? 'Upgrade before starting.' : 'Start the version between them first.'
-          }`,
+          `Record ${topic}=${unknown.offset} has row version ${unknown.version}; this build knows ${version}. Upgrade before starting.`,
         )
       const beganMs = Date.now()
       const deadLetters = await commitBatch(batch)

@@ -2,10 +2,7 @@
 
 export type Topic = {
   name: string
-  /**
-   * Version of the row structure, written into every record header. A worker applies the version before its own too, as a
-   * new version may only add columns: those that a row lacks have the defaults of their types. Any other stops it.
-   */
+  /** Version of the row structure, written into every record header. An unknown version stops the worker. */
   version: number
   /** Landing table of engine Null; views fill the tables from it. */
   landing: string
