@@ -35,7 +35,6 @@ export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
     assets: absent as Assets,
     sessions,
     keys: absent as Keys,
-    audit: absent,
     masterKey: unused,
     server: { version: '', config },
   }
@@ -56,7 +55,6 @@ export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
     web,
     providers: absent,
     directory: absent,
-    audit: absent,
     logger: absent,
   }
   return routesOf(role, deps).served

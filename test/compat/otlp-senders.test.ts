@@ -27,17 +27,28 @@ const senders: Record<string, Sender> = {
   'phoenix over gRPC': { project: 'tester/my-project', call: {} },
   langsmith: { project: 'tester/my-project', call: {} },
   braintrust: { project: 'tester/my-project', call: {} },
+  langwatch: { project: 'acme/only', call: {} },
+  // Theirs is OpenTelemetry's own exporter, with headers that their documentation names.
+  opik: { project: 'tester/my-project', call: {} },
+  mlflow: { project: 'tester/experiment-17', call: {} },
 }
 
-const { python, install } = pythonEnvironment('otlp-senders-1', [
-  ...['langfuse==5.0.4', 'logfire==5.2.0', 'arize-phoenix-otel==0.17.2'],
-  ...['langsmith[otel]==0.15.0', 'braintrust[otel]==0.47.0'],
-])
+/** Not all of them can be installed beside each other. */
+const environments = [
+  {
+    products: ['langfuse', 'logfire', 'phoenix', 'phoenix over gRPC', 'langsmith', 'braintrust'],
+    ...pythonEnvironment('otlp-senders-1', [
+      ...['langfuse==5.0.4', 'logfire==5.2.0', 'arize-phoenix-otel==0.17.2'],
+      ...['langsmith[otel]==0.15.0', 'braintrust[otel]==0.47.0'],
+    ]),
+  },
+  { products: ['langwatch', 'opik', 'mlflow'], ...pythonEnvironment('otlp-senders-langwatch-1', ['langwatch==1.4.0']) },
+]
 const dir = mkdtempSync(join(tmpdir(), 'callhouse-senders-'))
 let server: LiveServer
 let onlyKey = ''
 beforeAll(async () => {
-  await install()
+  await Promise.all(environments.map(({ install }) => install()))
   server = await startLiveServer(['--otlp-grpc-port', '0', '--otel-project-attribute', ''])
   const main = join(import.meta.dirname, '../../services/main.ts')
   const args = [main, 'keys', 'create', 'someone', 'writer', 'acme/only', '--data-dir', server.dataDir]
@@ -54,7 +65,8 @@ describe('clients of other products', () => {
     const { url, otlp } = server.now()
     const key = project === 'acme/only' ? onlyKey : 'test-key'
     const args = [product, url, otlp?.grpc as string, key, 'my project']
-    const id = await runProgram<string>(python, 'senders.py', args, { HOME: dir })
+    const { python } = environments.find(({ products }) => products.includes(product)) ?? {}
+    const id = await runProgram<string>(python as string, 'senders.py', args, { HOME: dir })
     const [found] = await server.list<object>('/calls/stream_query', {
       project_id: project,
       filter: { call_ids: [id] },

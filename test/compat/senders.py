@@ -72,6 +72,24 @@ def braintrust():
     return one_span(provider(BraintrustSpanProcessor()))
 
 
+def langwatch():
+    os.environ.update(LANGWATCH_ENDPOINT=base, LANGWATCH_API_KEY=key)
+    import langwatch as client
+    from opentelemetry import trace
+
+    client.setup()
+    return one_span(trace.get_tracer_provider())
+
+
+def exporter(path, headers):
+    """The exporter that products without one of their own tell their users to set up."""
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+
+    os.environ.update(OTEL_EXPORTER_OTLP_ENDPOINT=base + path, OTEL_EXPORTER_OTLP_HEADERS=headers)
+    return one_span(provider(SimpleSpanProcessor(OTLPSpanExporter())))
+
+
 products = {
     "langfuse": langfuse,
     "phoenix": lambda: phoenix(f"{base}/v1/traces", "http/protobuf"),
@@ -79,5 +97,10 @@ products = {
     "logfire": logfire,
     "langsmith": langsmith,
     "braintrust": braintrust,
+    "langwatch": langwatch,
+    "opik": lambda: exporter(
+        "/api/v1/private/otel", f"Authorization={key},Comet-Workspace=default,projectName={project.replace(' ', '%20')}"
+    ),
+    "mlflow": lambda: exporter("", f"Authorization=Bearer%20{key},x-mlflow-experiment-id=17"),
 }
 print('"' + products[product]() + '"')

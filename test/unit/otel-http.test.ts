@@ -170,6 +170,11 @@ describe('exporters that were set up for another product', () => {
   it.each([
     [{ 'langsmith-project': 'my project' }, 'ent/my-project'],
     [{ 'x-bt-parent': 'project_name:one' }, 'ent/one'],
+    [{ 'x-project-name': 'one two' }, 'ent/one-two'],
+    [{ 'x-mlflow-experiment-id': '17' }, 'ent/experiment-17'],
+    [{ projectName: 'one' }, 'ent/one'],
+    [{ projectName: 'one', 'Comet-Workspace': 'default' }, 'ent/one'],
+    [{ projectName: 'one', 'Comet-Workspace': 'team' }, 'team/one'],
     // A name of ours counts first.
     [{ 'langsmith-project': 'one', project_id: 'ent/proj' }, 'ent/proj'],
   ])('name the project by %j', async (headers, project) => {
@@ -192,25 +197,38 @@ describe('exporters that were set up for another product', () => {
     expect(projects()).toEqual(['ent/default'])
   })
 
-  it('ignore what of a header names no project by its name', async () => {
-    const headers = { authorization: `Bearer ${create()}`, 'x-bt-parent': 'project_id:1' }
-    expect((await otel.postJson(aRequest([aSpan()]), headers)).status).toBe(400)
+  it('are told what to set where a header names no project by its name', async () => {
+    const named = { 'x-bt-parent': 'project_id:1' }
+    const answer = await otel.postJson(aRequest([aSpan()]), { ...named, authorization: `Bearer ${create()}` })
+    expect([answer.status, json(answer)]).toEqual([400, { reason: expect.stringMatching(/project_name:<name>/) }])
+    const only = { ...named, authorization: `Bearer ${create(['ent/only'])}` }
+    expect((await otel.postJson(aRequest([aSpan()]), only)).status).toBe(200)
+    expect((await otel.postJson(aRequest([aSpan()]), { authorization: `Bearer ${create()}` })).status).toBe(400)
   })
 
-  it('send the key bare or as x-api-key, and to the path of Langfuse', async () => {
-    const key = create(['ent/only'])
-    const path = '/api/public/otel/v1/traces'
-    const basic = Buffer.from(`any:${key}`).toString('base64')
-    for (const headers of [
-      { authorization: key },
-      { authorization: '', 'x-api-key': key },
-      { authorization: `Basic ${basic}` },
-    ])
-      expect((await otel.post(bytes, protobuf, headers, path)).status).toBe(200)
-    expect(projects()).toEqual(['ent/only', 'ent/only', 'ent/only'])
-    expect((await otel.post(bytes, protobuf, { authorization: 'no' }, path)).status).toBe(401)
-    expect((await otel.post(bytes, protobuf, { authorization: '', 'x-api-key': 'no' }, path)).status).toBe(401)
+  it('may not name a foreign entity', async () => {
+    const headers = { authorization: `Bearer ${create(['ent/one'])}`, projectName: 'one', 'Comet-Workspace': 'team' }
+    expect((await otel.postJson(aRequest([aSpan()]), headers)).status).toBe(403)
+    expect(projects()).toEqual([])
   })
+
+  it.each(['/api/public/otel/v1/traces', '/api/v1/private/otel/v1/traces', '/api/otel/v1/traces'])(
+    'send the key bare, as x-api-key or x-auth-token, and to %s',
+    async (path) => {
+      const key = create(['ent/only'])
+      const basic = Buffer.from(`any:${key}`).toString('base64')
+      for (const headers of [
+        { authorization: key },
+        { authorization: '', 'x-api-key': key },
+        { authorization: '', 'x-auth-token': key },
+        { authorization: `Basic ${basic}` },
+      ])
+        expect((await otel.post(bytes, protobuf, headers, path)).status).toBe(200)
+      expect(projects()).toEqual(Array(4).fill('ent/only'))
+      expect((await otel.post(bytes, protobuf, { authorization: 'no' }, path)).status).toBe(401)
+      expect((await otel.post(bytes, protobuf, { authorization: '', 'x-api-key': 'no' }, path)).status).toBe(401)
+    },
+  )
 })
 
 describe('partial success', () => {

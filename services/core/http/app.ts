@@ -149,6 +149,9 @@ export function createApp(deps: AppDeps): HttpServer {
   const checkHost = createHostCheck(config)
   const cors = createCors(config.corsOrigins)
   const security = securityHeaders(deps.tls !== undefined || config.publicUrl.startsWith('https:'))
+  // The port of OTLP over HTTP, whose requests come here too, is no address of a browser.
+  const securityOfOthers = securityHeaders(false)
+  let ownPort = 0
   const budget = createByteBudget(config.maxInflightBytes, config.maxBodyBytes)
   metrics.bodies(budget.heldBytes)
   const serving: ServeDeps = {
@@ -187,7 +190,8 @@ export function createApp(deps: AppDeps): HttpServer {
       response.writeHead(204, preflight).end()
       return
     }
-    for (const [name, value] of security) response.setHeader(name, value)
+    for (const [name, value] of request.socket.localPort === ownPort ? security : securityOfOthers)
+      response.setHeader(name, value)
     for (const [name, value] of Object.entries(cors.headers(origin))) response.setHeader(name, value)
     if (isShuttingDown()) response.setHeader('Connection', 'close')
     next()
@@ -241,6 +245,9 @@ export function createApp(deps: AppDeps): HttpServer {
     keepAliveTimeout: keepAliveTimeoutMs,
     // Bodies are bounded by the time between their bytes: a big file over a slow line is no attack.
     requestTimeout: 0,
+  })
+  server.on('listening', () => {
+    ownPort = (server.address() as AddressInfo).port
   })
   const requestTurns = createLoopTurns()
   const beginInTurn: RequestListener = (request, response) =>

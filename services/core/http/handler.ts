@@ -41,8 +41,7 @@ export function runHandler(
   const { holder, maxJsonDepth, mayTakeLong } = by
   let query: URLSearchParams | undefined
   // A stream is read once.
-  const asker = { requestId, userId: holder.userId, keyId: holder.keyId, address: clientIp }
-  const projects = projectsOf(holder, route, !mayTakeLong && stream === undefined, by.account, asker)
+  const projects = projectsOf(holder, route, !mayTakeLong && stream === undefined, by.account)
   const context: RouteContext = {
     requestId,
     caller: holder,

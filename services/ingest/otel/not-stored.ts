@@ -6,11 +6,12 @@ import { type Reply, type Route, type RouteContext, route } from '../../core/htt
 import { isObject } from '../../core/json/objects.ts'
 import { bytesField, countMessages, integerField, textField } from '../../core/protobuf.ts'
 import { protobufType, undecodableReply } from './reply.ts'
+import { senderPaths } from './senders.ts'
 
 type Signal = {
   /** Of the route. */
   name: string
-  signal: string
+  signal: 'metrics'
   /** Of the answer in JSON. */
   rejected: string
   /** Where the records lie in the request: the fields that lead to them, in protobuf and in JSON. */
@@ -69,7 +70,8 @@ export const notStoredRoutes = (maxJsonDepth: number): Route[] =>
       name: one.name,
       method: 'POST',
       path: `/otel/v1/${one.signal}`,
-      aliases: [`/v1/${one.signal}`],
+      aliases: [`/v1/${one.signal}`, ...senderPaths[one.signal]],
+      takesExporterKeys: true,
       withoutProject: true,
       topics: [],
       summary: `Takes OTLP ${one.signal} and says that they are not stored`,

@@ -10,7 +10,7 @@ import { createDecodeBudget, type DecodeBudget } from './budget.ts'
 import { type Expansion, expand } from './expand.ts'
 import { type RejectedCount, type Rejections, reject, successReply, undecodableReply } from './reply.ts'
 import { projectHeader, projectOfResource, type RoutingOptions } from './routing.ts'
-import { projectOfSender } from './senders.ts'
+import { hintsForSender, projectOfSender } from './senders.ts'
 import { type Attributes, DecodeError, type OtlpResource, type OtlpScope, TooDeep } from './spans.ts'
 import type { Branch } from './values.ts'
 
@@ -91,7 +91,7 @@ async function write<Item>(
   if (resources.every(({ routed }) => routed === null))
     throw fault(
       400,
-      `No project: send the header ${projectHeader}: <entity>/<project>, the resource attributes <vendor>.entity and <vendor>.project, or a key of one project`,
+      `No project: send the header ${projectHeader}: <entity>/<project>, the resource attributes <vendor>.entity and <vendor>.project, or a key of one project${hintsForSender((name) => context.header(name))}`,
     )
   const writer = signal.begin(context, budget)
   const withoutProject = () => 'its resource names no project'

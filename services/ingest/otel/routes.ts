@@ -94,7 +94,7 @@ export function createOtelRoutes(deps: OtelDeps): Route[] {
   return [
     declare(
       'otel.traces',
-      ['/otel/v1/traces', '/v1/traces', ...senderPaths],
+      ['/otel/v1/traces', '/v1/traces', ...senderPaths.traces],
       'Takes OTLP spans, protobuf or JSON',
       ['calls', 'objects', 'files'],
       spans(false),
@@ -108,7 +108,7 @@ export function createOtelRoutes(deps: OtelDeps): Route[] {
     ),
     declare(
       'otel.logs',
-      ['/otel/v1/logs', '/v1/logs'],
+      ['/otel/v1/logs', '/v1/logs', ...senderPaths.logs],
       'Takes OTLP log records, protobuf or JSON',
       ['logs', 'calls', 'objects', 'files'],
       logs,

@@ -1,20 +1,54 @@
 // Programs that were set up for another product send as they did, with another address and key alone: what each says
-// beside the key, as data. Only what that product's own client was seen to send.
+// beside the key, as data. Only what that product's own client was seen to send, or what its documentation tells users
+// of any exporter to set.
 import type { Caller } from '../../core/http/route.ts'
 import type { OtlpSpan } from './spans.ts'
 
-/** Further paths of spans: where Langfuse sends. The others use `/v1/traces` and `/otel/v1/traces`. */
-export const senderPaths = ['/api/public/otel/v1/traces']
+/** Further paths of each signal; the others use `/v1/…` and `/otel/v1/…`. */
+export const senderPaths = {
+  traces: [
+    // Langfuse
+    '/api/public/otel/v1/traces',
+    // Opik
+    '/api/v1/private/otel/v1/traces',
+    // LangWatch
+    '/api/otel/v1/traces',
+  ],
+  logs: ['/api/otel/v1/logs'],
+  metrics: ['/api/otel/v1/metrics'],
+} as const
 
 /** Attribute of a resource that names a project without its entity: Phoenix. */
 export const projectAttribute = 'openinference.project.name'
 
-/** Headers that name a project without its entity, and where in their value. */
-const projectHeaders: readonly { header: string; name: RegExp }[] = [
+type ProjectHeader = {
+  header: string
+  /** Where in its value the name is. */
+  name: RegExp
+  /** Before the name. */
+  prefix?: string
+  /** The header beside it that names the entity, and the values by which it names none. */
+  entity?: { header: string; unless: string }
+  /** What to set, for a sender whose value names no project. */
+  hint?: string
+}
+
+/** Headers that name a project, mostly without its entity. */
+const projectHeaders: readonly ProjectHeader[] = [
   // LangSmith
   { header: 'langsmith-project', name: /^(.+)$/ },
   // Braintrust
-  { header: 'x-bt-parent', name: /^project_name:(.+)$/ },
+  {
+    header: 'x-bt-parent',
+    name: /^project_name:(.+)$/,
+    hint: 'x-bt-parent names a project by project_name:<name> only, not by an id',
+  },
+  // Phoenix
+  { header: 'x-project-name', name: /^(.+)$/ },
+  // Opik; every installation has the workspace "default"
+  { header: 'projectname', name: /^(.+)$/, entity: { header: 'comet-workspace', unless: 'default' } },
+  // MLflow
+  { header: 'x-mlflow-experiment-id', name: /^(.+)$/, prefix: 'experiment-' },
 ]
 
 /** A text as the name of a project: what no name may hold becomes a dash. */
@@ -31,18 +65,25 @@ export function projectNamed(name: string, { entity }: Pick<Caller, 'entity'>): 
   return slug === '' || entity === '' ? null : `${entity}/${slug}`
 }
 
+type HeaderOf = (name: string) => string | undefined
+
 /** The project that a product's own header names; null when none does. */
-export function projectOfSender(
-  header: (name: string) => string | undefined,
-  caller: Pick<Caller, 'entity'>,
-): string | null {
-  for (const { header: name, name: form } of projectHeaders) {
-    const found = form.exec(header(name) ?? '')?.[1]
-    const project = found === undefined ? null : projectNamed(found, caller)
+export function projectOfSender(header: HeaderOf, caller: Pick<Caller, 'entity'>): string | null {
+  for (const { header: name, name: form, prefix = '', entity } of projectHeaders) {
+    const found = form.exec(header(name)?.trim() ?? '')?.[1]
+    if (found === undefined || slugOf(found) === '') continue
+    const own = entity === undefined ? '' : slugOf(header(entity.header) ?? '')
+    const project = projectNamed(`${prefix}${found}`, own === '' || own === entity?.unless ? caller : { entity: own })
     if (project !== null) return project
   }
   return null
 }
+
+/** What to set instead of headers that name no project; empty when there are none. */
+export const hintsForSender = (header: HeaderOf): string =>
+  projectHeaders
+    .flatMap(({ header: name, hint }) => (hint === undefined || header(name) === undefined ? [] : [`; ${hint}`]))
+    .join('')
 
 /** Logfire announces a span that has not ended by one below it; the span itself comes once it has ended. */
 export function isAnnouncement({ attributes: { keys, values } }: Pick<OtlpSpan, 'attributes'>): boolean {
