@@ -27,6 +27,7 @@ const deepOnly = [
   'compat/otlp-senders',
   'compat/python-objects',
   'crash/backup',
+  'crash/backup-logs',
   'crash/broken-parts',
   'crash/broker-gone',
   'crash/clickhouse-gone',
