@@ -35,6 +35,7 @@ export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
     assets: absent as Assets,
     sessions,
     keys: absent as Keys,
+    audit: absent,
     masterKey: unused,
     server: { version: '', config },
   }
@@ -55,6 +56,7 @@ export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
     web,
     providers: absent,
     directory: absent,
+    audit: absent,
     logger: absent,
   }
   return routesOf(role, deps).served

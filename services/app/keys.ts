@@ -1,17 +1,30 @@
 // The keys of an installation: those of the data folder, or those that its processes share over Kafka.
 import { existsSync } from 'node:fs'
+import type { Audit } from '../core/audit/audit.ts'
+import { auditedDirectory } from '../core/directory/audited.ts'
 import type { Directory } from '../core/directory/directory.ts'
 import { openSharedDirectory } from '../core/directory/shared.ts'
 import { createKeys, type Keys, openDirectory } from '../core/http/keys.ts'
 import { keysFileOf, putAside, readKeysFile, takenOver } from '../core/http/keys-file.ts'
 import type { Logger } from '../core/process/logger.ts'
+import { commandAudit } from './audit.ts'
 import type { Config } from './config.ts'
 import { hasSharedLog, openItemLog } from './drivers.ts'
 
 type OpenKeys = { keys: Keys; directory: Directory; close(): Promise<void> }
 
-/** @throws Error with a line when they cannot be read */
-export async function openKeysOf(config: Config, logger: Logger, serves = false): Promise<OpenKeys> {
+/** Keys of a command, whose changes are audited as such. @throws Error with a line when they cannot be read */
+export async function openKeysOf(config: Config, logger: Logger): Promise<OpenKeys> {
+  const audit = commandAudit(config, logger)
+  const { close, ...opened } = await openKeysWith(config, logger, audit, false)
+  return { ...opened, close: () => close().finally(audit.close) }
+}
+
+/**
+ * @param serves it takes what no longer counts out of the file
+ * @throws Error with a line when they cannot be read
+ */
+export async function openKeysWith(config: Config, logger: Logger, audit: Audit, serves = true): Promise<OpenKeys> {
   const { dataDir, keys: configured, denyKeys: denied, keyMaxDays: maxDays } = config
   const options = { configured, denied, maxDays }
   const callbacks = {
@@ -20,18 +33,19 @@ export async function openKeysOf(config: Config, logger: Logger, serves = false)
     onMended: () => logger.info('the file of keys can be used again'),
   }
   if (!hasSharedLog(config)) {
-    const directory = openDirectory({ dataDir, rewrites: serves, ...callbacks })
+    const directory = auditedDirectory(openDirectory({ dataDir, rewrites: serves, ...callbacks }), audit)
     return { keys: createKeys(directory, options), directory, close: directory.close }
   }
   const path = keysFileOf(dataDir)
   const earlier = readKeysFile(path)
   const log = await openItemLog(config, logger)
   try {
-    const directory = await openSharedDirectory({
+    const shared = await openSharedDirectory({
       ...{ log, staleMs: config.directoryStaleSeconds * 1000 },
       onBroken: (reason) => logger.error({ reason }, 'the directory cannot be read; what was read before counts'),
       onMended: () => logger.info('the directory can be read again'),
     })
+    const directory = auditedDirectory(shared, audit)
     if (existsSync(path)) {
       await directory.append(takenOver(directory.state(), earlier), 'keys.json')
       putAside(path)

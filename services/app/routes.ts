@@ -6,6 +6,7 @@ import { createContent } from '../content/extract.ts'
 import type { Maskings } from '../content/masking/maskings.ts'
 import { createNameBinding } from '../content/name-binding.ts'
 import { createOpObjects } from '../content/op-objects.ts'
+import type { Audit } from '../core/audit/audit.ts'
 import type { Blobs } from '../core/blobs/blobs.ts'
 import type { Clock } from '../core/clock/clock.ts'
 import type { KeyedLock } from '../core/concurrency/keyed-lock.ts'
@@ -96,6 +97,8 @@ export type RouteDeps = {
   masterKey(): Buffer | undefined
   /** Users, keys, settings, rules and secrets; absent where routes run in a thread. */
   directory?: Directory
+  /** Absent with it. */
+  audit?: Audit
   logger: Pick<Logger, 'warn'>
   /** About the process itself; without it the routes that tell of it are left out. */
   service?: ServiceDeps

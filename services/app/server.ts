@@ -38,6 +38,7 @@ import { createNotFoundPage } from '../web/routes.ts'
 import { watchApplied } from '../worker/applied/watch.ts'
 import { createWorkerMetrics } from '../worker/metrics.ts'
 import type { Worker } from '../worker/run.ts'
+import { openAudit, serverAudit } from './audit.ts'
 import { openBlobs } from './blobs.ts'
 import type { Config } from './config.ts'
 import {
@@ -53,7 +54,7 @@ import {
   reachOf,
 } from './drivers.ts'
 import { healthOf } from './health.ts'
-import { openKeysOf } from './keys.ts'
+import { openKeysWith } from './keys.ts'
 import { openLimits } from './limits.ts'
 import { maskingsOf, masksOf } from './masks.ts'
 import { type OtlpPorts, openOtlpPorts } from './otlp-ports.ts'
@@ -131,7 +132,8 @@ export async function startCallhouse(
   let unshown = (): void => undefined
   try {
     const lock = await takeFolder(config, logger, open)
-    const { keys, directory, close: closeKeys } = await openKeysOf(config, logger, true)
+    const audit = serverAudit(config, logger)
+    const { keys, directory, close: closeKeys } = await openKeysWith(config, logger, audit)
     open.push({ name: 'directory', limitMs: 5_000, close: closeKeys })
     const tls = tlsOf(config, logger)
     if (tls) open.push({ name: 'certificate', limitMs: 1_000, close: async () => tls.close() })
@@ -187,6 +189,9 @@ export async function startCallhouse(
       : undefined
     const worker = applying?.worker
 
+    const auditing = await openAudit(audit, { config, log, store, role, version, logger })
+    open.push({ name: 'audit', limitMs: 10_000, close: auditing.close })
+
     const freshness = createFreshness({ log, progress, boundMs: config.freshnessMs, onWait: metrics.waited })
     let shutdown: Shutdown | undefined
     const isShuttingDown = () => shutdown?.isShuttingDown() ?? false
@@ -224,13 +229,14 @@ export async function startCallhouse(
     }
     const sessions = createSessions({ keys, masterKey, directory, config })
     const assets = config.page ? openAssets(builtPage) : undefined
-    const web = assets && { assets, sessions, keys, masterKey, server: { version, config } }
+    const web = assets && { assets, sessions, keys, audit, masterKey, server: { version, config } }
     const threads = startRequestThreads({ config, role, split, clock }, ports, registry)
     open.push({ name: 'threads', limitMs: 5_000, close: threads.close })
     const routeDeps = {
       ...ports,
       config,
       directory,
+      audit,
       providers: providers.current,
       maskings,
       masterKey,

@@ -1,6 +1,7 @@
 // All topics: what the log, the store, the worker and the commands are told of, and docs/events.md is written from.
 import { type Topic, topicIn } from '../core/log/topic.ts'
 import { annotationQueuesTopic } from './annotation-queues.ts'
+import { auditTopic } from './audit.ts'
 import { callsTopic } from './calls.ts'
 import { costsTopic } from './costs.ts'
 import { evaluationJobsTopic } from './evaluation-jobs.ts'
@@ -26,6 +27,7 @@ export const topics = {
   evaluation_jobs: evaluationJobsTopic,
   logs: logsTopic,
   usage: usageTopic,
+  audit: auditTopic,
 }
 
 /** @throws when there is no such topic */

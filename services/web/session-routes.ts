@@ -1,5 +1,6 @@
 // Signing in to the page by a key, what the page may know of its user and server, and signing out.
 import { keyRequest, logoutResponse, ownSessionResponse, sessionResponse } from '../../schemas/session.ts'
+import type { Audit } from '../core/audit/audit.ts'
 import { roleOf } from '../core/directory/roles.ts'
 import { fault, retryLater } from '../core/http/errors.ts'
 import type { KeyHolder } from '../core/http/holder.ts'
@@ -11,6 +12,7 @@ import type { Via } from '../core/http/via.ts'
 export type SessionRouteDeps = {
   sessions: Sessions
   keys: Pick<Keys, 'find'>
+  audit: Pick<Audit, 'record'>
   logger: { warn(values: Record<string, unknown>, text: string): void }
   server: {
     version: string
@@ -63,7 +65,14 @@ function createGuesses(now: () => number) {
 
 const declared = { withoutProject: true } as const
 
-export function createSessionRoutes({ sessions, keys, logger, server, now = Date.now }: SessionRouteDeps): Route[] {
+export function createSessionRoutes({
+  sessions,
+  keys,
+  audit,
+  logger,
+  server,
+  now = Date.now,
+}: SessionRouteDeps): Route[] {
   const { version, commit, config } = server
   const guesses = createGuesses(now)
   const known = { version, ...(commit !== undefined && { commit }) }
@@ -117,6 +126,8 @@ export function createSessionRoutes({ sessions, keys, logger, server, now = Date
         }
         const refusal = sessions.refusal(via)
         if (refusal !== undefined) throw fault(409, refusal)
+        const { userId: actor, entity: scope, keyId: key } = holder
+        await audit.record({ action: 'auth.signed_in', scope, target: actor, actor, details: { with: 'key', key } })
         const { cookie, session } = sessions.begin(holder, via)
         return { json: answer(holder, session.expiresMs), headers: { ...noStore, 'Set-Cookie': cookie } }
       },

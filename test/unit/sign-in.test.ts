@@ -103,8 +103,9 @@ describe('the way to the provider and back', () => {
         const masterKey = () => Buffer.alloc(32, 7)
         const sessions = createSessions({ keys, masterKey, directory, config, now: () => now })
         const logger = { warn: () => undefined }
+        const audit = { record: async () => undefined }
         return [
-          ...createSessionRoutes({ sessions, keys, logger, server: { version: '1', config } }),
+          ...createSessionRoutes({ sessions, keys, audit, logger, server: { version: '1', config } }),
           ...createSignInRoutes({ ...{ directory, sessions, keys, masterKey, config }, now: () => now }),
         ]
       },

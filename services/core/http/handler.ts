@@ -41,7 +41,8 @@ export function runHandler(
   const { holder, maxJsonDepth, mayTakeLong } = by
   let query: URLSearchParams | undefined
   // A stream is read once.
-  const projects = projectsOf(holder, route, !mayTakeLong && stream === undefined, by.account)
+  const asker = { requestId, userId: holder.userId, keyId: holder.keyId, address: clientIp }
+  const projects = projectsOf(holder, route, !mayTakeLong && stream === undefined, by.account, asker)
   const context: RouteContext = {
     requestId,
     caller: holder,

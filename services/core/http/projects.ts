@@ -4,9 +4,11 @@ import { rightText } from '../directory/roles.ts'
 import { type ProjectId, parseProjectId } from '../ids.ts'
 import {
   type Account,
+  type AuditedRequest,
   type RunningHandler,
   runAs,
   runningAccount,
+  runningRequest,
   runningWork,
   type Work,
 } from '../process/running-handler.ts'
@@ -40,12 +42,14 @@ type RequestProjects = {
 /**
  * @param mayMove the request may begin anew in a thread; handlers that it invokes are a part of its work
  * @param account what the request is charged for; absent: that of the request whose handler invokes this one
+ * @param request as audit events name it; absent: the same
  */
 export function projectsOf(
   caller: Caller,
   { name, right, withoutProject }: Route,
   mayMove: boolean | undefined = undefined,
   account: Account | undefined = runningAccount(),
+  request: AuditedRequest | undefined = runningRequest(),
 ): RequestProjects {
   const asked = new Set<ProjectId>()
   const own: Work | undefined = mayMove === undefined ? undefined : { mayMove, moved: undefined }
@@ -56,6 +60,7 @@ export function projectsOf(
     projects: asked,
     work,
     account,
+    request,
   }
   async function handled(handle: () => Promise<Reply>): Promise<Reply> {
     let reply: Reply

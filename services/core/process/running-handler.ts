@@ -25,12 +25,21 @@ export type Account = {
   read(projectId: ProjectId, pool: 'interactive' | 'export' | 'background'): void
 }
 
+/** Who asks for what runs: as audit events name it. */
+export type AuditedRequest = {
+  requestId: string
+  userId: string
+  keyId: string | undefined
+  address(): string
+}
+
 export type RunningHandler = {
   route: string
   withoutProject: boolean
   projects: ReadonlySet<string>
   work: Work | undefined
   account?: Account | undefined
+  request?: AuditedRequest | undefined
 }
 
 /** Follows a handler through everything that it awaits; handlers that it invokes have their own. */
@@ -43,6 +52,9 @@ export const runningWork = (): Work | undefined => running.getStore()?.work
 
 /** Of the request that runs; undefined for work of the server's own. */
 export const runningAccount = (): Account | undefined => running.getStore()?.account
+
+/** The request that runs; undefined for work of the server's own and in other threads. */
+export const runningRequest = (): AuditedRequest | undefined => running.getStore()?.request
 
 /** Work of another thread, for which the ports are used here. */
 export const runFor = <T>(account: Account | undefined, work: () => T): T =>

@@ -343,7 +343,7 @@ export const sources: readonly ExportedTable[] = [
   ],
 ]
 
-/** Tables that follow from the others when their rows are applied again, and usage, which is that of an installation. */
+/** Tables that follow from the others when their rows are applied again, and usage and audit, which are those of an installation. */
 export const followingTables: readonly string[] = [
   'payloads',
   'object_events',
@@ -351,4 +351,5 @@ export const followingTables: readonly string[] = [
   'logs_by_span',
   'log_joins',
   'usage_minutes',
+  'audit_events',
 ]

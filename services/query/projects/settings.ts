@@ -1,9 +1,12 @@
 // What an operator sets for a project: read and replaced as items of the directory.
 import { limitsRequest, projectLimits, projectSettingsResponse } from '../../../schemas/project-settings.ts'
+import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Directory } from '../../core/directory/directory.ts'
-import { maxItemBytes } from '../../core/directory/items.ts'
+import { maxItemBytes, type Value } from '../../core/directory/items.ts'
 import { settingChange } from '../../core/directory/settings.ts'
-import { type Route, route } from '../../core/http/route.ts'
+import { unavailable } from '../../core/errors.ts'
+import { type Caller, type Route, route } from '../../core/http/route.ts'
+import type { ProjectId } from '../../core/ids.ts'
 
 export type SettingsDeps = { directory: Pick<Directory, 'state' | 'append'> }
 
@@ -11,6 +14,11 @@ type Params = { entity?: string; project?: string }
 const named = ({ entity, project }: Params): string => `${entity}/${project}`
 
 export function createSettingsRoutes({ directory }: SettingsDeps): Route[] {
+  const queue = createSerialQueue(() => unavailable('The server is shutting down'))
+  /** One after the other: each replaces the whole item, which holds what is not changed too. */
+  const change = ({ userId }: Caller, projectId: ProjectId, value: Value<'project'>): Promise<void> =>
+    queue.run(() => directory.append([settingChange(directory.state(), projectId, value)], userId))
+
   return [
     route({
       name: 'projects.settings_read',
@@ -37,7 +45,7 @@ export function createSettingsRoutes({ directory }: SettingsDeps): Route[] {
       async handle(context) {
         const { input, caller } = context
         const projectId = context.project(named(context.params))
-        await directory.append([settingChange(directory.state(), projectId, { limits: input })], caller.userId)
+        await change(caller, projectId, { limits: input })
         return { json: input }
       },
     }),

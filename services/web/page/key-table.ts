@@ -40,6 +40,7 @@ export const keyTable = {
   zoomAll: { keys: ['0'], help: 'The whole trace', scope: 'Trace' },
   raw: { keys: ['r'], help: 'The whole record', scope: 'Trace' },
   wrap: { keys: ['w'], help: 'Wrap long lines', scope: 'Text' },
+  markdown: { keys: ['m'], help: 'Answers as Markdown, or as they were sent', scope: 'Text' },
   choose1: { keys: ['1'], help: 'Choice 1', scope: 'Labelling' },
   choose2: { keys: ['2'], help: 'Choice 2', scope: 'Labelling' },
   choose3: { keys: ['3'], help: 'Choice 3', scope: 'Labelling' },

@@ -6,6 +6,7 @@ export const choices = {
   density: ['normal', 'compact', 'roomy'],
   zone: ['local', 'UTC'],
   wrap: ['on', 'off'],
+  markdown: ['off', 'on'],
   letterKeys: ['on', 'off'],
 } as const
 export type Preference = keyof typeof choices

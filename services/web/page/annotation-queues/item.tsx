@@ -8,6 +8,7 @@ import { Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { MediaList } from '../parts/media.tsx'
 import { T } from '../parts/text.tsx'
 import { Conversation } from '../traces/conversation.tsx'
 import { openQuery } from '../traces/trace-query.ts'
@@ -282,9 +283,10 @@ function Shown({ projectId, id, fields }: { projectId: string; id: string; field
         </div>
       )}
       {data.conversation ? (
-        <Conversation messages={data.conversation} />
+        <Conversation {...{ projectId }} messages={data.conversation} />
       ) : (
         <div className="body">
+          {data.media.length > 0 && <MediaList {...{ projectId }} found={data.media} />}
           <Suspense fallback={<div className="scroll" />}>
             {sections.map(([name, node]) => (
               <section key={name} aria-label={name}>

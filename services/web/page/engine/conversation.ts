@@ -1,11 +1,13 @@
 // What was said to a model and what it said, from the forms that SDKs and instrumentations record.
 
+import { filesObject, type MediaSource, mediaSourceOf } from './media.ts'
+
 export type Part =
   | { is: 'text' | 'reasoning' | 'refusal'; text: string }
   | { is: 'call'; id: string | null; name: string; arguments: string }
   | { is: 'answer'; id: string | null; name: string | null; text: string }
-  /** An image, a sound, a file: named, not shown. */
-  | { is: 'media'; text: string }
+  /** An image, a sound, a file; without a source where the bytes are not known. */
+  | { is: 'media'; text: string; source: MediaSource | null }
 export type Message = { role: string; name: string | null; parts: Part[] }
 
 type Members = Record<string, unknown>
@@ -82,7 +84,8 @@ const answerPart = (part: Members, depth: number): Part[] => {
 const mediaPart = (part: Members): Part[] => {
   const kind = String(own(part, 'type') ?? 'file')
   const media = textOrNull(first(part, ['mime_type', 'mediaType', 'media_type', 'mimeType']))
-  return [{ is: 'media', text: media === null ? kind : `${kind}, ${media}` }]
+  const text = media === null ? kind : `${kind}, ${media}`
+  return [{ is: 'media', text, source: mediaSourceOf(part, kind) }]
 }
 
 /** By the part's type; types that are not here are media when they name some, else JSON. */
@@ -104,9 +107,19 @@ const partReaders: Record<string, (part: Members, depth: number) => Part[]> = {
   tool_result: answerPart,
   function_call_output: answerPart,
   ...Object.fromEntries(
-    ['image', 'image_url', 'input_image', 'input_audio', 'audio', 'file', 'blob', 'uri', 'document', 'video'].map(
-      (type) => [type, mediaPart],
-    ),
+    [
+      'image',
+      'image_url',
+      'input_image',
+      'input_audio',
+      'audio',
+      'file',
+      'input_file',
+      'blob',
+      'uri',
+      'document',
+      'video',
+    ].map((type) => [type, mediaPart]),
   ),
 }
 
@@ -120,7 +133,9 @@ function partOf(part: unknown, depth: number): Part[] {
   if (first(part, ['functionCall', 'function_call']) !== undefined) return callPart(part)
   if (first(part, ['functionResponse', 'function_response']) !== undefined) return answerPart(part, depth)
   if (first(part, ['inlineData', 'inline_data', 'fileData', 'file_data']) !== undefined)
-    return [{ is: 'media', text: 'file' }]
+    return [{ is: 'media', text: 'file', source: mediaSourceOf(part, 'file') }]
+  const files = filesObject(part)
+  if (files !== null) return [{ is: 'media', text: 'file', source: files }]
   const text = own(part, 'text')
   return [{ is: 'text', text: typeof text === 'string' ? text : written(part) }]
 }

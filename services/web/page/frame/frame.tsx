@@ -17,6 +17,7 @@ const labels: Record<Preference, string> = {
   density: 'Rows',
   zone: 'Times',
   wrap: 'Long lines',
+  markdown: 'Answers as Markdown',
   letterKeys: 'Single-letter keys',
 }
 
@@ -53,6 +54,7 @@ export function Frame({ crumbs, title, acts, children }: FrameProps) {
     palette: () => setOpen('palette'),
     help: () => setOpen('help'),
     wrap: () => setPreference('wrap', preference('wrap') === 'on' ? 'off' : 'on'),
+    markdown: () => setPreference('markdown', preference('markdown') === 'on' ? 'off' : 'on'),
   })
   usePageKeys(isInProject ? { entity, project } : undefined)
   useEffect(() => {

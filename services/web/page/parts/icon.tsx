@@ -32,6 +32,7 @@ const paths = {
   leave: 'M6 2.5H3v11h3M10 5l3 3-3 3M13 8H6.5',
   wrap: 'M2 3.5h12M2 8h9.5a2.2 2.2 0 0 1 0 4.5H9M10.5 11 9 12.5l1.5 1.5M2 12.5h4',
   text: 'M3 4V2.5h10V4M8 2.5v11M6 13.5h4',
+  image: 'M2 3h12v10H2zM2 11l3.5-3.5 3 3 2-2L14 12M10.5 6.2v.1',
   columns: 'M2 2.5h12v11H2zM6.5 2.5v11M10.5 2.5v11',
   queue: 'M2 3h8M2 7h5M2 11h4M8.5 11.2l2 2 3.8-4.4',
   play: 'M5 3l8 5-8 5Z',

@@ -9,6 +9,7 @@ import { Loading, ProjectPage } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { MarkdownSwitch } from '../parts/markdown.tsx'
 import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
 import { Conversation } from '../traces/conversation.tsx'
@@ -90,7 +91,7 @@ function Turn({ projectId, row, before, place, zone, link }: TurnProps) {
       {error && <FaultBox error={error} onRetry={() => void refetch()} />}
       {!isReady && !error && <div className="ghost" style={{ height: 40 }} />}
       {isReady && known > 0 && <p className="dim">{count(known)} earlier messages</p>}
-      {isReady && messages.length > 0 && <Conversation messages={shown} />}
+      {isReady && messages.length > 0 && <Conversation {...{ projectId }} messages={shown} />}
       {isReady && messages.length === 0 && <Payloads projectId={projectId} id={row.id} />}
       {row.exception !== null && (
         <p className="s-error">
@@ -143,6 +144,8 @@ export function Thread() {
         <h1>
           <T text={threadId} max={200} />
         </h1>
+        <span className="grow" />
+        <MarkdownSwitch />
       </div>
       {error ? (
         <FaultBox error={error} onRetry={() => void refetch()} />

@@ -1,7 +1,10 @@
 // The messages of a model call: who said what, tools by name with their arguments and answers, text as it was sent.
 import type { Message, Part } from '../engine/conversation.ts'
 import { Icon } from '../parts/icon.tsx'
+import { Markdown } from '../parts/markdown.tsx'
+import { Media } from '../parts/media.tsx'
 import { T } from '../parts/text.tsx'
+import { usePreference } from '../preferences.ts'
 
 /** Longer texts are cut here: the tab of inputs and output has all of them. */
 const maxText = 65_536
@@ -26,9 +29,13 @@ const Folded = ({ title, text }: { title: string; text: string }) => (
   </details>
 )
 
-function Shown({ part, role }: { part: Part; role: string }) {
+type ShownProps = { projectId: string; part: Part; role: string; isMarkdown: boolean }
+
+function Shown({ projectId, part, role, isMarkdown }: ShownProps) {
   switch (part.is) {
     case 'text':
+      if (isMarkdown && role === 'assistant' && part.text.length <= maxText)
+        return <Markdown text={part.text} verbatim={<Verbatim text={part.text} />} />
       return role === 'system' && part.text.split('\n').length > foldedLines ? (
         <Folded title="Prompt" text={part.text} />
       ) : (
@@ -64,7 +71,9 @@ function Shown({ part, role }: { part: Part; role: string }) {
         </div>
       )
     case 'media':
-      return (
+      return part.source !== null ? (
+        <Media projectId={projectId} source={part.source} />
+      ) : (
         <p className="second">
           <Icon name="text" /> <T text={part.text} />
         </p>
@@ -74,7 +83,10 @@ function Shown({ part, role }: { part: Part; role: string }) {
   }
 }
 
-export function Conversation({ messages }: { messages: readonly Message[] }) {
+type ConversationProps = { projectId: string; messages: readonly Message[] }
+
+export function Conversation({ projectId, messages }: ConversationProps) {
+  const isMarkdown = usePreference('markdown') === 'on'
   return (
     <ol className="conversation scroll" tabIndex={0} aria-label="Messages">
       {messages.map((message, place) => (
@@ -90,7 +102,7 @@ export function Conversation({ messages }: { messages: readonly Message[] }) {
           </h3>
           {message.parts.map((part, at) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: parts of one message stay where they are
-            <Shown key={at} part={part} role={message.role} />
+            <Shown key={at} {...{ projectId, part, isMarkdown }} role={message.role} />
           ))}
           {message.parts.length === 0 && <p className="dim">nothing</p>}
         </li>

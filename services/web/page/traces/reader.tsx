@@ -8,6 +8,8 @@ import type { Row } from '../engine/rows.ts'
 import type { Tree } from '../engine/tree.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { MarkdownSwitch } from '../parts/markdown.tsx'
+import { MediaList } from '../parts/media.tsx'
 import { T } from '../parts/text.tsx'
 import type { NodeRef } from '../worker/documents.ts'
 import { Conversation } from './conversation.tsx'
@@ -90,12 +92,13 @@ export function Reader({ projectId, id, zone, tab, onTab, tree, line, acts }: Re
           {shown === 'conversation' && messages !== null && (
             <>
               <ToPlayground projectId={projectId} id={id} />
-              <Conversation messages={messages} />
+              <Conversation {...{ projectId, messages }} />
             </>
           )}
           {shown === 'feedback' && <Feedback key={id} {...{ projectId, id, zone }} />}
           {data && shown === 'io' && (
             <>
+              {data.media.length > 0 && <MediaList {...{ projectId }} found={data.media} />}
               <Section key={`${id} inputs`} title="Input" node={data.sections.inputs} />
               <Section key={`${id} output`} title="Output" node={data.sections.output} />
             </>
@@ -117,6 +120,7 @@ function ToPlayground({ projectId, id }: { projectId: string; id: string }) {
   const [entity = '', project = ''] = projectId.split('/')
   return (
     <p className="to-playground">
+      <MarkdownSwitch />
       <Link to="/p/$entity/$project/playground" params={{ entity, project }} search={{ call: id }}>
         Open in playground
       </Link>

@@ -3,6 +3,7 @@ import { eachLine } from '../api/lines.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { ApiFault, type FaultValues, type RouteName, send, staleMsOf } from '../api/send.ts'
 import { conversationOf, type Message, parsedAsSpelled } from '../engine/conversation.ts'
+import { type FoundMedia, mediaIn } from '../engine/media.ts'
 import { cellOf, kindOf, opNameOf, type Row, rowOf, type SpanKind } from '../engine/rows.ts'
 import { type Spans, spansOf } from '../engine/tree.ts'
 import * as documents from './documents.ts'
@@ -16,6 +17,7 @@ export type Opened = {
   row: Row
   bytes: number
   conversation: Message[] | null
+  media: FoundMedia[]
 } | null
 
 type Context = { signal: AbortSignal }
@@ -40,15 +42,19 @@ async function lines(
   return staleMsOf(response)
 }
 
-/** The messages of a call whose inputs and output are short enough to become values. */
-function conversationIn({ inputs, output }: Record<string, documents.NodeRef>): Message[] | null {
+/** The messages of a call and what it holds of images, sound and files, where inputs and output may become values. */
+function contentsOf({ inputs, output }: Record<string, documents.NodeRef>) {
   const sizes = [inputs, output].map((ref) => (ref === undefined ? 0 : ref.end - ref.start))
-  if (inputs === undefined || sizes.some((size) => size > maxConversation)) return null
+  if (inputs === undefined || sizes.some((size) => size > maxConversation)) return { conversation: null, media: [] }
   const read = ({ doc, start, end, kind }: documents.NodeRef): unknown => {
     const text = documents.copyText(doc, start, end)
     return kind === 'string' ? text : parsedAsSpelled(text)
   }
-  return conversationOf(read(inputs), output === undefined ? null : read(output))
+  const [asked, answered] = [read(inputs), output === undefined ? null : read(output)]
+  return {
+    conversation: conversationOf(asked, answered),
+    media: [...mediaIn(asked, 'inputs'), ...mediaIn(answered, 'output')],
+  }
 }
 
 /** Only what is short becomes values. */
@@ -110,7 +116,7 @@ const methods = {
       if (ref !== undefined) sections[name] = ref
     }
     const light = shortMembers(members, ['inputs', 'output'])
-    return { sections, row: rowOf(light), bytes: bytes.length, conversation: conversationIn(sections) }
+    return { sections, row: rowOf(light), bytes: bytes.length, ...contentsOf(sections) }
   },
 
   async object({ signal }: Context, base: string, project_id: string, object_id: string, digest: string) {

@@ -1,0 +1,163 @@
+// The audit port of a process: events become durable, in a chain of its own, before what they tell of goes on.
+import { createHash } from 'node:crypto'
+import { uuidv7 } from '../ids.ts'
+import { runningRequest } from '../process/running-handler.ts'
+import { type AuditEvent, type AuditOutcome, type Head, type SealedEvent, sealed, type Unsealed } from './chain.ts'
+
+/** Makes events durable, in their order. Rejects when it is not sure that they are. */
+export type AuditSink = (events: readonly SealedEvent[]) => Promise<void>
+
+export type Audit = {
+  /** Resolves once the event is durable. */
+  record(event: AuditEvent): Promise<void>
+  /** Records events as begun, then does the work, then records how it went. Without the first nothing is done. */
+  during<T>(events: readonly AuditEvent[], work: () => T | Promise<T>): Promise<T>
+  /** The last event that this process has made durable. */
+  head(): Head
+}
+
+export type ProcessAudit = Audit & {
+  /** Goes on elsewhere in a new chain, whose first event tells the details: it comes with the next one when this rejects. */
+  moveTo(sink: AuditSink, details: Readonly<Record<string, unknown>>): Promise<void>
+  /** Waits for what is being recorded. */
+  idle(): Promise<void>
+}
+
+export type AuditOptions = {
+  sink: AuditSink
+  /** What does something when no request runs. */
+  kind: 'command' | 'server'
+  now?: () => number
+  /** Told of an end that could not be recorded: its event stays `begun`. */
+  onLost?(error: Error): void
+}
+
+type Pending = {
+  events: readonly Unsealed[]
+  resolve(last: SealedEvent | undefined): void
+  reject(error: unknown): void
+}
+
+const maxDetails = 2_048
+const maxText = 500
+/** Events that are made durable together. */
+const maxBatch = 1_000
+
+const textOf = (text: string): string => text.slice(0, maxText).toWellFormed()
+
+/** @param maxBytes longer ones are named by their hash */
+function detailsOf(details: Readonly<Record<string, unknown>> | undefined, maxBytes = maxDetails): string {
+  if (details === undefined || Object.keys(details).length === 0) return ''
+  const text = JSON.stringify(details).toWellFormed()
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= maxBytes) return text
+  return JSON.stringify({ bytes, sha256: createHash('sha256').update(text).digest('hex') })
+}
+
+const newChain = (): Head => ({ chain: uuidv7(), seq: 0, hash: '' })
+
+export function createAudit({ sink: first, kind, now = Date.now, onLost }: AuditOptions): ProcessAudit {
+  let sink = first
+  let head = newChain()
+  /** First event of the chain, written with the one that comes next. */
+  let opening: Unsealed | undefined
+  const pending: Pending[] = []
+  let working = Promise.resolve()
+  let isWorking = false
+
+  const ownEvent = (action: string, details: string): Unsealed => ({
+    ...{ scope: '*', at_us: now() * 1000, actor: '', actor_kind: 'server', key_id: '', address: '' },
+    ...{ action, target: '', outcome: 'done', request_id: '', details, ends_from: 0, ends_to: 0 },
+  })
+
+  function unsealed({ action, scope, target = '', actor, outcome = 'done', details }: AuditEvent): Unsealed {
+    const request = runningRequest()
+    return {
+      ...{ scope: textOf(scope), at_us: now() * 1000, actor: textOf(actor ?? request?.userId ?? '') },
+      ...{ actor_kind: request === undefined ? kind : 'user', key_id: textOf(request?.keyId ?? '') },
+      ...{ address: textOf(request?.address() ?? ''), action, target: textOf(target), outcome },
+      ...{ request_id: request?.requestId ?? '', details: detailsOf(details), ends_from: 0, ends_to: 0 },
+    }
+  }
+
+  async function write(batch: readonly Pending[]): Promise<void> {
+    const events: SealedEvent[] = []
+    let last = head
+    const add = (event: Unsealed): SealedEvent => {
+      const next = sealed(last, event)
+      events.push(next)
+      last = next
+      return next
+    }
+    if (opening !== undefined) add(opening)
+    const ends = batch.map((one) => one.events.map(add).at(-1))
+    try {
+      await sink(events)
+      head = { chain: last.chain, seq: last.seq, hash: last.hash }
+      opening = undefined
+      for (const [index, one] of batch.entries()) one.resolve(ends[index])
+    } catch (error) {
+      // Whether they are durable is not known: what comes next stands in another chain, which names this one.
+      if (head.seq > 0) opening = ownEvent('audit.began', detailsOf({ after: head }))
+      head = newChain()
+      for (const one of batch) one.reject(error)
+    }
+  }
+
+  async function work(): Promise<void> {
+    isWorking = true
+    while (pending.length > 0) {
+      const batch: Pending[] = []
+      for (let count = 0; pending.length > 0 && count < maxBatch; ) {
+        const one = pending.shift() as Pending
+        count += one.events.length
+        batch.push(one)
+      }
+      await write(batch)
+    }
+    isWorking = false
+  }
+
+  /** Resolves with the last of them, once they are durable. */
+  const append = (events: readonly Unsealed[]): Promise<SealedEvent | undefined> =>
+    new Promise((resolve, reject) => {
+      pending.push({ events, resolve, reject })
+      if (!isWorking) working = work()
+    })
+
+  async function end({ seq }: SealedEvent, count: number, outcome: AuditOutcome): Promise<void> {
+    const range = { ends_from: seq - count + 1, ends_to: seq }
+    await append([{ ...unsealed({ action: 'audit.ended', scope: '*', outcome }), ...range }])
+  }
+
+  return {
+    async record(event) {
+      await append([unsealed(event)])
+    },
+    async during(events, work) {
+      if (events.length === 0) return work()
+      const begun = (await append(events.map((event) => unsealed({ ...event, outcome: 'begun' })))) as SealedEvent
+      const { chain } = begun
+      const ended = (outcome: AuditOutcome) =>
+        // An end belongs to the chain of its beginning.
+        chain === head.chain ? end(begun, events.length, outcome).catch((error: Error) => onLost?.(error)) : undefined
+      try {
+        const done = await work()
+        await ended('done')
+        return done
+      } catch (error) {
+        await ended('failed')
+        throw error
+      }
+    },
+    head: () => head,
+    async moveTo(next, details) {
+      await working
+      sink = next
+      head = newChain()
+      opening = ownEvent('audit.began', detailsOf(details, 64 * 1024))
+      await append([])
+    },
+    idle: async () => working,
+  }
+}
