@@ -28,6 +28,13 @@ export const projectLimits = z.object({
   inference_concurrency: limit,
 })
 
+/** What a caller may set; a name that is not known is a mistake. */
+export const retentionRequest = z.strictObject({
+  calls_days: days.optional(),
+  payloads_days: days.optional(),
+  stats_days: days.optional(),
+})
+
 /** A name that is not known is a mistake, and must not count as no limit. */
 export const limitsRequest = z.strictObject(projectLimits.shape)
 export const projectSettingsResponse = z.object({ retention: retentionSettings, limits: projectLimits })

@@ -50,6 +50,7 @@ export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
     lock: absent,
     slots: absent,
     rowSlots: absent,
+    retention: { of: () => undefined, projectIds: () => [], defaultDays: 0 },
     maskings: absent,
     masterKey: unused,
     service,

@@ -179,6 +179,7 @@ const configSchema = z.object({
     'take tables of another log over, for one start; see docs/operate.md: when log or tables are lost',
   ),
   logRetentionHours: integer(168, 'how long applied log segments are kept'),
+  retentionDays: integer(0, 'days that calls of projects which set none themselves are seen; 0 = for ever', 0, 36_500),
   logsDays: integer(30, 'days that OTLP log records are kept; a month goes as a whole, once all of it is older', 1),
   minFreeBytes: integer(
     gibibyte,

@@ -3,13 +3,12 @@ import { Counter, type Registry } from 'prom-client'
 import { createMaskings, type Maskings, type MaskSource, type ScopeMask } from '../content/masking/maskings.ts'
 import type { Directory } from '../core/directory/directory.ts'
 import type { Logger } from '../core/process/logger.ts'
-import type { SharedRules } from '../core/threads/ports.ts'
 import type { Config } from './config.ts'
 
 type Scopes = ReadonlyMap<string, ScopeMask>
 
 /** Rules by scope, as they are in the directory now. */
-export function masksOf(directory: Directory): MaskSource & SharedRules {
+export function masksOf(directory: Directory): MaskSource {
   let version = 0
   let scopes: Scopes = new Map()
   let lookedAt = -1
@@ -30,26 +29,6 @@ export function masksOf(directory: Directory): MaskSource & SharedRules {
     version: () => {
       read()
       return version
-    },
-    async changedSince(known) {
-      const now = read()
-      return known === version ? undefined : { version, rules: [...now] }
-    },
-  }
-}
-
-/** The same in a thread, which asks for changes before each request. */
-export function createFollowedMasks(rules: SharedRules): MaskSource & { follow(): Promise<void> } {
-  let version = -1
-  let scopes: Scopes = new Map()
-  return {
-    version: () => version,
-    scopes: () => scopes,
-    async follow() {
-      const changed = await rules.changedSince(version)
-      if (changed === undefined) return
-      version = changed.version
-      scopes = new Map(changed.rules as [string, ScopeMask][])
     },
   }
 }

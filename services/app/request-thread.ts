@@ -1,6 +1,7 @@
 // The program of a request thread: the handlers of all routes, over ports of the thread that holds the engines.
 import { parentPort, workerData } from 'node:worker_threads'
 import { joinClock } from '../core/clock/clock.ts'
+import { createCutoffsOf } from '../core/directory/retention.ts'
 import { anonymous, runHandler } from '../core/http/handler.ts'
 import { holderOf } from '../core/http/holder.ts'
 import type { Reply } from '../core/http/route.ts'
@@ -12,9 +13,10 @@ import { serveRequests } from '../core/threads/serve-requests.ts'
 import { openProviders } from '../inference/providers.ts'
 import type { Config } from './config.ts'
 import { hasSharedLog } from './drivers.ts'
-import { createFollowedMasks, maskingsOf } from './masks.ts'
+import { maskingsOf } from './masks.ts'
 import { does, type ServerRole } from './roles.ts'
 import { routesOf } from './routes.ts'
+import { createFollowedRules } from './shared-rules.ts'
 
 const { config, role, split, clock } = workerData as ThreadData<Config, ServerRole>
 
@@ -22,12 +24,14 @@ const ports = serveRequests(parentPort as Port, handle)
 // The main thread tells of a file that breaks.
 const providers = openProviders({ file: config.providersFile, onBroken() {}, onMended() {} }).current
 const masterKey = openMasterKey(config, { mayMake: !hasSharedLog(config) })
-const masks = createFollowedMasks(ports.rules)
+const rules = createFollowedRules(ports.rules, config.retentionDays)
+const cutoffsOf = createCutoffsOf(rules.retention)
 // Who applies the log runs evaluations, by all routes.
 const { all } = routesOf(does(role, 'apply') ? 'serve' : role, {
   ...{ ...ports, config, providers, split, clock: joinClock(clock) },
   masterKey,
-  maskings: maskingsOf(masks, config, masterKey, ports.logger),
+  retention: rules.retention,
+  maskings: maskingsOf(rules.masks, config, masterKey, ports.logger),
 })
 const routes = new Map(all.map((route) => [route.name, route]))
 
@@ -40,7 +44,14 @@ async function handle(request: LongRequest, bytes: Buffer, signal: AbortSignal):
   const input = body.type === 'json' ? jsonInput(body, bytes, maxJsonDepth) : undefined
   const read = { input, body: { bytes, contentType: request.contentType } }
   const requested = { ...request, clientIp: () => request.clientIp }
-  await masks.follow()
+  await rules.follow()
   const account = ports.accountOf(request.number)
-  return runHandler(route, requested, read, { holder, account, maxJsonDepth, mayTakeLong: true, signal: () => signal })
+  return runHandler(route, requested, read, {
+    holder,
+    account,
+    cutoffsOf,
+    maxJsonDepth,
+    mayTakeLong: true,
+    signal: () => signal,
+  })
 }

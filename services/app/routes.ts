@@ -12,6 +12,7 @@ import type { Clock } from '../core/clock/clock.ts'
 import type { KeyedLock } from '../core/concurrency/keyed-lock.ts'
 import type { SharedSlots, Slots } from '../core/concurrency/slots.ts'
 import type { Directory } from '../core/directory/directory.ts'
+import type { RetentionSource } from '../core/directory/retention.ts'
 import { createInvoke, type Invoke } from '../core/http/invoke.ts'
 import type { Keys } from '../core/http/keys.ts'
 import type { Route } from '../core/http/route.ts'
@@ -93,6 +94,7 @@ export type RouteDeps = {
   rowSlots: SharedSlots
   providers: () => Providers
   maskings: Maskings
+  retention: RetentionSource
   /** What secrets of the server are sealed and made with; undefined where it is not set. */
   masterKey(): Buffer | undefined
   /** Users, keys, settings, rules and secrets; absent where routes run in a thread. */
@@ -135,7 +137,7 @@ const ingestRoutes = (deps: HandlerDeps): Route[] => {
 }
 
 const queryRoutes = (deps: HandlerDeps): Route[] => {
-  const { config, log, split, store, clock, blobs, freshness, lock, logger, directory } = deps
+  const { config, log, split, store, clock, blobs, freshness, lock, logger, directory, retention } = deps
   const { wirePrefix, wireAliases, feedbackPrefix, wordIndex } = config
   const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
   const onMissingRefs = (projectId: string, digests: string[]) =>
@@ -163,9 +165,9 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
     ...createTableUpdateRoutes({ store, log, clock, freshness }),
     ...createAnnotationQueueRoutes({ store, log, clock, freshness, lock }),
     ...createLogReadRoutes({ store, freshness }),
-    ...createProjectRoutes({ store, freshness }),
+    ...createProjectRoutes({ store, freshness, retention }),
     projectUsageRoute({ store, freshness }),
-    ...(directory === undefined ? [] : createSettingsRoutes({ directory })),
+    ...(directory === undefined ? [] : createSettingsRoutes({ directory, retention })),
     ...createNotServedRoutes(),
   ]
 }

@@ -6,6 +6,7 @@ import { createClock } from '../core/clock/clock.ts'
 import { followClock } from '../core/clock/follow.ts'
 import { createKeyedLock } from '../core/concurrency/keyed-lock.ts'
 import { createSharedSlots } from '../core/concurrency/slots.ts'
+import { createCutoffsOf } from '../core/directory/retention.ts'
 import { createApp, type HttpServer } from '../core/http/app.ts'
 import { statusOf } from '../core/http/errors.ts'
 import { observeKeys } from '../core/http/key-metrics.ts'
@@ -61,6 +62,7 @@ import { type OtlpPorts, openOtlpPorts } from './otlp-ports.ts'
 import { startRequestThreads } from './request-threads.ts'
 import { does, type ServerRole } from './roles.ts'
 import { evaluationJobsOf, routesOf } from './routes.ts'
+import { retentionsOf, sharedRulesOf } from './shared-rules.ts'
 import { startApplying } from './worker-role.ts'
 
 export type Callhouse = {
@@ -179,6 +181,7 @@ export async function startCallhouse(
     open.push({ name: 'applied positions', limitMs: 5_000, close: () => applied.stop() })
     const masterKey = openMasterKey(config, { mayMake: !hasSharedLog(config) })
     const masks = masksOf(directory)
+    const retention = retentionsOf(directory, config.retentionDays)
     const maskings = maskingsOf(masks, config, masterKey, logger, registry)
     let jobs: EvaluationJobs | undefined
     const applying = does(role, 'apply')
@@ -225,7 +228,7 @@ export async function startCallhouse(
       lock: createKeyedLock(),
       slots,
       rowSlots,
-      rules: masks,
+      rules: sharedRulesOf(directory, masks),
     }
     const sessions = createSessions({ keys, masterKey, directory, config })
     const assets = config.page ? openAssets(builtPage) : undefined
@@ -239,6 +242,7 @@ export async function startCallhouse(
       audit,
       providers: providers.current,
       maskings,
+      retention,
       masterKey,
       split,
       clock,
@@ -255,6 +259,7 @@ export async function startCallhouse(
     const http = createApp({
       ...{
         accounts: limits.accounts,
+        cutoffsOf: createCutoffsOf(retention),
         routes,
         config,
         keys,

@@ -109,29 +109,6 @@ describe('stored bytes of a project', () => {
   })
 })
 
-describe('how long calls are kept', () => {
-  const settings = (way: string, more: object = {}) =>
-    post(server.now().url, `/project/ttl_settings/${way}`, { project_id: 'ent/kept', ...more })
-
-  it('is for ever', async () => {
-    for (const answer of [
-      await settings('read'),
-      await settings('update'),
-      await settings('update', { retention_days: null }),
-    ])
-      expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { retention_days: null }])
-  })
-
-  it('cannot be a number of days', async () => {
-    const answer = await settings('update', { retention_days: 30 })
-    expect([answer.status, JSON.parse(answer.text)]).toEqual([
-      400,
-      { reason: expect.stringContaining('do not expire') },
-    ])
-    expect((await settings('update', { retention_days: 0 })).status).toBe(422)
-  })
-})
-
 describe('routes that are not served', () => {
   const project_id = 'ent/none'
   it.each([

@@ -51,6 +51,7 @@ export type AppDeps = {
   isShuttingDown(): boolean
   threads?: ServeDeps['threads']
   accounts?: ServeDeps['accounts']
+  cutoffsOf?: ServeDeps['cutoffsOf']
   /** With it the port speaks TLS only. */
   tls?: Tls | undefined
   /** Cookies of the page that count beside keys. */
@@ -157,6 +158,7 @@ export function createApp(deps: AppDeps): HttpServer {
   const serving: ServeDeps = {
     authenticate: createAuthenticate(deps.keys, config.otelVendorNamespaces, deps.sessions),
     accounts: deps.accounts,
+    cutoffsOf: deps.cutoffsOf,
     isHeld: (holder) => isStillHeld(holder, deps.keys),
     budget,
     bodyTurns: createLoopTurns(),

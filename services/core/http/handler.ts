@@ -1,7 +1,7 @@
 // Runs a handler, in whichever thread: what it gets to see of its request.
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
-import type { Account } from '../process/running-handler.ts'
+import type { Account, CutoffsOf } from '../process/running-handler.ts'
 import type { KeyHolder } from './holder.ts'
 import { projectsOf } from './projects.ts'
 import type { Reply, Route, RouteContext } from './route.ts'
@@ -33,6 +33,7 @@ export function runHandler(
   by: {
     holder: KeyHolder
     account?: Account | undefined
+    cutoffsOf?: CutoffsOf | undefined
     maxJsonDepth: number
     mayTakeLong: boolean
     signal(): AbortSignal
@@ -42,7 +43,9 @@ export function runHandler(
   let query: URLSearchParams | undefined
   // A stream is read once.
   const asker = { requestId, userId: holder.userId, keyId: holder.keyId, address: clientIp }
-  const projects = projectsOf(holder, route, !mayTakeLong && stream === undefined, by.account, asker)
+  const projects = projectsOf(holder, route, !mayTakeLong && stream === undefined, {
+    ...{ account: by.account, request: asker, cutoffsOf: by.cutoffsOf },
+  })
   const context: RouteContext = {
     requestId,
     caller: holder,

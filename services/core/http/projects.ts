@@ -3,12 +3,11 @@
 import { rightText } from '../directory/roles.ts'
 import { type ProjectId, parseProjectId } from '../ids.ts'
 import {
-  type Account,
-  type AuditedRequest,
+  type Cutoffs,
+  type RunningFor,
   type RunningHandler,
   runAs,
-  runningAccount,
-  runningRequest,
+  runningFor,
   runningWork,
   type Work,
 } from '../process/running-handler.ts'
@@ -41,23 +40,24 @@ type RequestProjects = {
 
 /**
  * @param mayMove the request may begin anew in a thread; handlers that it invokes are a part of its work
- * @param account what the request is charged for; absent: that of the request whose handler invokes this one
- * @param request as audit events name it; absent: the same
+ * @param running what the handler runs for; absent: what the one that invokes it runs for
  */
 export function projectsOf(
   caller: Caller,
   { name, right, withoutProject }: Route,
   mayMove: boolean | undefined = undefined,
-  account: Account | undefined = runningAccount(),
-  request: AuditedRequest | undefined = runningRequest(),
+  { account, request, cutoffsOf }: RunningFor = runningFor(),
 ): RequestProjects {
   const asked = new Set<ProjectId>()
+  const cutoffs = new Map<string, Cutoffs>()
   const own: Work | undefined = mayMove === undefined ? undefined : { mayMove, moved: undefined }
   const work = own ?? runningWork()
   const handler: RunningHandler = {
     route: name,
     withoutProject: withoutProject === true,
     projects: asked,
+    cutoffs,
+    cutoffsOf,
     work,
     account,
     request,
@@ -82,7 +82,11 @@ export function projectsOf(
     const parsed = parseProjectId(projectId)
     if (!caller.may(right, parsed)) return null
     account?.open(parsed)
-    asked.add(parsed)
+    if (!asked.has(parsed)) {
+      asked.add(parsed)
+      const hidden = cutoffsOf?.(parsed)
+      if (hidden !== undefined) cutoffs.set(parsed, hidden)
+    }
     return parsed
   }
   return {

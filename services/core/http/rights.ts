@@ -72,7 +72,7 @@ const rightOfRoute = {
     ...['costs.create', 'costs.purge', 'projects.ttl_settings_update'],
     ...['users.list', 'users.create', 'users.off', 'users.on', 'users.delete', 'grants.list', 'grants.set'],
     ...['keys.list', 'keys.create', 'keys.rotate', 'keys.delete'],
-    ...['projects.settings_read', 'projects.limits_update'],
+    ...['projects.settings_read', 'projects.limits_update', 'projects.retention_update'],
     ...['masking.read', 'masking.update', 'masking.preview'],
   ),
   ...only('metrics', 'service.metrics'),

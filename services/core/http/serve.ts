@@ -4,7 +4,7 @@ import { type InTurn, inTurn } from '../concurrency/loop-turns.ts'
 import { type NeededRight, rightText } from '../directory/roles.ts'
 import { type LongAnswer, TooLongHere } from '../errors.ts'
 import { type BufferPool, freshBuffers } from '../memory/buffer-pool.ts'
-import type { Account } from '../process/running-handler.ts'
+import type { Account, CutoffsOf } from '../process/running-handler.ts'
 import type { RequestThreads } from '../threads/pool.ts'
 import type { Authenticate } from './auth.ts'
 import { bodyStream, readBody } from './body.ts'
@@ -26,6 +26,8 @@ export type ServeDeps = {
   authenticate: Authenticate
   /** Limits of keys and projects; without it nothing is limited or counted. */
   accounts?: Accounts | undefined
+  /** What is hidden of a project; absent: nothing. */
+  cutoffsOf?: CutoffsOf | undefined
   /** Whether a key still does all that it did. */
   isHeld(holder: KeyHolder): boolean
   budget: ByteBudget
@@ -125,7 +127,7 @@ export type Handling = {
   signal(): AbortSignal
   stream?: Readable | undefined
 }
-export type HandlerDeps = Pick<ServeDeps, 'accounts' | 'bodyTurns' | 'maxJsonDepth' | 'threads'>
+export type HandlerDeps = Pick<ServeDeps, 'accounts' | 'bodyTurns' | 'cutoffsOf' | 'maxJsonDepth' | 'threads'>
 
 /** Runs the handler for a body that was read, over whichever protocol: here, or in a thread when that is long work. */
 export async function runRoute(
@@ -133,12 +135,12 @@ export async function runRoute(
   requested: Requested,
   body: Body,
   { holder, account, signal, stream }: Handling,
-  { bodyTurns, maxJsonDepth, threads }: HandlerDeps,
+  { bodyTurns, cutoffsOf, maxJsonDepth, threads }: HandlerDeps,
 ): Promise<Reply> {
   let answer: LongAnswer | undefined
   try {
     if (threads === undefined || !isLong(route, body.bytes)) {
-      const by = { holder, account, maxJsonDepth, mayTakeLong: threads === undefined, signal }
+      const by = { holder, account, cutoffsOf, maxJsonDepth, mayTakeLong: threads === undefined, signal }
       return await inTurn(bodyTurns, holder, async () => {
         const input = route.body.type === 'json' ? jsonInput(route.body, body.bytes, maxJsonDepth) : undefined
         return runHandler(route, requested, { input, body, ...(stream && { stream }) }, by)

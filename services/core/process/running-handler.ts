@@ -33,13 +33,33 @@ export type AuditedRequest = {
   address(): string
 }
 
-export type RunningHandler = {
+/** Rows of a project from before these times, whole hours in microseconds, are not seen; absent = all are. */
+export type Cutoffs = {
+  callsUs?: number | undefined
+  /** Only where payloads are kept for less time than their calls. */
+  payloadsUs?: number | undefined
+  /** Of indexed values of payloads. */
+  valuesUs?: number | undefined
+  statsUs?: number | undefined
+}
+
+/** What is hidden of a project now; undefined = nothing. */
+export type CutoffsOf = (projectId: ProjectId) => Cutoffs | undefined
+
+/** What a handler runs for; handlers that it invokes run for the same. */
+export type RunningFor = {
+  account?: Account | undefined
+  request?: AuditedRequest | undefined
+  cutoffsOf?: CutoffsOf | undefined
+}
+
+export type RunningHandler = RunningFor & {
   route: string
   withoutProject: boolean
   projects: ReadonlySet<string>
+  /** Of the projects with any, as it was when they were opened: one answer has one cutoff. */
+  cutoffs?: ReadonlyMap<string, Cutoffs>
   work: Work | undefined
-  account?: Account | undefined
-  request?: AuditedRequest | undefined
 }
 
 /** Follows a handler through everything that it awaits; handlers that it invokes have their own. */
@@ -55,6 +75,10 @@ export const runningAccount = (): Account | undefined => running.getStore()?.acc
 
 /** The request that runs; undefined for work of the server's own and in other threads. */
 export const runningRequest = (): AuditedRequest | undefined => running.getStore()?.request
+/** What the request that runs may not see of a project that it opened. */
+export const runningCutoffs = (projectId: ProjectId): Cutoffs | undefined => running.getStore()?.cutoffs?.get(projectId)
+
+export const runningFor = (): RunningFor => running.getStore() ?? {}
 
 /** Work of another thread, for which the ports are used here. */
 export const runFor = <T>(account: Account | undefined, work: () => T): T =>

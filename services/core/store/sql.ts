@@ -94,11 +94,15 @@ export type ScopeOf<Table extends string> = {
   from(table: Table, options?: From): Sql
 }
 
-/** A query on project tables. Each table comes from the scope, which puts the project first. */
+/** What of a table may be seen, as a condition on a column that is named for it; undefined = all of it. */
+export type Visible<Table extends string> = (table: Table, column: (name: string) => Sql) => Sql | undefined
+
+/** A query on project tables. Each table comes from the scope, which puts the project first, and then what may be seen. */
 export function queryOfProject<Table extends string>(
   queryName: string,
   projectId: ProjectId,
   build: (project: ScopeOf<Table>) => Sql,
+  visible: Visible<Table> = () => undefined,
 ): Query {
   const project = param('String', projectId)
   let tables = 0
@@ -106,7 +110,9 @@ export function queryOfProject<Table extends string>(
     from(table, { alias, final = false, prewhere, where } = {}) {
       tables++
       const as = alias === undefined ? empty : sql` AS ${identifier(alias)}`
-      const filter = sql`${alias === undefined ? empty : sql`${identifier(alias)}.`}project_id = ${project}`
+      const column = (text: string) => identifier(alias === undefined ? text : `${alias}.${text}`)
+      const seen = visible(table, column)
+      const filter = sql`${column('project_id')} = ${project}${seen === undefined ? empty : sql` AND ${seen}`}`
       const first = prewhere === undefined ? empty : sql` PREWHERE ${filter} AND (${prewhere})`
       const rest = where === undefined ? empty : sql` AND (${where})`
       return sql`FROM callhouse.${identifier(table)}${as}${final ? sql` FINAL` : empty}${first} WHERE ${filter}${rest}`

@@ -3,6 +3,7 @@
 import { hasReferences, spliced } from '../../content/span-dump.ts'
 import { retryLater } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
+import { runningCutoffs } from '../../core/process/running-handler.ts'
 import { rowBinary } from '../../core/store/row-binary.ts'
 import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
@@ -126,6 +127,9 @@ function decode(answer: Buffer, documents: number, found: Found): void {
   }
 }
 
+/** Payloads of the project from before it are not seen, though their calls may be; 0 = all are. */
+export const payloadsFromUs = (projectId: ProjectId): number => runningCutoffs(projectId)?.payloadsUs ?? 0
+
 /** Between the two attempts: the views that fill the tables do not commit together. */
 const retryAfterMs = 50
 
@@ -148,6 +152,7 @@ export async function readPayloads(
 ): Promise<CallDocuments[]> {
   if (documents.length === 0 || rows.length === 0) return rows.map(() => ({}))
   const found: Found = { start: new Map(), end: new Map() }
+  const fromUs = payloadsFromUs(projectId)
   const sides = new Set(documents.map(sideOfColumn))
   const read = async (wanted: readonly CallHeader[]) => {
     const query = payloadQuery(projectId, wanted, documents, spread)
@@ -156,10 +161,11 @@ export async function readPayloads(
   const startOf = (row: CallHeader) => found.start.get(keyOf(row[columnIndex.startedUs], row[columnIndex.id]))
   const endOf = (row: CallHeader) => found.end.get(keyOf(row[columnIndex.outputUs], row[columnIndex.id]))
   const isMissing = (row: CallHeader): boolean =>
-    (sides.has('start') && !startOf(row)) || (sides.has('end') && row[columnIndex.hasEnd] === 1 && !endOf(row))
+    (sides.has('start') && !startOf(row) && row[columnIndex.startedUs] >= fromUs) ||
+    (sides.has('end') && row[columnIndex.hasEnd] === 1 && !endOf(row) && row[columnIndex.outputUs] >= fromUs)
 
   if (early) decode(early, documents.length, found)
-  const wanted = early ? rows.filter(isMissing) : rows
+  const wanted = early || fromUs > 0 ? rows.filter(isMissing) : rows
   if (wanted.length > 0) await read(wanted)
   const missing = rows.filter(isMissing)
   if (missing.length > 0) {

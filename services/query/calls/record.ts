@@ -18,6 +18,8 @@ export type RecordShape = {
   totalSizes: ReadonlyMap<string, number> | null
   /** Costs by model, in place of what the client stored there; null = not requested. */
   costs: CostsOfCall | null
+  /** Payloads of calls that began before it are not kept; 0 = all are. */
+  payloadsFromUs: number
   /** JSON arrays of feedback by call id; null = not requested. */
   feedback: ReadonlyMap<string, string> | null
 }
@@ -82,6 +84,7 @@ function writeSummary(shape: RecordShape, row: CallHeader, payload: CallDocument
   const feedback = feedbackOf && (feedbackOf.get(row[columnIndex.id]) ?? '[]')
   const own =
     weaveMembers(row) +
+    (row[columnIndex.startedUs] < shape.payloadsFromUs ? ',"payloads_expired":true' : '') +
     (costs === null ? '' : `,"costs":${costs}`) +
     (feedback === null ? '' : `,"feedback":${feedback}`)
   const head = stored && opened(stored)

@@ -25,7 +25,7 @@ import { callQueryTables, joinedTables, referredTables, topicsOfQuery } from './
 import type { CompiledCallsQuery } from './conditions/types.ts'
 import { createExpansion } from './expand.ts'
 import { headerSelect } from './header.ts'
-import { readPartsAtStart, readPayloads } from './payloads.ts'
+import { payloadsFromUs, readPartsAtStart, readPayloads } from './payloads.ts'
 import { createQueryStatsRoutes } from './query-stats.ts'
 import { concat, documentsForColumns, type RecordShape, writeRecord } from './record.ts'
 import { recordLines, started } from './stream.ts'
@@ -110,6 +110,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
       usernames: input.include_usernames,
       totalSizes: null,
       costs: input.include_costs ? costsOfCalls(await prices.of(projectId, options)) : null,
+      payloadsFromUs: payloadsFromUs(projectId),
       feedback: null,
     }
     const totalSize = input.include_total_storage_size
@@ -162,6 +163,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
           usernames: false,
           totalSizes,
           costs: book && costsOfCalls(book),
+          payloadsFromUs: payloadsFromUs(projectId),
           feedback: null,
         }
         writeRecord(shape, row, payload, pieces)

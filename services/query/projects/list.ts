@@ -1,9 +1,10 @@
 // The projects that a key may read, with what the counters know of each.
 import type { z } from 'zod'
 import type { projectsQueryRequest, projectsQueryResponse } from '../../../schemas/projects.ts'
+import { callCutoffs, type RetentionSource } from '../../core/directory/retention.ts'
 import type { Caller } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
-import { sql, systemQuery } from '../../core/store/sql.ts'
+import { param, type Sql, sql, systemQuery } from '../../core/store/sql.ts'
 import type { QueryOptions, Store } from '../../core/store/store.ts'
 
 type Entry = z.output<typeof projectsQueryResponse>['projects'][number]
@@ -13,13 +14,15 @@ type Request = z.output<typeof projectsQueryRequest>
 type Row = { project: string; calls: string; calls24: string; errors24: string; first: number; last: number }
 
 /** A project is known by its calls, also those that are not counted yet, or by its objects. */
-const statement = sql`SELECT project_id AS project, toString(sum(n)) AS calls, toString(sum(n24)) AS calls24,
+const statement = (
+  hourOf: Sql,
+): Sql => sql`SELECT project_id AS project, toString(sum(n)) AS calls, toString(sum(n24)) AS calls24,
     toString(sum(e24)) AS errors24, min(first) AS first, max(last) AS last
   FROM
   (
     SELECT project_id, toInt64(calls) AS n, 0 AS n24, 0 AS e24,
       if(calls > 0, toUnixTimestamp(hour), 4294967295) AS first, 0 AS last
-    FROM callhouse.call_counts_hourly FINAL
+    FROM callhouse.call_counts_hourly FINAL WHERE hour >= ${hourOf}
     UNION ALL
     SELECT project_id, 0, toInt64(sum(calls)), 0, 4294967295, max(if(calls > 0, toUnixTimestamp(minute), 0))
     FROM callhouse.call_counts FINAL WHERE minute >= now() - INTERVAL 1 DAY GROUP BY project_id
@@ -28,7 +31,7 @@ const statement = sql`SELECT project_id AS project, toString(sum(n)) AS calls, t
     FROM callhouse.call_stats FINAL WHERE seconds = 60 AND bucket >= now() - INTERVAL 1 DAY GROUP BY project_id
     UNION ALL
     SELECT project_id, 0, 0, 0, 4294967295, max(if(calls > 0, toUnixTimestamp(hour), 0))
-    FROM callhouse.call_counts_hourly FINAL GROUP BY project_id
+    FROM callhouse.call_counts_hourly FINAL WHERE hour >= ${hourOf} GROUP BY project_id
     UNION ALL
     SELECT DISTINCT project_id, 0, 0, 0, 4294967295, 0 FROM callhouse.call_marks
     UNION ALL
@@ -54,12 +57,20 @@ const maxProjects = 1_000
 
 /** Rows of projects that the caller may not read never leave this function. */
 export async function listProjects(
-  store: Pick<Store, 'rows'>,
+  { store, retention }: { store: Pick<Store, 'rows'>; retention: RetentionSource },
   { search, sort_by, limit, offset }: Request,
   caller: Caller,
   options: QueryOptions,
 ): Promise<z.output<typeof projectsQueryResponse>> {
-  const rows = await store.rows<Row>(systemQuery('projects.list', statement), options)
+  const known = callCutoffs(retention)
+  const others = param('Int64', known.others)
+  const seconds =
+    known.projects.length === 0
+      ? others
+      : sql`transform(project_id, ${param('Array(String)', known.projects)}, ${param('Array(Int64)', known.cutoffs)}, ${others})`
+  // The first hour that is seen of a project.
+  const hour = sql`toDateTime(${seconds}, 'UTC')`
+  const rows = await store.rows<Row>(systemQuery('projects.list', statement(hour)), options)
   const wanted = (search ?? '').toLowerCase()
   const entries = rows
     .filter(({ project }) => caller.may('read', project as ProjectId) && project.toLowerCase().includes(wanted))

@@ -1,26 +1,20 @@
-// Routes about a project as a whole: its stored bytes and how long its calls are kept.
+// Routes about a project as a whole: its stored bytes, and the projects of a key.
 import {
   projectStatsRequest,
   projectStatsResponse,
   projectsQueryRequest,
   projectsQueryResponse,
-  ttlSettingsReadRequest,
-  ttlSettingsResponse,
-  ttlSettingsUpdateRequest,
 } from '../../../schemas/projects.ts'
-import { fault } from '../../core/http/errors.ts'
+import type { RetentionSource } from '../../core/directory/retention.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
 import { listProjects } from './list.ts'
 import { sizes } from './sizes.ts'
 
-export type ProjectDeps = { store: Pick<Store, 'rows'>; freshness: Freshness }
+export type ProjectDeps = { store: Pick<Store, 'rows'>; freshness: Freshness; retention: RetentionSource }
 
-/** Calls are kept until they are deleted. */
-const keptForever = { retention_days: null }
-
-export function createProjectRoutes({ store, freshness }: ProjectDeps): Route[] {
+export function createProjectRoutes({ store, freshness, retention }: ProjectDeps): Route[] {
   return [
     route({
       name: 'projects.stats',
@@ -66,35 +60,7 @@ export function createProjectRoutes({ store, freshness }: ProjectDeps): Route[] 
       async handle(context) {
         const { input, caller, signal } = context
         const headers = await freshness.wait(context, ['calls', 'objects'])
-        return { json: await listProjects(store, input, caller, { signal }), headers }
-      },
-    }),
-    route({
-      name: 'projects.ttl_settings_read',
-      method: 'POST',
-      path: '/project/ttl_settings/read',
-      summary: 'Days after which calls of a project expire: null, they never do',
-      body: { type: 'json', schema: ttlSettingsReadRequest, check: 'schema' },
-      response: ttlSettingsResponse,
-      tables: [],
-      async handle(context) {
-        context.project(context.input.project_id)
-        return { json: keptForever }
-      },
-    }),
-    route({
-      name: 'projects.ttl_settings_update',
-      method: 'POST',
-      path: '/project/ttl_settings/update',
-      summary: 'Keeps the calls of a project for ever: 400 for a number of days',
-      body: { type: 'json', schema: ttlSettingsUpdateRequest, check: 'schema' },
-      response: ttlSettingsResponse,
-      topics: [],
-      async handle(context) {
-        const { input } = context
-        context.project(input.project_id)
-        if (input.retention_days != null) throw fault(400, 'Calls do not expire here: delete them with /calls/delete')
-        return { json: keptForever }
+        return { json: await listProjects({ store, retention }, input, caller, { signal }), headers }
       },
     }),
   ]

@@ -1,25 +1,94 @@
 // What an operator sets for a project: read and replaced as items of the directory.
-import { limitsRequest, projectLimits, projectSettingsResponse } from '../../../schemas/project-settings.ts'
+import {
+  limitsRequest,
+  projectLimits,
+  projectSettingsResponse,
+  retentionRequest,
+  retentionSettings,
+} from '../../../schemas/project-settings.ts'
+import { ttlSettingsReadRequest, ttlSettingsResponse, ttlSettingsUpdateRequest } from '../../../schemas/projects.ts'
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Directory } from '../../core/directory/directory.ts'
 import { maxItemBytes, type Value } from '../../core/directory/items.ts'
+import { type RetentionDays, type RetentionSource, retentionOf } from '../../core/directory/retention.ts'
 import { settingChange } from '../../core/directory/settings.ts'
 import { unavailable } from '../../core/errors.ts'
+import { fault } from '../../core/http/errors.ts'
 import { type Caller, type Route, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 
-export type SettingsDeps = { directory: Pick<Directory, 'state' | 'append'> }
+export type SettingsDeps = { directory: Pick<Directory, 'state' | 'append'>; retention: RetentionSource }
 
 type Params = { entity?: string; project?: string }
 const named = ({ entity, project }: Params): string => `${entity}/${project}`
 
-export function createSettingsRoutes({ directory }: SettingsDeps): Route[] {
+/** @throws Fault 422 when payloads would be kept for longer than their calls */
+function throwUnlessInOrder(days: RetentionDays, defaultDays: number): void {
+  const { calls_days, payloads_days } = retentionOf({ of: () => days, defaultDays }, '')
+  if (calls_days !== null && payloads_days !== null && payloads_days > calls_days)
+    throw fault(422, `payloads_days (${payloads_days}) is more than the days of calls (${calls_days})`)
+}
+
+export function createSettingsRoutes({ directory, retention }: SettingsDeps): Route[] {
   const queue = createSerialQueue(() => unavailable('The server is shutting down'))
   /** One after the other: each replaces the whole item, which holds what is not changed too. */
   const change = ({ userId }: Caller, projectId: ProjectId, value: Value<'project'>): Promise<void> =>
     queue.run(() => directory.append([settingChange(directory.state(), projectId, value)], userId))
-
+  const changeRetention = (
+    { userId }: Caller,
+    projectId: ProjectId,
+    make: (before: RetentionDays) => RetentionDays,
+  ): Promise<void> =>
+    queue.run(async () => {
+      const state = directory.state()
+      const days = make(state.projects.get(projectId)?.retention ?? {})
+      throwUnlessInOrder(days, retention.defaultDays)
+      await directory.append([settingChange(state, projectId, { retention: days })], userId)
+    })
   return [
+    route({
+      name: 'projects.ttl_settings_read',
+      method: 'POST',
+      path: '/project/ttl_settings/read',
+      summary: 'Days after its start that a call of the project is seen: null = for ever',
+      body: { type: 'json', schema: ttlSettingsReadRequest, check: 'schema', maxBytes: maxItemBytes },
+      response: ttlSettingsResponse,
+      tables: [],
+      async handle(context) {
+        const projectId = context.project(context.input.project_id)
+        return { json: { retention_days: retentionOf(retention, projectId).calls_days } }
+      },
+    }),
+    route({
+      name: 'projects.ttl_settings_update',
+      method: 'POST',
+      path: '/project/ttl_settings/update',
+      summary: 'Sets the days after its start that a call of the project is seen: null = for ever',
+      body: { type: 'json', schema: ttlSettingsUpdateRequest, check: 'schema', maxBytes: maxItemBytes },
+      response: ttlSettingsResponse,
+      topics: [],
+      async handle(context) {
+        const { input, caller } = context
+        const projectId = context.project(input.project_id)
+        const days = input.retention_days ?? null
+        await changeRetention(caller, projectId, (before) => ({ ...before, calls_days: days }))
+        return { json: { retention_days: days } }
+      },
+    }),
+    route({
+      name: 'projects.retention_update',
+      method: 'PUT',
+      path: '/v2/{entity}/{project}/settings/retention',
+      summary: 'How long calls, payloads and statistics of a project are seen: replaces what was set; null = for ever',
+      body: { type: 'json', schema: retentionRequest, check: 'schema', maxBytes: maxItemBytes },
+      response: retentionSettings,
+      topics: [],
+      async handle(context) {
+        const { input, caller } = context
+        await changeRetention(caller, context.project(named(context.params)), () => input)
+        return { json: input }
+      },
+    }),
     route({
       name: 'projects.settings_read',
       method: 'GET',
@@ -29,9 +98,8 @@ export function createSettingsRoutes({ directory }: SettingsDeps): Route[] {
       response: projectSettingsResponse,
       tables: [],
       async handle(context) {
-        const { retention = {}, limits = {} } =
-          directory.state().projects.get(context.project(named(context.params))) ?? {}
-        return { json: { retention, limits } }
+        const set = directory.state().projects.get(context.project(named(context.params)))
+        return { json: { retention: set?.retention ?? {}, limits: set?.limits ?? {} } }
       },
     }),
     route({

@@ -1,0 +1,66 @@
+// What the directory says that every thread keeps: rules of masking, and how long the calls of projects are seen.
+import type { MaskSource, ScopeMask } from '../content/masking/maskings.ts'
+import type { Directory } from '../core/directory/directory.ts'
+import type { RetentionDays, RetentionSource } from '../core/directory/retention.ts'
+import type { SharedRules } from '../core/threads/ports.ts'
+
+type Rules = { masks: [string, ScopeMask][]; retentions: [string, RetentionDays][] }
+
+/** Retention by project, as it is in the directory now. */
+export const retentionsOf = (directory: Pick<Directory, 'state'>, defaultDays: number): RetentionSource => ({
+  of: (projectId) => directory.state().projects.get(projectId)?.retention,
+  projectIds: () => directory.state().projects.keys(),
+  defaultDays,
+})
+
+/** @param masks of this process */
+export function sharedRulesOf(directory: Directory, masks: MaskSource): SharedRules {
+  let version = 0
+  let lookedAt = -1
+  let known = ''
+  let rules: Rules = { masks: [], retentions: [] }
+  const read = (): void => {
+    const { projects } = directory.state()
+    if (lookedAt === directory.version()) return
+    lookedAt = directory.version()
+    const retentions = [...projects].flatMap(([projectId, { retention }]) =>
+      retention === undefined ? [] : [[projectId, retention] as [string, RetentionDays]],
+    )
+    // Most changes are of sessions and keys: threads keep what they have.
+    const now = `${masks.version()} ${JSON.stringify(retentions)}`
+    if (now === known) return
+    known = now
+    version++
+    rules = { masks: [...masks.scopes()], retentions }
+  }
+  return {
+    async changedSince(seen) {
+      read()
+      return seen === version ? undefined : { version, rules }
+    },
+  }
+}
+
+/** The same in a thread, which asks for changes before each request. */
+export function createFollowedRules(shared: SharedRules, defaultDays: number) {
+  let version = -1
+  let scopes: ReadonlyMap<string, ScopeMask> = new Map()
+  let retentions: ReadonlyMap<string, RetentionDays> = new Map()
+  const masks: MaskSource = { version: () => version, scopes: () => scopes }
+  const retention: RetentionSource = {
+    of: (projectId) => retentions.get(projectId),
+    projectIds: () => retentions.keys(),
+    defaultDays,
+  }
+  return {
+    ...{ masks, retention },
+    async follow(): Promise<void> {
+      const changed = await shared.changedSince(version)
+      if (changed === undefined) return
+      const rules = changed.rules as Rules
+      version = changed.version
+      scopes = new Map(rules.masks)
+      retentions = new Map(rules.retentions)
+    },
+  }
+}

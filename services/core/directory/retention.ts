@@ -1,0 +1,51 @@
+// How long the calls of projects are seen: what is set for a project, or the server's default.
+import type { Cutoffs, CutoffsOf } from '../process/running-handler.ts'
+import type { Value } from './items.ts'
+
+export type RetentionDays = NonNullable<Value<'project'>['retention']>
+
+/** What is set, by project; a project that is not there has the default. */
+export type RetentionSource = {
+  of(projectId: string): RetentionDays | undefined
+  /** Projects that have set any. */
+  projectIds(): Iterable<string>
+  /** Days for projects that set none; 0 = for ever. */
+  defaultDays: number
+}
+
+const hourMs = 3_600_000
+
+const cutoffUs = (days: number | null | undefined, nowMs: number): number | undefined =>
+  days ? Math.floor((nowMs - days * 24 * hourMs) / hourMs) * hourMs * 1_000 : undefined
+
+/** Days that count for a project; null = for ever. */
+export function retentionOf({ of, defaultDays }: Pick<RetentionSource, 'of' | 'defaultDays'>, projectId: string) {
+  const { calls_days = defaultDays || null, payloads_days, stats_days = calls_days } = of(projectId) ?? {}
+  return { calls_days, payloads_days: payloads_days ?? calls_days, stats_days }
+}
+
+/** Whole hours, so that counters of hours can be left out as they are. */
+export function createCutoffsOf(source: RetentionSource, now: () => number = Date.now): CutoffsOf {
+  return (projectId): Cutoffs | undefined => {
+    const { calls_days, payloads_days, stats_days } = retentionOf(source, projectId)
+    if (calls_days === null && payloads_days === null && stats_days === null) return undefined
+    const nowMs = now()
+    const [callsUs, valuesUs] = [cutoffUs(calls_days, nowMs), cutoffUs(payloads_days, nowMs)]
+    return {
+      callsUs,
+      valuesUs,
+      payloadsUs: payloads_days === calls_days ? undefined : valuesUs,
+      statsUs: cutoffUs(stats_days, nowMs),
+    }
+  }
+}
+
+/** By which hour, in seconds, calls of a project are not seen; 0 = all are. @returns of some projects, and of all others */
+export function callCutoffs(source: RetentionSource, nowMs = Date.now()) {
+  const seconds = (days: number | null) => (cutoffUs(days, nowMs) ?? 0) / 1e6
+  const projects = [...source.projectIds()].filter((id) => source.of(id) !== undefined)
+  return {
+    ...{ projects, cutoffs: projects.map((id) => seconds(retentionOf(source, id).calls_days)) },
+    others: seconds(source.defaultDays),
+  }
+}
