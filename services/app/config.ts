@@ -1,4 +1,5 @@
 // Every setting of the server: its name, its default, its one-line help; read from CALLHOUSE_* variables and flags.
+
 import { isIP } from 'node:net'
 import { totalmem } from 'node:os'
 import { resolve } from 'node:path'
@@ -6,6 +7,7 @@ import { z } from 'zod'
 import { parseBucketUrl } from '../core/blobs/bucket-url.ts'
 import { type FlagTypes, parseArguments } from '../core/process/arguments.ts'
 import { isMasterKey } from '../core/process/master-key.ts'
+import { keptSettings } from './kept-settings.ts'
 import { maskFloor } from './mask-settings.ts'
 import {
   type About,
@@ -178,9 +180,7 @@ const configSchema = z.object({
     false,
     'take tables of another log over, for one start; see docs/operate.md: when log or tables are lost',
   ),
-  logRetentionHours: integer(168, 'how long applied log segments are kept'),
-  retentionDays: integer(0, 'days that calls of projects which set none themselves are seen; 0 = for ever', 0, 36_500),
-  logsDays: integer(30, 'days that OTLP log records are kept; a month goes as a whole, once all of it is older', 1),
+  ...keptSettings,
   minFreeBytes: integer(
     gibibyte,
     'free disk space below which writes are answered 503; or 5 % of the disk, up to 16 GiB, if that is more',

@@ -43,6 +43,7 @@ import { createOtelRoutes } from '../ingest/otel/routes.ts'
 import { createTableWriteRoutes } from '../ingest/tables/routes.ts'
 import { createQueueCheck } from '../query/annotation-queues/read.ts'
 import { createAnnotationQueueRoutes } from '../query/annotation-queues/routes.ts'
+import { auditRoute } from '../query/audit/routes.ts'
 import { createCallStatsRoutes } from '../query/call-stats/routes.ts'
 import { createCallDeleteRoutes } from '../query/calls/delete.ts'
 import { createCallReadRoutes } from '../query/calls/routes.ts'
@@ -167,6 +168,7 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
     ...createLogReadRoutes({ store, freshness }),
     ...createProjectRoutes({ store, freshness, retention }),
     projectUsageRoute({ store, freshness }),
+    auditRoute({ store, freshness }),
     ...(directory === undefined ? [] : createSettingsRoutes({ directory, retention })),
     ...createNotServedRoutes(),
   ]

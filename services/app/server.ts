@@ -186,7 +186,7 @@ export async function startCallhouse(
     let jobs: EvaluationJobs | undefined
     const applying = does(role, 'apply')
       ? await startApplying({
-          ...{ config, ...engines, maskings, logger, metrics: createWorkerMetrics(registry), open, applied },
+          ...{ config, ...engines, maskings, audit, logger, metrics: createWorkerMetrics(registry), open, applied },
           onApplied: (topic) => topic === 'evaluation_jobs' && jobs?.touch(),
         })
       : undefined

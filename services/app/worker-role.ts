@@ -1,6 +1,7 @@
 // The part of a process that applies the log to the store: worker, dead letters, commands, hourly housekeeping.
 import { join } from 'node:path'
 import type { Maskings } from '../content/masking/maskings.ts'
+import type { ProcessAudit } from '../core/audit/audit.ts'
 import type { Blobs } from '../core/blobs/blobs.ts'
 import type { Clock } from '../core/clock/clock.ts'
 import { createFreshness } from '../core/log/freshness.ts'
@@ -24,6 +25,7 @@ import { createCostExplainer } from '../query/costs/explain.ts'
 import { createPrices } from '../query/costs/prices.ts'
 import type { AppliedWatch } from '../worker/applied/watch.ts'
 import { lookupRows } from '../worker/calls/merge-fragments.ts'
+import { dropOldAudit, writeCheckpoint } from '../worker/cleanup/audit-housekeeping.ts'
 import { dropOldLogs } from '../worker/cleanup/log-retention.ts'
 import { createMerges } from '../worker/cleanup/merges.ts'
 import { scheduleCleanup } from '../worker/cleanup/schedule.ts'
@@ -39,6 +41,7 @@ import type { KeptRecords } from '../worker/split/control-insert.ts'
 import { createInFlight, noInFlight } from '../worker/split/in-flight.ts'
 import { createViews } from '../worker/views.ts'
 import type { Config } from './config.ts'
+import { auditCommands } from './control/audit.ts'
 import { costCommands } from './control/costs.ts'
 import { deadLetterCommands } from './control/dead-letters.ts'
 import { rebuildCommands } from './control/rebuild.ts'
@@ -64,6 +67,7 @@ type ApplyingDeps = {
   metrics: WorkerMetrics
   open: ShutdownStep[]
   maskings: Maskings
+  audit: ProcessAudit
   /** Told of what is applied. */
   applied: AppliedWatch
   /** Rows of a topic are in the tables. */
@@ -96,6 +100,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
       if (!log.ownsLeaderPartition('calls')) return
       const dropped = await dropOldLogs(store, config.logsDays)
       if (dropped.length > 0) logger.info({ dropped }, 'old log records removed')
+      await keepAudit(deps)
       await merges.run()
       // What waits for older processes to end.
       await store.migrate()
@@ -160,9 +165,11 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     open.push({ name: 'joins of logs', limitMs: 30_000, close: joiner.stop })
   }
   const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
+  const freshness = createFreshness({ log, progress, boundMs: config.freshnessMs })
+  const audits = auditCommands({ store, freshness })
   const costs = costCommands({
     explainer: createCostExplainer({ store, prices }),
-    freshness: createFreshness({ log, progress, boundMs: config.freshnessMs }),
+    freshness,
   })
   const letters = deadLetterCommands({ deadLetters, log })
   const isOneMachine = !hasSharedLog(config) && hasEmbeddedStore(config)
@@ -175,6 +182,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     if (message.command === 'doctor') return examineStore(config, store)
     if (/^(rebuild|replay)\./.test(message.command)) return rebuild(message)
     if (message.command.startsWith('move.')) return move(message)
+    if (message.command.startsWith('audit.')) return audits(message)
     return message.command.startsWith('costs.') ? costs(message) : letters(message)
   })
   open.push({ name: 'commands', limitMs: 2_000, close: () => socket.close() })
@@ -196,6 +204,17 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     },
   })
   return { worker, failed: failed.promise, missing: () => repair?.reason() }
+}
+
+/** A log that takes no events leaves the other work of the hour to be done. */
+async function keepAudit({ store, audit, config, logger }: ApplyingDeps): Promise<void> {
+  try {
+    const months = await dropOldAudit({ store, audit }, config.auditDays)
+    if (months.length > 0) logger.info({ months }, 'old audit events removed')
+    logger.info(await writeCheckpoint({ store, audit }), 'audit checkpoint')
+  } catch (error) {
+    logger.warn({ error: String(error) }, 'no checkpoint of the audit log was made')
+  }
 }
 
 function moving(deps: ApplyingDeps, worker: Worker, rebuilds: Rebuilds | undefined, deadLetters: DeadLetters) {

@@ -6,6 +6,10 @@ import type { Command } from './command.ts'
 
 const rowsPerSecond = { 'rows-per-second': '<n>' }
 
+const auditFilters = {
+  ...{ scope: '<scope>', from: '<time>', to: '<time>', actor: '<user>', action: '<action>', target: '<id>' },
+}
+
 const server = (name: (typeof serverRoles)[number], help: string): Command => ({
   name,
   help,
@@ -107,6 +111,25 @@ export const commands: readonly Command[] = [
     words: '<file>',
     help: 'adds and replaces what stands in such a file; what was revoked stays revoked',
     run: async ({ config, words: [file = ''] }) => (await import('./directory.ts')).importDirectory(config, file),
+  },
+  {
+    name: 'audit list',
+    flags: { ...auditFilters, limit: '<n>' },
+    help: 'who changed or was refused what; an action may be a beginning, key.*',
+    run: async ({ config, flag }) => (await import('./audit.ts')).listAudit(config, flag),
+  },
+  {
+    name: 'audit export',
+    words: '<file>',
+    flags: auditFilters,
+    help: 'the same as lines of a new file, all of them',
+    run: async ({ config, words: [file = ''], flag }) => (await import('./audit.ts')).exportAudit(config, file, flag),
+  },
+  {
+    name: 'audit verify',
+    flags: { anchor: '<hash>' },
+    help: 'whether no event was changed, added or taken away; the hash of a checkpoint in the log must be there',
+    run: async ({ config, flag }) => (await import('./audit.ts')).verifyAudit(config, flag),
   },
   {
     name: 'doctor',

@@ -1,7 +1,14 @@
 // The audit log of a server: every change of the directory is in it before it counts, whoever made it and wherever.
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { exportAudit, listAudit, verifyAudit } from '../../services/cli/audit.ts'
 import { addUser, grantRole } from '../../services/cli/users.ts'
+import { createAudit } from '../../services/core/audit/audit.ts'
 import { hashOf, type SealedEvent } from '../../services/core/audit/chain.ts'
+import { auditRecord } from '../../services/events/audit.ts'
+import { dropOldAudit, writeCheckpoint } from '../../services/worker/cleanup/audit-housekeeping.ts'
+import { post } from '../fixtures/child-server.ts'
 import { json, send } from '../fixtures/http-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
@@ -105,4 +112,151 @@ it('is a chain for each process, and a process names the heads of those before',
   expect(began).toHaveLength(3)
   expect(new Set(heads.map(({ chain }) => chain)).size).toBeGreaterThan(1)
   for (const { chain } of heads) expect(chains.has(chain)).toBe(true)
+})
+
+type Line = Record<string, unknown> & { id: string; action: string; scope: string; outcome: string; seq: number }
+const asked = (body: object) => server.list<Line>('/audit/query', body)
+
+it('is read by scope, time, actor, action and target, page by page, and says what came about', async () => {
+  const all = await asked({ limit: 1_000 })
+  expect(all.filter(({ action }) => action === 'audit.ended')).toEqual([])
+  expect(all.filter(({ outcome }) => outcome === 'begun')).toEqual([])
+  const acme = await asked({ scope: 'acme' })
+  expect(new Set(acme.map(({ scope }) => scope))).toEqual(new Set(['acme', 'acme/app']))
+  expect((await asked({ scope: 'acm' })).length).toBe(0)
+  expect((await asked({ scope: 'acme', action: 'key.*' })).length).toBe(4)
+  expect(await asked({ action: 'grant.set', actor: 'command', target: 'robot' })).toEqual([
+    expect.objectContaining({ scope: 'acme', outcome: 'done', details: { before: null, after: 'reader' } }),
+  ])
+  expect((await asked({ to: '2026-01-01T00:00:00Z' })).length).toBe(0)
+  expect((await asked({ from: '2026-01-01T00:00:00Z', limit: 1_000 })).length).toBe(all.length)
+  const pages: string[] = []
+  for (let after: string | undefined; ; ) {
+    const page = await asked({ limit: 3, after })
+    pages.push(...page.map(({ id }) => id))
+    after = page.at(-1)?.id
+    if (page.length < 3) break
+  }
+  expect(pages).toEqual(all.map(({ id }) => id))
+  const status = async (body: object, key = 'test-key') =>
+    (await post(server.now().url, '/audit/query', body, { authorization: `Bearer ${key}` })).status
+  expect([await status({ scope: 'a b' }), await status({ from: 'soon' }), await status({ after: 'x' })]).toEqual([
+    400, 400, 400,
+  ])
+})
+
+it('is read by who administers the scope alone', async () => {
+  const keyOf = async (role: string, scopes: string[]) => {
+    await request('POST', '/users', { id: `user-${role}`, kind: 'person', entity: 'acme' })
+    for (const scope of scopes) await request('PUT', '/grants', { user_id: `user-${role}`, scope, role })
+    const actions = role === 'admin' ? ['read', 'admin'] : ['read']
+    return (await request('POST', '/keys', { user_id: `user-${role}`, name: role, actions, scopes })).key as string
+  }
+  const status = async (key: string, scope: string) =>
+    (await post(server.now().url, '/audit/query', { scope }, { authorization: `Bearer ${key}` })).status
+  const admin = await keyOf('admin', ['acme'])
+  expect([await status(admin, 'acme'), await status(admin, 'acme/app')]).toEqual([200, 200])
+  expect([await status(admin, '*'), await status(admin, 'other'), await status(admin, 'acm')]).toEqual([403, 403, 403])
+  expect(await status(await keyOf('reader', ['acme']), 'acme')).toBe(403)
+})
+
+describe('commands', () => {
+  let told: string[] = []
+  beforeEach(() => {
+    told = []
+    vi.spyOn(process.stdout, 'write').mockImplementation((text) => told.push(String(text)) > 0)
+  })
+  afterEach(() => {
+    vi.restoreAllMocks()
+    process.exitCode = 0
+  })
+  const flags =
+    (given: Record<string, string> = {}) =>
+    (name: string) =>
+      given[name] ?? ''
+  const verified = async (given = {}) => {
+    told = []
+    process.exitCode = 0
+    await verifyAudit(server.config, flags(given))
+    return { code: process.exitCode, lines: told.map((line) => line.trimEnd()) }
+  }
+  const command = (sql: string, params = {}) =>
+    server.now().store.command({ name: 'test', sql: `${sql} SETTINGS mutations_sync = 2`, params })
+
+  it('list and export what the route answers', async () => {
+    await listAudit(server.config, flags({ action: 'grant.set', target: 'robot' }))
+    expect(told).toEqual([
+      expect.stringMatching(
+        /^2\S+Z {2}command {2}grant\.set {2}robot {2}acme {2}done {2}- {2}\{"before":null,"after":"reader"\}\n$/,
+      ),
+    ])
+    const file = join(server.dataDir, 'events.jsonl')
+    await exportAudit(server.config, file, flags())
+    const lines = readFileSync(file, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Line)
+    expect(lines).toEqual(await asked({ limit: 1_000 }))
+  })
+
+  it('find what was changed, dropped, added and cut off in the tables since the checkpoint', async () => {
+    const { log, store, worker } = server.now()
+    const sink = async (events: readonly SealedEvent[]) => void (await log.append('audit', events.map(auditRecord)))
+    const chains = await Promise.all(
+      [1, 2, 3, 4].map(async () => {
+        const audit = createAudit({ sink, kind: 'server' })
+        for (let n = 0; n < 5; n++) await audit.record({ action: 'test.made', scope: 'acme', target: `t${n}` })
+        return (await audit.recordHeads('test.made', {})).chain
+      }),
+    )
+    await worker?.caughtUp()
+    const keeper = createAudit({ sink, kind: 'server' })
+    const checkpoint = await writeCheckpoint({ store, audit: keeper })
+    await worker?.caughtUp()
+    expect(checkpoint.events).toBe((await events()).length - 1)
+    expect(await verified()).toEqual({ code: 0, lines: [expect.stringMatching(/^\d+ events in \d+ chains: whole$/)] })
+    expect((await verified({ anchor: checkpoint.hash })).code).toBe(0)
+
+    const [changed, dropped, added, cut] = chains as [string, string, string, string]
+    const where = 'WHERE chain = {chain:String} AND seq'
+    await command(`ALTER TABLE callhouse.audit_events UPDATE target = 't_' ${where} = 2`, { chain: changed })
+    await command(`ALTER TABLE callhouse.audit_events DELETE ${where} = 3`, { chain: dropped })
+    await store.command({
+      name: 'test',
+      sql: `INSERT INTO callhouse.audit_events SELECT * REPLACE (at + INTERVAL 1 MICROSECOND AS at, 'other' AS target)
+        FROM callhouse.audit_events ${where} = 4`,
+      params: { chain: added },
+    })
+    await command(`ALTER TABLE callhouse.audit_events DELETE ${where} > 4`, { chain: cut })
+    const { code, lines } = await verified()
+    expect(code).toBe(1)
+    expect(lines.slice(0, -1).sort()).toEqual(
+      [
+        `changed: event 2 of chain ${changed}`,
+        `missing: event 4 of chain ${dropped}`,
+        `inserted: event 4 of chain ${added}`,
+        `cut: event 4 of chain ${cut}`,
+      ].sort(),
+    )
+    await command(`ALTER TABLE callhouse.audit_events DELETE ${where} > 0`, { chain: checkpoint.chain })
+    expect((await verified({ anchor: checkpoint.hash })).lines).toContain('no event has this hash')
+  })
+
+  it('know months that went by their age', async () => {
+    await command(`ALTER TABLE callhouse.audit_events DELETE WHERE 1`)
+    const { log, store, worker } = server.now()
+    const sink = async (events: readonly SealedEvent[]) => void (await log.append('audit', events.map(auditRecord)))
+    let now = Date.UTC(2025, 0, 31)
+    const audit = createAudit({ sink, kind: 'server', now: () => now })
+    for (let n = 0; n < 3; n++) await audit.record({ action: 'test.made', scope: 'acme', target: `t${n}` })
+    now = Date.UTC(2025, 1, 1)
+    await audit.record({ action: 'test.made', scope: 'acme', target: 'kept' })
+    await worker?.caughtUp()
+    expect(await dropOldAudit({ store, audit }, 0, Date.UTC(2030, 0, 1))).toEqual([])
+    expect(await dropOldAudit({ store, audit }, 28, Date.UTC(2025, 1, 28))).toEqual([])
+    expect(await dropOldAudit({ store, audit }, 28, Date.UTC(2025, 2, 1, 1))).toEqual(['202501'])
+    await worker?.caughtUp()
+    expect((await asked({})).map(({ seq }) => seq)).toEqual([5, 4])
+    expect((await verified()).lines).toEqual(['2 events in 1 chains: whole'])
+  })
 })

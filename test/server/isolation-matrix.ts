@@ -14,6 +14,7 @@ import {
   notServed,
   otherAnswers,
   readsOnItsWay,
+  refusesForeign,
   rightOfRoute,
   withoutProject,
 } from './route-rights.ts'
@@ -28,6 +29,8 @@ function holdsRight({ role, only, grants }: Caller, right: NeededRight): boolean
   return right === 'any' || (right.includes('+') ? right.split('+').every(isHeld) : right.split(' ').some(isHeld))
 }
 
+const refuses = (name: string): boolean => !withoutProject.has(name) || refusesForeign.has(name)
+
 /** The status that the tables ask for. */
 function expectedStatus(world: IsolationWorld, name: string, caller: Caller, { project }: FilledProject): number {
   const right = rightOfRoute.get(name) as NeededRight
@@ -35,7 +38,7 @@ function expectedStatus(world: IsolationWorld, name: string, caller: Caller, { p
   if (right !== 'none' && caller.role === undefined) return 401
   if (!holdsRight(caller, right) || (readsOnItsWay.has(name) && !holdsRight(caller, 'read'))) return 403
   // Refs are answered like refs to nothing.
-  if (!withoutProject.has(name) && !isGranted(caller, project)) return name === 'refs.read_batch' ? 404 : 403
+  if (refuses(name) && !isGranted(caller, project)) return name === 'refs.read_batch' ? 404 : 403
   if (notServed.has(name)) return 501
   const other = otherAnswers.get(name)
   if (other !== undefined) return other
@@ -123,7 +126,7 @@ export function matrixTests(world: () => IsolationWorld): void {
     const ofForeign = new Map(outcomes.filter(({ of }) => of === foreign).map((one) => [keyOf(one), one]))
     const refused = outcomes.filter(
       ({ of, who, route }) =>
-        of === missing && !isGranted(callers[who] as Caller, foreign.project) && !withoutProject.has(route.name),
+        of === missing && !isGranted(callers[who] as Caller, foreign.project) && refuses(route.name),
     )
     const different = refused.filter((one) => shownOf(one) !== shownOf(ofForeign.get(keyOf(one)) as Outcome))
     expect(refused.length).toBeGreaterThan(500)

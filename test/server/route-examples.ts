@@ -105,6 +105,7 @@ export const examples: Record<string, Example> = {
   'keys.create': ({ project }) => ({ body: { user_id: 'user reader', actions: ['read'], scopes: [project] } }),
   'keys.rotate': () => ({ params: { id: 'none' } }),
   'keys.delete': () => ({ params: { id: 'none' } }),
+  'audit.query': ({ project }) => ({ body: { scope: project } }),
   'me.keys': () => ({}),
   'me.keys_create': () => ({ body: { actions: ['owner'], scopes: ['none/none'] } }),
   'me.keys_delete': () => ({ params: { id: 'none' } }),

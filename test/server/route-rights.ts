@@ -55,7 +55,7 @@ const routesByRight = {
   admin: [
     ...['costs.create', 'costs.purge', 'projects.ttl_settings_update'],
     ...['users.list', 'users.create', 'users.off', 'users.on', 'users.delete', 'grants.list', 'grants.set'],
-    ...['keys.list', 'keys.create', 'keys.rotate', 'keys.delete'],
+    ...['keys.list', 'keys.create', 'keys.rotate', 'keys.delete', 'audit.query'],
     ...['projects.settings_read', 'projects.limits_update', 'projects.retention_update'],
     ...['masking.read', 'masking.update', 'masking.preview'],
   ],
@@ -125,9 +125,12 @@ export const missesInEmptyProject: ReadonlySet<string> = new Set([
   ...['predictions.finish', 'scores.read'],
 ])
 
+/** Routes of `withoutProject` that refuse a project which the caller does not open all the same. */
+export const refusesForeign: ReadonlySet<string> = new Set(['audit.query'])
+
 /** Routes that are about no project. */
 export const withoutProject: ReadonlySet<string> = new Set([
   ...[...routesByRight.none, ...routesByRight.any, ...routesByRight.metrics],
   ...['otel.metrics', 'users.list', 'users.create', 'users.off', 'users.on', 'users.delete'],
-  ...['keys.list', 'keys.rotate', 'keys.delete'],
+  ...['keys.list', 'keys.rotate', 'keys.delete', 'audit.query'],
 ])

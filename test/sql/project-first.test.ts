@@ -38,6 +38,8 @@ const acrossProjects = [
   'services/evaluation/evaluate-model/jobs.ts',
   // Quotas: asked by the process itself, for no request.
   'services/query/usage/accepted.ts',
+  // Of a scope, whatever project.
+  'services/query/audit/events.ts',
   'services/query/audit/heads.ts',
   'services/query/usage/stored.ts',
 ]

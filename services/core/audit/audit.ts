@@ -12,13 +12,13 @@ export type Audit = {
   record(event: AuditEvent): Promise<void>
   /** Records events as begun, then does the work, then records how it went. Without the first nothing is done. */
   during<T>(events: readonly AuditEvent[], work: () => T | Promise<T>): Promise<T>
-  /** The last event that this process has made durable. */
-  head(): Head
 }
 
 export type ProcessAudit = Audit & {
   /** Goes on elsewhere in a new chain, whose first event tells the details: it comes with the next one when this rejects. */
   moveTo(sink: AuditSink, details: Readonly<Record<string, unknown>>): Promise<void>
+  /** An event of the process itself about heads of chains, of whatever length. Resolves with it. */
+  recordHeads(action: string, details: Readonly<Record<string, unknown>>): Promise<Head>
   /** Waits for what is being recorded. */
   idle(): Promise<void>
 }
@@ -39,6 +39,8 @@ type Pending = {
 }
 
 const maxDetails = 2_048
+/** Of what names heads of chains. */
+const maxHeads = 64 * 1024
 const maxText = 500
 /** Events that are made durable together. */
 const maxBatch = 1_000
@@ -150,12 +152,15 @@ export function createAudit({ sink: first, kind, now = Date.now, onLost }: Audit
         throw error
       }
     },
-    head: () => head,
+    async recordHeads(action, details) {
+      const { chain, seq, hash } = (await append([ownEvent(action, detailsOf(details, maxHeads))])) as SealedEvent
+      return { chain, seq, hash }
+    },
     async moveTo(next, details) {
       await working
       sink = next
       head = newChain()
-      opening = ownEvent('audit.began', detailsOf(details, 64 * 1024))
+      opening = ownEvent('audit.began', detailsOf(details, maxHeads))
       await append([])
     },
     idle: async () => working,

@@ -1,0 +1,12 @@
+// Settings of what goes by its age.
+import { integer } from './setting-kinds.ts'
+
+export const keptSettings = {
+  logRetentionHours: integer(168, 'how long applied log segments are kept'),
+  retentionDays: integer(0, 'days that calls of projects which set none themselves are seen; 0 = for ever', 0, 36_500),
+  logsDays: integer(30, 'days that OTLP log records are kept; a month goes as a whole, once all of it is older', 1),
+  auditDays: integer(
+    400,
+    'days that audit events are kept, 0 = for ever; a month goes as a whole, once all of it is older',
+  ),
+}

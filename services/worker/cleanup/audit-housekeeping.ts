@@ -1,0 +1,92 @@
+// What the leader does for the audit log every hour: a checkpoint that names all heads, and months that are too old go.
+import type { ProcessAudit } from '../../core/audit/audit.ts'
+import type { Head } from '../../core/audit/chain.ts'
+import type { Store } from '../../core/store/store.ts'
+
+type Deps = {
+  store: Pick<Store, 'rows' | 'command'>
+  audit: Pick<ProcessAudit, 'recordHeads'>
+}
+
+/** Heads that one event names. */
+const headsPerEvent = 200
+
+type Row = { chain: string; last: string; hash: string }
+const headOf = ({ chain, last, hash }: Row): Head => ({ chain, seq: Number(last), hash })
+
+const parts = (heads: readonly Head[]): Head[][] =>
+  Array.from({ length: Math.max(1, Math.ceil(heads.length / headsPerEvent)) }, (_, n) =>
+    heads.slice(n * headsPerEvent, (n + 1) * headsPerEvent),
+  )
+
+export type Checkpoint = { chain: string; seq: number; hash: string; events: number; chains: number }
+
+/**
+ * Names the last stored event of each chain that went on since the last checkpoint; the first checkpoint names all.
+ * @returns for a line of the log, which an outside system keeps
+ */
+export async function writeCheckpoint({ store, audit }: Deps): Promise<Checkpoint> {
+  const options = { pool: 'background' } as const
+  const [all] = await store.rows<{ events: string; chains: string; since: string }>(
+    {
+      name: 'audit.counts',
+      sql: `SELECT toString(count()) AS events, toString(uniqExact(chain)) AS chains,
+        toString(toUnixTimestamp64Micro(maxIf(at, action = 'audit.checkpoint'))) AS since FROM callhouse.audit_events FINAL`,
+      params: {},
+    },
+    options,
+  )
+  const heads = await store.rows<Row>(
+    {
+      // What was on its way at the last checkpoint came at most an hour later.
+      name: 'audit.new-heads',
+      sql: `SELECT chain, toString(max(seq)) AS last, argMax(hash, seq) AS hash FROM callhouse.audit_events
+        GROUP BY chain HAVING max(toUnixTimestamp64Micro(at)) >= {since:Int64} - 3600000000 ORDER BY chain`,
+      params: { since: Number(all?.since ?? 0) },
+    },
+    options,
+  )
+  const [events, chains] = [Number(all?.events ?? 0), Number(all?.chains ?? 0)]
+  let last: Head | undefined
+  for (const part of parts(heads.map(headOf)))
+    last = await audit.recordHeads('audit.checkpoint', { events, chains, heads: part })
+  return { ...(last as Head), events, chains }
+}
+
+const monthOf = (ms: number): string => new Date(ms).toISOString().slice(0, 7).replace('-', '')
+
+/**
+ * Drops the months that ended more than `days` days ago. Before that an event names the last of each chain in them, so
+ * that chains can be verified that begin in what is kept.
+ * @param days 0 = for ever
+ * @returns the months
+ */
+export async function dropOldAudit({ store, audit }: Deps, days: number, nowMs = Date.now()): Promise<string[]> {
+  if (days === 0) return []
+  const kept = monthOf(nowMs - days * 86_400_000)
+  const found = await store.rows<{ id: string }>(
+    {
+      name: 'audit.partitions',
+      sql: `SELECT DISTINCT partition_id AS id FROM system.parts
+        WHERE active AND database = currentDatabase() AND table = 'audit_events' ORDER BY id`,
+      params: {},
+    },
+    { pool: 'background' },
+  )
+  const old = found.map(({ id }) => id).filter((id) => /^\d{6}$/.test(id) && id < kept)
+  for (const month of old) {
+    const heads = await store.rows<Row>(
+      {
+        name: 'audit.dropped-heads',
+        sql: `SELECT chain, toString(max(seq)) AS last, argMax(hash, seq) AS hash FROM callhouse.audit_events
+          WHERE toYYYYMM(at) = {month:UInt32} GROUP BY chain ORDER BY chain`,
+        params: { month: Number(month) },
+      },
+      { pool: 'background' },
+    )
+    for (const part of parts(heads.map(headOf))) await audit.recordHeads('audit.dropped', { month, days, heads: part })
+    const sql = `ALTER TABLE callhouse.audit_events DROP PARTITION ID '${month}'`
+    await store.command({ name: 'audit.drop-partition', sql, params: {} }, { background: true })
+  }
+  return old
+}
