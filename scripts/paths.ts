@@ -52,6 +52,7 @@ export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
     rowSlots: absent,
     retention: { of: () => undefined, projectIds: () => [], defaultDays: 0 },
     maskings: absent,
+    secrets: absent,
     masterKey: unused,
     service,
     web,

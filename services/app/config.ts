@@ -6,9 +6,9 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { parseBucketUrl } from '../core/blobs/bucket-url.ts'
 import { type FlagTypes, parseArguments } from '../core/process/arguments.ts'
-import { isMasterKey } from '../core/process/master-key.ts'
 import { keptSettings } from './kept-settings.ts'
 import { maskFloor } from './mask-settings.ts'
+import { sealSettings } from './seal-settings.ts'
 import {
   type About,
   about,
@@ -61,15 +61,8 @@ const configSchema = z.object({
     z.string().regex(/^(?:\/[\w~-][\w.~-]*)*$/, { error: 'must be a path such as /obs/callhouse' }),
   ),
   ...signInSettings,
-  masterKey: secret(
-    setting(
-      '',
-      'key of what the server seals, 32 bytes in base64; none = a file in the data folder, on one machine',
-      z.string().refine((value) => value === '' || isMasterKey(value), { error: 'must be 32 bytes in base64' }),
-    ),
-  ),
+  ...sealSettings,
   maskFloor,
-  masterKeyFile: path('file that holds the master key'),
   dataDir: setting(
     '.callhouse',
     'data folder of an embedded installation',

@@ -16,6 +16,7 @@ import { hasSharedLog } from './drivers.ts'
 import { maskingsOf } from './masks.ts'
 import { does, type ServerRole } from './roles.ts'
 import { routesOf } from './routes.ts'
+import { ownSecrets } from './secrets.ts'
 import { createFollowedRules } from './shared-rules.ts'
 
 const { config, role, split, clock } = workerData as ThreadData<Config, ServerRole>
@@ -30,6 +31,7 @@ const cutoffsOf = createCutoffsOf(rules.retention)
 const { all } = routesOf(does(role, 'apply') ? 'serve' : role, {
   ...{ ...ports, config, providers, split, clock: joinClock(clock) },
   masterKey,
+  secrets: ownSecrets(rules.secrets, { config, masterKey }),
   retention: rules.retention,
   maskings: maskingsOf(rules.masks, config, masterKey, ports.logger),
 })

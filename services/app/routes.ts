@@ -33,6 +33,8 @@ import { keepRoutes } from '../inference/keep-answer.ts'
 import type { Providers } from '../inference/providers.ts'
 import { createRecorder } from '../inference/record.ts'
 import { createInferenceRoutes } from '../inference/routes.ts'
+import { createSecretRoutes } from '../inference/secret-routes.ts'
+import type { OwnSecrets } from '../inference/secrets.ts'
 import { createAnnotationQueueWriteRoutes } from '../ingest/annotation-queues/routes.ts'
 import { createCallWriteRoutes } from '../ingest/calls/routes.ts'
 import { createCostWriteRoutes } from '../ingest/costs/routes.ts'
@@ -98,6 +100,8 @@ export type RouteDeps = {
   retention: RetentionSource
   /** What secrets of the server are sealed and made with; undefined where it is not set. */
   masterKey(): Buffer | undefined
+  /** Of projects and entities. */
+  secrets: OwnSecrets
   /** Users, keys, settings, rules and secrets; absent where routes run in a thread. */
   directory?: Directory
   /** Absent with it. */
@@ -191,13 +195,27 @@ const webRoutes = ({ web, logger, directory, config }: HandlerDeps): Route[] => 
 
 /** Routes of the services that do work: what they need of the others they get through the port. */
 const workRoutes = (
-  { store, log, clock, freshness, lock, slots, rowSlots, config, providers, logger, directory, masterKey }: HandlerDeps,
+  {
+    store,
+    log,
+    clock,
+    freshness,
+    lock,
+    slots,
+    rowSlots,
+    config,
+    providers,
+    secrets,
+    logger,
+    directory,
+    masterKey,
+  }: HandlerDeps,
   invoke: Invoke,
 ): Route[] => {
   const ensureOps = createEnsureOps({ log, clock })
   const calls = createCalls({ invoke, freshness, config })
   return [
-    ...createInferenceRoutes({ invoke, config, providers, logger, slots }),
+    ...createInferenceRoutes({ invoke, config, providers, secrets, logger, slots }),
     ...keepRoutes({ recorder: createRecorder({ invoke, logger }) }),
     ...createEvaluationObjectRoutes({ invoke, log, clock }),
     ...createRunRoutes({ invoke, freshness, clock, lock, ensureOps, config }),
@@ -205,6 +223,7 @@ const workRoutes = (
     evaluationWork({ invoke, freshness, clock, calls, ensureOps, rowSlots }),
     ...createTrainingRoutes({ store, log, clock, freshness }),
     ...(directory === undefined ? [] : createMaskingRoutes({ directory, config, masterKey, invoke })),
+    ...(directory === undefined ? [] : createSecretRoutes({ directory, masterKey })),
   ]
 }
 

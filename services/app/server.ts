@@ -62,6 +62,7 @@ import { type OtlpPorts, openOtlpPorts } from './otlp-ports.ts'
 import { startRequestThreads } from './request-threads.ts'
 import { does, type ServerRole } from './roles.ts'
 import { evaluationJobsOf, routesOf } from './routes.ts'
+import { ownSecrets, refuseUnopened } from './secrets.ts'
 import { retentionsOf, sharedRulesOf } from './shared-rules.ts'
 import { startApplying } from './worker-role.ts'
 
@@ -181,6 +182,8 @@ export async function startCallhouse(
     open.push({ name: 'applied positions', limitMs: 5_000, close: () => applied.stop() })
     const masterKey = openMasterKey(config, { mayMake: !hasSharedLog(config) })
     const masks = masksOf(directory)
+    const secrets = ownSecrets(() => directory.state().secrets, { config, masterKey })
+    if (role !== 'ingest') refuseUnopened(directory, { config, masterKey })
     const retention = retentionsOf(directory, config.retentionDays)
     const maskings = maskingsOf(masks, config, masterKey, logger, registry)
     let jobs: EvaluationJobs | undefined
@@ -237,6 +240,7 @@ export async function startCallhouse(
     open.push({ name: 'threads', limitMs: 5_000, close: threads.close })
     const routeDeps = {
       ...ports,
+      secrets,
       config,
       directory,
       audit,

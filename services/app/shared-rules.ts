@@ -1,10 +1,11 @@
-// What the directory says that every thread keeps: rules of masking, and how long the calls of projects are seen.
+// What the directory says that every thread keeps: rules of masking, how long the calls of projects are seen, and sealed secrets.
 import type { MaskSource, ScopeMask } from '../content/masking/maskings.ts'
 import type { Directory } from '../core/directory/directory.ts'
 import type { RetentionDays, RetentionSource } from '../core/directory/retention.ts'
 import type { SharedRules } from '../core/threads/ports.ts'
+import type { SealedSecrets } from './secrets.ts'
 
-type Rules = { masks: [string, ScopeMask][]; retentions: [string, RetentionDays][] }
+type Rules = { masks: [string, ScopeMask][]; retentions: [string, RetentionDays][]; secrets: SealedSecrets }
 
 /** Retention by project, as it is in the directory now. */
 export const retentionsOf = (directory: Pick<Directory, 'state'>, defaultDays: number): RetentionSource => ({
@@ -18,20 +19,21 @@ export function sharedRulesOf(directory: Directory, masks: MaskSource): SharedRu
   let version = 0
   let lookedAt = -1
   let known = ''
-  let rules: Rules = { masks: [], retentions: [] }
+  let rules: Rules = { masks: [], retentions: [], secrets: new Map() }
   const read = (): void => {
-    const { projects } = directory.state()
+    const { projects, secrets } = directory.state()
     if (lookedAt === directory.version()) return
     lookedAt = directory.version()
     const retentions = [...projects].flatMap(([projectId, { retention }]) =>
       retention === undefined ? [] : [[projectId, retention] as [string, RetentionDays]],
     )
     // Most changes are of sessions and keys: threads keep what they have.
-    const now = `${masks.version()} ${JSON.stringify(retentions)}`
+    const sealed = [...secrets].map(([scope, own]) => [scope, [...own]])
+    const now = `${masks.version()} ${JSON.stringify([retentions, sealed])}`
     if (now === known) return
     known = now
     version++
-    rules = { masks: [...masks.scopes()], retentions }
+    rules = { masks: [...masks.scopes()], retentions, secrets }
   }
   return {
     async changedSince(seen) {
@@ -46,6 +48,7 @@ export function createFollowedRules(shared: SharedRules, defaultDays: number) {
   let version = -1
   let scopes: ReadonlyMap<string, ScopeMask> = new Map()
   let retentions: ReadonlyMap<string, RetentionDays> = new Map()
+  let secrets: SealedSecrets = new Map()
   const masks: MaskSource = { version: () => version, scopes: () => scopes }
   const retention: RetentionSource = {
     of: (projectId) => retentions.get(projectId),
@@ -54,6 +57,7 @@ export function createFollowedRules(shared: SharedRules, defaultDays: number) {
   }
   return {
     ...{ masks, retention },
+    secrets: () => secrets,
     async follow(): Promise<void> {
       const changed = await shared.changedSince(version)
       if (changed === undefined) return
@@ -61,6 +65,7 @@ export function createFollowedRules(shared: SharedRules, defaultDays: number) {
       version = changed.version
       scopes = new Map(rules.masks)
       retentions = new Map(rules.retentions)
+      secrets = rules.secrets
     },
   }
 }

@@ -1,7 +1,10 @@
 // `callhouse backup` and `callhouse restore`: on one machine the data folder, else what the ClickHouse server writes.
-import { resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { chmod, copyFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import type { Config } from '../app/config.ts'
 import { hasEmbeddedStore, hasSharedLog } from '../app/drivers.ts'
+import { masterKeyFile } from '../core/process/master-key.ts'
 import { restore } from '../operations/backup/restore.ts'
 import { isShared } from './ask.ts'
 import { backupOnServer, restoreOnServer } from './backup-on-server.ts'
@@ -16,7 +19,16 @@ const oneMachineOnly = (config: Config, what: string): void => {
 const destinationUsage =
   "--to <destination> names where the ClickHouse server puts the backup, for instance \"Disk('backups', '2026-01-31')\""
 
-export async function backup(config: Config, folder: string, to: string): Promise<void> {
+/** Beside what the manifest lists: who has it opens the secrets of the backup. */
+async function copyMasterKey(from: string, to: string): Promise<void> {
+  const [source, target] = [from, to].map((folder) => join(folder, masterKeyFile)) as [string, string]
+  if (!existsSync(source)) return
+  await copyFile(source, target)
+  await chmod(target, 0o600)
+  print(`${target} opens the secrets: keep it as closed as they are`)
+}
+
+export async function backup(config: Config, folder: string, to: string, withMasterKey: boolean): Promise<void> {
   if (isShared(config)) {
     if (to === '') throw new UsageError(destinationUsage)
     return backupOnServer(config, resolve(folder), to, print)
@@ -24,6 +36,7 @@ export async function backup(config: Config, folder: string, to: string): Promis
   oneMachineOnly(config, 'callhouse backup')
   if (to !== '') throw new UsageError(`${destinationUsage}; on one machine the folder is the backup`)
   await transfer(config, 'backup', folder)
+  if (withMasterKey) await copyMasterKey(config.dataDir, resolve(folder))
 }
 
 export async function restoreBackup(config: Config, folder: string, from: string): Promise<void> {
@@ -31,4 +44,5 @@ export async function restoreBackup(config: Config, folder: string, from: string
   oneMachineOnly(config, 'callhouse restore')
   if (from !== '') throw new UsageError('--from is for the backup of a ClickHouse server')
   await restore(resolve(folder), config.dataDir, print)
+  await copyMasterKey(resolve(folder), config.dataDir)
 }

@@ -101,6 +101,28 @@ export const commands: readonly Command[] = [
     run: async ({ config, words }) => (await import('./limits.ts')).setLimits(config, words),
   },
   {
+    name: 'secrets list',
+    help: 'names of the secrets of entities and projects, with versions and who set them, never values',
+    run: async ({ config }) => (await import('./secrets.ts')).listSecrets(config),
+  },
+  {
+    name: 'secrets set',
+    words: '<entity-or-project> <name> [address ...]',
+    help: 'a secret for inference, whose value is read from the standard input; the addresses that it may be sent to',
+    run: async ({ config, words }) => (await import('./secrets.ts')).setSecret(config, words),
+  },
+  {
+    name: 'secrets remove',
+    words: '<entity-or-project> <name>',
+    help: 'takes it away: requests from then on lack it',
+    run: async ({ config, words }) => (await import('./secrets.ts')).removeSecret(config, words),
+  },
+  {
+    name: 'secrets rotate',
+    help: 'seals all of them anew by the master key, so that those of CALLHOUSE_MASTER_KEYS_OLD may go',
+    run: async ({ config }) => (await import('./secrets.ts')).rotateSecrets(config),
+  },
+  {
     name: 'directory export',
     words: '<file>',
     help: 'users, grants, keys (never their texts), settings and rules as lines of a new file',
@@ -199,10 +221,10 @@ export const commands: readonly Command[] = [
   {
     name: 'backup',
     words: '<folder>',
-    flags: { to: '<destination>' },
-    help: "a copy of the data folder while the server goes on; with Kafka and a ClickHouse server the server writes it, for instance to \"Disk('backups', '2026-01-31')\", and the folder gets its manifest",
+    flags: { to: '<destination>', 'with-master-key': '' },
+    help: "a copy of the data folder while the server goes on; with Kafka and a ClickHouse server the server writes it, for instance to \"Disk('backups', '2026-01-31')\", and the folder gets its manifest. --with-master-key: on one machine, also what opens the secrets in it",
     run: async ({ config, words: [folder = ''], flag }) =>
-      (await import('./backup.ts')).backup(config, folder, flag('to')),
+      (await import('./backup.ts')).backup(config, folder, flag('to'), flag('with-master-key') === 'true'),
   },
   {
     name: 'restore',

@@ -1,8 +1,9 @@
 // Providers that the operator offers: the built-in ones and those of CALLHOUSE_PROVIDERS_FILE, which may change at any time.
 import { z } from 'zod'
+import { baseAddress } from '../../schemas/secrets.ts'
 import { type WatchedFile, type WatchedFileOptions, watchFile } from '../core/process/watched-file.ts'
 import { sendable } from './headers.ts'
-import { type Binding, baseAddress, bindings, isBelowAddress } from './secret-bindings.ts'
+import { type Binding, bindings, isBelowAddress } from './secret-bindings.ts'
 
 /** How a provider is spoken to. `none` = its own format, for which there is no adapter. */
 type Wire = 'openai' | 'azure' | 'vertex' | 'none'

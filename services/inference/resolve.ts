@@ -1,4 +1,5 @@
 // Which provider, address and credentials a request for a model leads to.
+import { baseUrlFault } from '../core/http/public-url.ts'
 import { inferenceFault } from './errors.ts'
 import { isProjectModel, resolveProjectModel } from './project-provider.ts'
 import { bareModel, type Provider } from './providers.ts'
@@ -53,16 +54,29 @@ function bearerTarget(
 
 type ProviderRequest = Pick<TargetRequest, 'projectId' | 'apiVersion' | 'credentials' | 'as'>
 
+const azureBase = 'AZURE_API_BASE'
+
+/** An address that a project has set is as far away as that of a Provider which it stores. */
+function azureAddress(deps: ResolveDeps, { baseUrl }: Provider, projectId: string): SecretUse & { address: string } {
+  const address = baseUrl || secretOf(deps, azureBase, { projectId })
+  if (baseUrl !== '' || !deps.secrets.isOwn(azureBase, projectId)) return { projectId, address }
+  const wrong = baseUrlFault(address, { allowPrivate: deps.config.allowPrivateNetworks })
+  if (wrong !== null) throw inferenceFault(400, `Bad provider: ${azureBase} ${wrong}`, { code: 'provider_config' })
+  const { origin, pathname } = new URL(address)
+  return { projectId, address: origin + pathname, isOfProject: true }
+}
+
 function azureTarget(deps: ResolveDeps, provider: Provider, model: string, asked: ProviderRequest): Target {
   const { projectId } = asked
-  const base = provider.baseUrl || secretOf(deps, 'AZURE_API_BASE', { projectId })
-  const key = secretOf(deps, provider.keyName, { projectId, address: base })
+  const use = azureAddress(deps, provider, projectId)
+  const base = use.address
+  const key = secretOf(deps, provider.keyName, use)
   const apiVersion = asked.apiVersion ?? secretOf(deps, 'AZURE_API_VERSION', { projectId })
   const query = `?${new URLSearchParams({ 'api-version': apiVersion })}`
   // As a part of the path these two mean another one.
   if (/^\.{1,2}$/.test(model)) throw inferenceFault(404, 'There is no such deployment', { code: 'model_not_found' })
   return {
-    ...{ provider: provider.name, model, isTrusted: true, drops: provider.drops(model) },
+    ...{ provider: provider.name, model, isTrusted: use.isOfProject !== true, drops: provider.drops(model) },
     url: (path) => join(base, `openai/deployments/${encodeURIComponent(model.toWellFormed())}/${path}${query}`),
     headers: { ...provider.headers, 'api-key': key },
     secrets: [key, ...headerSecrets(provider.headers)],

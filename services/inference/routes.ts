@@ -28,13 +28,15 @@ import { inferenceReply } from './reply.ts'
 import { engineTarget, providerTarget } from './resolve.ts'
 import { type InferenceRunDeps, type Operation, runInference } from './run.ts'
 import { sdkCompletionRoutes } from './sdk-completions.ts'
-import { createSecrets } from './secrets.ts'
+import { createSecrets, type OwnSecrets } from './secrets.ts'
 import type { InferenceConfig, Target } from './target.ts'
 import { createUpstream } from './upstream.ts'
 
 export type InferenceDeps = {
   invoke: Invoke
-  config: InferenceConfig & { secrets: Readonly<Record<string, string>> }
+  config: InferenceConfig & { secrets: Readonly<Record<string, string>>; sharedSecrets: boolean }
+  /** Secrets of projects and entities. */
+  secrets: OwnSecrets
   providers: () => Providers
   logger: Pick<Logger, 'warn'>
   slots: Slots
@@ -169,10 +171,18 @@ async function readRouter(deps: InferenceRunDeps, context: Context) {
   return { json: { object: 'list', data: modelsOf(bytes, router) } }
 }
 
-export function createInferenceRoutes({ invoke, config, providers, logger, slots }: InferenceDeps): Route[] {
+export function createInferenceRoutes({
+  invoke,
+  config,
+  providers,
+  secrets: own,
+  logger,
+  slots,
+}: InferenceDeps): Route[] {
   const upstream = createUpstream(config)
   const secrets = createSecrets({
-    values: config.secrets,
+    values: config.sharedSecrets ? config.secrets : {},
+    own,
     binding: (name) => providers().binding(name),
     onRefused: (name, { projectId, address }) =>
       logger.warn(

@@ -1,14 +1,6 @@
 // To whom a secret belongs: the projects that may use it, and the addresses that it may be sent to.
 import { z } from 'zod'
-
-/** An address without query, fragment and user; a path bounds what lies below it. */
-export const baseAddress = z.string().refine(
-  (text) => {
-    const url = URL.parse(text)
-    return url !== null && /^https?:\/\/[^/?#]+[^?#]*$/i.test(text) && url.username + url.password === ''
-  },
-  { error: 'must be an http or https address without user, query and fragment' },
-)
+import { baseAddress, secretName } from '../../schemas/secrets.ts'
 
 const scope = z.string().regex(/^[^\s/]+(?:\/[^\s/]+)?$/, { error: 'must be an entity or <entity>/<project>' })
 
@@ -19,10 +11,7 @@ const binding = z.strictObject({
   origins: z.array(baseAddress).min(1).optional(),
 })
 
-export const bindings = z.record(
-  z.string().regex(/^\w+$/, { error: 'must be the name of a secret: letters, digits and _' }),
-  binding,
-)
+export const bindings = z.record(secretName, binding)
 
 type Bindings = z.output<typeof bindings>
 export type Binding = Bindings[string]

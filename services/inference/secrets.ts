@@ -4,24 +4,48 @@ import { type Binding, isAllowed, type SecretUse } from './secret-bindings.ts'
 export type Secrets = {
   /** Value of the secret; undefined when there is none for this use, which looks the same from outside. */
   get(name: string, use: SecretUse): string | undefined
+  /** Whether the project, or its entity, has one of its own under this name. */
+  isOwn(name: string, projectId: string): boolean
+}
+
+/** Of projects and entities, sealed: opened where a request needs one, and kept nowhere. */
+export type OwnSecrets = {
+  find(scope: string, name: string): { open(): string | undefined; origins?: string[] | undefined } | undefined
 }
 
 export type SecretsDeps = {
   /** Secrets of CALLHOUSE_SECRET_<NAME>, by name. */
   values: Readonly<Record<string, string>>
+  own: OwnSecrets
   binding(name: string): Binding | undefined
   /** Called when a project's Provider asks for a secret that is there, but not for it. */
   onRefused(name: string, use: SecretUse): void
 }
 
-export const createSecrets = ({ values, binding, onRefused }: SecretsDeps): Secrets => ({
-  get(name, use) {
-    if (!Object.hasOwn(values, name) || values[name] === '') return undefined
-    if (isAllowed(binding(name), use)) return values[name]
-    if (use.isOfProject) onRefused(name, use)
-    return undefined
-  },
-})
+export function createSecrets({ values, own, binding, onRefused }: SecretsDeps): Secrets {
+  /** That of the project, else that of its entity: a wider one is not looked for where the narrower one is refused. */
+  const ownOf = (name: string, projectId: string) =>
+    [projectId, projectId.slice(0, projectId.indexOf('/'))]
+      .map((scope) => ({ scope, found: own.find(scope, name) }))
+      .find(({ found }) => found !== undefined)
+  const ofOperator = (name: string) =>
+    Object.hasOwn(values, name) && values[name] !== ''
+      ? { bound: binding(name), value: (): string | undefined => values[name] }
+      : undefined
+  return {
+    get(name, use) {
+      const { scope = '', found } = ownOf(name, use.projectId) ?? {}
+      const secret = found
+        ? { bound: { projects: [scope], origins: found.origins }, value: found.open }
+        : ofOperator(name)
+      if (secret === undefined) return undefined
+      if (isAllowed(secret.bound, use)) return secret.value()
+      if (use.isOfProject) onRefused(name, use)
+      return undefined
+    },
+    isOwn: (name, projectId) => ownOf(name, projectId) !== undefined,
+  }
+}
 
 const hidden = 'REDACTED'
 /** Shorter ones would take ordinary words out of messages. */

@@ -58,6 +58,7 @@ const routesByRight = {
     ...['keys.list', 'keys.create', 'keys.rotate', 'keys.delete', 'audit.query'],
     ...['projects.settings_read', 'projects.limits_update', 'projects.retention_update'],
     ...['masking.read', 'masking.update', 'masking.preview'],
+    ...['secrets.list', 'secrets.set', 'secrets.delete'],
   ],
 } as const
 

@@ -19,7 +19,10 @@ let server: TestServer
 let reader: string
 beforeAll(async () => {
   const logger = { warn: () => {} }
-  const routes = createInferenceRoutes({ invoke, config, providers, logger, slots: createSlots(undefined) })
+  const routes = createInferenceRoutes({
+    ...{ invoke, config, providers, logger, slots: createSlots(undefined) },
+    secrets: { find: () => undefined },
+  })
   server = await startServer(routes, bounds)
   reader = server.keys.create({ userId: 'r', role: 'read', grants: '*' }).text
 })

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { maskRules } from '../../../schemas/mask-rules.ts'
 import { entityLimits, keyLimits, projectLimits, retentionSettings } from '../../../schemas/project-settings.ts'
+import { baseAddress } from '../../../schemas/secrets.ts'
 import { actions, roles } from './roles.ts'
 
 const time = z.iso.datetime({ offset: true })
@@ -61,7 +62,11 @@ const values = {
   /** `mask/<scope>`: each change has the next version; `salt` makes its hashes those of the scope. */
   mask: maskRules.extend({ version: z.int().min(1), salt: z.string().optional() }),
   /** `secret/<scope>/<name>`: sealed under the master key; `last4` of long ones, so that people recognize it. */
-  secret: z.object({ version: z.int().min(1), sealed: z.string(), last4: z.string().max(4).optional() }),
+  secret: z.object({
+    ...{ version: z.int().min(1), sealed: z.string(), last4: z.string().max(4).optional() },
+    /** Where it may be sent; absent = to providers of the operator. */
+    origins: z.array(baseAddress).min(1).optional(),
+  }),
   /** `hold/<id>`: what it names is not removed. */
   hold: z.object({
     ...{ scope: z.string().min(1), call_ids: ids, trace_ids: ids, thread_ids: ids },

@@ -74,6 +74,7 @@ const rightOfRoute = {
     ...['keys.list', 'keys.create', 'keys.rotate', 'keys.delete', 'audit.query'],
     ...['projects.settings_read', 'projects.limits_update', 'projects.retention_update'],
     ...['masking.read', 'masking.update', 'masking.preview'],
+    ...['secrets.list', 'secrets.set', 'secrets.delete'],
   ),
   ...only('metrics', 'service.metrics'),
 } as const satisfies Record<string, NeededRight>

@@ -3,6 +3,9 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+/** In the data folder, where none is set. */
+export const masterKeyFile = 'master.key'
+
 const keyBytes = 32
 const nonceBytes = 12
 const tagBytes = 16
@@ -38,12 +41,12 @@ function makeKey(path: string): Buffer {
  * @throws Error that names the file when it cannot be used
  */
 export function openMasterKey(
-  { masterKey, masterKeyFile, dataDir }: MasterKeySettings,
+  { masterKey, masterKeyFile: given, dataDir }: MasterKeySettings,
   { mayMake }: { mayMake: boolean },
 ): () => Buffer | undefined {
   if (masterKey !== '') return () => Buffer.from(masterKey, 'base64')
-  let read: Buffer | undefined = masterKeyFile === undefined ? undefined : readKey(masterKeyFile)
-  const path = join(dataDir, 'master.key')
+  let read: Buffer | undefined = given === undefined ? undefined : readKey(given)
+  const path = join(dataDir, masterKeyFile)
   return () => {
     if (read !== undefined || !mayMake) return read
     try {
@@ -58,13 +61,16 @@ export function openMasterKey(
 
 export type Seal = { seal(text: string): string; open(sealed: string): string | undefined }
 
-/** AES-256-GCM under a key derived by HKDF-SHA-256, with a random nonce before the text and the tag behind it. */
-export function sealWith(master: Buffer, label: string): Seal {
+/**
+ * AES-256-GCM under a key derived by HKDF-SHA-256, with a random nonce before the text and the tag behind it.
+ * @param about what is sealed with it opens with the same text only
+ */
+export function sealWith(master: Buffer, label: string, about = ''): Seal {
   const key = Buffer.from(hkdfSync('sha256', master, Buffer.alloc(0), label, keyBytes))
   return {
     seal(text) {
       const nonce = randomBytes(nonceBytes)
-      const cipher = createCipheriv('aes-256-gcm', key, nonce)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(about))
       return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString(
         'base64url',
       )
@@ -74,7 +80,7 @@ export function sealWith(master: Buffer, label: string): Seal {
       if (bytes.length < nonceBytes + tagBytes) return undefined
       const end = bytes.length - tagBytes
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes))
-      decipher.setAuthTag(bytes.subarray(end))
+      decipher.setAAD(Buffer.from(about)).setAuthTag(bytes.subarray(end))
       try {
         return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, end)), decipher.final()]).toString('utf8')
       } catch {

@@ -1,0 +1,19 @@
+// The settings of what the server seals, and of secrets that projects may use.
+import { z } from 'zod'
+import { isMasterKey } from '../core/process/master-key.ts'
+import { list, path, secret, setting, truth } from './setting-kinds.ts'
+
+export const sealSettings = {
+  masterKey: secret(
+    setting(
+      '',
+      'key of what the server seals, 32 bytes in base64; none = a file in the data folder, on one machine',
+      z.string().refine((value) => value === '' || isMasterKey(value), { error: 'must be 32 bytes in base64' }),
+    ),
+  ),
+  masterKeyFile: path('file that holds the master key'),
+  masterKeysOld: secret(
+    list('', 'master keys of before, which still open secrets of projects', isMasterKey, '32 bytes in base64'),
+  ),
+  sharedSecrets: truth(true, 'requests of projects may use the secrets of CALLHOUSE_SECRET_<NAME>'),
+}
