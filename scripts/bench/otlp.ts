@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { encodeRequest } from '../../test/fixtures/otlp-proto.ts'
+import { benchOtlpWays, type SpanRequest } from './otlp-ways.ts'
 import { type BenchCall, createPayloads } from './payloads.ts'
 import { createClient, median, sendAll, startCallhouseServer } from './process.ts'
 
@@ -57,27 +58,18 @@ function spanOf({ start, end, kind }: BenchCall): Record<string, unknown> {
   }
 }
 
-function bodiesOf(seed: number, spans: number): Buffer[] {
+function requestsOf(seed: number, spans: number): SpanRequest[] {
   const payloads = createPayloads(seed)
   const calls: BenchCall[] = []
   while (calls.length < spans) calls.push(...payloads.trace())
-  return Array.from({ length: Math.floor(spans / perRequest) }, (_, n) =>
-    Buffer.from(
-      encodeRequest({
-        resourceSpans: [
-          {
-            resource: {
-              attributes: [attribute('service.name', 'bench'), attribute('openinference.project.name', 'bench')],
-            },
-            scopeSpans: [
-              { scope: { name: 'bench' }, spans: calls.slice(n * perRequest, (n + 1) * perRequest).map(spanOf) },
-            ],
-          },
-        ],
-      }),
-    ),
-  )
+  const attributes = [attribute('service.name', 'bench'), attribute('openinference.project.name', 'bench')]
+  return Array.from({ length: Math.floor(spans / perRequest) }, (_, n) => {
+    const own = calls.slice(n * perRequest, (n + 1) * perRequest).map(spanOf)
+    return { resourceSpans: [{ resource: { attributes }, scopeSpans: [{ scope: { name: 'bench' }, spans: own }] }] }
+  })
 }
+
+const bodiesOf = (seed: number, spans: number): Buffer[] => requestsOf(seed, spans).map(encodeRequest)
 
 type Target = {
   name: string
@@ -154,4 +146,5 @@ export async function benchOtlp(spans: number, rounds: number): Promise<void> {
   process.stdout.write(`\nCPU ${median(cpu).toFixed(1)} us per span, resident ${server.residentMb().toFixed(0)} MB\n`)
   await server.stop()
   rmSync(dir, { recursive: true, force: true })
+  await benchOtlpWays(requestsOf(900, 4 * perRequest), perRequest, rounds)
 }

@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url'
 export type BenchServer = {
   child: ChildProcess
   port: number
+  /** Of gRPC, where it has one; 0 otherwise. */
+  grpcPort: number
   cpuSeconds(): number
   residentMb(): number
   stop(): Promise<void>
@@ -24,19 +26,20 @@ export async function startServer(
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, UV_THREADPOOL_SIZE: '24', ...env },
   })
-  const port = await new Promise<number>((resolve, reject) => {
+  const [port, grpcPort] = await new Promise<[number, number]>((resolve, reject) => {
     let text = ''
     child.once('exit', (code) => reject(new Error(`${script} ended with ${code}`)))
     child.stdout?.on('data', (chunk: Buffer) => {
       text += chunk
       const match = /"port":(\d+)/.exec(text) ?? /http:\/\/127\.0\.0\.1:(\d+)/.exec(text)
-      if (match) resolve(Number(match[1]))
+      if (match) resolve([Number(match[1]), Number(/"grpc":(\d+)/.exec(text)?.[1] ?? 0)])
     })
   })
   const stat = () => readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return {
     child,
     port,
+    grpcPort,
     /** User and system time of the process with all its threads, in seconds. */
     cpuSeconds: () => (Number(stat()[11]) + Number(stat()[12])) / ticksPerSecond,
     residentMb: () => {

@@ -1,4 +1,4 @@
-// The edge alone: the real routes on the real durable log, with nobody applying it. argv: data folder.
+// The edge alone: the real routes on the real durable log, with nobody applying it, over HTTP and gRPC. argv: data folder.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,6 +7,7 @@ import { noContent } from '../../services/content/content-port.ts'
 import { noMaskings } from '../../services/content/masking/maskings.ts'
 import { createOpObjects } from '../../services/content/op-objects.ts'
 import { createClock } from '../../services/core/clock/clock.ts'
+import { createGrpcServer } from '../../services/core/grpc/server.ts'
 import { createApp } from '../../services/core/http/app.ts'
 import { openKeys } from '../../services/core/http/keys.ts'
 import { createEmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
@@ -14,6 +15,7 @@ import { createLogger } from '../../services/core/process/logger.ts'
 import { createMetrics } from '../../services/core/process/metrics.ts'
 import { topics } from '../../services/events/registry.ts'
 import { createCallWriteRoutes } from '../../services/ingest/calls/routes.ts'
+import { createOtelGrpcMethods } from '../../services/ingest/otel/grpc.ts'
 import { createOtelRoutes } from '../../services/ingest/otel/routes.ts'
 
 const dir = process.argv[2] as string
@@ -47,16 +49,23 @@ const routes = [
     config,
   }),
 ]
-const http = createApp({
-  routes,
-  config,
-  keys: openKeys({ dataDir: dir, configured: config.keys }),
-  log: createLogger({ level: 'warn' }).log,
-  metrics: createMetrics(),
-  version: 'bench',
-  isShuttingDown: () => false,
+const metrics = createMetrics()
+const logger = createLogger({ level: 'warn' }).log
+const isShuttingDown = () => false
+const keys = openKeys({ dataDir: dir, configured: config.keys })
+const http = createApp({ routes, config, keys, log: logger, metrics, version: 'bench', isShuttingDown })
+const grpc = createGrpcServer({
+  ...http.shared,
+  methods: createOtelGrpcMethods({ routes, isShuttingDown }),
+  maxBodyBytes: config.maxBodyBytes,
+  requestTimeoutMs: config.requestTimeoutMs,
+  log: logger,
+  metrics: metrics.grpc,
+  hint: () => 'gRPC',
+  isShuttingDown,
 })
-process.stdout.write(`{"port":${await http.listen()}}\n`)
+const grpcPort = await grpc.listen(0, '127.0.0.1')
+process.stdout.write(`{"grpc":${grpcPort},"port":${await http.listen()}}\n`)
 process.on('SIGTERM', async () => {
   await log.close()
   process.exit(0)

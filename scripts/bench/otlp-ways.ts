@@ -1,0 +1,131 @@
+// The second part of `npm run bench otlp`: the same spans over HTTP and gRPC, and log records of the same attributes, at an
+// edge that nobody applies; and what connections cost that do nothing. Ratios are of turns in one run.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { type ClientHttp2Session, connect as connectH2 } from 'node:http2'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { callOver, exportPath, framed } from '../../test/fixtures/grpc.ts'
+import { encodeLogsRequest, encodeRequest } from '../../test/fixtures/otlp-proto.ts'
+import { type BenchServer, createClient, median, quantile, sendAll, startServer } from './process.ts'
+
+const project_id = 'bench/ways'
+const authorization = `Basic ${Buffer.from('api:bench-key').toString('base64')}`
+const type = 'application/x-protobuf'
+const idle = 1_000
+const perTurn = 40
+
+type Send = (body: Buffer) => Promise<{ status: number; ms: number; body: Buffer }>
+export type SpanRequest = {
+  resourceSpans: { resource: object; scopeSpans: { scope: object; spans: Record<string, unknown>[] }[] }[]
+}
+
+/** Each span as a log record with its attributes. */
+const logsOf = ({ resourceSpans }: SpanRequest): Buffer =>
+  encodeLogsRequest({
+    resourceLogs: resourceSpans.map(({ resource, scopeSpans }) => ({
+      resource,
+      scopeLogs: scopeSpans.map(({ scope, spans }) => ({
+        scope,
+        logRecords: spans.map(({ traceId, spanId, startTimeUnixNano: timeUnixNano, attributes }) => ({
+          ...{ traceId, spanId, timeUnixNano, attributes, severityNumber: 9 },
+          eventName: 'gen_ai.client.inference.operation.details',
+        })),
+      })),
+    })),
+  })
+
+const overGrpc =
+  (session: ClientHttp2Session, headers: Record<string, string> = {}): Send =>
+  async (body) => {
+    const began = performance.now()
+    const { status, bytes } = await callOver(session, exportPath, [framed(body, headers['grpc-encoding'] ? 1 : 0)], {
+      ...{ authorization, project_id },
+      ...headers,
+    })
+    return { status: status === 0 ? 200 : status, ms: performance.now() - began, body: bytes }
+  }
+
+const print = (what: string, value: string, goal: string): boolean =>
+  process.stdout.write(`| ${what} | ${value} | ${goal} |\n`)
+
+/** Memory that connections take which say nothing, in a process that has done nothing else. */
+async function memoryOfIdle(edge: BenchServer): Promise<number> {
+  const before = edge.residentMb()
+  const sockets: Socket[] = []
+  for (let n = 0; n < idle; n++) {
+    const socket = connect(edge.grpcPort, '127.0.0.1')
+    sockets.push(socket.on('error', () => undefined))
+    socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0')
+    // The server's settings: the connection is there.
+    await new Promise((resolve) => socket.once('data', resolve))
+  }
+  const took = edge.residentMb() - before
+  for (const socket of sockets) socket.destroy()
+  return took
+}
+
+/** @param perRequest spans of each request */
+export async function benchOtlpWays(requests: SpanRequest[], perRequest: number, rounds: number): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), 'callhouse-bench-'))
+  const edge = await startServer(fileURLToPath(new URL('server-edge.ts', import.meta.url)), [dir])
+  const idleMb = await memoryOfIdle(edge)
+  const client = createClient(edge.port, 2)
+  const session = connectH2(`http://127.0.0.1:${edge.grpcPort}`)
+  const bodies = requests.map(encodeRequest)
+  const zipped = bodies.map((body) => gzipSync(body))
+  const logs = requests.map(logsOf)
+  const http = (path: string, more: Record<string, string> = {}): Send => {
+    return (body) => client(path, body, type, { project_id, ...more })
+  }
+  const ways: { name: string; bodies: Buffer[]; send: Send }[] = [
+    { name: 'HTTP', bodies, send: http('/otel/v1/traces') },
+    { name: 'HTTP, gzip', bodies: zipped, send: http('/otel/v1/traces', { 'content-encoding': 'gzip' }) },
+    { name: 'gRPC', bodies, send: overGrpc(session) },
+    { name: 'gRPC, gzip', bodies: zipped, send: overGrpc(session, { 'grpc-encoding': 'gzip' }) },
+    { name: 'log records, HTTP', bodies: logs, send: http('/otel/v1/logs') },
+  ]
+  const turn = async ({ bodies: own, send }: (typeof ways)[number]): Promise<number> => {
+    const all = Array.from({ length: perTurn }, (_, n) => own[n % own.length] as Buffer)
+    const before = edge.cpuSeconds()
+    await sendAll(all, send, 2)
+    return ((edge.cpuSeconds() - before) / (perTurn * perRequest)) * 1e6
+  }
+  for (const way of ways) await turn(way)
+  const cpu = new Map(ways.map(({ name }) => [name, [] as number[]]))
+  for (let round = 0; round < 2 * rounds; round++) for (const way of ways) cpu.get(way.name)?.push(await turn(way))
+  /** The median of the ratios within one round. */
+  const ratio = (name: string, to: string): number =>
+    median((cpu.get(name) ?? []).map((one, n) => one / (cpu.get(to)?.[n] as number)))
+  process.stdout.write('\n| at the edge | | goal |\n|---|---|---|\n')
+  for (const { name } of ways) print(`CPU of an item, ${name}`, `${median(cpu.get(name) ?? []).toFixed(1)} us`, '')
+  print('gRPC / HTTP', ratio('gRPC', 'HTTP').toFixed(2), '1.15')
+  print('gRPC / HTTP, gzip', ratio('gRPC, gzip', 'HTTP, gzip').toFixed(2), '1.15')
+  const bytes = (all: Buffer[]) => all.reduce((sum, { length }) => sum + length, 0)
+  print('log record / span', ratio('log records, HTTP', 'HTTP').toFixed(2), '0.5')
+  print('bytes of a log record / span', (bytes(logs) / bytes(bodies)).toFixed(2), '1')
+
+  const small = Array.from({ length: 2_000 }, () => Buffer.alloc(0))
+  const p99 = async () => quantile(await sendAll(small, http('/otel/v1/traces'), 2), 0.99)
+  const alone: number[] = []
+  const beside: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    alone.push(await p99())
+    const silent = connectH2(`http://127.0.0.1:${edge.grpcPort}`)
+    silent.on('error', () => undefined)
+    for (let n = 0; n < 100; n++) {
+      const path = { ':method': 'POST', ':path': exportPath, 'content-type': 'application/grpc', te: 'trailers' }
+      silent.request({ ...path, authorization, project_id }).on('error', () => undefined)
+    }
+    beside.push(await p99())
+    silent.destroy()
+  }
+  print('p99 beside 100 silent calls / alone', (median(beside) / median(alone)).toFixed(2), '1.1')
+
+  print(`${idle} idle connections`, `${idleMb.toFixed(0)} MB`, '64 MB')
+  session.close()
+  await edge.stop()
+  rmSync(dir, { recursive: true, force: true })
+}
