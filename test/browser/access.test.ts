@@ -27,8 +27,6 @@ afterEach(async ({ task }) => {
   expect(here.faults.splice(0)).toEqual([])
 })
 
-const go = (path: string) => page.goto(world.url + path)
-
 describe('everybody', () => {
   it('can use the page in both themes: axe finds no fault', async () => {
     const { page: fresh, context, faults } = await world.open()

@@ -7,6 +7,7 @@ import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
 import { useKeys } from '../keys.ts'
 import { FaultBox, Stale } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Menu } from '../parts/menu.tsx'
 import { Rows, type RowsHandle } from '../parts/rows.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
 import { openedS } from '../read-ahead.ts'
@@ -22,6 +23,7 @@ import { pageRows, useCalls, useCells, usePreviews } from './use-calls.ts'
 import { maxNew, useLive } from './use-live.ts'
 
 const ColumnChooser = lazy(() => import('../lazy-routes.tsx').then(({ ColumnChooser }) => ({ default: ColumnChooser })))
+const Views = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.Views })))
 const ghostRows = 30
 
 export function Calls() {
@@ -219,6 +221,25 @@ export function Calls() {
         >
           Live
         </button>
+        <Menu
+          label="Saved views"
+          className="line"
+          button={
+            <>
+              Views <Icon name="down" />
+            </>
+          }
+        >
+          {(close) => (
+            <Suspense fallback={null}>
+              <Views
+                {...{ projectId, search }}
+                onClose={close}
+                onOpen={({ q, view, range, sort, cols, saved }) => change({ q, view, range, sort, cols, saved })}
+              />
+            </Suspense>
+          )}
+        </Menu>
         <button type="button" className="line" onClick={() => setChooses(true)}>
           <Icon name="columns" /> Columns
         </button>

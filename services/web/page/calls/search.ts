@@ -11,6 +11,8 @@ export type CallsSearch = {
   /** Columns beside the usual ones: `inputs,output` unless others are chosen. */
   cols?: string | undefined
   tz?: string | undefined
+  /** The saved view that the list was opened from. */
+  saved?: string | undefined
 }
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
@@ -40,6 +42,8 @@ export function callsSearch(search: Record<string, unknown>): CallsSearch {
   const cols = columnsOf(text(search.cols))
   if (cols.join() !== usualColumns.join()) found.cols = cols.join()
   if (tz) found.tz = tz
+  const saved = text(search.saved)
+  if (saved && /^[\p{L}\p{N}_.-]{1,128}$/u.test(saved)) found.saved = saved
   return found
 }
 

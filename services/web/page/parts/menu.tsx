@@ -1,5 +1,5 @@
 // A menu below its button, by the browser's popover: Escape and a click elsewhere close it.
-import { type ReactNode, useId, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 
 type MenuProps = {
   label: string
@@ -22,6 +22,13 @@ export function Menu({ label, button, className = '', children, id }: MenuProps)
     box.style.left = `${Math.max(8, Math.min(at.left, innerWidth - box.offsetWidth - 8))}px`
     box.style.top = below ? `${at.bottom + 4}px` : `${Math.max(8, at.top - box.offsetHeight - 4)}px`
   }
+  // Again when what it shows has arrived.
+  useEffect(() => {
+    if (!open || panel.current === null) return
+    const observer = new ResizeObserver(place)
+    observer.observe(panel.current)
+    return () => observer.disconnect()
+  })
   return (
     <>
       <button
@@ -42,11 +49,7 @@ export function Menu({ label, button, className = '', children, id }: MenuProps)
         id={key}
         popover="auto"
         className="menu"
-        onToggle={(event) => {
-          const isOpen = (event.nativeEvent as ToggleEvent).newState === 'open'
-          setOpen(isOpen)
-          if (isOpen) requestAnimationFrame(place)
-        }}
+        onToggle={(event) => setOpen((event.nativeEvent as ToggleEvent).newState === 'open')}
       >
         {open && children(() => panel.current?.hidePopover())}
       </div>
