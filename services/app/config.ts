@@ -9,6 +9,7 @@ import { type FlagTypes, parseArguments } from '../core/process/arguments.ts'
 import { keptSettings } from './kept-settings.ts'
 import { maskFloor } from './mask-settings.ts'
 import { sealSettings } from './seal-settings.ts'
+import { type Environment, withSecretFiles } from './secret-files.ts'
 import {
   type About,
   about,
@@ -311,13 +312,17 @@ const byFlag = new Map(settings.map((one) => [one.flag, one]))
 
 type Given = Map<string, { value: string; from: string }>
 
-function readEnv(env: NodeJS.ProcessEnv, given: Given, secrets: Record<string, string>, lines: string[]): void {
+const isProviderSecret = (name: string): boolean => name.startsWith(secretPrefix) && name.length > secretPrefix.length
+const mayBeInFile = (name: string): boolean => byEnv.get(name)?.isSecret === true || isProviderSecret(name)
+
+function readEnv(given: Environment, into: Given, secrets: Record<string, string>, lines: string[]): void {
+  const { env, lines: faults } = withSecretFiles(given, mayBeInFile, (name) => byEnv.has(name))
+  lines.push(...faults)
   for (const [name, value] of Object.entries(env)) {
     if (!name.startsWith('CALLHOUSE_') || value === undefined) continue
     const known = byEnv.get(name)
-    if (known !== undefined) given.set(known.key, { value, from: name })
-    else if (name.startsWith(secretPrefix) && name.length > secretPrefix.length)
-      secrets[name.slice(secretPrefix.length)] = value
+    if (known !== undefined) into.set(known.key, { value, from: name })
+    else if (isProviderSecret(name)) secrets[name.slice(secretPrefix.length)] = value
     else lines.push(`Unknown setting ${name}; 'callhouse config' lists all settings`)
   }
 }
@@ -370,6 +375,8 @@ export function loadConfig({
   }
   if (parsed.success && parsed.data.maxInflightBytes < parsed.data.maxBodyBytes)
     lines.push('CALLHOUSE_MAX_INFLIGHT_BYTES must not be below CALLHOUSE_MAX_BODY_BYTES')
+  if (given.has('masterKey') && given.has('masterKeyFile'))
+    lines.push('CALLHOUSE_MASTER_KEY and CALLHOUSE_MASTER_KEY_FILE are both given: one of them is enough')
   if (!parsed.success || lines.length > 0) return { ok: false, lines }
   return { ok: true, config: { ...parsed.data, secrets, given: new Set(given.keys()) }, words, flags }
 }
