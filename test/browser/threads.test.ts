@@ -48,6 +48,19 @@ beforeAll(async () => {
     // Inside a turn of the page before.
     turn('long/one', 65.5, { parent: long[0]?.id, name: 'late inner turn' }),
   ])
+  const began = [
+    { messages: [user('said a'.padEnd(1_000_000, ' and on'))] },
+    { messages: [{ role: 'system', content: 'Be kind' }, user('said b')] },
+    { messages: [{ role: 'user', content: [{ type: 'text', text: 'said c' }] }] },
+    { plain: 1 },
+  ]
+  const project = 'acme/threads-began'
+  const batch = began.map((inputs, n) => {
+    const id = newId()
+    const [thread_id, trace] = [`thread ${n}`, newTrace()]
+    return { ...call(project, { id, trace, inputs, startMs: at + n * 1_000 }), thread_id, turn_id: id }
+  })
+  await world.server.send(`/v2/${project}/calls/complete`, { batch })
   here = await world.open()
 })
 afterAll(() => world?.close())
@@ -81,6 +94,22 @@ describe('the list of threads', () => {
     await page.waitForURL((to) => to.searchParams.get('sort') === 'p99_turn_duration_ms')
   })
 
+  it('says how each thread began: by the first message of its user, in parts or after a system prompt, cut', async () => {
+    const { page, context } = here
+    const asked: string[] = []
+    await context.route('**/calls/stream_query', (route) => {
+      asked.push(route.request().postData() ?? '')
+      return route.continue()
+    })
+    await go('/p/acme/threads-began/threads')
+    const rows = page.getByRole('table', { name: 'Threads' }).locator('.row')
+    const began = async () => (await rows.allInnerTexts()).map((row) => /said .|\[?plain/.exec(row)?.[0])
+    await expect.poll(began).toEqual(['plain', 'said c', 'said b', 'said a'])
+    // No payload comes whole, however large.
+    expect(asked).toEqual([])
+    await context.unroute('**/calls/stream_query')
+  })
+
   it('says what a thread is where there are none, and what went wrong where it cannot be read', async () => {
     const { page, context, faults } = here
     await go('/p/acme/no-threads/threads')
@@ -105,6 +134,8 @@ describe('a thread', () => {
     await turns.nth(1).getByText('2 earlier messages').waitFor()
     await turns.nth(0).getByText('Where is <b>my order</b>?').waitFor()
     expect(await turns.nth(1).innerText()).not.toContain('my order')
+    await turns.nth(1).getByText('2 earlier messages').click()
+    await turns.nth(1).getByText('Where is <b>my order</b>?').waitFor()
     await turns.nth(2).getByText('close it').waitFor()
     await turns.nth(2).getByText('Error: no').waitFor()
     await turns.nth(0).getByRole('link', { name: 'Trace' }).click()

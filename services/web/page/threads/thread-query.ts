@@ -1,5 +1,5 @@
 // What the pages of threads ask: threads by page, and the turns of one in their order.
-import { baseUrl } from '../api/client.ts'
+import { baseUrl, json } from '../api/client.ts'
 import { eachLine } from '../api/lines.ts'
 import { send } from '../api/send.ts'
 import type { Message } from '../engine/conversation.ts'
@@ -51,6 +51,34 @@ export const previewsQuery = (projectId: string, ids: readonly string[]) => ({
   queryKey: ['previews', projectId, ids],
   queryFn: ({ signal }: { signal: AbortSignal }) => ask('previews', [baseUrl, projectId, [...ids]], { signal }),
   enabled: ids.length > 0,
+  staleTime: 60_000,
+})
+
+const firstMessages = [0, 1, 2].map((place) => `inputs.messages.${place}`)
+/** Where the first words of a user may stand; the inputs last. */
+const beginnings = [
+  ...firstMessages.flatMap((path) => [`${path}.role`, `${path}.content`, `${path}.content.0.text`]),
+  'inputs',
+]
+
+/** How each turn began: the first message of its user, else its inputs. Cut by the server, however large the turn is. */
+export const beginningsQuery = (project_id: string, call_ids: readonly string[]) => ({
+  queryKey: ['beginnings', project_id, call_ids],
+  async queryFn({ signal }: { signal: AbortSignal }): Promise<Map<string, string>> {
+    const asked = { project_id, call_ids: [...call_ids], paths: beginnings }
+    const { cells } = await json('calls.cells', asked, { signal })
+    const shown = (id: string, path: string): string => {
+      const cell = cells[id]?.[beginnings.indexOf(path)]
+      return cell?.type === 'string' || path === 'inputs' ? (cell?.text ?? '') : ''
+    }
+    const beginning = (id: string): string => {
+      const path = firstMessages.find((one) => ['user', 'human'].includes(shown(id, `${one}.role`)))
+      const said = path === undefined ? '' : shown(id, `${path}.content`) || shown(id, `${path}.content.0.text`)
+      return said || shown(id, 'inputs')
+    }
+    return new Map(call_ids.map((id) => [id, beginning(id)]))
+  },
+  enabled: call_ids.length > 0,
   staleTime: 60_000,
 })
 

@@ -58,6 +58,17 @@ function Payloads({ projectId, id }: { projectId: string; id: string }) {
   )
 }
 
+/** Messages that earlier turns had already, once somebody asks for them. */
+function Earlier({ projectId, messages }: { projectId: string; messages: readonly Message[] }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary className="dim">{count(messages.length)} earlier messages</summary>
+      {isOpen && <Conversation {...{ projectId, messages }} />}
+    </details>
+  )
+}
+
 type TurnProps = { projectId: string; row: Row; before: Row | undefined; place: number; zone: string; link: ReactNode }
 
 function Turn({ projectId, row, before, place, zone, link }: TurnProps) {
@@ -90,7 +101,7 @@ function Turn({ projectId, row, before, place, zone, link }: TurnProps) {
       </header>
       {error && <FaultBox error={error} onRetry={() => void refetch()} />}
       {!isReady && !error && <div className="ghost" style={{ height: 40 }} />}
-      {isReady && known > 0 && <p className="dim">{count(known)} earlier messages</p>}
+      {isReady && known > 0 && <Earlier {...{ projectId }} messages={messages.slice(0, known)} />}
       {isReady && messages.length > 0 && <Conversation {...{ projectId }} messages={shown} />}
       {isReady && messages.length === 0 && <Payloads projectId={projectId} id={row.id} />}
       {row.exception !== null && (

@@ -9,7 +9,7 @@ import { type Column, Grid } from '../parts/grid.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
-import { pageThreads, previewsQuery, sorts, type ThreadRow, type ThreadSort, threadsQuery } from './thread-query.ts'
+import { beginningsQuery, pageThreads, sorts, type ThreadRow, type ThreadSort, threadsQuery } from './thread-query.ts'
 
 const route = '/signed-in/p/$entity/$project/threads'
 
@@ -25,7 +25,7 @@ export function Threads() {
   const { data, error, refetch } = useQuery(threadsQuery(projectId, sort, page))
   const threads = useMemo(() => (data ?? []).slice(0, pageThreads), [data])
   const ids = useMemo(() => threads.map(({ first_turn_id }) => first_turn_id), [threads])
-  const { data: previews } = useQuery(previewsQuery(projectId, ids))
+  const { data: began } = useQuery(beginningsQuery(projectId, ids))
   const target = ({ thread_id }: ThreadRow) => ({
     to: '/p/$entity/$project/threads/$threadId' as const,
     params: { entity, project, threadId: thread_id },
@@ -66,7 +66,7 @@ export function Threads() {
       ...{ name: 'began', head: 'Began with', width: 'minmax(200px, 2fr)' },
       cell: ({ first_turn_id }) => (
         <span className="second">
-          <T text={previews?.[first_turn_id]?.inputs ?? ''} />
+          <T text={began?.get(first_turn_id) ?? ''} />
         </span>
       ),
     },
