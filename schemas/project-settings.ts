@@ -10,6 +10,8 @@ export const retentionSettings = z.object({
   files_days: days.optional(),
   stats_days: days.optional(),
   feedback: z.enum(['with_calls', 'keep']).optional(),
+  /** Payloads of older calls may be removed already, though more days are set now: microseconds. */
+  payloads_removed_us: z.int().optional(),
 })
 
 /** 0 or absent = no limit of its own. */
@@ -33,6 +35,18 @@ export const retentionRequest = z.strictObject({
   calls_days: days.optional(),
   payloads_days: days.optional(),
   stats_days: days.optional(),
+})
+
+const daysOrNull = z.int().nullable()
+const instantOrNull = z.string().nullable()
+
+/** What retention hides now, and within how many days it is removed from the tables and from their files. */
+export const retentionResponse = z.object({
+  ...{ calls_days: daysOrNull, payloads_days: daysOrNull, stats_days: daysOrNull },
+  ...{ calls_before: instantOrNull, payloads_before: instantOrNull, stats_before: instantOrNull },
+  held: z.boolean(),
+  hidden_calls: z.int(),
+  ...{ removed_within_days: daysOrNull, bytes_within_days: daysOrNull },
 })
 
 /** A name that is not known is a mistake, and must not count as no limit. */

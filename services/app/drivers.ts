@@ -76,8 +76,13 @@ async function kafkaOptionsOf(config: Config, role: ServerRole, logger: Logger):
   }
 }
 
-/** @param lock of the data folder, where the log lies in it */
-export async function openLog(config: Config, role: ServerRole, logger: Logger, lock?: FolderLock): Promise<Log> {
+/** @param own of a log in the data folder: its lock, and the age at which the data of some project is hidden */
+export async function openLog(
+  config: Config,
+  role: ServerRole,
+  logger: Logger,
+  { lock, hiddenAfterMs }: { lock?: FolderLock | undefined; hiddenAfterMs?: () => number } = {},
+): Promise<Log> {
   if (hasSharedLog(config)) {
     // Loaded on demand: the embedded form needs no Kafka client.
     const { createKafkaLog } = await import('../core/log/kafka/kafka-log.ts')
@@ -90,6 +95,7 @@ export async function openLog(config: Config, role: ServerRole, logger: Logger, 
     maxUnappliedBytes: config.maxUnappliedBytes,
     minFreeBytes: config.minFreeBytes,
     retentionMs: config.logRetentionHours * hourMs,
+    ...(hiddenAfterMs && { hiddenAfterMs }),
     mayEndEarly: config.adoptLog,
     logger,
   })

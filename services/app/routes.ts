@@ -173,7 +173,7 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
     ...createProjectRoutes({ store, freshness, retention }),
     projectUsageRoute({ store, freshness }),
     auditRoute({ store, freshness }),
-    ...(directory === undefined ? [] : createSettingsRoutes({ directory, retention })),
+    ...(directory === undefined ? [] : createSettingsRoutes({ directory, retention, store, config })),
     ...createNotServedRoutes(),
   ]
 }

@@ -6,7 +6,8 @@ import { createClock } from '../core/clock/clock.ts'
 import { followClock } from '../core/clock/follow.ts'
 import { createKeyedLock } from '../core/concurrency/keyed-lock.ts'
 import { createSharedSlots } from '../core/concurrency/slots.ts'
-import { createCutoffsOf } from '../core/directory/retention.ts'
+import { isHeld } from '../core/directory/held.ts'
+import { createCutoffsOf, hiddenAfterMs } from '../core/directory/retention.ts'
 import { createApp, type HttpServer } from '../core/http/app.ts'
 import { statusOf } from '../core/http/errors.ts'
 import { observeKeys } from '../core/http/key-metrics.ts'
@@ -154,9 +155,15 @@ export async function startCallhouse(
     // which builds respect that know nothing of ours.
     const store = withReadLog(await openStore(config, logger, createStoreMetrics(registry)), { logger, registry })
     open.push({ name: 'store', limitMs: 60_000, close: () => store.close() })
+    const retention = retentionsOf(directory, config.retentionDays)
+    const cutoffsOf = createCutoffsOf(retention)
     const edge = await openEdgeNumber(config, logger)
     open.push({ name: 'edge number', limitMs: 5_000, close: () => edge.close() })
-    const log = withAppendMetrics(await openLog(config, role, logger, lock), registry, statusOf)
+    const log = withAppendMetrics(
+      await openLog(config, role, logger, { lock, hiddenAfterMs: () => hiddenAfterMs(retention) }),
+      registry,
+      statusOf,
+    )
     open.push({ name: 'log', limitMs: 30_000, close: () => log.close() })
     observeLog(registry, log, config.maxUnappliedBytes)
     if (!hasEmbeddedStore(config)) await refuseUnfinishedDatabase(store, config.clickhouseDatabase)
@@ -184,12 +191,12 @@ export async function startCallhouse(
     const masks = masksOf(directory)
     const secrets = ownSecrets(() => directory.state().secrets, { config, masterKey })
     if (role !== 'ingest') refuseUnopened(directory, { config, masterKey })
-    const retention = retentionsOf(directory, config.retentionDays)
     const maskings = maskingsOf(masks, config, masterKey, logger, registry)
     let jobs: EvaluationJobs | undefined
     const applying = does(role, 'apply')
       ? await startApplying({
           ...{ config, ...engines, maskings, audit, logger, metrics: createWorkerMetrics(registry), open, applied },
+          purgeRules: { cutoffsOf, isHeld: (projectId) => isHeld(directory.state().holds.values(), projectId) },
           onApplied: (topic) => topic === 'evaluation_jobs' && jobs?.touch(),
         })
       : undefined
@@ -263,7 +270,7 @@ export async function startCallhouse(
     const http = createApp({
       ...{
         accounts: limits.accounts,
-        cutoffsOf: createCutoffsOf(retention),
+        cutoffsOf,
         routes,
         config,
         keys,

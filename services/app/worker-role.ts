@@ -28,6 +28,7 @@ import { lookupRows } from '../worker/calls/merge-fragments.ts'
 import { dropOldAudit, writeCheckpoint } from '../worker/cleanup/audit-housekeeping.ts'
 import { dropOldLogs } from '../worker/cleanup/log-retention.ts'
 import { createMerges } from '../worker/cleanup/merges.ts'
+import { createPurge, isPurgeDue, type PurgeRules } from '../worker/cleanup/purge.ts'
 import { scheduleCleanup } from '../worker/cleanup/schedule.ts'
 import type { DeadLetters } from '../worker/dead-letters/dead-letters.ts'
 import { openFileDeadLetters } from '../worker/dead-letters/dead-letters-file.ts'
@@ -68,6 +69,7 @@ type ApplyingDeps = {
   open: ShutdownStep[]
   maskings: Maskings
   audit: ProcessAudit
+  purgeRules: PurgeRules
   /** Told of what is applied. */
   applied: AppliedWatch
   /** Rows of a topic are in the tables. */
@@ -94,6 +96,19 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => undefined)
   const merges = createMerges({ store, budget: { run: (piece) => worker.budget.run(piece) } })
+  const purge = createPurge({
+    ...{ store, rules: deps.purgeRules, roundDays: config.purgeDays },
+    budget: { run: (piece) => worker.budget.run(piece) },
+  })
+  let purgedMs: number | undefined
+  const purgeDaily = async (): Promise<void> => {
+    const nowMs = Date.now()
+    if (!isPurgeDue(config.purgeHour, purgedMs, nowMs)) return
+    const purged = await purge.run(nowMs)
+    purgedMs = nowMs
+    if (purged.rows > 0 || purged.months.length > 0 || purged.rewritten.length > 0)
+      logger.info(purged, 'what retention hides was removed')
+  }
   const cleanup = scheduleCleanup({
     deduplicate: () => worker.deduplicateChanged(),
     async hourly() {
@@ -101,6 +116,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
       const dropped = await dropOldLogs(store, config.logsDays)
       if (dropped.length > 0) logger.info({ dropped }, 'old log records removed')
       await keepAudit(deps)
+      await purgeDaily()
       await merges.run()
       // What waits for older processes to end.
       await store.migrate()
@@ -200,6 +216,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     limitMs: 60_000,
     close() {
       cleanup.stop()
+      purge.stop()
       return merges.stop()
     },
   })

@@ -156,6 +156,20 @@ describe('calls past the days of their project', () => {
     expect(await server.send('/calls/query_stats', { project_id: aged })).toMatchObject({ count: 3 })
   })
 
+  it('are told of, with when they go', async () => {
+    const { url } = server.now()
+    const answer = await fetch(`${url}/v2/${aged}/retention`, { headers: { authorization: 'Bearer test-key' } })
+    const calls_before = new Date(nowMs - 30 * dayMs).toISOString()
+    expect([answer.status, await answer.json()]).toEqual([
+      200,
+      {
+        ...{ calls_days: 30, payloads_days: 30, stats_days: 30 },
+        ...{ calls_before, payloads_before: calls_before, stats_before: calls_before },
+        ...{ held: false, hidden_calls: expect.any(Number), removed_within_days: 1, bytes_within_days: 36 },
+      },
+    ])
+  })
+
   it('are accepted when they come late, and hidden', async () => {
     await server.send('/call/upsert_batch', { batch: callOf(aged, 6, 90 * dayMs, 'old') })
     expect(await server.send('/calls/query_stats', { project_id: aged })).toMatchObject({ count: 3 })
@@ -209,6 +223,17 @@ describe('payloads that are kept for less time than their calls', () => {
       ...{ project_id, ...lately, granularity: 86_400, call_metrics: [{ metric: 'call_count' }] },
     })
     expect(call_buckets.reduce((sum, bucket) => sum + (bucket.sum_call_count ?? 0), 0)).toBe(1)
+  })
+
+  it('stay hidden when they are to be kept for longer again: they may be removed', async () => {
+    expect((await put(project_id, { calls_days: 90, stats_days: 10 })).status).toBe(200)
+    expect(await server.send('/call/read', { project_id, id: idOf(1) })).toMatchObject({
+      call: { inputs: {}, output: null },
+    })
+    expect(await server.send('/call/read', { project_id, id: idOf(2) })).toMatchObject({
+      call: { output: { said: 'new' } },
+    })
+    expect((await put(project_id, { calls_days: 90, payloads_days: 30, stats_days: 10 })).status).toBe(200)
   })
 
   it('cannot be kept for longer than they', async () => {

@@ -220,6 +220,7 @@ export const examples: Record<string, Example> = {
   'projects.ttl_settings_update': body(() => ({ retention_days: null })),
   'projects.settings_read': () => ({}),
   'projects.limits_update': () => ({ body: { requests_per_minute: 0 } }),
+  'projects.retention_read': () => ({}),
   'projects.retention_update': () => ({ body: { calls_days: null } }),
   'usage.query': body(() => ({ from: at, to: '2026-03-06T12:00:00Z', by: 'key' })),
 

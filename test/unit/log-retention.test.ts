@@ -109,6 +109,23 @@ test('what is older than the retention time is removed when the tables are known
   expect(await read(dir, { fromOffset: 2 })).toEqual(['5=e', '6=f'])
 })
 
+test('what is older than the age at which data of some project is hidden is removed sooner', async () => {
+  const dir = await temporaryFolder()
+  let hiddenAfterMs = Number.POSITIVE_INFINITY
+  const log = await openLog(dir, { retentionMs: 36_000_000, hiddenAfterMs: () => hiddenAfterMs })
+  await applySegments(log, ['a', 'b', 'c'])
+  await log.tidy()
+  const anHourAgo = Date.now() / 1_000 - 3_600
+  for (const name of await files(dir)) await utimes(join(dir, 'calls', name), anHourAgo, anHourAgo)
+  log.remembered([{ topic: 'calls', partition: 0, offset: 3 }])
+  await log.tidy()
+  expect(await files(dir)).toContain(archive(1, 2))
+  hiddenAfterMs = 1_800_000
+  await log.tidy()
+  expect(await files(dir)).toEqual([plain(3)])
+  await log.close()
+})
+
 test('unapplied segments are never removed, however old', async () => {
   const dir = await temporaryFolder()
   const log = await openLog(dir, { retentionMs: 0, segmentBytes: 300 })

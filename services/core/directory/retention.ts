@@ -20,23 +20,20 @@ const cutoffUs = (days: number | null | undefined, nowMs: number): number | unde
 
 /** Days that count for a project; null = for ever. */
 export function retentionOf({ of, defaultDays }: Pick<RetentionSource, 'of' | 'defaultDays'>, projectId: string) {
-  const { calls_days = defaultDays || null, payloads_days, stats_days = calls_days } = of(projectId) ?? {}
-  return { calls_days, payloads_days: payloads_days ?? calls_days, stats_days }
+  const set = of(projectId) ?? {}
+  const { calls_days = defaultDays || null, payloads_days, stats_days = calls_days } = set
+  return { calls_days, payloads_days: payloads_days ?? calls_days, stats_days, removed: set.payloads_removed_us }
 }
 
 /** Whole hours, so that counters of hours can be left out as they are. */
 export function createCutoffsOf(source: RetentionSource, now: () => number = Date.now): CutoffsOf {
   return (projectId): Cutoffs | undefined => {
-    const { calls_days, payloads_days, stats_days } = retentionOf(source, projectId)
-    if (calls_days === null && payloads_days === null && stats_days === null) return undefined
+    const { calls_days, payloads_days, stats_days, removed } = retentionOf(source, projectId)
+    if (calls_days === null && payloads_days === null && stats_days === null && removed === undefined) return undefined
     const nowMs = now()
     const [callsUs, valuesUs] = [cutoffUs(calls_days, nowMs), cutoffUs(payloads_days, nowMs)]
-    return {
-      callsUs,
-      valuesUs,
-      payloadsUs: payloads_days === calls_days ? undefined : valuesUs,
-      statsUs: cutoffUs(stats_days, nowMs),
-    }
+    const ownUs = payloads_days === calls_days ? removed : Math.max(valuesUs ?? 0, removed ?? 0)
+    return { callsUs, valuesUs, payloadsUs: ownUs, statsUs: cutoffUs(stats_days, nowMs) }
   }
 }
 
@@ -48,4 +45,14 @@ export function callCutoffs(source: RetentionSource, nowMs = Date.now()) {
     ...{ projects, cutoffs: projects.map((id) => seconds(retentionOf(source, id).calls_days)) },
     others: seconds(source.defaultDays),
   }
+}
+
+const dayMs = 24 * hourMs
+
+/** The age at which calls of some project are hidden; Infinity = none ever are. */
+export function hiddenAfterMs(source: RetentionSource): number {
+  const set = [...source.projectIds()].map((id) => retentionOf(source, id).calls_days)
+  return Math.min(
+    ...[source.defaultDays || null, ...set].map((days) => (days === null ? Number.POSITIVE_INFINITY : days * dayMs)),
+  )
 }

@@ -4,23 +4,56 @@ import {
   projectLimits,
   projectSettingsResponse,
   retentionRequest,
+  retentionResponse,
   retentionSettings,
 } from '../../../schemas/project-settings.ts'
 import { ttlSettingsReadRequest, ttlSettingsResponse, ttlSettingsUpdateRequest } from '../../../schemas/projects.ts'
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Directory } from '../../core/directory/directory.ts'
+import { isHeld } from '../../core/directory/held.ts'
 import { maxItemBytes, type Value } from '../../core/directory/items.ts'
-import { type RetentionDays, type RetentionSource, retentionOf } from '../../core/directory/retention.ts'
+import {
+  createCutoffsOf,
+  type RetentionDays,
+  type RetentionSource,
+  retentionOf,
+} from '../../core/directory/retention.ts'
 import { settingChange } from '../../core/directory/settings.ts'
 import { unavailable } from '../../core/errors.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Caller, type Route, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
+import { param, sql, systemQuery } from '../../core/store/sql.ts'
+import type { QueryOptions, Store } from '../../core/store/store.ts'
 
-export type SettingsDeps = { directory: Pick<Directory, 'state' | 'append'>; retention: RetentionSource }
+export type SettingsDeps = {
+  directory: Pick<Directory, 'state' | 'append'>
+  retention: RetentionSource
+  store: Pick<Store, 'rows'>
+  config: { purgeDays: number }
+}
 
 type Params = { entity?: string; project?: string }
 const named = ({ entity, project }: Params): string => `${entity}/${project}`
+
+/** Calls of the project that are hidden and not removed yet. */
+async function hiddenCalls(
+  store: Pick<Store, 'rows'>,
+  projectId: ProjectId,
+  beforeUs: number | undefined,
+  options: QueryOptions,
+): Promise<number> {
+  if (beforeUs === undefined) return 0
+  // Not through the scope of the project, which shows what is not hidden.
+  const query = systemQuery(
+    'projects.hidden-calls',
+    sql`SELECT toFloat64(sum(calls)) AS n FROM callhouse.call_counts_hourly FINAL
+      WHERE project_id = ${param('String', projectId)} AND hour < toDateTime(${param('Int64', beforeUs / 1e6)}, 'UTC')`,
+    projectId,
+  )
+  const [row] = await store.rows<{ n: number }>(query, options)
+  return Number(row?.n ?? 0)
+}
 
 /** @throws Fault 422 when payloads would be kept for longer than their calls */
 function throwUnlessInOrder(days: RetentionDays, defaultDays: number): void {
@@ -29,7 +62,7 @@ function throwUnlessInOrder(days: RetentionDays, defaultDays: number): void {
     throw fault(422, `payloads_days (${payloads_days}) is more than the days of calls (${calls_days})`)
 }
 
-export function createSettingsRoutes({ directory, retention }: SettingsDeps): Route[] {
+export function createSettingsRoutes({ directory, retention, store, config }: SettingsDeps): Route[] {
   const queue = createSerialQueue(() => unavailable('The server is shutting down'))
   /** One after the other: each replaces the whole item, which holds what is not changed too. */
   const change = ({ userId }: Caller, projectId: ProjectId, value: Value<'project'>): Promise<void> =>
@@ -41,10 +74,14 @@ export function createSettingsRoutes({ directory, retention }: SettingsDeps): Ro
   ): Promise<void> =>
     queue.run(async () => {
       const state = directory.state()
-      const days = make(state.projects.get(projectId)?.retention ?? {})
+      const before = state.projects.get(projectId)?.retention ?? {}
+      const removed = cutoffsOf(projectId)?.payloadsUs
+      const days = { ...make(before), ...(removed !== undefined && { payloads_removed_us: removed }) }
       throwUnlessInOrder(days, retention.defaultDays)
       await directory.append([settingChange(state, projectId, { retention: days })], userId)
     })
+  const cutoffsOf = createCutoffsOf(retention)
+
   return [
     route({
       name: 'projects.ttl_settings_read',
@@ -90,6 +127,35 @@ export function createSettingsRoutes({ directory, retention }: SettingsDeps): Ro
       },
     }),
     route({
+      name: 'projects.retention_read',
+      method: 'GET',
+      path: '/v2/{entity}/{project}/retention',
+      summary: 'What retention hides of a project, and until when it is removed',
+      body: { type: 'none' },
+      response: retentionResponse,
+      tables: ['call_counts_hourly'],
+      async handle(context) {
+        const projectId = context.project(named(context.params))
+        const { removed: _, ...days } = retentionOf(retention, projectId)
+        const cutoffs = cutoffsOf(projectId) ?? {}
+        const held = isHeld(directory.state().holds.values(), projectId)
+        const timeOf = (us: number | undefined) => (us === undefined ? null : new Date(us / 1_000).toISOString())
+        return {
+          json: {
+            ...days,
+            ...{
+              calls_before: timeOf(cutoffs.callsUs),
+              payloads_before: timeOf(cutoffs.payloadsUs ?? cutoffs.callsUs),
+            },
+            ...{ stats_before: timeOf(cutoffs.statsUs), held },
+            hidden_calls: await hiddenCalls(store, projectId, cutoffs.callsUs, { signal: context.signal }),
+            removed_within_days: held ? null : 1,
+            bytes_within_days: held ? null : config.purgeDays + 1,
+          },
+        }
+      },
+    }),
+    route({
       name: 'projects.settings_read',
       method: 'GET',
       path: '/v2/{entity}/{project}/settings',
@@ -99,7 +165,8 @@ export function createSettingsRoutes({ directory, retention }: SettingsDeps): Ro
       tables: [],
       async handle(context) {
         const set = directory.state().projects.get(context.project(named(context.params)))
-        return { json: { retention: set?.retention ?? {}, limits: set?.limits ?? {} } }
+        const { payloads_removed_us: _, ...days } = set?.retention ?? {}
+        return { json: { retention: days, limits: set?.limits ?? {} } }
       },
     }),
     route({

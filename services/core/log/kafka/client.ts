@@ -148,6 +148,8 @@ async function createTopics(
     { name: 'cleanup.policy', value: 'delete' },
     { name: 'max.message.bytes', value: String(maxMessageBytes) },
     { name: 'retention.ms', value: String(retentionMs) },
+    // A segment goes as a whole, and its last record counts: the brokers' own seven days would double the age.
+    { name: 'segment.ms', value: String(24 * 3_600_000) },
     // With three replicas one broker may be down, and what is acknowledged is on two.
     { name: 'min.insync.replicas', value: String(Math.max(1, replication - 1)) },
     // The brokers' time: the clock of an edge must not decide how long a record is kept or how old it is.

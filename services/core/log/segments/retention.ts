@@ -30,6 +30,8 @@ export function createRetention(options: {
   fs: LogFs
   folder: string
   retentionMs: number
+  /** The age at which the data of some project is hidden: applied segments go no later. */
+  hiddenAfterMs?: (() => number) | undefined
   /** Uncompressed size of an archive. */
   segmentBytes: number
   applied: SegmentFile[]
@@ -39,7 +41,7 @@ export function createRetention(options: {
   isBusy(): boolean
   logger: LogLogger | undefined
 }): Retention {
-  const { fs, folder, retentionMs, segmentBytes, logger } = options
+  const { fs, folder, retentionMs, hiddenAfterMs = () => retentionMs, segmentBytes, logger } = options
   const archives = [...options.archives]
   // The newest one stays as it is: offsets and the clock go on from it after a restart.
   const plain = options.applied.map(({ path, first }) => ({ path, first, sizeBytes: 0, sinceMs: 0 }))
@@ -87,7 +89,7 @@ export function createRetention(options: {
   }
 
   async function expire(): Promise<void> {
-    const before = Date.now() - retentionMs
+    const before = Date.now() - Math.min(retentionMs, hiddenAfterMs())
     while (!stopped) {
       const fromPlain = archives.length === 0
       const oldest = fromPlain ? plain[0] : archives[0]

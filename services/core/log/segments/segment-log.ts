@@ -27,6 +27,8 @@ export type EmbeddedLogOptions = {
   minFreeBytes: number
   /** How long applied segments are kept, compressed. The newest of each topic stays always. */
   retentionMs: number
+  /** The age at which the data of some project is hidden: applied segments go no later. */
+  hiddenAfterMs?: () => number
   segmentBytes?: number
   /** A segment is delivered this long after its first record when the consumer waits. */
   sealAfterMs?: number
@@ -60,7 +62,7 @@ const busyMs = 1000
 /** Opens or creates a log. Throws when another process holds it, or when records that were acknowledged are damaged. */
 export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<EmbeddedLog> {
   const { topics, logger, segmentBytes = 16 * mib, sealAfterMs = 60, flushEveryMs = 50 } = options
-  const { maxUnappliedBytes, minFreeBytes, retentionMs, mayEndEarly } = options
+  const { maxUnappliedBytes, minFreeBytes, retentionMs, hiddenAfterMs, mayEndEarly } = options
   const dir = resolve(options.dir)
   const disk = options.fs ?? nodeFs
   if (await disk.mkdir(dir)) await disk.syncDir(dirname(dir))
@@ -138,7 +140,7 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
     })
     const removable = (): number => Math.min(position.offset(), remembered.get(topic) ?? -1)
     const retention = createRetention({
-      ...{ fs, folder, retentionMs, segmentBytes, applied, archives, removable, isBusy, logger },
+      ...{ fs, folder, retentionMs, hiddenAfterMs, segmentBytes, applied, archives, removable, isBusy, logger },
     })
     const close = async (): Promise<void> => {
       await writer.close()

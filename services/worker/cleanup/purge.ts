@@ -1,0 +1,181 @@
+// Removes what the retention of projects hides: whole months at once where nothing else lies in them, else rows by key,
+// and then the bytes of removed rows.
+import type { Cutoffs } from '../../core/process/running-handler.ts'
+import type { Store } from '../../core/store/store.ts'
+import { type Budget, unlimited } from './budget.ts'
+
+export type PurgeRules = {
+  /** What is hidden of a project now; undefined = nothing. */
+  cutoffsOf(projectId: string): Cutoffs | undefined
+  /** Whether something of the project must stay: then nothing of it is removed. */
+  isHeld(projectId: string): boolean
+}
+
+type Aged = {
+  table: string
+  /** Time of a row in microseconds. */
+  us: string
+  cutoff: (cutoffs: Cutoffs) => number | undefined
+}
+
+const microsOf = (column: string) => `toUnixTimestamp64Micro(${column})`
+const secondsOf = (column: string) => `toInt64(toUnixTimestamp(${column})) * 1000000`
+const calls = ({ callsUs }: Cutoffs) => callsUs
+const payloads = ({ payloadsUs, callsUs }: Cutoffs) => payloadsUs ?? callsUs
+
+/** Calls first: a call whose payload is gone could not be read. Partitions are months of the same time. */
+const agedTables: readonly Aged[] = [
+  { table: 'calls', us: microsOf('started_at'), cutoff: calls },
+  { table: 'turns', us: microsOf('started_at'), cutoff: calls },
+  { table: 'call_keys', us: microsOf('started_at'), cutoff: calls },
+  { table: 'call_counts_hourly', us: secondsOf('hour'), cutoff: calls },
+  { table: 'call_counts', us: secondsOf('minute'), cutoff: calls },
+  { table: 'call_stats', us: secondsOf('bucket'), cutoff: ({ statsUs }) => statsUs },
+  { table: 'payloads', us: microsOf('at'), cutoff: payloads },
+  { table: 'payload_leaves', us: 'most', cutoff: payloads },
+  { table: 'payload_chunks', us: 'most', cutoff: payloads },
+]
+
+const dayMs = 86_400_000
+/** Share of a month's rows, in percent, from which on removed rows are worth a rewrite of the rest. */
+const rewrittenPercent = 25
+const aside = { background: true } as const
+const background = { pool: 'background' } as const
+
+/** Months are called `202603`. */
+const monthBeginUs = (month: string): number => Date.UTC(Number(month.slice(0, 4)), Number(month.slice(4)) - 1) * 1_000
+const monthEndUs = (month: string): number => Date.UTC(Number(month.slice(0, 4)), Number(month.slice(4))) * 1_000
+
+/** A partition has its day among the days of a round, so that not all are rewritten at once. */
+const isDay = (table: string, month: string, roundDays: number, nowMs: number): boolean => {
+  const place = [...`${table} ${month}`].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % 1_000_003, 7)
+  return Math.floor(nowMs / dayMs) % roundDays === place % roundDays
+}
+
+type Purged = {
+  /** `calls 202603` */
+  months: string[]
+  rows: number
+  /** Partitions whose removed rows were taken out of the files. */
+  rewritten: string[]
+}
+
+export type Purge = {
+  run(nowMs?: number): Promise<Purged>
+  stop(): void
+}
+
+/** @param deps.roundDays within which the bytes of removed rows go at the latest */
+export function createPurge(deps: {
+  store: Pick<Store, 'rows' | 'command'>
+  rules: PurgeRules
+  roundDays: number
+  budget?: Budget
+}): Purge {
+  const { store, rules, roundDays, budget = unlimited } = deps
+  let isStopped = false
+  const read = <Row>(name: string, sql: string, params: Record<string, unknown>): Promise<Row[]> =>
+    budget.run(() => store.rows<Row>({ name, sql, params }, background))
+  const change = (name: string, sql: string, params: Record<string, unknown> = {}): Promise<void> =>
+    budget.run(() => store.command({ name, sql, params }, aside))
+
+  const monthsOf = async (table: string): Promise<string[]> => {
+    const found = await read<{ month: string }>(
+      'purge.months',
+      `SELECT DISTINCT partition_id AS month FROM system.parts
+        WHERE active AND database = currentDatabase() AND table = {table:String} ORDER BY month`,
+      { table },
+    )
+    return found.map(({ month }) => month).filter((month) => /^\d{6}$/.test(month))
+  }
+
+  const removeRows = async ({ table, us }: Aged, month: string, projectId: string, beforeUs: number) => {
+    const where = `project_id = {project:String} AND ${us} < {before:Int64}`
+    const params = { project: projectId, before: beforeUs }
+    const [found] = await read<{ n: string }>(
+      'purge.count',
+      `SELECT toString(count()) AS n FROM callhouse.${table} WHERE _partition_id = {month:String} AND ${where}`,
+      { ...params, month },
+    )
+    const rows = Number(found?.n ?? 0)
+    if (rows > 0)
+      await change('purge.rows', `DELETE FROM callhouse.${table} IN PARTITION ID '${month}' WHERE ${where}`, params)
+    return rows
+  }
+
+  /** Whether the files of a month still hold removed rows that are due. */
+  const isRewriteDue = async (table: string, month: string, nowMs: number): Promise<boolean> => {
+    const [found] = await read<{ removed: string; rows: string }>(
+      'purge.removed',
+      `SELECT toString(countIf(_row_exists = 0)) AS removed, toString(count()) AS rows FROM callhouse.${table}
+        WHERE _partition_id = {month:String} SETTINGS apply_deleted_mask = 0`,
+      { month },
+    )
+    const [removed, rows] = [Number(found?.removed ?? 0), Number(found?.rows ?? 0)]
+    return removed > 0 && (removed * 100 >= rows * rewrittenPercent || isDay(table, month, roundDays, nowMs))
+  }
+
+  /** Tables in which some rows were removed, as engines know them: others need no look into their rows. */
+  const masked = async (table: string): Promise<Set<string>> => {
+    const found = await read<{ month: string }>(
+      'purge.masked',
+      `SELECT DISTINCT partition_id AS month FROM system.parts
+        WHERE active AND has_lightweight_delete AND database = currentDatabase() AND table = {table:String}`,
+      { table },
+    )
+    return new Set(found.map(({ month }) => month))
+  }
+
+  const purgeMonth = async (aged: Aged, month: string, purged: Purged): Promise<void> => {
+    const { table, cutoff } = aged
+    const found = await read<{ project_id: string }>(
+      'purge.projects',
+      `SELECT DISTINCT project_id FROM callhouse.${table} WHERE _partition_id = {month:String}`,
+      { month },
+    )
+    const due = found.flatMap(({ project_id }) => {
+      const cutoffs = rules.isHeld(project_id) ? undefined : rules.cutoffsOf(project_id)
+      const beforeUs = cutoffs && cutoff(cutoffs)
+      return beforeUs !== undefined && beforeUs > monthBeginUs(month) ? [{ project_id, beforeUs }] : []
+    })
+    if (due.length === 0) return
+    if (due.length === found.length && due.every(({ beforeUs }) => beforeUs >= monthEndUs(month))) {
+      await change('purge.month', `ALTER TABLE callhouse.${table} DROP PARTITION ID '${month}'`)
+      purged.months.push(`${table} ${month}`)
+      return
+    }
+    for (const { project_id, beforeUs } of due) {
+      if (isStopped) return
+      purged.rows += await removeRows(aged, month, project_id, beforeUs)
+    }
+  }
+
+  return {
+    async run(nowMs = Date.now()) {
+      const purged: Purged = { months: [], rows: 0, rewritten: [] }
+      for (const aged of agedTables) {
+        const { table } = aged
+        for (const month of await monthsOf(table)) {
+          if (isStopped) return purged
+          await purgeMonth(aged, month, purged)
+        }
+        for (const month of await masked(table)) {
+          if (isStopped) return purged
+          if (!/^\d{6}$/.test(month) || !(await isRewriteDue(table, month, nowMs))) continue
+          await change('purge.rewrite', `ALTER TABLE callhouse.${table} APPLY DELETED MASK IN PARTITION ID '${month}'`)
+          purged.rewritten.push(`${table} ${month}`)
+        }
+      }
+      return purged
+    },
+    stop() {
+      isStopped = true
+    },
+  }
+}
+
+/** Whether the purge of the day is due: once a day, from an hour on. @param lastMs when it ran last; undefined = not since the start */
+export function isPurgeDue(hour: number, lastMs: number | undefined, nowMs: number): boolean {
+  const day = (ms: number) => Math.floor(ms / dayMs)
+  return new Date(nowMs).getUTCHours() >= hour && (lastMs === undefined || day(lastMs) < day(nowMs))
+}

@@ -1,0 +1,152 @@
+// What retention hides is removed: from every table, by rows or whole months, and out of the files.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Cutoffs } from '../../services/core/process/running-handler.ts'
+import { createPurge, isPurgeDue } from '../../services/worker/cleanup/purge.ts'
+import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+
+let server: LiveServer
+beforeAll(async () => {
+  server = await startLiveServer()
+})
+afterAll(() => server.remove())
+
+const idOf = (n: number): string => `0199a0c8-0000-7000-8000-${String(n).padStart(12, '0')}`
+const us = (iso: string): number => Date.parse(iso) * 1_000
+
+async function send(project_id: string, n: number, started_at: string): Promise<void> {
+  const of = { project_id, id: idOf(n) }
+  const start = {
+    ...{ ...of, trace_id: idOf(n), op_name: 'op', started_at, thread_id: 'thread', turn_id: idOf(n) },
+    ...{ attributes: {}, inputs: { text: `canary-${n}` } },
+  }
+  const end = { ...of, ended_at: started_at, output: `canary-${n}`, summary: { usage: { m: { requests: 1 } } } }
+  await server.send('/call/upsert_batch', {
+    batch: [
+      { mode: 'start', req: { start } },
+      { mode: 'end', req: { end } },
+    ],
+  })
+}
+
+const tables = [
+  'calls',
+  'turns',
+  'call_keys',
+  'call_counts_hourly',
+  'call_counts',
+  'payloads',
+  'payload_leaves',
+  'payload_chunks',
+]
+
+/** Rows of a project in each table, the removed ones too where they still lie in the files. */
+async function rowsOf(project: string, withRemoved = false): Promise<Record<string, number>> {
+  const { store } = server.now()
+  const found: Record<string, number> = {}
+  for (const table of tables) {
+    const [row] = await store.rows<{ n: number }>({
+      name: 'test.rows',
+      sql: `SELECT toFloat64(count()) AS n FROM callhouse.${table} WHERE project_id = {project:String}
+        SETTINGS apply_deleted_mask = ${withRemoved ? 0 : 1}`,
+      params: { project },
+    })
+    found[table] = Number(row?.n)
+  }
+  return found
+}
+
+const total = (rows: Record<string, number>) => Object.values(rows).reduce((sum, n) => sum + n, 0)
+
+function purgeOf(cutoffs: Record<string, Cutoffs>, held: string[] = [], roundDays = 35) {
+  const rules = { cutoffsOf: (id: string) => cutoffs[id], isHeld: (id: string) => held.includes(id) }
+  return createPurge({ store: server.now().store, rules, roundDays })
+}
+
+const derived = async () => {
+  const { worker } = server.now()
+  await worker?.caughtUp()
+  await worker?.rollups.refresh()
+  await worker?.fieldIndexRollups.refresh()
+}
+
+it('by rows where others lie in the same month, and by months where none do', async () => {
+  for (const project of ['ent/aged', 'ent/kept']) await send(project, 1, '2025-03-10T12:00:00Z')
+  await send('ent/aged', 2, '2025-03-20T12:00:00Z')
+  await send('ent/aged', 3, '2025-02-10T12:00:00Z')
+  await derived()
+  const [before, kept] = [await rowsOf('ent/aged'), await rowsOf('ent/kept')]
+  expect(Object.values(before).every((n) => n >= 3)).toBe(true)
+
+  const cutoffs = { callsUs: us('2025-03-15T00:00:00Z'), valuesUs: us('2025-03-15T00:00:00Z') }
+  const purged = await purgeOf({ 'ent/aged': cutoffs }).run(Date.parse('2025-06-01T04:00:00Z'))
+  expect(purged.months).toEqual(tables.map((table) => `${table} 202502`))
+  const after = await rowsOf('ent/aged')
+  for (const table of tables) expect([table, after[table]]).toEqual([table, (before[table] as number) / 3])
+  expect(await rowsOf('ent/kept')).toEqual(kept)
+  expect(await server.send('/call/read', { project_id: 'ent/aged', id: idOf(1) })).toEqual({ call: null })
+  expect(await server.send('/call/read', { project_id: 'ent/aged', id: idOf(2) })).toMatchObject({
+    call: { output: 'canary-2' },
+  })
+  expect(await server.send('/calls/query_stats', { project_id: 'ent/aged' })).toMatchObject({ count: 1 })
+  // A quarter of the month and more was removed: it is out of the files, too.
+  expect(purged.rewritten.length).toBeGreaterThan(0)
+  expect(total(await rowsOf('ent/aged', true))).toBe(total(after))
+  expect(await purgeOf({ 'ent/aged': cutoffs }).run(Date.parse('2025-06-01T04:00:00Z'))).toEqual({
+    months: [],
+    rows: 0,
+    rewritten: [],
+  })
+})
+
+it('out of the files within a round of days, however few they are', async () => {
+  const project = 'ent/few'
+  for (let n = 1; n <= 12; n++) await send(project, n, `2025-08-${String(n).padStart(2, '0')}T12:00:00Z`)
+  await derived()
+  const cutoffs = { [project]: { callsUs: us('2025-08-02T00:00:00Z'), valuesUs: us('2025-08-02T00:00:00Z') } }
+  const begin = Date.parse('2025-10-01T04:00:00Z')
+  const purge = purgeOf(cutoffs, [], 7)
+  let removed = 0
+  const rewritten: string[] = []
+  for (let day = 0; day < 7; day++) {
+    const purged = await purge.run(begin + day * 86_400_000)
+    removed += purged.rows
+    rewritten.push(...purged.rewritten)
+  }
+  expect(removed).toBeGreaterThanOrEqual(tables.length)
+  expect(new Set(rewritten).size).toBe(rewritten.length)
+  expect(total(await rowsOf(project, true))).toBe(total(await rowsOf(project)))
+})
+
+it('not at all while something of the project is held', async () => {
+  const project = 'ent/held'
+  await send(project, 1, '2025-05-10T12:00:00Z')
+  await derived()
+  const before = await rowsOf(project)
+  const cutoffs = { [project]: { callsUs: us('2025-07-01T00:00:00Z') } }
+  expect(await purgeOf(cutoffs, [project]).run()).toEqual({ months: [], rows: 0, rewritten: [] })
+  expect(await rowsOf(project)).toEqual(before)
+})
+
+it('payloads alone where their calls stay', async () => {
+  const project = 'ent/light'
+  await send(project, 1, '2025-05-10T12:00:00Z')
+  await send(project, 2, '2025-05-20T12:00:00Z')
+  await derived()
+  const cutoffs = { [project]: { payloadsUs: us('2025-05-15T00:00:00Z'), valuesUs: us('2025-05-15T00:00:00Z') } }
+  await purgeOf(cutoffs).run()
+  expect(await rowsOf(project)).toMatchObject({
+    calls: 2,
+    call_keys: expect.any(Number),
+    payloads: 1,
+    payload_chunks: 1,
+  })
+})
+
+it('is due once a day, from its hour on', () => {
+  const at = (text: string) => Date.parse(`2026-01-${text}:00Z`)
+  expect(isPurgeDue(3, undefined, at('05T02:59'))).toBe(false)
+  expect(isPurgeDue(3, undefined, at('05T03:00'))).toBe(true)
+  expect(isPurgeDue(3, at('05T03:00'), at('05T23:00'))).toBe(false)
+  expect(isPurgeDue(3, at('05T03:00'), at('06T02:00'))).toBe(false)
+  expect(isPurgeDue(3, at('05T23:30'), at('06T03:00'))).toBe(true)
+})
