@@ -45,6 +45,9 @@ export const newKeyRequest = ownKeyRequest.extend({
   user_id: userId,
   limits: z.strictObject(keyLimits.shape).optional(),
 })
+/** A name that is not known is a mistake, and must not count as no limit. */
+export const keyLimitsRequest = z.strictObject(keyLimits.shape)
+export const keyLimitsResponse = keyLimits
 export const rotateRequest = z.object({ overlap_hours: z.number().min(0).max(168).default(24) })
 /** The key's text is shown here and never again. */
 export const madeKeyResponse = z.object({ id: z.string(), key: z.string(), expires_at: time.optional() })

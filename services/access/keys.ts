@@ -1,6 +1,8 @@
 // Routes of keys: those of the scopes that the caller administers, and everybody's own.
 import type { z } from 'zod'
 import {
+  keyLimitsRequest,
+  keyLimitsResponse,
   keyResponse,
   madeKeyResponse,
   newKeyRequest,
@@ -12,7 +14,7 @@ import {
 import type { KeyLimits } from '../../schemas/project-settings.ts'
 import { itemKey, type KeyValue, maxItemBytes } from '../core/directory/items.ts'
 import { type Access, allowsOn, isWithin, type Scope } from '../core/directory/roles.ts'
-import type { DirectoryState } from '../core/directory/state.ts'
+import { type DirectoryState, limitsOfKey } from '../core/directory/state.ts'
 import { fault, invalid } from '../core/http/errors.ts'
 import { accessOn, createKey, rotateKey } from '../core/http/key-changes.ts'
 import { expiryOf } from '../core/http/keys.ts'
@@ -28,6 +30,7 @@ type Asked = z.output<typeof ownKeyRequest>
 function lineOf(state: DirectoryState, id: string, key: KeyValue, shows: (scope: Scope) => boolean): KeyLine {
   const end = state.ends.get(id)
   const revoked = state.items.get(itemKey('key-revoked', id))
+  const limits = limitsOfKey(state, id)
   return {
     ...{ id, name: key.name, user_id: key.user, actions: key.actions, scopes: key.scopes.filter(shows) },
     ...{ created_at: key.created_at, created_by: key.created_by },
@@ -35,7 +38,7 @@ function lineOf(state: DirectoryState, id: string, key: KeyValue, shows: (scope:
     ...(end !== undefined && { ends_at: end.ends_at, successor: end.successor }),
     ...(revoked !== undefined && { revoked_at: revoked.at }),
     ...(key.addresses !== undefined && { addresses: key.addresses }),
-    ...(key.limits !== undefined && { limits: key.limits }),
+    ...(limits !== undefined && { limits }),
   }
 }
 
@@ -154,6 +157,22 @@ export function createKeyRoutes({ directory, config, now = Date.now }: AccessDep
     }),
     route({
       ...withoutProject,
+      ...{ name: 'keys.limits_update', method: 'PUT', path: '/keys/{id}/limits' },
+      summary: 'Limits of a key: replaces those that it has; 0 = none',
+      body: { type: 'json', schema: keyLimitsRequest, check: 'schema', maxBytes: maxItemBytes },
+      response: keyLimitsResponse,
+      async handle(context) {
+        const { caller, input } = context
+        await change(caller, (before) => {
+          administered(before, idOf(context), caller)
+          if (idOf(context) === caller.keyId) throw fault(403, 'A key does not change its own limits')
+          return { changes: [{ key: itemKey('key-limits', idOf(context)), value: input }] }
+        })
+        return { json: input }
+      },
+    }),
+    route({
+      ...withoutProject,
       ...{ name: 'keys.delete', method: 'DELETE', path: '/keys/{id}' },
       summary: 'Revokes a key, and the sessions that were made with it',
       body: { type: 'none' },
@@ -184,7 +203,7 @@ export function createKeyRoutes({ directory, config, now = Date.now }: AccessDep
       async handle({ input, caller }) {
         throwUnlessHeldBy(caller, accessOn(input.scopes, input.actions))
         // A key does not get rid of its limits by making another one.
-        const limits = state().keys.get(caller.keyId ?? '')?.limits
+        const limits = limitsOfKey(state(), caller.keyId ?? '')
         return made(caller, caller.userId, { ...input, limits }, expiry(input.expires_at, caller.endsMs))
       },
     }),

@@ -3,6 +3,7 @@ import { Gauge, type Registry } from 'prom-client'
 import type { EntityLimits } from '../../schemas/project-settings.ts'
 import type { Clock } from '../core/clock/clock.ts'
 import type { Directory } from '../core/directory/directory.ts'
+import { limitsOfKey } from '../core/directory/state.ts'
 import { type Accounts, createAccounts, type LimitSettings } from '../core/http/rates/accounts.ts'
 import { createMeter } from '../core/http/rates/meter.ts'
 import { createQuotas } from '../core/http/rates/quotas.ts'
@@ -60,7 +61,7 @@ const least = (own: number | undefined, ofServer: number): number | undefined =>
 export async function openLimits(deps: LimitDeps): Promise<ProcessLimits> {
   const { directory, log, store, clock, config, logger, registry } = deps
   const settings: LimitSettings = {
-    ofKey: (id) => directory.state().keys.get(id)?.limits,
+    ofKey: (id) => limitsOfKey(directory.state(), id),
     ofProject: (id) => directory.state().projects.get(id)?.limits,
   }
   const process = uuidv7()

@@ -3,6 +3,7 @@ import { entityLimits, projectLimits } from '../../schemas/project-settings.ts'
 import type { Config } from '../app/config.ts'
 import { isScope } from '../core/directory/roles.ts'
 import { settingChange } from '../core/directory/settings.ts'
+import { limitsOfKey } from '../core/directory/state.ts'
 import { print, UsageError } from './command.ts'
 import { withKeys } from './keys.ts'
 import { limitsFrom } from './limit-words.ts'
@@ -19,7 +20,10 @@ export async function listLimits(config: Config): Promise<void> {
     const { entities, projects, keys } = directory.state()
     for (const [scope, { limits }] of [...entities, ...projects])
       if (shownLimits(limits) !== '') print(`${scope}  ${shownLimits(limits)}`)
-    for (const [id, { limits }] of keys) if (shownLimits(limits) !== '') print(`key ${id}  ${shownLimits(limits)}`)
+    for (const id of keys.keys()) {
+      const limits = shownLimits(limitsOfKey(directory.state(), id))
+      if (limits !== '') print(`key ${id}  ${limits}`)
+    }
   })
 }
 

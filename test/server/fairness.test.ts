@@ -176,6 +176,34 @@ describe('limits that are set for a project', () => {
     expect((await ask('/v2/fair/read/settings/limits', 'PUT', { requests_per_minute: -1 })).status).toBe(422)
   })
 
+  it('of a key hold from its next request on when they are changed, and are audited', async () => {
+    const made = async (path: string, body: object) => (await ask(path, 'POST', body)).json()
+    await made('/users', { id: 'limited', kind: 'service' })
+    await ask('/grants', 'PUT', { user_id: 'limited', scope: 'fair/keyed', role: 'reader' })
+    const of = { user_id: 'limited', name: 'k', actions: ['read'], scopes: ['fair/keyed'] }
+    const { id, key } = (await made('/keys', of)) as { id: string; key: string }
+    const statusOf = async () => {
+      const headers = { authorization: `Bearer ${key}` }
+      const body = JSON.stringify({ project_id: 'fair/keyed' })
+      return (await fetch(`${server.now().url}/calls/query_stats`, { method: 'POST', headers, body })).status
+    }
+    const several = async () => [await statusOf(), await statusOf(), await statusOf()]
+    expect(await several()).toEqual([200, 200, 200])
+    expect((await ask(`/keys/${id}/limits`, 'PUT', { requests_per_minute: 1 })).status).toBe(200)
+    expect(await several()).toEqual([200, 429, 429])
+    expect((await ask(`/keys/${id}/limits`, 'PUT', { requests_per_minute: 0 })).status).toBe(200)
+    expect(await several()).toEqual([200, 200, 200])
+    const { worker, store } = server.now()
+    await worker?.caughtUp()
+    const sql =
+      "SELECT details FROM callhouse.audit_events WHERE action = 'limits.changed' AND target = {id:String} ORDER BY at"
+    const events = await store.rows<{ details: string }>({ name: 'test', sql, params: { id } })
+    expect(events.map(({ details }) => JSON.parse(details))).toEqual([
+      { before: null, after: { requests_per_minute: 1 } },
+      { before: { requests_per_minute: 1 }, after: { requests_per_minute: 0 } },
+    ])
+  })
+
   it('hold for its rows: what is refused is not stored, and little room is told before', async () => {
     await limit('fair/rows', { calls_per_minute: 8 })
     const [taken, low, refused] = [

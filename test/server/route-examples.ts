@@ -104,6 +104,7 @@ export const examples: Record<string, Example> = {
   'keys.list': () => ({}),
   'keys.create': ({ project }) => ({ body: { user_id: 'user reader', actions: ['read'], scopes: [project] } }),
   'keys.rotate': () => ({ params: { id: 'none' } }),
+  'keys.limits_update': () => ({ params: { id: 'none' }, body: { requests_per_minute: 0 } }),
   'keys.delete': () => ({ params: { id: 'none' } }),
   'audit.query': ({ project }) => ({ body: { scope: project } }),
   'me.keys': () => ({}),

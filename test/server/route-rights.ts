@@ -62,7 +62,7 @@ const routesByRight = {
   admin: [
     ...['costs.create', 'costs.purge', 'projects.ttl_settings_update'],
     ...['users.list', 'users.create', 'users.off', 'users.on', 'users.delete', 'grants.list', 'grants.set'],
-    ...['keys.list', 'keys.create', 'keys.rotate', 'keys.delete', 'audit.query'],
+    ...['keys.list', 'keys.create', 'keys.rotate', 'keys.limits_update', 'keys.delete', 'audit.query'],
     ...['projects.settings_read', 'projects.limits_update', 'projects.retention_update'],
     ...['masking.read', 'masking.update', 'masking.preview'],
     ...['secrets.list', 'secrets.set', 'secrets.delete'],
@@ -111,9 +111,17 @@ export const otherAnswers: ReadonlyMap<string, number> = new Map([
   ['auth.key', 403],
   ['auth.logout', 403],
   // Of a user or key that is not there, or that may do more than the caller.
-  ...(['users.off', 'users.on', 'users.delete', 'keys.rotate', 'keys.delete', 'me.keys_delete'] as const).map(
-    (name) => [name, 404] as const,
-  ),
+  ...(
+    [
+      'users.off',
+      'users.on',
+      'users.delete',
+      'keys.rotate',
+      'keys.limits_update',
+      'keys.delete',
+      'me.keys_delete',
+    ] as const
+  ).map((name) => [name, 404] as const),
   ['me.keys_create', 403],
   // No provider signs in there.
   ...(['auth.login', 'auth.callback', 'auth.backchannel_logout'] as const).map((name) => [name, 404] as const),
@@ -140,5 +148,5 @@ export const refusesForeign: ReadonlySet<string> = new Set(['audit.query'])
 export const withoutProject: ReadonlySet<string> = new Set([
   ...[...routesByRight.none, ...routesByRight.any, ...routesByRight.metrics],
   ...['otel.metrics', 'users.list', 'users.create', 'users.off', 'users.on', 'users.delete'],
-  ...['keys.list', 'keys.rotate', 'keys.delete', 'audit.query'],
+  ...['keys.list', 'keys.rotate', 'keys.limits_update', 'keys.delete', 'audit.query'],
 ])

@@ -206,6 +206,28 @@ describe('one’s own keys', () => {
     expect(await statusOf('POST', '/keys', { ...of, limits: { requests_per_hour: 1 } })).toBe(422)
   })
 
+  it('get other limits by who administers them, which their successors have too', async () => {
+    const admin = await member('limadmin', 'acme', 'admin', adminActions)
+    const request = { user_id: 'limadmin', name: 'changed', actions: ['read', 'admin'], scopes: ['acme'] }
+    const made = (await ask('POST', '/keys', { ...request, limits: { calls_per_minute: 5 } }, admin)).body
+    const path = `/keys/${made.id}/limits`
+    const limits = { requests_per_minute: 7 }
+    const key = made.key as string
+    const other = await member('limother', 'beta', 'admin', adminActions)
+    expect([
+      await statusOf('PUT', path, limits, key),
+      await statusOf('PUT', path, limits, other),
+      await statusOf('PUT', '/keys/none/limits', limits, admin),
+      await statusOf('PUT', path, { requests_per_hour: 7 }, admin),
+      await statusOf('PUT', path, { requests_per_minute: -1 }, admin),
+    ]).toEqual([403, 404, 404, 422, 422])
+    expect(await ask('PUT', path, limits, admin)).toMatchObject({ status: 200, body: limits })
+    const rotated = (await ask('POST', `/keys/${made.id}/rotate`, {}, admin)).body
+    const { lines } = await ask('GET', '/keys', undefined, admin)
+    const limitsOf = (id: unknown) => lines.find((line) => line.id === id)?.limits
+    expect([limitsOf(made.id), limitsOf(rotated.id)]).toEqual([limits, limits])
+  })
+
   it('count from their addresses only', async () => {
     const key = await member('net', 'acme', 'reader', ['read'])
     const from = async (...addresses: string[]) =>

@@ -103,6 +103,11 @@ const described: { [Of in Kind]: (changed: Changed<Of>) => AuditEvent[] } = {
   },
   'key-end': ({ state, id, after }) =>
     after === null ? [] : keyEvent('key.rotated', state, id, { successor: after.successor, ends_at: after.ends_at }),
+  'key-limits': ({ state, id, before, after }) => {
+    const key = state.keys.get(id)
+    const details = { before: before ?? key?.limits ?? null, after }
+    return [{ action: 'limits.changed', scope: commonScope(key?.scopes ?? []), target: id, details }]
+  },
   'key-revoked': ({ state, id, after }) => (after === null ? [] : keyEvent('key.revoked', state, id)),
   // Ends that are taken out again are those of sessions that have run out.
   'session-end': ({ state, by, after }) =>

@@ -51,6 +51,8 @@ const values = {
   /** `key-end/<id>`: it was rotated. */
   'key-end': z.object({ ends_at: time, successor: z.string() }),
   'key-revoked': nothing,
+  /** `key-limits/<id>`: in the place of those that it was made with. */
+  'key-limits': keyLimits,
   /** `session-end/<sid>`: signed out; kept until it would have run out. */
   'session-end': z.object({ until: time }),
   /** `sessions-end/<user>`: those that began before do not count. */

@@ -13,6 +13,8 @@ export type DirectoryState = {
   byDigest: Map<string, string>
   ends: Map<string, Value<'key-end'>>
   revoked: Set<string>
+  /** As they were changed since the keys were made. */
+  keyLimits: Map<string, Value<'key-limits'>>
   /** Grants that come from the last sign-in of a user. */
   signedIn: Map<string, Value<'signed-in'>>
   groups: Map<string, Value<'group'>>
@@ -32,7 +34,7 @@ export const emptyState = (): DirectoryState => ({
   ...{ items: new Map(), users: new Map(), off: new Set(), grants: new Map(), keys: new Map() },
   ...{ byDigest: new Map(), ends: new Map(), revoked: new Set(), signedIn: new Map() },
   ...{ groups: new Map(), sessionEnds: new Map(), sessionsEnds: new Map(), entities: new Map() },
-  ...{ projects: new Map(), masks: new Map(), secrets: new Map(), holds: new Map() },
+  ...{ projects: new Map(), masks: new Map(), secrets: new Map(), holds: new Map(), keyLimits: new Map() },
 })
 
 const scopeOf = (entity: string, project: string): Scope => (project === '' ? entity : `${entity}/${project}`)
@@ -66,6 +68,7 @@ const appliers: Record<
   },
   'key-end': ({ ends }, id, _, value) => put(ends, id, value),
   'key-revoked': ({ revoked }, id, _, value) => mark(revoked, id, value),
+  'key-limits': ({ keyLimits }, id, _, value) => put(keyLimits, id, value),
   'signed-in': ({ signedIn }, id, _, value) => put(signedIn, id, value),
   group: ({ groups }, id, _, value) => put(groups, id, value),
   'session-end': ({ sessionEnds }, id, _, value) => put(sessionEnds, id, value),
@@ -91,3 +94,7 @@ export function applyItem(state: DirectoryState, item: Item): void {
   const words = wordsOf(item.key)
   if (words !== undefined) appliers[words.kind](state, words.id, words.rest, item.value)
 }
+
+/** Limits of a key as they are now. */
+export const limitsOfKey = ({ keys, keyLimits }: DirectoryState, id: string): Value<'key-limits'> | undefined =>
+  keyLimits.get(id) ?? keys.get(id)?.limits

@@ -13,7 +13,7 @@ import {
   roles,
   type Scope,
 } from '../directory/roles.ts'
-import type { DirectoryState } from '../directory/state.ts'
+import { type DirectoryState, limitsOfKey } from '../directory/state.ts'
 import { Fault, type FaultStatus } from './errors.ts'
 import { digestOf, newKeyText } from './key-text.ts'
 
@@ -171,8 +171,10 @@ export function rotateKey(state: DirectoryState, id: string, hours: number, by: 
   const { is_first: _, expires_at: expires, ...rest } = before
   // As long again.
   const lastsMs = expires === undefined ? undefined : Date.parse(expires) - Date.parse(before.created_at)
+  const limits = limitsOfKey(state, id)
   const value: KeyValue = {
     ...rest,
+    ...(limits !== undefined && { limits }),
     sha256: digestOf(text).toString('hex'),
     ...{ created_at: new Date(now).toISOString(), created_by: by },
     ...(lastsMs !== undefined && { expires_at: new Date(now + lastsMs).toISOString() }),

@@ -78,7 +78,7 @@ const rightOfRoute = {
     'admin',
     ...['costs.create', 'costs.purge', 'projects.ttl_settings_update'],
     ...['users.list', 'users.create', 'users.off', 'users.on', 'users.delete', 'grants.list', 'grants.set'],
-    ...['keys.list', 'keys.create', 'keys.rotate', 'keys.delete', 'audit.query'],
+    ...['keys.list', 'keys.create', 'keys.rotate', 'keys.limits_update', 'keys.delete', 'audit.query'],
     ...['projects.settings_read', 'projects.limits_update', 'projects.retention_update'],
     ...['masking.read', 'masking.update', 'masking.preview'],
     ...['secrets.list', 'secrets.set', 'secrets.delete'],
