@@ -1,5 +1,5 @@
-// Settings of what goes by its age.
-import { integer } from './setting-kinds.ts'
+// Settings of what is kept, and for how long.
+import { integer, truth } from './setting-kinds.ts'
 
 export const keptSettings = {
   logRetentionHours: integer(168, 'how long applied log segments are kept'),
@@ -11,4 +11,5 @@ export const keptSettings = {
     400,
     'days that audit events are kept, 0 = for ever; a month goes as a whole, once all of it is older',
   ),
+  auditReads: truth(false, 'whether requests that only read are audit events, too'),
 }

@@ -11,6 +11,7 @@ import { createCutoffsOf, hiddenAfterMs } from '../core/directory/retention.ts'
 import { createApp, type HttpServer } from '../core/http/app.ts'
 import { statusOf } from '../core/http/errors.ts'
 import { observeKeys } from '../core/http/key-metrics.ts'
+import { createRequestAudit } from '../core/http/request-audit.ts'
 import { createSessions } from '../core/http/session.ts'
 import { openTls, type Tls } from '../core/http/tls.ts'
 import { createFreshness } from '../core/log/freshness.ts'
@@ -204,6 +205,11 @@ export async function startCallhouse(
 
     const auditing = await openAudit(audit, { config, log, store, role, version, logger })
     open.push({ name: 'audit', limitMs: 10_000, close: auditing.close })
+    const requestAudit = createRequestAudit(audit, {
+      reads: config.auditReads,
+      onLost: (error) => logger.warn({ error: error.message }, 'refusals were not recorded'),
+    })
+    open.push({ name: 'refusals', limitMs: 10_000, close: requestAudit.close })
 
     const freshness = createFreshness({ log, progress, boundMs: config.freshnessMs, onWait: metrics.waited })
     let shutdown: Shutdown | undefined
@@ -270,6 +276,7 @@ export async function startCallhouse(
     const http = createApp({
       ...{
         accounts: limits.accounts,
+        audit: requestAudit,
         cutoffsOf,
         routes,
         config,

@@ -145,6 +145,37 @@ it('is read by scope, time, actor, action and target, page by page, and says wha
   ])
 })
 
+it('holds deletes before they are done, and refusals of a minute once the server ends', async () => {
+  const project_id = 'acme/app'
+  const id = '00000000-0000-7000-8000-000000000001'
+  const start = {
+    project_id,
+    id,
+    trace_id: id,
+    op_name: 'op',
+    started_at: '2026-01-05T12:00:00Z',
+    attributes: {},
+    inputs: {},
+  }
+  await server.send('/call/start', { start })
+  await server.send('/calls/delete', { project_id, call_ids: [id] })
+  expect(await asked({ scope: project_id, action: 'calls.deleted' })).toEqual([
+    expect.objectContaining({
+      ...{ actor: 'tester', outcome: 'done', address: '127.0.0.1' },
+      details: { route: 'calls.delete', call_ids: { count: 1, first: [id] } },
+    }),
+  ])
+  const { url } = server.now()
+  for (let n = 0; n < 5; n++) await post(url, '/calls/query_stats', { project_id }, { authorization: 'Bearer wrong' })
+  await server.restart()
+  expect(await asked({ action: 'auth.refused' })).toEqual([
+    expect.objectContaining({
+      ...{ outcome: 'refused', address: '127.0.0.0/24' },
+      details: { status: 401, code: 'key_unknown', count: 5 },
+    }),
+  ])
+})
+
 it('is read by who administers the scope alone', async () => {
   const keyOf = async (role: string, scopes: string[]) => {
     await request('POST', '/users', { id: `user-${role}`, kind: 'person', entity: 'acme' })

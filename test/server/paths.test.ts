@@ -39,7 +39,8 @@ describe('what routes touch', () => {
     }
     const { append } = log
     log.append = (topic, ...rest) => {
-      written.add(topic)
+      // Audit events are the server's own, whatever the route.
+      if (topic !== 'audit') written.add(topic)
       return append(topic, ...rest)
     }
   })

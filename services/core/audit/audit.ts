@@ -72,8 +72,8 @@ export function createAudit({ sink: first, kind, now = Date.now, onLost }: Audit
     ...{ action, target: '', outcome: 'done', request_id: '', details, ends_from: 0, ends_to: 0 },
   })
 
-  function unsealed({ action, scope, target = '', actor, outcome = 'done', details }: AuditEvent): Unsealed {
-    const request = runningRequest()
+  function unsealed({ action, scope, target = '', actor, by, outcome = 'done', details }: AuditEvent): Unsealed {
+    const request = by ?? runningRequest()
     return {
       ...{ scope: textOf(scope), at_us: now() * 1000, actor: textOf(actor ?? request?.userId ?? '') },
       ...{ actor_kind: request === undefined ? kind : 'user', key_id: textOf(request?.keyId ?? '') },

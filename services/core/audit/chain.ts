@@ -1,5 +1,6 @@
 // Chains of audit events: each event is hashed with the hash of the one before it, so that no one changes the past unseen.
 import { createHash } from 'node:crypto'
+import type { AuditedRequest } from '../process/running-handler.ts'
 
 /** What is recorded; the process and the request that runs say the rest. */
 export type AuditEvent = {
@@ -11,6 +12,8 @@ export type AuditEvent = {
   target?: string
   /** Who did it, when it is not the user of the request. */
   actor?: string
+  /** The request, when it is not the one that runs. */
+  by?: AuditedRequest
   outcome?: AuditOutcome
   /** Never keys, texts or secrets. Longer ones than 2 KiB are replaced by their hash. */
   details?: Readonly<Record<string, unknown>>

@@ -19,7 +19,7 @@ import { openapiDocument } from './openapi.ts'
 import { writeError, writeReply } from './reply.ts'
 import { type Reply, type Route, route } from './route.ts'
 import { securityHeaders } from './security-headers.ts'
-import { type HandlerDeps, type ServeDeps, serveRoute } from './serve.ts'
+import { askerOf, type HandlerDeps, type ServeDeps, serveRoute } from './serve.ts'
 import type { Sessions } from './session.ts'
 import { createHttpServer, type Tls } from './tls.ts'
 import { createVia, type Via } from './via.ts'
@@ -51,6 +51,7 @@ export type AppDeps = {
   isShuttingDown(): boolean
   threads?: ServeDeps['threads']
   accounts?: ServeDeps['accounts']
+  audit?: ServeDeps['audit']
   cutoffsOf?: ServeDeps['cutoffsOf']
   /** With it the port speaks TLS only. */
   tls?: Tls | undefined
@@ -158,6 +159,7 @@ export function createApp(deps: AppDeps): HttpServer {
   const serving: ServeDeps = {
     authenticate: createAuthenticate(deps.keys, config.otelVendorNamespaces, deps.sessions),
     accounts: deps.accounts,
+    audit: deps.audit,
     cutoffsOf: deps.cutoffsOf,
     isHeld: (holder) => isStillHeld(holder, deps.keys),
     budget,
@@ -216,7 +218,10 @@ export function createApp(deps: AppDeps): HttpServer {
       const clientIp = () => (request.ip ?? '').replace(/^::ffff:(?=\d+\.)/, '')
       serveRoute(found, exchange, paramsOf(request), clientIp, serving).then(
         () => discardRest(request, discardBytes, discardMs),
-        (error: unknown) => fail(exchange, error),
+        (error: unknown) => {
+          deps.audit?.onFault(error, askerOf(exchange, clientIp))
+          fail(exchange, error)
+        },
       )
     }
     router.all(expressPath(path), dispatch)

@@ -17,6 +17,7 @@ export type Exchange = {
   faultAs: ((fault: Fault) => Fault) | undefined
   via: (() => Via) | undefined
   userId: string
+  keyId: string | undefined
   bytesIn: number
   bytesOut: number
   /** The client sends its body only after it was told to. */
@@ -65,6 +66,7 @@ export function beginExchange(
     faultAs: undefined,
     via: undefined,
     userId: '',
+    keyId: undefined,
     bytesIn: 0,
     bytesOut: 0,
     waitsForContinue,

@@ -4,7 +4,7 @@ import { type InTurn, inTurn } from '../concurrency/loop-turns.ts'
 import { type NeededRight, rightText } from '../directory/roles.ts'
 import { type LongAnswer, TooLongHere } from '../errors.ts'
 import { type BufferPool, freshBuffers } from '../memory/buffer-pool.ts'
-import type { Account, CutoffsOf } from '../process/running-handler.ts'
+import type { Account, AuditedRequest, CutoffsOf } from '../process/running-handler.ts'
 import type { RequestThreads } from '../threads/pool.ts'
 import type { Authenticate } from './auth.ts'
 import { bodyStream, readBody } from './body.ts'
@@ -20,12 +20,15 @@ import type { ByteBudget, ByteLease } from './limits.ts'
 import { isLong, longRequest } from './long-requests.ts'
 import { type Accounts, isRefusedByLimit, type RequestAccount } from './rates/accounts.ts'
 import { writeReply } from './reply.ts'
+import type { RequestAudit } from './request-audit.ts'
 import type { Reply, Route, RouteContext } from './route.ts'
 
 export type ServeDeps = {
   authenticate: Authenticate
   /** Limits of keys and projects; without it nothing is limited or counted. */
   accounts?: Accounts | undefined
+  /** What requests leave in the audit log; without it they leave nothing. */
+  audit?: RequestAudit | undefined
   /** What is hidden of a project; absent: nothing. */
   cutoffsOf?: CutoffsOf | undefined
   /** Whether a key still does all that it did. */
@@ -167,6 +170,11 @@ function reportLimits(account: RequestAccount | undefined, { response }: Exchang
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
 }
 
+/** As audit events name who asks. */
+export const askerOf = ({ requestId, userId, keyId }: Exchange, address: () => string): AuditedRequest => ({
+  ...{ requestId, userId, keyId, address },
+})
+
 /** Answers one request, or rejects with the reason why it could not. */
 export async function serveRoute(
   route: Route,
@@ -182,6 +190,7 @@ export async function serveRoute(
   // As a rule it is known at once, and nothing waits for a turn.
   const holder = found instanceof Promise ? await found : found
   exchange.userId = holder.userId
+  exchange.keyId = holder.keyId
   if (route.right !== 'none') exchange.response.setHeader('Cache-Control', 'no-store')
   reportEnd(holder, exchange)
   throwUnlessHeld(route.right, holder.holds)
@@ -198,7 +207,9 @@ export async function serveRoute(
     const { body } = read
     stream = read.stream
     if (route.limitsItself !== true) limitTime(exchange, stream, deps.requestTimeoutMs)
-    work = runRoute(route, requested, body, { holder, account, signal: () => exchange.signal, stream }, deps)
+    const run = () => runRoute(route, requested, body, { holder, account, signal: () => exchange.signal, stream }, deps)
+    const by = askerOf(exchange, clientIp)
+    work = deps.audit === undefined ? run() : deps.audit.run({ route, holder, by, params, body: body.bytes }, run)
     if (reusesBody(route)) {
       const giveBack = () => deps.pool.give(body.bytes)
       work.then(giveBack, giveBack)
