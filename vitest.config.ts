@@ -42,6 +42,7 @@ const deepOnly = [
   'server/evaluation-runs-many',
   'server/event-loop-work',
   'server/garbage-property',
+  'server/otlp-hostile',
   'server/roles',
   'server/roles-backup',
   'server/roles-clock-skew',
