@@ -136,7 +136,7 @@ const pieceQuery = (chains: readonly string[], from: number, to: number): Query 
     'audit.piece',
     sql`SELECT ${cells} FROM callhouse.audit_events
       WHERE chain IN ${param('Array(String)', chains)} AND audit_events.seq >= ${param('UInt64', from)}
-        AND audit_events.seq < ${param('UInt64', to)} ORDER BY chain, audit_events.seq, hash`,
+        AND audit_events.seq < ${param('UInt64', to)} ORDER BY chain, audit_events.seq, hash, audit_events.at`,
   )
 
 const nextQuery = (chain: string, from: number): Query =>
