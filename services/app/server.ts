@@ -6,7 +6,7 @@ import { createClock } from '../core/clock/clock.ts'
 import { followClock } from '../core/clock/follow.ts'
 import { createKeyedLock } from '../core/concurrency/keyed-lock.ts'
 import { createSharedSlots } from '../core/concurrency/slots.ts'
-import { isHeld } from '../core/directory/held.ts'
+import { isHeld } from '../core/directory/holds.ts'
 import { createCutoffsOf, hiddenAfterMs } from '../core/directory/retention.ts'
 import { createApp, type HttpServer } from '../core/http/app.ts'
 import { statusOf } from '../core/http/errors.ts'
@@ -197,7 +197,7 @@ export async function startCallhouse(
     const applying = does(role, 'apply')
       ? await startApplying({
           ...{ config, ...engines, maskings, audit, logger, metrics: createWorkerMetrics(registry), open, applied },
-          purgeRules: { cutoffsOf, isHeld: (projectId) => isHeld(directory.state().holds.values(), projectId) },
+          purgeRules: { cutoffsOf, isHeld: (projectId) => isHeld(directory.state(), projectId) },
           onApplied: (topic) => topic === 'evaluation_jobs' && jobs?.touch(),
         })
       : undefined

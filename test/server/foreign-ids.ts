@@ -352,4 +352,8 @@ const inference: Probe[] = [
   ),
 ]
 
-export const probes: readonly Probe[] = [...calls, ...objects, ...feedback, ...queues, ...runs, ...inference]
+const holds: Probe[] = [path('holds.delete', 'hold', ({ holds }) => ({ id: holds[0] as string }))]
+
+export const probes: readonly Probe[] = [
+  ...[...calls, ...objects, ...feedback, ...queues, ...runs, ...inference, ...holds],
+]

@@ -8,7 +8,7 @@ import type { IsolationWorld } from '../fixtures/isolation-world.ts'
 import { type Other, type Probe, probes, versionRef } from './foreign-ids.ts'
 import { requestTo } from './route-examples.ts'
 
-const caller = 'a key of an admin'
+const callerOf = ({ right }: Pick<Route, 'right'>) => (right === 'owner' ? 'a key of an owner' : 'a key of an admin')
 
 const turned: Record<string, (text: string) => string> = {
   backwards: (text) => [...text].reverse().join(''),
@@ -129,7 +129,7 @@ async function differences(world: IsolationWorld, others: readonly Other[], some
     const route = routes.get(name) as Route
     const answers = await Promise.all(
       others.map(async (other) =>
-        shownOf(await ask(caller, requestTo(route, route.path, make(own, other), own.project), true), other),
+        shownOf(await ask(callerOf(route), requestTo(route, route.path, make(own, other), own.project), true), other),
       ),
     )
     const [first = '', ...rest] = answers

@@ -170,6 +170,16 @@ describe('calls past the days of their project', () => {
     ])
   })
 
+  it('are told of as held while anything of the project is', async () => {
+    const { url } = server.now()
+    const headers = { 'content-type': 'application/json', authorization: 'Bearer test-key' }
+    const body = JSON.stringify({ call_ids: [idOf(1)], reason: 'a dispute' })
+    const hold = await fetch(`${url}/v2/${aged}/holds`, { method: 'POST', headers, body })
+    expect(hold.status).toBe(200)
+    const state = await (await fetch(`${url}/v2/${aged}/retention`, { headers })).json()
+    expect(state).toMatchObject({ held: true, removed_within_days: null, bytes_within_days: null })
+  })
+
   it('are accepted when they come late, and hidden', async () => {
     await server.send('/call/upsert_batch', { batch: callOf(aged, 6, 90 * dayMs, 'old') })
     expect(await server.send('/calls/query_stats', { project_id: aged })).toMatchObject({ count: 3 })

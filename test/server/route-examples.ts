@@ -211,6 +211,9 @@ export const examples: Record<string, Example> = {
   }),
 
   'projects.stats': project,
+  'holds.list': () => ({}),
+  'holds.create': (_, n) => ({ body: { call_ids: [newId(n)], reason: 'example' } }),
+  'holds.delete': ({ holds }, n) => ({ params: { id: holds[(n % 100) % victims] ?? holds[0] ?? 'none' } }),
   'masking.read': () => ({}),
   'masking.update': () => ({ body: { sets: ['@payment'] } }),
   'masking.preview': body(() => ({ text: 'ann@example.com' })),

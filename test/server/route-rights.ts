@@ -64,9 +64,10 @@ const routesByRight = {
     ...['users.list', 'users.create', 'users.off', 'users.on', 'users.delete', 'grants.list', 'grants.set'],
     ...['keys.list', 'keys.create', 'keys.rotate', 'keys.limits_update', 'keys.delete', 'audit.query'],
     ...['projects.settings_read', 'projects.limits_update', 'projects.retention_update'],
-    ...['masking.read', 'masking.update', 'masking.preview'],
+    ...['masking.read', 'masking.update', 'masking.preview', 'holds.list', 'holds.create'],
     ...['secrets.list', 'secrets.set', 'secrets.delete'],
   ],
+  owner: ['holds.delete'],
 } as const
 
 export type NeededRight = keyof typeof routesByRight
@@ -138,7 +139,7 @@ export const missesInEmptyProject: ReadonlySet<string> = new Set([
   ...['annotation_queues.progress', 'ops.read', 'ops.delete', 'datasets.read', 'datasets.delete', 'scorers.read'],
   ...['scorers.delete', 'evaluations.read', 'evaluations.delete', 'models.read', 'models.delete'],
   ...['evaluation_runs.read', 'evaluation_runs.finish', 'predictions.read'],
-  ...['predictions.finish', 'scores.read'],
+  ...['predictions.finish', 'scores.read', 'holds.delete'],
 ])
 
 /** Routes of `withoutProject` that refuse a project which the caller does not open all the same. */

@@ -80,9 +80,10 @@ const rightOfRoute = {
     ...['users.list', 'users.create', 'users.off', 'users.on', 'users.delete', 'grants.list', 'grants.set'],
     ...['keys.list', 'keys.create', 'keys.rotate', 'keys.limits_update', 'keys.delete', 'audit.query'],
     ...['projects.settings_read', 'projects.limits_update', 'projects.retention_update'],
-    ...['masking.read', 'masking.update', 'masking.preview'],
+    ...['masking.read', 'masking.update', 'masking.preview', 'holds.list', 'holds.create'],
     ...['secrets.list', 'secrets.set', 'secrets.delete'],
   ),
+  ...only('owner', 'holds.delete'),
   ...only('metrics', 'service.metrics'),
 } as const satisfies Record<string, NeededRight>
 

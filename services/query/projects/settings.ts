@@ -10,7 +10,7 @@ import {
 import { ttlSettingsReadRequest, ttlSettingsResponse, ttlSettingsUpdateRequest } from '../../../schemas/projects.ts'
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Directory } from '../../core/directory/directory.ts'
-import { isHeld } from '../../core/directory/held.ts'
+import { isHeld } from '../../core/directory/holds.ts'
 import { maxItemBytes, type Value } from '../../core/directory/items.ts'
 import {
   createCutoffsOf,
@@ -138,7 +138,7 @@ export function createSettingsRoutes({ directory, retention, store, config }: Se
         const projectId = context.project(named(context.params))
         const { removed: _, ...days } = retentionOf(retention, projectId)
         const cutoffs = cutoffsOf(projectId) ?? {}
-        const held = isHeld(directory.state().holds.values(), projectId)
+        const held = isHeld(directory.state(), projectId)
         const timeOf = (us: number | undefined) => (us === undefined ? null : new Date(us / 1_000).toISOString())
         return {
           json: {

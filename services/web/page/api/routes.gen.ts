@@ -11,6 +11,7 @@ import type * as evaluationObjects from '../../../../schemas/evaluation-objects.
 import type * as evaluationRuns from '../../../../schemas/evaluation-runs.ts'
 import type * as feedback from '../../../../schemas/feedback.ts'
 import type * as files from '../../../../schemas/files.ts'
+import type * as holds from '../../../../schemas/holds.ts'
 import type * as images from '../../../../schemas/images.ts'
 import type * as inference from '../../../../schemas/inference.ts'
 import type * as logs from '../../../../schemas/logs.ts'
@@ -90,6 +91,9 @@ export type Shapes = {
   'files.resolve_url': { in: z.input<typeof notServed.filesResolveUrlRequest>; out: z.output<typeof notServed.filesResolveUrlResponse>; line: never }
   'grants.list': { in: undefined; out: null; line: z.output<typeof access.grantResponse> }
   'grants.set': { in: z.input<typeof access.grantRequest>; out: z.output<typeof access.grantResponse>; line: never }
+  'holds.create': { in: z.input<typeof holds.holdRequest>; out: z.output<typeof holds.holdResponse>; line: never }
+  'holds.delete': { in: undefined; out: z.output<typeof holds.releasedResponse>; line: never }
+  'holds.list': { in: undefined; out: null; line: z.output<typeof holds.holdResponse> }
   'images.create': { in: z.input<typeof images.imageCreateRequest>; out: z.output<typeof images.imageCreateResponse>; line: never }
   'keys.create': { in: z.input<typeof access.newKeyRequest>; out: z.output<typeof access.madeKeyResponse>; line: never }
   'keys.delete': { in: undefined; out: z.output<typeof access.revokedResponse>; line: never }
@@ -227,6 +231,9 @@ export const routes = {
   'files.resolve_url': ['POST', '/files/resolve_url'],
   'grants.list': ['GET', '/grants'],
   'grants.set': ['PUT', '/grants'],
+  'holds.create': ['POST', '/v2/{entity}/{project}/holds'],
+  'holds.delete': ['DELETE', '/v2/{entity}/{project}/holds/{id}'],
+  'holds.list': ['GET', '/v2/{entity}/{project}/holds'],
   'images.create': ['POST', '/image/create'],
   'keys.create': ['POST', '/keys'],
   'keys.delete': ['DELETE', '/keys/{id}'],
