@@ -33,6 +33,7 @@ const deepOnly = [
   'crash/clickhouse-gone',
   'crash/clickhouse-slow',
   'crash/engine-abort',
+  'crash/record-versions',
   'crash/evaluate-model',
   'crash/log-kafka',
   'crash/lost-log',

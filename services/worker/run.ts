@@ -69,8 +69,7 @@ export function startWorker(deps: WorkerDeps): Worker {
   const { signal } = stopping
   const committedCalls = async () => (log.ownsLeaderPartition('calls') ? log.committed('calls') : [])
   let lastBatchMs = 0
-  const lagMs = () => Math.max(...[rollups, fieldIndexRollups].flatMap((all) => all.lag().map((one) => one.lagMs)))
-  const budget = createBudget(() => Date.now() - lastBatchMs < busyMs, signal, lagMs)
+  const budget = createBudget(() => Date.now() - lastBatchMs < busyMs, signal)
   const applier = createApplier({
     ...{ store, log, deadLetters: deps.deadLetters, committedCalls, budget },
     logJoins: deps.logJoins,
@@ -93,7 +92,7 @@ export function startWorker(deps: WorkerDeps): Worker {
     ...{ store, verify, committed: readableCalls, budget },
     onError: (error) => deps.onRetry?.('calls', error, 0),
   })
-  const fieldIndex = createFieldIndex({ store, budget })
+  const fieldIndex = createFieldIndex({ store, budget, lateness: () => fieldIndexRollups.lateness() })
   const fieldIndexRollups = createRollups({
     ...{ store, verify, committed: readableCalls, table: [fieldIndex.rollup], isSlow: true },
     onError: (error) => void (signal.aborted || deps.onRetry?.('calls', error, 0)),
@@ -108,10 +107,12 @@ export function startWorker(deps: WorkerDeps): Worker {
     const { version } = topicNamed(topic)
     for await (const first of log.consume(topic, signal)) {
       const batch = combined(first, log.takeMore(topic, combinedBytes - sizeOf(first)))
-      const unknown = batch.records.find((record) => record.version !== version)
+      const unknown = batch.records.find((record) => record.version > version || record.version < version - 1)
       if (unknown)
         throw new Error(
-          `Record ${topic}=${unknown.offset} has row version ${unknown.version}; this build knows ${version}. Upgrade before starting.`,
+          `Record ${topic}=${unknown.offset} has row version ${unknown.version}; this build knows ${version} and the one before it. ${
+            unknown.version > version ? 'Upgrade before starting.' : 'Start the version between them first.'
+          }`,
         )
       const beganMs = Date.now()
       const deadLetters = await commitBatch(batch)

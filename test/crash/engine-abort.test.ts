@@ -6,8 +6,6 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { uuidv7 } from '../../services/core/ids.ts'
 import type { Batch, Log } from '../../services/core/log/log.ts'
 import { createProgress } from '../../services/core/log/progress.ts'
-import { encodeHead } from '../../services/core/log/record.ts'
-import { segmentPath } from '../../services/core/log/segments/segment.ts'
 import { openFileDeadLetters } from '../../services/worker/dead-letters/dead-letters-file.ts'
 import { startWorker } from '../../services/worker/run.ts'
 import { type CrashProbe, probeInChild } from '../../services/worker/split/child-probe.ts'
@@ -44,6 +42,12 @@ async function sendCalls(url: string, count: number): Promise<string[]> {
   return ids
 }
 
+const rowOf = (id: string) =>
+  JSON.stringify({
+    ...{ kind: 'complete', project_id: project, id, clock: 5, started_us: 1.7e15, ended_us: 1.7e15 },
+    ...{ trace_id: id, op_name: 'o', inputs: { id } },
+  })
+
 describe('a process that ends in the middle of an insert', () => {
   it('leaves a mark, and the next start applies everything', { timeout: 240_000 }, async () => {
     const dir = await temporaryFolder()
@@ -75,30 +79,9 @@ describe('a process that ends in the middle of an insert', () => {
     expect(await letters.list()).toEqual([])
     await letters.close()
   })
-
-  it('ends with code 1 and a clear line at records of a later build', async () => {
-    const dir = await temporaryFolder()
-    const first = await startChildServer(dir)
-    expect(await first.stop()).toBe(0)
-    const { rows, ...record } = recordOf(['later'])
-    const header = { ...record, offset: 1, version: 2, highClock: 1n, appendedMs: Date.now(), groupIndex: 0 }
-    await writeFile(
-      segmentPath(join(dir, 'log', 'calls'), 1),
-      Buffer.concat([encodeHead(header, rows), rows.subarray(1)]),
-    )
-    await expect(startChildServer(dir)).rejects.toThrow(
-      /ended with 1: callhouse: Record calls=1 has row version 2; this build knows 1\. Upgrade before starting\.\n$/,
-    )
-  })
 })
 
 describe('rows that make the engine end', () => {
-  const rowOf = (id: string) =>
-    JSON.stringify({
-      ...{ kind: 'complete', project_id: project, id, clock: 5, started_us: 1.7e15, ended_us: 1.7e15 },
-      ...{ trace_id: id, op_name: 'o', inputs: { id } },
-    })
-
   async function batchOf(ids: string[]): Promise<Batch> {
     const file = join(await temporaryFolder(), 'segment.jsonl')
     await writeFile(file, ids.map((id) => `${rowOf(id)}\n`).join(''))

@@ -16,12 +16,8 @@ afterEach(() => {
 const after = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 /** Three kinds of work that never end; returns the share of a minute that they took together, and how often each ran. */
-async function share(isBusy: boolean, lagMs = 0): Promise<{ share: number; runs: number[] }> {
-  const budget = createBudget(
-    () => isBusy,
-    stopping.signal,
-    () => lagMs,
-  )
+async function share(isBusy: boolean, lateness = 0): Promise<{ share: number; runs: number[] }> {
+  const budget = createBudget(() => isBusy, stopping.signal)
   let isOver = false
   let tookMs = 0
   const running = { urgent: 0, others: 0 }
@@ -37,7 +33,7 @@ async function share(isBusy: boolean, lagMs = 0): Promise<{ share: number; runs:
           tookMs += ms
           runs[n] = (runs[n] as number) + 1
         },
-        { isUrgent },
+        { isUrgent, lateness: () => lateness },
       )
   }
   const all = [work(0, 100, true), work(1, 200, false), work(2, 50, false)]
@@ -59,13 +55,36 @@ it('is a tenth for all kinds together while batches come, and most of the time w
   expect(idle.share).toBeGreaterThan(0.7)
 })
 
-it('is a third at most while what is derived is minutes behind', async () => {
-  const slightly = await share(true, 40_000)
-  expect(slightly.share).toBeGreaterThan(0.17)
-  expect(slightly.share).toBeLessThanOrEqual(0.21)
-  const far = await share(true, 120_000)
-  expect(far.share).toBeGreaterThan(0.28)
-  expect(far.share).toBeLessThanOrEqual(0.35)
+it('grows with how late the work is, up to all of the time', async () => {
+  const half = await share(true, 0.5)
+  expect(half.share).toBeGreaterThan(0.15)
+  expect(half.share).toBeLessThanOrEqual(0.2)
+  const nearly = await share(true, 0.9)
+  expect(nearly.share).toBeGreaterThan(0.4)
+  expect(nearly.share).toBeLessThanOrEqual(0.55)
+  expect((await share(true, 1.5)).share).toBeGreaterThan(0.95)
+})
+
+it('is used by late work at once, though the event loop is busy and other work has just run for long', async () => {
+  vi.mocked(performance.eventLoopUtilization).mockReturnValue({ idle: 0, active: 1, utilization: 1 })
+  const budget = createBudget(() => true, stopping.signal)
+  let lateness = 0
+  const long = budget.run(() => after(1_000), { isUrgent: true })
+  await vi.advanceTimersByTimeAsync(1_000)
+  await long
+  let isDone = false
+  const other = budget.run(
+    async () => {
+      isDone = true
+    },
+    { lateness: () => lateness },
+  )
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(isDone).toBe(false)
+  lateness = 1
+  await vi.advanceTimersByTimeAsync(1_600)
+  expect(isDone).toBe(true)
+  await other
 })
 
 it('lets what is in a hurry go first, and goes on after a failure', async () => {

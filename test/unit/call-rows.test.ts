@@ -118,7 +118,8 @@ describe('fingerprints', () => {
     expect(added.every((key) => known.add(fingerprintOf(key)))).toBe(true)
     expect(added.every((key) => known.has(fingerprintOf(key)))).toBe(true)
     const byMistake = keys(1_000_000, 1_200_000).filter((key) => known.has(fingerprintOf(key)))
-    expect(byMistake.length).toBeLessThan(100)
+    // With 16 bits it would be some 40.
+    expect(byMistake.length).toBeLessThan(3)
   })
 
   it('say when there is no room', () => {

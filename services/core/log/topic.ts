@@ -2,7 +2,10 @@
 
 export type Topic = {
   name: string
-  /** Version of the row structure, written into every record header. An unknown version stops the worker. */
+  /**
+   * Version of the row structure, written into every record header. A worker applies the version before its own too, as a
+   * new version may only add columns: those that a row lacks have the defaults of their types. Any other stops it.
+   */
   version: number
   /** Landing table of engine Null; views fill the tables from it. */
   landing: string

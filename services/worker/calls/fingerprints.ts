@@ -9,16 +9,16 @@ export type Fingerprints = {
 }
 
 const firstSlots = 2 ** 18
-/** 16 bits per slot: 64 MiB. */
+/** 32 bits per slot: 128 MiB. */
 const maxSlotsTogether = 2 ** 25
 /** Above it look-ups go through many slots. */
 const maxFilled = 0.75
 
-type Layer = { slots: Uint16Array; left: number }
+type Layer = { slots: Uint32Array; left: number }
 
 /**
- * Layers, each twice as large as the one before, with open addressing. A text that was never added is found in one of
- * some 30,000 cases per layer.
+ * Layers, each twice as large as the one before, with open addressing. A text that was never added is found in less
+ * than one of 100 million cases per layer.
  * @param maxSlots of all layers
  */
 export function createFingerprints(maxSlots = maxSlotsTogether): Fingerprints {
@@ -29,12 +29,12 @@ export function createFingerprints(maxSlots = maxSlotsTogether): Fingerprints {
     const slots = firstSlots * 2 ** layers.length
     if (slotsTogether + slots > maxSlots) return undefined
     slotsTogether += slots
-    const layer = { slots: new Uint16Array(slots), left: Math.floor(slots * maxFilled) }
+    const layer = { slots: new Uint32Array(slots), left: Math.floor(slots * maxFilled) }
     layers.push(layer)
     return layer
   }
   /** The slot that holds the fingerprint, or the empty one where it belongs. */
-  const slotOf = (slots: Uint16Array, { place, print }: Fingerprint): number => {
+  const slotOf = (slots: Uint32Array, { place, print }: Fingerprint): number => {
     const mask = slots.length - 1
     let at = place & mask
     while (slots[at] !== 0 && slots[at] !== print) at = (at + 1) & mask
@@ -58,7 +58,7 @@ export function createFingerprints(maxSlots = maxSlotsTogether): Fingerprints {
 /** As `murmurHash3_32` and `murmurHash2_32` of the engine give them. */
 export const fingerprintFrom = (hash3: number, hash2: number): Fingerprint => ({
   place: hash3,
-  print: hash2 & 0xffff || 1,
+  print: hash2 >>> 0 || 1,
 })
 
 const mixed3 = (word: number): number => {

@@ -3,81 +3,88 @@ import { pause } from '../../core/concurrency/pause.ts'
 
 export type Budget = {
   /**
-   * Runs a job when the budget allows. Jobs run one after the other, with a pause after each in proportion to its time.
-   * Urgent jobs go first, but not twice in a row while others wait, and may run beside one that is not urgent. A job must
-   * not wait for another one.
+   * Runs a job when the budget allows. Jobs run one after the other, with a pause between them in proportion to the time
+   * that they take. Urgent jobs go first, but not twice in a row while others wait, and may run beside one that is not
+   * urgent. A job must not wait for another one.
    */
-  run<T>(job: () => Promise<T>, options?: { isUrgent?: boolean }): Promise<T>
+  run<T>(job: () => Promise<T>, options?: JobOptions): Promise<T>
+}
+
+type JobOptions = {
+  isUrgent?: boolean
+  /** How late the job's work is, as a share of what is allowed: 0 = in time; from 1 on it rests no more. Asked again while it waits. */
+  lateness?(): number
 }
 
 /** Runs each job at once, where nothing else runs beside it. */
 export const unlimited: Budget = { run: (job) => job() }
 
-/**
- * Pauses after a job as multiples of its time. While batches come it has a tenth of a core, and more the longer readers
- * have to do what is not derived yet; else most of a core.
- */
-const busyPauses = [
-  { lagMs: 60_000, factor: 2 },
-  { lagMs: 30_000, factor: 4 },
-  { lagMs: 0, factor: 9 },
-]
+/** Pauses as multiples of the time of the job before. While batches come, work that is in time has a tenth of a core. */
+const busyFactor = 9
 const idleFactor = 0.25
 /** Limits the pause after an outage or a suspended process, which took long for nothing. */
 const maxPauseMs = 30_000
-/** Event loop utilization above which only urgent jobs begin: requests would wait for the others. */
+/** How often a job that waits is asked how late it is. */
+const askAgainMs = 500
+/** Event loop utilization above which only urgent or late jobs begin: requests would wait for the others. */
 const maxUtilization = 0.5
 const utilizationWindowMs = 1_000
 
-/**
- * @param isBusy whether batches come
- * @param lagMs age of the oldest change that is not derived yet
- */
-export function createBudget(isBusy: () => boolean, signal: AbortSignal, lagMs: () => number = () => 0): Budget {
-  const waiting = { urgent: [] as (() => void)[], others: [] as (() => void)[] }
+/** 0 = the job may rest as long as it should, 1 = not at all. */
+const urgencyOf = ({ lateness }: JobOptions): number => Math.min(1, Math.max(0, lateness?.() ?? 0))
+
+/** @param isBusy whether batches come */
+export function createBudget(isBusy: () => boolean, signal: AbortSignal): Budget {
+  const waiting = { urgent: [] as Waiting[], others: [] as Waiting[] }
   const running = { urgent: false, others: false }
-  let pausedUntil = 0
+  /** Time of the last jobs, and when the last of them ended. */
+  const rest = { owedMs: 0, sinceMs: 0 }
   let isPaused = false
   let wasUrgent = false
 
+  const pauseMsOf = ({ options }: Waiting): number => {
+    if (signal.aborted) return 0
+    const factor = isBusy() ? busyFactor * (1 - urgencyOf(options)) : idleFactor
+    return rest.sinceMs + Math.min(maxPauseMs, rest.owedMs * factor) - performance.now()
+  }
+
   const next = (): void => {
-    const pauseMs = signal.aborted ? 0 : pausedUntil - performance.now()
+    const urgent = running.urgent ? undefined : waiting.urgent[0]
+    const other = running.urgent || running.others ? undefined : waiting.others[0]
+    const first = urgent && !(other && wasUrgent) ? urgent : (other ?? urgent)
+    if (first === undefined || isPaused) return
+    const pauseMs = pauseMsOf(first)
     if (pauseMs > 0) {
-      if (isPaused) return
       isPaused = true
-      void pause(pauseMs, signal).then(() => {
+      void pause(Math.min(pauseMs, askAgainMs), signal).then(() => {
         isPaused = false
         next()
       })
       return
     }
-    const mayRunUrgent = waiting.urgent.length > 0 && !running.urgent
-    const mayRunOther = waiting.others.length > 0 && !running.urgent && !running.others
-    if (!mayRunUrgent && !mayRunOther) return
-    wasUrgent = mayRunUrgent && !(mayRunOther && wasUrgent)
+    wasUrgent = first === urgent
     const kind = wasUrgent ? 'urgent' : 'others'
     running[kind] = true
-    waiting[kind].shift()?.()
+    waiting[kind].shift()
+    first.start()
   }
-  const pauseFactor = (): number => {
-    if (!isBusy()) return idleFactor
-    const lag = lagMs()
-    return busyPauses.find((one) => lag >= one.lagMs)?.factor ?? idleFactor
-  }
-  const untilUnloaded = async (): Promise<void> => {
+
+  const untilUnloaded = async (options: JobOptions): Promise<void> => {
     while (isBusy() && !signal.aborted) {
+      const patience = 1 - urgencyOf(options)
+      if (patience === 0) return
       const before = performance.eventLoopUtilization()
-      await pause(utilizationWindowMs, signal)
-      if (performance.eventLoopUtilization(before).utilization < maxUtilization) return
+      await pause(utilizationWindowMs * patience, signal)
+      if (performance.eventLoopUtilization(before).utilization < 1 - (1 - maxUtilization) * patience) return
     }
   }
 
   return {
-    async run(job, { isUrgent = false } = {}) {
-      if (!isUrgent) await untilUnloaded()
-      const kind = isUrgent ? 'urgent' : 'others'
-      await new Promise<void>((resolve) => {
-        waiting[kind].push(resolve)
+    async run(job, options = {}) {
+      const kind = options.isUrgent ? 'urgent' : 'others'
+      if (kind === 'others') await untilUnloaded(options)
+      await new Promise<void>((start) => {
+        waiting[kind].push({ options, start })
         next()
       })
       const beganMs = performance.now()
@@ -86,10 +93,13 @@ export function createBudget(isBusy: () => boolean, signal: AbortSignal, lagMs: 
       } finally {
         running[kind] = false
         const now = performance.now()
-        const pauseMs = (now - beganMs) * pauseFactor()
-        pausedUntil = Math.min(now + maxPauseMs, Math.max(now, pausedUntil) + pauseMs)
+        // Of a job that ran beside this one some may still be owed.
+        rest.owedMs = now - beganMs + Math.max(0, rest.owedMs - (now - rest.sinceMs))
+        rest.sinceMs = now
         next()
       }
     },
   }
 }
+
+type Waiting = { options: JobOptions; start(): void }

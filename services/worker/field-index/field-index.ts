@@ -47,9 +47,12 @@ function fieldValuesOfRow(row: PayloadRow, part: PayloadKey['part']): FieldValue
   return documents.flat()
 }
 
-/** @param deps.budget runs each page of rows */
-export function createFieldIndex(deps: { store: Store; budget?: Budget }): FieldIndex {
-  const { store, budget = unlimited } = deps
+/**
+ * @param deps.budget runs each page of rows
+ * @param deps.lateness of the rollup, as a job of the budget says it
+ */
+export function createFieldIndex(deps: { store: Store; budget?: Budget; lateness?: () => number }): FieldIndex {
+  const { store, budget = unlimited, lateness = () => 0 } = deps
   let isStopping = false
   let lastGroup = 0
 
@@ -92,13 +95,16 @@ export function createFieldIndex(deps: { store: Store; budget?: Budget }): Field
       const before = Math.min(end, after.us + size)
       const { us, id, side } = after
       const params = { project: span.project_id, from: us, before, id, side, bytes: maxPayloadBytes, limit }
-      const found = await budget.run(async () => {
-        const answer = await read(params)
-        if (answer === null) return null
-        const { count, last } = await gather(span.project_id, answer, groups)
-        if (groups.bytes() >= writtenBytes) await write(groups)
-        return { count, last, bytes: answer.length }
-      })
+      const found = await budget.run(
+        async () => {
+          const answer = await read(params)
+          if (answer === null) return null
+          const { count, last } = await gather(span.project_id, answer, groups)
+          if (groups.bytes() >= writtenBytes) await write(groups)
+          return { count, last, bytes: answer.length }
+        },
+        { lateness },
+      )
       if (found === null) {
         limit = pageRows.min
         continue

@@ -39,6 +39,8 @@ export type Rollups = {
   onDirty(): void
   /** Age of the oldest dirty bucket that may not be recomputed yet, by table. */
   lag(): { name: string; lagMs: number }[]
+  /** The greatest of these ages, as a share of what is allowed. */
+  lateness(): number
   /** Recomputes everything that is dirty up to the committed positions, now. */
   refresh(): Promise<void>
   /** Runs a job between two recomputes. */
@@ -49,6 +51,9 @@ export type Rollups = {
 /** Time from the first dirty bucket to the recompute, so that a busy minute is counted once and not per batch. */
 const quietMs = 2_000
 const slowMs = 15_000
+/** How far behind a rollup may be while batches come; what is later takes its time from them. */
+const allowedMs = 5_000
+const allowedSlowMs = 30_000
 /** Beside the batches: rows that come meanwhile have dirty buckets past what is covered. */
 const aside = { background: true }
 /** Log positions per partition of the table of dirty buckets; a partition is dropped once all of them are covered. */
@@ -90,6 +95,9 @@ export function createRollups(deps: {
   /** Whether the last recompute was part of a first count. */
   let isFirstCount = false
 
+  const lag = () => table.map(({ name }) => ({ name, lagMs: Date.now() - (lacking.get(name) ?? Date.now()) }))
+  const lateness = () => Math.max(...lag().map(({ lagMs }) => lagMs)) / (isSlow ? allowedSlowMs : allowedMs)
+
   const load = async (name: string): Promise<Covered> => {
     const rows = await store.rows<{ partition: number; position: number; revision: number }>({
       name: 'rollups.covered',
@@ -122,7 +130,7 @@ export function createRollups(deps: {
       range.revision = Math.max(Date.now() * 1_000, state.revision + 1)
       for (const file of rollup.statements) await store.command(statement(file, range), aside)
     }
-    if (rollup.statements.length > 0) await within.run(recompute, { isUrgent: !isSlow })
+    if (rollup.statements.length > 0) await within.run(recompute, { isUrgent: !isSlow, lateness })
     else range.revision = Math.max(Date.now() * 1_000, state.revision + 1)
     await rollup.derive?.(range)
     state.revision = range.revision
@@ -248,7 +256,8 @@ export function createRollups(deps: {
       for (const { name } of table) if (!lacking.has(name)) lacking.set(name, dirtiedMs)
       schedule(isSlow ? slowMs : quietMs)
     },
-    lag: () => table.map(({ name }) => ({ name, lagMs: Date.now() - (lacking.get(name) ?? Date.now()) })),
+    lag,
+    lateness,
     async refresh() {
       // Once more after the first count: it covers what was committed when it began.
       do {
