@@ -106,8 +106,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     if (!isPurgeDue(config.purgeHour, purgedMs, nowMs)) return
     const purged = await purge.run(nowMs)
     purgedMs = nowMs
-    if (purged.rows > 0 || purged.months.length > 0 || purged.rewritten.length > 0)
-      logger.info(purged, 'what retention hides was removed')
+    if (purged.rows > 0 || purged.rewritten.length > 0) logger.info(purged, 'what retention hides was removed')
   }
   const cleanup = scheduleCleanup({
     deduplicate: () => worker.deduplicateChanged(),

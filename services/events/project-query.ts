@@ -37,7 +37,7 @@ export type ProjectScope = ScopeOf<ProjectTable>
 type Aged = { column: string; cutoff: keyof Cutoffs; is: 'micros' | 'time64' | 'time' }
 
 /**
- * By which time rows of a table are too old to be seen (services/query/projects/retention.ts). What is looked up by rows
+ * By which time rows of a table are too old to be seen (services/core/directory/retention.ts). What is looked up by rows
  * that were seen is not listed, nor what is not about calls.
  */
 const ages: Partial<Record<ProjectTable, Aged>> = {

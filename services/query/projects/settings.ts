@@ -23,7 +23,7 @@ import { unavailable } from '../../core/errors.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Caller, type Route, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
-import { param, sql, systemQuery } from '../../core/store/sql.ts'
+import { param, queryOfProject, sql } from '../../core/store/sql.ts'
 import type { QueryOptions, Store } from '../../core/store/store.ts'
 
 export type SettingsDeps = {
@@ -44,13 +44,11 @@ async function hiddenCalls(
   options: QueryOptions,
 ): Promise<number> {
   if (beforeUs === undefined) return 0
-  // Not through the scope of the project, which shows what is not hidden.
-  const query = systemQuery(
-    'projects.hidden-calls',
-    sql`SELECT toFloat64(sum(calls)) AS n FROM callhouse.call_counts_hourly FINAL
-      WHERE project_id = ${param('String', projectId)} AND hour < toDateTime(${param('Int64', beforeUs / 1e6)}, 'UTC')`,
-    projectId,
-  )
+  // Not by `projectQuery`, which shows what is not hidden.
+  const query = queryOfProject<'call_counts_hourly'>('projects.hidden-calls', projectId, (project) => {
+    const where = sql`hour < toDateTime(${param('Int64', beforeUs / 1e6)}, 'UTC')`
+    return sql`SELECT toFloat64(sum(calls)) AS n ${project.from('call_counts_hourly', { final: true, where })}`
+  })
   const [row] = await store.rows<{ n: number }>(query, options)
   return Number(row?.n ?? 0)
 }

@@ -1,5 +1,5 @@
-// Removes what the retention of projects hides: whole months at once where nothing else lies in them, else rows by key,
-// and then the bytes of removed rows.
+// Removes what the retention of projects hides: rows by key, and then the bytes of removed rows. No partition is dropped:
+// rows of another project may come between a look at a month and its end.
 import type { Cutoffs } from '../../core/process/running-handler.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type Budget, unlimited } from './budget.ts'
@@ -39,12 +39,13 @@ const agedTables: readonly Aged[] = [
 const dayMs = 86_400_000
 /** Share of a month's rows, in percent, from which on removed rows are worth a rewrite of the rest. */
 const rewrittenPercent = 25
+/** Projects that one statement names. */
+const projectsAtOnce = 1_000
 const aside = { background: true } as const
 const background = { pool: 'background' } as const
 
 /** Months are called `202603`. */
 const monthBeginUs = (month: string): number => Date.UTC(Number(month.slice(0, 4)), Number(month.slice(4)) - 1) * 1_000
-const monthEndUs = (month: string): number => Date.UTC(Number(month.slice(0, 4)), Number(month.slice(4))) * 1_000
 
 /** A partition has its day among the days of a round, so that not all are rewritten at once. */
 const isDay = (table: string, month: string, roundDays: number, nowMs: number): boolean => {
@@ -53,10 +54,8 @@ const isDay = (table: string, month: string, roundDays: number, nowMs: number): 
 }
 
 type Purged = {
-  /** `calls 202603` */
-  months: string[]
   rows: number
-  /** Partitions whose removed rows were taken out of the files. */
+  /** Months whose removed rows were taken out of the files: `calls 202603`. */
   rewritten: string[]
 }
 
@@ -89,9 +88,11 @@ export function createPurge(deps: {
     return found.map(({ month }) => month).filter((month) => /^\d{6}$/.test(month))
   }
 
-  const removeRows = async ({ table, us }: Aged, month: string, projectId: string, beforeUs: number) => {
-    const where = `project_id = {project:String} AND ${us} < {before:Int64}`
-    const params = { project: projectId, before: beforeUs }
+  const removeRows = async ({ table, us }: Aged, month: string, named: string[], beforeUs: number) => {
+    // Once more: a hold may have come since the month was looked into.
+    const projects = named.filter((project) => !rules.isHeld(project))
+    const where = `project_id IN {projects:Array(String)} AND ${us} < {before:Int64}`
+    const params = { projects, before: beforeUs }
     const [found] = await read<{ n: string }>(
       'purge.count',
       `SELECT toString(count()) AS n FROM callhouse.${table} WHERE _partition_id = {month:String} AND ${where}`,
@@ -133,26 +134,24 @@ export function createPurge(deps: {
       `SELECT DISTINCT project_id FROM callhouse.${table} WHERE _partition_id = {month:String}`,
       { month },
     )
-    const due = found.flatMap(({ project_id }) => {
+    /** Most projects have the default: those of one cutoff go together. */
+    const due = new Map<number, string[]>()
+    for (const { project_id } of found) {
       const cutoffs = rules.isHeld(project_id) ? undefined : rules.cutoffsOf(project_id)
       const beforeUs = cutoffs && cutoff(cutoffs)
-      return beforeUs !== undefined && beforeUs > monthBeginUs(month) ? [{ project_id, beforeUs }] : []
-    })
-    if (due.length === 0) return
-    if (due.length === found.length && due.every(({ beforeUs }) => beforeUs >= monthEndUs(month))) {
-      await change('purge.month', `ALTER TABLE callhouse.${table} DROP PARTITION ID '${month}'`)
-      purged.months.push(`${table} ${month}`)
-      return
+      if (beforeUs === undefined || beforeUs <= monthBeginUs(month)) continue
+      const projects = due.get(beforeUs) ?? []
+      due.set(beforeUs, projects)
+      projects.push(project_id)
     }
-    for (const { project_id, beforeUs } of due) {
-      if (isStopped) return
-      purged.rows += await removeRows(aged, month, project_id, beforeUs)
-    }
+    for (const [beforeUs, projects] of due)
+      for (let at = 0; at < projects.length && !isStopped; at += projectsAtOnce)
+        purged.rows += await removeRows(aged, month, projects.slice(at, at + projectsAtOnce), beforeUs)
   }
 
   return {
     async run(nowMs = Date.now()) {
-      const purged: Purged = { months: [], rows: 0, rewritten: [] }
+      const purged: Purged = { rows: 0, rewritten: [] }
       for (const aged of agedTables) {
         const { table } = aged
         for (const month of await monthsOf(table)) {
