@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import type * as access from '../../../../schemas/access.ts'
 import type * as annotationQueues from '../../../../schemas/annotation-queues.ts'
+import type * as audit from '../../../../schemas/audit.ts'
 import type * as callStats from '../../../../schemas/call-stats.ts'
 import type * as callValues from '../../../../schemas/call-values.ts'
 import type * as callsAggregate from '../../../../schemas/calls-aggregate.ts'
@@ -23,6 +24,7 @@ import type * as projectSettings from '../../../../schemas/project-settings.ts'
 import type * as projectUsage from '../../../../schemas/project-usage.ts'
 import type * as projects from '../../../../schemas/projects.ts'
 import type * as refs from '../../../../schemas/refs.ts'
+import type * as secrets from '../../../../schemas/secrets.ts'
 import type * as service from '../../../../schemas/service.ts'
 import type * as session from '../../../../schemas/session.ts'
 import type * as tables from '../../../../schemas/tables.ts'
@@ -42,6 +44,7 @@ export type Shapes = {
   'annotation_queues.read': { in: undefined; out: z.output<typeof annotationQueues.annotationQueueResponse>; line: never }
   'annotation_queues.stats': { in: z.input<typeof annotationQueues.annotationQueuesStatsRequest>; out: z.output<typeof annotationQueues.annotationQueuesStatsResponse>; line: never }
   'annotation_queues.update': { in: z.input<typeof annotationQueues.annotationQueueUpdateRequest>; out: z.output<typeof annotationQueues.annotationQueueResponse>; line: never }
+  'audit.query': { in: z.input<typeof audit.auditRequest>; out: null; line: z.output<typeof audit.auditLine> }
   'auth.callback': { in: undefined; out: null; line: never }
   'auth.key': { in: z.input<typeof session.keyRequest>; out: z.output<typeof session.sessionResponse>; line: never }
   'auth.login': { in: undefined; out: null; line: never }
@@ -97,6 +100,7 @@ export type Shapes = {
   'images.create': { in: z.input<typeof images.imageCreateRequest>; out: z.output<typeof images.imageCreateResponse>; line: never }
   'keys.create': { in: z.input<typeof access.newKeyRequest>; out: z.output<typeof access.madeKeyResponse>; line: never }
   'keys.delete': { in: undefined; out: z.output<typeof access.revokedResponse>; line: never }
+  'keys.limits_update': { in: z.input<typeof access.keyLimitsRequest>; out: z.output<typeof access.keyLimitsResponse>; line: never }
   'keys.list': { in: undefined; out: null; line: z.output<typeof access.keyResponse> }
   'keys.rotate': { in: z.input<typeof access.rotateRequest>; out: z.output<typeof access.madeKeyResponse>; line: never }
   'logs.query': { in: z.input<typeof logs.logsQueryRequest>; out: null; line: never }
@@ -134,6 +138,8 @@ export type Shapes = {
   'predictions.read': { in: undefined; out: z.output<typeof evaluationRuns.predictionResponse>; line: never }
   'projects.limits_update': { in: z.input<typeof projectSettings.limitsRequest>; out: z.output<typeof projectSettings.projectLimits>; line: never }
   'projects.query': { in: z.input<typeof projects.projectsQueryRequest>; out: z.output<typeof projects.projectsQueryResponse>; line: never }
+  'projects.retention_read': { in: undefined; out: z.output<typeof projectSettings.retentionResponse>; line: never }
+  'projects.retention_update': { in: z.input<typeof projectSettings.retentionRequest>; out: z.output<typeof projectSettings.retentionSettings>; line: never }
   'projects.settings_read': { in: undefined; out: z.output<typeof projectSettings.projectSettingsResponse>; line: never }
   'projects.stats': { in: z.input<typeof projects.projectStatsRequest>; out: z.output<typeof projects.projectStatsResponse>; line: never }
   'projects.ttl_settings_read': { in: z.input<typeof projects.ttlSettingsReadRequest>; out: z.output<typeof projects.ttlSettingsResponse>; line: never }
@@ -147,6 +153,9 @@ export type Shapes = {
   'scores.delete': { in: z.input<typeof evaluationRuns.scoresDeleteRequest>; out: z.output<typeof evaluationRuns.deletedResponse>; line: never }
   'scores.list': { in: undefined; out: null; line: never }
   'scores.read': { in: undefined; out: z.output<typeof evaluationRuns.scoreResponse>; line: never }
+  'secrets.delete': { in: undefined; out: z.output<typeof secrets.removedSecret>; line: never }
+  'secrets.list': { in: undefined; out: z.output<typeof secrets.secretsResponse>; line: never }
+  'secrets.set': { in: z.input<typeof secrets.newSecret>; out: z.output<typeof secrets.shownSecret>; line: never }
   'service.geolocate': { in: undefined; out: z.output<typeof service.geolocateResponse>; line: never }
   'service.graphql': { in: z.input<typeof service.graphqlRequest>; out: z.output<typeof service.graphqlResponse>; line: never }
   'service.health': { in: undefined; out: z.output<typeof service.healthResponse>; line: never }
@@ -182,6 +191,7 @@ export const routes = {
   'annotation_queues.read': ['GET', '/annotation_queues/{queue_id}'],
   'annotation_queues.stats': ['POST', '/annotation_queues/stats'],
   'annotation_queues.update': ['PUT', '/annotation_queues/{queue_id}'],
+  'audit.query': ['POST', '/audit/query'],
   'auth.callback': ['GET', '/auth/callback'],
   'auth.key': ['POST', '/auth/key'],
   'auth.login': ['GET', '/auth/login'],
@@ -237,6 +247,7 @@ export const routes = {
   'images.create': ['POST', '/image/create'],
   'keys.create': ['POST', '/keys'],
   'keys.delete': ['DELETE', '/keys/{id}'],
+  'keys.limits_update': ['PUT', '/keys/{id}/limits'],
   'keys.list': ['GET', '/keys'],
   'keys.rotate': ['POST', '/keys/{id}/rotate'],
   'logs.query': ['POST', '/logs/query'],
@@ -274,6 +285,8 @@ export const routes = {
   'predictions.read': ['GET', '/v2/{entity}/{project}/predictions/{prediction_id}'],
   'projects.limits_update': ['PUT', '/v2/{entity}/{project}/settings/limits'],
   'projects.query': ['POST', '/projects/query'],
+  'projects.retention_read': ['GET', '/v2/{entity}/{project}/retention'],
+  'projects.retention_update': ['PUT', '/v2/{entity}/{project}/settings/retention'],
   'projects.settings_read': ['GET', '/v2/{entity}/{project}/settings'],
   'projects.stats': ['POST', '/project/stats'],
   'projects.ttl_settings_read': ['POST', '/project/ttl_settings/read'],
@@ -287,6 +300,9 @@ export const routes = {
   'scores.delete': ['DELETE', '/v2/{entity}/{project}/scores'],
   'scores.list': ['GET', '/v2/{entity}/{project}/scores'],
   'scores.read': ['GET', '/v2/{entity}/{project}/scores/{score_id}'],
+  'secrets.delete': ['DELETE', '/v2/{entity}/{project}/secrets/{name}'],
+  'secrets.list': ['GET', '/v2/{entity}/{project}/secrets'],
+  'secrets.set': ['PUT', '/v2/{entity}/{project}/secrets/{name}'],
   'service.geolocate': ['GET', '/geolocate'],
   'service.graphql': ['POST', '/graphql'],
   'service.health': ['GET', '/health'],
