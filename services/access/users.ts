@@ -10,7 +10,7 @@ import {
   userResponse,
 } from '../../schemas/access.ts'
 import { itemKey, maxItemBytes } from '../core/directory/items.ts'
-import { type Access, actionsOf, allowsOn, isWithin, type Role } from '../core/directory/roles.ts'
+import { type Access, actionsOf, actionsOn, allowsOn, isWithin, type Role } from '../core/directory/roles.ts'
 import type { DirectoryState } from '../core/directory/state.ts'
 import { fault, invalid } from '../core/http/errors.ts'
 import { type Granted, grantedTo, grantsOf } from '../core/http/key-changes.ts'
@@ -179,4 +179,4 @@ export function createUserRoutes({ directory, config, now = Date.now }: AccessDe
 
 /** Whether a scope that the caller administers is the entity, lies in it, or contains it. */
 const isInEntity = (access: Access, scope: string, entity: string): boolean =>
-  access[scope]?.includes('admin') === true && (scope === '*' || scope === entity || scope.startsWith(`${entity}/`))
+  actionsOn(access, scope).includes('admin') && (scope === '*' || scope === entity || scope.startsWith(`${entity}/`))

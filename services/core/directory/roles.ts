@@ -47,24 +47,28 @@ export const actionsOf = (role: Role, scope: Scope): readonly Action[] =>
 /** Actions by scope: those of wider scopes count on narrower ones as well. */
 export type Access = Readonly<Record<Scope, readonly Action[]>>
 
+/** What an access says of exactly this scope; any text may be one, `__proto__` too. */
+export const actionsOn = (access: Access, scope: Scope): readonly Action[] =>
+  Object.hasOwn(access, scope) ? (access[scope] ?? []) : []
+
 /** What both allow: the actions in both, on the narrower of each two scopes. */
 export function intersect(a: Access, b: Access): Access {
-  const both: Record<Scope, Action[]> = {}
+  const both = new Map<Scope, Action[]>()
   for (const [scopeA, actionsA] of Object.entries(a))
     for (const [scopeB, actionsB] of Object.entries(b)) {
       const scope = contains(scopeA, scopeB) ? scopeB : contains(scopeB, scopeA) ? scopeA : undefined
       if (scope === undefined) continue
       const allowed = actionsA.filter((action) => actionsB.includes(action))
-      const before = both[scope] ?? []
-      both[scope] = [...before, ...allowed.filter((action) => !before.includes(action))]
+      const before = both.get(scope) ?? []
+      both.set(scope, [...before, ...allowed.filter((action) => !before.includes(action))])
     }
-  return Object.fromEntries(Object.entries(both).filter(([, allowed]) => allowed.length > 0))
+  return Object.fromEntries([...both].filter(([, allowed]) => allowed.length > 0))
 }
 
 /** Whether one allows all that the other does. */
 export function isWithin(wanted: Access, held: Access): boolean {
   const both = intersect(wanted, held)
-  return Object.entries(wanted).every(([scope, all]) => all.every((one) => both[scope]?.includes(one)))
+  return Object.entries(wanted).every(([scope, all]) => all.every((one) => actionsOn(both, scope).includes(one)))
 }
 
 /** Whether an access allows an action on the whole of a scope. */

@@ -58,13 +58,12 @@ export function grantsOf({ grants, signedIn }: DirectoryState, userId: string, n
 
 /** What all grants of a user allow together. */
 export function grantedTo(state: DirectoryState, userId: string, now: number): Access {
-  const access: Record<Scope, readonly Action[]> = {}
+  const access = new Map<Scope, readonly Action[]>()
   for (const { scope, role } of grantsOf(state, userId, now)) {
-    const more = actionsOf(role, scope)
-    const held = access[scope]
-    access[scope] = held === undefined ? more : [...held, ...more.filter((one) => !held.includes(one))]
+    const held = access.get(scope) ?? []
+    access.set(scope, [...held, ...actionsOf(role, scope).filter((one) => !held.includes(one))])
   }
-  return access
+  return Object.fromEntries(access)
 }
 
 /** The role with the fewest actions that holds both: a user has one role on a scope. */
