@@ -8,6 +8,8 @@ import { hashOf, type SealedEvent } from '../../services/core/audit/chain.ts'
 import { createOutbox, takeOutbox } from '../../services/core/audit/outbox.ts'
 import { auditEventsOf } from '../../services/core/directory/audited.ts'
 import { applyItem, emptyState } from '../../services/core/directory/state.ts'
+import { bytesByProject } from '../../services/core/log/segments/unapplied.ts'
+import { auditRecord } from '../../services/events/audit.ts'
 
 const event = (target: string) => ({ action: 'key.created', scope: 'acme', target })
 const folders: string[] = []
@@ -38,6 +40,14 @@ describe('events of a process', () => {
       expect(prev).toBe(stored[index - 1]?.hash ?? '')
       expect(hash).toBe(hashOf(prev, one))
     }
+  })
+
+  it('are no bytes of a project, whose share of what may wait they would take', async () => {
+    const { stored, audit } = memory()
+    await audit.record(event('a'))
+    const records = stored.map(auditRecord)
+    expect(records.map(({ rows }) => rows.length > 100)).toEqual([true])
+    expect(bytesByProject(records).size).toBe(0)
   })
 
   it('go on in a new chain that names the one before when it is not known whether they were kept', async () => {
