@@ -282,6 +282,15 @@ describe('keys', () => {
       },
     ])
     tries.push([
+      ['goObjects'],
+      async () => {
+        await press('g')
+        await press('o')
+        await page.waitForURL((to) => to.pathname.endsWith('/objects'))
+        await page.getByRole('link', { name: 'Show ops' }).waitFor()
+      },
+    ])
+    tries.push([
       ['goThreads'],
       async () => {
         await press('g')

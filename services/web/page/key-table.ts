@@ -10,6 +10,7 @@ export const keyTable = {
   goCalls: { keys: ['g c'], help: 'Calls', scope: 'Everywhere' },
   goThreads: { keys: ['g t'], help: 'Threads', scope: 'Everywhere' },
   goEvaluations: { keys: ['g e'], help: 'Evaluations', scope: 'Everywhere' },
+  goObjects: { keys: ['g o'], help: 'Objects', scope: 'Everywhere' },
   goQueues: { keys: ['g q'], help: 'Annotation queues', scope: 'Everywhere' },
   goPlayground: { keys: ['g p'], help: 'Playground', scope: 'Everywhere' },
   run: { keys: ['Mod+enter'], help: 'Run the playground', scope: 'Everywhere' },

@@ -11,6 +11,7 @@ import { CompareRuns } from './evaluations/compare.tsx'
 import { EvaluationRun } from './evaluations/run.tsx'
 import { EvaluationRuns } from './evaluations/runs.tsx'
 import { ObjectVersion } from './objects/object-version.tsx'
+import { Objects } from './objects/objects.tsx'
 import { Playground } from './playground/playground.tsx'
 import { Thread } from './threads/thread.tsx'
 import { Threads } from './threads/threads.tsx'
@@ -24,6 +25,8 @@ export const callRoute = createLazyRoute('/signed-in/p/$entity/$project/calls/$i
 export const objectRoute = createLazyRoute('/signed-in/p/$entity/$project/objects/$objectId/$version')({
   component: ObjectVersion,
 })
+export const objectsRoute = createLazyRoute('/signed-in/p/$entity/$project/objects')({ component: Objects })
+export const versionsRoute = createLazyRoute('/signed-in/p/$entity/$project/objects/$objectId')({ component: Objects })
 export const evaluationsRoute = createLazyRoute('/signed-in/p/$entity/$project/evaluations')({
   component: EvaluationRuns,
 })

@@ -122,6 +122,21 @@ const thread = createRoute({
   }),
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.threadRoute))
 
+type ObjectsSearch = { op?: '1' | undefined; page?: string | undefined; tz?: string | undefined }
+const objectsSearch = ({ op, page, tz }: Record<string, unknown>): ObjectsSearch => ({
+  ...{ op: op === '1' ? '1' : undefined, page: pageOf(page), tz: text(tz) },
+})
+const objects = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/p/$entity/$project/objects',
+  validateSearch: objectsSearch,
+}).lazy(() => import('./lazy-routes.tsx').then((module) => module.objectsRoute))
+const versions = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/p/$entity/$project/objects/$objectId',
+  validateSearch: objectsSearch,
+}).lazy(() => import('./lazy-routes.tsx').then((module) => module.versionsRoute))
+
 const routeTree = root.addChildren([
   signIn,
   signedIn.addChildren([
@@ -131,6 +146,8 @@ const routeTree = root.addChildren([
     call,
     trace,
     object,
+    objects,
+    versions,
     evaluations,
     evaluation,
     comparison,

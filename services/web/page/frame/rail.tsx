@@ -5,7 +5,7 @@ import { type Handlers, shownKey, useKeys } from '../keys.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 
 type Page = {
-  to: `/p/$entity/$project/${'calls' | 'threads' | 'evaluations' | 'queues' | 'playground'}`
+  to: `/p/$entity/$project/${'calls' | 'threads' | 'evaluations' | 'objects' | 'queues' | 'playground'}`
   label: string
   icon: IconName
   key: KeyName
@@ -15,6 +15,7 @@ const pages: readonly Page[] = [
   { to: '/p/$entity/$project/calls', label: 'Calls', icon: 'calls', key: 'goCalls' },
   { to: '/p/$entity/$project/threads', label: 'Threads', icon: 'threads', key: 'goThreads' },
   { to: '/p/$entity/$project/evaluations', label: 'Evaluations', icon: 'evaluation', key: 'goEvaluations' },
+  { to: '/p/$entity/$project/objects', label: 'Objects', icon: 'other', key: 'goObjects' },
   { to: '/p/$entity/$project/queues', label: 'Queues', icon: 'queue', key: 'goQueues' },
   { to: '/p/$entity/$project/playground', label: 'Playground', icon: 'play', key: 'goPlayground' },
 ]

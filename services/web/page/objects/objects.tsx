@@ -1,0 +1,194 @@
+// The objects or ops of a project by their latest version, or all versions of one of them.
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { json } from '../api/client.ts'
+import { bytes, count, moment } from '../engine/format.ts'
+import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
+import { FaultBox } from '../parts/fault.tsx'
+import { type Column, Grid } from '../parts/grid.tsx'
+import { T } from '../parts/text.tsx'
+import { useRowHeight, useZone } from '../preferences.ts'
+
+const pageObjects = 100
+
+type Version = Awaited<ReturnType<typeof json<'objects.query'>>>['objs'][number]
+
+const objectsQuery = (project_id: string, objectId: string | undefined, isOp: boolean, page: number) => ({
+  queryKey: ['objects', project_id, objectId, isOp, page],
+  async queryFn({ signal }: { signal: AbortSignal }): Promise<Version[]> {
+    const filter = objectId === undefined ? { latest_only: true } : { object_ids: [objectId] }
+    const sort_by = [{ field: 'created_at', direction: 'desc' as const }]
+    // One more tells whether there is another page.
+    const cut = { limit: pageObjects + 1, offset: page * pageObjects }
+    const more = { metadata_only: true, include_storage_size: true, include_tags_and_aliases: true }
+    const body = { project_id, filter: { ...filter, is_op: isOp }, sort_by, ...cut, ...more }
+    return (await json('objects.query', body, { signal })).objs
+  },
+})
+
+/** @param title where others may be: on an earlier page, or of another name */
+function Nothing({ isOp, title }: { isOp: boolean; title: string | undefined }) {
+  if (title)
+    return (
+      <Empty title={title}>
+        <p className="second">It may have been deleted, or have another name.</p>
+      </Empty>
+    )
+  return (
+    <Empty title={isOp ? 'No ops yet' : 'No objects yet'}>
+      <p className="second">
+        {isOp ? 'Functions that are traced show here:' : 'What is published shows here, version by version:'}
+      </p>
+      <pre>
+        {isOp ? '@weave.op\ndef answer(question): …' : 'weave.publish({"system": "Be brief."}, name="my-prompt")'}
+      </pre>
+    </Empty>
+  )
+}
+
+export function Objects() {
+  const { entity, project, projectId } = useProject()
+  const { objectId } = useParams({ strict: false }) as { objectId?: string }
+  const search = useSearch({ strict: false }) as { op?: '1'; page?: string; tz?: string }
+  const navigate = useNavigate()
+  const zone = useZone(search.tz)
+  const height = useRowHeight()
+  const [at, setAt] = useState(0)
+  const page = Number(search.page ?? 1) - 1
+  const isOp = search.op === '1'
+  const kept = { ...(isOp && { op: '1' as const }), ...(search.tz && { tz: search.tz }) }
+  const { data, error, refetch } = useQuery(objectsQuery(projectId, objectId, isOp, page))
+  const versions = (data ?? []).slice(0, pageObjects)
+  const title = objectId ?? (isOp ? 'Ops' : 'Objects')
+  const address = (next: number, op = isOp) => ({
+    ...(objectId === undefined
+      ? { to: '/p/$entity/$project/objects' as const, params: { entity, project } }
+      : { to: '/p/$entity/$project/objects/$objectId' as const, params: { entity, project, objectId } }),
+    search: { ...kept, op: op ? ('1' as const) : undefined, page: next > 0 ? String(next + 1) : undefined },
+  })
+  const versionOf = ({ object_id, digest }: Version) => ({
+    to: '/p/$entity/$project/objects/$objectId/$version' as const,
+    params: { entity, project, objectId: object_id, version: digest },
+    search: kept,
+  })
+  const to = (next: number) => {
+    setAt(0)
+    void navigate(address(next))
+  }
+  const numbers: Column<Version> = {
+    ...{ name: 'version', head: objectId === undefined ? 'Versions' : 'Version', width: '88px', isNumber: true },
+    cell: (version) =>
+      objectId === undefined ? (
+        <Link
+          to="/p/$entity/$project/objects/$objectId"
+          params={{ entity, project, objectId: version.object_id }}
+          search={kept}
+          tabIndex={-1}
+        >
+          v{version.version_index}
+        </Link>
+      ) : (
+        `v${version.version_index}`
+      ),
+  }
+  const columns: Column<Version>[] = [
+    {
+      ...{ name: 'name', head: objectId === undefined ? 'Name' : 'Digest', width: 'minmax(180px, 2fr)' },
+      cell: (version) => (
+        <Link {...versionOf(version)} tabIndex={-1} className="plain">
+          <T text={objectId === undefined ? version.object_id : version.digest} max={120} />
+        </Link>
+      ),
+    },
+    numbers,
+    {
+      ...{ name: 'class', head: 'Class', width: 'minmax(120px, 1fr)' },
+      cell: ({ base_object_class, kind }) => (
+        <span className="second">
+          <T text={base_object_class ?? (kind === 'op' ? 'Op' : '–')} max={80} />
+        </span>
+      ),
+    },
+    {
+      ...{ name: 'tags', head: 'Tags and aliases', width: 'minmax(140px, 1fr)' },
+      cell: ({ tags, aliases }) => <T text={[...(tags ?? []), ...(aliases ?? [])].join(', ')} max={120} />,
+    },
+    {
+      ...{ name: 'size', head: 'Size', width: '88px', isNumber: true },
+      cell: ({ size_bytes }) => (size_bytes === null ? <span className="dim">–</span> : bytes(size_bytes)),
+    },
+    {
+      ...{ name: 'made', head: 'Made', width: '136px', isNumber: true },
+      cell: ({ created_at }) => (
+        <span className="second" title={created_at}>
+          {moment(created_at, zone)}
+        </span>
+      ),
+    },
+  ]
+  const shown = () => {
+    if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
+    if (data === undefined) return <Loading what="objects" />
+    if (versions.length === 0)
+      return <Nothing isOp={isOp} title={page > 0 ? 'Nothing on this page' : objectId && 'This object is not here'} />
+    return (
+      <Grid
+        label={title}
+        columns={columns}
+        items={versions}
+        minWidth={800}
+        height={height}
+        at={Math.min(at, versions.length - 1)}
+        onAt={setAt}
+        onOpen={(version) => void navigate(versionOf(version))}
+      />
+    )
+  }
+  return (
+    <ProjectPage
+      title={title}
+      crumbs={
+        objectId !== undefined && (
+          <>
+            <span className="sep">/</span>
+            <Link to="/p/$entity/$project/objects" params={{ entity, project }} search={kept}>
+              {isOp ? 'Ops' : 'Objects'}
+            </Link>
+          </>
+        )
+      }
+      acts={
+        objectId === undefined && (
+          <Link {...address(0, !isOp)} className="line">
+            {isOp ? 'Show objects' : 'Show ops'}
+          </Link>
+        )
+      }
+    >
+      {versions.length > 0 && (
+        <h1 className="hidden">
+          <T text={title} /> of {projectId}
+        </h1>
+      )}
+      {shown()}
+      <footer className="foot">
+        <button type="button" className="line" disabled={page === 0} onClick={() => to(page - 1)}>
+          Previous
+        </button>
+        <span className="num" role="status">
+          {versions.length > 0 &&
+            `${count(page * pageObjects + 1)}–${count(page * pageObjects + versions.length)}, times in ${zone}`}
+        </span>
+        <button
+          type="button"
+          className="line"
+          disabled={(data?.length ?? 0) <= pageObjects}
+          onClick={() => to(page + 1)}
+        >
+          Next
+        </button>
+      </footer>
+    </ProjectPage>
+  )
+}

@@ -1,0 +1,104 @@
+// Objects and ops: the list, versions of one, by keys, by page, hostile names, for everybody.
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { post } from '../fixtures/child-server.ts'
+import { axeFaults, type Opened, picture, startWorld, type World } from './world.ts'
+
+let world: World
+let here: Opened
+let home: string
+
+const make = async (project_id: string, object_id: string, val: unknown) =>
+  expect((await post(world.url, '/obj/create', { obj: { project_id, object_id, val } })).status).toBe(200)
+
+beforeAll(async () => {
+  world = await startWorld('acme/objects')
+  home = `/p/${world.project}/objects`
+  const hostile = '<img src=x onerror=alert(1)>\u202e'
+  await make(world.project, 'prompt', { system: hostile, n: 0 })
+  await make(world.project, 'prompt', { system: hostile, n: 1 })
+  await make(world.project, 'settings', { _bases: [], _class_name: hostile, k: 1 })
+  await make(world.project, 'answer', {
+    ...{ _type: 'CustomWeaveType', weave_type: { type: 'Op' }, files: {} },
+  })
+  for (let n = 0; n < 101; n++) await make('acme/many-objects', `object-${n}`, { n })
+  here = await world.open()
+})
+afterAll(() => world?.close())
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') await picture(here.page, task.name.replaceAll(/\W+/g, '-'))
+  expect(here.faults.splice(0)).toEqual([])
+})
+
+const go = (path: string) => here.page.goto(world.url + path)
+const rows = (name: string) => here.page.getByRole('table', { name }).locator('.row')
+
+it('objects show by their latest version, lead to it by keys and to all versions, and ops stand apart', async () => {
+  const { page } = here
+  await go(home)
+  await expect
+    .poll(() => rows('Objects').allInnerTexts())
+    .toEqual([expect.stringMatching(/settings[\s\S]*v0/), expect.stringMatching(/prompt[\s\S]*v1/)])
+  await page.getByRole('link', { name: 'v1', exact: true }).click()
+  await expect
+    .poll(() => rows('prompt').allInnerTexts())
+    .toEqual([expect.stringMatching(/v1[\s\S]*latest/), expect.stringMatching(/v0/)])
+  await page.getByRole('table', { name: 'prompt' }).focus()
+  await page.keyboard.press('j')
+  await page.keyboard.press('Enter')
+  await page.getByText('v0', { exact: true }).waitFor()
+  await page.goBack()
+  await page.getByRole('link', { name: 'Objects' }).last().click()
+  await page.getByRole('link', { name: 'Show ops' }).click()
+  await expect.poll(() => rows('Ops').allInnerTexts()).toEqual([expect.stringMatching(/answer[\s\S]*v0/)])
+  await page.reload()
+  await expect.poll(() => rows('Ops').count()).toBe(1)
+})
+
+it('a hundred objects stand on a page, and the page is in the address', async () => {
+  const { page } = here
+  await go('/p/acme/many-objects/objects')
+  await page.getByText('1–100, ').waitFor()
+  await page.getByRole('button', { name: 'Next' }).click()
+  await page.waitForURL((to) => to.searchParams.get('page') === '2')
+  await expect.poll(() => rows('Objects').allInnerTexts()).toEqual([expect.stringContaining('object-0')])
+  expect(await page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true)
+})
+
+it('the page says what an object is where there are none, what is not here, and what went wrong', async () => {
+  const { page, context, faults } = here
+  await go('/p/acme/no-objects/objects')
+  await page.getByRole('heading', { name: 'No objects yet' }).waitFor()
+  await go(`${home}/unknown`)
+  await page.getByRole('heading', { name: 'This object is not here' }).waitFor()
+  await context.route('**/objs/query', (route) => route.fulfill({ status: 503, json: { detail: 'busy' } }))
+  await go(home)
+  await page.getByRole('alert').waitFor()
+  await context.unroute('**/objs/query')
+  await page.getByRole('button', { name: /again/i }).click()
+  await expect.poll(() => rows('Objects').count()).toBe(2)
+  faults.splice(0)
+})
+
+it('objects are for everybody: axe finds no fault in both themes, and 320 pixels are enough', async () => {
+  const { page, context, faults } = await world.open()
+  const found: string[] = []
+  for (const [path, selector] of [
+    [home, '.row'],
+    [`${home}/prompt`, '.row'],
+    ['/p/acme/no-objects/objects', 'pre'],
+  ] as const) {
+    await page.emulateMedia({ colorScheme: 'light' })
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await page.goto(world.url + path)
+    await page.locator(selector).first().waitFor()
+    found.push(...(await axeFaults(page)).map((line) => `${path}: ${line}`))
+    await page.emulateMedia({ colorScheme: 'dark' })
+    found.push(...(await axeFaults(page, true)).map((line) => `${path}, dark: ${line}`))
+    await page.setViewportSize({ width: 320, height: 800 })
+    const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+    if (wide !== 0) found.push(`${path}: ${wide} pixels too wide`)
+  }
+  expect(found).toEqual([])
+  expect(faults).toEqual([])
+  await context.close()
+})
