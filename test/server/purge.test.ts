@@ -147,6 +147,24 @@ it('and a call that comes late meanwhile for a project without days stays, thoug
   })
 })
 
+it('but not the output of a call that stays, whatever time its end told', async () => {
+  const of = { project_id: 'ent/odd', id: idOf(1) }
+  const start = {
+    ...of,
+    trace_id: idOf(1),
+    op_name: 'op',
+    started_at: '2025-06-10T12:00:00Z',
+    attributes: {},
+    inputs: {},
+  }
+  await server.send('/call/start', { start })
+  const end = { ...of, ended_at: '2020-01-01T00:00:00Z', output: 'canary-odd', summary: {} }
+  await server.send('/call/end', { end })
+  await derived()
+  await purgeOf({ 'ent/odd': { callsUs: us('2025-06-01T00:00:00Z') } }).run()
+  expect(await server.send('/call/read', of)).toMatchObject({ call: { output: 'canary-odd' } })
+})
+
 it('not at all while something of the project is held', async () => {
   const project = 'ent/held'
   await send(project, 1, '2025-05-10T12:00:00Z')

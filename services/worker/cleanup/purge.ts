@@ -88,11 +88,24 @@ export function createPurge(deps: {
     return found.map(({ month }) => month).filter((month) => /^\d{6}$/.test(month))
   }
 
+  /** Ends that came alone lie where their own times say, which may be long before the start of a call that stays. */
+  const endsToKeep = async (projects: string[], beforeUs: number): Promise<string[]> => {
+    const found = await read<{ id: string }>(
+      'purge.ends',
+      `SELECT DISTINCT id FROM callhouse.calls WHERE project_id IN {projects:Array(String)}
+        AND ${microsOf('started_at')} >= {before:Int64} AND ${microsOf('output_at')} < {before:Int64} AND end_ver > 0`,
+      { projects, before: beforeUs },
+    )
+    return found.map(({ id }) => id)
+  }
+
   const removeRows = async ({ table, us }: Aged, month: string, named: string[], beforeUs: number) => {
     // Once more: a hold may have come since the month was looked into.
     const projects = named.filter((project) => !rules.isHeld(project))
-    const where = `project_id IN {projects:Array(String)} AND ${us} < {before:Int64}`
-    const params = { projects, before: beforeUs }
+    const kept = table === 'payloads' ? await endsToKeep(projects, beforeUs) : undefined
+    const others = kept === undefined ? '' : " AND NOT (part = 'end' AND id IN {kept:Array(String)})"
+    const where = `project_id IN {projects:Array(String)} AND ${us} < {before:Int64}${others}`
+    const params = { projects, before: beforeUs, ...(kept && { kept }) }
     const [found] = await read<{ n: string }>(
       'purge.count',
       `SELECT toString(count()) AS n FROM callhouse.${table} WHERE _partition_id = {month:String} AND ${where}`,
