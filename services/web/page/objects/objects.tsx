@@ -3,10 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
-import { bytes, count, moment } from '../engine/format.ts'
+import { bytes, moment } from '../engine/format.ts'
 import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { type Column, Grid } from '../parts/grid.tsx'
+import { Pager } from '../parts/pager.tsx'
 import { T } from '../parts/text.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
 
@@ -172,23 +173,14 @@ export function Objects() {
         </h1>
       )}
       {shown()}
-      <footer className="foot">
-        <button type="button" className="line" disabled={page === 0} onClick={() => to(page - 1)}>
-          Previous
-        </button>
-        <span className="num" role="status">
-          {versions.length > 0 &&
-            `${count(page * pageObjects + 1)}–${count(page * pageObjects + versions.length)}, times in ${zone}`}
-        </span>
-        <button
-          type="button"
-          className="line"
-          disabled={(data?.length ?? 0) <= pageObjects}
-          onClick={() => to(page + 1)}
-        >
-          Next
-        </button>
-      </footer>
+      <Pager
+        page={page}
+        size={pageObjects}
+        shown={versions.length}
+        hasNext={(data?.length ?? 0) > pageObjects}
+        zone={zone}
+        onPage={to}
+      />
     </ProjectPage>
   )
 }

@@ -7,6 +7,7 @@ import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.t
 import { FaultBox } from '../parts/fault.tsx'
 import { type Column, Grid } from '../parts/grid.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Pager } from '../parts/pager.tsx'
 import { T } from '../parts/text.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
 import { beginningsQuery, pageThreads, sorts, type ThreadRow, type ThreadSort, threadsQuery } from './thread-query.ts'
@@ -104,23 +105,14 @@ export function Threads() {
     <ProjectPage title="Threads">
       {threads.length > 0 && <h1 className="hidden">Threads of {projectId}</h1>}
       {shown()}
-      <footer className="foot">
-        <button type="button" className="line" disabled={page === 0} onClick={() => to(page - 1)}>
-          Previous
-        </button>
-        <span className="num" role="status">
-          {threads.length > 0 &&
-            `${count(page * pageThreads + 1)}–${count(page * pageThreads + threads.length)}, times in ${zone}`}
-        </span>
-        <button
-          type="button"
-          className="line"
-          disabled={(data?.length ?? 0) <= pageThreads}
-          onClick={() => to(page + 1)}
-        >
-          Next
-        </button>
-      </footer>
+      <Pager
+        page={page}
+        size={pageThreads}
+        shown={threads.length}
+        hasNext={(data?.length ?? 0) > pageThreads}
+        zone={zone}
+        onPage={to}
+      />
     </ProjectPage>
   )
 }
