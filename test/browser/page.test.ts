@@ -78,6 +78,10 @@ describe('signing in', () => {
     await fresh.getByLabel('Filter calls').fill('status:error')
     await fresh.keyboard.press('Enter')
     await fresh.getByRole('heading', { name: 'You were signed out' }).waitFor()
+    // Whoever is typing when it opens does not close it by Enter.
+    expect(await fresh.getByLabel('API key').evaluate((field) => field.ownerDocument.activeElement === field)).toBe(
+      true,
+    )
     await fresh.getByLabel('API key').fill('test-key')
     await fresh.keyboard.press('Enter')
     await fresh.locator('.row .name', { hasText: 'fetch' }).waitFor()

@@ -9,7 +9,11 @@ export function Dialog({ title, onClose, children, className = '', acts }: Dialo
   const id = useId()
   useEffect(() => {
     const element = box.current
-    if (element && !element.open) element.showModal()
+    if (element && !element.open) {
+      element.showModal()
+      // Else the button that closes has the focus, and Enter of somebody who is typing closes what has just opened.
+      element.querySelector<HTMLElement>('[role=group] :is(input, textarea, select)')?.focus()
+    }
     return () => element?.close()
   }, [])
   return (
