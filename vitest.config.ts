@@ -51,6 +51,7 @@ const deepOnly = [
   'server/roles-order',
   'server/roles-transfer',
   'server/roles-rebuild',
+  'server/roles-slots',
   'crash/worker-fight',
   'crash/worker-kill',
   'engine/log-kafka-group',

@@ -13,6 +13,7 @@ FROM
             FROM callhouse.call_marks
             WHERE position > {minCovered:Int64} AND arrayExists((p, c, u) -> partition = p AND position > c AND position <= u,
                 {partitions:Array(UInt32)}, {covered:Array(Int64)}, {upTo:Array(Int64)})
+            AND (empty({slots:Array(UInt8)}) OR has({slots:Array(UInt8)}, CRC32(project_id) % 64))
         )
     )
 )

@@ -210,7 +210,7 @@ const configSchema = z.object({
   kafkaReplication: integer(1, 'replicas of topics that are created', 1, 10),
   kafkaCompression: choice('none', 'compression of what is appended to Kafka', ['none', 'gzip']),
   kafkaSessionTimeoutMs: integer(
-    30_000,
+    7_000,
     'a worker that the brokers do not hear of for so long loses its partitions',
     1_000,
     1_800_000,

@@ -111,7 +111,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   const cleanup = scheduleCleanup({
     deduplicate: () => worker.deduplicateChanged(),
     async hourly() {
-      if (!log.ownsLeaderPartition('calls')) return
+      if (!log.owns('calls', 0)) return
       const dropped = await dropOldLogs(store, config.logsDays)
       if (dropped.length > 0) logger.info({ dropped }, 'old log records removed')
       await keepAudit(deps)

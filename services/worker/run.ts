@@ -1,4 +1,5 @@
 // The worker: takes batches from the log, applies them to the store, and moves the position last.
+import { slotsOf } from '../content/hash-slots.ts'
 import type { Batch, Log } from '../core/log/log.ts'
 import type { Progress } from '../core/log/progress.ts'
 import type { Store } from '../core/store/store.ts'
@@ -67,7 +68,7 @@ export function startWorker(deps: WorkerDeps): Worker {
   const { log, store, progress, views, verify } = deps
   const stopping = new AbortController()
   const { signal } = stopping
-  const committedCalls = async () => (log.ownsLeaderPartition('calls') ? log.committed('calls') : [])
+  const committedCalls = async () => (log.owns('calls', 0) ? log.committed('calls') : [])
   let lastBatchMs = 0
   const budget = createBudget(() => Date.now() - lastBatchMs < busyMs, signal)
   const applier = createApplier({
@@ -87,14 +88,21 @@ export function startWorker(deps: WorkerDeps): Worker {
   })
   const { commitBatch, failing, stuck } = createCommitter({ ...deps, applier, signal })
 
-  const readableCalls = async () => progress.readable(await committedCalls())
+  const derived = {
+    ...{ store, verify },
+    committed: async () => progress.readable(await log.committed('calls')),
+    assignment: () => ({
+      slots: slotsOf(log.partitions('calls'), (partition) => log.owns('calls', partition)),
+      isLeader: log.owns('calls', 0),
+    }),
+  }
   const rollups = createRollups({
-    ...{ store, verify, committed: readableCalls, budget },
+    ...{ ...derived, budget },
     onError: (error) => deps.onRetry?.('calls', error, 0),
   })
   const fieldIndex = createFieldIndex({ store, budget, lateness: () => fieldIndexRollups.lateness() })
   const fieldIndexRollups = createRollups({
-    ...{ store, verify, committed: readableCalls, table: [fieldIndex.rollup], isSlow: true },
+    ...{ ...derived, table: [fieldIndex.rollup], isSlow: true },
     onError: (error) => void (signal.aborted || deps.onRetry?.('calls', error, 0)),
   })
   const onDirty = (): void => {

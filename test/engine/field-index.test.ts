@@ -50,7 +50,7 @@ describe('indexing', () => {
       sql: 'INSERT INTO callhouse.call_marks SELECT project_id, 1, toStartOfMinute(at), 0 FROM callhouse.payloads',
       params: {},
     })
-    const range = { partitions: [0], covered: [-1], upTo: [1], minCovered: -1 }
+    const range = { partitions: [0], covered: [-1], upTo: [1], minCovered: -1, slots: [] }
     await expect(failing.rollup.derive(range)).rejects.toThrow('the process ends here')
     expect(await leafRows()).toBe(160)
     expect(await ids(equals('inputs.n', 3))).toHaveLength(10)
@@ -165,7 +165,7 @@ describe('an order in which thousands share the first value', () => {
     ]
     const before = await Promise.all(asked.map((one) => page(...one)))
     const leaves = createFieldIndex({ store: world.store })
-    await leaves.rollup.derive({ partitions: [0], covered: [0], upTo: [1_000_000], minCovered: 0 })
+    await leaves.rollup.derive({ partitions: [0], covered: [0], upTo: [1_000_000], minCovered: 0, slots: [] })
     await world.store.command({
       name: 'test',
       sql: "INSERT INTO callhouse.rollups (name, partition, position, revision) VALUES ('payload_leaves', 0, 1000000, 1)",
@@ -233,7 +233,13 @@ it('reads small rows by thousands, and as few as at first when that is too much'
       },
     },
   })
-  await index.rollup.derive({ partitions: [0], covered: [1_999_999], upTo: [2_000_000], minCovered: 1_999_999 })
+  await index.rollup.derive({
+    partitions: [0],
+    covered: [1_999_999],
+    upTo: [2_000_000],
+    minCovered: 1_999_999,
+    slots: [],
+  })
   expect(limits).toEqual([1_000, 8_000, 8_000, 1_000, 8_000, 8_000])
   const indexed = await store.rows({
     name: 'test',

@@ -116,7 +116,7 @@ describe('a store that refuses', () => {
     }
     const log: Pick<
       Log,
-      'topics' | 'consume' | 'commit' | 'committed' | 'end' | 'flush' | 'ownsLeaderPartition' | 'takeMore'
+      'topics' | 'consume' | 'commit' | 'committed' | 'end' | 'flush' | 'owns' | 'partitions' | 'takeMore'
     > = {
       topics: topicNames,
       async *consume(topic) {
@@ -130,7 +130,8 @@ describe('a store that refuses', () => {
       end: async () => [],
       flush: () => {},
       takeMore: () => [],
-      ownsLeaderPartition: () => true,
+      partitions: () => 1,
+      owns: () => true,
     }
     const worker = startWorker({
       log: log as Log,

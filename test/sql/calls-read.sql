@@ -1238,13 +1238,13 @@ LIMIT 1
 SETTINGS max_threads = 1
 
 -- minutes that lag (calls.dirty-minutes)
--- {"v0":"ent/proj","v1":"call_counts"}
+-- {"v0":"ent/proj","v1":["call_counts","call_counts/0"]}
 SELECT toUnixTimestamp(minute)
 FROM callhouse.call_marks
 WHERE (project_id = {v0:String}) AND ((position > (
     SELECT if(max(partition) = 0, max(position), 0)
     FROM callhouse.rollups
-    WHERE name = {v1:String}
+    WHERE name IN ({v1:Array(String)})
 )) AND (position > ((
     SELECT CAST((groupArray(partition), groupArray(p)), 'Map(UInt32, UInt64)')
     FROM
@@ -1253,7 +1253,7 @@ WHERE (project_id = {v0:String}) AND ((position > (
             partition,
             max(position) AS p
         FROM callhouse.rollups
-        WHERE name = {v1:String}
+        WHERE name IN ({v1:Array(String)})
         GROUP BY partition
     )
 )[partition])))
@@ -1305,25 +1305,25 @@ WHERE (project_id = {v0:String}) AND (toUnixTimestamp(hour) NOT IN ({v1:Array(In
 SETTINGS max_threads = 1
 
 -- whether counters lag (calls.marks)
--- {"v2":"ent/proj","v0":[0],"v1":["7"],"v3":"7"}
+-- {"v3":"ent/proj","v0":["call_counts","call_counts/0"],"v1":[0],"v2":["7"],"v4":"7"}
 SELECT (count() > 0) OR ((
         SELECT uniqExact(partition)
         FROM callhouse.rollups
-        WHERE (name = 'call_counts') AND has({v0:Array(UInt64)}, partition) AND (position >= ({v1:Array(UInt64)}[indexOf({v0:Array(UInt64)}, partition)]))
-    ) < length({v0:Array(UInt64)}))
+        WHERE (name IN ({v0:Array(String)})) AND has({v1:Array(UInt64)}, partition) AND (position >= ({v2:Array(UInt64)}[indexOf({v1:Array(UInt64)}, partition)]))
+    ) < length({v1:Array(UInt64)}))
 FROM callhouse.call_marks
-WHERE (project_id = {v2:String}) AND (position > {v3:UInt64})
+WHERE (project_id = {v3:String}) AND (position > {v4:UInt64})
 SETTINGS max_threads = 1
 
 -- whether counters of two partitions lag (calls.marks)
--- {"v2":"ent/proj","v0":[0,1],"v1":["7","3"]}
+-- {"v3":"ent/proj","v0":["call_counts","call_counts/0"],"v1":[0,1],"v2":["7","3"]}
 SELECT (count() > 0) OR ((
         SELECT uniqExact(partition)
         FROM callhouse.rollups
-        WHERE (name = 'call_counts') AND has({v0:Array(UInt64)}, partition) AND (position >= ({v1:Array(UInt64)}[indexOf({v0:Array(UInt64)}, partition)]))
-    ) < length({v0:Array(UInt64)}))
+        WHERE (name IN ({v0:Array(String)})) AND has({v1:Array(UInt64)}, partition) AND (position >= ({v2:Array(UInt64)}[indexOf({v1:Array(UInt64)}, partition)]))
+    ) < length({v1:Array(UInt64)}))
 FROM callhouse.call_marks
-WHERE (project_id = {v2:String}) AND (position > ({v1:Array(UInt64)}[indexOf({v0:Array(UInt64)}, partition)]))
+WHERE (project_id = {v3:String}) AND (position > ({v2:Array(UInt64)}[indexOf({v1:Array(UInt64)}, partition)]))
 SETTINGS max_threads = 1
 
 -- threads (threads.list)

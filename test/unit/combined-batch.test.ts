@@ -64,7 +64,8 @@ function start(insert: (lines: string[]) => void, failing: number[] = []) {
       commits.push(position)
     },
     committed: async () => [],
-    ownsLeaderPartition: () => false,
+    partitions: () => 1,
+    owns: () => false,
   }
   const store: Partial<Store> = {
     async insert(_topic, source) {

@@ -44,7 +44,7 @@ async function starts(ends: (ids: string[]) => boolean, refuses = (_: string[]) 
       rows: async () => [],
       command: async () => {},
     }
-    const log: Pick<Log, 'topics' | 'consume' | 'commit' | 'committed' | 'takeMore' | 'ownsLeaderPartition'> = {
+    const log: Pick<Log, 'topics' | 'consume' | 'commit' | 'committed' | 'takeMore' | 'owns' | 'partitions'> = {
       topics: topicNames,
       async *consume(topic) {
         if (topic === 'objects') yield batch
@@ -52,7 +52,8 @@ async function starts(ends: (ids: string[]) => boolean, refuses = (_: string[]) 
       commit: async (_: Position) => outcome.resolve('committed'),
       committed: async () => [],
       takeMore: () => [],
-      ownsLeaderPartition: () => false,
+      partitions: () => 1,
+      owns: () => false,
     }
     const worker = startWorker({
       ...{ log: log as Log, store: store as Store, inFlight: createInFlight(dir) },

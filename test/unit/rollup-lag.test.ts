@@ -13,7 +13,9 @@ let during = async (): Promise<void> => {}
 const start = (committed: () => Position[] = () => [{ topic: 'calls', partition: 0, offset: ++offset }]): void => {
   during = async () => {}
   const store: Partial<Store> = {
-    rows: async <T>() => [{ partition: 0, position: 0, revision: 0 } as T],
+    rows: async <T>({ params }: { params: Record<string, unknown> }) => [
+      { name: params.name, partition: 0, position: 0, revision: 0 } as T,
+    ],
     command: () => during(),
   }
   rollups = createRollups({ store: store as Store, committed: async () => committed(), onError: () => {} })

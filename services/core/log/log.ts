@@ -139,10 +139,10 @@ export type Log = {
   /** A reader waits: seal what is there now, so that the next batch comes at once. */
   flush(topic: string): void
   /**
-   * Whether this process applies partition 0 of the topic: of several workers one keeps the rollups and the hourly
-   * housekeeping. For a moment it may be two, or none.
+   * Whether this process applies the partition of the topic. For a moment it may be two, or none. Of several workers the
+   * one with partition 0 does the hourly housekeeping.
    */
-  ownsLeaderPartition(topic: string): boolean
+  owns(topic: string, partition: number): boolean
   /** Partitions of a topic; rows of calls are split by them (`createCallWriter`). */
   partitions(topic: string): number
   /** A record above this costs more: rows of calls are split before it, and a single row goes to blob storage first. */

@@ -14,7 +14,7 @@ import { type EvaluationJob, evaluationJobRecord } from '../../events/evaluation
 type JobDeps = {
   invoke: Pick<Invoke, 'json'>
   store: Pick<Store, 'rows'>
-  log: Pick<Log, 'append' | 'ownsLeaderPartition'>
+  log: Pick<Log, 'append' | 'owns'>
   clock: Clock
   logger: Pick<Logger, 'info' | 'warn'>
 }
@@ -79,7 +79,7 @@ export function startEvaluationJobs(deps: JobDeps): EvaluationJobs {
   }
 
   async function runBeside(job: EvaluationJob): Promise<void> {
-    if (signal.aborted || !log.ownsLeaderPartition('evaluation_jobs')) return
+    if (signal.aborted || !log.owns('evaluation_jobs', 0)) return
     try {
       await runJob(job)
     } catch (error) {
@@ -129,7 +129,7 @@ export function startEvaluationJobs(deps: JobDeps): EvaluationJobs {
     while (isDue && !signal.aborted) {
       isDue = false
       // Another worker runs them.
-      if (!log.ownsLeaderPartition('evaluation_jobs')) return takeBackAll()
+      if (!log.owns('evaluation_jobs', 0)) return takeBackAll()
       await look().catch((error: unknown) => {
         if (!signal.aborted) logger.warn({ error: String(error).slice(0, 500) }, 'evaluation jobs cannot be read')
       })
@@ -141,7 +141,7 @@ export function startEvaluationJobs(deps: JobDeps): EvaluationJobs {
     if (looking !== undefined || signal.aborted) return
     looking = work().finally(() => {
       looking = undefined
-      if (isDue && !signal.aborted && log.ownsLeaderPartition('evaluation_jobs')) touch()
+      if (isDue && !signal.aborted && log.owns('evaluation_jobs', 0)) touch()
     })
   }
 

@@ -93,6 +93,7 @@ function fromDirtyBuckets({ store, log, worker, server }: KindDeps, name: string
       upTo: due.map(({ upTo }) => upTo),
       minCovered: Math.min(...due.map((one) => one.covered)),
       revision: Date.now() * 1_000,
+      slots: [],
     }
     const stop = () => fieldIndex?.stop()
     task.signal.addEventListener('abort', stop)

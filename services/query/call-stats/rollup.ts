@@ -1,9 +1,10 @@
 // Time series put together from the statistics of whole minutes and hours, and from the calls where those do not reach.
+import { slotOf } from '../../content/hash-slots.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
-import { type Covered, pastPositions, readCovered } from '../calls/access/counts.ts'
+import { type Covered, type CoveredBySlot, coveredOf, pastPositions, readCovered } from '../calls/access/counts.ts'
 import { instant } from '../calls/access/scope.ts'
 import { asNumbers, compactRows } from '../calls/header.ts'
 import type { Aggregate } from './aggregates.ts'
@@ -57,9 +58,9 @@ const seconds = (us: number): Sql => sql`toDateTime(${param('Int64', us / 1e6)},
  * What a process remembers: positions that the rollup has passed, lower bounds, and whether all of its rows have what
  * costs are made of.
  */
-export type StatsCache = { covered: Covered; isBilled: boolean }
+export type StatsCache = { covered: CoveredBySlot; isBilled: boolean }
 
-export const createStatsCache = (): StatsCache => ({ covered: [], isBilled: false })
+export const createStatsCache = (): StatsCache => ({ covered: new Map(), isBilled: false })
 
 type Source = { store: Pick<Store, 'bytes'>; projectId: ProjectId; options: QueryOptions; cache: StatsCache }
 
@@ -90,14 +91,14 @@ export async function readSplit(source: Source, time: { startUs: number; endUs: 
     const query = dirtyStatsQuery(projectId, { fromUs: startUs, beforeUs: endUs }, covered)
     return compactRows<[number]>(await store.bytes(query, 'JSONCompactEachRow', options)).map(([at]) => at)
   }
-  const known = cache.covered
+  const known = coveredOf(cache.covered, projectId)
   // What was covered before stays covered: usually nothing has changed since.
   const [now, marked] = await Promise.all([
     readCovered(store, projectId, 'call_stats', options),
     known.length > 0 ? dirty(known) : null,
   ])
   if (now.length === 0) return null
-  cache.covered = now
+  cache.covered.set(slotOf(projectId), now)
   const minutes = marked !== null && (marked.length === 0 || isEqual(known, now)) ? marked : await dirty(now)
   const split = splitTime(startUs, endUs, minutes)
   return split.whole.length === 0 ? null : split

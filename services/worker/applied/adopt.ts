@@ -56,11 +56,13 @@ export async function lowerCover(store: Pick<Store, 'rows' | 'command'>, applied
   }))
   if (lowered.every((row) => row.held === Number(row.position))) return
   await store.command(clear('rollups'))
-  for (const [name, of] of Map.groupBy(lowered, (row) => row.name)) {
-    const [partitions, upTo] = [of.map(({ partition }) => Number(partition)), of.map((row) => row.held)]
-    const revision = Math.max(...of.map((row) => Number(row.revision)))
-    await store.command(statement('rollups-cover', { name, partitions, upTo, revision }))
+  const params = {
+    names: lowered.map(({ name }) => name),
+    partitions: lowered.map(({ partition }) => Number(partition)),
+    upTo: lowered.map((row) => row.held),
+    revision: Math.max(...lowered.map((row) => Number(row.revision))),
   }
+  await store.command(statement('rollups-cover', params))
 }
 
 /**

@@ -1,16 +1,19 @@
 // Keeps the rollups of calls: recomputed for dirty minutes, never incremented.
+import { isDeepStrictEqual } from 'node:util'
 import { fieldIndexRollup } from '../../content/field-paths.ts'
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Position } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type Budget, unlimited } from '../cleanup/budget.ts'
 import { statement } from '../statements.ts'
+import { type Assignment, type Coverage, readCoverage, wholeAssignment, writeCoverage } from './coverage.ts'
 import { type HourRange, readHourRanges } from './hours.ts'
 
 /**
  * A rollup: statements (files of clickhouse/statements) that recompute dirty minutes, run in order. Their parameters:
  * dirty buckets with `position > minCovered` and, per partition, `covered < position <= upTo` are due (arrays
- * `partitions`, `covered`, `upTo`); the rows they write carry `revision`, which grows with every recompute.
+ * `partitions`, `covered`, `upTo`), of projects in `slots` (none = of all); the rows they write carry `revision`, which
+ * grows with every recompute.
  */
 export type Rollup = {
   name: string
@@ -62,18 +65,18 @@ const positionsPerPartition = 1_000_000
 /** Partition of the first count's own dirty buckets: no log has so many, and every position is past theirs. */
 const ownPartition = 2 ** 32 - 2
 
-type Covered = { offsets: Map<number, number>; revision: number }
-
 /**
  * What a rollup covers: the position of each partition of the log. `first` is the count of everything that is stored,
  * hour by hour: it covers what was committed when it began; null = done.
  */
-type State = Covered & { first: { windows: HourRange[]; upTo: Position[] } | 'due' | null }
+type State = Coverage & { first: { windows: HourRange[]; upTo: Position[] } | 'due' | null }
 
 /** @param deps.committed applied positions of the topic calls, of all its partitions */
 export function createRollups(deps: {
   store: Store
   committed(): Promise<Position[]>
+  /** Asked before each recompute; absent: all projects are this process's. */
+  assignment?(): Assignment
   /** Runs before a rollup claims to cover anything. @throws Error when the tables are not those of the log any more */
   verify?: (() => Promise<void>) | undefined
   onError(error: Error): void
@@ -83,7 +86,7 @@ export function createRollups(deps: {
   /** Limits scheduled recomputes, not `refresh`; readers compute minutes that are still dirty themselves. */
   budget?: Budget
 }): Rollups {
-  const { store, table = rollupTable, isSlow = false, budget = unlimited } = deps
+  const { store, table = rollupTable, isSlow = false, budget = unlimited, assignment = () => wholeAssignment } = deps
   const states = new Map<string, State>()
   let dropped = 0
   let timer: NodeJS.Timeout | undefined
@@ -94,31 +97,21 @@ export function createRollups(deps: {
   let dirtiedMs = 0
   /** Whether the last recompute was part of a first count. */
   let isFirstCount = false
+  let before = wholeAssignment
 
   const lag = () => table.map(({ name }) => ({ name, lagMs: Date.now() - (lacking.get(name) ?? Date.now()) }))
   const lateness = () => Math.max(...lag().map(({ lagMs }) => lagMs)) / (isSlow ? allowedSlowMs : allowedMs)
-
-  const load = async (name: string): Promise<Covered> => {
-    const rows = await store.rows<{ partition: number; position: number; revision: number }>({
-      name: 'rollups.covered',
-      sql: `SELECT partition, toFloat64(max(position)) AS position, toFloat64(max(revision)) AS revision
-        FROM callhouse.rollups WHERE name = {name:String} GROUP BY partition`,
-      params: { name },
-    })
-    return {
-      offsets: new Map(rows.map((row) => [Number(row.partition), Number(row.position)])),
-      revision: Math.max(0, ...rows.map((row) => Number(row.revision))),
-    }
-  }
 
   /** Runs the statements of a rollup over dirty buckets of the partitions, `covered < position <= upTo`. */
   const count = async (
     rollup: Rollup,
     state: State,
     due: { partition: number; covered: number; offset: number }[],
+    slots: Assignment['slots'],
     within: Budget,
   ): Promise<void> => {
     const range = {
+      slots: slots ?? [],
       partitions: due.map(({ partition }) => partition),
       covered: due.map(({ covered }) => covered),
       upTo: due.map(({ offset }) => offset),
@@ -136,14 +129,24 @@ export function createRollups(deps: {
     state.revision = range.revision
   }
 
-  const cover = async (name: string, { revision }: Covered, upTo: readonly Position[]): Promise<void> => {
+  const cover = async (
+    name: string,
+    { revision }: State,
+    slots: Assignment['slots'],
+    upTo: readonly Position[],
+  ): Promise<void> => {
     await deps.verify?.()
-    const [partitions, offsets] = [upTo.map(({ partition }) => partition), upTo.map(({ offset }) => offset)]
-    await store.command(statement('rollups-cover', { name, partitions, upTo: offsets, revision }), aside)
+    await writeCoverage(store, name, { slots, upTo, revision })
   }
 
-  const advance = async (name: string, state: State, upTo: readonly Position[]): Promise<void> => {
-    await cover(name, state, upTo)
+  const advance = async (
+    name: string,
+    state: State,
+    slots: Assignment['slots'],
+    upTo: readonly Position[],
+  ): Promise<void> => {
+    await cover(name, state, slots, upTo)
+    state.isBegun ||= slots === null
     for (const { partition, offset } of upTo) state.offsets.set(partition, offset)
   }
 
@@ -156,42 +159,54 @@ export function createRollups(deps: {
       const partition = ownPartition - windows.length
       const { fromUs: from, beforeExclusiveUs: before } = window
       await store.command(statement('dirty-buckets-of-range', { partition, position: 0, from, before }), aside)
-      await count(rollup, state, [{ partition, covered: -1, offset: 0 }], within)
+      await count(rollup, state, [{ partition, covered: -1, offset: 0 }], null, within)
       windows.shift()
       return
     }
-    if (state.offsets.size === 0) await advance(rollup.name, state, upTo)
-    if (rollup.layout) await cover(rollup.layout, state, upTo)
+    if (!state.isBegun) await advance(rollup.name, state, null, upTo)
+    if (rollup.layout) await cover(rollup.layout, state, null, upTo)
     state.first = null
   }
 
-  const loaded = async ({ name, markAllStatement: marksAll, layout }: Rollup): Promise<State> => {
+  const loaded = async (
+    { name, markAllStatement: marksAll, layout }: Rollup,
+    { slots, isLeader }: Assignment,
+  ): Promise<State> => {
     // Read each time: another process that starts may have lowered it, as its tables lacked what was covered.
-    const covered = await load(name)
+    const covered = await readCoverage(store, name, slots)
     const known = states.get(name)
     if (known) {
+      known.isBegun = covered.isBegun
       known.offsets = covered.offsets
       known.revision = Math.max(known.revision, covered.revision)
       return known
     }
-    if (marksAll && covered.offsets.size === 0) await store.command(statement(marksAll, { position: 0 }), aside)
-    const whole = layout ? await load(layout) : covered
-    const state: State = { ...covered, first: marksAll !== undefined || whole.offsets.size > 0 ? null : 'due' }
+    if (isLeader && marksAll && !covered.isBegun) await store.command(statement(marksAll, { position: 0 }), aside)
+    const whole = isLeader && layout ? await readCoverage(store, layout, null) : covered
+    const isWhole = !isLeader || marksAll !== undefined || whole.isBegun
+    const state: State = { ...covered, first: isWhole ? null : 'due' }
     states.set(name, state)
     return state
   }
 
-  const recompute = async (rollup: Rollup, committed: Position[], within: Budget): Promise<boolean> => {
-    const state = await loaded(rollup)
-    const { offsets, first } = state
-    const uncovered = offsets.size === 0 ? -1 : 0
+  const recompute = async (
+    rollup: Rollup,
+    committed: Position[],
+    assigned: Assignment,
+    within: Budget,
+  ): Promise<boolean> => {
+    const state = await loaded(rollup, assigned)
+    const { offsets, first, isBegun } = state
+    // What nobody has begun is begun for all projects at once.
+    if (!isBegun && !assigned.isLeader) return false
+    const slots = isBegun ? assigned.slots : null
     const due = committed
-      .map((position) => ({ ...position, covered: offsets.get(position.partition) ?? uncovered }))
+      .map((position) => ({ ...position, covered: isBegun ? (offsets.get(position.partition) ?? 0) : -1 }))
       .filter(({ offset, covered }) => offset > covered)
-    const isDue = due.length > 0 && (first === null || offsets.size > 0)
+    const isDue = due.length > 0 && (first === null || isBegun)
     if (isDue) {
-      await count(rollup, state, due, within)
-      await advance(rollup.name, state, due)
+      await count(rollup, state, due, slots, within)
+      await advance(rollup.name, state, slots, due)
     }
     if (first !== null) {
       isFirstCount = true
@@ -200,13 +215,13 @@ export function createRollups(deps: {
     return isDue || first !== null
   }
 
-  /** Drops dirty buckets that every rollup covers. */
+  /** Drops dirty buckets that every rollup covers, whoever derives it. */
   const dropCoveredBuckets = async (committed: Position[]): Promise<void> => {
-    const covers = table.map(({ name }) => states.get(name))
-    const minOf = (all: (Covered | undefined)[]) =>
+    const minOf = (all: (Coverage | undefined)[]) =>
       Math.min(...committed.flatMap(({ partition }) => all.map((one) => one?.offsets.get(partition) ?? 0)))
-    if (Math.floor(minOf(covers) / positionsPerPartition) <= dropped) return
-    const min = minOf([...covers, await load(fieldIndexRollup), await load(deduplicationRollup)])
+    if (Math.floor(minOf(table.map(({ name }) => states.get(name))) / positionsPerPartition) <= dropped) return
+    const names = [...table.map(({ name }) => name), fieldIndexRollup, deduplicationRollup]
+    const min = minOf(await Promise.all(names.map((name) => readCoverage(store, name, null))))
     for (; dropped < Math.floor(min / positionsPerPartition); dropped++)
       for (const table of ['call_marks', 'call_unswept'])
         await store.command(
@@ -217,8 +232,12 @@ export function createRollups(deps: {
 
   /** Returns whether anything was due. */
   const recomputeAll = async (within: Budget): Promise<boolean> => {
-    const committed = await deps.committed()
-    // Another worker keeps the rollups.
+    const assigned = assignment()
+    const committed = assigned.slots?.length === 0 ? [] : await deps.committed()
+    const isChanged = !isDeepStrictEqual(assigned, before)
+    before = assigned
+    if (isChanged) states.clear()
+    // Other workers derive everything.
     if (committed.length === 0) {
       lacking.clear()
       states.clear()
@@ -227,11 +246,11 @@ export function createRollups(deps: {
     let isDone = false
     for (const rollup of table) {
       const beganMs = Date.now()
-      isDone = (await recompute(rollup, committed, within)) || isDone
+      isDone = (await recompute(rollup, committed, assigned, within)) || isDone
       if (dirtiedMs > beganMs) lacking.set(rollup.name, beganMs)
-      else if (states.get(rollup.name)?.offsets.size) lacking.delete(rollup.name)
+      else if (states.get(rollup.name)?.isBegun) lacking.delete(rollup.name)
     }
-    if (isDone && !isSlow) await dropCoveredBuckets(committed)
+    if (isDone && !isSlow && assigned.isLeader) await dropCoveredBuckets(committed)
     return isDone
   }
 

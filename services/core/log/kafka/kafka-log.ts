@@ -195,7 +195,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
     remembered() {},
     takeMore: (topic, bytes) => consumer?.more(topic, bytes) ?? [],
     flush: (topic) => consumer?.flush(topic),
-    ownsLeaderPartition: (topic) => consumer?.owns(topic, 0) ?? false,
+    owns: (topic, partition) => consumer?.owns(topic, partition) ?? false,
     partitions: (topic) => partitions.get(topic) as number,
     limits: { recordBytes },
     lastClock: () => lastClock,

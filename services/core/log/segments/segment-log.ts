@@ -240,7 +240,7 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
     },
     takeMore: () => [],
     flush: (topic) => of(topic).delivery.flush(),
-    ownsLeaderPartition: () => true,
+    owns: () => true,
     partitions: () => 1,
     limits: { recordBytes: Number.POSITIVE_INFINITY },
     lastClock: () => lastClock,

@@ -1,4 +1,5 @@
 // What the counters know: where calls lie in time, and how many there are, exactly.
+import { coveringNames, slotOf } from '../../../content/hash-slots.ts'
 import type { ProjectId } from '../../../core/ids.ts'
 import { createRecent, type Recent } from '../../../core/memory/lru-cache.ts'
 import { identifier, param, type Sql, sql, systemQuery } from '../../../core/store/sql.ts'
@@ -22,18 +23,22 @@ const maxGroups = 2_000
 /** Positions that a rollup covers, per partition of the log. */
 export type Covered = { partition: number; position: string }[]
 
+/** What a process remembers of it: projects of one slot are derived together. */
+export type CoveredBySlot = Map<number, Covered>
+export const coveredOf = (covered: CoveredBySlot, projectId: ProjectId): Covered => covered.get(slotOf(projectId)) ?? []
+
 /**
  * Cache of the counters, one per process. `covered` are positions that the rollup has passed: lower
  * bounds, so that the minutes with dirty buckets beyond it are a superset of the dirty ones; whether they still are is asked
  * with each use. Groups and edges may be old: they
  * only size the windows of a walk, and the windows meet whatever their size.
  */
-export type CountCache = { covered: Covered; groups: Recent<Group[]>; edges: Recent<number> }
+export type CountCache = { covered: CoveredBySlot; groups: Recent<Group[]>; edges: Recent<number> }
 
 const sizesKeepMs = 3_000
 
 export const createCountCache = (): CountCache => ({
-  covered: [],
+  covered: new Map(),
   groups: createRecent(1_000, sizesKeepMs),
   edges: createRecent(1_000, sizesKeepMs),
 })
@@ -118,12 +123,16 @@ async function fetchGroups(
   }))
 }
 
+/** Rows of the table `rollups` that say what one covers of a project. */
+export const isCovering = (rollup: string, projectId: ProjectId): Sql =>
+  sql`name IN ${param('Array(String)', coveringNames(rollup, projectId))}`
+
 /**
  * Dirty buckets that a rollup does not cover. A log with one partition (number 0) lets the index skip what is covered; a new
  * rollup covers nothing, and dirty buckets of old calls are written by its first recompute only.
  */
-const pastRollup = (name: string): Sql => {
-  const rows = sql`FROM callhouse.rollups WHERE name = ${param('String', name)}`
+const pastRollup = (name: string, projectId: ProjectId): Sql => {
+  const rows = sql`FROM callhouse.rollups WHERE ${isCovering(name, projectId)}`
   return sql`position > (SELECT if(max(partition) = 0, max(position), 0) ${rows})
     AND position > (SELECT CAST((groupArray(partition), groupArray(p)), 'Map(UInt32, UInt64)')
       FROM (SELECT partition, max(position) AS p ${rows} GROUP BY partition))[partition]`
@@ -132,7 +141,7 @@ const pastRollup = (name: string): Sql => {
 /** Minutes that the counters do not cover yet. */
 export const dirtyQuery = (projectId: ProjectId): Query =>
   projectQuery('calls.dirty-minutes', projectId, (project) => {
-    return sql`SELECT toUnixTimestamp(minute) ${project.from('call_marks', { where: pastRollup('call_counts') })} GROUP BY minute
+    return sql`SELECT toUnixTimestamp(minute) ${project.from('call_marks', { where: pastRollup('call_counts', projectId) })} GROUP BY minute
     SETTINGS max_threads = 1`
   })
 
@@ -187,9 +196,9 @@ export function pastPositions(covered: Covered): Sql {
 }
 
 /** Whether the rollup covers less than these positions: a worker whose tables lacked some has lowered it. */
-function isLowered(covered: Covered): Sql {
+function isLowered(covered: Covered, projectId: ProjectId): Sql {
   const { partitions, positions } = listsOf(covered)
-  return sql`(SELECT uniqExact(partition) FROM callhouse.rollups WHERE name = 'call_counts' AND has(${partitions}, partition)
+  return sql`(SELECT uniqExact(partition) FROM callhouse.rollups WHERE ${isCovering('call_counts', projectId)} AND has(${partitions}, partition)
     AND position >= ${positions}[indexOf(${partitions}, partition)]) < length(${partitions})`
 }
 
@@ -199,7 +208,7 @@ export const dirtyBucketsQuery = (projectId: ProjectId, covered: Covered): Query
     const past = project.from('call_marks', { where: pastPositions(covered) })
     return covered.length === 0
       ? sql`SELECT count() > 0 ${past} SETTINGS max_threads = 1`
-      : sql`SELECT count() > 0 OR ${isLowered(covered)} ${past} SETTINGS max_threads = 1`
+      : sql`SELECT count() > 0 OR ${isLowered(covered, projectId)} ${past} SETTINGS max_threads = 1`
   })
 
 /** What a rollup covers; nothing while it does not exist. */
@@ -211,7 +220,7 @@ export async function readCovered(
 ): Promise<Covered> {
   const query = systemQuery(
     'calls.covered',
-    sql`SELECT partition, toString(max(position)) FROM callhouse.rollups WHERE name = ${param('String', rollup)} GROUP BY partition`,
+    sql`SELECT partition, toString(max(position)) FROM callhouse.rollups WHERE ${isCovering(rollup, projectId)} GROUP BY partition`,
     projectId,
   )
   const rows = compactRows<[number, string]>(await store.bytes(query, 'JSONCompactEachRow', options))
@@ -272,12 +281,12 @@ export async function countProject(
 ): Promise<number> {
   // Without a dirty bucket beyond a position that was covered before these statements began, the counters are exact.
   const [marks, total] = await Promise.all([
-    store.bytes(dirtyBucketsQuery(projectId, cache.covered), 'JSONCompactEachRow', options),
+    store.bytes(dirtyBucketsQuery(projectId, coveredOf(cache.covered, projectId)), 'JSONCompactEachRow', options),
     readTotal(store, totalQuery(projectId, []), options),
   ])
   if (onlyRow<[number]>(marks)[0] === 0) return total[counter]
   // Whichever of two readers sets it last sets a lower bound.
-  cache.covered = await readCovered(store, projectId, 'call_counts', options)
+  cache.covered.set(slotOf(projectId), await readCovered(store, projectId, 'call_counts', options))
   const minutes = await readDirty(store, projectId, options)
   const [live, rest] = await Promise.all([
     minutes.length === 0 ? null : readLiveHours(store, projectId, minutes, options),

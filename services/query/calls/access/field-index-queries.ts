@@ -6,7 +6,7 @@ import { identifier, join, param, type Sql, sql, systemQuery } from '../../../co
 import type { Query } from '../../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../../events/project-query.ts'
 import type { Side } from '../conditions/conditions.ts'
-import type { Direction } from './counts.ts'
+import { type Direction, isCovering } from './counts.ts'
 import type { FieldPath, FieldTests } from './field-index-tests.ts'
 import { allOf, instants, type Range, timesOf } from './scope.ts'
 
@@ -160,7 +160,7 @@ export const dirtyCallsQuery = (projectId: ProjectId, minutes: readonly number[]
 export const coveredQuery = (projectId: ProjectId): Query =>
   systemQuery(
     'calls.field-index-covered',
-    sql`SELECT partition, toString(max(position)) FROM callhouse.rollups WHERE name = ${param('String', fieldIndexRollup)} GROUP BY partition`,
+    sql`SELECT partition, toString(max(position)) FROM callhouse.rollups WHERE ${isCovering(fieldIndexRollup, projectId)} GROUP BY partition`,
     projectId,
   )
 

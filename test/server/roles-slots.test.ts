@@ -1,0 +1,64 @@
+// Two workers over Kafka and a ClickHouse server share what is derived by hash slots; one that dies loses its slots.
+import { randomUUID } from 'node:crypto'
+import { createClient } from '@clickhouse/client'
+import { expect, it, vi } from 'vitest'
+import { slotCount } from '../../services/content/hash-slots.ts'
+import { post } from '../fixtures/child-server.ts'
+import { createInstallation } from '../fixtures/installation.ts'
+import { kafkaBrokers } from '../fixtures/kafka.ts'
+
+const names = Array.from({ length: 12 }, (_, n) => `team/share-${n}`)
+
+it('a second worker derives a share of the projects, and the first one all of them soon after the second died', async () => {
+  const installation = await createInstallation(await kafkaBrokers())
+  const { url, user: username, password } = installation.bridge
+  const database = createClient({ url, username, password })
+  const read = async <T>(query: string): Promise<T[]> =>
+    (await database.query({ query, format: 'JSONEachRow' })).json<T>()
+  try {
+    const ingest = await installation.start('ingest')
+    await installation.start('worker')
+    const other = await installation.start('worker')
+    let sent = 0
+    const send = async (name: string) => {
+      const start = { id: randomUUID(), op_name: 'op', started_at: '2026-01-05T00:00:00Z', attributes: {}, inputs: {} }
+      const { status } = await post(ingest.url, '/call/start', { start: { ...start, project_id: name } })
+      expect(status).toBe(200)
+    }
+    const sendOne = async () => {
+      await Promise.all(names.map(send))
+      sent++
+    }
+    /** Resolves once the counters of every project have all of its calls. */
+    const derived = () =>
+      vi.waitFor(
+        async () => {
+          const rows = await read<{ calls: number }>(`SELECT toUInt32(sum(calls)) AS calls
+            FROM callhouse.call_counts FINAL WHERE project_id LIKE 'team/share-%' GROUP BY project_id`)
+          expect(rows.map(({ calls }) => calls)).toEqual(names.map(() => sent))
+        },
+        { timeout: 60_000, interval: 200 },
+      )
+    // Until the partitions are shared one worker derives everything under the rollup's own name.
+    await vi.waitFor(
+      async () => {
+        await sendOne()
+        const [row] = await read<{ n: number }>(
+          `SELECT toUInt32(uniqExact(name)) AS n FROM callhouse.rollups WHERE name LIKE 'call_counts/%'`,
+        )
+        expect(row?.n).toBe(slotCount)
+      },
+      { timeout: 60_000, interval: 1_000 },
+    )
+    await derived()
+    await other.kill()
+    const killedMs = Date.now()
+    await sendOne()
+    await derived()
+    // Ten seconds are for the slots, the rest for a busy machine.
+    expect(Date.now() - killedMs).toBeLessThan(15_000)
+  } finally {
+    await database.close()
+    await installation.remove()
+  }
+})
