@@ -13,6 +13,7 @@ import { EvaluationRuns } from './evaluations/runs.tsx'
 import { ObjectVersion } from './objects/object-version.tsx'
 import { Objects } from './objects/objects.tsx'
 import { Playground } from './playground/playground.tsx'
+import { Settings } from './settings/settings.tsx'
 import { Thread } from './threads/thread.tsx'
 import { Threads } from './threads/threads.tsx'
 import { CallLink } from './traces/call-link.tsx'
@@ -44,3 +45,4 @@ export const queueItemRoute = createLazyRoute('/signed-in/p/$entity/$project/que
 export const playgroundRoute = createLazyRoute('/signed-in/p/$entity/$project/playground')({ component: Playground })
 export const threadsRoute = createLazyRoute('/signed-in/p/$entity/$project/threads')({ component: Threads })
 export const threadRoute = createLazyRoute('/signed-in/p/$entity/$project/threads/$threadId')({ component: Thread })
+export const settingsRoute = createLazyRoute('/signed-in/settings/$section')({ component: Settings })

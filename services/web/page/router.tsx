@@ -137,6 +137,14 @@ const versions = createRoute({
   validateSearch: objectsSearch,
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.versionsRoute))
 
+const settings = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/settings/$section',
+  validateSearch: ({ project }: Record<string, unknown>): { project?: string | undefined } => ({
+    project: /^[^/\s]+\/[^/\s]+$/.test(text(project) ?? '') ? text(project) : undefined,
+  }),
+}).lazy(() => import('./lazy-routes.tsx').then((module) => module.settingsRoute))
+
 const routeTree = root.addChildren([
   signIn,
   signedIn.addChildren([
@@ -157,6 +165,7 @@ const routeTree = root.addChildren([
     playground,
     threads,
     thread,
+    settings,
   ]),
 ])
 

@@ -1,4 +1,5 @@
 // Calls declared routes from the page: typed by the generated table.
+import { eachLine } from './lines.ts'
 import type { Shapes } from './routes.gen.ts'
 import { type RouteName, type Sending, send } from './send.ts'
 
@@ -12,4 +13,15 @@ export async function json<Name extends RouteName>(
 ): Promise<Shapes[Name]['out']> {
   const response = await send(baseUrl, name, body, options)
   return (await response.json()) as Shapes[Name]['out']
+}
+
+/** The lines that the route answers, all of them at once. @throws ApiFault */
+export async function lines<Name extends RouteName>(
+  name: Name,
+  body: Shapes[Name]['in'],
+  options: Sending = {},
+): Promise<Shapes[Name]['line'][]> {
+  const all: unknown[] = []
+  await eachLine(await send(baseUrl, name, body, options), (line) => all.push(line))
+  return all as Shapes[Name]['line'][]
 }

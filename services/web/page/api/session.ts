@@ -103,3 +103,7 @@ export const mayWrite = (session: Session | undefined): boolean =>
 export const mayAnnotate = (session: Session | undefined): boolean => session?.role === 'annotator' || mayWrite(session)
 /** Whether the key's role may read at all. */
 export const mayRead = (session: Session | undefined): boolean => session?.role !== 'ingest'
+/** Whether it administers anything: keys of the configuration have no role, and administer everything. */
+export const mayAdminister = (session: Session | undefined): boolean =>
+  session !== undefined &&
+  (session.role === undefined ? session.grants === undefined : ['admin', 'owner'].includes(session.role))

@@ -1,5 +1,5 @@
 // What stands around every page: the rail, the bar with its crumbs, dialogs that open anywhere.
-import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { Link, useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
 import { signOut, useHasEnded, useSession } from '../api/session.ts'
 import icon from '../icon.svg'
@@ -21,7 +21,7 @@ const labels: Record<Preference, string> = {
   letterKeys: 'Single-letter keys',
 }
 
-function Choice({ name }: { name: Preference }) {
+export function Choice({ name }: { name: Preference }) {
   const value = usePreference(name)
   const shown = (one: string) => (one === 'local' ? localZone : one)
   return (
@@ -41,14 +41,23 @@ function Choice({ name }: { name: Preference }) {
 const textOf = (node: ReactNode): string =>
   typeof node === 'string' ? node : Array.isArray(node) ? node.map(textOf).join('') : ''
 
-type FrameProps = { crumbs: ReactNode; title: string; acts?: ReactNode; children: ReactNode }
+type FrameProps = {
+  crumbs: ReactNode
+  title: string
+  acts?: ReactNode
+  /** The project that is open, where the path does not say it. */
+  of?: { entity: string; project: string } | undefined
+  children: ReactNode
+}
 
-export function Frame({ crumbs, title, acts, children }: FrameProps) {
-  const { entity, project } = useParams({ strict: false }) as { entity?: string; project?: string }
+export function Frame({ crumbs, title, acts, of, children }: FrameProps) {
+  const params = useParams({ strict: false }) as { entity?: string; project?: string }
+  const { entity, project } = of ?? params
   const { data: session } = useSession()
   const navigate = useNavigate()
   const [open, setOpen] = useState<'palette' | 'help' | undefined>()
   const hasEnded = useHasEnded()
+  const inSettings = useLocation({ select: ({ pathname }) => /^\/(?:settings\/|system$)/.test(pathname) })
   const isInProject = entity !== undefined && project !== undefined
   useKeys({
     palette: () => setOpen('palette'),
@@ -72,7 +81,18 @@ export function Frame({ crumbs, title, acts, children }: FrameProps) {
         </Link>
         {isInProject && <PageLinks entity={entity} project={project} />}
         <span className="space" />
-        <Menu label="Preferences" button={<Icon name="settings" />}>
+        <Link
+          to="/settings/$section"
+          params={{ section: 'you' }}
+          search={isInProject ? { project: `${entity}/${project}` } : {}}
+          activeOptions={{ includeSearch: false }}
+          className={inSettings ? 'at' : ''}
+          aria-label="Settings"
+          title="Settings"
+        >
+          <Icon name="settings" />
+        </Link>
+        <Menu label="Preferences" button={<Icon name="person" />}>
           {(close) => (
             <>
               <h3>Preferences of this browser</h3>
@@ -101,7 +121,7 @@ export function Frame({ crumbs, title, acts, children }: FrameProps) {
             </>
           )}
         </Menu>
-        <button type="button" aria-label="Keys" title="Keys (?)" onClick={() => setOpen('help')}>
+        <button type="button" className="help" aria-label="Keys" title="Keys (?)" onClick={() => setOpen('help')}>
           <Icon name="help" />
         </button>
       </nav>

@@ -3,13 +3,13 @@ import { useState } from 'react'
 import { baseUrl } from '../api/client.ts'
 import { Icon } from '../parts/icon.tsx'
 
-const snippets = (url: string, project: string): Record<string, string> => {
+const snippets = (url: string, project: string, key: string): Record<string, string> => {
   const host = url.replace(/\/$/, '')
   return {
     Python: `# pip install weave
 import os
 os.environ["WANDB_BASE_URL"] = os.environ["WF_TRACE_SERVER_URL"] = "${host}"
-os.environ["WANDB_API_KEY"] = "<key>"
+os.environ["WANDB_API_KEY"] = "${key}"
 
 import weave
 weave.init("${project}")
@@ -21,7 +21,7 @@ def answer(question: str) -> str:
 answer("Is anybody there?")`,
     Node: `// npm install weave
 process.env.WANDB_BASE_URL = process.env.WF_TRACE_SERVER_URL = '${host}'
-process.env.WANDB_API_KEY = '<key>'
+process.env.WANDB_API_KEY = '${key}'
 
 const weave = await import('weave')
 await weave.init('${project}')
@@ -31,18 +31,19 @@ const answer = weave.op(async function answer(question) {
 await answer('Is anybody there?')`,
     OpenTelemetry: `export OTEL_EXPORTER_OTLP_ENDPOINT=${host}
 export OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf
-export OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20<key>,project_id=${project}"`,
-    curl: `curl -X POST ${host}/call/start -H 'authorization: Bearer <key>' -d '{"start":{
+export OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20${key},project_id=${project}"`,
+    curl: `curl -X POST ${host}/call/start -H 'authorization: Bearer ${key}' -d '{"start":{
   "project_id": "${project}", "op_name": "hello", "started_at": "'$(date -u +%FT%TZ)'",
   "attributes": {}, "inputs": {"question": "Is anybody there?"}}}'`,
     'OpenAI client': `from openai import OpenAI
-client = OpenAI(base_url="${host}/inference/v1", api_key="<key>", project="${project}")
+client = OpenAI(base_url="${host}/inference/v1", api_key="${key}", project="${project}")
 client.chat.completions.create(model="gpt-4o", messages=[{"role": "user", "content": "Hello"}])`,
   }
 }
 
-export function QuickStart({ project }: { project: string }) {
-  const all = snippets(baseUrl, project)
+/** @param apiKey that has just been made */
+export function QuickStart({ project, apiKey = '<key>' }: { project: string; apiKey?: string }) {
+  const all = snippets(baseUrl, project, apiKey)
   const [chosen, setChosen] = useState('Python')
   const [isCopied, setCopied] = useState(false)
   const text = all[chosen] ?? ''

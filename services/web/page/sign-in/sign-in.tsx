@@ -1,6 +1,8 @@
 // Signing in: a key is pasted once, or comes in the fragment of the link that the first start prints.
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useId, useState } from 'react'
+import { baseUrl, json } from '../api/client.ts'
 import { ApiFault } from '../api/send.ts'
 import { queries, signIn } from '../api/session.ts'
 import icon from '../icon.svg'
@@ -14,7 +16,9 @@ const told = (error: unknown): string => {
   return status === 429 ? `${reason}; try again in ${retryAfterS} s` : reason
 }
 
-function KeyForm({ onDone, start }: { onDone(): void; start?: string }) {
+type KeyFormProps = { onDone(): void; start?: string; next?: string }
+
+function KeyForm({ onDone, start, next = '/' }: KeyFormProps) {
   const id = useId()
   const [key, setKey] = useState(start ?? '')
   const [fault, setFault] = useState('')
@@ -71,6 +75,7 @@ function KeyForm({ onDone, start }: { onDone(): void; start?: string }) {
       <button type="submit" className="first" disabled={isBusy}>
         {isBusy ? 'Signing in…' : 'Sign in'}
       </button>
+      <Provider next={next} />
       <p className="second">
         The first start prints a key; <code>npx callhouse keys create me</code> makes more.
       </p>
@@ -80,6 +85,22 @@ function KeyForm({ onDone, start }: { onDone(): void; start?: string }) {
 
 const isPagePath = (path: string | undefined): path is string =>
   path !== undefined && /^\/(?:p\/|settings\/|system$|$)/.test(path) && !/^\/\/|[\\\n\r\t]/.test(path)
+
+/** The way to whoever signs people in beside keys, where the server has one. */
+function Provider({ next }: { next: string }) {
+  const { data } = useQuery({
+    queryKey: ['session', 'providers'],
+    queryFn: ({ signal }) => json('auth.providers', undefined, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+    meta: { isAside: true },
+  })
+  return data?.providers.map(({ name }) => (
+    <a key={name} className="provider" href={`${baseUrl}auth/login?${new URLSearchParams({ return_to: next })}`}>
+      <Icon name="person" /> Sign in with <strong>{name}</strong>
+    </a>
+  ))
+}
 
 export function SignIn() {
   const navigate = useNavigate()
@@ -100,7 +121,7 @@ export function SignIn() {
   }
   return (
     <main className="sign-in">
-      <KeyForm key={start} onDone={done} {...(start && { start })} />
+      <KeyForm key={start} onDone={done} next={isPagePath(next) ? next : '/'} {...(start && { start })} />
     </main>
   )
 }

@@ -1,0 +1,227 @@
+// Keys: those that the reader administers, or one's own; making, rotating, limiting and revoking them.
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { json } from '../api/client.ts'
+import { mayAdminister, useSession } from '../api/session.ts'
+import { age, moment } from '../engine/format.ts'
+import { FaultBox } from '../parts/fault.tsx'
+import { Menu } from '../parts/menu.tsx'
+import { T } from '../parts/text.tsx'
+import { useZone } from '../preferences.ts'
+import { KeyLimits, limitsText } from './key-limits.tsx'
+import { type Key, useAllKeys } from './lists.ts'
+import { KeyMade, NewKey } from './new-key.tsx'
+import { Confirm, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
+import { roleOf } from './rights.ts'
+
+type State = { kind: 'good' | 'warn' | 'off'; text: string; at?: string | undefined }
+
+/** Whether a key counts, and until when. */
+function stateOf({ revoked_at, ends_at, expires_at }: Key, nowMs = Date.now()): State {
+  const has = (at: string | undefined) => at !== undefined && Date.parse(at) <= nowMs
+  if (revoked_at !== undefined) return { kind: 'off', text: 'Revoked', at: revoked_at }
+  if (has(expires_at) || has(ends_at)) return { kind: 'off', text: 'Expired', at: expires_at ?? ends_at }
+  if (ends_at !== undefined) return { kind: 'warn', text: 'Replaced', at: ends_at }
+  const isSoon = expires_at !== undefined && Date.parse(expires_at) - nowMs < 14 * 86_400_000
+  return { kind: isSoon ? 'warn' : 'good', text: isSoon ? 'Expires soon' : 'Active', at: expires_at }
+}
+
+const isOver = (key: Key): boolean => stateOf(key).kind === 'off'
+const nameOf = ({ name, id }: Key): string => (name === '' ? id : name)
+
+type Asked = { key: Key; what: 'revoke' | 'rotate' | 'limits' }
+
+function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void): SheetColumn<Key>[] {
+  return [
+    {
+      ...{ head: 'Key', width: 'minmax(140px, 1.4fr)' },
+      cell: ({ name, id }) => (
+        <span>
+          {name === '' ? <span className="dim">without a name</span> : <T text={name} />}
+          <small className="dim">{id}</small>
+        </span>
+      ),
+    },
+    { head: 'User', width: 'minmax(80px, 1fr)', cell: ({ user_id }) => <T text={user_id} /> },
+    {
+      ...{ head: 'May', width: 'minmax(90px, 1fr)' },
+      cell: ({ actions, limits }) => (
+        <span title={actions.join(', ')}>
+          {roleOf(actions) ?? actions.join(', ')}
+          {limits && limitsText(limits) !== '' && <small className="dim">{limitsText(limits)}</small>}
+        </span>
+      ),
+    },
+    {
+      ...{ head: 'On', width: 'minmax(110px, 1.2fr)' },
+      cell: ({ scopes, addresses }) => (
+        <span className="tags" title={addresses && `from ${addresses.join(', ')}`}>
+          {scopes.map((scope) => (
+            <code key={scope} className="tag">
+              {scope === '*' ? 'everything' : <T text={scope} />}
+            </code>
+          ))}
+        </span>
+      ),
+    },
+    {
+      ...{ head: 'State', width: '160px' },
+      cell: (key) => {
+        const { kind, text, at } = stateOf(key)
+        return (
+          <span>
+            <span className={`pill ${kind}`}>{text}</span>
+            {at !== undefined && (
+              <small className="second" title={at}>
+                {kind === 'off' ? 'at' : 'until'} {moment(at, zone)}
+              </small>
+            )}
+          </span>
+        )
+      },
+    },
+    {
+      ...{ head: 'Made', width: '90px' },
+      cell: ({ created_at, created_by }) => (
+        <span className="second" title={`${created_at} by ${created_by}`}>
+          {age(created_at)}
+        </span>
+      ),
+    },
+    {
+      ...{ head: 'Actions', width: '64px' },
+      cell: (key) =>
+        isOver(key) ? (
+          <span />
+        ) : (
+          <span>
+            <Menu label={`Actions of ${nameOf(key)}`} className="icon" button="⋯">
+              {(close) =>
+                (['rotate', 'limits', 'revoke'] as const)
+                  .filter((what) => isAdmin || what === 'revoke')
+                  .map((what) => (
+                    <button
+                      key={what}
+                      type="button"
+                      className={`item ${what === 'revoke' ? 'danger' : ''}`}
+                      onClick={() => {
+                        close()
+                        ask({ key, what })
+                      }}
+                    >
+                      {{ rotate: 'Make a successor…', limits: 'Limits…', revoke: 'Revoke…' }[what]}
+                    </button>
+                  ))
+              }
+            </Menu>
+          </span>
+        ),
+    },
+  ]
+}
+
+function Rotate({ of, onClose }: { of: Key; onClose(): void }) {
+  const client = useQueryClient()
+  const rotate = useMutation({
+    mutationFn: () => json('keys.rotate', {}, { params: { id: of.id } }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['settings', 'keys'] }),
+  })
+  if (rotate.data) return <KeyMade made={rotate.data} scopes={of.scopes} onClose={onClose} />
+  return (
+    <Confirm
+      title="Make a successor"
+      act="Make a successor"
+      run={() => rotate.mutateAsync()}
+      onClose={onClose}
+      onDone={() => undefined}
+    >
+      A new key that may do the same as <strong>{nameOf(of)}</strong>. The old one counts for 24 hours more, so that
+      programs can take the new one.
+    </Confirm>
+  )
+}
+
+function Revoke({ of, isAdmin, onClose }: { of: Key; isAdmin: boolean; onClose(): void }) {
+  const client = useQueryClient()
+  const run = async () => {
+    await json(isAdmin ? 'keys.delete' : 'me.keys_delete', undefined, { params: { id: of.id } })
+    await client.invalidateQueries({ queryKey: ['settings', 'keys'] })
+  }
+  return (
+    <Confirm title="Revoke a key" act="Revoke" run={run} onClose={onClose}>
+      Programs that use <strong>{nameOf(of)}</strong> are refused from now on, and sessions that were made with it end.
+      It cannot be taken back.
+    </Confirm>
+  )
+}
+
+export function Keys({ projectId }: { projectId: string }) {
+  const { data: session } = useSession()
+  const isAdmin = mayAdminister(session)
+  const zone = useZone(undefined)
+  const [text, setText] = useState('')
+  const [showsOver, setShowsOver] = useState(false)
+  const [asked, setAsked] = useState<Asked | 'new'>()
+  const { data, error, refetch } = useAllKeys(isAdmin ? 'keys.list' : 'me.keys')
+  const words = text.trim().toLowerCase()
+  const all = data?.filter(
+    ({ id, name, user_id, scopes }) =>
+      words === '' || [id, name, user_id, ...scopes].some((one) => one.toLowerCase().includes(words)),
+  )
+  const shown = all?.filter((key) => showsOver || !isOver(key)).sort((a, b) => (a.created_at < b.created_at ? 1 : -1))
+  const over = all?.filter(isOver).length ?? 0
+  const close = () => setAsked(undefined)
+  return (
+    <>
+      <SectionHead
+        title="Keys"
+        acts={
+          <button type="button" className="first" onClick={() => setAsked('new')}>
+            New key
+          </button>
+        }
+      >
+        {isAdmin
+          ? 'Keys of what you administer. A key does what both its actions and the roles of its user allow.'
+          : 'Your keys that may do no more than the one you signed in with.'}
+      </SectionHead>
+      <div className="filters">
+        <input
+          type="search"
+          aria-label="Search keys"
+          placeholder="Search keys"
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+        />
+        <label className="check">
+          <input type="checkbox" checked={showsOver} onChange={({ target }) => setShowsOver(target.checked)} />
+          Revoked and expired ({over})
+        </label>
+      </div>
+      {error && data === undefined ? (
+        <FaultBox error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Sheet
+          label="Keys"
+          columns={columnsOf(zone, isAdmin, setAsked)}
+          items={shown}
+          idOf={({ id }) => id}
+          rowClass={(key) => (isOver(key) ? 'over' : '')}
+          none={
+            data?.length === 0
+              ? 'No keys yet. Keys of the configuration are not shown here.'
+              : words === ''
+                ? 'No key counts any more.'
+                : 'No key like this.'
+          }
+        />
+      )}
+      {asked === 'new' && <NewKey isAdmin={isAdmin} projectId={projectId} onClose={close} />}
+      {typeof asked === 'object' && asked.what === 'rotate' && <Rotate of={asked.key} onClose={close} />}
+      {typeof asked === 'object' && asked.what === 'revoke' && (
+        <Revoke of={asked.key} isAdmin={isAdmin} onClose={close} />
+      )}
+      {typeof asked === 'object' && asked.what === 'limits' && <KeyLimits of={asked.key} onClose={close} />}
+    </>
+  )
+}

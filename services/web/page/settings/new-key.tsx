@@ -1,0 +1,250 @@
+// Making a key: for whom, what it may do, where, and how long; its text shows once.
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { json } from '../api/client.ts'
+import { useSession } from '../api/session.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { QuickStart } from '../projects/quick-start.tsx'
+import { LimitFields, numbersOf } from './key-limits.tsx'
+import { type User, useUsers } from './lists.ts'
+import { Copy, Fault, Field } from './parts.tsx'
+import { type Action, actions, actionsOfRole, contains, type Role, roleHelp, roleOf, roles } from './rights.ts'
+
+type Made = { id: string; key: string; expires_at?: string | undefined }
+
+/** The only time that the text of a key is seen. */
+export function KeyMade({ made, scopes, onClose }: { made: Made; scopes: readonly string[]; onClose(): void }) {
+  const project = scopes.find((scope) => scope.includes('/')) ?? `${scopes[0] === '*' ? 'acme' : scopes[0]}/demo`
+  return (
+    <Dialog title="The key" onClose={onClose}>
+      <div className="set-form">
+        <p className="told-hint">
+          <Icon name="descendant_error" /> It shows this once: the server keeps its digest alone. Copy it now.
+        </p>
+        <div className="key-text">
+          <code>{made.key}</code>
+          <Copy text={made.key} label="Copy the key" />
+        </div>
+        <QuickStart project={project} apiKey={made.key} />
+        <div className="acts end">
+          <button type="button" className="first" onClick={onClose}>
+            Done
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
+
+const scopesOf = (text: string): string[] => [
+  ...new Set(
+    text
+      .split(/[\s,]+/)
+      .map((one) => one.trim())
+      .filter((one) => one !== ''),
+  ),
+]
+
+const days = {
+  '': 'Never',
+  '1': 'In a day',
+  '7': 'In 7 days',
+  '30': 'In 30 days',
+  '90': 'In 90 days',
+  '365': 'In a year',
+}
+const newUser = '\u0000new'
+
+type Draft = {
+  name: string
+  user: string
+  newId: string
+  held: readonly Action[]
+  scopes: string
+  days: string
+  addresses: string
+  limits: Record<string, string>
+}
+
+/** Scopes on which no role of the user holds what the key shall do. */
+const lacking = (user: User | undefined, held: readonly Action[], scopes: readonly string[]): string[] =>
+  user === undefined
+    ? []
+    : scopes.filter((scope) => {
+        const granted = user.grants.filter((one) => contains(one.scope, scope))
+        return held.some((action) => !granted.some(({ role }) => actionsOfRole[role].includes(action)))
+      })
+
+function useMake(isAdmin: boolean, users: readonly User[]) {
+  const client = useQueryClient()
+  return useMutation({
+    async mutationFn(draft: Draft): Promise<Made> {
+      const scopes = scopesOf(draft.scopes)
+      const addresses = scopesOf(draft.addresses)
+      const key = {
+        ...{ name: draft.name.trim(), actions: [...draft.held], scopes },
+        ...(draft.days !== '' && { expires_at: new Date(Date.now() + Number(draft.days) * 86_400_000).toISOString() }),
+        ...(addresses.length > 0 && { addresses }),
+      }
+      if (!isAdmin) return json('me.keys_create', key)
+      const isNew = draft.user === newUser
+      const user_id = isNew ? draft.newId.trim() : draft.user
+      if (isNew) {
+        if (!users.some(({ id }) => id === user_id)) await json('users.create', { id: user_id, kind: 'service' })
+        const role = roleOf(draft.held) ?? roles.find((one) => draft.held.every((a) => actionsOfRole[one].includes(a)))
+        for (const scope of scopes) await json('grants.set', { user_id, scope, role: role ?? 'owner' })
+      }
+      const limits = numbersOf(draft.limits)
+      return json('keys.create', { ...key, user_id, ...(Object.keys(limits).length > 0 && { limits }) })
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: ['settings'] }),
+  })
+}
+
+function May({ held, onHeld }: { held: readonly Action[]; onHeld(held: readonly Action[]): void }) {
+  const role = roleOf(held)
+  return (
+    <fieldset className="set-group">
+      <legend>What it may do</legend>
+      <div className="acts">
+        <select
+          aria-label="Role"
+          value={role ?? ''}
+          onChange={({ target }) => target.value !== '' && onHeld(actionsOfRole[target.value as Role])}
+        >
+          {role === undefined && <option value="">Some actions</option>}
+          {roles.map((one) => (
+            <option key={one} value={one}>
+              {one}: {roleHelp[one]}
+            </option>
+          ))}
+        </select>
+      </div>
+      <div className="actions">
+        {(Object.keys(actions) as Action[]).map((action) => (
+          <label key={action} className="check">
+            <input
+              type="checkbox"
+              checked={held.includes(action)}
+              onChange={({ target }) =>
+                onHeld(target.checked ? [...held, action] : held.filter((one) => one !== action))
+              }
+            />
+            <span>
+              {action} <small className="second">{actions[action]}</small>
+            </span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  )
+}
+
+type ForProps = { draft: Draft; change(part: Partial<Draft>): void; users: readonly User[] }
+
+function For({ draft, change, users }: ForProps) {
+  const role = roleOf(draft.held)
+  const without = lacking(
+    users.find(({ id }) => id === draft.user),
+    draft.held,
+    scopesOf(draft.scopes),
+  )
+  return (
+    <>
+      <Field label="User" hint="Keys of a user follow what the user may do.">
+        <select value={draft.user} onChange={({ target }) => change({ user: target.value })}>
+          <option value={newUser}>A new user for a program…</option>
+          {users.map(({ id }) => (
+            <option key={id} value={id}>
+              {id}
+            </option>
+          ))}
+        </select>
+      </Field>
+      {draft.user === newUser && (
+        <Field label="Id of the new user" hint={`Is granted the role ${role ?? 'that holds these actions'}.`}>
+          <input type="text" value={draft.newId} onChange={({ target }) => change({ newId: target.value })} />
+        </Field>
+      )}
+      {without.length > 0 && (
+        <p className="told-hint">
+          <Icon name="descendant_error" /> {draft.user} has no role that holds all of this on {without.join(', ')}: the
+          key does only what both allow.
+        </p>
+      )}
+    </>
+  )
+}
+
+/** What the dialog begins with: the project that is open, else what the reader opens. */
+function startOf(projectId: string, grants: string[] | '*' | undefined, isAdmin: boolean, own: string): Draft {
+  const everything = grants === undefined || grants === '*' ? '*' : grants.join(', ')
+  return {
+    ...{ name: '', user: isAdmin ? newUser : own, newId: '', held: actionsOfRole[isAdmin ? 'ingest' : 'reader'] },
+    ...{ scopes: projectId || everything, days: '90', addresses: '', limits: {} },
+  }
+}
+
+export function NewKey({ isAdmin, projectId, onClose }: { isAdmin: boolean; projectId: string; onClose(): void }) {
+  const { data: session } = useSession()
+  const { data: users = [] } = useUsers(isAdmin)
+  const [draft, setDraft] = useState(() => startOf(projectId, session?.grants, isAdmin, session?.user_id ?? ''))
+  const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
+  const make = useMake(isAdmin, users)
+  const scopes = scopesOf(draft.scopes)
+  if (make.data) return <KeyMade made={make.data} scopes={scopes} onClose={onClose} />
+  const isReady =
+    draft.held.length > 0 && scopes.length > 0 && (draft.user !== newUser || draft.newId.trim() !== '' || !isAdmin)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    make.mutate(draft)
+  }
+  return (
+    <Dialog title="New key" onClose={onClose}>
+      <form className="set-form" onSubmit={submit}>
+        <div className="set-fields">
+          <Field label="Name" hint="What it is for.">
+            <input type="text" value={draft.name} onChange={({ target }) => change({ name: target.value })} />
+          </Field>
+          {isAdmin && <For draft={draft} change={change} users={users} />}
+          <Field label="On" hint="Projects, entities, or * for everything.">
+            <input type="text" value={draft.scopes} onChange={({ target }) => change({ scopes: target.value })} />
+          </Field>
+          <Field label="Expires">
+            <select value={draft.days} onChange={({ target }) => change({ days: target.value })}>
+              {Object.entries(days).map(([value, label]) => (
+                <option key={value} value={value}>
+                  {label}
+                </option>
+              ))}
+            </select>
+          </Field>
+        </div>
+        <May held={draft.held} onHeld={(held) => change({ held })} />
+        <details>
+          <summary>Addresses and limits</summary>
+          <div className="set-form inner">
+            <Field label="Counts from these addresses only" hint="Ranges such as 10.0.0.0/8; empty = from anywhere.">
+              <input
+                type="text"
+                value={draft.addresses}
+                onChange={({ target }) => change({ addresses: target.value })}
+              />
+            </Field>
+            {isAdmin && <LimitFields typed={draft.limits} onTyped={(limits) => change({ limits })} />}
+          </div>
+        </details>
+        <Fault error={make.error} />
+        <div className="acts end">
+          <button type="button" className="line" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="first" disabled={!isReady || make.isPending}>
+            Make the key
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,149 @@
+// Settings: the sections that the reader's key opens, and the one that the address names.
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { json } from '../api/client.ts'
+import { type Session, useSession } from '../api/session.ts'
+import { Frame } from '../frame/frame.tsx'
+import { Icon, type IconName } from '../parts/icon.tsx'
+import { Keys } from './keys.tsx'
+import { You } from './you.tsx'
+import './settings.css'
+
+type Section = {
+  id: string
+  label: string
+  icon: IconName
+  group: 'Account' | 'Server' | 'Project'
+  isFor(session: Session | undefined): boolean
+  Page(props: { projectId: string }): React.ReactNode
+}
+
+const everybody = () => true
+
+const sections: readonly Section[] = [
+  { id: 'you', label: 'You', icon: 'person', group: 'Account', isFor: everybody, Page: You },
+  { id: 'keys', label: 'Keys', icon: 'key', group: 'Account', isFor: everybody, Page: Keys },
+]
+const groups = ['Account', 'Server', 'Project'] as const
+
+/** The project that the address names, whose settings show. */
+function useChosen(): string {
+  const { project } = useSearch({ strict: false }) as { project?: string }
+  return project ?? ''
+}
+
+function Projects({ chosen }: { chosen: string }) {
+  const navigate = useNavigate()
+  const { section = 'you' } = useParams({ strict: false }) as { section?: string }
+  const { data } = useQuery({
+    queryKey: ['projects', 'names'],
+    queryFn: ({ signal }) => json('projects.query', { limit: 1_000 }, { signal }),
+    staleTime: 60_000,
+  })
+  const names = [
+    ...new Set([...(chosen === '' ? [] : [chosen]), ...(data?.projects ?? []).map((one) => one.project_id)]),
+  ]
+  return (
+    <select
+      aria-label="Project"
+      value={chosen}
+      onChange={({ target }) =>
+        void navigate({ to: '/settings/$section', params: { section }, search: { project: target.value } })
+      }
+    >
+      {chosen === '' && <option value="">Choose a project</option>}
+      {names.map((name) => (
+        <option key={name}>{name}</option>
+      ))}
+    </select>
+  )
+}
+
+function Sections({ chosen, session }: { chosen: string; session: Session | undefined }) {
+  return (
+    <nav className="sections" aria-label="Sections">
+      {groups.map((group) => {
+        const shown = sections.filter((one) => one.group === group && one.isFor(session))
+        if (shown.length === 0) return null
+        return (
+          <div key={group}>
+            <h2>{group}</h2>
+            {group === 'Project' && <Projects chosen={chosen} />}
+            {shown.map(({ id, label, icon }) => (
+              <Link
+                key={id}
+                to="/settings/$section"
+                params={{ section: id }}
+                search={chosen === '' ? {} : { project: chosen }}
+                activeOptions={{ includeSearch: false }}
+              >
+                <Icon name={icon} /> {label}
+              </Link>
+            ))}
+          </div>
+        )
+      })}
+    </nav>
+  )
+}
+
+const ChooseProject = () => (
+  <>
+    <h1>Choose a project</h1>
+    <p className="second">These settings belong to a project: choose one beside the sections.</p>
+  </>
+)
+
+export function Settings() {
+  const { section = '' } = useParams({ strict: false }) as { section?: string }
+  const chosen = useChosen()
+  const { data: session } = useSession()
+  const found = sections.find(({ id }) => id === section)
+  const [entity, project] = chosen.split('/')
+  const body = () => {
+    if (session === undefined) return null
+    if (found === undefined) return <h1>There is no such section</h1>
+    if (!found.isFor(session))
+      return (
+        <>
+          <h1>{found.label}</h1>
+          <p className="second">This key does not administer anything: sign in with one that does.</p>
+        </>
+      )
+    if (found.group === 'Project' && chosen === '') return <ChooseProject />
+    return <found.Page key={chosen} projectId={chosen} />
+  }
+  const title = found?.label ?? 'Settings'
+  return (
+    <Frame
+      title={`${title} · Settings`}
+      of={entity && project ? { entity, project } : undefined}
+      crumbs={
+        <>
+          <Link to="/" search={{ all: '1' }}>
+            Projects
+          </Link>
+          {entity && project && (
+            <>
+              <span className="sep">/</span>
+              <Link to="/p/$entity/$project/calls" params={{ entity, project }} search={{}}>
+                {chosen}
+              </Link>
+            </>
+          )}
+          <span className="sep">/</span>
+          <span>Settings</span>
+          <span className="sep">/</span>
+          <span className="at">{title}</span>
+        </>
+      }
+    >
+      <div className="settings">
+        <Sections chosen={chosen} session={session} />
+        <div className="scroll">
+          <div className="section">{body()}</div>
+        </div>
+      </div>
+    </Frame>
+  )
+}
