@@ -89,6 +89,80 @@ it('a key gets a successor that shows once, and what the server refuses stands i
   faults.splice(0)
 })
 
+it('a user is made with a role, gets another, loses one, is switched off and on, and goes', async () => {
+  const { page } = here
+  const dialog = (name: string) => page.getByRole('dialog', { name })
+  const act = async (name: string) => {
+    await page.getByRole('button', { name: 'Actions of sets-carl' }).click()
+    await page.getByRole('button', { name }).click()
+  }
+  await go('users')
+  await page.getByRole('button', { name: 'New user' }).click()
+  await dialog('New user').getByLabel('Id', { exact: true }).fill('sets-carl')
+  await dialog('New user').getByRole('combobox', { name: 'Role' }).selectOption('annotator')
+  await dialog('New user').getByRole('button', { name: 'Make the user' }).click()
+  await row('sets-carl').getByText('annotator').waitFor()
+  await act('Give a role…')
+  await dialog('A role for sets-carl').getByRole('combobox', { name: 'Role' }).selectOption('writer')
+  await dialog('A role for sets-carl').getByText('Takes the place of annotator').waitFor()
+  await dialog('A role for sets-carl').getByLabel('On', { exact: true }).fill('acme/other')
+  await page.keyboard.press('Enter')
+  await row('sets-carl').getByText('acme/other').waitFor()
+  await page.getByRole('button', { name: `Take annotator on ${project} from sets-carl` }).click()
+  await dialog('Take a role away').getByRole('button', { name: 'Take it away' }).click()
+  await row('sets-carl').getByText('annotator').waitFor({ state: 'detached' })
+  const line = await fetch(`${world.url}/grants?scope=acme`, { headers: { authorization: 'Bearer test-key' } })
+  const grants = (await line.text()).split('\n').filter((one) => one.includes('sets-carl'))
+  expect(grants.map((one) => JSON.parse(one))).toEqual([
+    { user_id: 'sets-carl', scope: 'acme/other', role: 'writer', source: 'manual' },
+  ])
+  await act('Switch off…')
+  await dialog('Switch a user off').getByRole('button', { name: 'Switch off' }).click()
+  await row('sets-carl').getByText('Off', { exact: true }).waitFor()
+  await act('Switch on')
+  await dialog('Switch a user on').getByRole('button', { name: 'Switch on' }).click()
+  await row('sets-carl').getByText('On', { exact: true }).waitFor()
+  await act('Remove…')
+  await dialog('Remove a user').getByRole('button', { name: 'Remove' }).click()
+  await row('sets-carl').waitFor({ state: 'detached' })
+})
+
+it('the audit log shows the newest first, is filtered by what, who and target, and goes on a page at a time', async () => {
+  const { page, context } = here
+  const events = page.getByRole('list', { name: 'Events' }).getByRole('listitem')
+  await go('audit')
+  await page.getByRole('combobox', { name: 'What' }).selectOption('Users')
+  await page.getByRole('searchbox', { name: 'Target' }).fill('sets-ann')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => events.allInnerTexts()).toEqual([expect.stringMatching(/user\.created[\s\S]*sets-ann/)])
+  expect(new URL(page.url()).search).toBe(`?project=${project}&action=user.*&target=sets-ann`)
+  await page.reload()
+  await events.first().click()
+  await events.first().getByText('(user)').waitFor()
+  await page.getByRole('searchbox', { name: 'Who' }).fill('nobody')
+  await page.keyboard.press('Enter')
+  await page.getByText('No event like this.').waitFor()
+  const line = (id: number) =>
+    JSON.stringify({
+      ...{ id: `e${id}`, at: new Date().toISOString(), scope: '*', action: 'key.created', target: `key ${id}` },
+      ...{ actor: 'a', actor_kind: 'user', key_id: '', address: '', request_id: '', outcome: 'done', details: {} },
+    })
+  const asked: unknown[] = []
+  await context.route('**/audit/query', (route) => {
+    const { after } = route.request().postDataJSON() as { after?: string }
+    asked.push(after)
+    const from = after === undefined ? 0 : 100
+    const body = Array.from({ length: after === undefined ? 100 : 3 }, (_, n) => line(from + n)).join('\n')
+    return route.fulfill({ body, contentType: 'application/jsonl' })
+  })
+  await go('audit')
+  await page.getByRole('button', { name: 'Older events' }).click()
+  await page.getByText('key 102').waitFor()
+  expect([asked, await events.count()]).toEqual([[undefined, 'e99'], 103])
+  expect(await page.getByRole('button', { name: 'Older events' }).count()).toBe(0)
+  await context.unroute('**/audit/query')
+})
+
 it('who reads only finds his own keys, makes one that may no more, and signs out everywhere', async () => {
   await world.server.send('/users', { id: 'sets-reader', kind: 'person' })
   const put = (path: string, body: object) =>
@@ -110,6 +184,7 @@ it('who reads only finds his own keys, makes one that may no more, and signs out
   await page.getByRole('row').filter({ hasText: 'second' }).waitFor()
   await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'You' }).click()
   await page.getByText('sets-reader').first().waitFor()
+  expect(await page.getByRole('link', { name: 'Users' }).count()).toBe(0)
   await page.getByRole('button', { name: 'Sign out everywhere…' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click()
   await page.getByLabel('API key').waitFor()
@@ -161,6 +236,8 @@ it('settings are for everybody: axe finds no fault in both themes, and 320 pixel
   for (const [section, selector] of [
     ['you', '.set-facts'],
     ['keys', '.sheet-row:not(.head)'],
+    ['users', '.sheet-row:not(.head)'],
+    ['audit', '.event'],
   ] as const) {
     await page.goto(`${world.url}/settings/${section}?project=${project}`)
     await page.locator(selector).first().waitFor()

@@ -137,11 +137,14 @@ const versions = createRoute({
   validateSearch: objectsSearch,
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.versionsRoute))
 
+const settingsFields = ['action', 'actor', 'target', 'days', 'scope'] as const
+type SettingsSearch = { [Name in 'project' | (typeof settingsFields)[number]]?: string | undefined }
 const settings = createRoute({
   getParentRoute: () => signedIn,
   path: '/settings/$section',
-  validateSearch: ({ project }: Record<string, unknown>): { project?: string | undefined } => ({
-    project: /^[^/\s]+\/[^/\s]+$/.test(text(project) ?? '') ? text(project) : undefined,
+  validateSearch: (search: Record<string, unknown>): SettingsSearch => ({
+    project: /^[^/\s]+\/[^/\s]+$/.test(text(search.project) ?? '') ? text(search.project) : undefined,
+    ...Object.fromEntries(settingsFields.map((name) => [name, text(search[name])])),
   }),
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.settingsRoute))
 

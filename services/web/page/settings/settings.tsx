@@ -2,18 +2,22 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { json } from '../api/client.ts'
-import { type Session, useSession } from '../api/session.ts'
+import { mayAdminister, type Session, useSession } from '../api/session.ts'
 import { Frame } from '../frame/frame.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
+import { AuditLog } from './audit.tsx'
 import { Keys } from './keys.tsx'
+import { Users } from './users.tsx'
 import { You } from './you.tsx'
 import './settings.css'
+
+const groups = ['Account', 'People', 'Project'] as const
 
 type Section = {
   id: string
   label: string
   icon: IconName
-  group: 'Account' | 'Server' | 'Project'
+  group: (typeof groups)[number]
   isFor(session: Session | undefined): boolean
   Page(props: { projectId: string }): React.ReactNode
 }
@@ -23,8 +27,9 @@ const everybody = () => true
 const sections: readonly Section[] = [
   { id: 'you', label: 'You', icon: 'person', group: 'Account', isFor: everybody, Page: You },
   { id: 'keys', label: 'Keys', icon: 'key', group: 'Account', isFor: everybody, Page: Keys },
+  { id: 'users', label: 'Users', icon: 'people', group: 'People', isFor: mayAdminister, Page: Users },
+  { id: 'audit', label: 'Audit log', icon: 'clock', group: 'People', isFor: mayAdminister, Page: AuditLog },
 ]
-const groups = ['Account', 'Server', 'Project'] as const
 
 /** The project that the address names, whose settings show. */
 function useChosen(): string {

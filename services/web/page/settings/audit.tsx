@@ -1,0 +1,216 @@
+// Who changed what: the audit log of what the reader administers, the newest first.
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { lines } from '../api/client.ts'
+import type { Shapes } from '../api/routes.gen.ts'
+import { useSession } from '../api/session.ts'
+import { moment } from '../engine/format.ts'
+import { FaultBox } from '../parts/fault.tsx'
+import { T } from '../parts/text.tsx'
+import { useZone } from '../preferences.ts'
+import { Field, SectionHead } from './parts.tsx'
+
+type Event = Shapes['audit.query']['line']
+
+const pageEvents = 100
+const ranges = { '': 'Ever', '1': 'The last day', '7': 'The last 7 days', '30': 'The last 30 days' }
+const kinds = {
+  '': 'Everything',
+  'key.*': 'Keys',
+  'user.*': 'Users',
+  'grant.*': 'Roles',
+  'auth.*': 'Signing in, refusals',
+  'session.*': 'Ends of sessions',
+  'limits.*': 'Limits',
+  'retention.*': 'Retention',
+  'masking.*': 'Masking',
+  'secret.*': 'Secrets',
+  'hold.*': 'Holds',
+  'price.*': 'Prices',
+  'calls.*': 'Deleted calls',
+  'objects.*': 'Deleted objects',
+  'data.*': 'Reads',
+  'audit.*': 'The log itself',
+}
+const pillOf = { done: 'good', begun: 'warn', failed: 'bad', refused: 'bad' } as const
+
+type Asked = { scope: string; action: string; actor: string; target: string; days: string }
+
+const useEvents = (asked: Asked) =>
+  useInfiniteQuery({
+    queryKey: ['settings', 'audit', asked],
+    queryFn({ pageParam, signal }) {
+      const { scope, action, actor, target, days } = asked
+      const from = days === '' ? undefined : Date.now() / 1000 - Number(days) * 86_400
+      const body = {
+        ...{ scope, limit: pageEvents },
+        ...(action !== '' && { action }),
+        ...(actor !== '' && { actor }),
+        ...(target !== '' && { target }),
+        ...(from !== undefined && { from }),
+        ...(pageParam !== '' && { after: pageParam }),
+      }
+      return lines('audit.query', body, { signal })
+    },
+    initialPageParam: '',
+    getNextPageParam: (last: Event[]) => (last.length < pageEvents ? undefined : last.at(-1)?.id),
+    placeholderData: (before) => before,
+  })
+
+function Entry({ event, zone }: { event: Event; zone: string }) {
+  const { at, action, target, actor, actor_kind, key_id, address, request_id, outcome, scope, details } = event
+  const facts = { at, scope, actor: `${actor} (${actor_kind})`, key: key_id, address, request: request_id }
+  return (
+    <li>
+      <details className="event">
+        <summary>
+          <time className="second num" dateTime={at} title={at}>
+            {moment(at, zone)}
+          </time>
+          <span className="event-action">
+            <code>{action}</code> <T text={target === '' ? scope : target} max={120} />
+          </span>
+          <span className="second">
+            <T text={actor === '' ? actor_kind : actor} max={60} />
+          </span>
+          <span>
+            <span className={`pill ${pillOf[outcome]}`}>{outcome}</span>
+          </span>
+        </summary>
+        <dl className="event-facts">
+          {Object.entries(facts)
+            .filter(([, value]) => value !== '')
+            .map(([name, value]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>
+                  <T text={value} />
+                </dd>
+              </div>
+            ))}
+        </dl>
+        {Object.keys(details).length > 0 && (
+          <pre tabIndex={0} role="group" aria-label="Details">
+            {JSON.stringify(details, null, 2)}
+          </pre>
+        )}
+      </details>
+    </li>
+  )
+}
+
+type TypedProps = { placeholder: string; value: string; onValue(value: string): void }
+
+/** What is typed counts from Enter on, or when the field is left: whole names alone are found. */
+function Typed({ placeholder, value, onValue }: TypedProps) {
+  const [text, setText] = useState(value)
+  const take = () => text.trim() !== value && onValue(text.trim())
+  return (
+    <input
+      type="search"
+      placeholder={placeholder}
+      value={text}
+      onChange={({ target }) => setText(target.value)}
+      onBlur={take}
+      onKeyDown={({ key }) => key === 'Enter' && take()}
+    />
+  )
+}
+
+type FiltersProps = { asked: Asked; scopes: readonly string[]; change(part: Partial<Asked>): void }
+
+function Filters({ asked, scopes, change }: FiltersProps) {
+  return (
+    <div className="set-fields tight">
+      <Field label="What">
+        <select value={asked.action} onChange={({ target }) => change({ action: target.value })}>
+          {Object.entries(kinds).map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Field label="When">
+        <select value={asked.days} onChange={({ target }) => change({ days: target.value })}>
+          {Object.entries(ranges).map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Field label="In">
+        <select value={asked.scope} onChange={({ target }) => change({ scope: target.value })}>
+          {scopes.map((scope) => (
+            <option key={scope} value={scope}>
+              {scope === '*' ? 'everything' : scope}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Field label="Who">
+        <input
+          type="search"
+          placeholder="user"
+          value={asked.actor}
+          onChange={(e) => change({ actor: e.target.value })}
+        />
+      </Field>
+      <Field label="Target">
+        <Typed placeholder="id of a user, key, …" value={asked.target} onValue={(target) => change({ target })} />
+      </Field>
+    </div>
+  )
+}
+
+export function AuditLog({ projectId }: { projectId: string }) {
+  const { data: session } = useSession()
+  const zone = useZone(undefined)
+  const grants = session?.grants === undefined || session.grants === '*' ? ['*'] : session.grants
+  const entity = projectId.split('/')[0] ?? ''
+  const scopes = [...new Set([...grants, ...(projectId === '' ? [] : [entity, projectId])])]
+  const search = useSearch({ from: '/signed-in/settings/$section' })
+  const navigate = useNavigate()
+  const { action = '', actor = '', target = '', days = '', scope = scopes[0] ?? '*' } = search
+  const asked: Asked = { scope, action, actor, target, days }
+  const change = (part: Partial<Asked>) =>
+    void navigate({
+      ...{ to: '/settings/$section', params: { section: 'audit' }, replace: true },
+      search: { ...search, ...part },
+    })
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isPlaceholderData } = useEvents(asked)
+  const events = data?.pages.flat()
+  return (
+    <>
+      <SectionHead title="Audit log">
+        Who changed what, with which key and from where, the newest first. Times in {zone}.
+      </SectionHead>
+      <Filters asked={asked} scopes={scopes} change={change} />
+      {error && <FaultBox error={error} onRetry={() => void refetch()} />}
+      {!error && events === undefined && (
+        <div className="waiting">
+          <span className="hidden" role="status">
+            Loading events
+          </span>
+        </div>
+      )}
+      {events?.length === 0 && <p className="none second">No event like this.</p>}
+      {events !== undefined && events.length > 0 && (
+        <ul className={`events ${isPlaceholderData ? 'pale' : ''}`} aria-label="Events">
+          {events.map((event) => (
+            <Entry key={event.id} event={event} zone={zone} />
+          ))}
+        </ul>
+      )}
+      {hasNextPage && (
+        <div className="acts">
+          <button type="button" className="line" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            Older events
+          </button>
+        </div>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,334 @@
+// Users of what the reader administers, and the roles that they are granted.
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { json } from '../api/client.ts'
+import { useSession } from '../api/session.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { FaultBox } from '../parts/fault.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Menu } from '../parts/menu.tsx'
+import { T } from '../parts/text.tsx'
+import { type User, useUsers } from './lists.ts'
+import { Confirm, Fault, Field, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
+import { type Role, roleHelp, roles } from './rights.ts'
+
+type Grant = User['grants'][number]
+type Asked =
+  | { what: 'new' }
+  | { what: 'grant' | 'off' | 'on' | 'remove'; user: User }
+  | { what: 'ungrant'; user: User; grant: Grant }
+
+/** Changes something of users, and reads them again. */
+function useUserChange<In>(run: (input: In) => Promise<unknown>, onDone: () => void) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: run,
+    onSettled: () => client.invalidateQueries({ queryKey: ['settings'] }),
+    onSuccess: onDone,
+  })
+}
+
+function Roles({ user, isSelf, ask }: { user: User; isSelf: boolean; ask(asked: Asked): void }) {
+  if (user.grants.length === 0) return <span className="dim">none</span>
+  return (
+    <span className="tags">
+      {user.grants.map((grant) => (
+        <span key={`${grant.scope} ${grant.source}`} className="tag granted">
+          <strong>{grant.role}</strong>
+          <code>{grant.scope === '*' ? 'everything' : <T text={grant.scope} />}</code>
+          {grant.source === 'oidc' ? (
+            <span className="dim" title="By a group of the provider that signed this user in">
+              by group
+            </span>
+          ) : (
+            <button
+              type="button"
+              className="icon"
+              disabled={isSelf}
+              title={isSelf ? 'Nobody changes his own roles' : undefined}
+              aria-label={`Take ${grant.role} on ${grant.scope} from ${user.id}`}
+              onClick={() => ask({ what: 'ungrant', user, grant })}
+            >
+              <Icon name="close" />
+            </button>
+          )}
+        </span>
+      ))}
+    </span>
+  )
+}
+
+const acts = {
+  grant: 'Give a role…',
+  off: 'Switch off…',
+  on: 'Switch on',
+  remove: 'Remove…',
+} as const
+
+function columnsOf(own: string | null | undefined, ask: (asked: Asked) => void): SheetColumn<User>[] {
+  return [
+    {
+      ...{ head: 'User', width: 'minmax(140px, 1fr)' },
+      cell: ({ id, name, email }) => (
+        <span>
+          <T text={id} />
+          {id === own && <span className="dim"> (you)</span>}
+          {(name ?? email) !== undefined && (
+            <small className="second">
+              <T text={[name, email].filter(Boolean).join(', ')} />
+            </small>
+          )}
+        </span>
+      ),
+    },
+    {
+      ...{ head: 'Kind', width: '80px' },
+      cell: ({ kind }) => <span className="second">{kind === 'service' ? 'program' : 'person'}</span>,
+    },
+    {
+      ...{ head: 'Roles', width: 'minmax(200px, 2.5fr)' },
+      cell: (user) => <Roles user={user} isSelf={user.id === own} ask={ask} />,
+    },
+    {
+      ...{ head: 'State', width: '80px' },
+      cell: ({ is_off }) => (
+        <span>
+          <span className={`pill ${is_off ? 'off' : 'good'}`}>{is_off ? 'Off' : 'On'}</span>
+        </span>
+      ),
+    },
+    {
+      ...{ head: 'Actions', width: '64px' },
+      cell: (user) =>
+        user.id === own ? (
+          <span />
+        ) : (
+          <span>
+            <Menu label={`Actions of ${user.id}`} className="icon" button="⋯">
+              {(close) =>
+                (['grant', user.is_off ? 'on' : 'off', 'remove'] as const).map((what) => (
+                  <button
+                    key={what}
+                    type="button"
+                    className={`item ${what === 'remove' ? 'danger' : ''}`}
+                    onClick={() => {
+                      close()
+                      ask({ what, user })
+                    }}
+                  >
+                    {acts[what]}
+                  </button>
+                ))
+              }
+            </Menu>
+          </span>
+        ),
+    },
+  ]
+}
+
+type GrantFieldsProps = { role: Role | ''; scope: string; onRole(role: Role | ''): void; onScope(scope: string): void }
+
+function GrantFields({ role, scope, onRole, onScope, isFree }: GrantFieldsProps & { isFree: boolean }) {
+  return (
+    <>
+      <Field label="Role" hint={role === '' ? 'May do nothing until a role is given.' : `${roleHelp[role]}.`}>
+        <select value={role} onChange={({ target }) => onRole(target.value as Role | '')}>
+          {isFree && <option value="">none yet</option>}
+          {roles.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      </Field>
+      {role !== '' && (
+        <Field label="On" hint="A project, an entity, or * for everything.">
+          <input type="text" value={scope} onChange={({ target }) => onScope(target.value)} />
+        </Field>
+      )}
+    </>
+  )
+}
+
+function GiveRole({ user, projectId, onClose }: { user: User; projectId: string; onClose(): void }) {
+  const [role, setRole] = useState<Role | ''>('reader')
+  const [scope, setScope] = useState(projectId)
+  const held = user.grants.find((one) => one.scope === scope.trim() && one.source === 'manual')
+  const give = useUserChange(
+    () => json('grants.set', { user_id: user.id, scope: scope.trim(), role: role as Role }),
+    onClose,
+  )
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    give.mutate(undefined)
+  }
+  return (
+    <Dialog title={`A role for ${user.id}`} onClose={onClose}>
+      <form className="set-form" onSubmit={submit}>
+        <div className="set-fields">
+          <GrantFields role={role} scope={scope} onRole={setRole} onScope={setScope} isFree={false} />
+        </div>
+        {held && (
+          <p className="told-hint">
+            <Icon name="descendant_error" /> Takes the place of {held.role}: a user has one role on a scope.
+          </p>
+        )}
+        <p className="second">Every key of the user follows at once.</p>
+        <Fault error={give.error} />
+        <div className="acts end">
+          <button type="submit" className="first" disabled={scope.trim() === '' || give.isPending}>
+            Give the role
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+function NewUser({ projectId, onClose }: { projectId: string; onClose(): void }) {
+  const [id, setId] = useState('')
+  const [kind, setKind] = useState<User['kind']>('person')
+  const [name, setName] = useState('')
+  const [role, setRole] = useState<Role | ''>('reader')
+  const [scope, setScope] = useState(projectId)
+  const [isMade, setMade] = useState(false)
+  const make = useUserChange(async () => {
+    const user_id = id.trim()
+    if (!isMade) await json('users.create', { id: user_id, kind, ...(name.trim() !== '' && { name: name.trim() }) })
+    setMade(true)
+    if (role !== '') await json('grants.set', { user_id, scope: scope.trim(), role })
+  }, onClose)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    make.mutate(undefined)
+  }
+  const isReady = id.trim() !== '' && (role === '' || scope.trim() !== '')
+  return (
+    <Dialog title="New user" onClose={onClose}>
+      <form className="set-form" onSubmit={submit}>
+        <div className="set-fields">
+          <Field label="Id" hint="Stands in records, and stays.">
+            <input type="text" value={id} disabled={isMade} onChange={({ target }) => setId(target.value)} />
+          </Field>
+          <Field label="Name">
+            <input type="text" value={name} disabled={isMade} onChange={({ target }) => setName(target.value)} />
+          </Field>
+          <Field label="Kind">
+            <select value={kind} disabled={isMade} onChange={({ target }) => setKind(target.value as User['kind'])}>
+              <option value="person">A person</option>
+              <option value="service">A program</option>
+            </select>
+          </Field>
+          <GrantFields role={role} scope={scope} onRole={setRole} onScope={setScope} isFree />
+        </div>
+        {isMade && make.error && <p className="second">The user is there; the role is not given yet.</p>}
+        <Fault error={make.error} />
+        <div className="acts end">
+          <button type="submit" className="first" disabled={!isReady || make.isPending}>
+            Make the user
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+/** The questions before a change of a user. */
+function Ask({ asked, projectId, onClose }: { asked: Asked; projectId: string; onClose(): void }) {
+  const change = useUserChange(
+    (run: () => Promise<unknown>) => run(),
+    () => undefined,
+  )
+  const run = (doing: () => Promise<unknown>) => () => change.mutateAsync(doing)
+  if (asked.what === 'new') return <NewUser projectId={projectId} onClose={onClose} />
+  const { user } = asked
+  const params = { id: user.id }
+  if (asked.what === 'grant') return <GiveRole user={user} projectId={projectId} onClose={onClose} />
+  if (asked.what === 'ungrant')
+    return (
+      <Confirm
+        title="Take a role away"
+        act="Take it away"
+        run={run(() => json('grants.set', { user_id: user.id, scope: asked.grant.scope, role: null }))}
+        onClose={onClose}
+      >
+        <strong>{user.id}</strong> is no longer {asked.grant.role} on {asked.grant.scope}. Every key of the user follows
+        at once.
+      </Confirm>
+    )
+  if (asked.what === 'remove')
+    return (
+      <Confirm
+        title="Remove a user"
+        act="Remove"
+        run={run(() => json('users.delete', undefined, { params }))}
+        onClose={onClose}
+      >
+        Keys, sessions and roles of <strong>{user.id}</strong> end, and name and address are forgotten. Records go on to
+        name the id.
+      </Confirm>
+    )
+  return (
+    <Confirm
+      title={asked.what === 'off' ? 'Switch a user off' : 'Switch a user on'}
+      act={asked.what === 'off' ? 'Switch off' : 'Switch on'}
+      run={run(() => json(asked.what === 'off' ? 'users.off' : 'users.on', undefined, { params }))}
+      onClose={onClose}
+    >
+      {asked.what === 'off' ? 'None of the keys and sessions of ' : 'Keys of '}
+      <strong>{user.id}</strong> {asked.what === 'off' ? 'counts, until the user is switched on.' : 'count again.'}
+    </Confirm>
+  )
+}
+
+export function Users({ projectId }: { projectId: string }) {
+  const { data: session } = useSession()
+  const [text, setText] = useState('')
+  const [asked, setAsked] = useState<Asked>()
+  const { data, error, refetch } = useUsers()
+  const words = text.trim().toLowerCase()
+  const shown = data?.filter(
+    ({ id, name = '', email = '', grants }) =>
+      words === '' ||
+      [id, name, email, ...grants.flatMap(({ scope, role }) => [scope, role])].some((one) =>
+        one.toLowerCase().includes(words),
+      ),
+  )
+  return (
+    <>
+      <SectionHead
+        title="Users"
+        acts={
+          <button type="button" className="first" onClick={() => setAsked({ what: 'new' })}>
+            New user
+          </button>
+        }
+      >
+        People and programs, and their roles on what you administer. Nobody gives more than he holds.
+      </SectionHead>
+      <div className="filters">
+        <input
+          type="search"
+          aria-label="Search users"
+          placeholder="Id, name, role or project"
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+        />
+      </div>
+      {error && data === undefined ? (
+        <FaultBox error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Sheet
+          label="Users"
+          columns={columnsOf(session?.user_id, setAsked)}
+          items={shown}
+          idOf={({ id }) => id}
+          rowClass={({ is_off }) => (is_off ? 'over' : '')}
+          none={
+            data?.length === 0 ? 'No users yet. Those of the configuration are not shown here.' : 'No user like this.'
+          }
+        />
+      )}
+      {asked && <Ask asked={asked} projectId={projectId} onClose={() => setAsked(undefined)} />}
+    </>
+  )
+}
