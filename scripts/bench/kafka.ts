@@ -1,16 +1,13 @@
 // `npm run bench kafka`: CPU per call over Kafka against the embedded log, lag at half of the peak, and a second worker.
-import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { startBridge } from '../../test/fixtures/bridge.ts'
 import { startBroker } from '../../test/fixtures/kafka-broker.ts'
 import { createPayloads } from './payloads.ts'
-import { type BenchServer, createClient, median, quantile, sendAll, startServer } from './process.ts'
+import { type BenchServer, createClient, median, quantile, sendAll } from './process.ts'
+import { overKafka, start, startRoles, unique } from './roles.ts'
 
-const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url))
 const path = '/call/upsert_batch'
 const perRequest = 200
 /** Requests before the measured ones: enough for the compiler to have seen the hot paths. */
@@ -20,23 +17,6 @@ const lagForMs = 15_000
 const lookEveryMs = 200
 
 type Variant = 'embedded' | 'kafka'
-
-const unique = (): string => `bench-${randomBytes(6).toString('hex')}`
-
-const overKafka = (broker: string, name: string): Record<string, string> => ({
-  CALLHOUSE_KAFKA_BROKERS: broker,
-  CALLHOUSE_KAFKA_TOPIC_PREFIX: `${name}.`,
-  CALLHOUSE_KAFKA_GROUP: name,
-})
-
-const start = (role: string, dir: string, env: Record<string, string>): Promise<BenchServer> =>
-  startServer(main, [role], {
-    CALLHOUSE_PORT: '0',
-    CALLHOUSE_DATA_DIR: dir,
-    CALLHOUSE_KEYS: 'bench:bench-key',
-    CALLHOUSE_LOG_LEVEL: 'warn',
-    ...env,
-  })
 
 const requests = (seed: number, calls: number): Buffer[] => {
   const payloads = createPayloads(seed)
@@ -134,25 +114,8 @@ async function lagAt(rate: number, dir: string, env: Record<string, string>): Pr
  * stand still while the calls are appended: else they and the edge share the processors, and that is what is measured.
  */
 async function rateOfWorkers(workers: number, broker: string, dir: string, bodies: Buffer[]): Promise<number> {
-  const name = unique()
-  const bridge = await startBridge()
-  const servers: BenchServer[] = []
+  const { ingest, applying, query, remove } = await startRoles(workers, broker, dir)
   try {
-    const env = {
-      ...overKafka(broker, name),
-      CALLHOUSE_CLICKHOUSE_URL: bridge.url,
-      CALLHOUSE_CLICKHOUSE_USER: bridge.user,
-      CALLHOUSE_CLICKHOUSE_PASSWORD: bridge.password,
-    }
-    const add = async (role: string, more: Record<string, string> = {}): Promise<BenchServer> => {
-      const server = await start(role, join(dir, `${name}-${servers.length}`), { ...env, ...more })
-      servers.push(server)
-      return server
-    }
-    const ingest = await add('ingest')
-    const applying: BenchServer[] = []
-    for (let n = 0; n < workers; n++) applying.push(await add('worker', { CALLHOUSE_WORKER_ID: `${name}-${n}` }))
-    const query = await add('query')
     const send = patient(createClient(ingest.port, 6))
     // Every partition has an owner once these are applied, and every process has seen the hot paths.
     await sendAll(bodies.slice(0, warmUp), send, 2)
@@ -164,8 +127,7 @@ async function rateOfWorkers(workers: number, broker: string, dir: string, bodie
     await untilCounted(query, bodies.length * perRequest)
     return ((bodies.length - warmUp) * perRequest * 1000) / (performance.now() - beganMs)
   } finally {
-    for (const server of servers.toReversed()) await server.stop()
-    await bridge.remove()
+    await remove()
   }
 }
 

@@ -1,4 +1,4 @@
-// `npm run bench <name>`: ingest [calls] [rounds], fairness [writes], reads [calls] [repetitions] [folder to keep], readers [calls] [calls per second], restart [calls] [repetitions] [folder to keep], sustained [seconds] [calls per second], kafka [calls] [rounds], objects [rows of the long table], safety, page [calls] [repetitions].
+// `npm run bench <name>`: ingest [calls] [rounds], fairness [writes], reads [calls] [repetitions] [folder to keep], readers [calls] [calls per second], restart [calls] [repetitions] [folder to keep], sustained [seconds] [calls per second], kafka [calls] [rounds], workers [calls] [rounds], objects [rows of the long table], safety, page [calls] [repetitions].
 import { benchFairness } from './fairness.ts'
 import { benchIngest } from './ingest.ts'
 import { benchKafka } from './kafka.ts'
@@ -11,6 +11,7 @@ import { benchReads } from './reads.ts'
 import { benchRestart } from './restart.ts'
 import { benchSafety } from './safety.ts'
 import { benchSustained } from './sustained.ts'
+import { benchWorkers } from './workers.ts'
 
 const [name, size, times, folder] = process.argv.slice(2)
 const benches: Record<string, () => Promise<void>> = {
@@ -25,6 +26,7 @@ const benches: Record<string, () => Promise<void>> = {
   safety: benchSafety,
   page: () => benchPage(Number(size ?? 20_000), Number(times ?? 9)),
   sustained: () => benchSustained(Number(size ?? 600), Number(times ?? 0)),
+  workers: () => benchWorkers(Number(size ?? 100_000), Number(times ?? 1)),
   restart: () => benchRestart(Number(size ?? 1_000_000), Number(times ?? 5), folder),
 }
 const bench = benches[name ?? '']

@@ -16,6 +16,12 @@ export type BenchServer = {
 
 const ticksPerSecond = 100
 
+/** User and system time of a process with all its threads, in seconds. */
+export function cpuSecondsOf(pid: number | undefined): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(stat[11]) + Number(stat[12])) / ticksPerSecond
+}
+
 /** Starts a script that prints `{"port":n}` as a line once it listens. */
 export async function startServer(
   script: string,
@@ -35,13 +41,11 @@ export async function startServer(
       if (match) resolve([Number(match[1]), Number(/"grpc":(\d+)/.exec(text)?.[1] ?? 0)])
     })
   })
-  const stat = () => readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return {
     child,
     port,
     grpcPort,
-    /** User and system time of the process with all its threads, in seconds. */
-    cpuSeconds: () => (Number(stat()[11]) + Number(stat()[12])) / ticksPerSecond,
+    cpuSeconds: () => cpuSecondsOf(child.pid),
     residentMb: () => {
       const match = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))
       return Number(match?.[1] ?? 0) / 1024

@@ -14,8 +14,8 @@ const readsPerSample = 7
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** About 350 bytes per call, start and end together; `output.r` has many distinct values. */
-function createSmallCalls() {
+/** Bodies of 200 calls of about 350 bytes, start and end together; `output.r` has many distinct values. */
+export function createSmallCalls(projectOf: (call: number) => string = () => project) {
   const random = createRandom(5)
   let made = 0
   const hex = (n: number, length: number) => n.toString(16).padStart(length, '0')
@@ -27,9 +27,9 @@ function createSmallCalls() {
     const started = new Date(nowMs).toISOString()
     const ended = new Date(nowMs + random.below(900)).toISOString()
     return (
-      `{"mode":"start","req":{"start":{"project_id":"${project}","id":"${id}","op_name":"op-${n % 7}","trace_id":"${trace}",` +
+      `{"mode":"start","req":{"start":{"project_id":"${projectOf(n)}","id":"${id}","op_name":"op-${n % 7}","trace_id":"${trace}",` +
       `"parent_id":${parent},"started_at":"${started}","attributes":{},"inputs":{"q":${n % 1000}}}}},` +
-      `{"mode":"end","req":{"end":{"project_id":"${project}","id":"${id}","ended_at":"${ended}",` +
+      `{"mode":"end","req":{"end":{"project_id":"${projectOf(n)}","id":"${id}","ended_at":"${ended}",` +
       `"output":{"r":${random.next().toFixed(6)}},"summary":{}}}}`
     )
   }
