@@ -7,6 +7,10 @@ import { Frame } from '../frame/frame.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { AuditLog } from './audit.tsx'
 import { Keys } from './keys.tsx'
+import { ProjectLimits } from './limits.tsx'
+import { Masking } from './masking.tsx'
+import { Retention } from './retention.tsx'
+import { Secrets } from './secrets.tsx'
 import { Users } from './users.tsx'
 import { You } from './you.tsx'
 import './settings.css'
@@ -29,6 +33,17 @@ const sections: readonly Section[] = [
   { id: 'keys', label: 'Keys', icon: 'key', group: 'Account', isFor: everybody, Page: Keys },
   { id: 'users', label: 'Users', icon: 'people', group: 'People', isFor: mayAdminister, Page: Users },
   { id: 'audit', label: 'Audit log', icon: 'clock', group: 'People', isFor: mayAdminister, Page: AuditLog },
+  {
+    id: 'limits',
+    label: 'Limits and usage',
+    icon: 'gauge',
+    group: 'Project',
+    isFor: mayAdminister,
+    Page: ProjectLimits,
+  },
+  { id: 'retention', label: 'Retention', icon: 'wait', group: 'Project', isFor: mayAdminister, Page: Retention },
+  { id: 'masking', label: 'Masking', icon: 'guardrail', group: 'Project', isFor: mayAdminister, Page: Masking },
+  { id: 'secrets', label: 'Secrets', icon: 'lock', group: 'Project', isFor: mayAdminister, Page: Secrets },
 ]
 
 /** The project that the address names, whose settings show. */

@@ -1,0 +1,177 @@
+// What of a project must stay: holds, made by admins and released by owners.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { json, lines } from '../api/client.ts'
+import type { Shapes } from '../api/routes.gen.ts'
+import { useSession } from '../api/session.ts'
+import { age, moment } from '../engine/format.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { FaultBox } from '../parts/fault.tsx'
+import { T } from '../parts/text.tsx'
+import { Confirm, Fault, Field, Sheet, type SheetColumn } from './parts.tsx'
+import { partsOf } from './project.ts'
+
+type Hold = Shapes['holds.list']['line']
+type What = 'all' | 'call_ids' | 'trace_ids' | 'thread_ids'
+
+const whats: Record<What, string> = {
+  all: 'Everything of the project',
+  call_ids: 'Calls by their ids',
+  trace_ids: 'Traces by their ids',
+  thread_ids: 'Threads by their ids',
+}
+
+const keyOf = (projectId: string) => ['settings', 'holds', projectId]
+
+function heldBy({ all, call_ids, trace_ids, thread_ids }: Hold): string {
+  if (all) return 'everything'
+  const [name, ids] = call_ids ? ['call', call_ids] : trace_ids ? ['trace', trace_ids] : ['thread', thread_ids ?? []]
+  return ids.length === 1 ? `${name} ${ids[0]}` : `${ids.length} ${name}s`
+}
+
+function NewHold({ projectId, onClose }: { projectId: string; onClose(): void }) {
+  const client = useQueryClient()
+  const [what, setWhat] = useState<What>('trace_ids')
+  const [ids, setIds] = useState('')
+  const [reason, setReason] = useState('')
+  const [until, setUntil] = useState('')
+  const list = ids.split(/[\s,]+/).filter((id) => id !== '')
+  const make = useMutation({
+    mutationFn() {
+      const held = what === 'all' ? { all: true as const } : { [what]: list }
+      const end = until === '' ? {} : { until: new Date(until).toISOString() }
+      return json('holds.create', { ...held, reason: reason.trim(), ...end }, { params: partsOf(projectId) })
+    },
+    async onSuccess() {
+      await client.invalidateQueries({ queryKey: keyOf(projectId) })
+      onClose()
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    make.mutate()
+  }
+  return (
+    <Dialog title="New hold" onClose={onClose}>
+      <form className="set-form" onSubmit={submit}>
+        <Field label="What must stay">
+          <select value={what} onChange={({ target }) => setWhat(target.value as What)}>
+            {Object.entries(whats).map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </Field>
+        {what !== 'all' && (
+          <Field label="Ids" hint="One a line, or with commas between them.">
+            <textarea rows={3} value={ids} onChange={({ target }) => setIds(target.value)} />
+          </Field>
+        )}
+        <Field label="Why">
+          <input type="text" value={reason} onChange={({ target }) => setReason(target.value)} />
+        </Field>
+        <Field label="Until" hint="Ends by itself then; empty = when it is released.">
+          <input type="datetime-local" value={until} onChange={({ target }) => setUntil(target.value)} />
+        </Field>
+        <Fault error={make.error} />
+        <div className="acts end">
+          <button
+            type="submit"
+            className="first"
+            disabled={reason.trim() === '' || (what !== 'all' && list.length === 0) || make.isPending}
+          >
+            Hold it
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+const columnsOf = (zone: string, mayRelease: boolean, release: (hold: Hold) => void): SheetColumn<Hold>[] => [
+  {
+    ...{ head: 'Holds', width: 'minmax(140px, 1fr)' },
+    cell: (hold) => (
+      <span title={[hold.call_ids, hold.trace_ids, hold.thread_ids].flatMap((ids) => ids ?? []).join('\n')}>
+        <T text={heldBy(hold)} />
+      </span>
+    ),
+  },
+  { head: 'Why', width: 'minmax(140px, 2fr)', cell: ({ reason }) => <T text={reason} max={1_000} /> },
+  {
+    ...{ head: 'Until', width: '150px' },
+    cell: ({ until }) => <span>{until === undefined ? 'it is released' : moment(until, zone)}</span>,
+  },
+  {
+    ...{ head: 'Made', width: '150px' },
+    cell: ({ created_at, created_by }) => (
+      <span className="second" title={created_at}>
+        {age(created_at)} by <T text={created_by} max={60} />
+      </span>
+    ),
+  },
+  {
+    ...{ head: 'Actions', width: '80px' },
+    cell: (hold) => (
+      <span>
+        <button
+          type="button"
+          className="line"
+          disabled={!mayRelease}
+          title={mayRelease ? undefined : 'Owners release holds'}
+          onClick={() => release(hold)}
+        >
+          Release…
+        </button>
+      </span>
+    ),
+  },
+]
+
+export function Holds({ projectId, zone }: { projectId: string; zone: string }) {
+  const client = useQueryClient()
+  const { data: session } = useSession()
+  const [isMaking, setMaking] = useState(false)
+  const [leaving, setLeaving] = useState<Hold>()
+  const { data, error, refetch } = useQuery({
+    queryKey: keyOf(projectId),
+    queryFn: ({ signal }) => lines('holds.list', undefined, { params: partsOf(projectId), signal }),
+  })
+  const mayRelease = session?.role === undefined || session.role === 'owner'
+  const release = async () => {
+    await json('holds.delete', undefined, { params: { ...partsOf(projectId), id: leaving?.id ?? '' } })
+    await client.invalidateQueries({ queryKey: keyOf(projectId) })
+  }
+  return (
+    <section className="part" aria-labelledby="holds">
+      <div className="section-head">
+        <div>
+          <h2 id="holds">Holds</h2>
+          <p className="second">What must stay: whatever removes data for good passes it over.</p>
+        </div>
+        <button type="button" className="line" onClick={() => setMaking(true)}>
+          New hold
+        </button>
+      </div>
+      {error && data === undefined ? (
+        <FaultBox error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Sheet
+          label="Holds"
+          columns={columnsOf(zone, mayRelease, setLeaving)}
+          items={data}
+          idOf={({ id }) => id}
+          rowClass={({ until }) => (until !== undefined && Date.parse(until) < Date.now() ? 'over' : '')}
+          none="Nothing is held."
+        />
+      )}
+      {isMaking && <NewHold projectId={projectId} onClose={() => setMaking(false)} />}
+      {leaving && (
+        <Confirm title="Release a hold" act="Release" run={release} onClose={() => setLeaving(undefined)}>
+          What it held ({heldBy(leaving)}) may be removed from then on.
+        </Confirm>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,108 @@
+// How much a project may take, and what it has taken: bars against its quotas, days, and keys.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { json } from '../api/client.ts'
+import type { Shapes } from '../api/routes.gen.ts'
+import { bytes } from '../engine/format.ts'
+import { FaultBox } from '../parts/fault.tsx'
+import { Fault, Field, SectionHead } from './parts.tsx'
+import { partsOf } from './project.ts'
+import { Usage } from './usage.tsx'
+
+type Limits = Shapes['projects.limits_update']['in']
+type Name = keyof Limits
+
+const groups: Record<string, Partial<Record<Name, string>>> = {
+  'A minute': {
+    requests_per_minute: 'Requests',
+    calls_per_minute: 'Calls',
+    bytes_per_minute: 'Bytes',
+  },
+  Quotas: { bytes_per_day: 'Bytes in 24 hours', stored_bytes: 'Bytes stored' },
+  'At one time': {
+    concurrent_reads: 'Reads',
+    concurrent_exports: 'Exports',
+    inference_concurrency: 'Inference',
+  },
+  'One statement': {
+    query_seconds: 'Seconds',
+    query_memory_bytes: 'Bytes of memory',
+    query_rows: 'Rows read',
+  },
+}
+const names = Object.values(groups).flatMap((group) => Object.keys(group)) as Name[]
+
+type Typed = Partial<Record<Name, string>>
+const typedOf = (limits: Limits): Typed =>
+  Object.fromEntries(names.map((name) => [name, limits[name] ? String(limits[name]) : '']))
+const limitsOf = (typed: Typed): Limits =>
+  Object.fromEntries(names.flatMap((name) => (typed[name] ? [[name, Number(typed[name])]] : [])))
+
+function Form({ projectId, limits }: { projectId: string; limits: Limits }) {
+  const client = useQueryClient()
+  const [typed, setTyped] = useState(() => typedOf(limits))
+  const save = useMutation({
+    mutationFn: () => json('projects.limits_update', limitsOf(typed), { params: partsOf(projectId) }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['settings', 'limits', projectId] }),
+  })
+  const isChanged = JSON.stringify(limitsOf(typed)) !== JSON.stringify(limitsOf(typedOf(limits)))
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    save.mutate()
+  }
+  return (
+    <form className="set-form" onSubmit={submit}>
+      {Object.entries(groups).map(([group, members]) => (
+        <fieldset key={group} className="set-group">
+          <legend>{group}</legend>
+          <div className="set-fields">
+            {(Object.entries(members) as [Name, string][]).map(([name, label]) => (
+              <Field
+                key={name}
+                label={label}
+                hint={name.includes('bytes') && typed[name] ? bytes(Number(typed[name])) : undefined}
+              >
+                <input
+                  type="number"
+                  aria-label={`${label}, ${group.toLowerCase()}`}
+                  min={0}
+                  step={1}
+                  placeholder="no limit"
+                  value={typed[name] ?? ''}
+                  onChange={({ target }) => setTyped((before) => ({ ...before, [name]: target.value }))}
+                />
+              </Field>
+            ))}
+          </div>
+        </fieldset>
+      ))}
+      <Fault error={save.error} />
+      <div className="acts">
+        <button type="submit" className="first" disabled={!isChanged || save.isPending}>
+          Save limits
+        </button>
+        <span className="second" role="status">
+          {isChanged ? 'Requests of admins are never refused by limits.' : save.isSuccess ? 'Saved.' : ''}
+        </span>
+      </div>
+    </form>
+  )
+}
+
+export function ProjectLimits({ projectId }: { projectId: string }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['settings', 'limits', projectId],
+    queryFn: ({ signal }) => json('projects.settings_read', undefined, { params: partsOf(projectId), signal }),
+  })
+  return (
+    <>
+      <SectionHead title="Limits and usage">What {projectId} may take, and what it has taken.</SectionHead>
+      <Usage projectId={projectId} limits={data?.limits ?? {}} />
+      <section className="part" aria-labelledby="limits">
+        <h2 id="limits">Limits</h2>
+        {error && data === undefined && <FaultBox error={error} onRetry={() => void refetch()} />}
+        {data && <Form key={JSON.stringify(data.limits)} projectId={projectId} limits={data.limits} />}
+      </section>
+    </>
+  )
+}

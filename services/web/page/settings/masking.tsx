@@ -1,0 +1,189 @@
+// What is kept out of the store: sets and rules of a project, tried on a text while they are written.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { json } from '../api/client.ts'
+import { FaultBox } from '../parts/fault.tsx'
+import { MaskPreview } from './mask-preview.tsx'
+import { emptyRule, MaskRule, type Rule, type RuleDraft, ruleOf } from './mask-rule.tsx'
+import { Fault, Field, SectionHead } from './parts.tsx'
+import { partsOf } from './project.ts'
+
+type Rules = NonNullable<Parameters<typeof json<'masking.update'>>[1]>
+type SetName = NonNullable<Rules['sets']>[number]
+type Mode = NonNullable<Rules['mode']>
+
+const sets: Record<SetName, string> = {
+  '@credentials': 'keys of known makers, tokens, private keys, passwords',
+  '@payment': 'card numbers, IBANs',
+  '@contact': 'email addresses, phone numbers',
+}
+const modes: Record<Mode, string> = {
+  on: 'On: values are masked before they are stored',
+  dry_run: 'Dry run: stored as before, hits are counted',
+  off: 'Off: rules are kept, and do nothing',
+}
+
+type Draft = { mode: Mode; sets: readonly string[]; content: 'keep' | 'drop'; allow: string; rules: RuleDraft[] }
+
+let lastKey = 0
+const draftOf = ({ mode = 'on', sets: chosen = [], content = 'keep', allow = [], rules = [] }: Stored): Draft => ({
+  ...{ mode, content, sets: chosen, allow: allow.join('\n') },
+  rules: rules.map((rule) => ({ ...emptyRule(++lastKey), ...textsOf(rule) })),
+})
+
+type Stored = {
+  mode?: Mode
+  sets?: readonly string[]
+  content?: 'keep' | 'drop'
+  allow?: readonly string[]
+  rules?: readonly Rule[]
+}
+
+/** A rule as its fields show it. */
+function textsOf({ id, detect, keys, path, pattern, in: where = [], action }: Rule): Partial<RuleDraft> {
+  const way = detect !== undefined ? 'detect' : keys ? 'keys' : path !== undefined ? 'path' : 'pattern'
+  const value = detect ?? keys?.join(', ') ?? path ?? pattern ?? ''
+  return { id, way, value, where: where.join(', '), action }
+}
+
+const rulesOf = ({ mode, sets: chosen, content, allow, rules }: Draft): Rules =>
+  ({
+    ...{ mode, content, sets: [...chosen] },
+    allow: allow.split('\n').filter((line) => line.trim() !== ''),
+    rules: rules.map(ruleOf),
+  }) as Rules
+
+type EditorProps = { draft: Draft; floor: readonly string[]; change(part: Partial<Draft>): void }
+
+function Sets({ draft, floor, change }: EditorProps) {
+  return (
+    <fieldset className="set-group">
+      <legend>Sets</legend>
+      {(Object.keys(sets) as SetName[]).map((name) => (
+        <label key={name} className="check">
+          <input
+            type="checkbox"
+            checked={floor.includes(name) || draft.sets.includes(name)}
+            disabled={floor.includes(name)}
+            onChange={({ target }) =>
+              change({ sets: target.checked ? [...draft.sets, name] : draft.sets.filter((one) => one !== name) })
+            }
+          />
+          <span>
+            <code>{name}</code> <span className="second">{sets[name]}</span>
+            {floor.includes(name) && <span className="dim"> always on here</span>}
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+function Editor({ draft, floor, change }: EditorProps) {
+  const { rules } = draft
+  return (
+    <>
+      <div className="set-fields">
+        <Field label="Mode">
+          <select value={draft.mode} onChange={({ target }) => change({ mode: target.value as Mode })}>
+            {Object.entries(modes).map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <Field label="Files in payloads">
+          <select
+            value={draft.content}
+            onChange={({ target }) => change({ content: target.value as Draft['content'] })}
+          >
+            <option value="keep">are stored</option>
+            <option value="drop">are dropped, and uploads refused</option>
+          </select>
+        </Field>
+      </div>
+      <Sets draft={draft} floor={floor} change={change} />
+      <fieldset className="set-group">
+        <legend>Rules</legend>
+        {rules.length === 0 && <p className="second">No rules of its own.</p>}
+        {rules.map((rule, place) => (
+          <MaskRule
+            key={rule.key}
+            rule={rule}
+            place={place + 1}
+            onRule={(next) => change({ rules: rules.map((one) => (one.key === rule.key ? next : one)) })}
+            onRemove={() => change({ rules: rules.filter((one) => one.key !== rule.key) })}
+          />
+        ))}
+        <div className="acts">
+          <button
+            type="button"
+            className="line"
+            onClick={() => change({ rules: [...rules, emptyRule(++lastKey, rules.length + 1)] })}
+          >
+            Add a rule
+          </button>
+        </div>
+      </fieldset>
+      <Field label="Left as they are" hint="Patterns of values that no rule touches, one a line.">
+        <textarea rows={2} value={draft.allow} onChange={({ target }) => change({ allow: target.value })} />
+      </Field>
+    </>
+  )
+}
+
+type FormProps = { projectId: string; stored: Stored; floor: readonly string[]; version: number }
+
+function Form({ projectId, stored, floor, version }: FormProps) {
+  const client = useQueryClient()
+  const [start] = useState(() => draftOf(stored))
+  const [draft, setDraft] = useState(start)
+  const rules = rulesOf(draft)
+  const isChanged = JSON.stringify(rules) !== JSON.stringify(rulesOf(start))
+  const save = useMutation({
+    mutationFn: () => json('masking.update', rules, { params: partsOf(projectId) }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['settings', 'masking', projectId] }),
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    save.mutate()
+  }
+  return (
+    <>
+      <form className="set-form" onSubmit={submit}>
+        <Editor draft={draft} floor={floor} change={(part) => setDraft((before) => ({ ...before, ...part }))} />
+        <Fault error={save.error} />
+        <div className="acts">
+          <button type="submit" className="first" disabled={!isChanged || save.isPending}>
+            Save the rules
+          </button>
+          <span className="second" role="status">
+            {isChanged ? 'Hold for what is written from then on.' : `Version ${version}.`}
+          </span>
+        </div>
+      </form>
+      <MaskPreview projectId={projectId} rules={rules} />
+    </>
+  )
+}
+
+export function Masking({ projectId }: { projectId: string }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['settings', 'masking', projectId],
+    queryFn: ({ signal }) => json('masking.read', undefined, { params: partsOf(projectId), signal }),
+  })
+  return (
+    <>
+      <SectionHead title="Masking">
+        What is kept out of the store of {projectId}: values are masked in memory, before anything is on a disk. Rules
+        of its entity and of everything hold as well.
+      </SectionHead>
+      {error && data === undefined && <FaultBox error={error} onRetry={() => void refetch()} />}
+      {!error && data === undefined && <div className="waiting" />}
+      {data && (
+        <Form key={data.version} projectId={projectId} stored={data.rules} floor={data.floor} version={data.version} />
+      )}
+    </>
+  )
+}

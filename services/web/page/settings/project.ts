@@ -1,0 +1,5 @@
+/** As paths name a project. */
+export function partsOf(projectId: string): { entity: string; project: string } {
+  const [entity = '', project = ''] = projectId.split('/')
+  return { entity, project }
+}

@@ -1,0 +1,170 @@
+// How long calls of a project are seen, what goes when, and what is held.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { json } from '../api/client.ts'
+import type { Shapes } from '../api/routes.gen.ts'
+import { count, moment } from '../engine/format.ts'
+import { FaultBox } from '../parts/fault.tsx'
+import { useZone } from '../preferences.ts'
+import { Holds } from './holds.tsx'
+import { Fault, SectionHead } from './parts.tsx'
+import { partsOf } from './project.ts'
+
+type Asked = Shapes['projects.retention_update']['in']
+type Now = Shapes['projects.retention_read']['out']
+type Name = keyof Asked & keyof Now
+
+const names: Record<Name, { label: string; hint: string }> = {
+  calls_days: { label: 'Calls', hint: 'Older ones are in no answer.' },
+  payloads_days: { label: 'Payloads', hint: 'Inputs, output, attributes and summary of older calls read as empty.' },
+  stats_days: { label: 'Statistics', hint: 'How far back they go; as far as calls unless told.' },
+}
+const all = Object.keys(names) as Name[]
+
+type Typed = Record<Name, { kind: 'default' | 'ever' | 'days'; days: string }>
+
+const typedOf = (set: Asked, now: Now): Typed =>
+  Object.fromEntries(
+    all.map((name) => {
+      const value = set[name]
+      const kind = value === undefined ? 'default' : value === null ? 'ever' : 'days'
+      return [name, { kind, days: String(value ?? now[name] ?? 90) }]
+    }),
+  ) as Typed
+
+const askedOf = (typed: Typed): Asked =>
+  Object.fromEntries(
+    all.flatMap((name) => {
+      const { kind, days } = typed[name]
+      return kind === 'default' ? [] : [[name, kind === 'ever' ? null : Number(days)]]
+    }),
+  )
+
+function Days({ typed, onTyped }: { typed: Typed; onTyped(typed: Typed): void }) {
+  const change = (name: Name, part: Partial<Typed[Name]>) => onTyped({ ...typed, [name]: { ...typed[name], ...part } })
+  return (
+    <div className="set-fields">
+      {all.map((name) => (
+        <fieldset key={name} className="set-group">
+          <legend>{names[name].label}</legend>
+          <div className="pair">
+            <select
+              aria-label={`${names[name].label} are seen`}
+              value={typed[name].kind}
+              onChange={({ target }) => change(name, { kind: target.value as 'default' })}
+            >
+              <option value="default">as the server says</option>
+              <option value="ever">for ever</option>
+              <option value="days">for days:</option>
+            </select>
+            {typed[name].kind === 'days' && (
+              <input
+                type="number"
+                aria-label={`Days of ${names[name].label.toLowerCase()}`}
+                min={1}
+                max={36_500}
+                required
+                value={typed[name].days}
+                onChange={({ target }) => change(name, { days: target.value })}
+              />
+            )}
+          </div>
+          <small className="second">{names[name].hint}</small>
+        </fieldset>
+      ))}
+    </div>
+  )
+}
+
+function Facts({ now, zone }: { now: Now; zone: string }) {
+  const before = (at: string | null) => (at === null ? 'nothing' : `before ${moment(at, zone)}`)
+  return (
+    <dl className="set-facts">
+      <div>
+        <dt>Calls that are hidden</dt>
+        <dd>{before(now.calls_before)}</dd>
+      </div>
+      <div>
+        <dt>Payloads that are hidden</dt>
+        <dd>{before(now.payloads_before)}</dd>
+      </div>
+      <div>
+        <dt>Hidden, not removed yet</dt>
+        <dd>{count(now.hidden_calls)} calls</dd>
+      </div>
+      <div>
+        <dt>Gone from tables, from files</dt>
+        <dd>
+          {now.held
+            ? 'not while anything is held'
+            : now.removed_within_days === null
+              ? 'never'
+              : `within ${now.removed_within_days} d, ${now.bytes_within_days} d`}
+        </dd>
+      </div>
+    </dl>
+  )
+}
+
+function Form({ projectId, set, now }: { projectId: string; set: Asked; now: Now }) {
+  const client = useQueryClient()
+  const [typed, setTyped] = useState(() => typedOf(set, now))
+  const save = useMutation({
+    mutationFn: () => json('projects.retention_update', askedOf(typed), { params: partsOf(projectId) }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['settings', 'retention', projectId] }),
+  })
+  const isChanged = JSON.stringify(askedOf(typed)) !== JSON.stringify(askedOf(typedOf(set, now)))
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    save.mutate()
+  }
+  return (
+    <form className="set-form" onSubmit={submit}>
+      <Days typed={typed} onTyped={setTyped} />
+      <Fault error={save.error} />
+      <div className="acts">
+        <button type="submit" className="first" disabled={!isChanged || save.isPending}>
+          Save
+        </button>
+        <span className="second" role="status">
+          {isChanged ? 'Holds from the next request on.' : save.isSuccess ? 'Saved.' : ''}
+        </span>
+      </div>
+    </form>
+  )
+}
+
+export function Retention({ projectId }: { projectId: string }) {
+  const zone = useZone(undefined)
+  const { data, error, refetch } = useQuery({
+    queryKey: ['settings', 'retention', projectId],
+    async queryFn({ signal }) {
+      const options = { params: partsOf(projectId), signal }
+      const [{ retention }, now] = await Promise.all([
+        json('projects.settings_read', undefined, options),
+        json('projects.retention_read', undefined, options),
+      ])
+      const { calls_days, payloads_days, stats_days } = retention
+      return { set: { calls_days, payloads_days, stats_days } as Asked, now }
+    },
+  })
+  return (
+    <>
+      <SectionHead title="Retention">
+        How long calls of {projectId} are seen after their start. Feedback, objects, tables and files stay until they
+        are deleted.
+      </SectionHead>
+      {error && data === undefined && <FaultBox error={error} onRetry={() => void refetch()} />}
+      {!error && data === undefined && <div className="waiting" />}
+      {data && (
+        <>
+          <Facts now={data.now} zone={zone} />
+          <section className="part" aria-label="Days">
+            <Form key={JSON.stringify(data.set)} projectId={projectId} set={data.set} now={data.now} />
+          </section>
+        </>
+      )}
+      <Holds projectId={projectId} zone={zone} />
+    </>
+  )
+}

@@ -1,0 +1,178 @@
+// Secrets of a project: keys of providers that its inference uses. Their values go to the server and never come back.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { json } from '../api/client.ts'
+import type { Shapes } from '../api/routes.gen.ts'
+import { age } from '../engine/format.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { FaultBox } from '../parts/fault.tsx'
+import { T } from '../parts/text.tsx'
+import { Confirm, Fault, Field, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
+import { partsOf } from './project.ts'
+
+type Secret = Shapes['secrets.set']['out']
+
+const keyOf = (projectId: string) => ['settings', 'secrets', projectId]
+
+function SetSecret({ projectId, of, onClose }: { projectId: string; of: Secret | undefined; onClose(): void }) {
+  const client = useQueryClient()
+  const [name, setName] = useState(of?.name ?? '')
+  const [value, setValue] = useState('')
+  const [origins, setOrigins] = useState((of?.origins ?? []).join('\n'))
+  const list = origins.split(/\s+/).filter((one) => one !== '')
+  const save = useMutation({
+    mutationFn: () =>
+      json(
+        'secrets.set',
+        { value, ...(list.length > 0 && { origins: list }) },
+        { params: { ...partsOf(projectId), name: name.trim() } },
+      ),
+    async onSuccess() {
+      await client.invalidateQueries({ queryKey: keyOf(projectId) })
+      onClose()
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    save.mutate()
+  }
+  return (
+    <Dialog title={of ? `Replace ${of.name}` : 'New secret'} onClose={onClose}>
+      <form className="set-form" onSubmit={submit}>
+        {!of && (
+          <Field label="Name" hint="As providers name it: letters, digits and _.">
+            <input
+              type="text"
+              placeholder="OPENAI_API_KEY"
+              pattern="\w{1,100}"
+              value={name}
+              onChange={({ target }) => setName(target.value)}
+            />
+          </Field>
+        )}
+        <Field label="Value" hint="Sealed by the server, and shown to nobody again.">
+          <input type="password" autoComplete="off" value={value} onChange={({ target }) => setValue(target.value)} />
+        </Field>
+        <Field label="May be sent to" hint="Addresses, one a line; empty = those of the operator's providers.">
+          <textarea
+            rows={2}
+            placeholder="https://api.example.com/v1"
+            value={origins}
+            onChange={({ target }) => setOrigins(target.value)}
+          />
+        </Field>
+        <Fault error={save.error} />
+        <div className="acts end">
+          <button type="submit" className="first" disabled={value === '' || name.trim() === '' || save.isPending}>
+            Save
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+const columnsOf = (replace: (secret: Secret) => void, remove: (secret: Secret) => void): SheetColumn<Secret>[] => [
+  {
+    ...{ head: 'Name', width: 'minmax(160px, 1.5fr)' },
+    cell: ({ name, last4 }) => (
+      <span>
+        <code>{name}</code>
+        {last4 && <small className="dim">ends with {last4}</small>}
+      </span>
+    ),
+  },
+  {
+    ...{ head: 'May be sent to', width: 'minmax(160px, 2fr)' },
+    cell: ({ origins }) =>
+      origins === undefined ? (
+        <span className="second">the operator's providers</span>
+      ) : (
+        <span className="tags">
+          {origins.map((origin) => (
+            <code key={origin} className="tag">
+              <T text={origin} />
+            </code>
+          ))}
+        </span>
+      ),
+  },
+  { head: 'Version', width: '64px', isNumber: true, cell: ({ version }) => <span>{version}</span> },
+  {
+    ...{ head: 'Set', width: '160px' },
+    cell: ({ updated_at, updated_by }) => (
+      <span className="second" title={updated_at}>
+        {age(updated_at)} by <T text={updated_by} max={60} />
+      </span>
+    ),
+  },
+  {
+    ...{ head: 'Actions', width: '170px' },
+    cell: (secret) => (
+      <span className="acts">
+        <button type="button" className="line" aria-label={`Replace ${secret.name}`} onClick={() => replace(secret)}>
+          Replace
+        </button>
+        <button
+          type="button"
+          className="line danger"
+          aria-label={`Remove ${secret.name}`}
+          onClick={() => remove(secret)}
+        >
+          Remove…
+        </button>
+      </span>
+    ),
+  },
+]
+
+export function Secrets({ projectId }: { projectId: string }) {
+  const client = useQueryClient()
+  const [setting, setSetting] = useState<Secret | 'new'>()
+  const [leaving, setLeaving] = useState<Secret>()
+  const { data, error, refetch } = useQuery({
+    queryKey: keyOf(projectId),
+    queryFn: ({ signal }) => json('secrets.list', undefined, { params: partsOf(projectId), signal }),
+  })
+  const remove = async () => {
+    await json('secrets.delete', undefined, { params: { ...partsOf(projectId), name: leaving?.name ?? '' } })
+    await client.invalidateQueries({ queryKey: keyOf(projectId) })
+  }
+  return (
+    <>
+      <SectionHead
+        title="Secrets"
+        acts={
+          <button type="button" className="first" onClick={() => setSetting('new')}>
+            New secret
+          </button>
+        }
+      >
+        Keys of providers that inference of {projectId} uses. Their values are sealed and never shown.
+      </SectionHead>
+      {error && data === undefined ? (
+        <FaultBox error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Sheet
+          label="Secrets"
+          columns={columnsOf(setSetting, setLeaving)}
+          items={data?.secrets}
+          idOf={({ name }) => name}
+          none="No secrets yet: inference uses those of the operator that are shared."
+        />
+      )}
+      {setting && (
+        <SetSecret
+          projectId={projectId}
+          of={setting === 'new' ? undefined : setting}
+          onClose={() => setSetting(undefined)}
+        />
+      )}
+      {leaving && (
+        <Confirm title="Remove a secret" act="Remove" run={remove} onClose={() => setLeaving(undefined)}>
+          Inference that needs <code>{leaving.name}</code> fails from then on.
+        </Confirm>
+      )}
+    </>
+  )
+}

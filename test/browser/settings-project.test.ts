@@ -1,0 +1,178 @@
+// Settings of a project: limits and usage, retention and holds, masking with its preview, secrets; for everybody.
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { axeFaults, type Opened, picture, startWorld, type World } from './world.ts'
+
+let world: World
+let here: Opened
+
+const project = 'acme/settings-project'
+const headers = { authorization: 'Bearer test-key' }
+
+beforeAll(async () => {
+  world = await startWorld(project)
+  here = await world.open()
+})
+afterAll(() => world?.close())
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') await picture(here.page, task.name.replaceAll(/\W+/g, '-'))
+  expect(here.faults.splice(0)).toEqual([])
+})
+
+const go = (section: string) => here.page.goto(`${world.url}/settings/${section}?project=${project}`)
+const row = (text: string) => here.page.getByRole('row').filter({ hasText: text })
+const read = async (path: string): Promise<Record<string, unknown>> =>
+  (await (await fetch(`${world.url}/v2/${project}/${path}`, { headers })).json()) as Record<string, unknown>
+
+it('limits are set and taken away, and usage stands against them, by day and by key', async () => {
+  const { page, context } = here
+  const line = (of: object, bytes_stored: number) => ({
+    ...{ requests: 9, refused: 1, calls: 1_234, bytes_in: 1, bytes_stored, reads: 2, read_ms: 30, read_bytes: 1 },
+    ...{ sampled_out: 0, masked: 0, ...of },
+  })
+  const today = `${new Date().toISOString().slice(0, 10)}T00:00:00Z`
+  await context.route('**/usage/query', (route) => {
+    const { by } = route.request().postDataJSON() as { by: string }
+    const json = by === 'day' ? line({ time: today }, 900_000) : line({ key_id: 'a-key' }, 900_000)
+    return route.fulfill({ body: JSON.stringify(json), contentType: 'application/jsonl' })
+  })
+  await go('limits')
+  await page.getByLabel('Requests, a minute').fill('600')
+  await page.getByLabel('Bytes in 24 hours, quotas').fill('1000000')
+  await page.keyboard.press('Enter')
+  await page.getByRole('progressbar', { name: 'The last 24 hours: 90 % of the limit' }).waitFor()
+  expect(await read('settings')).toMatchObject({ limits: { requests_per_minute: 600, bytes_per_day: 1_000_000 } })
+  await page.getByRole('img', { name: 'Calls by day: 1,234 in 30 days' }).waitFor()
+  await page.getByRole('button', { name: 'Refused' }).click()
+  await page.getByRole('img', { name: 'Refused by day: 1 in 30 days' }).waitFor()
+  expect(await row('a-key').innerText()).toMatch(/9[\s\S]*1,234[\s\S]*879 KiB/)
+  await page.getByLabel('Bytes in 24 hours, quotas').fill('')
+  await page.getByRole('button', { name: 'Save limits' }).click()
+  await page.getByRole('progressbar', { name: 'The last 24 hours: no limit' }).waitFor()
+  expect((await read('settings')).limits).toEqual({ requests_per_minute: 600 })
+  await context.unroute('**/usage/query')
+})
+
+it('retention is set by days, and taken back to what the server says; what is refused stands there', async () => {
+  const { page, faults } = here
+  await go('retention')
+  await page.getByLabel('Calls are seen').selectOption('for days:')
+  await page.getByLabel('Days of calls').fill('30')
+  await page.getByLabel('Payloads are seen').selectOption('for days:')
+  await page.getByLabel('Days of payloads').fill('60')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('alert').waitFor()
+  faults.splice(0)
+  await page.getByLabel('Days of payloads').fill('7')
+  await page.keyboard.press('Enter')
+  await page.getByRole('definition').filter({ hasText: 'before' }).first().waitFor()
+  expect(await read('retention')).toMatchObject({ calls_days: 30, payloads_days: 7, stats_days: 30 })
+  await page.getByLabel('Calls are seen').selectOption('for ever')
+  await page.getByLabel('Payloads are seen').selectOption('as the server says')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('definition').filter({ hasText: 'nothing' }).first().waitFor()
+  expect((await read('settings')).retention).toEqual({ calls_days: null })
+})
+
+it('a hold is made with its reason and released', async () => {
+  const { page } = here
+  await go('retention')
+  await page.getByText('Nothing is held.').waitFor()
+  await page.getByRole('button', { name: 'New hold' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New hold' })
+  await dialog.getByRole('textbox', { name: 'Ids' }).fill('t1\nt2')
+  await dialog.getByLabel('Why').fill('case <b>7</b>')
+  await page.keyboard.press('Enter')
+  await row('case <b>7</b>').getByText('2 traces').waitFor()
+  await page.getByRole('button', { name: 'Release…' }).click()
+  await page.getByRole('dialog', { name: 'Release a hold' }).getByRole('button', { name: 'Release' }).click()
+  await page.getByText('Nothing is held.').waitFor()
+})
+
+it('mask rules are tried while they are written, before they are saved; a pattern that is none is told', async () => {
+  const { page, faults } = here
+  await go('masking')
+  const stored = page.getByRole('group', { name: 'What is stored' })
+  await page.getByLabel('A text or JSON').fill('ORDER-77 of ann@example.org')
+  await stored.getByText('ORDER-77 of ann@example.org').waitFor()
+  await page.getByRole('checkbox', { name: '@contact' }).check()
+  await stored.getByText('ORDER-77 of [email]').waitFor()
+  await page.getByRole('button', { name: 'Add a rule' }).click()
+  const rule = page.getByRole('group', { name: 'Rule 1' })
+  await rule.getByLabel('Id of the rule').fill('order')
+  await rule.getByLabel('What finds a value').selectOption('matches')
+  await rule.getByLabel('matches', { exact: true }).fill('ORDER-(')
+  await page.getByRole('alert').waitFor()
+  faults.splice(0)
+  await rule.getByLabel('matches', { exact: true }).fill('ORDER-\\d+')
+  await stored.getByText('[order] of [email]').waitFor()
+  await page.getByRole('status').getByText('order', { exact: true }).waitFor()
+  expect((await read('masking')).version).toBe(0)
+  await page.getByRole('button', { name: 'Save the rules' }).click()
+  await page.getByText('Version 1.').waitFor()
+  expect((await read('masking')).rules).toMatchObject({
+    ...{ sets: ['@contact'], rules: [{ id: 'order', pattern: 'ORDER-\\d+', action: 'mask' }] },
+  })
+  await page.reload()
+  expect(await rule.getByLabel('matches', { exact: true }).inputValue()).toBe('ORDER-\\d+')
+  faults.splice(0)
+})
+
+it('a secret is set, replaced and removed, and its value never stands on the page again', async () => {
+  const { page } = here
+  await go('secrets')
+  await page.getByText('No secrets yet').waitFor()
+  await page.getByRole('button', { name: 'New secret' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New secret' })
+  await dialog.getByLabel('Name').fill('TEST_KEY')
+  await dialog.getByLabel('Value').fill('a-long-secret-value-7788')
+  await dialog.getByLabel('May be sent to').fill('https://api.example.com/v1')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await row('TEST_KEY').getByText('https://api.example.com/v1').waitFor()
+  expect(await row('TEST_KEY').innerText()).toContain('ends with 7788')
+  expect(await page.content()).not.toContain('a-long-secret-value')
+  await page.getByRole('button', { name: 'Replace TEST_KEY' }).click()
+  await page.getByRole('dialog', { name: 'Replace TEST_KEY' }).getByLabel('Value').fill('another-secret-value-9911')
+  await page.keyboard.press('Enter')
+  await row('TEST_KEY').getByText('ends with 9911').waitFor()
+  expect((await read('secrets')).secrets).toMatchObject([{ version: 2, origins: ['https://api.example.com/v1'] }])
+  await page.getByRole('button', { name: 'Remove TEST_KEY' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+  await page.getByText('No secrets yet').waitFor()
+})
+
+it('the project is chosen beside the sections, and without one the page asks for it', async () => {
+  const { page } = here
+  await world.server.send('/obj/create', { obj: { project_id: project, object_id: 'o', val: {} } })
+  await page.goto(`${world.url}/settings/masking`)
+  await page.getByRole('heading', { name: 'Choose a project' }).waitFor()
+  await page.getByLabel('Project', { exact: true }).selectOption(project)
+  await page.getByRole('heading', { name: 'Masking' }).waitFor()
+  expect(new URL(page.url()).search).toBe(`?project=${project}`)
+  await page.goBack()
+  await page.getByRole('heading', { name: 'Choose a project' }).waitFor()
+})
+
+it('settings of a project are for everybody: axe finds no fault in both themes, and 320 pixels are enough', async () => {
+  const { page, context, faults } = await world.open()
+  const found: string[] = []
+  for (const [section, selector] of [
+    ['limits', '.day-bars'],
+    ['retention', '.none'],
+    ['masking', '.preview'],
+    ['secrets', '.none'],
+  ] as const) {
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await page.goto(`${world.url}/settings/${section}?project=${project}`)
+    await page.locator(selector).first().waitFor()
+    found.push(...(await axeFaults(page)).map((line) => `${section}: ${line}`))
+    await page.emulateMedia({ colorScheme: 'dark' })
+    found.push(...(await axeFaults(page, true)).map((line) => `${section}, dark: ${line}`))
+    await page.emulateMedia({ colorScheme: 'light' })
+    await page.setViewportSize({ width: 320, height: 800 })
+    const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+    if (wide !== 0) found.push(`${section}: ${wide} pixels too wide`)
+  }
+  expect(found).toEqual([])
+  expect(faults).toEqual([])
+  await context.close()
+})
