@@ -2,7 +2,8 @@
 import { keyRequest, logoutResponse, ownSessionResponse, sessionResponse } from '../../schemas/session.ts'
 import type { Audit } from '../core/audit/audit.ts'
 import { roleOf } from '../core/directory/roles.ts'
-import { fault, retryLater } from '../core/http/errors.ts'
+import { fault } from '../core/http/errors.ts'
+import { createGuesses } from '../core/http/guesses.ts'
 import type { KeyHolder } from '../core/http/holder.ts'
 import type { Keys } from '../core/http/keys.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
@@ -32,37 +33,6 @@ export type SessionRouteDeps = {
 
 /** A key is a few dozen characters. */
 const maxBodyBytes = 16 * 1024
-const failuresPerMinute = 20
-/** Addresses whose failures are remembered at one time. */
-const maxAddresses = 10_000
-
-type Guesses = { failures: number; sinceMs: number }
-
-function createGuesses(now: () => number) {
-  const byAddress = new Map<string, Guesses>()
-  const current = (address: string): Guesses | undefined => {
-    const found = byAddress.get(address)
-    return found && now() - found.sinceMs < 60_000 ? found : undefined
-  }
-  return {
-    /** @throws Fault 429 when the address has failed too often within a minute */
-    throwIfTooMany(address: string): void {
-      const found = current(address)
-      if (found === undefined || found.failures < failuresPerMinute) return
-      throw retryLater(429, 'Too many wrong keys', Math.ceil((found.sinceMs + 60_000 - now()) / 1000))
-    },
-    add(address: string): void {
-      const found = current(address)
-      if (found !== undefined) found.failures++
-      else {
-        byAddress.delete(address)
-        if (byAddress.size >= maxAddresses) byAddress.delete(byAddress.keys().next().value as string)
-        byAddress.set(address, { failures: 1, sinceMs: now() })
-      }
-    },
-  }
-}
-
 const declared = { withoutProject: true } as const
 
 export function createSessionRoutes({
@@ -120,7 +90,7 @@ export function createSessionRoutes({
         guesses.throwIfTooMany(address)
         const holder = keys.find(context.input.key.trim())
         if (holder === undefined) {
-          guesses.add(address)
+          guesses.add(address, context.input.key)
           logger.warn({ request: context.requestId, address }, 'sign-in with an unknown key')
           throw fault(401, 'This key is not known here')
         }

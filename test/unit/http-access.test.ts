@@ -55,7 +55,7 @@ const post = (port: number, path: string, headers: Record<string, string>, body 
 describe('credentials', () => {
   let server: TestServer
   beforeAll(async () => {
-    server = await startServer(routes, ['--keys', 'ann:secret,bob:with:colon'])
+    server = await startServer(routes, ['--keys', 'ann:secret,bob:with:colon', '--trust-proxy', 'loopback'])
   })
   afterAll(() => server.stop())
   const userOf = async (headers: Record<string, string>) => {
@@ -83,6 +83,19 @@ describe('credentials', () => {
     const told = async (authorization: string) => json(await post(server.port, '/read', { authorization }))
     expect(await told('Bearer secretx')).toEqual({ reason: 'Missing or unknown credentials', code: 'key_unknown' })
     expect(await told('Bearer chk_0')).toMatchObject({ code: 'key_malformed' })
+  })
+  it('says nothing more of keys from an address that has sent twenty wrong ones within a minute', async () => {
+    const ask = (key: string, from: string) =>
+      post(server.port, '/read', { authorization: `Bearer ${key}`, 'x-forwarded-for': from })
+    // A program that goes on sending one wrong key is told what is wrong.
+    for (let n = 0; n < 40; n++) expect((await ask('the same', '198.51.100.8')).status).toBe(401)
+    for (let n = 0; n < 20; n++) expect((await ask(`guess-${n}`, '198.51.100.9')).status).toBe(401)
+    for (const key of ['guess-20', 'guess-0']) {
+      const refused = await ask(key, '198.51.100.9')
+      expect([refused.status, Number(refused.headers['retry-after']) > 0]).toEqual([429, true])
+    }
+    expect((await ask('secret', '198.51.100.9')).status).toBe(200)
+    expect((await ask('guess-0', '198.51.100.8')).status).toBe(401)
   })
   it('lets everyone use routes without authentication', async () => {
     expect((await post(server.port, '/none', {})).status).toBe(200)

@@ -1,6 +1,7 @@
 // Who is calling: the key in the request's headers.
 import type { IncomingHttpHeaders } from 'node:http'
 import { Fault, fault } from './errors.ts'
+import { createGuesses, type Guesses } from './guesses.ts'
 import type { KeyHolder } from './holder.ts'
 import type { KeyRefusal, Keys } from './keys.ts'
 import type { Sessions } from './session.ts'
@@ -67,13 +68,15 @@ export type Authenticate = (
 
 /**
  * Reads the key from `Authorization` (Basic or Bearer), from `<vendor>-api-key` or as exporters send it, else the
- * session from the page's cookie; 401 when none of them is known. A cookie does not save a request with a wrong key.
+ * session from the page's cookie; 401 when none of them is known, 429 after too many wrong keys of one address: those
+ * that are known go on. A cookie does not save a request with a wrong key.
  * @param vendors CALLHOUSE_OTEL_VENDOR_NAMESPACES
  */
 export function createAuthenticate(
   keys: Pick<Keys, 'find' | 'refusal' | 'arriving'>,
   vendors: readonly string[],
   sessions?: Pick<Sessions, 'holder'>,
+  guesses: Guesses = createGuesses(),
 ): Authenticate {
   const vendorHeaders = vendors.map((vendor) => `${vendor}-api-key`)
   const allHeaders = [...vendorHeaders, ...exporterHeaders]
@@ -91,10 +94,18 @@ export function createAuthenticate(
     const [text] = texts
     const isPage = headers['x-callhouse-page'] !== undefined
     if (text === undefined) throw unauthorized(isPage, undefined)
+    const address = cameBy?.address() ?? ''
+    if (address !== '') guesses.throwIfTooMany(address)
+    const refused = (): Fault => {
+      const code = keys.refusal(text)
+      // A key that was good once is no guess.
+      if (address !== '' && (code === 'key_unknown' || code === 'key_malformed')) guesses.add(address, text)
+      return unauthorized(isPage, code)
+    }
     const arriving = keys.arriving(text)
-    if (arriving === undefined) throw unauthorized(isPage, keys.refusal(text))
+    if (arriving === undefined) throw refused()
     return arriving.then((holder) => {
-      if (holder === undefined) throw unauthorized(isPage, keys.refusal(text))
+      if (holder === undefined) throw refused()
       return admitted(holder, cameBy)
     })
   }
