@@ -1,6 +1,6 @@
 // Settings of a project: limits and usage, retention and holds, masking with its preview, secrets; for everybody.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { axeFaults, type Opened, picture, startWorld, type World } from './world.ts'
+import { axeFaults, call, type Opened, picture, startWorld, type World } from './world.ts'
 
 let world: World
 let here: Opened
@@ -140,6 +140,44 @@ it('a secret is set, replaced and removed, and its value never stands on the pag
   await page.getByText('No secrets yet').waitFor()
 })
 
+it('prices stand with their history, models without one first; one is added from a day on, and removed', async () => {
+  const { page } = here
+  const of = call(project, { usage: { 'house-model': { prompt_tokens: 1_200, completion_tokens: 34, requests: 1 } } })
+  await world.send([of])
+  await go('prices')
+  await page.getByText('No prices of its own').waitFor()
+  await row('house-model').getByText('no price, or free').waitFor()
+  const add = async (input: string, from: string) => {
+    await page.getByRole('button', { name: 'Add a price of house-model' }).click()
+    const dialog = page.getByRole('dialog', { name: 'New price' })
+    await dialog.getByLabel('Input').fill(input)
+    await dialog.getByLabel('Output').fill('10')
+    await dialog.getByLabel('From').fill(from)
+    await dialog.getByRole('button', { name: 'Save the price' }).click()
+    await dialog.waitFor({ state: 'detached' })
+  }
+  await add('2.5', '2025-01-01T00:00')
+  await add('3', '2026-01-01T00:00')
+  const prices = page.getByRole('table', { name: 'Prices' }).getByRole('row')
+  await expect
+    .poll(() => prices.allInnerTexts())
+    .toEqual([
+      expect.stringContaining('Model'),
+      expect.stringMatching(/\$3\.00[\s\S]*\$10\.0[\s\S]*applies today/),
+      expect.stringMatching(/\$2\.50(?![\s\S]*applies today)/),
+    ])
+  const { results } = await world.server.send<{ results: object[] }>('/cost/query', { project_id: project })
+  expect(results).toMatchObject([
+    { prompt_token_cost: 2.5e-6 },
+    { prompt_token_cost: 3e-6, completion_token_cost: 1e-5 },
+  ])
+  await page.getByRole('table', { name: 'Models' }).getByText('$0.00394').waitFor()
+  await page.getByRole('button', { name: /Remove the price of house-model from 2026/ }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+  await expect.poll(() => prices.count()).toBe(2)
+  await prices.getByText('applies today').waitFor()
+})
+
 it('the project is chosen beside the sections, and without one the page asks for it', async () => {
   const { page } = here
   await world.server.send('/obj/create', { obj: { project_id: project, object_id: 'o', val: {} } })
@@ -160,6 +198,7 @@ it('settings of a project are for everybody: axe finds no fault in both themes, 
     ['retention', '.none'],
     ['masking', '.preview'],
     ['secrets', '.none'],
+    ['prices', '.sheet-row'],
   ] as const) {
     await page.setViewportSize({ width: 1280, height: 800 })
     await page.goto(`${world.url}/settings/${section}?project=${project}`)

@@ -2,13 +2,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { json } from '../api/client.ts'
-import { mayAdminister, type Session, useSession } from '../api/session.ts'
+import { mayAdminister, mayRead, type Session, useSession } from '../api/session.ts'
 import { Frame } from '../frame/frame.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { AuditLog } from './audit.tsx'
 import { Keys } from './keys.tsx'
 import { ProjectLimits } from './limits.tsx'
 import { Masking } from './masking.tsx'
+import { Prices } from './prices.tsx'
 import { Retention } from './retention.tsx'
 import { Secrets } from './secrets.tsx'
 import { Users } from './users.tsx'
@@ -41,6 +42,7 @@ const sections: readonly Section[] = [
     isFor: mayAdminister,
     Page: ProjectLimits,
   },
+  { id: 'prices', label: 'Prices', icon: 'price', group: 'Project', isFor: mayRead, Page: Prices },
   { id: 'retention', label: 'Retention', icon: 'wait', group: 'Project', isFor: mayAdminister, Page: Retention },
   { id: 'masking', label: 'Masking', icon: 'guardrail', group: 'Project', isFor: mayAdminister, Page: Masking },
   { id: 'secrets', label: 'Secrets', icon: 'lock', group: 'Project', isFor: mayAdminister, Page: Secrets },

@@ -1,0 +1,228 @@
+// Prices of a project by model, which of them applies today, and models that are seen without one.
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { json } from '../api/client.ts'
+import type { Shapes } from '../api/routes.gen.ts'
+import { mayAdminister, useSession } from '../api/session.ts'
+import { count, moment, money, tokens } from '../engine/format.ts'
+import { FaultBox } from '../parts/fault.tsx'
+import { T } from '../parts/text.tsx'
+import { useZone } from '../preferences.ts'
+import { NewPrice } from './new-price.tsx'
+import { Confirm, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
+
+type Price = Shapes['costs.query']['out']['results'][number] & { applies?: boolean }
+type Seen = { model: string; calls: number; input: number; output: number; cost: number }
+
+const maxPrices = 5_000
+const seenDays = 30
+const pricesKey = (projectId: string) => ['settings', 'prices', projectId]
+
+/** By model, the latest first; the first that is in force applies today. */
+function inOrder(prices: readonly Price[], nowMs = Date.now()): Price[] {
+  const msOf = ({ effective_date }: Price) => Date.parse(effective_date ?? '')
+  const sorted = [...prices].sort((a, b) => (a.llm_id ?? '').localeCompare(b.llm_id ?? '') || msOf(b) - msOf(a))
+  const seen = new Set<string | null>()
+  return sorted.map((price) => {
+    const applies = msOf(price) <= nowMs && !seen.has(price.llm_id)
+    if (applies) seen.add(price.llm_id)
+    return { ...price, applies }
+  })
+}
+
+const useSeen = (projectId: string) =>
+  useQuery({
+    queryKey: ['settings', 'models', projectId],
+    async queryFn({ signal }): Promise<Seen[]> {
+      const now = Date.now()
+      const fields = ['input_tokens', 'output_tokens', 'total_cost'].map((field) => ({ field, as: 'sum' }))
+      const asked = {
+        ...{ project_id: projectId, group_by: ['model'], top: 100, bucket: null },
+        ...{ start: new Date(now - seenDays * 86_400_000).toISOString(), end: new Date(now + 60_000).toISOString() },
+        metrics: [{ field: 'calls', as: 'count' }, ...fields],
+      }
+      const { groups } = await json('calls.aggregate', asked, { signal })
+      return groups
+        .filter(({ is_rest, keys }) => !is_rest && keys[0] !== '')
+        .map(({ keys, total }) => ({
+          ...{ model: keys[0] ?? '', calls: total['calls.count'] ?? 0, cost: total['total_cost.sum'] ?? 0 },
+          ...{ input: total['input_tokens.sum'] ?? 0, output: total['output_tokens.sum'] ?? 0 },
+        }))
+        .filter(({ input, output }) => input + output > 0)
+        .sort((a, b) => Number(a.cost > 0) - Number(b.cost > 0) || b.calls - a.calls)
+    },
+  })
+
+const perMillion = (value: number | null, unit: string | null): string =>
+  value === null
+    ? '–'
+    : unit === 'USD'
+      ? money(Number((value * 1e6).toPrecision(12)))
+      : `${Number((value * 1e6).toPrecision(12))} ${unit}`
+
+const amounts = [
+  ['Input', 'prompt_token_cost', 'prompt_token_cost_unit'],
+  ['Output', 'completion_token_cost', 'completion_token_cost_unit'],
+  ['Cache read', 'cache_read_input_token_cost', 'prompt_token_cost_unit'],
+  ['Cache write', 'cache_creation_input_token_cost', 'prompt_token_cost_unit'],
+] as const
+
+const priceColumns = (zone: string, mayChange: boolean, remove: (price: Price) => void): SheetColumn<Price>[] => [
+  {
+    ...{ head: 'Model', width: 'minmax(140px, 2fr)' },
+    cell: ({ llm_id }) => (
+      <span>
+        <T text={llm_id ?? ''} />
+      </span>
+    ),
+  },
+  ...amounts.map(([head, name, unit]) => ({
+    ...{ head, width: 'minmax(72px, 1fr)', isNumber: true },
+    cell: (price: Price) => <span title={`${price[name]} a token`}>{perMillion(price[name], price[unit])}</span>,
+  })),
+  {
+    ...{ head: 'From', width: 'minmax(120px, 1fr)' },
+    cell: ({ effective_date, applies }) => (
+      <span title={effective_date ?? ''}>
+        {moment(effective_date ?? '', zone)}
+        {applies && (
+          <small>
+            <span className="pill good">applies today</span>
+          </small>
+        )}
+      </span>
+    ),
+  },
+  {
+    ...{ head: 'Actions', width: '92px' },
+    cell: (price) => (
+      <span>
+        <button
+          type="button"
+          className="line danger"
+          disabled={!mayChange}
+          title={mayChange ? undefined : 'Admins change prices'}
+          aria-label={`Remove the price of ${price.llm_id} from ${price.effective_date}`}
+          onClick={() => remove(price)}
+        >
+          Remove…
+        </button>
+      </span>
+    ),
+  },
+]
+
+const seenColumns = (mayChange: boolean, add: (model: string) => void): SheetColumn<Seen>[] => [
+  { head: 'Model', width: 'minmax(140px, 2fr)', cell: ({ model }) => <T text={model} /> },
+  { head: 'Calls', width: 'minmax(70px, 1fr)', isNumber: true, cell: ({ calls }) => <span>{count(calls)}</span> },
+  {
+    ...{ head: 'Tokens', width: 'minmax(110px, 1fr)', isNumber: true },
+    cell: ({ input, output }) => (
+      <span title={`${count(input)} in, ${count(output)} out`}>
+        {tokens(input)} → {tokens(output)}
+      </span>
+    ),
+  },
+  {
+    ...{ head: 'Cost', width: 'minmax(130px, 1fr)', isNumber: true },
+    cell: ({ cost }) =>
+      cost > 0 ? (
+        <span title={String(cost)}>{money(cost)}</span>
+      ) : (
+        <span>
+          <span className="pill warn">no price, or free</span>
+        </span>
+      ),
+  },
+  {
+    ...{ head: 'Actions', width: '110px' },
+    cell: ({ model }) => (
+      <span>
+        <button
+          type="button"
+          className="line"
+          disabled={!mayChange}
+          title={mayChange ? undefined : 'Admins change prices'}
+          aria-label={`Add a price of ${model}`}
+          onClick={() => add(model)}
+        >
+          Add a price
+        </button>
+      </span>
+    ),
+  },
+]
+
+function Models({ projectId, add, mayChange }: { projectId: string; add(model: string): void; mayChange: boolean }) {
+  const { data, error, refetch } = useSeen(projectId)
+  return (
+    <section className="part" aria-labelledby="models">
+      <h2 id="models">Models of the last {seenDays} days</h2>
+      {error && data === undefined ? (
+        <FaultBox error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Sheet
+          label="Models"
+          columns={seenColumns(mayChange, add)}
+          items={data}
+          idOf={({ model }) => model}
+          none="No call has told of tokens in these days."
+        />
+      )}
+    </section>
+  )
+}
+
+export function Prices({ projectId }: { projectId: string }) {
+  const client = useQueryClient()
+  const { data: session } = useSession()
+  const mayChange = mayAdminister(session)
+  const zone = useZone(undefined)
+  const [adding, setAdding] = useState<string>()
+  const [leaving, setLeaving] = useState<Price>()
+  const { data, error, refetch } = useQuery({
+    queryKey: pricesKey(projectId),
+    queryFn: ({ signal }) => json('costs.query', { project_id: projectId, limit: maxPrices }, { signal }),
+  })
+  const remove = async () => {
+    const query = { $expr: { $eq: [{ $getField: 'id' }, { $literal: leaving?.id ?? '' }] } }
+    await json('costs.purge', { project_id: projectId, query })
+    await client.invalidateQueries({ queryKey: ['settings'] })
+  }
+  return (
+    <>
+      <SectionHead
+        title="Prices"
+        acts={
+          <button type="button" className="first" disabled={!mayChange} onClick={() => setAdding('')}>
+            New price
+          </button>
+        }
+      >
+        Prices of {projectId}, per million tokens. They go before those that Callhouse brings; no cost is stored, so
+        past calls follow.
+      </SectionHead>
+      {error && data === undefined ? (
+        <FaultBox error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Sheet
+          label="Prices"
+          columns={priceColumns(zone, mayChange, setLeaving)}
+          items={data && inOrder(data.results)}
+          idOf={({ id }) => id ?? ''}
+          rowClass={({ applies }) => (applies ? '' : 'over')}
+          none="No prices of its own: those that Callhouse brings count."
+        />
+      )}
+      {data?.results.length === maxPrices && <p className="second">The first {count(maxPrices)} prices.</p>}
+      <Models projectId={projectId} add={setAdding} mayChange={mayChange} />
+      {adding !== undefined && <NewPrice projectId={projectId} model={adding} onClose={() => setAdding(undefined)} />}
+      {leaving && (
+        <Confirm title="Remove a price" act="Remove" run={remove} onClose={() => setLeaving(undefined)}>
+          Calls of <strong>{leaving.llm_id}</strong> that this price applied to cost what the next one says: an earlier
+          one of the project, or the one that Callhouse brings.
+        </Confirm>
+      )}
+    </>
+  )
+}
