@@ -1,5 +1,6 @@
 // Taste alone, kept in the browser: everything that decides what is on screen is in the address.
 import { useSyncExternalStore } from 'react'
+import { scaled } from './text-scale.ts'
 
 export const choices = {
   theme: ['system', 'light', 'dark'],
@@ -74,4 +75,4 @@ export function useZone(fromAddress: string | undefined): string {
 }
 
 const rowHeights = { normal: 28, compact: 24, roomy: 36 } as const
-export const useRowHeight = (): number => rowHeights[usePreference('density')]
+export const useRowHeight = (): number => scaled(rowHeights[usePreference('density')])

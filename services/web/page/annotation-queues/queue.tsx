@@ -56,15 +56,15 @@ export function QueueOverview() {
   )
   const columns: Column<Item>[] = [
     {
-      ...{ name: 'position', head: '#', width: '48px', isNumber: true },
+      ...{ name: 'position', head: '#', width: '4.8rem', isNumber: true },
       cell: ({ position_in_queue: place }) => <span className="dim">{place}</span>,
     },
     {
-      ...{ name: 'state', head: 'State', width: '76px' },
+      ...{ name: 'state', head: 'State', width: '7.6rem' },
       cell: ({ annotation_state: state }) => <span className={`state-${state}`}>{stateNames[state]}</span>,
     },
     {
-      ...{ name: 'call', head: 'Call', width: 'minmax(160px, 1fr)' },
+      ...{ name: 'call', head: 'Call', width: 'minmax(16rem, 1fr)' },
       cell: (item) => (
         <Link
           to="/p/$entity/$project/queues/$queueId/items/$itemId"
@@ -77,11 +77,11 @@ export function QueueOverview() {
       ),
     },
     {
-      ...{ name: 'started', head: 'Started', width: '120px' },
+      ...{ name: 'started', head: 'Started', width: '12rem' },
       cell: ({ call_started_at: iso }) => <span className="second">{moment(iso, zone)}</span>,
     },
     {
-      ...{ name: 'by', head: 'Annotators', width: 'minmax(120px, 0.8fr)' },
+      ...{ name: 'by', head: 'Annotators', width: 'minmax(12rem, 0.8fr)' },
       cell: ({ call_id }) => (
         <span className="second">
           <T text={[...(byCall.get(call_id) ?? [])].join(', ')} />
@@ -89,7 +89,7 @@ export function QueueOverview() {
       ),
     },
     {
-      ...{ name: 'disagreed', head: 'Disagreed on', width: 'minmax(120px, 0.8fr)' },
+      ...{ name: 'disagreed', head: 'Disagreed on', width: 'minmax(12rem, 0.8fr)' },
       cell: ({ call_id }) => (
         <span className="s-descendant_error">
           <T text={disagreed.get(call_id)?.join(', ') ?? ''} />
@@ -187,7 +187,7 @@ function Answers({ spec, of, agreement }: { spec: Spec; of: readonly Annotation[
               <T text={value} max={30} />
             </dt>
             <dd>
-              <i style={{ width: `${(times / most) * 72}px` }} /> {times}
+              <i style={{ width: `${(times / most) * 7.2}rem` }} /> {times}
             </dd>
           </div>
         ))}

@@ -11,6 +11,7 @@ import { Menu } from '../parts/menu.tsx'
 import { Rows, type RowsHandle } from '../parts/rows.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
 import { openedS } from '../read-ahead.ts'
+import { scaled } from '../text-scale.ts'
 import { Chips, FilterLine } from './filter-line.tsx'
 import { Histogram } from './histogram.tsx'
 import { MarkBar, useMarks } from './marking.tsx'
@@ -159,7 +160,7 @@ export function Calls() {
           onRange={onRange}
           onKey={onKey}
           className={calls.isLoading && !calls.isFirst ? 'pale' : ''}
-          headHeight={29}
+          headHeight={scaled(28) + 1}
           head={<Head columns={columns} sort={sort} onSort={(next) => change({ sort: next })} />}
           render={(index, isAt) => {
             const row = calls.rowAt(index)

@@ -4,6 +4,7 @@ import type { Row, Status } from '../engine/rows.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
+import { scaled } from '../text-scale.ts'
 import type { Preview } from '../worker/main.ts'
 import type { Cell } from './use-calls.ts'
 
@@ -18,8 +19,8 @@ export const statusNames: Record<Status, string> = {
 function tableOf(chosen: readonly string[]) {
   const own = chosen.filter((path) => path !== '-')
   return {
-    gridTemplateColumns: `24px 18px minmax(180px, 1.3fr) 112px 132px minmax(80px, 140px) 104px 72px${' minmax(160px, 1.6fr)'.repeat(own.length)}`,
-    minWidth: 896 + 160 * own.length,
+    gridTemplateColumns: `2.4rem 1.8rem minmax(18rem, 1.3fr) 11.2rem 13.2rem minmax(8rem, 14rem) 10.4rem 7.2rem${' minmax(16rem, 1.6fr)'.repeat(own.length)}`,
+    minWidth: scaled(896 + 160 * own.length),
   }
 }
 
@@ -51,7 +52,7 @@ export function Head({ sort, columns, onSort }: HeadProps) {
   )
   return (
     <div role="rowgroup" className="head">
-      <div role="row" aria-rowindex={1} className="line-of-cells" style={{ ...tableOf(columns), height: 28 }}>
+      <div role="row" aria-rowindex={1} className="line-of-cells" style={{ ...tableOf(columns), height: scaled(28) }}>
         <span role="columnheader">
           <span className="hidden">Mark</span>
         </span>
@@ -185,7 +186,7 @@ export function CallRow({
         {moment(row.startedAt, zone)}
       </span>
       <span role="cell" className="lat" title={row.latencyMs === null ? 'still running' : `${row.latencyMs} ms`}>
-        <i className={row.latencyMs === null ? 'open' : ''} style={{ width: `${Math.max(2, share * 48)}px` }} />
+        <i className={row.latencyMs === null ? 'open' : ''} style={{ width: `max(2px, ${share * 4.8}rem)` }} />
         <span className="num">{row.latencyMs === null ? 'running' : duration(row.latencyMs)}</span>
       </span>
       <span role="cell" className="second">

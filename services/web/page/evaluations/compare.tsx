@@ -182,15 +182,15 @@ function Compared({ data, ids, lower, chosen, filter, isPale, onChange }: Compar
   }, [filter, ids.join()])
   const columns: Column<ComparedRow>[] = [
     {
-      ...{ name: 'number', head: '#', width: '48px', isNumber: true },
+      ...{ name: 'number', head: '#', width: '4.8rem', isNumber: true },
       cell: ({ number }) => <span className="dim">{number}</span>,
     },
     {
-      ...{ name: 'verdict', head: 'Change', width: '76px' },
+      ...{ name: 'verdict', head: 'Change', width: '7.6rem' },
       cell: ({ verdict }) => <span className={`verdict v-${verdict}`}>{verdictNames[verdict]}</span>,
     },
     {
-      ...{ name: 'input', head: 'Input', width: 'minmax(160px, 1.2fr)' },
+      ...{ name: 'input', head: 'Input', width: 'minmax(16rem, 1.2fr)' },
       cell: (row) => (
         <span className="two-lines">
           <T text={exampleOf(row).input} />
@@ -198,7 +198,7 @@ function Compared({ data, ids, lower, chosen, filter, isPale, onChange }: Compar
       ),
     },
     {
-      ...{ name: 'expected', head: 'Expected', width: 'minmax(100px, 0.8fr)' },
+      ...{ name: 'expected', head: 'Expected', width: 'minmax(10rem, 0.8fr)' },
       cell: (row) => (
         <span className="two-lines second">
           <T text={exampleOf(row).expected} />
@@ -207,7 +207,7 @@ function Compared({ data, ids, lower, chosen, filter, isPale, onChange }: Compar
     },
     ...ids.map(
       (id, run): Column<ComparedRow> => ({
-        ...{ name: id, head: <b>{runLetter(run)}</b>, width: 'minmax(200px, 1.4fr)' },
+        ...{ name: id, head: <b>{runLetter(run)}</b>, width: 'minmax(20rem, 1.4fr)' },
         cell: ({ cells }) => (
           <ComparedCellView cell={cells[run] ?? null} first={run === 0 ? null : (cells[0] ?? null)} isLower={isLower} />
         ),

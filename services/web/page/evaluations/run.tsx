@@ -72,11 +72,11 @@ export function EvaluationRun() {
   const traceOf = (row: RunRow) => ({ ...params, traceId: row.traceId })
   const columns: Column<RunRow>[] = [
     {
-      ...{ name: 'number', head: '#', width: '52px', isNumber: true },
+      ...{ name: 'number', head: '#', width: '5.2rem', isNumber: true },
       cell: (_, index) => <span className="dim">{index + 1}</span>,
     },
     {
-      ...{ name: 'input', head: 'Input', width: 'minmax(180px, 2fr)' },
+      ...{ name: 'input', head: 'Input', width: 'minmax(18rem, 2fr)' },
       cell: (row) => (
         <Link
           to="/p/$entity/$project/traces/$traceId"
@@ -90,7 +90,7 @@ export function EvaluationRun() {
       ),
     },
     {
-      ...{ name: 'expected', head: 'Expected', width: 'minmax(120px, 1fr)' },
+      ...{ name: 'expected', head: 'Expected', width: 'minmax(12rem, 1fr)' },
       cell: (row) => (
         <span className="second">
           <T text={exampleOf(row).expected} />
@@ -98,7 +98,7 @@ export function EvaluationRun() {
       ),
     },
     {
-      ...{ name: 'output', head: 'Output', width: 'minmax(180px, 2fr)' },
+      ...{ name: 'output', head: 'Output', width: 'minmax(18rem, 2fr)' },
       cell: ({ output, error, runs }) =>
         runs ? (
           <span className="dim">running</span>
@@ -112,12 +112,12 @@ export function EvaluationRun() {
     },
     ...names.slice(0, shownScores).map(
       (name): Column<RunRow> => ({
-        ...{ name: `score ${name}`, head: <T text={name} max={40} />, width: '96px', isNumber: true },
+        ...{ name: `score ${name}`, head: <T text={name} max={40} />, width: '9.6rem', isNumber: true },
         cell: ({ scores }) => <Score value={scores.get(name)} />,
       }),
     ),
     {
-      ...{ name: 'latency', head: 'Latency', width: '80px', isNumber: true },
+      ...{ name: 'latency', head: 'Latency', width: '8rem', isNumber: true },
       cell: ({ latencyMs }) => duration(latencyMs),
     },
   ]

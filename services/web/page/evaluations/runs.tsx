@@ -83,7 +83,7 @@ export function EvaluationRuns() {
 
   const columns: Column<RunHead>[] = [
     {
-      ...{ name: 'mark', head: <span className="hidden">Mark</span>, width: '24px' },
+      ...{ name: 'mark', head: <span className="hidden">Mark</span>, width: '2.4rem' },
       cell: ({ id, name }) => (
         <span className="mark-cell">
           <label>
@@ -99,7 +99,7 @@ export function EvaluationRuns() {
       ),
     },
     {
-      ...{ name: 'status', head: <span className="hidden">Status</span>, width: '18px' },
+      ...{ name: 'status', head: <span className="hidden">Status</span>, width: '1.8rem' },
       cell: ({ status }) => (
         <span className={`s-${status}`}>
           <Icon name={status} label={statusNames[status]} />
@@ -107,7 +107,7 @@ export function EvaluationRuns() {
       ),
     },
     {
-      ...{ name: 'run', head: 'Run', width: 'minmax(170px, 1.2fr)' },
+      ...{ name: 'run', head: 'Run', width: 'minmax(17rem, 1.2fr)' },
       cell: ({ id, name }) => (
         <Link
           to="/p/$entity/$project/evaluations/$runId"
@@ -120,12 +120,12 @@ export function EvaluationRuns() {
       ),
     },
     {
-      ...{ name: 'evaluation', head: 'Evaluation', width: 'minmax(120px, 1fr)' },
+      ...{ name: 'evaluation', head: 'Evaluation', width: 'minmax(12rem, 1fr)' },
       cell: (head) => <Ref text={head.evaluation} />,
     },
-    { ...{ name: 'model', head: 'Model', width: 'minmax(120px, 1fr)' }, cell: (head) => <Ref text={head.model} /> },
+    { ...{ name: 'model', head: 'Model', width: 'minmax(12rem, 1fr)' }, cell: (head) => <Ref text={head.model} /> },
     {
-      ...{ name: 'when', head: 'Started', width: '112px' },
+      ...{ name: 'when', head: 'Started', width: '11.2rem' },
       cell: ({ startedAt }) => (
         <span className="second" title={`${startedAt} · ${age(startedAt)}`}>
           {moment(startedAt, zone)}
@@ -133,7 +133,7 @@ export function EvaluationRuns() {
       ),
     },
     {
-      ...{ name: 'rows', head: 'Rows', width: '64px', isNumber: true },
+      ...{ name: 'rows', head: 'Rows', width: '6.4rem', isNumber: true },
       cell: ({ id }) => {
         const known = counts.get(id)
         // The summary of a finished run is a call below it, too.
@@ -142,7 +142,7 @@ export function EvaluationRuns() {
     },
     ...names.map(
       (name): Column<RunHead> => ({
-        ...{ name: `score ${name}`, head: <T text={name} max={40} />, width: '112px', isNumber: true },
+        ...{ name: `score ${name}`, head: <T text={name} max={40} />, width: '11.2rem', isNumber: true },
         cell: (head) => {
           const value = scoreOf(head, name)
           const before = scoreOf(runBefore(all, head), name)
@@ -156,11 +156,11 @@ export function EvaluationRuns() {
       }),
     ),
     {
-      ...{ name: 'latency', head: 'Prediction', width: '88px', isNumber: true },
+      ...{ name: 'latency', head: 'Prediction', width: '8.8rem', isNumber: true },
       cell: ({ predictionMs }) => (predictionMs === null ? <span className="dim">–</span> : duration(predictionMs)),
     },
     {
-      ...{ name: 'took', head: 'Took', width: '80px', isNumber: true },
+      ...{ name: 'took', head: 'Took', width: '8rem', isNumber: true },
       cell: ({ latencyMs }) => (latencyMs === null ? 'running' : duration(latencyMs)),
     },
   ]

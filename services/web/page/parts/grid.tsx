@@ -1,11 +1,12 @@
 // A windowed table of items by columns: one height, the row at hand, Enter and double click open.
 import type { KeyboardEvent, ReactNode, Ref } from 'react'
+import { scaled } from '../text-scale.ts'
 import { Rows, type RowsHandle } from './rows.tsx'
 
 export type Column<Item> = {
   name: string
   head: ReactNode
-  /** A track of a grid: `80px`, `minmax(120px, 1fr)`. */
+  /** A track of a grid: `8rem`, `minmax(12rem, 1fr)`. */
   width: string
   isNumber?: boolean
   /** Of columns that can be sorted by. */
@@ -31,7 +32,8 @@ type GridProps<Item> = {
 }
 
 export function Grid<Item>(props: GridProps<Item>) {
-  const { label, columns, items, minWidth, height, headHeight = 28, at, onAt, onOpen, rowClass } = props
+  const { label, columns, items, height, at, onAt, onOpen, rowClass } = props
+  const [minWidth, headHeight] = [scaled(props.minWidth), scaled(props.headHeight ?? 28)]
   const gridTemplateColumns = columns.map(({ width }) => width).join(' ')
   const open = (index: number) => {
     const item = items[index]

@@ -3,6 +3,7 @@ import { type KeyboardEvent, memo, useCallback, useEffect, useMemo, useReducer, 
 import { bytes } from '../engine/format.ts'
 import { childAt, lineOfPath, linesOf, type Open, opened, pathOfLine } from '../engine/json-rows.ts'
 import { useKeys } from '../keys.ts'
+import { scaled } from '../text-scale.ts'
 import { ask } from '../worker/client.ts'
 import type { NodeRef, NodeRow } from '../worker/documents.ts'
 import { Icon } from './icon.tsx'
@@ -229,7 +230,7 @@ export const JsonView = memo(function JsonView({ root, label, name }: JsonProps)
           fits
           label={label}
           count={count}
-          height={22}
+          height={scaled(22)}
           at={at}
           onAt={setAt}
           onRange={onRange}

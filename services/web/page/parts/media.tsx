@@ -118,7 +118,7 @@ function Stored({ projectId, source }: MediaProps) {
         Load <T text={source.name} max={60} /> <span className="dim">{written(data.tooLarge)}</span>
       </button>
     )
-  if (loaded === undefined || url === undefined) return <div className="media ghost" style={{ height: '4rem' }} />
+  if (loaded === undefined || url === undefined) return <div className="media ghost" style={{ height: '6.4rem' }} />
   // Recordings come without captions.
   // biome-ignore lint/a11y/useMediaCaption: see above
   if (shown?.kind === 'audio') return <audio className="media" controls preload="metadata" src={url} />

@@ -91,20 +91,20 @@ function NewHold({ projectId, onClose }: { projectId: string; onClose(): void })
 
 const columnsOf = (zone: string, mayRelease: boolean, release: (hold: Hold) => void): SheetColumn<Hold>[] => [
   {
-    ...{ head: 'Holds', width: 'minmax(140px, 1fr)' },
+    ...{ head: 'Holds', width: 'minmax(14rem, 1fr)' },
     cell: (hold) => (
       <span title={[hold.call_ids, hold.trace_ids, hold.thread_ids].flatMap((ids) => ids ?? []).join('\n')}>
         <T text={heldBy(hold)} />
       </span>
     ),
   },
-  { head: 'Why', width: 'minmax(140px, 2fr)', cell: ({ reason }) => <T text={reason} max={1_000} /> },
+  { head: 'Why', width: 'minmax(14rem, 2fr)', cell: ({ reason }) => <T text={reason} max={1_000} /> },
   {
-    ...{ head: 'Until', width: '150px' },
+    ...{ head: 'Until', width: '15rem' },
     cell: ({ until }) => <span>{until === undefined ? 'it is released' : moment(until, zone)}</span>,
   },
   {
-    ...{ head: 'Made', width: '150px' },
+    ...{ head: 'Made', width: '15rem' },
     cell: ({ created_at, created_by }) => (
       <span className="second" title={created_at}>
         {age(created_at)} by <T text={created_by} max={60} />
@@ -112,7 +112,7 @@ const columnsOf = (zone: string, mayRelease: boolean, release: (hold: Hold) => v
     ),
   },
   {
-    ...{ head: 'Actions', width: '80px' },
+    ...{ head: 'Actions', width: '8rem' },
     cell: (hold) => (
       <span>
         <button

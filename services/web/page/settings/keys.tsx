@@ -34,7 +34,7 @@ type Asked = { key: Key; what: 'revoke' | 'rotate' | 'limits' }
 function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void): SheetColumn<Key>[] {
   return [
     {
-      ...{ head: 'Key', width: 'minmax(140px, 1.4fr)' },
+      ...{ head: 'Key', width: 'minmax(14rem, 1.4fr)' },
       cell: ({ name, id }) => (
         <span>
           {name === '' ? <span className="dim">without a name</span> : <T text={name} />}
@@ -42,9 +42,9 @@ function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void):
         </span>
       ),
     },
-    { head: 'User', width: 'minmax(80px, 1fr)', cell: ({ user_id }) => <T text={user_id} /> },
+    { head: 'User', width: 'minmax(8rem, 1fr)', cell: ({ user_id }) => <T text={user_id} /> },
     {
-      ...{ head: 'May', width: 'minmax(90px, 1fr)' },
+      ...{ head: 'May', width: 'minmax(9rem, 1fr)' },
       cell: ({ actions, limits }) => (
         <span title={actions.join(', ')}>
           {roleOf(actions) ?? actions.join(', ')}
@@ -53,7 +53,7 @@ function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void):
       ),
     },
     {
-      ...{ head: 'On', width: 'minmax(110px, 1.2fr)' },
+      ...{ head: 'On', width: 'minmax(11rem, 1.2fr)' },
       cell: ({ scopes, addresses }) => (
         <span className="tags" title={addresses && `from ${addresses.join(', ')}`}>
           {scopes.map((scope) => (
@@ -65,7 +65,7 @@ function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void):
       ),
     },
     {
-      ...{ head: 'State', width: '160px' },
+      ...{ head: 'State', width: '16rem' },
       cell: (key) => {
         const { kind, text, at } = stateOf(key)
         return (
@@ -81,7 +81,7 @@ function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void):
       },
     },
     {
-      ...{ head: 'Made', width: '90px' },
+      ...{ head: 'Made', width: '9rem' },
       cell: ({ created_at, created_by }) => (
         <span className="second" title={`${created_at} by ${created_by}`}>
           {age(created_at)}
@@ -89,7 +89,7 @@ function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void):
       ),
     },
     {
-      ...{ head: 'Actions', width: '64px' },
+      ...{ head: 'Actions', width: '6.4rem' },
       cell: (key) =>
         isOver(key) ? (
           <span />

@@ -69,7 +69,7 @@ const amounts = [
 
 const priceColumns = (zone: string, mayChange: boolean, remove: (price: Price) => void): SheetColumn<Price>[] => [
   {
-    ...{ head: 'Model', width: 'minmax(140px, 2fr)' },
+    ...{ head: 'Model', width: 'minmax(14rem, 2fr)' },
     cell: ({ llm_id }) => (
       <span>
         <T text={llm_id ?? ''} />
@@ -77,11 +77,11 @@ const priceColumns = (zone: string, mayChange: boolean, remove: (price: Price) =
     ),
   },
   ...amounts.map(([head, name, unit]) => ({
-    ...{ head, width: 'minmax(72px, 1fr)', isNumber: true },
+    ...{ head, width: 'minmax(7.2rem, 1fr)', isNumber: true },
     cell: (price: Price) => <span title={`${price[name]} a token`}>{perMillion(price[name], price[unit])}</span>,
   })),
   {
-    ...{ head: 'From', width: 'minmax(120px, 1fr)' },
+    ...{ head: 'From', width: 'minmax(12rem, 1fr)' },
     cell: ({ effective_date, applies }) => (
       <span title={effective_date ?? ''}>
         {moment(effective_date ?? '', zone)}
@@ -94,7 +94,7 @@ const priceColumns = (zone: string, mayChange: boolean, remove: (price: Price) =
     ),
   },
   {
-    ...{ head: 'Actions', width: '92px' },
+    ...{ head: 'Actions', width: '9.2rem' },
     cell: (price) => (
       <span>
         <button
@@ -113,10 +113,10 @@ const priceColumns = (zone: string, mayChange: boolean, remove: (price: Price) =
 ]
 
 const seenColumns = (mayChange: boolean, add: (model: string) => void): SheetColumn<Seen>[] => [
-  { head: 'Model', width: 'minmax(140px, 2fr)', cell: ({ model }) => <T text={model} /> },
-  { head: 'Calls', width: 'minmax(70px, 1fr)', isNumber: true, cell: ({ calls }) => <span>{count(calls)}</span> },
+  { head: 'Model', width: 'minmax(14rem, 2fr)', cell: ({ model }) => <T text={model} /> },
+  { head: 'Calls', width: 'minmax(7rem, 1fr)', isNumber: true, cell: ({ calls }) => <span>{count(calls)}</span> },
   {
-    ...{ head: 'Tokens', width: 'minmax(110px, 1fr)', isNumber: true },
+    ...{ head: 'Tokens', width: 'minmax(11rem, 1fr)', isNumber: true },
     cell: ({ input, output }) => (
       <span title={`${count(input)} in, ${count(output)} out`}>
         {tokens(input)} → {tokens(output)}
@@ -124,7 +124,7 @@ const seenColumns = (mayChange: boolean, add: (model: string) => void): SheetCol
     ),
   },
   {
-    ...{ head: 'Cost', width: 'minmax(130px, 1fr)', isNumber: true },
+    ...{ head: 'Cost', width: 'minmax(13rem, 1fr)', isNumber: true },
     cell: ({ cost }) =>
       cost > 0 ? (
         <span title={String(cost)}>{money(cost)}</span>
@@ -135,7 +135,7 @@ const seenColumns = (mayChange: boolean, add: (model: string) => void): SheetCol
       ),
   },
   {
-    ...{ head: 'Actions', width: '110px' },
+    ...{ head: 'Actions', width: '11rem' },
     cell: ({ model }) => (
       <span>
         <button

@@ -74,7 +74,7 @@ function SetSecret({ projectId, of, onClose }: { projectId: string; of: Secret |
 
 const columnsOf = (replace: (secret: Secret) => void, remove: (secret: Secret) => void): SheetColumn<Secret>[] => [
   {
-    ...{ head: 'Name', width: 'minmax(160px, 1.5fr)' },
+    ...{ head: 'Name', width: 'minmax(16rem, 1.5fr)' },
     cell: ({ name, last4 }) => (
       <span>
         <code>{name}</code>
@@ -83,7 +83,7 @@ const columnsOf = (replace: (secret: Secret) => void, remove: (secret: Secret) =
     ),
   },
   {
-    ...{ head: 'May be sent to', width: 'minmax(160px, 2fr)' },
+    ...{ head: 'May be sent to', width: 'minmax(16rem, 2fr)' },
     cell: ({ origins }) =>
       origins === undefined ? (
         <span className="second">the operator's providers</span>
@@ -97,9 +97,9 @@ const columnsOf = (replace: (secret: Secret) => void, remove: (secret: Secret) =
         </span>
       ),
   },
-  { head: 'Version', width: '64px', isNumber: true, cell: ({ version }) => <span>{version}</span> },
+  { head: 'Version', width: '6.4rem', isNumber: true, cell: ({ version }) => <span>{version}</span> },
   {
-    ...{ head: 'Set', width: '160px' },
+    ...{ head: 'Set', width: '16rem' },
     cell: ({ updated_at, updated_by }) => (
       <span className="second" title={updated_at}>
         {age(updated_at)} by <T text={updated_by} max={60} />
@@ -107,7 +107,7 @@ const columnsOf = (replace: (secret: Secret) => void, remove: (secret: Secret) =
     ),
   },
   {
-    ...{ head: 'Actions', width: '170px' },
+    ...{ head: 'Actions', width: '17rem' },
     cell: (secret) => (
       <span className="acts">
         <button type="button" className="line" aria-label={`Replace ${secret.name}`} onClick={() => replace(secret)}>

@@ -68,7 +68,7 @@ const acts = {
 function columnsOf(own: string | null | undefined, ask: (asked: Asked) => void): SheetColumn<User>[] {
   return [
     {
-      ...{ head: 'User', width: 'minmax(140px, 1fr)' },
+      ...{ head: 'User', width: 'minmax(14rem, 1fr)' },
       cell: ({ id, name, email }) => (
         <span>
           <T text={id} />
@@ -82,15 +82,15 @@ function columnsOf(own: string | null | undefined, ask: (asked: Asked) => void):
       ),
     },
     {
-      ...{ head: 'Kind', width: '80px' },
+      ...{ head: 'Kind', width: '8rem' },
       cell: ({ kind }) => <span className="second">{kind === 'service' ? 'program' : 'person'}</span>,
     },
     {
-      ...{ head: 'Roles', width: 'minmax(200px, 2.5fr)' },
+      ...{ head: 'Roles', width: 'minmax(20rem, 2.5fr)' },
       cell: (user) => <Roles user={user} isSelf={user.id === own} ask={ask} />,
     },
     {
-      ...{ head: 'State', width: '80px' },
+      ...{ head: 'State', width: '8rem' },
       cell: ({ is_off }) => (
         <span>
           <span className={`pill ${is_off ? 'off' : 'good'}`}>{is_off ? 'Off' : 'On'}</span>
@@ -98,7 +98,7 @@ function columnsOf(own: string | null | undefined, ask: (asked: Asked) => void):
       ),
     },
     {
-      ...{ head: 'Actions', width: '64px' },
+      ...{ head: 'Actions', width: '6.4rem' },
       cell: (user) =>
         user.id === own ? (
           <span />

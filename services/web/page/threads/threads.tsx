@@ -56,7 +56,7 @@ export function Threads() {
   const took = (ms: number | null) => (ms === null ? <span className="dim">–</span> : duration(ms))
   const columns: Column<ThreadRow>[] = [
     {
-      ...{ name: 'thread', head: 'Thread', width: 'minmax(160px, 1fr)' },
+      ...{ name: 'thread', head: 'Thread', width: 'minmax(16rem, 1fr)' },
       cell: (thread) => (
         <Link {...target(thread)} tabIndex={-1} className="plain">
           <T text={thread.thread_id} max={120} />
@@ -64,18 +64,18 @@ export function Threads() {
       ),
     },
     {
-      ...{ name: 'began', head: 'Began with', width: 'minmax(200px, 2fr)' },
+      ...{ name: 'began', head: 'Began with', width: 'minmax(20rem, 2fr)' },
       cell: ({ first_turn_id }) => (
         <span className="second">
           <T text={began?.get(first_turn_id) ?? ''} />
         </span>
       ),
     },
-    sorted('turn_count', '72px', ({ turn_count }) => count(turn_count)),
-    sorted('start_time', '120px', ({ start_time }) => when(start_time)),
-    sorted('last_updated', '120px', ({ last_updated }) => when(last_updated)),
-    sorted('p50_turn_duration_ms', '104px', ({ p50_turn_duration_ms }) => took(p50_turn_duration_ms)),
-    sorted('p99_turn_duration_ms', '96px', ({ p99_turn_duration_ms }) => took(p99_turn_duration_ms)),
+    sorted('turn_count', '7.2rem', ({ turn_count }) => count(turn_count)),
+    sorted('start_time', '12rem', ({ start_time }) => when(start_time)),
+    sorted('last_updated', '12rem', ({ last_updated }) => when(last_updated)),
+    sorted('p50_turn_duration_ms', '10.4rem', ({ p50_turn_duration_ms }) => took(p50_turn_duration_ms)),
+    sorted('p99_turn_duration_ms', '9.6rem', ({ p99_turn_duration_ms }) => took(p99_turn_duration_ms)),
   ]
   const shown = () => {
     if (error) return <FaultBox error={error} onRetry={() => void refetch()} />

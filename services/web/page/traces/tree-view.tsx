@@ -14,11 +14,12 @@ import { duration } from '../engine/format.ts'
 import { matches, type Tree, type View, visibleLines } from '../engine/tree.ts'
 import { Rows, type RowsHandle } from '../parts/rows.tsx'
 import { usePreference } from '../preferences.ts'
+import { scaled } from '../text-scale.ts'
 import { drawBars, ticksOf, type Window } from './draw.ts'
 import { SpanRow } from './span-row.tsx'
 
-const rowHeight = 24
-const axisHeight = 24
+const rowHeight = scaled(24)
+const axisHeight = scaled(24)
 
 export type TreeHandle = { lines(): Int32Array; show(line: number): void; focus(): void }
 
