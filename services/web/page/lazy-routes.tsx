@@ -46,3 +46,4 @@ export const playgroundRoute = createLazyRoute('/signed-in/p/$entity/$project/pl
 export const threadsRoute = createLazyRoute('/signed-in/p/$entity/$project/threads')({ component: Threads })
 export const threadRoute = createLazyRoute('/signed-in/p/$entity/$project/threads/$threadId')({ component: Thread })
 export const settingsRoute = createLazyRoute('/signed-in/settings/$section')({ component: Settings })
+export const systemRoute = createLazyRoute('/signed-in/system')({ component: Settings })

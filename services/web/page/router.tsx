@@ -137,16 +137,25 @@ const versions = createRoute({
   validateSearch: objectsSearch,
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.versionsRoute))
 
+const projectSearch = ({ project }: Record<string, unknown>): { project?: string | undefined } => ({
+  project: /^[^/\s]+\/[^/\s]+$/.test(text(project) ?? '') ? text(project) : undefined,
+})
 const settingsFields = ['action', 'actor', 'target', 'days', 'scope'] as const
 type SettingsSearch = { [Name in 'project' | (typeof settingsFields)[number]]?: string | undefined }
 const settings = createRoute({
   getParentRoute: () => signedIn,
   path: '/settings/$section',
   validateSearch: (search: Record<string, unknown>): SettingsSearch => ({
-    project: /^[^/\s]+\/[^/\s]+$/.test(text(search.project) ?? '') ? text(search.project) : undefined,
+    ...projectSearch(search),
     ...Object.fromEntries(settingsFields.map((name) => [name, text(search[name])])),
   }),
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.settingsRoute))
+
+const system = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/system',
+  validateSearch: projectSearch,
+}).lazy(() => import('./lazy-routes.tsx').then((module) => module.systemRoute))
 
 const routeTree = root.addChildren([
   signIn,
@@ -169,6 +178,7 @@ const routeTree = root.addChildren([
     threads,
     thread,
     settings,
+    system,
   ]),
 ])
 

@@ -5,6 +5,7 @@ import { json } from '../api/client.ts'
 import { mayAdminister, mayRead, type Session, useSession } from '../api/session.ts'
 import { Frame } from '../frame/frame.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
+import { System } from '../system/system.tsx'
 import { AuditLog } from './audit.tsx'
 import { Keys } from './keys.tsx'
 import { ProjectLimits } from './limits.tsx'
@@ -16,7 +17,7 @@ import { Users } from './users.tsx'
 import { You } from './you.tsx'
 import './settings.css'
 
-const groups = ['Account', 'People', 'Project'] as const
+const groups = ['Account', 'People', 'Server', 'Project'] as const
 
 type Section = {
   id: string
@@ -34,6 +35,7 @@ const sections: readonly Section[] = [
   { id: 'keys', label: 'Keys', icon: 'key', group: 'Account', isFor: everybody, Page: Keys },
   { id: 'users', label: 'Users', icon: 'people', group: 'People', isFor: mayAdminister, Page: Users },
   { id: 'audit', label: 'Audit log', icon: 'clock', group: 'People', isFor: mayAdminister, Page: AuditLog },
+  { id: 'system', label: 'System', icon: 'pulse', group: 'Server', isFor: mayAdminister, Page: System },
   {
     id: 'limits',
     label: 'Limits and usage',
@@ -56,7 +58,7 @@ function useChosen(): string {
 
 function Projects({ chosen }: { chosen: string }) {
   const navigate = useNavigate()
-  const { section = 'you' } = useParams({ strict: false }) as { section?: string }
+  const { section } = useParams({ strict: false }) as { section?: string }
   const { data } = useQuery({
     queryKey: ['projects', 'names'],
     queryFn: ({ signal }) => json('projects.query', { limit: 1_000 }, { signal }),
@@ -69,9 +71,12 @@ function Projects({ chosen }: { chosen: string }) {
     <select
       aria-label="Project"
       value={chosen}
-      onChange={({ target }) =>
-        void navigate({ to: '/settings/$section', params: { section }, search: { project: target.value } })
-      }
+      onChange={({ target }) => {
+        const search = { project: target.value }
+        void navigate(
+          section === undefined ? { to: '/system', search } : { to: '/settings/$section', params: { section }, search },
+        )
+      }}
     >
       {chosen === '' && <option value="">Choose a project</option>}
       {names.map((name) => (
@@ -94,8 +99,7 @@ function Sections({ chosen, session }: { chosen: string; session: Session | unde
             {shown.map(({ id, label, icon }) => (
               <Link
                 key={id}
-                to="/settings/$section"
-                params={{ section: id }}
+                {...(id === 'system' ? { to: '/system' } : { to: '/settings/$section', params: { section: id } })}
                 search={chosen === '' ? {} : { project: chosen }}
                 activeOptions={{ includeSearch: false }}
               >
@@ -117,7 +121,8 @@ const ChooseProject = () => (
 )
 
 export function Settings() {
-  const { section = '' } = useParams({ strict: false }) as { section?: string }
+  // The page of the system has a path of its own.
+  const { section = 'system' } = useParams({ strict: false }) as { section?: string }
   const chosen = useChosen()
   const { data: session } = useSession()
   const found = sections.find(({ id }) => id === section)

@@ -1,0 +1,151 @@
+// How the server is: its checks, lag, topics, disk, reads and what it refused. It asks while somebody looks.
+import { useSession } from '../api/session.ts'
+import { bytes, duration } from '../engine/format.ts'
+import { type Metrics, sumOf } from '../engine/metrics.ts'
+import { FaultBox } from '../parts/fault.tsx'
+import { Copy, SectionHead } from '../settings/parts.tsx'
+import { factsOf, Reads, Refusals, Rollups, Topics } from './figures.tsx'
+import { type Health, useSystem } from './use-system.ts'
+import './system.css'
+
+const pillOf: Record<string, string> = { ok: 'good', degraded: 'warn', down: 'bad', unavailable: 'bad' }
+const checkLabels: Record<string, string> = {
+  log: 'Log',
+  storage: 'Storage',
+  workers: 'Workers',
+  keys: 'Keys',
+  providers: 'Providers',
+}
+
+function Checks({ health }: { health: Health }) {
+  return (
+    <ul className="checks" aria-label="Checks">
+      {Object.entries(health.checks).map(([name, state]) => (
+        <li key={name}>
+          <strong>{checkLabels[name] ?? name}</strong> <span className={`pill ${pillOf[state ?? 'ok']}`}>{state}</span>
+          {health.reasons?.[name as 'log'] && <p className="second">{health.reasons[name as 'log']}</p>}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+type Lags = readonly { atMs: number; lagS: number }[]
+const windowMs = 15 * 60_000
+
+function LagLine({ lags, atMs }: { lags: Lags; atMs: number }) {
+  const most = Math.max(...lags.map(({ lagS }) => lagS))
+  const top = Math.max(1, most)
+  const points = lags.map((one) => {
+    const x = 100 - ((atMs - one.atMs) / windowMs) * 100
+    return `${x.toFixed(2)},${(30 - (one.lagS / top) * 28).toFixed(2)}`
+  })
+  const now = lags.at(-1)?.lagS ?? 0
+  return (
+    <figure className="lag">
+      <svg
+        viewBox="0 0 100 31"
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`Lag: now ${duration(now * 1_000)}, at most ${duration(most * 1_000)} since this page was opened`}
+      >
+        <polyline points={points.join(' ')} />
+      </svg>
+      <figcaption className="second">
+        <span>15 min ago</span>
+        <span>
+          now {duration(now * 1_000)}, at most {duration(most * 1_000)}
+        </span>
+        <span>now</span>
+      </figcaption>
+    </figure>
+  )
+}
+
+function Disk({ figures }: { figures: Metrics }) {
+  const [size, free] = [sumOf(figures, 'callhouse_disk_size_bytes'), sumOf(figures, 'callhouse_disk_free_bytes')]
+  if (!size || free === undefined) return null
+  const share = 1 - free / size
+  return (
+    <div className={`quota ${share >= 0.95 ? 'bad' : share >= 0.85 ? 'warn' : ''}`}>
+      <span>Disk of the data folder</span>
+      <span className="num">
+        <strong>{bytes(free)}</strong> <span className="second">free of {bytes(size)}</span>
+      </span>
+      <progress max={1} value={share} aria-label={`Disk: ${Math.round(share * 100)} % used`} />
+    </div>
+  )
+}
+
+function Figures({ figures }: { figures: Metrics }) {
+  const parts = [
+    ['Topics', Topics],
+    ['Derived tables', Rollups],
+    ['Reads since the start', Reads],
+    ['Refused since the start', Refusals],
+  ] as const
+  return (
+    <>
+      <Disk figures={figures} />
+      <dl className="set-facts">
+        {factsOf(figures).map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {parts.map(([title, Part]) => (
+        <section key={title} className="part" aria-label={title}>
+          <h2>{title}</h2>
+          <Part figures={figures} />
+        </section>
+      ))}
+    </>
+  )
+}
+
+type Seen = NonNullable<ReturnType<typeof useSystem>['data']>
+
+/** Nothing of payloads, keys or addresses. */
+function reportOf({ health, figures, version, atMs }: Seen): string {
+  const facts = figures === undefined ? {} : Object.fromEntries(factsOf(figures))
+  return JSON.stringify({ at: new Date(atMs).toISOString(), ...version, health, ...facts }, null, 2)
+}
+
+export function System() {
+  const { data: session } = useSession()
+  const grants = session?.grants
+  const mayReadMetrics = grants === undefined || (grants === '*' && session?.role === 'owner')
+  const { data, error, refetch } = useSystem(mayReadMetrics)
+  if (data === undefined)
+    return error ? <FaultBox error={error} onRetry={() => void refetch()} /> : <div className="waiting" />
+  const { health, figures, version } = data
+  return (
+    <>
+      <SectionHead title="System" acts={<Copy text={reportOf(data)} label="Copy for a report" />}>
+        Callhouse {version.version}
+        {version.commit && ` (${version.commit.slice(0, 12)})`}, seen again every five seconds. Figures are of the
+        process that answers; alerts and history are those of whatever reads <code>/metrics</code>.
+      </SectionHead>
+      {error && (
+        <p className="told-hint" role="status">
+          The server does not answer; this is what it said last.
+        </p>
+      )}
+      <p className="state">
+        <span className={`pill ${pillOf[health.status]}`}>{health.status}</span>
+      </p>
+      <Checks health={health} />
+      <section className="part" aria-label="Lag">
+        <h2>Lag of what is written</h2>
+        <LagLine lags={data.lags} atMs={data.atMs} />
+      </section>
+      {figures ? (
+        <Figures figures={figures} />
+      ) : (
+        <p className="second">Figures of the server show to owners of everything.</p>
+      )}
+    </>
+  )
+}
