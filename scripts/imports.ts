@@ -63,7 +63,7 @@ export const rooms: readonly Room[] = [
   {
     folder: 'services/web/page/projects/quick-start.tsx',
     rooms: ['services/web/page'],
-    packages: ['react', 'weave'],
+    packages: ['@tanstack/react-router', 'react', 'weave'],
     isInBrowser: true,
   },
   {

@@ -68,6 +68,23 @@ it('a key is made for a new user, shown once with what uses it, limited, and ref
   await row('agent of the test').getByText('Revoked').waitFor()
 })
 
+it('an empty project leads to a new key that may send to it, and the palette to every section', async () => {
+  const { page } = here
+  await page.goto(`${world.url}/p/acme/nothing-settings/calls`)
+  await page.getByRole('link', { name: 'Make a key' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New key' })
+  expect(await dialog.getByLabel('On', { exact: true }).inputValue()).toBe('acme/nothing-settings')
+  expect(await dialog.getByLabel('Role').inputValue()).toBe('ingest')
+  await page.keyboard.press('Escape')
+  await page.waitForURL((to) => to.search === '?project=acme/nothing-settings')
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: /^A project/ }).fill('audit')
+  await page.getByRole('option', { name: 'Audit log settings' }).waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Audit log' }).waitFor()
+})
+
 it('a key gets a successor that shows once, and what the server refuses stands in the dialog', async () => {
   const { page, faults } = here
   const asked = { user_id: 'sets-ann', name: 'to be replaced', actions: ['read'], scopes: [project] }

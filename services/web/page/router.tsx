@@ -140,7 +140,7 @@ const versions = createRoute({
 const projectSearch = ({ project }: Record<string, unknown>): { project?: string | undefined } => ({
   project: /^[^/\s]+\/[^/\s]+$/.test(text(project) ?? '') ? text(project) : undefined,
 })
-const settingsFields = ['action', 'actor', 'target', 'days', 'scope'] as const
+const settingsFields = ['action', 'actor', 'target', 'days', 'scope', 'new'] as const
 type SettingsSearch = { [Name in 'project' | (typeof settingsFields)[number]]?: string | undefined }
 const settings = createRoute({
   getParentRoute: () => signedIn,

@@ -3,9 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { type KeyboardEvent, useState } from 'react'
 import { json } from '../api/client.ts'
+import { useSession } from '../api/session.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
+import { placeOf, sections } from '../settings/sections.ts'
 
 type Target = { key: string; label: string; hint: string; icon: IconName; go(): void }
 
@@ -23,6 +25,7 @@ export function Palette({ onClose }: { onClose(): void }) {
     queryFn: ({ signal }) => json('projects.query', { search, limit: 8 }, { signal }),
     placeholderData: (before) => before,
   })
+  const { data: session } = useSession()
   const ref = refForm.exec(search)
   const here = entity !== undefined && project !== undefined ? { entity, project } : undefined
   const targets: Target[] = []
@@ -44,6 +47,13 @@ export function Palette({ onClose }: { onClose(): void }) {
       ...{ key: 'search', label: `Calls with “${search}”`, hint: 'filter', icon: 'filter' },
       go: () => void navigate({ to: '/p/$entity/$project/calls', params: here, search: { q: search } }),
     })
+  const words = search.toLowerCase()
+  for (const { id, label, icon, isFor } of words === '' ? [] : sections)
+    if (isFor(session) && `settings ${label}`.toLowerCase().includes(words))
+      targets.push({
+        ...{ key: `settings ${id}`, label, hint: 'settings', icon },
+        go: () => void navigate({ ...placeOf(id), search: here ? { project: `${here.entity}/${here.project}` } : {} }),
+      })
   for (const { project_id } of data?.projects ?? []) {
     const [first = '', second = ''] = project_id.split('/')
     const params = { entity: first, project: second }

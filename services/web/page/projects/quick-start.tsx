@@ -1,6 +1,8 @@
 // What sends the first call, for this server and project, in the reader's language.
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { baseUrl } from '../api/client.ts'
+import { mayAdminister, useSession } from '../api/session.ts'
 import { Icon } from '../parts/icon.tsx'
 
 const snippets = (url: string, project: string, key: string): Record<string, string> => {
@@ -42,8 +44,9 @@ client.chat.completions.create(model="gpt-4o", messages=[{"role": "user", "conte
 }
 
 /** @param apiKey that has just been made */
-export function QuickStart({ project, apiKey = '<key>' }: { project: string; apiKey?: string }) {
-  const all = snippets(baseUrl, project, apiKey)
+export function QuickStart({ project, apiKey }: { project: string; apiKey?: string }) {
+  const { data: session } = useSession()
+  const all = snippets(baseUrl, project, apiKey ?? '<key>')
   const [chosen, setChosen] = useState('Python')
   const [isCopied, setCopied] = useState(false)
   const text = all[chosen] ?? ''
@@ -77,6 +80,17 @@ export function QuickStart({ project, apiKey = '<key>' }: { project: string; api
         >
           <Icon name="copy" /> {isCopied ? 'Copied' : 'Copy'}
         </button>
+        {apiKey === undefined && mayAdminister(session) && (
+          <Link
+            to="/settings/$section"
+            params={{ section: 'keys' }}
+            search={{ project, new: '1' }}
+            className="line"
+            title="The same with the key in it"
+          >
+            <Icon name="key" /> Make a key
+          </Link>
+        )}
       </div>
     </section>
   )

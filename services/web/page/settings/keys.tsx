@@ -1,5 +1,6 @@
 // Keys: those that the reader administers, or one's own; making, rotating, limiting and revoking them.
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayAdminister, useSession } from '../api/session.ts'
@@ -13,6 +14,7 @@ import { type Key, useAllKeys } from './lists.ts'
 import { KeyMade, NewKey } from './new-key.tsx'
 import { Confirm, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
 import { roleOf } from './rights.ts'
+import { placeOf } from './sections.ts'
 
 type State = { kind: 'good' | 'warn' | 'off'; text: string; at?: string | undefined }
 
@@ -161,7 +163,10 @@ export function Keys({ projectId }: { projectId: string }) {
   const zone = useZone(undefined)
   const [text, setText] = useState('')
   const [showsOver, setShowsOver] = useState(false)
-  const [asked, setAsked] = useState<Asked | 'new'>()
+  const navigate = useNavigate()
+  const search = useSearch({ from: '/signed-in/settings/$section' })
+  // A link may ask for the dialog.
+  const [asked, setAsked] = useState<Asked | 'new' | undefined>(search.new === '1' ? 'new' : undefined)
   const { data, error, refetch } = useAllKeys(isAdmin ? 'keys.list' : 'me.keys')
   const words = text.trim().toLowerCase()
   const all = data?.filter(
@@ -170,7 +175,10 @@ export function Keys({ projectId }: { projectId: string }) {
   )
   const shown = all?.filter((key) => showsOver || !isOver(key)).sort((a, b) => (a.created_at < b.created_at ? 1 : -1))
   const over = all?.filter(isOver).length ?? 0
-  const close = () => setAsked(undefined)
+  const close = () => {
+    setAsked(undefined)
+    if (search.new === '1') void navigate({ ...placeOf('keys'), search: { ...search, new: undefined }, replace: true })
+  }
   return (
     <>
       <SectionHead

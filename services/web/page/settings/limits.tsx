@@ -96,7 +96,9 @@ export function ProjectLimits({ projectId }: { projectId: string }) {
   })
   return (
     <>
-      <SectionHead title="Limits and usage">What {projectId} may take, and what it has taken.</SectionHead>
+      <SectionHead title="Limits and usage">
+        What {projectId} may take, and what it has taken. Counts come once a minute.
+      </SectionHead>
       <Usage projectId={projectId} limits={data?.limits ?? {}} />
       <section className="part" aria-labelledby="limits">
         <h2 id="limits">Limits</h2>

@@ -2,9 +2,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { json } from '../api/client.ts'
-import { mayAdminister, mayRead, type Session, useSession } from '../api/session.ts'
+import { type Session, useSession } from '../api/session.ts'
 import { Frame } from '../frame/frame.tsx'
-import { Icon, type IconName } from '../parts/icon.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { System } from '../system/system.tsx'
 import { AuditLog } from './audit.tsx'
 import { Keys } from './keys.tsx'
@@ -13,42 +13,15 @@ import { Masking } from './masking.tsx'
 import { Prices } from './prices.tsx'
 import { Retention } from './retention.tsx'
 import { Secrets } from './secrets.tsx'
+import { groups, placeOf, type SectionId, sections } from './sections.ts'
 import { Users } from './users.tsx'
 import { You } from './you.tsx'
 import './settings.css'
 
-const groups = ['Account', 'People', 'Server', 'Project'] as const
-
-type Section = {
-  id: string
-  label: string
-  icon: IconName
-  group: (typeof groups)[number]
-  isFor(session: Session | undefined): boolean
-  Page(props: { projectId: string }): React.ReactNode
+const pages: Record<SectionId, (props: { projectId: string }) => React.ReactNode> = {
+  ...{ you: You, keys: Keys, users: Users, audit: AuditLog, system: System },
+  ...{ limits: ProjectLimits, prices: Prices, retention: Retention, masking: Masking, secrets: Secrets },
 }
-
-const everybody = () => true
-
-const sections: readonly Section[] = [
-  { id: 'you', label: 'You', icon: 'person', group: 'Account', isFor: everybody, Page: You },
-  { id: 'keys', label: 'Keys', icon: 'key', group: 'Account', isFor: everybody, Page: Keys },
-  { id: 'users', label: 'Users', icon: 'people', group: 'People', isFor: mayAdminister, Page: Users },
-  { id: 'audit', label: 'Audit log', icon: 'clock', group: 'People', isFor: mayAdminister, Page: AuditLog },
-  { id: 'system', label: 'System', icon: 'pulse', group: 'Server', isFor: mayAdminister, Page: System },
-  {
-    id: 'limits',
-    label: 'Limits and usage',
-    icon: 'gauge',
-    group: 'Project',
-    isFor: mayAdminister,
-    Page: ProjectLimits,
-  },
-  { id: 'prices', label: 'Prices', icon: 'price', group: 'Project', isFor: mayRead, Page: Prices },
-  { id: 'retention', label: 'Retention', icon: 'wait', group: 'Project', isFor: mayAdminister, Page: Retention },
-  { id: 'masking', label: 'Masking', icon: 'guardrail', group: 'Project', isFor: mayAdminister, Page: Masking },
-  { id: 'secrets', label: 'Secrets', icon: 'lock', group: 'Project', isFor: mayAdminister, Page: Secrets },
-]
 
 /** The project that the address names, whose settings show. */
 function useChosen(): string {
@@ -99,7 +72,7 @@ function Sections({ chosen, session }: { chosen: string; session: Session | unde
             {shown.map(({ id, label, icon }) => (
               <Link
                 key={id}
-                {...(id === 'system' ? { to: '/system' } : { to: '/settings/$section', params: { section: id } })}
+                {...placeOf(id)}
                 search={chosen === '' ? {} : { project: chosen }}
                 activeOptions={{ includeSearch: false }}
               >
@@ -138,7 +111,8 @@ export function Settings() {
         </>
       )
     if (found.group === 'Project' && chosen === '') return <ChooseProject />
-    return <found.Page key={chosen} projectId={chosen} />
+    const Page = pages[found.id]
+    return <Page key={chosen} projectId={chosen} />
   }
   const title = found?.label ?? 'Settings'
   return (

@@ -42,7 +42,7 @@ const useUsage = (projectId: string) =>
         }),
         byKey: byKey.sort((a, b) => b.requests - a.requests),
         lastDay: lastDay.reduce((sum, line) => sum + line.bytes_stored, 0),
-        stored: Object.values(stored).reduce((sum, size) => sum + size, 0),
+        stored,
       }
     },
     refetchInterval: 60_000,
@@ -132,8 +132,20 @@ export function Usage({ projectId, limits }: { projectId: string; limits: Shapes
     <>
       <div className="quotas">
         <Quota label="The last 24 hours" used={data.lastDay} limit={limits.bytes_per_day} />
-        <Quota label="Stored" used={data.stored} limit={limits.stored_bytes} />
+        <Quota
+          label="Stored"
+          used={Object.values(data.stored).reduce((sum, size) => sum + size, 0)}
+          limit={limits.stored_bytes}
+        />
       </div>
+      <dl className="set-facts">
+        {Object.entries(data.stored).map(([name, size]) => (
+          <div key={name}>
+            <dt>{name.split('_')[0]?.replace('trace', 'calls')} stored</dt>
+            <dd>{bytes(size)}</dd>
+          </div>
+        ))}
+      </dl>
       <section className="part" aria-labelledby="by-day">
         <div className="section-head">
           <h2 id="by-day">By day</h2>
