@@ -24,6 +24,7 @@ export const sections = [
   { id: 'prices', label: 'Prices', icon: 'price', group: 'Project', isFor: mayRead },
   { id: 'retention', label: 'Retention', icon: 'wait', group: 'Project', isFor: mayAdminister },
   { id: 'masking', label: 'Masking', icon: 'guardrail', group: 'Project', isFor: mayAdminister },
+  { id: 'providers', label: 'Providers', icon: 'play', group: 'Project', isFor: mayRead },
   { id: 'secrets', label: 'Secrets', icon: 'lock', group: 'Project', isFor: mayAdminister },
 ] as const satisfies readonly Section[]
 

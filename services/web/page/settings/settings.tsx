@@ -11,6 +11,7 @@ import { Keys } from './keys.tsx'
 import { ProjectLimits } from './limits.tsx'
 import { Masking } from './masking.tsx'
 import { Prices } from './prices.tsx'
+import { ProjectProviders } from './providers.tsx'
 import { Retention } from './retention.tsx'
 import { Secrets } from './secrets.tsx'
 import { groups, placeOf, type SectionId, sections } from './sections.ts'
@@ -20,7 +21,14 @@ import './settings.css'
 
 const pages: Record<SectionId, (props: { projectId: string }) => React.ReactNode> = {
   ...{ you: You, keys: Keys, users: Users, audit: AuditLog, system: System },
-  ...{ limits: ProjectLimits, prices: Prices, retention: Retention, masking: Masking, secrets: Secrets },
+  ...{
+    limits: ProjectLimits,
+    prices: Prices,
+    retention: Retention,
+    masking: Masking,
+    providers: ProjectProviders,
+    secrets: Secrets,
+  },
 }
 
 /** The project that the address names, whose settings show. */

@@ -1,0 +1,260 @@
+// Providers of a project: where inference may be had beside those of the operator, with the models of each.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { json } from '../api/client.ts'
+import { mayWrite, useSession } from '../api/session.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { FaultBox } from '../parts/fault.tsx'
+import { T } from '../parts/text.tsx'
+import { Confirm, Fault, Field, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
+import { partsOf } from './project.ts'
+
+type Model = { objectId: string; name: string; maxTokens: number }
+type Provider = { name: string; baseUrl: string; keyName: string; headers: unknown; models: Model[] }
+
+const keyOf = (projectId: string) => ['settings', 'providers', projectId]
+const objectIdOf = (provider: string, model: string): string =>
+  `${provider}-${model.replaceAll(/[^\w.-]+/g, '-')}`.slice(0, 128)
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** Models belong to the provider that their id begins with, as requests name them. */
+async function read(projectId: string, signal: AbortSignal): Promise<Provider[]> {
+  const asked = {
+    project_id: projectId,
+    filter: { base_object_classes: ['Provider', 'ProviderModel'], latest_only: true },
+  }
+  const { objs } = await json('objects.query', asked, { signal })
+  const all = objs.map((one) => ({ ...one, val: (one.val ?? {}) as Record<string, unknown> }))
+  const providers = all
+    .filter((one) => one.base_object_class === 'Provider')
+    .map(({ object_id, val }): Provider => {
+      const { base_url, api_key_name, extra_headers } = val
+      return {
+        name: object_id,
+        baseUrl: text(base_url),
+        keyName: text(api_key_name),
+        headers: extra_headers,
+        models: [],
+      }
+    })
+  const longestFirst = [...providers].sort((a, b) => b.name.length - a.name.length)
+  for (const { object_id, base_object_class, val } of all)
+    if (base_object_class === 'ProviderModel')
+      longestFirst
+        .find(({ name }) => object_id.startsWith(`${name}-`))
+        ?.models.push({ objectId: object_id, name: text(val.name) || object_id, maxTokens: Number(val.max_tokens) })
+  return providers.sort((a, b) => a.name.localeCompare(b.name))
+}
+
+type Draft = { name: string; baseUrl: string; keyName: string; models: string; maxTokens: string }
+
+async function save(projectId: string, draft: Draft, of: Provider | undefined): Promise<void> {
+  const name = draft.name.trim()
+  const create = (object_id: string, builtin_object_class: string, val: object) =>
+    json('objects.create', { obj: { project_id: projectId, object_id, builtin_object_class, val } })
+  const val = { base_url: draft.baseUrl.trim(), api_key_name: draft.keyName.trim(), extra_headers: of?.headers ?? {} }
+  const { digest } = await create(name, 'Provider', { name, ...val, return_type: 'openai' })
+  const models = [...new Set(draft.models.split('\n').map((one) => one.trim()))].filter((one) => one !== '')
+  // Of the version of the provider that has just been made.
+  for (const model of models) {
+    const known = of?.models.find((one) => one.name === model)
+    const max_tokens = known?.maxTokens ?? Number(draft.maxTokens)
+    const value = { name: model, provider: digest, max_tokens, mode: 'chat' }
+    await create(known?.objectId ?? objectIdOf(name, model), 'ProviderModel', value)
+  }
+  for (const { objectId, name: gone } of of?.models ?? [])
+    if (!models.includes(gone)) await json('objects.delete', { project_id: projectId, object_id: objectId })
+}
+
+type EditProps = { projectId: string; of: Provider | undefined; onClose(): void }
+
+function Edit({ projectId, of, onClose }: EditProps) {
+  const client = useQueryClient()
+  const [draft, setDraft] = useState<Draft>({
+    ...{ name: of?.name ?? '', baseUrl: of?.baseUrl ?? '', keyName: of?.keyName ?? '', maxTokens: '4096' },
+    models: (of?.models ?? []).map(({ name }) => name).join('\n'),
+  })
+  const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
+  const saving = useMutation({
+    mutationFn: () => save(projectId, draft, of),
+    onSettled: () => client.invalidateQueries({ queryKey: keyOf(projectId) }),
+    onSuccess: onClose,
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    saving.mutate()
+  }
+  const isReady = /^[\w.-]{1,100}$/.test(draft.name.trim()) && draft.baseUrl.trim() !== ''
+  return (
+    <Dialog title={of ? `Edit ${of.name}` : 'New provider'} onClose={onClose}>
+      <form className="set-form" onSubmit={submit}>
+        {!of && (
+          <Field label="Name" hint="Letters, digits, _ . and -; models are custom::name::model.">
+            <input type="text" value={draft.name} onChange={({ target }) => change({ name: target.value })} />
+          </Field>
+        )}
+        <Field label="Address" hint="Of an interface like OpenAI's, with its path.">
+          <input
+            type="text"
+            placeholder="https://api.example.com/v1"
+            value={draft.baseUrl}
+            onChange={({ target }) => change({ baseUrl: target.value })}
+          />
+        </Field>
+        <Field label="Secret" hint="Its name; it must be one that may be sent to this address.">
+          <input
+            type="text"
+            placeholder="EXAMPLE_API_KEY"
+            value={draft.keyName}
+            onChange={({ target }) => change({ keyName: target.value })}
+          />
+        </Field>
+        <Field label="Models" hint="As the provider names them, one a line.">
+          <textarea rows={4} value={draft.models} onChange={({ target }) => change({ models: target.value })} />
+        </Field>
+        <Field label="Most tokens of an answer" hint="Of models that are new here.">
+          <input
+            type="number"
+            min={1}
+            required
+            value={draft.maxTokens}
+            onChange={({ target }) => change({ maxTokens: target.value })}
+          />
+        </Field>
+        <Fault error={saving.error} />
+        <div className="acts end">
+          <button type="submit" className="first" disabled={!isReady || saving.isPending}>
+            Save the provider
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+type Do = { edit(provider: Provider): void; remove(provider: Provider): void }
+
+const columnsOf = (mayChange: boolean, { edit, remove }: Do): SheetColumn<Provider>[] => [
+  {
+    ...{ head: 'Provider', width: 'minmax(12rem, 1.5fr)' },
+    cell: ({ name, keyName }) => (
+      <span>
+        <T text={name} />
+        {keyName !== '' && <small className="dim">by {keyName}</small>}
+      </span>
+    ),
+  },
+  {
+    ...{ head: 'Address', width: 'minmax(14rem, 2fr)' },
+    cell: ({ baseUrl }) => (
+      <code>
+        <T text={baseUrl} />
+      </code>
+    ),
+  },
+  {
+    ...{ head: 'Models', width: 'minmax(14rem, 2fr)' },
+    cell: ({ models }) => (
+      <span className="tags">
+        {models.map(({ objectId, name }) => (
+          <code key={objectId} className="tag">
+            <T text={name} />
+          </code>
+        ))}
+      </span>
+    ),
+  },
+  {
+    ...{ head: 'Actions', width: '15rem' },
+    cell: (provider) => (
+      <span className="acts">
+        <button
+          type="button"
+          className="line"
+          disabled={!mayChange}
+          aria-label={`Edit ${provider.name}`}
+          onClick={() => edit(provider)}
+        >
+          Edit
+        </button>
+        <button
+          type="button"
+          className="line danger"
+          disabled={!mayChange}
+          aria-label={`Remove ${provider.name}`}
+          onClick={() => remove(provider)}
+        >
+          Remove…
+        </button>
+      </span>
+    ),
+  },
+]
+
+export function ProjectProviders({ projectId }: { projectId: string }) {
+  const client = useQueryClient()
+  const { data: session } = useSession()
+  const mayChange = mayWrite(session)
+  const [editing, setEditing] = useState<Provider | 'new'>()
+  const [leaving, setLeaving] = useState<Provider>()
+  const { data, error, refetch } = useQuery({
+    queryKey: keyOf(projectId),
+    queryFn: ({ signal }) => read(projectId, signal),
+  })
+  const remove = async () => {
+    for (const object_id of [...(leaving?.models ?? []).map(({ objectId }) => objectId), leaving?.name ?? ''])
+      await json('objects.delete', { project_id: projectId, object_id })
+    await client.invalidateQueries({ queryKey: keyOf(projectId) })
+  }
+  return (
+    <>
+      <SectionHead
+        title="Providers"
+        acts={
+          <>
+            <Link to="/p/$entity/$project/playground" params={partsOf(projectId)} search={{}} className="line">
+              Try in the playground
+            </Link>
+            <button
+              type="button"
+              className="first"
+              disabled={!mayChange}
+              title={mayChange ? undefined : 'This key may not write'}
+              onClick={() => setEditing('new')}
+            >
+              New provider
+            </button>
+          </>
+        }
+      >
+        Where inference of {projectId} may be had beside the providers of the operator: objects of the project, with
+        versions.
+      </SectionHead>
+      {error && data === undefined ? (
+        <FaultBox error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Sheet
+          label="Providers"
+          columns={columnsOf(mayChange, { edit: setEditing, remove: setLeaving })}
+          items={data}
+          idOf={({ name }) => name}
+          none="No providers of its own: those of the operator count."
+        />
+      )}
+      {editing && (
+        <Edit
+          projectId={projectId}
+          of={editing === 'new' ? undefined : editing}
+          onClose={() => setEditing(undefined)}
+        />
+      )}
+      {leaving && (
+        <Confirm title="Remove a provider" act="Remove" run={remove} onClose={() => setLeaving(undefined)}>
+          Inference by <strong>{leaving.name}</strong> and its {leaving.models.length} models is answered 404 from then
+          on. Calls that were made with them stay.
+        </Confirm>
+      )}
+    </>
+  )
+}
