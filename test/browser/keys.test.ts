@@ -291,6 +291,14 @@ describe('keys', () => {
       },
     ])
     tries.push([
+      ['goDashboard'],
+      async () => {
+        await press('g')
+        await press('d')
+        await page.getByLabel('Filter the dashboard').waitFor()
+      },
+    ])
+    tries.push([
       ['goThreads'],
       async () => {
         await press('g')

@@ -9,7 +9,7 @@ let here: Opened
 let page: Page
 
 beforeAll(async () => {
-  world = await startFilled()
+  world = await startFilled({ project: 'acme/large-text' })
   here = await world.open()
   page = here.page
   // As the setting of a browser does, before any script of the page runs.
@@ -39,6 +39,7 @@ it('everything grows with the text of the browser, and nothing is cut off', asyn
     ['/', world.project.split('/')[1] as string],
     [`${project}/calls?view=all`, 'support_agent'],
     [`${project}/traces/${world.trace}`, 'support_agent'],
+    [`${project}/dashboard`, 'Dashboard'],
     [`${project}/threads`, 'Threads'],
     [`${project}/objects`, 'Objects'],
     [`${project}/evaluations`, 'Evaluations'],

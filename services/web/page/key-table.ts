@@ -8,6 +8,7 @@ export const keyTable = {
   range: { keys: ['t'], help: 'Time range', scope: 'Everywhere' },
   live: { keys: ['l'], help: 'Live: new calls by themselves', scope: 'Everywhere' },
   goCalls: { keys: ['g c'], help: 'Calls', scope: 'Everywhere' },
+  goDashboard: { keys: ['g d'], help: 'Dashboard', scope: 'Everywhere' },
   goThreads: { keys: ['g t'], help: 'Threads', scope: 'Everywhere' },
   goEvaluations: { keys: ['g e'], help: 'Evaluations', scope: 'Everywhere' },
   goObjects: { keys: ['g o'], help: 'Objects', scope: 'Everywhere' },

@@ -7,6 +7,7 @@ export { AddToQueue } from './annotation-queues/add-to-queue.tsx'
 import { QueueItem } from './annotation-queues/item.tsx'
 import { QueueOverview } from './annotation-queues/queue.tsx'
 import { Queues } from './annotation-queues/queues.tsx'
+import { Dashboard } from './dashboards/dashboard.tsx'
 import { CompareRuns } from './evaluations/compare.tsx'
 import { EvaluationRun } from './evaluations/run.tsx'
 import { EvaluationRuns } from './evaluations/runs.tsx'
@@ -43,6 +44,7 @@ export const queueItemRoute = createLazyRoute('/signed-in/p/$entity/$project/que
   component: QueueItem,
 })
 export const playgroundRoute = createLazyRoute('/signed-in/p/$entity/$project/playground')({ component: Playground })
+export const dashboardRoute = createLazyRoute('/signed-in/p/$entity/$project/dashboard')({ component: Dashboard })
 export const threadsRoute = createLazyRoute('/signed-in/p/$entity/$project/threads')({ component: Threads })
 export const threadRoute = createLazyRoute('/signed-in/p/$entity/$project/threads/$threadId')({ component: Thread })
 export const settingsRoute = createLazyRoute('/signed-in/settings/$section')({ component: Settings })

@@ -4,6 +4,7 @@ import { baseUrl } from './api/client.ts'
 import { loadSession } from './api/session.ts'
 import { Calls } from './calls/calls.tsx'
 import { callsSearch } from './calls/search.ts'
+import { dashboardSearch } from './dashboards/search.ts'
 import { compareSearch, runSearch, runsSearch } from './evaluations/search.ts'
 import { NotFound } from './frame/not-found.tsx'
 import { Projects } from './projects/projects.tsx'
@@ -100,6 +101,12 @@ const playground = createRoute({
   validateSearch: (search: Record<string, unknown>): { call?: string | undefined } => ({ call: text(search.call) }),
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.playgroundRoute))
 
+const dashboard = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/p/$entity/$project/dashboard',
+  validateSearch: dashboardSearch,
+}).lazy(() => import('./lazy-routes.tsx').then((module) => module.dashboardRoute))
+
 /** Of a page number what is one, beyond the first. */
 const pageOf = (value: unknown): string | undefined => {
   const page = text(value)
@@ -175,6 +182,7 @@ const routeTree = root.addChildren([
     queue,
     queueItem,
     playground,
+    dashboard,
     threads,
     thread,
     settings,

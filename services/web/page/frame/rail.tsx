@@ -5,7 +5,7 @@ import { type Handlers, shownKey, useKeys } from '../keys.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 
 type Page = {
-  to: `/p/$entity/$project/${'calls' | 'threads' | 'evaluations' | 'objects' | 'queues' | 'playground'}`
+  to: `/p/$entity/$project/${'calls' | 'dashboard' | 'threads' | 'evaluations' | 'objects' | 'queues' | 'playground'}`
   label: string
   icon: IconName
   key: KeyName
@@ -13,6 +13,7 @@ type Page = {
 
 const pages: readonly Page[] = [
   { to: '/p/$entity/$project/calls', label: 'Calls', icon: 'calls', key: 'goCalls' },
+  { to: '/p/$entity/$project/dashboard', label: 'Dashboard', icon: 'gauge', key: 'goDashboard' },
   { to: '/p/$entity/$project/threads', label: 'Threads', icon: 'threads', key: 'goThreads' },
   { to: '/p/$entity/$project/evaluations', label: 'Evaluations', icon: 'evaluation', key: 'goEvaluations' },
   { to: '/p/$entity/$project/objects', label: 'Objects', icon: 'other', key: 'goObjects' },

@@ -1,0 +1,118 @@
+// The dashboard: its figures are those of the calls, its charts are read and zoomed by mouse, keys and as tables.
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { axeFaults, call, type Opened, picture, startWorld, type World } from './world.ts'
+
+const project = 'acme/dashboard'
+const path = `/p/${project}/dashboard`
+let world: World
+let here: Opened
+let page: Page
+
+beforeAll(async () => {
+  world = await startWorld(project)
+  const now = Date.now()
+  const hourMs = 3_600_000
+  const made = Array.from({ length: 120 }, (_, n) =>
+    call(project, {
+      name: n % 3 === 0 ? 'answer' : 'search',
+      startMs: now - 300_000 - (n % 20) * hourMs,
+      ms: 100 + n * 10,
+      usage: { [n % 2 === 0 ? 'model-a' : 'model-b']: { prompt_tokens: 90, completion_tokens: 10, requests: 1 } },
+      ...(n % 10 === 0 && { exception: 'Error: no' }),
+    }),
+  )
+  await world.send(made)
+  // The day before had half as many.
+  await world.send(Array.from({ length: 60 }, (_, n) => call(project, { startMs: now - 26 * hourMs - n * 60_000 })))
+  here = await world.open()
+  page = here.page
+})
+afterAll(() => world?.close())
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') await picture(page, task.name.replaceAll(/\W+/g, '-'))
+  expect(here.faults.splice(0)).toEqual([])
+})
+
+const open = async (search = '') => {
+  await page.goto(`${world.url}${path}${search}`)
+  await page.getByRole('heading', { name: 'Calls and errors' }).waitFor()
+}
+const tile = (label: string) => page.locator('.tiles > div', { has: page.getByText(label, { exact: true }) })
+const chart = (title: string) => page.getByRole('region', { name: title })
+
+it('shows the figures of the last day, and how they differ from the day before', async () => {
+  await open()
+  expect(await tile('Calls').locator('dd').allInnerTexts()).toEqual(['120', '+100 % vs the time before'])
+  expect(await tile('Error rate').locator('dd').first().innerText()).toBe('10 %')
+  expect(await tile('Tokens').locator('dd').first().innerText()).toMatch(/^12(\.0)?k$/)
+  const rows = await page
+    .getByRole('region', { name: 'Operations with most calls' })
+    .locator('tbody tr')
+    .allInnerTexts()
+  expect(rows.map((row) => row.split(/\s+/).slice(0, 3))).toEqual([
+    ['search', '80', '8'],
+    ['answer', '40', '4'],
+  ])
+})
+
+it('charts have their numbers as a table, and a legend that shows one series alone', async () => {
+  await open()
+  const tokens = chart('Tokens by model')
+  await tokens.locator('.legend li').first().waitFor()
+  expect((await tokens.locator('.legend li').allInnerTexts()).sort()).toEqual(['model-a', 'model-b'])
+  await expect.poll(() => tokens.locator('svg path').count()).toBe(2)
+  await tokens.getByRole('button', { name: 'model-b' }).click()
+  expect(await tokens.locator('svg path').count()).toBe(1)
+  const calls = chart('Calls and errors')
+  await calls.getByRole('button', { name: 'Table' }).click()
+  const cells = await calls.locator('tbody tr td:nth-of-type(1)').allInnerTexts()
+  expect(cells.reduce((sum, cell) => sum + Number(cell), 0)).toBe(120)
+})
+
+it('a range is taken by keys and stands in the address; one instant leads to its calls', async () => {
+  await open()
+  await chart('Latency').getByRole('slider').focus()
+  for (const key of ['ArrowLeft', 'Shift+ArrowLeft', 'Shift+ArrowLeft']) await page.keyboard.press(key)
+  // All charts are read at the same instant.
+  await expect.poll(() => page.locator('.chart .instant').count()).toBe(4)
+  await page.keyboard.press('Enter')
+  await page.waitForURL((to) => /range=\S+~\S+/.test(decodeURIComponent(to.search)))
+  await page.goBack()
+  await page.getByRole('heading', { name: 'Calls and errors' }).waitFor()
+  expect(new URL(page.url()).search).toBe('')
+  await page.getByRole('region', { name: 'Operations with most calls' }).getByRole('link', { name: 'answer' }).click()
+  await page.locator('.row .name', { hasText: 'answer' }).first().waitFor()
+  expect(decodeURIComponent(new URL(page.url()).search)).toContain('q=op:answer')
+  await expect.poll(() => page.getByText(/1–40 of 40|of 40/).count()).toBeGreaterThan(0)
+})
+
+it('takes a filter, says what is wrong with one, and when nothing is left', async () => {
+  await open('?q=op:answer')
+  expect(await tile('Calls').locator('dd').first().innerText()).toBe('40')
+  await page.keyboard.press('f')
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type('op:nobody')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'No calls in this time' }).waitFor()
+  await page.goto(`${world.url}${path}?q=${encodeURIComponent('(op:answer')}`)
+  await page.locator('.dashboard-filter .s-error').waitFor()
+})
+
+it('is for everybody: axe finds no fault in both themes, and 320 pixels are enough', async () => {
+  const found: string[] = []
+  for (const theme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: theme })
+    await open()
+    await page
+      .getByRole('region', { name: 'Users with most calls' })
+      .or(page.locator('.ranking').first())
+      .first()
+      .waitFor()
+    found.push(...(await axeFaults(page, theme === 'dark')))
+  }
+  expect(found).toEqual([])
+  await page.setViewportSize({ width: 320, height: 800 })
+  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+  await page.setViewportSize({ width: 1280, height: 800 })
+})
