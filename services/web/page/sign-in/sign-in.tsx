@@ -1,6 +1,6 @@
 // Signing in: a key is pasted once, or comes in the fragment of the link that the first start prints.
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useLocation, useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useId, useState } from 'react'
 import { baseUrl, json } from '../api/client.ts'
 import { ApiFault } from '../api/send.ts'
@@ -128,10 +128,11 @@ export function SignIn() {
 
 /** Over the page, when the session ended while it was open: what was typed stays. */
 export function SignInAgain() {
+  const here = useLocation({ select: ({ href }) => href })
   return (
     <Dialog title="You were signed out" onClose={() => location.reload()}>
       <div className="sign-in">
-        <KeyForm onDone={() => undefined} />
+        <KeyForm onDone={() => undefined} next={isPagePath(here) ? here : '/'} />
       </div>
     </Dialog>
   )
