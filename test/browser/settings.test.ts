@@ -83,6 +83,7 @@ it('an empty project leads to a new key that may send to it, and the palette to 
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Audit log' }).waitFor()
+  expect(new URL(page.url()).search).toBe('?project=acme/nothing-settings')
 })
 
 it('a key gets a successor that shows once, and what the server refuses stands in the dialog', async () => {

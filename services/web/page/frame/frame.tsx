@@ -135,7 +135,9 @@ export function Frame({ crumbs, title, acts, of, children }: FrameProps) {
       <main className="stage" aria-label={textOf(title)}>
         {children}
       </main>
-      {open === 'palette' && <Palette onClose={() => setOpen(undefined)} />}
+      {open === 'palette' && (
+        <Palette here={isInProject ? { entity, project } : undefined} onClose={() => setOpen(undefined)} />
+      )}
       {open === 'help' && <KeySheet onClose={() => setOpen(undefined)} />}
       {hasEnded && <SignInAgain />}
     </div>

@@ -1,6 +1,6 @@
 // Ctrl K: projects, pages, and any id of a call or trace that is pasted.
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useState } from 'react'
 import { json } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
@@ -14,11 +14,13 @@ type Target = { key: string; label: string; hint: string; icon: IconName; go(): 
 const idForm = /^[0-9a-fA-F-]{16,36}$/
 const refForm = /^weave:\/\/\/([^/]+)\/([^/]+)\/call\/([^/?#]+)$/
 
-export function Palette({ onClose }: { onClose(): void }) {
+type PaletteProps = { here: { entity: string; project: string } | undefined; onClose(): void }
+
+/** @param here the project that is open */
+export function Palette({ here, onClose }: PaletteProps) {
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
   const navigate = useNavigate()
-  const { entity, project } = useParams({ strict: false }) as { entity?: string; project?: string }
   const search = text.trim()
   const { data } = useQuery({
     queryKey: ['projects', search],
@@ -27,7 +29,6 @@ export function Palette({ onClose }: { onClose(): void }) {
   })
   const { data: session } = useSession()
   const ref = refForm.exec(search)
-  const here = entity !== undefined && project !== undefined ? { entity, project } : undefined
   const targets: Target[] = []
   const toCall = (params: { entity: string; project: string; id: string }) =>
     targets.push({
