@@ -125,6 +125,14 @@ describe('keys', () => {
         await marked.waitFor({ state: 'detached' })
         await table.focus()
         await press('Home')
+        const boxes = table.getByRole('checkbox')
+        await boxes.nth(1).click()
+        await boxes.nth(4).click({ modifiers: ['Shift'] })
+        await marked.getByText('4 marked').waitFor()
+        await marked.getByRole('button', { name: 'Clear' }).click()
+        await marked.waitFor({ state: 'detached' })
+        await table.focus()
+        await press('Home')
       },
     ])
     tries.push([

@@ -179,7 +179,7 @@ export function Calls() {
                 <CallRow
                   {...{ row, index, isAt, zone, longestMs, height, columns, cellOf }}
                   isMarked={marks.ids.has(row.id)}
-                  onMark={() => marks.toggle(index)}
+                  onMark={(isRange) => (isRange ? marks.range(index) : marks.toggle(index))}
                   preview={previews.get(row.id)}
                   href={hrefOf(row)}
                 />

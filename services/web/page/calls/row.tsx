@@ -91,7 +91,7 @@ type RowProps = {
   index: number
   isAt: boolean
   isMarked: boolean
-  onMark(): void
+  onMark(isRange: boolean): void
   zone: string
   longestMs: number
   href: string
@@ -163,7 +163,7 @@ export function CallRow({
             type="checkbox"
             tabIndex={-1}
             checked={isMarked}
-            onChange={onMark}
+            onChange={({ nativeEvent }) => onMark(nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)}
             aria-label={`Mark ${plainOf(row.name, 60)}`}
           />
         </label>

@@ -18,6 +18,7 @@ import '../traces/trace.css'
 import './threads.css'
 import { statusNames } from '../calls/row.tsx'
 import { newMessages, pageTurns, previewsQuery, turnsQuery } from './thread-query.ts'
+import { TurnList } from './turn-list.tsx'
 
 const route = '/signed-in/p/$entity/$project/threads/$threadId'
 
@@ -131,14 +132,19 @@ export function Thread() {
       search: { ...search, page: next > 0 ? String(next + 1) : undefined },
     })
   }
-  const jump = (step: number) => {
-    const next = Math.max(0, Math.min(turns.length - 1, at + step))
+  const jumpTo = (index: number) => {
+    const next = Math.max(0, Math.min(turns.length - 1, index))
     setAt(next)
     const element = document.getElementById(`turn-${page * pageTurns + next + 1}`)
     element?.scrollIntoView({ block: 'start' })
     element?.focus({ preventScroll: true })
   }
-  useKeys({ down: () => jump(1), up: () => jump(-1), first: () => jump(-turns.length), last: () => jump(turns.length) })
+  useKeys({
+    down: () => jumpTo(at + 1),
+    up: () => jumpTo(at - 1),
+    first: () => jumpTo(0),
+    last: () => jumpTo(turns.length),
+  })
   return (
     <ProjectPage
       title="Thread"
@@ -168,25 +174,28 @@ export function Thread() {
           <p className="second">They were deleted, or have not arrived.</p>
         </div>
       ) : (
-        <section className="scroll" tabIndex={0} aria-label="Turns">
-          <ol className="turns">
-            {turns.map((row, n) => (
-              <Turn
-                key={row.id}
-                {...{ projectId, row, zone, before: turns[n - 1] ?? data.before, place: page * pageTurns + n + 1 }}
-                link={
-                  <Link
-                    to="/p/$entity/$project/traces/$traceId"
-                    params={{ entity, project, traceId: row.traceId }}
-                    search={{ call: row.id }}
-                  >
-                    Trace
-                  </Link>
-                }
-              />
-            ))}
-          </ol>
-        </section>
+        <div className="thread">
+          {turns.length > 1 && <TurnList {...{ turns, at }} first={page * pageTurns + 1} onJump={jumpTo} />}
+          <section className="scroll" tabIndex={0} aria-label="Turns">
+            <ol className="turns">
+              {turns.map((row, n) => (
+                <Turn
+                  key={row.id}
+                  {...{ projectId, row, zone, before: turns[n - 1] ?? data.before, place: page * pageTurns + n + 1 }}
+                  link={
+                    <Link
+                      to="/p/$entity/$project/traces/$traceId"
+                      params={{ entity, project, traceId: row.traceId }}
+                      search={{ call: row.id }}
+                    >
+                      Trace
+                    </Link>
+                  }
+                />
+              ))}
+            </ol>
+          </section>
+        </div>
       )}
       <footer className="foot">
         <button type="button" className="line" disabled={page === 0} onClick={() => to(page - 1)}>
