@@ -25,6 +25,7 @@ const commands = {
   check: ['scripts/check.ts'],
   bench: ['scripts/bench/main.ts'],
   demo: ['scripts/demo.ts'],
+  screenshots: ['scripts/screenshots.ts'],
   paths: ['scripts/paths.ts'],
   events: ['scripts/events-page.ts'],
   wasm: ['scripts/batch-module.ts'],

@@ -1,0 +1,74 @@
+// `npm run screenshots`: pictures of the web page with the calls of the demo, as the README shows them.
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { buildPage, chromiumOptions } from '../test/browser/setup.ts'
+import { type BenchServer, startCallhouseServer } from './bench/process.ts'
+
+const folder = new URL('../docs/images/', import.meta.url).pathname
+const project = 'acme/demo'
+/** The README is read over slow lines, too. */
+const maxBytes = 1_000_000
+
+type Picture = { name: string; path: string; theme?: 'light' | 'dark'; ready(page: Page): Promise<unknown> }
+
+const heading = (name: string) => (page: Page) => page.getByRole('heading', { name }).first().waitFor()
+
+const pictures: readonly Picture[] = [
+  { name: 'dashboard', path: '/dashboard', ready: heading('Cost by model') },
+  {
+    ...{ name: 'trace', path: '/calls?q=-op:answer', theme: 'dark' },
+    async ready(page) {
+      await page.locator('.row .name', { hasText: 'invoke_agent' }).first().click()
+      await page.locator('.span .label', { hasText: 'chat' }).first().click()
+    },
+  },
+  { name: 'calls', path: '/calls?q=-op:answer', ready: (page) => page.locator('.row .name').first().waitFor() },
+]
+
+async function take(browser: Browser, url: string, { name, path, theme = 'light', ready }: Picture): Promise<number> {
+  const context = await browser.newContext({
+    ...{ viewport: { width: 1280, height: 760 }, colorScheme: theme, timezoneId: 'UTC', locale: 'en-GB' },
+  })
+  const page = await context.newPage()
+  await page.goto(`${url}/sign-in#key=bench-key`)
+  await page.waitForURL((to) => !to.pathname.endsWith('/sign-in'))
+  await page.goto(`${url}/p/${project}${path}`)
+  await ready(page)
+  await page.waitForLoadState('networkidle')
+  const file = join(folder, `${name}.png`)
+  await page.screenshot({ path: file })
+  await context.close()
+  return statSync(file).size
+}
+
+async function run(): Promise<void> {
+  // The server refuses settings that it does not know.
+  const { CALLHOUSE_CHROMIUM: executable = '/usr/bin/chromium' } = process.env
+  delete process.env.CALLHOUSE_CHROMIUM
+  buildPage()
+  const dir = mkdtempSync(join(tmpdir(), 'callhouse-screenshots-'))
+  let server: BenchServer | undefined
+  let browser: Browser | undefined
+  try {
+    server = await startCallhouseServer(dir)
+    const url = `http://127.0.0.1:${server.port}`
+    const demo = new URL('./demo.ts', import.meta.url).pathname
+    await promisify(execFile)(process.execPath, [demo, 'bench-key', url, project])
+    browser = await chromium.launch(chromiumOptions(executable))
+    mkdirSync(folder, { recursive: true })
+    let bytes = 0
+    for (const picture of pictures) bytes += await take(browser, url, picture)
+    if (bytes > maxBytes) throw new Error(`The pictures have ${bytes} bytes: ${maxBytes} are enough`)
+    process.stdout.write(`${pictures.length} pictures, ${Math.round(bytes / 1024)} KiB, in ${folder}\n`)
+  } finally {
+    await browser?.close()
+    await server?.stop()
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+await run()
