@@ -1,9 +1,10 @@
 // What a reader does: signs in, finds a call, opens its trace, reads it; by mouse, and with the address alone.
+import { text } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openKeys } from '../../services/core/http/keys.ts'
 import { type Filled, startFilled } from './filled.ts'
-import { call, newTrace, type Opened, picture } from './world.ts'
+import { axeFaults, call, newTrace, type Opened, picture } from './world.ts'
 
 let world: Filled
 let home: string
@@ -207,7 +208,7 @@ describe('calls', () => {
     await context.close()
   })
 
-  it('are deleted when they are marked, with what lies below them', async () => {
+  it('are exported and deleted when they are marked, with what lies below them', async () => {
     const project = 'acme/gone'
     const roots = Array.from({ length: 130 }, (_, n) => call(project, { name: `root ${n}` }))
     const [first] = roots as [{ id: string; trace_id: string }]
@@ -218,6 +219,24 @@ describe('calls', () => {
     await page.getByRole('checkbox').first().check()
     await page.getByRole('button', { name: 'Mark all 130 that match' }).click()
     await page.getByText('130 marked').waitFor()
+    await page.getByRole('button', { name: 'Export…' }).click()
+    const exporting = page.getByRole('dialog', { name: 'Export 130 calls' })
+    await page.route('**/calls/stream_query', (route) => route.fulfill({ status: 503, body: '{"reason":"Busy"}' }))
+    await exporting.getByRole('button', { name: 'Export' }).click()
+    await exporting.getByText('Nothing was saved: Busy').waitFor()
+    await page.unroute('**/calls/stream_query')
+    here.faults.splice(0)
+    await exporting.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('button', { name: 'Export…' }).click()
+    const download = page.waitForEvent('download')
+    await exporting.getByRole('button', { name: 'Export' }).click()
+    const lines = (await text(await (await download).createReadStream())).trim().split('\n')
+    const ids = lines.map((line) => (JSON.parse(line) as { id: string }).id)
+    expect(ids.sort()).toEqual(roots.map(({ id }) => String(id)).sort())
+    expect(lines[0]).toContain('Because.')
+    await exporting.getByText('130 of 130 calls saved.').waitFor()
+    expect(await axeFaults(page)).toEqual([])
+    await exporting.getByRole('button', { name: 'Done' }).click()
     await page.getByRole('button', { name: 'Delete…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Delete 130 calls' })
     expect(await dialog.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true)

@@ -21,6 +21,7 @@ import { CallLink } from './traces/call-link.tsx'
 import { Trace } from './traces/trace.tsx'
 
 export { ColumnChooser } from './calls/column-chooser.tsx'
+export { ExportDialog } from './calls/export.tsx'
 export { Views } from './calls/views.tsx'
 export const traceRoute = createLazyRoute('/signed-in/p/$entity/$project/traces/$traceId')({ component: Trace })
 export const callRoute = createLazyRoute('/signed-in/p/$entity/$project/calls/$id')({ component: CallLink })

@@ -8,6 +8,7 @@ import { figure } from '../evaluations/figures.tsx'
 import { Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { type Column, Grid } from '../parts/grid.tsx'
+import { saveFile } from '../parts/save-file.ts'
 import { T } from '../parts/text.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
 import { Progress } from './queues.tsx'
@@ -270,9 +271,5 @@ function download(items: readonly Item[], said: readonly Annotation[]): void {
         .map(({ spec, by, value, at }) => ({ name: spec, by, value, at })),
     }),
   )
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([`${lines.join('\n')}\n`], { type: 'application/jsonl' }))
-  link.download = 'annotations.jsonl'
-  link.click()
-  URL.revokeObjectURL(link.href)
+  saveFile(new Blob([`${lines.join('\n')}\n`], { type: 'application/jsonl' }), 'annotations.jsonl')
 }

@@ -11,6 +11,7 @@ import { ask } from '../worker/client.ts'
 import type { ListRequest } from './search.ts'
 
 const AddToQueue = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.AddToQueue })))
+const ExportDialog = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.ExportDialog })))
 
 /** Ids of one request, as the server takes them. */
 const batchRows = 1_000
@@ -58,6 +59,7 @@ export function MarkBar({ projectId, marks, total, onChanged }: BarProps) {
   const { data: session } = useSession()
   const [deletes, setDeletes] = useState(false)
   const [queues, setQueues] = useState(false)
+  const [exports, setExports] = useState(false)
   const { size } = marks.ids
   if (size === 0) return null
   const reason = mayWrite(session) ? undefined : 'This key may not delete'
@@ -88,6 +90,9 @@ export function MarkBar({ projectId, marks, total, onChanged }: BarProps) {
       >
         Add to queue…
       </button>
+      <button type="button" className="line" onClick={() => setExports(true)}>
+        Export…
+      </button>
       <button
         type="button"
         className="line"
@@ -103,6 +108,11 @@ export function MarkBar({ projectId, marks, total, onChanged }: BarProps) {
       {queues && (
         <Suspense fallback={null}>
           <AddToQueue projectId={projectId} ids={[...marks.ids]} onClose={() => setQueues(false)} />
+        </Suspense>
+      )}
+      {exports && (
+        <Suspense fallback={null}>
+          <ExportDialog projectId={projectId} ids={[...marks.ids]} onClose={() => setExports(false)} />
         </Suspense>
       )}
       {deletes && (
