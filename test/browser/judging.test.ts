@@ -7,7 +7,7 @@ import { sendQueue } from '../../scripts/demo/queue.ts'
 import { askServer, type DemoTarget } from '../../scripts/demo/server.ts'
 import { openKeys } from '../../services/core/http/keys.ts'
 import { type KeyName, keyTable } from '../../services/web/page/key-table.ts'
-import { axeFaults, call, newId, type Opened, picture, startWorld, type World } from './world.ts'
+import { call, everybodysFaults, newId, type Opened, picture, startWorld, type World } from './world.ts'
 
 const project = 'acme/judging-demo'
 const home = `/p/${project}`
@@ -338,14 +338,7 @@ describe('everybody', () => {
     for (const [path, selector] of pages) {
       await page.goto(world.url + path)
       await page.locator(selector).first().waitFor()
-      faults.push(...(await axeFaults(page)).map((line) => `${path}: ${line}`))
-      await page.emulateMedia({ colorScheme: 'dark' })
-      faults.push(...(await axeFaults(page, true)).map((line) => `${path}, dark: ${line}`))
-      await page.emulateMedia({ colorScheme: 'light' })
-      await page.setViewportSize({ width: 320, height: 800 })
-      const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
-      if (wide !== 0) faults.push(`${path}: ${wide} pixels too wide`)
-      await page.setViewportSize({ width: 1280, height: 800 })
+      faults.push(...(await everybodysFaults(page, path)))
     }
     expect(faults).toEqual([])
   })

@@ -1,7 +1,7 @@
 // Markdown, images, sound and files of messages and payloads: shown from the server's own bytes, and nothing else loaded.
 import { crc32, deflateSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { axeFaults, call, newId, newTrace, type Opened, picture, startWorld, type World } from './world.ts'
+import { call, everybodysFaults, newId, newTrace, type Opened, picture, startWorld, type World } from './world.ts'
 
 let world: World
 let here: Opened
@@ -197,7 +197,6 @@ it('media and Markdown are for everybody: axe finds no fault in both themes, and
   const { page } = here
   const found: string[] = []
   for (const id of Object.values(ids)) {
-    await page.setViewportSize({ width: 1280, height: 800 })
     await go(id)
     await page
       .locator(id === ids.payload ? '.media-list img' : '.message')
@@ -205,13 +204,7 @@ it('media and Markdown are for everybody: axe finds no fault in both themes, and
       .waitFor()
     if (id === ids.answered) await page.getByRole('button', { name: 'Markdown' }).click()
     await page.locator('.message .media, .media-list .media').first().waitFor()
-    found.push(...(await axeFaults(page)).map((line) => `${id}: ${line}`))
-    await page.emulateMedia({ colorScheme: 'dark' })
-    found.push(...(await axeFaults(page, true)).map((line) => `${id}, dark: ${line}`))
-    await page.emulateMedia({ colorScheme: 'light' })
-    await page.setViewportSize({ width: 320, height: 800 })
-    const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
-    if (wide !== 0) found.push(`${id}: ${wide} pixels too wide`)
+    found.push(...(await everybodysFaults(page, id)))
   }
   expect(found).toEqual([])
 })

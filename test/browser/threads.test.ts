@@ -1,6 +1,6 @@
 // Threads: the list with its order, one thread as a conversation of turns, by keys, for everybody.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { axeFaults, call, newId, newTrace, type Opened, picture, startWorld, type World } from './world.ts'
+import { call, everybodysFaults, newId, newTrace, type Opened, picture, startWorld, type World } from './world.ts'
 
 let world: World
 let home: string
@@ -184,16 +184,9 @@ it('threads are for everybody: axe finds no fault in both themes, and 320 pixels
     [`${home}/order%208812`, '.payloads'],
     ['/p/acme/no-threads/threads', 'pre'],
   ] as const) {
-    await page.emulateMedia({ colorScheme: 'light' })
-    await page.setViewportSize({ width: 1280, height: 800 })
     await page.goto(world.url + path)
     await page.locator(selector).first().waitFor()
-    found.push(...(await axeFaults(page)).map((line) => `${path}: ${line}`))
-    await page.emulateMedia({ colorScheme: 'dark' })
-    found.push(...(await axeFaults(page, true)).map((line) => `${path}, dark: ${line}`))
-    await page.setViewportSize({ width: 320, height: 800 })
-    const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
-    if (wide !== 0) found.push(`${path}: ${wide} pixels too wide`)
+    found.push(...(await everybodysFaults(page, path)))
   }
   expect(found).toEqual([])
   expect(faults).toEqual([])

@@ -135,6 +135,19 @@ export async function axeFaults(page: Page, contrastOnly = false): Promise<strin
   }, contrastOnly)
 }
 
+/** What keeps somebody from using what the page shows: axe in both themes, then 320 pixels. Leaves it light and wide. */
+export async function everybodysFaults(page: Page, where: string): Promise<string[]> {
+  const found = (await axeFaults(page)).map((line) => `${where}: ${line}`)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  found.push(...(await axeFaults(page, true)).map((line) => `${where}, dark: ${line}`))
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize({ width: 320, height: 800 })
+  const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+  if (wide !== 0) found.push(`${where}: ${wide} pixels too wide`)
+  await page.setViewportSize({ width: 1280, height: 800 })
+  return found
+}
+
 /** Kept for failures only. */
 export async function picture(page: Page, name: string): Promise<void> {
   const folder = join(tmpdir(), 'callhouse-browser')
