@@ -61,6 +61,17 @@ describe('calls', () => {
     await page.locator('.row').getByText('8812', { exact: true }).first().waitFor()
   })
 
+  it('use the whole width of a wide window, however short their texts are', async () => {
+    await page.setViewportSize({ width: 2400, height: 800 })
+    await go(`${home}?view=all&cols=-`)
+    await page.locator('.rows .row .name').first().waitFor()
+    const narrower = await page.evaluate<number[]>(`[...document.querySelectorAll('.rows [role=row]')].map((row) =>
+      row.closest('.rows').clientWidth - row.getBoundingClientRect().width)`)
+    expect(narrower.length).toBeGreaterThan(1)
+    expect(narrower.filter((pixels) => Math.abs(pixels) > 1)).toEqual([])
+    await page.setViewportSize({ width: 1280, height: 800 })
+  })
+
   it('are drawn over time; keys and the mouse choose a range', async () => {
     await go(`${home}?view=all&range=1h`)
     const chart = page.getByRole('slider', { name: /Calls over time/ })

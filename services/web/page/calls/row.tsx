@@ -20,7 +20,7 @@ function tableOf(chosen: readonly string[]) {
   const own = chosen.filter((path) => path !== '-')
   return {
     gridTemplateColumns: `2.4rem 1.8rem minmax(18rem, 1.3fr) 11.2rem 13.2rem minmax(8rem, 14rem) 10.4rem 7.2rem${' minmax(16rem, 1.6fr)'.repeat(own.length)}`,
-    minWidth: scaled(896 + 160 * own.length),
+    minWidth: `max(100%, ${scaled(896 + 160 * own.length)}px)`,
   }
 }
 
