@@ -44,6 +44,7 @@ const deepOnly = [
   'server/event-loop-work',
   'server/garbage-property',
   'server/otlp-hostile',
+  'server/purge',
   'server/roles',
   'server/roles-backup',
   'server/roles-clock-skew',

@@ -66,6 +66,7 @@ describe('markdown', () => {
 
   it.each([
     ['**bold *in* it** ~~off~~ `a*b`', 'strong(bold emphasis(in) it) strike(off) `a*b`'],
+    ['`a\nb` ` c `', '`a b` `c`'],
     ['snake_case_name 2 * 3 * 4 \\*no\\*', 'snake_case_name 2 * 3 * 4 *no*'],
     ['[y](https://ok.example/a(b) "title")', 'y<https://ok.example/a(b)>'],
     ['see https://a.example/b_c_d.', 'see https://a.example/b_c_d<https://a.example/b_c_d>.'],

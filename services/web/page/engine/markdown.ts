@@ -70,7 +70,9 @@ function codeAt(text: string, from: number): Read {
   let end = text.indexOf(fence, from + ticks)
   while (end !== -1 && text[end + ticks] === '`') end = text.indexOf(fence, end + ticks + 1)
   if (end === -1 || end - from > maxReach) return null
-  return { part: { is: 'code', text: text.slice(from + ticks, end).replace(/^ (.+) $/s, '$1') }, end: end + ticks }
+  // The end of a line is a space in code.
+  const code = text.slice(from + ticks, end).replaceAll('\n', ' ')
+  return { part: { is: 'code', text: code.replace(/^ (.+) $/, '$1') }, end: end + ticks }
 }
 
 function linkAt(text: string, from: number, budget: Budget, depth: number): Read {
