@@ -28,7 +28,7 @@ export type Roles = {
   ingest: BenchServer
   applying: BenchServer[]
   query: BenchServer
-  /** The ClickHouse server: its engine runs in this process. */
+  /** The ClickHouse server: its engine runs in a process of its own. */
   bridge: Bridge
   remove(): Promise<void>
 }

@@ -3,10 +3,11 @@ import { crc32 } from 'node:zlib'
 
 /** More than workers that derive at once; statements hold slots as `CRC32(project_id) % 64`. */
 export const slotCount = 64
+export const everySlot: readonly number[] = Array.from({ length: slotCount }, (_, slot) => slot)
 
 /** Slots of the projects that the holder of some partitions derives; null = all of them. */
 export function slotsOf(partitions: number, isHeld: (partition: number) => boolean): readonly number[] | null {
-  const slots = Array.from({ length: slotCount }, (_, slot) => slot).filter((slot) => isHeld(slot % partitions))
+  const slots = everySlot.filter((slot) => isHeld(slot % partitions))
   return slots.length === slotCount ? null : slots
 }
 

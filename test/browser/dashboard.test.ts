@@ -90,6 +90,11 @@ it('a range is taken by keys and stands in the address; one instant leads to its
 it('takes a filter, says what is wrong with one, and when nothing is left', async () => {
   await open('?q=op:answer')
   expect(await tile('Calls').locator('dd').first().innerText()).toBe('40')
+  // Its links keep it.
+  await page.goto(`${world.url}${path}?q=${encodeURIComponent('op:answer OR op:nobody')}`)
+  await page.getByRole('region', { name: 'Operations with most calls' }).getByRole('link', { name: 'answer' }).click()
+  await page.waitForURL((to) => to.searchParams.get('q') === '(op:answer OR op:nobody) op:answer')
+  await open('?q=op:answer')
   await page.keyboard.press('f')
   await page.keyboard.press('Control+a')
   await page.keyboard.type('op:nobody')
@@ -97,6 +102,11 @@ it('takes a filter, says what is wrong with one, and when nothing is left', asyn
   await page.getByRole('heading', { name: 'No calls in this time' }).waitFor()
   await page.goto(`${world.url}${path}?q=${encodeURIComponent('(op:answer')}`)
   await page.locator('.dashboard-filter .s-error').waitFor()
+})
+
+it('says that there are no calls in all time of a project without any', async () => {
+  await page.goto(`${world.url}/p/acme/dashboard-empty/dashboard?range=all`)
+  await page.getByRole('heading', { name: 'No calls in this time' }).waitFor()
 })
 
 it('is for everybody: axe finds no fault in both themes, and 320 pixels are enough', async () => {

@@ -83,7 +83,7 @@ it('a hold is made with its reason and released', async () => {
   await dialog.getByLabel('Why').fill('case <b>7</b>')
   await page.keyboard.press('Enter')
   await row('case <b>7</b>').getByText('2 traces').waitFor()
-  await page.getByRole('button', { name: 'Release…' }).click()
+  await page.getByRole('button', { name: 'Release 2 traces' }).click()
   await page.getByRole('dialog', { name: 'Release a hold' }).getByRole('button', { name: 'Release' }).click()
   await page.getByText('Nothing is held.').waitFor()
 })

@@ -1,5 +1,5 @@
 // How far a rollup is derived: positions of the log, of all projects or of those of some hash slots; see ADR 0055.
-import { nameOfSlot, slotCount } from '../../content/hash-slots.ts'
+import { everySlot, nameOfSlot } from '../../content/hash-slots.ts'
 import type { Position } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
 import { statement } from '../statements.ts'
@@ -40,9 +40,7 @@ export async function readCoverage(
   const offsetsOf = (one: string) =>
     new Map((byName.get(one) ?? []).map(({ partition, position }) => [Number(partition), Number(position)]))
   const all = offsetsOf(name)
-  const apart = (slots ?? Array.from({ length: slotCount }, (_, slot) => slot)).map((slot) =>
-    offsetsOf(nameOfSlot(name, slot)),
-  )
+  const apart = (slots ?? everySlot).map((slot) => offsetsOf(nameOfSlot(name, slot)))
   const partitions = new Set(rows.map(({ partition }) => Number(partition)))
   const least = (partition: number): number =>
     Math.max(all.get(partition) ?? 0, Math.min(...apart.map((of) => of.get(partition) ?? 0)))

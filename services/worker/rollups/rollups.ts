@@ -1,5 +1,4 @@
 // Keeps the rollups of calls: recomputed for dirty minutes, never incremented.
-import { isDeepStrictEqual } from 'node:util'
 import { fieldIndexRollup } from '../../content/field-paths.ts'
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Position } from '../../core/log/log.ts'
@@ -97,7 +96,7 @@ export function createRollups(deps: {
   let dirtiedMs = 0
   /** Whether the last recompute was part of a first count. */
   let isFirstCount = false
-  let before = wholeAssignment
+  let isLeader = true
 
   const lag = () => table.map(({ name }) => ({ name, lagMs: Date.now() - (lacking.get(name) ?? Date.now()) }))
   const lateness = () => Math.max(...lag().map(({ lagMs }) => lagMs)) / (isSlow ? allowedSlowMs : allowedMs)
@@ -234,13 +233,12 @@ export function createRollups(deps: {
   const recomputeAll = async (within: Budget): Promise<boolean> => {
     const assigned = assignment()
     const committed = assigned.slots?.length === 0 ? [] : await deps.committed()
-    const isChanged = !isDeepStrictEqual(assigned, before)
-    before = assigned
-    if (isChanged) states.clear()
+    // Only the leader looks for what nobody has begun.
+    if (assigned.isLeader !== isLeader) states.clear()
+    isLeader = assigned.isLeader
     // Other workers derive everything.
     if (committed.length === 0) {
       lacking.clear()
-      states.clear()
       return false
     }
     let isDone = false

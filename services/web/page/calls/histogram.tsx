@@ -10,15 +10,16 @@ import { boundsOf, type ListRequest } from './search.ts'
 const height = 36
 
 /** Start of the project's calls, where the range has none. */
-export function useFirstS(project_id: string, isNeeded: boolean): number | undefined {
+export function useFirstS(project_id: string, isNeeded: boolean): number | null | undefined {
   const { data } = useQuery({
     queryKey: ['projects', project_id, 'first'],
     queryFn: ({ signal }) => json('projects.query', { search: project_id, limit: 10 }, { signal }),
     enabled: isNeeded && project_id !== '',
     staleTime: 60_000,
   })
-  const first = data?.projects.find((one) => one.project_id === project_id)?.first_call_at
-  return first ? Math.floor(Date.parse(first) / 1000) : undefined
+  if (data === undefined) return undefined
+  const first = data.projects.find((one) => one.project_id === project_id)?.first_call_at
+  return first ? Math.floor(Date.parse(first) / 1000) : null
 }
 
 /** One shape for all bars, a unit wide each. */
@@ -42,7 +43,7 @@ type HistogramProps = {
 export function Histogram({ request, range, nowS, zone, isOn, onRange }: HistogramProps) {
   const bounds = boundsOf(range ?? '', nowS) ?? {}
   const firstS = useFirstS(request?.project_id ?? '', isOn && bounds.from === undefined)
-  const startS = bounds.from ?? firstS
+  const startS = bounds.from ?? firstS ?? undefined
   const endS = bounds.to ?? nowS + 1
   const [at, setAt] = useState<number>()
   const isKnown = isOn && request !== undefined && startS !== undefined && startS < endS

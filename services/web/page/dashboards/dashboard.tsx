@@ -8,7 +8,7 @@ import { useFirstS } from '../calls/histogram.tsx'
 import { RangeMenu } from '../calls/range-menu.tsx'
 import { boundsOf, listRequest, parsed } from '../calls/search.ts'
 import { count, duration, money, tokens } from '../engine/format.ts'
-import { literalText } from '../engine/query-text.ts'
+import { type Expression, literalText, queryText } from '../engine/query-text.ts'
 import { opNameOf } from '../engine/rows.ts'
 import { bucketFor, rangeOfBuckets } from '../engine/time-axis.ts'
 import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
@@ -106,6 +106,13 @@ function byGroup(answer: Answer | undefined, ...metrics: string[]): Series[] {
     }))
 }
 
+/** What a filter leaves, narrowed by one more term. */
+const narrowed = (filter: Expression, term: string): string => {
+  const [all = []] = filter
+  if (filter.length > 1) return `(${queryText(filter)}) ${term}`
+  return all.length === 0 ? term : `${queryText(filter)} ${term}`
+}
+
 type ListProps = { title: string; head: string; answer: Answer | undefined; query(name: string): string; range: string }
 
 /** The groups with most calls, each a way to its calls. */
@@ -163,7 +170,7 @@ function useTime(projectId: string) {
   const [nowS, setNowS] = useState(() => Math.ceil(Date.now() / 1000))
   const bounds = boundsOf(range, nowS) ?? {}
   const firstS = useFirstS(projectId, bounds.from === undefined)
-  const startS = bounds.from ?? firstS
+  const startS = bounds.from ?? firstS ?? undefined
   const endS = bounds.to ?? nowS
   const query = useMemo(() => parsed(q), [q])
   const common = useMemo(() => {
@@ -171,7 +178,9 @@ function useTime(projectId: string) {
     const { sort_by: _, ...rest } = listRequest(projectId, { view: 'all' }, query.expression, endS)
     return { ...rest, start: startS, end: endS }
   }, [projectId, query, startS, endS])
-  return { q, range, query, common, startS, endS, refresh: () => setNowS(Math.ceil(Date.now() / 1000)) }
+  // Without a first call there is nothing to ask for.
+  const isEmpty = bounds.from === undefined && firstS === null
+  return { q, range, query, common, isEmpty, startS, endS, refresh: () => setNowS(Math.ceil(Date.now() / 1000)) }
 }
 
 function FilterLine({ q, fault, onChange }: { q: string; fault: string | undefined; onChange(q: string): void }) {
@@ -205,7 +214,7 @@ export function Dashboard() {
   const search = useSearch({ from: '/signed-in/p/$entity/$project/dashboard' })
   const navigate = useNavigate({ from: '/p/$entity/$project/dashboard' })
   const zone = useZone(search.tz)
-  const { q, range, query, common, startS = 0, endS, refresh } = useTime(projectId)
+  const { q, range, query, common, isEmpty, startS = 0, endS, refresh } = useTime(projectId)
   const [at, setAt] = useState<number>()
   const spanS = endS - startS
   const bucket = bucketFor(spanS, 90)
@@ -216,7 +225,7 @@ export function Dashboard() {
         ...time,
         metrics: [...sums('calls', 'errors', 'input_tokens', 'output_tokens', 'total_cost'), ...latencies],
       },
-      compare: { start: startS - spanS, end: startS },
+      ...(startS >= spanS && { compare: { start: startS - spanS, end: startS } }),
     },
   )
   const models = useAggregate(
@@ -256,12 +265,13 @@ export function Dashboard() {
     ...{ name: label, color },
     values: group?.series[name] ?? [],
   })
+  const within = (term: string) => narrowed(query.expression, term)
   const shared = { buckets, zone, at, onAt: setAt, onTake }
   const shown = () => {
     if (whole.error) return <FaultBox error={whole.error} onRetry={() => void whole.refetch()} />
     if (query.fault) return null
-    if (whole.data === undefined) return <Loading what="the dashboard" />
-    if (group === undefined || numberOr0(group.total['calls.sum']) === 0)
+    if (whole.data === undefined && !isEmpty) return <Loading what="the dashboard" />
+    if (whole.data === undefined || group === undefined || numberOr0(group.total['calls.sum']) === 0)
       return (
         <Empty title="No calls in this time">
           <p className="second">Choose a longer range, or another filter.</p>
@@ -309,11 +319,11 @@ export function Dashboard() {
           <div className="charts">
             <Ranking
               {...{ title: 'Operations with most calls', head: 'Operation', answer: ops.data, range }}
-              query={(name) => `op:${literalText(opNameOf(name))}`}
+              query={(name) => within(`op:${literalText(opNameOf(name))}`)}
             />
             <Ranking
               {...{ title: 'Users with most calls', head: 'User', answer: users.data, range }}
-              query={(name) => `user:${literalText(name)}`}
+              query={(name) => within(`user:${literalText(name)}`)}
             />
           </div>
         </div>

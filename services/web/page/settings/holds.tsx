@@ -1,14 +1,13 @@
 // What of a project must stay: holds, made by admins and released by owners.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { json, lines } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { useSession } from '../api/session.ts'
 import { age, moment } from '../engine/format.ts'
-import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
-import { Confirm, Fault, Field, Sheet, type SheetColumn } from './parts.tsx'
+import { Confirm, Field, FormDialog, RowButton, Sheet, type SheetColumn } from './parts.tsx'
 import { partsOf } from './project.ts'
 
 type Hold = Shapes['holds.list']['line']
@@ -21,8 +20,6 @@ const whats: Record<What, string> = {
   thread_ids: 'Threads by their ids',
 }
 
-const keyOf = (projectId: string) => ['settings', 'holds', projectId]
-
 function heldBy({ all, call_ids, trace_ids, thread_ids }: Hold): string {
   if (all) return 'everything'
   const [name, ids] = call_ids ? ['call', call_ids] : trace_ids ? ['trace', trace_ids] : ['thread', thread_ids ?? []]
@@ -30,62 +27,40 @@ function heldBy({ all, call_ids, trace_ids, thread_ids }: Hold): string {
 }
 
 function NewHold({ projectId, onClose }: { projectId: string; onClose(): void }) {
-  const client = useQueryClient()
   const [what, setWhat] = useState<What>('trace_ids')
   const [ids, setIds] = useState('')
   const [reason, setReason] = useState('')
   const [until, setUntil] = useState('')
   const list = ids.split(/[\s,]+/).filter((id) => id !== '')
-  const make = useMutation({
-    mutationFn() {
-      const held = what === 'all' ? { all: true as const } : { [what]: list }
-      const end = until === '' ? {} : { until: new Date(until).toISOString() }
-      return json('holds.create', { ...held, reason: reason.trim(), ...end }, { params: partsOf(projectId) })
-    },
-    async onSuccess() {
-      await client.invalidateQueries({ queryKey: keyOf(projectId) })
-      onClose()
-    },
-  })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    make.mutate()
+  const make = () => {
+    const held = what === 'all' ? { all: true as const } : { [what]: list }
+    const end = until === '' ? {} : { until: new Date(until).toISOString() }
+    return json('holds.create', { ...held, reason: reason.trim(), ...end }, { params: partsOf(projectId) })
   }
+  const isReady = reason.trim() !== '' && (what === 'all' || list.length > 0)
   return (
-    <Dialog title="New hold" onClose={onClose}>
-      <form className="set-form" onSubmit={submit}>
-        <Field label="What must stay">
-          <select value={what} onChange={({ target }) => setWhat(target.value as What)}>
-            {Object.entries(whats).map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
+    <FormDialog title="New hold" act="Hold it" run={make} isReady={isReady} onClose={onClose}>
+      <Field label="What must stay">
+        <select value={what} onChange={({ target }) => setWhat(target.value as What)}>
+          {Object.entries(whats).map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </Field>
+      {what !== 'all' && (
+        <Field label="Ids" hint="One a line, or with commas between them.">
+          <textarea rows={3} value={ids} onChange={({ target }) => setIds(target.value)} />
         </Field>
-        {what !== 'all' && (
-          <Field label="Ids" hint="One a line, or with commas between them.">
-            <textarea rows={3} value={ids} onChange={({ target }) => setIds(target.value)} />
-          </Field>
-        )}
-        <Field label="Why">
-          <input type="text" value={reason} onChange={({ target }) => setReason(target.value)} />
-        </Field>
-        <Field label="Until" hint="Ends by itself then; empty = when it is released.">
-          <input type="datetime-local" value={until} onChange={({ target }) => setUntil(target.value)} />
-        </Field>
-        <Fault error={make.error} />
-        <div className="acts end">
-          <button
-            type="submit"
-            className="first"
-            disabled={reason.trim() === '' || (what !== 'all' && list.length === 0) || make.isPending}
-          >
-            Hold it
-          </button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+      <Field label="Why">
+        <input type="text" value={reason} onChange={({ target }) => setReason(target.value)} />
+      </Field>
+      <Field label="Until" hint="Ends by itself then; empty = when it is released.">
+        <input type="datetime-local" value={until} onChange={({ target }) => setUntil(target.value)} />
+      </Field>
+    </FormDialog>
   )
 }
 
@@ -115,34 +90,25 @@ const columnsOf = (zone: string, mayRelease: boolean, release: (hold: Hold) => v
     ...{ head: 'Actions', width: '8rem' },
     cell: (hold) => (
       <span>
-        <button
-          type="button"
-          className="line"
-          disabled={!mayRelease}
-          title={mayRelease ? undefined : 'Owners release holds'}
-          onClick={() => release(hold)}
-        >
-          Release…
-        </button>
+        <RowButton
+          {...{ name: 'Release…', of: heldBy(hold), run: () => release(hold) }}
+          whyNot={mayRelease ? undefined : 'Owners release holds'}
+        />
       </span>
     ),
   },
 ]
 
 export function Holds({ projectId, zone }: { projectId: string; zone: string }) {
-  const client = useQueryClient()
   const { data: session } = useSession()
   const [isMaking, setMaking] = useState(false)
   const [leaving, setLeaving] = useState<Hold>()
   const { data, error, refetch } = useQuery({
-    queryKey: keyOf(projectId),
+    queryKey: ['settings', 'holds', projectId],
     queryFn: ({ signal }) => lines('holds.list', undefined, { params: partsOf(projectId), signal }),
   })
   const mayRelease = session?.role === undefined || session.role === 'owner'
-  const release = async () => {
-    await json('holds.delete', undefined, { params: { ...partsOf(projectId), id: leaving?.id ?? '' } })
-    await client.invalidateQueries({ queryKey: keyOf(projectId) })
-  }
+  const release = () => json('holds.delete', undefined, { params: { ...partsOf(projectId), id: leaving?.id ?? '' } })
   return (
     <section className="part" aria-labelledby="holds">
       <div className="section-head">

@@ -1,11 +1,9 @@
 // Limits of one key: how much it may take in a minute.
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { bytes, count } from '../engine/format.ts'
-import { Dialog } from '../parts/dialog.tsx'
 import type { Key } from './lists.ts'
-import { Fault, Field } from './parts.tsx'
+import { Field, FormDialog } from './parts.tsx'
 
 type Limits = NonNullable<Key['limits']>
 type Name = keyof Limits
@@ -25,6 +23,10 @@ export const limitsText = (limits: Limits): string =>
       return `${name === 'bytes_per_minute' ? bytes(limit) : `${count(limit)} ${name.split('_')[0]}`}/min`
     })
     .join(', ')
+
+/** Limits as their fields show them: none is empty. */
+export const textsOf = (limits: Partial<Record<string, number | null>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, limit ? String(limit) : '']))
 
 /** What was typed, without what is empty. */
 export const numbersOf = <Of extends string>(typed: Partial<Record<Of, string>>): Partial<Record<Of, number>> =>
@@ -60,33 +62,12 @@ export function LimitFields({
 }
 
 export function KeyLimits({ of, onClose }: { of: Key; onClose(): void }) {
-  const client = useQueryClient()
-  const [typed, setTyped] = useState<Record<string, string>>(
-    Object.fromEntries(Object.entries(of.limits ?? {}).map(([name, limit]) => [name, limit ? String(limit) : ''])),
-  )
-  const save = useMutation({
-    mutationFn: () => json('keys.limits_update', numbersOf(typed), { params: { id: of.id } }),
-    async onSuccess() {
-      await client.invalidateQueries({ queryKey: ['settings', 'keys'] })
-      onClose()
-    },
-  })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate()
-  }
+  const [typed, setTyped] = useState(() => textsOf(of.limits ?? {}))
+  const save = () => json('keys.limits_update', numbersOf(typed), { params: { id: of.id } })
   return (
-    <Dialog title={`Limits of ${of.name || of.id}`} onClose={onClose}>
-      <form className="set-form" onSubmit={submit}>
-        <p className="second">Over a limit requests are answered 429. They hold from the next request on.</p>
-        <LimitFields typed={typed} onTyped={setTyped} />
-        <Fault error={save.error} />
-        <div className="acts end">
-          <button type="submit" className="first" disabled={save.isPending}>
-            Save
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={`Limits of ${of.name || of.id}`} act="Save" run={save} onClose={onClose}>
+      <p className="second">Over a limit requests are answered 429. They hold from the next request on.</p>
+      <LimitFields typed={typed} onTyped={setTyped} />
+    </FormDialog>
   )
 }

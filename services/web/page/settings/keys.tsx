@@ -1,18 +1,16 @@
 // Keys: those that the reader administers, or one's own; making, rotating, limiting and revoking them.
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayAdminister, useSession } from '../api/session.ts'
 import { age, moment } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
-import { Menu } from '../parts/menu.tsx'
 import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
 import { KeyLimits, limitsText } from './key-limits.tsx'
 import { type Key, useAllKeys } from './lists.ts'
-import { KeyMade, NewKey } from './new-key.tsx'
-import { Confirm, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
+import { KeyMade, type Made, NewKey } from './new-key.tsx'
+import { Confirm, RowMenu, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
 import { roleOf } from './rights.ts'
 import { placeOf } from './sections.ts'
 
@@ -30,6 +28,8 @@ function stateOf({ revoked_at, ends_at, expires_at }: Key, nowMs = Date.now()): 
 
 const isOver = (key: Key): boolean => stateOf(key).kind === 'off'
 const nameOf = ({ name, id }: Key): string => (name === '' ? id : name)
+
+const acts = { rotate: 'Make a successor…', limits: 'Limits…', revoke: 'Revoke…' }
 
 type Asked = { key: Key; what: 'revoke' | 'rotate' | 'limits' }
 
@@ -97,25 +97,14 @@ function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void):
           <span />
         ) : (
           <span>
-            <Menu label={`Actions of ${nameOf(key)}`} className="icon" button="⋯">
-              {(close) =>
-                (['rotate', 'limits', 'revoke'] as const)
-                  .filter((what) => isAdmin || what === 'revoke')
-                  .map((what) => (
-                    <button
-                      key={what}
-                      type="button"
-                      className={`item ${what === 'revoke' ? 'danger' : ''}`}
-                      onClick={() => {
-                        close()
-                        ask({ key, what })
-                      }}
-                    >
-                      {{ rotate: 'Make a successor…', limits: 'Limits…', revoke: 'Revoke…' }[what]}
-                    </button>
-                  ))
-              }
-            </Menu>
+            <RowMenu
+              of={nameOf(key)}
+              acts={(['rotate', 'limits', 'revoke'] as const)
+                .filter((what) => isAdmin || what === 'revoke')
+                .map((what) => ({
+                  ...{ name: acts[what], run: () => ask({ key, what }), isDangerous: what === 'revoke' },
+                }))}
+            />
           </span>
         ),
     },
@@ -123,17 +112,13 @@ function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void):
 }
 
 function Rotate({ of, onClose }: { of: Key; onClose(): void }) {
-  const client = useQueryClient()
-  const rotate = useMutation({
-    mutationFn: () => json('keys.rotate', {}, { params: { id: of.id } }),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['settings', 'keys'] }),
-  })
-  if (rotate.data) return <KeyMade made={rotate.data} scopes={of.scopes} onClose={onClose} />
+  const [made, setMade] = useState<Made>()
+  if (made) return <KeyMade made={made} scopes={of.scopes} onClose={onClose} />
   return (
     <Confirm
       title="Make a successor"
       act="Make a successor"
-      run={() => rotate.mutateAsync()}
+      run={async () => setMade(await json('keys.rotate', {}, { params: { id: of.id } }))}
       onClose={onClose}
       onDone={() => undefined}
     >
@@ -144,11 +129,7 @@ function Rotate({ of, onClose }: { of: Key; onClose(): void }) {
 }
 
 function Revoke({ of, isAdmin, onClose }: { of: Key; isAdmin: boolean; onClose(): void }) {
-  const client = useQueryClient()
-  const run = async () => {
-    await json(isAdmin ? 'keys.delete' : 'me.keys_delete', undefined, { params: { id: of.id } })
-    await client.invalidateQueries({ queryKey: ['settings', 'keys'] })
-  }
+  const run = () => json(isAdmin ? 'keys.delete' : 'me.keys_delete', undefined, { params: { id: of.id } })
   return (
     <Confirm title="Revoke a key" act="Revoke" run={run} onClose={onClose}>
       Programs that use <strong>{nameOf(of)}</strong> are refused from now on, and sessions that were made with it end.

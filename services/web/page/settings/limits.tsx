@@ -1,11 +1,12 @@
 // How much a project may take, and what it has taken: bars against its quotas, days, and keys.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { bytes } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
-import { Fault, Field, SectionHead } from './parts.tsx'
+import { numbersOf, textsOf } from './key-limits.tsx'
+import { Field, SaveForm, SectionHead } from './parts.tsx'
 import { partsOf } from './project.ts'
 import { Usage } from './usage.tsx'
 
@@ -30,28 +31,17 @@ const groups: Record<string, Partial<Record<Name, string>>> = {
     query_rows: 'Rows read',
   },
 }
-const names = Object.values(groups).flatMap((group) => Object.keys(group)) as Name[]
-
-type Typed = Partial<Record<Name, string>>
-const typedOf = (limits: Limits): Typed =>
-  Object.fromEntries(names.map((name) => [name, limits[name] ? String(limits[name]) : '']))
-const limitsOf = (typed: Typed): Limits =>
-  Object.fromEntries(names.flatMap((name) => (typed[name] ? [[name, Number(typed[name])]] : [])))
 
 function Form({ projectId, limits }: { projectId: string; limits: Limits }) {
-  const client = useQueryClient()
-  const [typed, setTyped] = useState(() => typedOf(limits))
-  const save = useMutation({
-    mutationFn: () => json('projects.limits_update', limitsOf(typed), { params: partsOf(projectId) }),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['settings', 'limits', projectId] }),
-  })
-  const isChanged = JSON.stringify(limitsOf(typed)) !== JSON.stringify(limitsOf(typedOf(limits)))
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate()
-  }
+  const [typed, setTyped] = useState(() => textsOf(limits))
+  const next = numbersOf(typed)
   return (
-    <form className="set-form" onSubmit={submit}>
+    <SaveForm
+      act="Save limits"
+      run={() => json('projects.limits_update', next, { params: partsOf(projectId) })}
+      isChanged={JSON.stringify(next) !== JSON.stringify(numbersOf(textsOf(limits)))}
+      hint="Requests of admins are never refused by limits."
+    >
       {Object.entries(groups).map(([group, members]) => (
         <fieldset key={group} className="set-group">
           <legend>{group}</legend>
@@ -76,16 +66,7 @@ function Form({ projectId, limits }: { projectId: string; limits: Limits }) {
           </div>
         </fieldset>
       ))}
-      <Fault error={save.error} />
-      <div className="acts">
-        <button type="submit" className="first" disabled={!isChanged || save.isPending}>
-          Save limits
-        </button>
-        <span className="second" role="status">
-          {isChanged ? 'Requests of admins are never refused by limits.' : save.isSuccess ? 'Saved.' : ''}
-        </span>
-      </div>
-    </form>
+    </SaveForm>
   )
 }
 

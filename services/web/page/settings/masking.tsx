@@ -1,11 +1,11 @@
 // What is kept out of the store: sets and rules of a project, tried on a text while they are written.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { MaskPreview } from './mask-preview.tsx'
 import { emptyRule, MaskRule, type Rule, type RuleDraft, ruleOf } from './mask-rule.tsx'
-import { Fault, Field, SectionHead } from './parts.tsx'
+import { Field, SaveForm, SectionHead } from './parts.tsx'
 import { partsOf } from './project.ts'
 
 type Rules = NonNullable<Parameters<typeof json<'masking.update'>>[1]>
@@ -136,33 +136,21 @@ function Editor({ draft, floor, change }: EditorProps) {
 type FormProps = { projectId: string; stored: Stored; floor: readonly string[]; version: number }
 
 function Form({ projectId, stored, floor, version }: FormProps) {
-  const client = useQueryClient()
   const [start] = useState(() => draftOf(stored))
   const [draft, setDraft] = useState(start)
   const rules = rulesOf(draft)
   const isChanged = JSON.stringify(rules) !== JSON.stringify(rulesOf(start))
-  const save = useMutation({
-    mutationFn: () => json('masking.update', rules, { params: partsOf(projectId) }),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['settings', 'masking', projectId] }),
-  })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate()
-  }
   return (
     <>
-      <form className="set-form" onSubmit={submit}>
+      <SaveForm
+        act="Save the rules"
+        run={() => json('masking.update', rules, { params: partsOf(projectId) })}
+        isChanged={isChanged}
+        hint="Hold for what is written from then on."
+        rest={`Version ${version}.`}
+      >
         <Editor draft={draft} floor={floor} change={(part) => setDraft((before) => ({ ...before, ...part }))} />
-        <Fault error={save.error} />
-        <div className="acts">
-          <button type="submit" className="first" disabled={!isChanged || save.isPending}>
-            Save the rules
-          </button>
-          <span className="second" role="status">
-            {isChanged ? 'Hold for what is written from then on.' : `Version ${version}.`}
-          </span>
-        </div>
-      </form>
+      </SaveForm>
       <MaskPreview projectId={projectId} rules={rules} />
     </>
   )

@@ -1,6 +1,5 @@
 // Making a key: for whom, what it may do, where, and how long; its text shows once.
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
 import { Dialog } from '../parts/dialog.tsx'
@@ -8,10 +7,10 @@ import { Icon } from '../parts/icon.tsx'
 import { QuickStart } from '../projects/quick-start.tsx'
 import { LimitFields, numbersOf } from './key-limits.tsx'
 import { type User, useUsers } from './lists.ts'
-import { Copy, Fault, Field } from './parts.tsx'
+import { Copy, Field, FormDialog } from './parts.tsx'
 import { type Action, actions, actionsOfRole, contains, type Role, roleHelp, roleOf, roles } from './rights.ts'
 
-type Made = { id: string; key: string; expires_at?: string | undefined }
+export type Made = { id: string; key: string; expires_at?: string | undefined }
 
 /** The only time that the text of a key is seen. */
 export function KeyMade({ made, scopes, onClose }: { made: Made; scopes: readonly string[]; onClose(): void }) {
@@ -76,30 +75,24 @@ const lacking = (user: User | undefined, held: readonly Action[], scopes: readon
         return held.some((action) => !granted.some(({ role }) => actionsOfRole[role].includes(action)))
       })
 
-function useMake(isAdmin: boolean, users: readonly User[]) {
-  const client = useQueryClient()
-  return useMutation({
-    async mutationFn(draft: Draft): Promise<Made> {
-      const scopes = scopesOf(draft.scopes)
-      const addresses = scopesOf(draft.addresses)
-      const key = {
-        ...{ name: draft.name.trim(), actions: [...draft.held], scopes },
-        ...(draft.days !== '' && { expires_at: new Date(Date.now() + Number(draft.days) * 86_400_000).toISOString() }),
-        ...(addresses.length > 0 && { addresses }),
-      }
-      if (!isAdmin) return json('me.keys_create', key)
-      const isNew = draft.user === newUser
-      const user_id = isNew ? draft.newId.trim() : draft.user
-      if (isNew) {
-        if (!users.some(({ id }) => id === user_id)) await json('users.create', { id: user_id, kind: 'service' })
-        const role = roleOf(draft.held) ?? roles.find((one) => draft.held.every((a) => actionsOfRole[one].includes(a)))
-        for (const scope of scopes) await json('grants.set', { user_id, scope, role: role ?? 'owner' })
-      }
-      const limits = numbersOf(draft.limits)
-      return json('keys.create', { ...key, user_id, ...(Object.keys(limits).length > 0 && { limits }) })
-    },
-    onSettled: () => client.invalidateQueries({ queryKey: ['settings'] }),
-  })
+async function make(draft: Draft, isAdmin: boolean, users: readonly User[]): Promise<Made> {
+  const scopes = scopesOf(draft.scopes)
+  const addresses = scopesOf(draft.addresses)
+  const key = {
+    ...{ name: draft.name.trim(), actions: [...draft.held], scopes },
+    ...(draft.days !== '' && { expires_at: new Date(Date.now() + Number(draft.days) * 86_400_000).toISOString() }),
+    ...(addresses.length > 0 && { addresses }),
+  }
+  if (!isAdmin) return json('me.keys_create', key)
+  const isNew = draft.user === newUser
+  const user_id = isNew ? draft.newId.trim() : draft.user
+  if (isNew) {
+    if (!users.some(({ id }) => id === user_id)) await json('users.create', { id: user_id, kind: 'service' })
+    const role = roleOf(draft.held) ?? roles.find((one) => draft.held.every((a) => actionsOfRole[one].includes(a)))
+    for (const scope of scopes) await json('grants.set', { user_id, scope, role: role ?? 'owner' })
+  }
+  const limits = numbersOf(draft.limits)
+  return json('keys.create', { ...key, user_id, ...(Object.keys(limits).length > 0 && { limits }) })
 }
 
 function May({ held, onHeld }: { held: readonly Action[]; onHeld(held: readonly Action[]): void }) {
@@ -191,60 +184,42 @@ export function NewKey({ isAdmin, projectId, onClose }: { isAdmin: boolean; proj
   const { data: users = [] } = useUsers(isAdmin)
   const [draft, setDraft] = useState(() => startOf(projectId, session?.grants, isAdmin, session?.user_id ?? ''))
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
-  const make = useMake(isAdmin, users)
+  const [made, setMade] = useState<Made>()
   const scopes = scopesOf(draft.scopes)
-  if (make.data) return <KeyMade made={make.data} scopes={scopes} onClose={onClose} />
+  if (made) return <KeyMade made={made} scopes={scopes} onClose={onClose} />
   const isReady =
     draft.held.length > 0 && scopes.length > 0 && (draft.user !== newUser || draft.newId.trim() !== '' || !isAdmin)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    make.mutate(draft)
-  }
+  const run = async () => setMade(await make(draft, isAdmin, users))
   return (
-    <Dialog title="New key" onClose={onClose}>
-      <form className="set-form" onSubmit={submit}>
-        <div className="set-fields">
-          <Field label="Name" hint="What it is for.">
-            <input type="text" value={draft.name} onChange={({ target }) => change({ name: target.value })} />
+    <FormDialog {...{ title: 'New key', act: 'Make the key', run, isReady, onClose }} onDone={() => undefined}>
+      <div className="set-fields">
+        <Field label="Name" hint="What it is for.">
+          <input type="text" value={draft.name} onChange={({ target }) => change({ name: target.value })} />
+        </Field>
+        {isAdmin && <For draft={draft} change={change} users={users} />}
+        <Field label="On" hint="Projects, entities, or * for everything.">
+          <input type="text" value={draft.scopes} onChange={({ target }) => change({ scopes: target.value })} />
+        </Field>
+        <Field label="Expires">
+          <select value={draft.days} onChange={({ target }) => change({ days: target.value })}>
+            {Object.entries(days).map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </Field>
+      </div>
+      <May held={draft.held} onHeld={(held) => change({ held })} />
+      <details>
+        <summary>Addresses and limits</summary>
+        <div className="set-form inner">
+          <Field label="Counts from these addresses only" hint="Ranges such as 10.0.0.0/8; empty = from anywhere.">
+            <input type="text" value={draft.addresses} onChange={({ target }) => change({ addresses: target.value })} />
           </Field>
-          {isAdmin && <For draft={draft} change={change} users={users} />}
-          <Field label="On" hint="Projects, entities, or * for everything.">
-            <input type="text" value={draft.scopes} onChange={({ target }) => change({ scopes: target.value })} />
-          </Field>
-          <Field label="Expires">
-            <select value={draft.days} onChange={({ target }) => change({ days: target.value })}>
-              {Object.entries(days).map(([value, label]) => (
-                <option key={value} value={value}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          </Field>
+          {isAdmin && <LimitFields typed={draft.limits} onTyped={(limits) => change({ limits })} />}
         </div>
-        <May held={draft.held} onHeld={(held) => change({ held })} />
-        <details>
-          <summary>Addresses and limits</summary>
-          <div className="set-form inner">
-            <Field label="Counts from these addresses only" hint="Ranges such as 10.0.0.0/8; empty = from anywhere.">
-              <input
-                type="text"
-                value={draft.addresses}
-                onChange={({ target }) => change({ addresses: target.value })}
-              />
-            </Field>
-            {isAdmin && <LimitFields typed={draft.limits} onTyped={(limits) => change({ limits })} />}
-          </div>
-        </details>
-        <Fault error={make.error} />
-        <div className="acts end">
-          <button type="button" className="line" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="first" disabled={!isReady || make.isPending}>
-            Make the key
-          </button>
-        </div>
-      </form>
-    </Dialog>
+      </details>
+    </FormDialog>
   )
 }

@@ -1,9 +1,7 @@
 // A price of a model from a day on, in dollars per million tokens.
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { json } from '../api/client.ts'
-import { Dialog } from '../parts/dialog.tsx'
-import { Fault, Field } from './parts.tsx'
+import { Field, FormDialog } from './parts.tsx'
 
 const amounts = {
   prompt_token_cost: 'Input',
@@ -20,58 +18,39 @@ const perToken = (typed: string): number => Number(`${Number(typed)}e-6`) || Num
 type Props = { projectId: string; model: string; onClose(): void }
 
 export function NewPrice({ projectId, model: start, onClose }: Props) {
-  const client = useQueryClient()
   const [model, setModel] = useState(start)
   const [typed, setTyped] = useState<Partial<Record<Name, string>>>({})
   const [from, setFrom] = useState('')
-  const save = useMutation({
-    mutationFn() {
-      const cost = {
-        ...{ prompt_token_cost: 0, completion_token_cost: 0 },
-        ...Object.fromEntries(names.map((name) => [name, perToken(typed[name] ?? '0')])),
-        ...(from !== '' && { effective_date: new Date(from).toISOString() }),
-      }
-      return json('costs.create', { project_id: projectId, costs: { [model.trim()]: cost } })
-    },
-    async onSuccess() {
-      await client.invalidateQueries({ queryKey: ['settings'] })
-      onClose()
-    },
-  })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate()
+  const save = () => {
+    const cost = {
+      ...{ prompt_token_cost: 0, completion_token_cost: 0 },
+      ...Object.fromEntries(names.map((name) => [name, perToken(typed[name] ?? '0')])),
+      ...(from !== '' && { effective_date: new Date(from).toISOString() }),
+    }
+    return json('costs.create', { project_id: projectId, costs: { [model.trim()]: cost } })
   }
   return (
-    <Dialog title="New price" onClose={onClose}>
-      <form className="set-form" onSubmit={submit}>
-        <Field label="Model" hint="As calls name it, letter case included.">
-          <input type="text" value={model} onChange={({ target }) => setModel(target.value)} />
-        </Field>
-        <div className="set-fields">
-          {names.map((name) => (
-            <Field key={name} label={amounts[name]} hint="$ per million tokens">
-              <input
-                type="number"
-                min={0}
-                step="any"
-                placeholder="0"
-                value={typed[name] ?? ''}
-                onChange={({ target }) => setTyped((before) => ({ ...before, [name]: target.value }))}
-              />
-            </Field>
-          ))}
-        </div>
-        <Field label="From" hint="Calls that begin at this time or later; empty = from now on.">
-          <input type="datetime-local" value={from} onChange={({ target }) => setFrom(target.value)} />
-        </Field>
-        <Fault error={save.error} />
-        <div className="acts end">
-          <button type="submit" className="first" disabled={model.trim() === '' || save.isPending}>
-            Save the price
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title="New price" act="Save the price" run={save} isReady={model.trim() !== ''} onClose={onClose}>
+      <Field label="Model" hint="As calls name it, letter case included.">
+        <input type="text" value={model} onChange={({ target }) => setModel(target.value)} />
+      </Field>
+      <div className="set-fields">
+        {names.map((name) => (
+          <Field key={name} label={amounts[name]} hint="$ per million tokens">
+            <input
+              type="number"
+              min={0}
+              step="any"
+              placeholder="0"
+              value={typed[name] ?? ''}
+              onChange={({ target }) => setTyped((before) => ({ ...before, [name]: target.value }))}
+            />
+          </Field>
+        ))}
+      </div>
+      <Field label="From" hint="Calls that begin at this time or later; empty = from now on.">
+        <input type="datetime-local" value={from} onChange={({ target }) => setFrom(target.value)} />
+      </Field>
+    </FormDialog>
   )
 }

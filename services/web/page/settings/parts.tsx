@@ -1,9 +1,10 @@
 // What sections are made of: a head, a table that becomes cards in narrow windows, fields, and questions before what
 // cannot be taken back.
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Menu } from '../parts/menu.tsx'
 
 export const SectionHead = ({ title, children, acts }: { title: string; children?: ReactNode; acts?: ReactNode }) => (
   <header className="section-head">
@@ -102,33 +103,53 @@ export function Copy({ text, label = 'Copy' }: { text: string; label?: string })
   )
 }
 
-type ConfirmProps = {
+/** Runs a change; afterwards, failed or not, what the page shows of the settings is read again. */
+function useChange(run: () => Promise<unknown>, onDone?: () => void) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: run,
+    onSettled: () => client.invalidateQueries({ queryKey: ['settings'] }),
+    ...(onDone && { onSuccess: onDone }),
+  })
+}
+
+const submitOf = (change: { mutate(): void }) => (event: FormEvent) => {
+  event.preventDefault()
+  change.mutate()
+}
+
+export type FormDialogProps = {
   title: string
+  /** What the button that runs it says. */
   act: string
   run(): Promise<unknown>
+  /** Whether all that it needs is there. */
+  isReady?: boolean
+  isDangerous?: boolean
   onClose(): void
   /** Once it is done; it closes unless told. */
   onDone?(): void
   children: ReactNode
 }
 
-/** Asks before something that cannot be taken back. */
-export function Confirm({ title, act, run, onClose, onDone = onClose, children }: ConfirmProps) {
-  const doing = useMutation({ mutationFn: run, onSuccess: onDone })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    doing.mutate()
-  }
+/** A form that changes something of the settings. */
+export function FormDialog(props: FormDialogProps) {
+  const { title, act, run, isReady = true, isDangerous = false, onClose, onDone = onClose, children } = props
+  const change = useChange(run, onDone)
   return (
     <Dialog title={title} onClose={onClose}>
-      <form className="set-form" onSubmit={submit}>
-        <div>{children}</div>
-        <Fault error={doing.error} />
+      <form className="set-form" onSubmit={submitOf(change)}>
+        {children}
+        <Fault error={change.error} />
         <div className="acts end">
           <button type="button" className="line" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" className="first danger" disabled={doing.isPending}>
+          <button
+            type="submit"
+            className={isDangerous ? 'first danger' : 'first'}
+            disabled={!isReady || change.isPending}
+          >
             {act}
           </button>
         </div>
@@ -136,3 +157,79 @@ export function Confirm({ title, act, run, onClose, onDone = onClose, children }
     </Dialog>
   )
 }
+
+type SaveFormProps = {
+  act: string
+  run(): Promise<unknown>
+  isChanged: boolean
+  /** What a change means, said before it is saved. */
+  hint: string
+  /** What is said while nothing is changed. */
+  rest?: string
+  children: ReactNode
+}
+
+/** A form of the page itself, whose button is on once something is changed. */
+export function SaveForm({ act, run, isChanged, hint, rest, children }: SaveFormProps) {
+  const change = useChange(run)
+  return (
+    <form className="set-form" onSubmit={submitOf(change)}>
+      {children}
+      <Fault error={change.error} />
+      <div className="acts">
+        <button type="submit" className="first" disabled={!isChanged || change.isPending}>
+          {act}
+        </button>
+        <span className="second" role="status">
+          {isChanged ? hint : (rest ?? (change.isSuccess ? 'Saved.' : ''))}
+        </span>
+      </div>
+    </form>
+  )
+}
+
+/** Asks before something that cannot be taken back. */
+export const Confirm = ({ children, ...props }: FormDialogProps) => (
+  <FormDialog isDangerous {...props}>
+    <div>{children}</div>
+  </FormDialog>
+)
+
+type RowButtonProps = { name: string; of: string; run(): void; isDangerous?: boolean; whyNot?: string | undefined }
+
+/** A button of a row, whose name says which row it is of. @param whyNot why it is off */
+export const RowButton = ({ name, of, run, isDangerous = false, whyNot }: RowButtonProps) => (
+  <button
+    type="button"
+    className={isDangerous ? 'line danger' : 'line'}
+    disabled={whyNot !== undefined}
+    title={whyNot}
+    aria-label={`${name.replace('…', '')} ${of}`}
+    onClick={run}
+  >
+    {name}
+  </button>
+)
+
+export type RowAct = { name: string; run(): void; isDangerous?: boolean }
+
+/** Acts of a row in a menu. */
+export const RowMenu = ({ of, acts }: { of: string; acts: readonly RowAct[] }) => (
+  <Menu label={`Actions of ${of}`} className="icon" button="⋯">
+    {(close) =>
+      acts.map(({ name, run, isDangerous }) => (
+        <button
+          key={name}
+          type="button"
+          className={isDangerous ? 'item danger' : 'item'}
+          onClick={() => {
+            close()
+            run()
+          }}
+        >
+          {name}
+        </button>
+      ))
+    }
+  </Menu>
+)

@@ -1,5 +1,5 @@
 // Prices of a project by model, which of them applies today, and models that are seen without one.
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
@@ -9,14 +9,13 @@ import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
 import { NewPrice } from './new-price.tsx'
-import { Confirm, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
+import { Confirm, RowButton, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
 
 type Price = Shapes['costs.query']['out']['results'][number] & { applies?: boolean }
 type Seen = { model: string; calls: number; input: number; output: number; cost: number }
 
 const maxPrices = 5_000
 const seenDays = 30
-const pricesKey = (projectId: string) => ['settings', 'prices', projectId]
 
 /** By model, the latest first; the first that is in force applies today. */
 function inOrder(prices: readonly Price[], nowMs = Date.now()): Price[] {
@@ -60,6 +59,8 @@ const perMillion = (value: number | null, unit: string | null): string =>
       ? money(Number((value * 1e6).toPrecision(12)))
       : `${Number((value * 1e6).toPrecision(12))} ${unit}`
 
+const whyNot = (mayChange: boolean) => (mayChange ? undefined : 'Admins change prices')
+
 const amounts = [
   ['Input', 'prompt_token_cost', 'prompt_token_cost_unit'],
   ['Output', 'completion_token_cost', 'completion_token_cost_unit'],
@@ -97,16 +98,10 @@ const priceColumns = (zone: string, mayChange: boolean, remove: (price: Price) =
     ...{ head: 'Actions', width: '9.2rem' },
     cell: (price) => (
       <span>
-        <button
-          type="button"
-          className="line danger"
-          disabled={!mayChange}
-          title={mayChange ? undefined : 'Admins change prices'}
-          aria-label={`Remove the price of ${price.llm_id} from ${price.effective_date}`}
-          onClick={() => remove(price)}
-        >
-          Remove…
-        </button>
+        <RowButton
+          {...{ name: 'Remove…', of: `the price of ${price.llm_id} from ${price.effective_date}`, isDangerous: true }}
+          {...{ run: () => remove(price), whyNot: whyNot(mayChange) }}
+        />
       </span>
     ),
   },
@@ -138,16 +133,7 @@ const seenColumns = (mayChange: boolean, add: (model: string) => void): SheetCol
     ...{ head: 'Actions', width: '11rem' },
     cell: ({ model }) => (
       <span>
-        <button
-          type="button"
-          className="line"
-          disabled={!mayChange}
-          title={mayChange ? undefined : 'Admins change prices'}
-          aria-label={`Add a price of ${model}`}
-          onClick={() => add(model)}
-        >
-          Add a price
-        </button>
+        <RowButton {...{ name: 'Add a price', of: `of ${model}`, run: () => add(model), whyNot: whyNot(mayChange) }} />
       </span>
     ),
   },
@@ -174,20 +160,18 @@ function Models({ projectId, add, mayChange }: { projectId: string; add(model: s
 }
 
 export function Prices({ projectId }: { projectId: string }) {
-  const client = useQueryClient()
   const { data: session } = useSession()
   const mayChange = mayAdminister(session)
   const zone = useZone(undefined)
   const [adding, setAdding] = useState<string>()
   const [leaving, setLeaving] = useState<Price>()
   const { data, error, refetch } = useQuery({
-    queryKey: pricesKey(projectId),
+    queryKey: ['settings', 'prices', projectId],
     queryFn: ({ signal }) => json('costs.query', { project_id: projectId, limit: maxPrices }, { signal }),
   })
-  const remove = async () => {
+  const remove = () => {
     const query = { $expr: { $eq: [{ $getField: 'id' }, { $literal: leaving?.id ?? '' }] } }
-    await json('costs.purge', { project_id: projectId, query })
-    await client.invalidateQueries({ queryKey: ['settings'] })
+    return json('costs.purge', { project_id: projectId, query })
   }
   return (
     <>

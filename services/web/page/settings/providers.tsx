@@ -1,19 +1,17 @@
 // Providers of a project: where inference may be had beside those of the operator, with the models of each.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayWrite, useSession } from '../api/session.ts'
-import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
-import { Confirm, Fault, Field, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
+import { Confirm, Field, FormDialog, RowButton, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
 import { partsOf } from './project.ts'
 
 type Model = { objectId: string; name: string; maxTokens: number }
 type Provider = { name: string; baseUrl: string; keyName: string; headers: unknown; models: Model[] }
 
-const keyOf = (projectId: string) => ['settings', 'providers', projectId]
 const objectIdOf = (provider: string, model: string): string =>
   `${provider}-${model.replaceAll(/[^\w.-]+/g, '-')}`.slice(0, 128)
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
@@ -70,72 +68,60 @@ async function save(projectId: string, draft: Draft, of: Provider | undefined): 
 type EditProps = { projectId: string; of: Provider | undefined; onClose(): void }
 
 function Edit({ projectId, of, onClose }: EditProps) {
-  const client = useQueryClient()
   const [draft, setDraft] = useState<Draft>({
     ...{ name: of?.name ?? '', baseUrl: of?.baseUrl ?? '', keyName: of?.keyName ?? '', maxTokens: '4096' },
     models: (of?.models ?? []).map(({ name }) => name).join('\n'),
   })
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
-  const saving = useMutation({
-    mutationFn: () => save(projectId, draft, of),
-    onSettled: () => client.invalidateQueries({ queryKey: keyOf(projectId) }),
-    onSuccess: onClose,
-  })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    saving.mutate()
-  }
   const isReady = /^[\w.-]{1,100}$/.test(draft.name.trim()) && draft.baseUrl.trim() !== ''
   return (
-    <Dialog title={of ? `Edit ${of.name}` : 'New provider'} onClose={onClose}>
-      <form className="set-form" onSubmit={submit}>
-        {!of && (
-          <Field label="Name" hint="Letters, digits, _ . and -; models are custom::name::model.">
-            <input type="text" value={draft.name} onChange={({ target }) => change({ name: target.value })} />
-          </Field>
-        )}
-        <Field label="Address" hint="Of an interface like OpenAI's, with its path.">
-          <input
-            type="text"
-            placeholder="https://api.example.com/v1"
-            value={draft.baseUrl}
-            onChange={({ target }) => change({ baseUrl: target.value })}
-          />
+    <FormDialog
+      title={of ? `Edit ${of.name}` : 'New provider'}
+      act="Save the provider"
+      run={() => save(projectId, draft, of)}
+      isReady={isReady}
+      onClose={onClose}
+    >
+      {!of && (
+        <Field label="Name" hint="Letters, digits, _ . and -; models are custom::name::model.">
+          <input type="text" value={draft.name} onChange={({ target }) => change({ name: target.value })} />
         </Field>
-        <Field label="Secret" hint="Its name; it must be one that may be sent to this address.">
-          <input
-            type="text"
-            placeholder="EXAMPLE_API_KEY"
-            value={draft.keyName}
-            onChange={({ target }) => change({ keyName: target.value })}
-          />
-        </Field>
-        <Field label="Models" hint="As the provider names them, one a line.">
-          <textarea rows={4} value={draft.models} onChange={({ target }) => change({ models: target.value })} />
-        </Field>
-        <Field label="Most tokens of an answer" hint="Of models that are new here.">
-          <input
-            type="number"
-            min={1}
-            required
-            value={draft.maxTokens}
-            onChange={({ target }) => change({ maxTokens: target.value })}
-          />
-        </Field>
-        <Fault error={saving.error} />
-        <div className="acts end">
-          <button type="submit" className="first" disabled={!isReady || saving.isPending}>
-            Save the provider
-          </button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+      <Field label="Address" hint="Of an interface like OpenAI's, with its path.">
+        <input
+          type="text"
+          placeholder="https://api.example.com/v1"
+          value={draft.baseUrl}
+          onChange={({ target }) => change({ baseUrl: target.value })}
+        />
+      </Field>
+      <Field label="Secret" hint="Its name; it must be one that may be sent to this address.">
+        <input
+          type="text"
+          placeholder="EXAMPLE_API_KEY"
+          value={draft.keyName}
+          onChange={({ target }) => change({ keyName: target.value })}
+        />
+      </Field>
+      <Field label="Models" hint="As the provider names them, one a line.">
+        <textarea rows={4} value={draft.models} onChange={({ target }) => change({ models: target.value })} />
+      </Field>
+      <Field label="Most tokens of an answer" hint="Of models that are new here.">
+        <input
+          type="number"
+          min={1}
+          required
+          value={draft.maxTokens}
+          onChange={({ target }) => change({ maxTokens: target.value })}
+        />
+      </Field>
+    </FormDialog>
   )
 }
 
 type Do = { edit(provider: Provider): void; remove(provider: Provider): void }
 
-const columnsOf = (mayChange: boolean, { edit, remove }: Do): SheetColumn<Provider>[] => [
+const columnsOf = (whyNot: string | undefined, { edit, remove }: Do): SheetColumn<Provider>[] => [
   {
     ...{ head: 'Provider', width: 'minmax(12rem, 1.5fr)' },
     cell: ({ name, keyName }) => (
@@ -169,43 +155,25 @@ const columnsOf = (mayChange: boolean, { edit, remove }: Do): SheetColumn<Provid
     ...{ head: 'Actions', width: '15rem' },
     cell: (provider) => (
       <span className="acts">
-        <button
-          type="button"
-          className="line"
-          disabled={!mayChange}
-          aria-label={`Edit ${provider.name}`}
-          onClick={() => edit(provider)}
-        >
-          Edit
-        </button>
-        <button
-          type="button"
-          className="line danger"
-          disabled={!mayChange}
-          aria-label={`Remove ${provider.name}`}
-          onClick={() => remove(provider)}
-        >
-          Remove…
-        </button>
+        <RowButton name="Edit" of={provider.name} run={() => edit(provider)} whyNot={whyNot} />
+        <RowButton name="Remove…" of={provider.name} run={() => remove(provider)} isDangerous whyNot={whyNot} />
       </span>
     ),
   },
 ]
 
 export function ProjectProviders({ projectId }: { projectId: string }) {
-  const client = useQueryClient()
   const { data: session } = useSession()
-  const mayChange = mayWrite(session)
+  const whyNot = mayWrite(session) ? undefined : 'This key may not write'
   const [editing, setEditing] = useState<Provider | 'new'>()
   const [leaving, setLeaving] = useState<Provider>()
   const { data, error, refetch } = useQuery({
-    queryKey: keyOf(projectId),
+    queryKey: ['settings', 'providers', projectId],
     queryFn: ({ signal }) => read(projectId, signal),
   })
   const remove = async () => {
     for (const object_id of [...(leaving?.models ?? []).map(({ objectId }) => objectId), leaving?.name ?? ''])
       await json('objects.delete', { project_id: projectId, object_id })
-    await client.invalidateQueries({ queryKey: keyOf(projectId) })
   }
   return (
     <>
@@ -219,8 +187,8 @@ export function ProjectProviders({ projectId }: { projectId: string }) {
             <button
               type="button"
               className="first"
-              disabled={!mayChange}
-              title={mayChange ? undefined : 'This key may not write'}
+              disabled={whyNot !== undefined}
+              title={whyNot}
               onClick={() => setEditing('new')}
             >
               New provider
@@ -236,7 +204,7 @@ export function ProjectProviders({ projectId }: { projectId: string }) {
       ) : (
         <Sheet
           label="Providers"
-          columns={columnsOf(mayChange, { edit: setEditing, remove: setLeaving })}
+          columns={columnsOf(whyNot, { edit: setEditing, remove: setLeaving })}
           items={data}
           idOf={({ name }) => name}
           none="No providers of its own: those of the operator count."

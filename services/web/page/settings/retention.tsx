@@ -1,13 +1,13 @@
 // How long calls of a project are seen, what goes when, and what is held.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { count, moment } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { useZone } from '../preferences.ts'
 import { Holds } from './holds.tsx'
-import { Fault, SectionHead } from './parts.tsx'
+import { SaveForm, SectionHead } from './parts.tsx'
 import { partsOf } from './project.ts'
 
 type Asked = Shapes['projects.retention_update']['in']
@@ -107,30 +107,16 @@ function Facts({ now, zone }: { now: Now; zone: string }) {
 }
 
 function Form({ projectId, set, now }: { projectId: string; set: Asked; now: Now }) {
-  const client = useQueryClient()
   const [typed, setTyped] = useState(() => typedOf(set, now))
-  const save = useMutation({
-    mutationFn: () => json('projects.retention_update', askedOf(typed), { params: partsOf(projectId) }),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['settings', 'retention', projectId] }),
-  })
-  const isChanged = JSON.stringify(askedOf(typed)) !== JSON.stringify(askedOf(typedOf(set, now)))
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate()
-  }
   return (
-    <form className="set-form" onSubmit={submit}>
+    <SaveForm
+      act="Save"
+      run={() => json('projects.retention_update', askedOf(typed), { params: partsOf(projectId) })}
+      isChanged={JSON.stringify(askedOf(typed)) !== JSON.stringify(askedOf(typedOf(set, now)))}
+      hint="Holds from the next request on."
+    >
       <Days typed={typed} onTyped={setTyped} />
-      <Fault error={save.error} />
-      <div className="acts">
-        <button type="submit" className="first" disabled={!isChanged || save.isPending}>
-          Save
-        </button>
-        <span className="second" role="status">
-          {isChanged ? 'Holds from the next request on.' : save.isSuccess ? 'Saved.' : ''}
-        </span>
-      </div>
-    </form>
+    </SaveForm>
   )
 }
 

@@ -1,74 +1,58 @@
 // Secrets of a project: keys of providers that its inference uses. Their values go to the server and never come back.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { age } from '../engine/format.ts'
-import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
-import { Confirm, Fault, Field, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
+import { Confirm, Field, FormDialog, RowButton, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
 import { partsOf } from './project.ts'
 
 type Secret = Shapes['secrets.set']['out']
 
-const keyOf = (projectId: string) => ['settings', 'secrets', projectId]
-
 function SetSecret({ projectId, of, onClose }: { projectId: string; of: Secret | undefined; onClose(): void }) {
-  const client = useQueryClient()
   const [name, setName] = useState(of?.name ?? '')
   const [value, setValue] = useState('')
   const [origins, setOrigins] = useState((of?.origins ?? []).join('\n'))
   const list = origins.split(/\s+/).filter((one) => one !== '')
-  const save = useMutation({
-    mutationFn: () =>
-      json(
-        'secrets.set',
-        { value, ...(list.length > 0 && { origins: list }) },
-        { params: { ...partsOf(projectId), name: name.trim() } },
-      ),
-    async onSuccess() {
-      await client.invalidateQueries({ queryKey: keyOf(projectId) })
-      onClose()
-    },
-  })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate()
-  }
+  const save = () =>
+    json(
+      'secrets.set',
+      { value, ...(list.length > 0 && { origins: list }) },
+      { params: { ...partsOf(projectId), name: name.trim() } },
+    )
   return (
-    <Dialog title={of ? `Replace ${of.name}` : 'New secret'} onClose={onClose}>
-      <form className="set-form" onSubmit={submit}>
-        {!of && (
-          <Field label="Name" hint="As providers name it: letters, digits and _.">
-            <input
-              type="text"
-              placeholder="OPENAI_API_KEY"
-              pattern="\w{1,100}"
-              value={name}
-              onChange={({ target }) => setName(target.value)}
-            />
-          </Field>
-        )}
-        <Field label="Value" hint="Sealed by the server, and shown to nobody again.">
-          <input type="password" autoComplete="off" value={value} onChange={({ target }) => setValue(target.value)} />
-        </Field>
-        <Field label="May be sent to" hint="Addresses, one a line; empty = those of the operator's providers.">
-          <textarea
-            rows={2}
-            placeholder="https://api.example.com/v1"
-            value={origins}
-            onChange={({ target }) => setOrigins(target.value)}
+    <FormDialog
+      title={of ? `Replace ${of.name}` : 'New secret'}
+      act="Save"
+      run={save}
+      isReady={value !== '' && name.trim() !== ''}
+      onClose={onClose}
+    >
+      {!of && (
+        <Field label="Name" hint="As providers name it: letters, digits and _.">
+          <input
+            type="text"
+            placeholder="OPENAI_API_KEY"
+            pattern="\w{1,100}"
+            value={name}
+            onChange={({ target }) => setName(target.value)}
           />
         </Field>
-        <Fault error={save.error} />
-        <div className="acts end">
-          <button type="submit" className="first" disabled={value === '' || name.trim() === '' || save.isPending}>
-            Save
-          </button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+      <Field label="Value" hint="Sealed by the server, and shown to nobody again.">
+        <input type="password" autoComplete="off" value={value} onChange={({ target }) => setValue(target.value)} />
+      </Field>
+      <Field label="May be sent to" hint="Addresses, one a line; empty = those of the operator's providers.">
+        <textarea
+          rows={2}
+          placeholder="https://api.example.com/v1"
+          value={origins}
+          onChange={({ target }) => setOrigins(target.value)}
+        />
+      </Field>
+    </FormDialog>
   )
 }
 
@@ -110,34 +94,22 @@ const columnsOf = (replace: (secret: Secret) => void, remove: (secret: Secret) =
     ...{ head: 'Actions', width: '17rem' },
     cell: (secret) => (
       <span className="acts">
-        <button type="button" className="line" aria-label={`Replace ${secret.name}`} onClick={() => replace(secret)}>
-          Replace
-        </button>
-        <button
-          type="button"
-          className="line danger"
-          aria-label={`Remove ${secret.name}`}
-          onClick={() => remove(secret)}
-        >
-          Remove…
-        </button>
+        <RowButton name="Replace" of={secret.name} run={() => replace(secret)} />
+        <RowButton name="Remove…" of={secret.name} run={() => remove(secret)} isDangerous />
       </span>
     ),
   },
 ]
 
 export function Secrets({ projectId }: { projectId: string }) {
-  const client = useQueryClient()
   const [setting, setSetting] = useState<Secret | 'new'>()
   const [leaving, setLeaving] = useState<Secret>()
   const { data, error, refetch } = useQuery({
-    queryKey: keyOf(projectId),
+    queryKey: ['settings', 'secrets', projectId],
     queryFn: ({ signal }) => json('secrets.list', undefined, { params: partsOf(projectId), signal }),
   })
-  const remove = async () => {
-    await json('secrets.delete', undefined, { params: { ...partsOf(projectId), name: leaving?.name ?? '' } })
-    await client.invalidateQueries({ queryKey: keyOf(projectId) })
-  }
+  const remove = () =>
+    json('secrets.delete', undefined, { params: { ...partsOf(projectId), name: leaving?.name ?? '' } })
   return (
     <>
       <SectionHead

@@ -1,15 +1,12 @@
 // Users of what the reader administers, and the roles that they are granted.
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
-import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { Menu } from '../parts/menu.tsx'
 import { T } from '../parts/text.tsx'
 import { type User, useUsers } from './lists.ts'
-import { Confirm, Fault, Field, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
+import { Confirm, Field, FormDialog, RowMenu, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
 import { type Role, roleHelp, roles } from './rights.ts'
 
 type Grant = User['grants'][number]
@@ -17,16 +14,6 @@ type Asked =
   | { what: 'new' }
   | { what: 'grant' | 'off' | 'on' | 'remove'; user: User }
   | { what: 'ungrant'; user: User; grant: Grant }
-
-/** Changes something of users, and reads them again. */
-function useUserChange<In>(run: (input: In) => Promise<unknown>, onDone: () => void) {
-  const client = useQueryClient()
-  return useMutation({
-    mutationFn: run,
-    onSettled: () => client.invalidateQueries({ queryKey: ['settings'] }),
-    onSuccess: onDone,
-  })
-}
 
 function Roles({ user, isSelf, ask }: { user: User; isSelf: boolean; ask(asked: Asked): void }) {
   if (user.grants.length === 0) return <span className="dim">none</span>
@@ -104,23 +91,12 @@ function columnsOf(own: string | null | undefined, ask: (asked: Asked) => void):
           <span />
         ) : (
           <span>
-            <Menu label={`Actions of ${user.id}`} className="icon" button="⋯">
-              {(close) =>
-                (['grant', user.is_off ? 'on' : 'off', 'remove'] as const).map((what) => (
-                  <button
-                    key={what}
-                    type="button"
-                    className={`item ${what === 'remove' ? 'danger' : ''}`}
-                    onClick={() => {
-                      close()
-                      ask({ what, user })
-                    }}
-                  >
-                    {acts[what]}
-                  </button>
-                ))
-              }
-            </Menu>
+            <RowMenu
+              of={user.id}
+              acts={(['grant', user.is_off ? 'on' : 'off', 'remove'] as const).map((what) => ({
+                ...{ name: acts[what], run: () => ask({ what, user }), isDangerous: what === 'remove' },
+              }))}
+            />
           </span>
         ),
     },
@@ -153,34 +129,25 @@ function GiveRole({ user, projectId, onClose }: { user: User; projectId: string;
   const [role, setRole] = useState<Role | ''>('reader')
   const [scope, setScope] = useState(projectId)
   const held = user.grants.find((one) => one.scope === scope.trim() && one.source === 'manual')
-  const give = useUserChange(
-    () => json('grants.set', { user_id: user.id, scope: scope.trim(), role: role as Role }),
-    onClose,
-  )
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    give.mutate(undefined)
-  }
+  const give = () => json('grants.set', { user_id: user.id, scope: scope.trim(), role: role as Role })
   return (
-    <Dialog title={`A role for ${user.id}`} onClose={onClose}>
-      <form className="set-form" onSubmit={submit}>
-        <div className="set-fields">
-          <GrantFields role={role} scope={scope} onRole={setRole} onScope={setScope} isFree={false} />
-        </div>
-        {held && (
-          <p className="told-hint">
-            <Icon name="descendant_error" /> Takes the place of {held.role}: a user has one role on a scope.
-          </p>
-        )}
-        <p className="second">Every key of the user follows at once.</p>
-        <Fault error={give.error} />
-        <div className="acts end">
-          <button type="submit" className="first" disabled={scope.trim() === '' || give.isPending}>
-            Give the role
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`A role for ${user.id}`}
+      act="Give the role"
+      run={give}
+      isReady={scope.trim() !== ''}
+      onClose={onClose}
+    >
+      <div className="set-fields">
+        <GrantFields role={role} scope={scope} onRole={setRole} onScope={setScope} isFree={false} />
+      </div>
+      {held && (
+        <p className="told-hint">
+          <Icon name="descendant_error" /> Takes the place of {held.role}: a user has one role on a scope.
+        </p>
+      )}
+      <p className="second">Every key of the user follows at once.</p>
+    </FormDialog>
   )
 }
 
@@ -191,54 +158,37 @@ function NewUser({ projectId, onClose }: { projectId: string; onClose(): void })
   const [role, setRole] = useState<Role | ''>('reader')
   const [scope, setScope] = useState(projectId)
   const [isMade, setMade] = useState(false)
-  const make = useUserChange(async () => {
+  const make = async () => {
     const user_id = id.trim()
     if (!isMade) await json('users.create', { id: user_id, kind, ...(name.trim() !== '' && { name: name.trim() }) })
     setMade(true)
     if (role !== '') await json('grants.set', { user_id, scope: scope.trim(), role })
-  }, onClose)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    make.mutate(undefined)
   }
   const isReady = id.trim() !== '' && (role === '' || scope.trim() !== '')
   return (
-    <Dialog title="New user" onClose={onClose}>
-      <form className="set-form" onSubmit={submit}>
-        <div className="set-fields">
-          <Field label="Id" hint="Stands in records, and stays.">
-            <input type="text" value={id} disabled={isMade} onChange={({ target }) => setId(target.value)} />
-          </Field>
-          <Field label="Name">
-            <input type="text" value={name} disabled={isMade} onChange={({ target }) => setName(target.value)} />
-          </Field>
-          <Field label="Kind">
-            <select value={kind} disabled={isMade} onChange={({ target }) => setKind(target.value as User['kind'])}>
-              <option value="person">A person</option>
-              <option value="service">A program</option>
-            </select>
-          </Field>
-          <GrantFields role={role} scope={scope} onRole={setRole} onScope={setScope} isFree />
-        </div>
-        {isMade && make.error && <p className="second">The user is there; the role is not given yet.</p>}
-        <Fault error={make.error} />
-        <div className="acts end">
-          <button type="submit" className="first" disabled={!isReady || make.isPending}>
-            Make the user
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title="New user" act="Make the user" run={make} isReady={isReady} onClose={onClose}>
+      <div className="set-fields">
+        <Field label="Id" hint="Stands in records, and stays.">
+          <input type="text" value={id} disabled={isMade} onChange={({ target }) => setId(target.value)} />
+        </Field>
+        <Field label="Name">
+          <input type="text" value={name} disabled={isMade} onChange={({ target }) => setName(target.value)} />
+        </Field>
+        <Field label="Kind">
+          <select value={kind} disabled={isMade} onChange={({ target }) => setKind(target.value as User['kind'])}>
+            <option value="person">A person</option>
+            <option value="service">A program</option>
+          </select>
+        </Field>
+        <GrantFields role={role} scope={scope} onRole={setRole} onScope={setScope} isFree />
+      </div>
+      {isMade && <p className="second">The user is there; the role is not given yet.</p>}
+    </FormDialog>
   )
 }
 
 /** The questions before a change of a user. */
 function Ask({ asked, projectId, onClose }: { asked: Asked; projectId: string; onClose(): void }) {
-  const change = useUserChange(
-    (run: () => Promise<unknown>) => run(),
-    () => undefined,
-  )
-  const run = (doing: () => Promise<unknown>) => () => change.mutateAsync(doing)
   if (asked.what === 'new') return <NewUser projectId={projectId} onClose={onClose} />
   const { user } = asked
   const params = { id: user.id }
@@ -248,7 +198,7 @@ function Ask({ asked, projectId, onClose }: { asked: Asked; projectId: string; o
       <Confirm
         title="Take a role away"
         act="Take it away"
-        run={run(() => json('grants.set', { user_id: user.id, scope: asked.grant.scope, role: null }))}
+        run={() => json('grants.set', { user_id: user.id, scope: asked.grant.scope, role: null })}
         onClose={onClose}
       >
         <strong>{user.id}</strong> is no longer {asked.grant.role} on {asked.grant.scope}. Every key of the user follows
@@ -260,7 +210,7 @@ function Ask({ asked, projectId, onClose }: { asked: Asked; projectId: string; o
       <Confirm
         title="Remove a user"
         act="Remove"
-        run={run(() => json('users.delete', undefined, { params }))}
+        run={() => json('users.delete', undefined, { params })}
         onClose={onClose}
       >
         Keys, sessions and roles of <strong>{user.id}</strong> end, and name and address are forgotten. Records go on to
@@ -271,7 +221,7 @@ function Ask({ asked, projectId, onClose }: { asked: Asked; projectId: string; o
     <Confirm
       title={asked.what === 'off' ? 'Switch a user off' : 'Switch a user on'}
       act={asked.what === 'off' ? 'Switch off' : 'Switch on'}
-      run={run(() => json(asked.what === 'off' ? 'users.off' : 'users.on', undefined, { params }))}
+      run={() => json(asked.what === 'off' ? 'users.off' : 'users.on', undefined, { params })}
       onClose={onClose}
     >
       {asked.what === 'off' ? 'None of the keys and sessions of ' : 'Keys of '}
