@@ -11,7 +11,7 @@ import {
   revokedResponse,
   rotateRequest,
 } from '../../schemas/access.ts'
-import type { KeyLimits } from '../../schemas/project-settings.ts'
+import { type KeyLimits, keyLimits } from '../../schemas/project-settings.ts'
 import { itemKey, type KeyValue, maxItemBytes } from '../core/directory/items.ts'
 import { type Access, allowsOn, isWithin, type Scope } from '../core/directory/roles.ts'
 import { type DirectoryState, limitsOfKey } from '../core/directory/state.ts'
@@ -43,6 +43,28 @@ function lineOf(state: DirectoryState, id: string, key: KeyValue, shows: (scope:
 }
 
 const accessOfKey = ({ scopes, actions }: KeyValue): Access => accessOn(scopes, actions)
+
+const limitNames = Object.keys(keyLimits.shape) as (keyof KeyLimits)[]
+
+/** @throws Fault 403 when a key with these limits may take more than the caller's own */
+function throwIfLooser(state: DirectoryState, { keyId = '' }: Caller, limits: KeyLimits | undefined): void {
+  for (const name of limitNames) {
+    const most = limitsOfKey(state, keyId)?.[name]
+    const given = limits?.[name]
+    if (most && !(given && given <= most)) throw fault(403, `Your key has ${name} of ${most}, and gives no more`)
+  }
+}
+
+/**
+ * Limits that a caller gives to a key: those of its own key hold where it names none.
+ * @throws Fault 403 for one that is looser
+ */
+function limitsGivenBy(state: DirectoryState, caller: Caller, asked: KeyLimits = {}): KeyLimits {
+  const named = Object.entries(asked).filter(([, limit]) => limit)
+  const limits = { ...limitsOfKey(state, caller.keyId ?? ''), ...Object.fromEntries(named) }
+  throwIfLooser(state, caller, limits)
+  return limits
+}
 
 const withoutProject = { withoutProject: true } as const
 const listed = {
@@ -91,13 +113,14 @@ export function createKeyRoutes({ directory, config, now = Date.now }: AccessDep
     asked: Asked & { limits?: KeyLimits | undefined },
     expiresAt: string | undefined,
   ) {
-    const { name, actions, scopes, addresses, limits } = asked
+    const { name, actions, scopes, addresses } = asked
     const { id, text } = await change(caller, (before) => {
       throwUnlessUser(before, userId)
+      const limits = limitsGivenBy(before, caller, asked.limits)
       const more = {
         ...(expiresAt !== undefined && { expiresAt }),
         ...(addresses !== undefined && { addresses }),
-        ...(limits !== undefined && { limits }),
+        ...(Object.keys(limits).length > 0 && { limits }),
       }
       return createKey(before, { userId, name, actions, scopes, ...more }, caller.userId, now())
     })
@@ -150,6 +173,7 @@ export function createKeyRoutes({ directory, config, now = Date.now }: AccessDep
         const { caller, input } = context
         const { id, text } = await change(caller, (before) => {
           administered(before, idOf(context), caller)
+          throwIfLooser(before, caller, limitsOfKey(before, idOf(context)))
           return rotateKey(before, idOf(context), input.overlap_hours, caller.userId, now())
         })
         return { json: { id, key: text } }
@@ -163,12 +187,13 @@ export function createKeyRoutes({ directory, config, now = Date.now }: AccessDep
       response: keyLimitsResponse,
       async handle(context) {
         const { caller, input } = context
-        await change(caller, (before) => {
+        const { limits } = await change(caller, (before) => {
           administered(before, idOf(context), caller)
           if (idOf(context) === caller.keyId) throw fault(403, 'A key does not change its own limits')
-          return { changes: [{ key: itemKey('key-limits', idOf(context)), value: input }] }
+          const limits = limitsGivenBy(before, caller, input)
+          return { limits, changes: [{ key: itemKey('key-limits', idOf(context)), value: limits }] }
         })
-        return { json: input }
+        return { json: limits }
       },
     }),
     route({
@@ -202,9 +227,7 @@ export function createKeyRoutes({ directory, config, now = Date.now }: AccessDep
       response: madeKeyResponse,
       async handle({ input, caller }) {
         throwUnlessHeldBy(caller, accessOn(input.scopes, input.actions))
-        // A key does not get rid of its limits by making another one.
-        const limits = limitsOfKey(state(), caller.keyId ?? '')
-        return made(caller, caller.userId, { ...input, limits }, expiry(input.expires_at, caller.endsMs))
+        return made(caller, caller.userId, input, expiry(input.expires_at, caller.endsMs))
       },
     }),
     route({

@@ -228,6 +228,36 @@ describe('one’s own keys', () => {
     expect([limitsOf(made.id), limitsOf(rotated.id)]).toEqual([limits, limits])
   })
 
+  it('of a key with limits gives none that is looser, neither to new keys nor to others nor by a successor', async () => {
+    await member('bound', 'acme', 'admin', adminActions)
+    const of = { user_id: 'bound', actions: adminActions, scopes: ['acme'] }
+    const free = (await ask('POST', '/keys', of)).body
+    const wider = (await ask('POST', '/keys', { ...of, limits: { requests_per_minute: 21 } })).body
+    const limits = { requests_per_minute: 20 }
+    const key = (await ask('POST', '/keys', { ...of, limits })).body.key as string
+    const own = { actions: ['read'], scopes: ['acme'] }
+    const looser = { requests_per_minute: 30 }
+    const refused = [
+      ['POST', '/keys', { ...of, limits: looser }],
+      ['POST', '/keys', { ...of, limits: { requests_per_minute: 21, calls_per_minute: 1 } }],
+      ['PUT', `/keys/${free.id}/limits`, looser],
+      ['POST', `/keys/${free.id}/rotate`, {}],
+      ['POST', `/keys/${wider.id}/rotate`, {}],
+    ] as const
+    for (const [method, path, body] of refused) expect(await statusOf(method, path, body, key)).toBe(403)
+    // What it names none for is as its own.
+    for (const asked of [{}, { limits: {} }, { limits: { requests_per_minute: 0 } }])
+      expect(await statusOf('POST', '/keys', { ...of, ...asked }, key)).toBe(200)
+    expect(await statusOf('POST', '/me/keys', own, key)).toBe(200)
+    const put = await ask('PUT', `/keys/${wider.id}/limits`, { calls_per_minute: 9 }, key)
+    expect(put).toMatchObject({ status: 200, body: { ...limits, calls_per_minute: 9 } })
+    const { lines } = await ask('GET', '/keys?limit=1000', undefined)
+    const shown = lines.filter(({ user_id, id }) => user_id === 'bound' && id !== free.id)
+    expect(shown.filter((line) => line.limits === undefined)).toHaveLength(1)
+    const least = shown.flatMap((line) => (line.limits as { requests_per_minute: number } | undefined) ?? [])
+    expect(least.map((one) => one.requests_per_minute)).toEqual([20, 20, 20, 20, 20, 20])
+  })
+
   it('count from their addresses only', async () => {
     const key = await member('net', 'acme', 'reader', ['read'])
     const from = async (...addresses: string[]) =>
