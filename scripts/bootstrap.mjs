@@ -28,7 +28,7 @@ const commands = {
   screenshots: ['scripts/screenshots.ts'],
   paths: ['scripts/paths.ts'],
   events: ['scripts/events-page.ts'],
-  wasm: ['scripts/batch-module.ts'],
+  wasm: ['scripts/wasm.ts'],
   page: ['scripts/build-page.ts', '--watch'],
   'page:build': ['scripts/build-page.ts'],
 }

@@ -83,6 +83,33 @@ const endingBits = [3, 2, 1, 0].map((place) => {
   return bits
 })
 
+/** False when no member's name in a JSON text can be one that holds credentials. Names with `\u` are not seen. */
+export function mayHoldSensitiveKey(json: string): boolean {
+  for (let colon = json.indexOf(':'); colon !== -1; colon = json.indexOf(':', colon + 1)) {
+    const before = json.charCodeAt(colon - 1)
+    if (before <= 32) return true
+    if (before === 34 && mayEndSensitiveKey(json, colon - 1)) return true
+  }
+  return false
+}
+
+/** The same of the one name that ends at `end`. */
+function mayEndSensitiveKey(text: string, end: number): boolean {
+  let bits = 0x7f
+  let i = end - 1
+  for (let letter = 0; letter < 4; letter++) {
+    let c = text.charCodeAt(i)
+    while (c === 45 || c === 95) c = text.charCodeAt(--i)
+    if (i < 0) return false
+    // Lower-casing turns some other letters into ASCII (the Kelvin sign).
+    if (c >= 128) return true
+    bits &= (endingBits[letter] as Uint8Array)[c] as number
+    if (bits === 0) return false
+    i--
+  }
+  return true
+}
+
 /** False when the last letters of a key in UTF-8 bytes rule out that it is sensitive; `_` and `-` do not count. */
 export function mayBeSensitiveKey(bytes: Uint8Array, start: number, end: number): boolean {
   if (end - start < 6) return false

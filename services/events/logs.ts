@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { createJsonBuffer, type JsonBuffer } from '../core/json/row-writer.ts'
 import type { RecordInput } from '../core/log/log.ts'
+import { freshBuffers } from '../core/memory/buffer-pool.ts'
 import { always, clock, declareTopic, jsonMap, key, number, projectRecord, quoted, text, texts } from './declaration.ts'
 
 export const logsTopic = declareTopic({
@@ -49,6 +50,26 @@ function keyText(key: string): string {
   return text
 }
 
+/** Shorter texts are written together with what stands around them. */
+const shortLength = 128
+
+/** Writes a map behind `lead`, but for its end, which is the answer. */
+function writeMap(rows: JsonBuffer, lead: string, values: ReadonlyMap<string, string>): string {
+  let text = `${lead}{`
+  let isFirst = true
+  for (const [key, value] of values) {
+    text += isFirst ? keyText(key) : `,${keyText(key)}`
+    isFirst = false
+    if (value.length <= shortLength) text += quoted(value)
+    else {
+      rows.text(text)
+      rows.string(value)
+      text = ''
+    }
+  }
+  return `${text}}`
+}
+
 /** `{"key":"value",…}` */
 export function mapText(values: ReadonlyMap<string, string>): string {
   let text = ''
@@ -74,22 +95,23 @@ export type LogRow = {
   scope: string
 }
 
-/** What a record says, without project, id, clock and time. */
-const contentOf = (row: LogRow): string =>
-  logsTopic.cells({
-    observed_ns: row.observed,
-    trace_id: row.traceId,
-    span_id: row.spanId,
-    severity: row.severity,
-    severity_text: row.severityText,
-    event_name: row.eventName,
-    body: row.body,
-    body_json: Number(row.isBodyJson),
-    attributes: mapText(row.attributes.values),
-    json_keys: row.attributes.json,
-    resource: row.resource,
-    scope: row.scope,
-  })
+const noId = '0'.repeat(32)
+const idLead = '"id":"'
+const timeLead = '"at_ns":'
+
+/** Writes the columns behind the event's name and the end of the row; `before` are those up to there. */
+function writeContent(rows: JsonBuffer, before: string, row: LogRow): void {
+  let text = before
+  if (row.body !== '') {
+    rows.text(`${text},"body":`)
+    rows.string(row.body)
+    text = ''
+  }
+  if (row.isBodyJson) text += `,${logsTopic.cells({ body_json: 1 })}`
+  if (row.attributes.values.size > 0) text = writeMap(rows, `${text},"attributes":`, row.attributes.values)
+  const behind = logsTopic.cells({ json_keys: row.attributes.json, resource: row.resource, scope: row.scope })
+  rows.text(behind === '' ? `${text}}\n` : `${text},${behind}}\n`)
+}
 
 export type LogWriter = {
   /**
@@ -104,21 +126,36 @@ export type LogWriter = {
 
 type Pending = { rows: JsonBuffer; rowCount: number; clock: bigint; firstId: string }
 
-/** @param sizeHintBytes expected size of all rows */
-export function createLogWriter(sizeHintBytes = 4096): LogWriter {
+/**
+ * @param sizeHintBytes expected size of all rows
+ * @param pool where the buffers of the rows come from; the caller gives them back
+ */
+export function createLogWriter(sizeHintBytes = 4096, pool = freshBuffers): LogWriter {
   const byProject = new Map<string, Pending>()
   return {
     add(projectId, row, time, clock) {
-      const content = contentOf(row)
-      const columns = content === '' ? '' : `,${content}`
-      const id = hash('sha256', `${time}${columns}`, 'hex').slice(0, 32)
       let pending = byProject.get(projectId)
       if (pending === undefined) {
-        pending = { rows: createJsonBuffer(sizeHintBytes), rowCount: 0, clock: 0n, firstId: id }
+        pending = { rows: createJsonBuffer(sizeHintBytes, pool), rowCount: 0, clock: 0n, firstId: '' }
         byProject.set(projectId, pending)
       }
-      pending.rows.text(`{${logsTopic.cells({ project_id: projectId, id, clock, at_ns: row.at })}${columns}}\n`)
-      pending.rowCount++
+      const { rows } = pending
+      const before = `{${logsTopic.cells({
+        ...{ project_id: projectId, id: noId, clock, at_ns: row.at, observed_ns: row.observed },
+        ...{ trace_id: row.traceId, span_id: row.spanId, severity: row.severity, severity_text: row.severityText },
+        event_name: row.eventName,
+      })}`
+      const begin = rows.sizeBytes()
+      writeContent(rows, before, row)
+      const positionOf = (lead: string) =>
+        begin + Buffer.byteLength(before.slice(0, before.indexOf(lead) + lead.length))
+      // From its time on, without the end of the row.
+      const said = rows.since(positionOf(timeLead)).subarray(0, -2)
+      const isTimed = time === row.at
+      const of = isTimed ? said : Buffer.concat([Buffer.from(time), said.subarray(row.at.length)])
+      const id = hash('sha256', of, 'hex').slice(0, 32)
+      rows.over(positionOf(idLead), id)
+      if (pending.rowCount++ === 0) pending.firstId = id
       if (clock > pending.clock) pending.clock = clock
       return id
     },

@@ -1,6 +1,7 @@
 // A growing buffer of JSON text: strings, integers and slices of other buffers, each written in place.
 import { Buffer } from 'node:buffer'
 import { type BufferPool, freshBuffers } from '../memory/buffer-pool.ts'
+import { escaping, maxEscapedLength } from './escaping.ts'
 
 /** The functions behind `write`, without its checks. */
 type Bytes = Buffer & { latin1Write(text: string, at: number): number; utf8Write(text: string, at: number): number }
@@ -20,11 +21,17 @@ export type JsonBuffer = {
   /** An integer, cut to the nearest one of 64 bits. */
   integer(value: number): void
   sizeBytes(): number
+  /** Writes a text of ASCII over what stands at a position. */
+  over(position: number, text: string): void
+  /** What was written from a position on, until more is written. */
+  since(position: number): Buffer
   /** What was written. It is never written again as long as nothing more is added. */
   done(): Buffer
 }
 
 const safe = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
+/** Longer texts are escaped without a look at whether they need it. */
+const maxLook = 64
 const int64Max = 2n ** 63n - 1n
 
 function int64(value: number): string {
@@ -49,6 +56,20 @@ export function createJsonBuffer(sizeHint: number, pool: BufferPool = freshBuffe
     at += buffer.utf8Write(value, at)
   }
 
+  function escaped(value: string): void {
+    const module = value.length <= maxEscapedLength ? escaping() : null
+    if (module === null) {
+      text(JSON.stringify(value.toWellFormed()))
+      return
+    }
+    const end = module.escape(value)
+    reserve(end - module.start + 2)
+    buffer[at++] = 34
+    buffer.set(module.memory.subarray(module.start, end), at)
+    at += end - module.start
+    buffer[at++] = 34
+  }
+
   return {
     text,
     fixed(source) {
@@ -62,14 +83,12 @@ export function createJsonBuffer(sizeHint: number, pool: BufferPool = freshBuffe
       at += end - start
     },
     string(value) {
-      if (!safe.test(value)) {
-        text(JSON.stringify(value.toWellFormed()))
-        return
-      }
-      reserve(value.length + 2)
-      buffer[at] = 34
-      at += 1 + buffer.latin1Write(value, at + 1)
-      buffer[at++] = 34
+      if (value.length <= maxLook && safe.test(value)) {
+        reserve(value.length + 2)
+        buffer[at] = 34
+        at += 1 + buffer.latin1Write(value, at + 1)
+        buffer[at++] = 34
+      } else escaped(value)
     },
     integer(value) {
       if (!Number.isInteger(value) || value < 0 || value > Number.MAX_SAFE_INTEGER) {
@@ -89,6 +108,10 @@ export function createJsonBuffer(sizeHint: number, pool: BufferPool = freshBuffe
       at += places
     },
     sizeBytes: () => at,
+    over(position, value) {
+      buffer.latin1Write(value, position)
+    },
+    since: (position) => buffer.subarray(position, at),
     done: () => buffer.subarray(0, at),
   }
 }

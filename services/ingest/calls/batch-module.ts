@@ -9,6 +9,7 @@ import { plausibleUs } from '../../core/clock/timestamps.ts'
 import type { RouteContext } from '../../core/http/route.ts'
 import type { RecordInput, RecordSplit } from '../../core/log/log.ts'
 import type { BufferPool } from '../../core/memory/buffer-pool.ts'
+import { loadModule } from '../../core/process/wasm.ts'
 import { projectHash, rowLeads, userColumn } from '../../events/calls-writer.ts'
 import * as layout from './assembly/layout.ts'
 import { maxItemsHere } from './envelope.ts'
@@ -21,15 +22,6 @@ const guardBytes = 64
 /** More than the leads, ids, times and texts of a row that are no part of its item, and more than six token counts. */
 const maxRowOverhead = 1024
 const maxUsageOverhead = 256
-
-/** What node has of the WebAssembly interface and is used here; its types come with those of browsers only. */
-type Wasm = {
-  validate(code: Uint8Array): boolean
-  Module: new (code: Uint8Array) => object
-  Memory: new (bounds: { initial: number; maximum: number }) => { buffer: ArrayBuffer; grow(pages: number): number }
-  Instance: new (module: object, imports: Record<string, object>) => { exports: object }
-}
-const { WebAssembly } = globalThis as unknown as { WebAssembly: Wasm }
 
 type Exports = {
   setup(fields: number, keys: number, inlineTextBytes: number, earliestUs: bigint): void
@@ -89,13 +81,9 @@ const noted = (note: number, texts: Iterable<string | Uint8Array>): [Uint8Array,
 
 function instantiate(fields: readonly string[]): BatchModule | null {
   const code = readFileSync(new URL('./batch.wasm', import.meta.url))
-  if (!WebAssembly.validate(code)) return null
-  const memory = new WebAssembly.Memory({ initial: 64, maximum: 384 })
-  const abort = () => {
-    throw new Error('the module of batches has ended')
-  }
-  const instance = new WebAssembly.Instance(new WebAssembly.Module(code), { env: { memory, abort } })
-  const module = instance.exports as unknown as Exports
+  const loaded = loadModule<Exports>(code, { initial: 64, maximum: 384 })
+  if (loaded === null) return null
+  const { exports: module, memory } = loaded
   const viewOf = (): Memory => ({
     bytes: new Uint8Array(memory.buffer),
     view: new DataView(memory.buffer),

@@ -75,7 +75,12 @@ function documentText(text: string, isJson: boolean): string {
 }
 
 /** The kind of an agent's event; its full name may stand in the body, behind a short one. */
-export function agentEvent({ eventName, body, isBodyJson, spanId }: LogRow): { name: string; kind: Kind } | null {
+export function agentEvent({
+  eventName,
+  body,
+  isBodyJson,
+  spanId,
+}: Pick<LogRow, 'eventName' | 'body' | 'isBodyJson' | 'spanId'>): { name: string; kind: Kind } | null {
   if (spanId !== '') return null
   for (const name of isBodyJson ? [eventName] : [eventName, body]) {
     const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined

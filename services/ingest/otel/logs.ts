@@ -1,14 +1,15 @@
 // OTLP log records become rows of logs, texts as they came and everything else as JSON text; those of coding agents calls too.
 
-import type { ContentStore } from '../../content/content-port.ts'
+import { type ContentStore, inlineTextLength } from '../../content/content-port.ts'
 import { maskedLog } from '../../content/masking/mask-call.ts'
 import { type Maskings, maskedExtraction, maskedTexts, takesLong } from '../../content/masking/maskings.ts'
-import { redacted } from '../../content/redact.ts'
+import { mayHoldSensitiveKey, redacted } from '../../content/redact.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { isPlausible } from '../../core/clock/timestamps.ts'
 import { TooLongHere } from '../../core/errors.ts'
 import type { RouteContext } from '../../core/http/route.ts'
 import type { Log, RecordSplit } from '../../core/log/log.ts'
+import { createBufferPool } from '../../core/memory/buffer-pool.ts'
 import { appendCalls, createCallWriter } from '../../events/calls-writer.ts'
 import { createLogWriter, type LogRow, mapText, type Texts } from '../../events/logs.ts'
 import { agentCall, agentEvent } from './agent-events.ts'
@@ -39,10 +40,20 @@ function isSecret(name: string): boolean {
   return isSecret || (path.length > 1 && keyOf(path[path.length - 1] as string).isSecret)
 }
 
+const breaks = /[\r\n]|\\u/
+
+/** Whether a text that may hold JSON stays as it came: nothing in it is hidden, cut, or written in another way. */
+const staysAsItIs = (text: string): boolean =>
+  text.length <= inlineTextLength && !mayHoldSensitiveKey(text) && !breaks.test(text)
+
 type Stored = { text: string; isJson: boolean }
 
-function stored(value: Value, hides: boolean, found: Expansion): Stored {
-  if (typeof value === 'string' && hides && value !== '') return { text: redacted, isJson: false }
+/** @param looksInside reads every text that holds JSON, for what `found` tells of its numbers */
+function stored(value: Value, hides: boolean, found: Expansion, looksInside = false): Stored {
+  if (typeof value === 'string') {
+    if (hides && value !== '') return { text: redacted, isJson: false }
+    if (!looksInside && staysAsItIs(value)) return { text: value, isJson: false }
+  }
   const kept = prepared(value, hides, found)
   if (typeof kept === 'string') return { text: kept, isJson: false }
   // A text that holds JSON is read for its credentials and its content, and stays a text.
@@ -50,18 +61,16 @@ function stored(value: Value, hides: boolean, found: Expansion): Stored {
 }
 
 /** Of a key that comes twice the last value counts. */
-function textsOf({ keys, values }: Attributes, found: Expansion): Texts {
+function textsOf({ keys, values }: Attributes, found: Expansion, looksInside = false): Texts {
   const texts = new Map<string, string>()
   const json = new Set<string>()
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i] as string
     const value = values[i] as Value
-    if (typeof value === 'boolean' || Number.isSafeInteger(value)) {
-      texts.set(key, String(value))
-      json.add(key)
-      continue
-    }
-    const { text, isJson } = stored(value, isSecret(key), found)
+    const isPlain = typeof value === 'boolean' || Number.isSafeInteger(value)
+    const { text, isJson } = isPlain
+      ? { text: String(value), isJson: true }
+      : stored(value, isSecret(key), found, looksInside)
     texts.set(key, text)
     if (isJson) json.add(key)
     else if (json.size > 0) json.delete(key)
@@ -92,11 +101,13 @@ function eventNameOf({ eventName, attributes: { keys, values } }: OtlpLogRecord)
 /** Highest severity that OTLP knows. */
 const maxSeverity = 24
 
+const rowBuffers = createBufferPool()
+
 /** Writes the rows of all records that can be stored. */
 export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBudget): Writer<OtlpLogRecord> {
   const { userId } = context.caller
   const extraction = deps.content.begin()
-  const writer = createLogWriter(context.body.bytes.length * rowBytesPerBodyByte)
+  const writer = createLogWriter(context.body.bytes.length * rowBytesPerBodyByte, rowBuffers)
   const calls = createCallWriter(deps.split)
   const nowMs = Date.now()
   const taken = `${nowMs}000000`
@@ -104,17 +115,20 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
   const rowOf = (record: OtlpLogRecord, shared: Pick<LogRow, 'resource' | 'scope'>, found: Expansion): LogRow => {
     const body = record.body === undefined ? { text: '', isJson: false } : stored(record.body, false, found)
     const observed = isPlausible(roundedUs(record.observed), nowMs) ? nanosText(record.observed) : '0'
-    return {
-      at: isSet(record.time) ? nanosText(record.time) : observed === '0' ? taken : observed,
-      observed,
-      traceId: idOf(record.traceId, 32),
+    const event = {
       spanId: idOf(record.spanId, 16),
-      severity: record.severity > 0 && record.severity <= maxSeverity ? record.severity : 0,
-      severityText: record.severityText,
       eventName: eventNameOf(record),
       body: body.text,
       isBodyJson: body.isJson,
-      attributes: textsOf(record.attributes, found),
+    }
+    return {
+      ...event,
+      at: isSet(record.time) ? nanosText(record.time) : observed === '0' ? taken : observed,
+      observed,
+      traceId: idOf(record.traceId, 32),
+      severity: record.severity > 0 && record.severity <= maxSeverity ? record.severity : 0,
+      severityText: record.severityText,
+      attributes: textsOf(record.attributes, found, agentEvent(event) !== null),
       ...shared,
     }
   }
@@ -141,7 +155,7 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
         const found = expansion()
         const whole = rowOf(record, shared, found)
         const row = masker === undefined ? whole : maskedLog(masker, whole)
-        const id = writer.add(projectId, row, nanosText(record.time), deps.clock.next())
+        const id = writer.add(projectId, row, isSet(record.time) ? row.at : '0', deps.clock.next())
         const event = agentEvent(row)
         if (event !== null)
           calls.add(agentCall(event, row, { projectId, userId, id, odd: found.isNonNative, clock: deps.clock.next() }))
@@ -152,7 +166,9 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
       const before = await extraction.append()
       const records = writer.take()
       if (records.length === 0) return before
-      return [...before, await deps.log.append('logs', records), ...(await appendCalls(deps.log, calls.take()))]
+      const appended = await deps.log.append('logs', records)
+      for (const { rows } of records) rowBuffers.give(rows)
+      return [...before, appended, ...(await appendCalls(deps.log, calls.take()))]
     },
   }
 }

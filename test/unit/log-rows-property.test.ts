@@ -1,0 +1,165 @@
+// Rows of log records: written in place and in WebAssembly, they are those that the declared columns and JSON.stringify
+// make, under the same ids; texts that stay as they came are those in which nothing is hidden or rewritten.
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { noContent } from '../../services/content/content-port.ts'
+import { noMaskings } from '../../services/content/masking/maskings.ts'
+import { createClock } from '../../services/core/clock/clock.ts'
+import type { RouteContext } from '../../services/core/http/route.ts'
+import { maxEscapedLength } from '../../services/core/json/escaping.ts'
+import { createJsonBuffer } from '../../services/core/json/row-writer.ts'
+import type { RecordInput } from '../../services/core/log/log.ts'
+import { createLogWriter, type LogRow, logsTopic, mapText } from '../../services/events/logs.ts'
+import { createDecodeBudget } from '../../services/ingest/otel/budget.ts'
+import { prepared } from '../../services/ingest/otel/expand.ts'
+import { beginLogs } from '../../services/ingest/otel/logs.ts'
+import { newLogRecord } from '../../services/ingest/otel/spans.ts'
+import { jsonText } from '../../services/ingest/otel/values.ts'
+import { runs } from '../fixtures/runs.ts'
+
+const unit = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom('a', ' ', 'word', '{', '}', ':', ',', '/') },
+  { weight: 3, arbitrary: fc.constantFrom('"', '\\', '\\"', '":', ' :', '\\n') },
+  fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)),
+  fc.constantFrom('\u0000', '\t', '\n', '\r', '\u001f', '\u007f', 'é', '\u2028', '🎈', '\ud800', '\udc00'),
+)
+const text = fc.oneof(
+  fc.array(unit, { maxLength: 40 }).map((all) => all.join('')),
+  fc.array(unit, { minLength: 20, maxLength: 300 }).map((all) => all.join('')),
+)
+
+test('strings are escaped as JSON.stringify does it, whatever their length', () => {
+  const written = (value: string): string => {
+    const buffer = createJsonBuffer(16)
+    buffer.text('before')
+    buffer.string(value)
+    buffer.text('behind')
+    return buffer.done().toString()
+  }
+  const expected = (value: string): string => `before${JSON.stringify(value.toWellFormed())}behind`
+  fc.assert(
+    fc.property(text, (value) => {
+      expect(written(value)).toBe(expected(value))
+    }),
+    { numRuns: runs(500, 100_000) },
+  )
+  for (const size of [15, 16, 17, 63, 64, 65, 128, maxEscapedLength - 1, maxEscapedLength, maxEscapedLength + 1])
+    for (const one of ['x', '"', '\u0001', '€', '\ud800'])
+      for (const value of [one.repeat(size), `${'x'.repeat(size - 1)}${one}`])
+        expect(written(value)).toBe(expected(value))
+})
+
+const values = fc.array(fc.tuple(text, text), { maxLength: 6 }).map((all) => new Map(all))
+const nanos = fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }).map(String)
+const row: fc.Arbitrary<LogRow> = fc.record({
+  ...{ at: nanos, observed: fc.oneof(fc.constant('0'), nanos), eventName: text, severityText: text, body: text },
+  traceId: fc.constantFrom('', 'ab'.repeat(16)),
+  spanId: fc.constantFrom('', 'cd'.repeat(8)),
+  severity: fc.integer({ min: 0, max: 24 }),
+  isBodyJson: fc.boolean(),
+  attributes: fc.record({ values, json: fc.array(text, { maxLength: 3 }) }),
+  resource: values.map(mapText),
+  scope: values.map(mapText),
+})
+
+/** The row as the declared columns write it. */
+function declared(projectId: string, one: LogRow, time: string, clock: bigint): string {
+  const said = logsTopic.cells({
+    ...{ observed_ns: one.observed, trace_id: one.traceId, span_id: one.spanId, severity: one.severity },
+    ...{ severity_text: one.severityText, event_name: one.eventName, body: one.body },
+    ...{ body_json: Number(one.isBodyJson), attributes: mapText(one.attributes.values) },
+    ...{ json_keys: one.attributes.json, resource: one.resource, scope: one.scope },
+  })
+  const columns = said === '' ? '' : `,${said}`
+  const id = createHash('sha256').update(`${time}${columns}`).digest('hex').slice(0, 32)
+  return `{${logsTopic.cells({ project_id: projectId, id, clock, at_ns: one.at })}${columns}}\n`
+}
+
+test('rows are those of the declared columns, under the digest of what they say', () => {
+  const written = fc.array(fc.tuple(row, fc.boolean()), { minLength: 1, maxLength: 4 })
+  fc.assert(
+    fc.property(fc.constantFrom('acme/app', 'acmé/ö"x', `a/${'0'.repeat(40)}`), written, (projectId, rows) => {
+      const writer = createLogWriter(16)
+      const expected = rows.map(([one, isTimed], n) => {
+        const time = isTimed ? one.at : '0'
+        const line = declared(projectId, one, time, BigInt(n))
+        expect(JSON.parse(line).id).toBe(writer.add(projectId, one, time, BigInt(n)))
+        return line
+      })
+      const [record] = writer.take() as [RecordInput]
+      expect(record.rows.toString()).toBe(expected.join(''))
+      expect(record.key).toBe(`${projectId}/${JSON.parse(expected[0] as string).id}`)
+    }),
+    { numRuns: runs(300, 30_000) },
+  )
+})
+
+const keys = [
+  'a',
+  'key',
+  'api_key',
+  'API-KEY',
+  'ap\u212aey',
+  'x_access_token',
+  'authorization',
+  'content',
+  '0',
+  'to:ken',
+  'apikey"',
+]
+const json = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    text,
+    fc.double(),
+    fc.bigInt().map(String),
+    fc.boolean(),
+    fc.constant(null),
+    tie('list'),
+    tie('object'),
+  ),
+  list: fc.array(tie('value'), { maxLength: 4 }),
+  object: fc.dictionary(fc.constantFrom(...keys), tie('value'), { maxKeys: 4 }),
+}))
+
+test('texts with JSON stay as they came, but for what is hidden or would end the line', async () => {
+  const written = fc
+    .oneof(json.object, json.list)
+    .chain((value) => fc.constantFrom(undefined, 1).map((space) => JSON.stringify(value, null, space)))
+  await fc.assert(
+    fc.asyncProperty(written, async (value) => {
+      let rows = ''
+      const append = async (_: string, records: RecordInput[]) => {
+        rows += records.map((one) => one.rows.toString()).join('')
+        return { partition: 0, offset: 1 }
+      }
+      const deps = {
+        log: { append },
+        clock: createClock(),
+        content: noContent,
+        maskings: noMaskings,
+        config: { maxBodyBytes: 1e6 },
+      }
+      const context = { caller: { userId: 'ann' }, body: { bytes: Buffer.alloc(10) }, mayTakeLong: true }
+      const budget = createDecodeBudget(1e6)
+      const writer = beginLogs(deps as never, context as unknown as RouteContext, budget)
+      const none = { keys: [], values: [] }
+      const take = writer.scope(
+        { projectId: 'acme/app', resource: none } as never,
+        { name: '', version: '', attributes: none },
+        1,
+      )
+      expect(
+        take({ ...newLogRecord(budget), body: value, attributes: { keys: ['messages'], values: [value] } }),
+      ).toBeNull()
+      await writer.append()
+      const found = { extract: () => null, isNonNative: false, budget }
+      const kept = prepared(value, false, found)
+      const expected = typeof kept === 'string' ? kept : jsonText(kept, true, false)
+      const { body, attributes } = JSON.parse(rows)
+      expect([body, attributes.messages]).toEqual([expected.toWellFormed(), expected.toWellFormed()])
+    }),
+    { numRuns: runs(500, 50_000) },
+  )
+})
