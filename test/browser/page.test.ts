@@ -310,6 +310,19 @@ describe('a trace', () => {
     await page.getByRole('tree', { name: 'Output' }).getByText('12345678901234567890').waitFor()
   })
 
+  it('shows its tree in a narrow window until a span is chosen, and again when that is closed', async () => {
+    const { page } = here
+    await page.setViewportSize({ width: 320, height: 800 })
+    await go(`/p/acme/browser/traces/${trace}`)
+    const tree = page.getByRole('treegrid', { name: 'Spans' })
+    await tree.getByText('execute_tool search').click()
+    await page.getByRole('tab', { name: 'Raw' }).waitFor()
+    expect(await tree.isVisible()).toBe(false)
+    await page.getByRole('button', { name: 'Back to the tree' }).click()
+    await tree.waitFor()
+    await page.setViewportSize({ width: 1280, height: 800 })
+  })
+
   it('shows what was said to a model, and takes and removes feedback', async () => {
     const { answered } = world
     await go(`/p/acme/browser/traces/${trace}?call=${answered}`)

@@ -6,6 +6,7 @@ let world: World
 let home: string
 let here: Opened
 const firstTrace = newTrace()
+const [firstId, innerId, thirdId] = [newId(), newId(), newId()]
 
 const user = (content: string) => ({ role: 'user', content })
 const assistant = (content: string) => ({ role: 'assistant', content })
@@ -14,20 +15,19 @@ beforeAll(async () => {
   world = await startWorld('acme/threads')
   home = `/p/${world.project}/threads`
   const at = Date.now() - 600_000
-  const turn = (thread_id: string, n: number, more: Parameters<typeof call>[1]) => {
-    const id = newId()
-    const trace = newTrace()
-    return { ...call(world.project, { id, trace, startMs: at + n * 1_000, ...more }), id, thread_id, turn_id: id }
+  const turn = (thread_id: string, n: number, more: NonNullable<Parameters<typeof call>[1]>) => {
+    const { id = newId(), trace = newTrace() } = more
+    return { ...call(world.project, { startMs: at + n * 1_000, ...more, id, trace }), id, thread_id, turn_id: id }
   }
   const first = user('Where is <b>my order</b>?')
   const second = user('And the refund?')
   const outer = turn('order 8812', 1, {
-    ...{ trace: firstTrace, name: 'first turn', ms: 300 },
+    ...{ id: firstId, trace: firstTrace, name: 'first turn', ms: 300 },
     inputs: { messages: [first] },
     output: { choices: [{ message: assistant('On its way.') }] },
   })
   // A turn inside a turn is part of it.
-  const inner = turn('order 8812', 1.1, { trace: firstTrace, parent: outer.id, name: 'inner turn' })
+  const inner = turn('order 8812', 1.1, { id: innerId, trace: firstTrace, parent: firstId, name: 'inner turn' })
   const long = Array.from({ length: 60 }, (_, n) =>
     turn('long/one', 10 + n, { name: `turn ${n}`, inputs: { messages: [user(`said ${n}`)] } }),
   )
@@ -39,7 +39,7 @@ beforeAll(async () => {
       output: { choices: [{ message: assistant('Within two days.') }] },
     }),
     turn('order 8812', 3, {
-      name: 'third turn',
+      ...{ id: thirdId, name: 'third turn' },
       inputs: { step: 'close it' },
       output: 'closed',
       exception: 'Error: no',
@@ -176,12 +176,112 @@ describe('a thread', () => {
   })
 })
 
+describe('a turn of a thread', () => {
+  const panel = () => here.page.getByRole('complementary', { name: 'Turn' })
+
+  it('opens beside the conversation with the spans of its trace, follows the keys, and the address shows the same', async () => {
+    const { page } = here
+    await go(`${home}/order%208812`)
+    const turns = page.locator('.turn')
+    await turns.nth(0).getByRole('button', { name: 'Details' }).click()
+    await panel().getByRole('heading', { name: 'first turn' }).waitFor()
+    await panel().getByRole('treegrid', { name: 'Spans' }).getByText('inner turn').click()
+    await panel().getByRole('heading', { name: 'inner turn' }).waitFor()
+    await panel().getByRole('tab', { name: 'Raw' }).click()
+    await page.reload()
+    await panel().getByRole('heading', { name: 'inner turn' }).waitFor()
+    await panel().getByRole('tab', { name: 'Raw', selected: true }).waitFor()
+    await turns.nth(0).focus()
+    await page.keyboard.press('j')
+    await panel().getByRole('heading', { name: 'second turn' }).waitFor()
+    expect(await page.locator('.turn[aria-current]').getAttribute('id')).toBe('turn-2')
+    await panel().getByRole('button', { name: 'Close the turn' }).click()
+    await panel().waitFor({ state: 'detached' })
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await panel().getByRole('heading', { name: 'third turn' }).waitFor()
+    await page.setViewportSize({ width: 320, height: 800 })
+    await turns.first().waitFor({ state: 'hidden' })
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+    await panel().getByRole('button', { name: 'Close the turn' }).click()
+    await turns.first().waitFor()
+    await page.setViewportSize({ width: 1280, height: 800 })
+  })
+
+  it('takes reactions and gives them back, and says what else was said of it', async () => {
+    const { page } = here
+    const [judge, judged] = ['op/judge:v1', `call/${firstId}`].map((one) => `weave:///${world.project}/${one}`)
+    const said = (feedback_type: string, payload: object, more: object = {}) =>
+      world.server.send('/feedback/create', {
+        ...{ project_id: world.project, weave_ref: `weave:///${world.project}/call/${thirdId}` },
+        ...{ feedback_type, payload, creator: 'somebody else', ...more },
+      })
+    await said('wandb.note.1', { note: '<b>late</b>' })
+    await said('wandb.runnable.judge', { output: 'bad <i>' }, { runnable_ref: judge, call_ref: judged })
+    await go(`${home}/order%208812`)
+    const third = page.locator('#turn-3')
+    await third.getByText('judge bad <i>').waitFor()
+    await third.getByText('1 note', { exact: true }).waitFor()
+    await third.getByRole('button', { name: 'Bad' }).click()
+    await third.getByRole('button', { name: 'Bad 1', pressed: true }).waitFor()
+    await third.getByRole('button', { name: 'Feedback 3' }).click()
+    await panel().getByText('<b>late</b>').waitFor()
+    await panel().getByRole('button', { name: 'Bad 1', pressed: true }).click()
+    await third.getByRole('button', { name: 'Bad', exact: true, pressed: false }).waitFor()
+    await third.getByRole('button', { name: 'Feedback 2' }).waitFor()
+  })
+})
+
+describe('a thread that goes on', () => {
+  const started = (n: number) => {
+    const id = newId()
+    const {
+      ended_at: _,
+      output: __,
+      ...start
+    } = call(world.project, {
+      ...{ id, name: `live turn ${n}`, startMs: Date.now() - 60_000 + n * 1_000 },
+      inputs: { messages: [user(`live ${n}`)] },
+    })
+    return { ...start, id, thread_id: 'live', turn_id: id }
+  }
+  const start = (one: object) => world.server.send('/call/start', { start: one })
+  const end = (id: string) =>
+    world.server.send('/call/end', {
+      end: {
+        ...{ project_id: world.project, id, ended_at: new Date().toISOString(), summary: {} },
+        output: { choices: [{ message: assistant(`said of ${id}`) }] },
+      },
+    })
+
+  it('shows new turns and how they end while it is live, without moving what is read', async () => {
+    const { page } = here
+    const [one, two] = [started(1), started(2)]
+    await start(one)
+    await go(`${home}/live`)
+    await expect.poll(turnNames).toEqual(['1. live turn 1'])
+    await page.locator('#turn-1').getByText('running', { exact: true }).waitFor()
+    await page.keyboard.press('l')
+    await page.getByRole('button', { name: 'Live', pressed: true }).waitFor()
+    await page.waitForURL((to) => to.searchParams.get('live') === '1')
+    await end(one.id)
+    await page.locator('#turn-1').getByText(`said of ${one.id}`).waitFor()
+    await start(two)
+    await expect.poll(turnNames).toEqual(['1. live turn 1', '2. live turn 2'])
+    await page.getByRole('button', { name: '1 new' }).click()
+    expect(await page.evaluate('document.activeElement?.id')).toBe('turn-2')
+    await page.getByRole('button', { name: '1 new' }).waitFor({ state: 'detached' })
+  })
+})
+
 it('threads are for everybody: axe finds no fault in both themes, and 320 pixels are enough', async () => {
   const { page, context, faults } = await world.open()
   const found: string[] = []
   for (const [path, selector] of [
     [home, '.row'],
     [`${home}/order%208812`, '.payloads'],
+    [`${home}/order%208812?turn=${firstId}&tab=feedback`, '.feedback'],
+    [`${home}/order%208812?turn=${firstId}&call=${innerId}`, '.turn-tree .row'],
     ['/p/acme/no-threads/threads', 'pre'],
   ] as const) {
     await page.goto(world.url + path)

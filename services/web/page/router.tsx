@@ -9,6 +9,7 @@ import { compareSearch, runSearch, runsSearch } from './evaluations/search.ts'
 import { NotFound } from './frame/not-found.tsx'
 import { Projects } from './projects/projects.tsx'
 import { SignIn } from './sign-in/sign-in.tsx'
+import { pageOf, threadSearch } from './threads/search.ts'
 import { traceSearch } from './traces/search.ts'
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
@@ -107,11 +108,6 @@ const dashboard = createRoute({
   validateSearch: dashboardSearch,
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.dashboardRoute))
 
-/** Of a page number what is one, beyond the first. */
-const pageOf = (value: unknown): string | undefined => {
-  const page = text(value)
-  return page !== undefined && /^[1-9]\d{0,5}$/.test(page) && page !== '1' ? page : undefined
-}
 type ThreadsSearch = { sort?: string | undefined; page?: string | undefined; tz?: string | undefined }
 const threads = createRoute({
   getParentRoute: () => signedIn,
@@ -124,9 +120,7 @@ const threads = createRoute({
 const thread = createRoute({
   getParentRoute: () => signedIn,
   path: '/p/$entity/$project/threads/$threadId',
-  validateSearch: ({ page, tz }: Record<string, unknown>): Omit<ThreadsSearch, 'sort'> => ({
-    ...{ page: pageOf(page), tz: text(tz) },
-  }),
+  validateSearch: threadSearch,
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.threadRoute))
 
 type ObjectsSearch = { op?: '1' | undefined; page?: string | undefined; tz?: string | undefined }

@@ -277,3 +277,10 @@ export function visibleLines(tree: Tree, view: View): Int32Array {
 export const matches = ({ ids, names, models, errors }: Spans, span: number, needle: string): boolean =>
   (ids[span] as string).includes(needle) ||
   [names, models, errors].some((texts) => textOf(texts, span).toLowerCase().includes(needle))
+
+/** The line of a call's span; the first one for a call that is not in the tree. */
+export function lineOf(tree: Tree | undefined, call: string | undefined): number {
+  if (!tree || call === undefined) return 0
+  const span = tree.spans.ids.indexOf(call)
+  return span === -1 ? 0 : (tree.lineOf[span] as number)
+}

@@ -2,6 +2,7 @@
 import { baseUrl, json } from '../api/client.ts'
 import { eachLine } from '../api/lines.ts'
 import { send } from '../api/send.ts'
+import type { ListRequest } from '../calls/search.ts'
 import type { Message } from '../engine/conversation.ts'
 import type { Row } from '../engine/rows.ts'
 import { ask } from '../worker/client.ts'
@@ -87,25 +88,26 @@ export type Turns = {
   /** The last turn of the page before. */
   before: Row | undefined
   hasMore: boolean
+  /** The latest that was read, also where it is inside another turn. */
+  newest: Row | undefined
 }
+
+/** Every turn of a thread, the oldest first. */
+export const threadRequest = (project_id: string, threadId: string): ListRequest => ({
+  ...{ project_id, filter: { thread_ids: [threadId] }, query: { $expr: isTurn } },
+  sort_by: [{ field: 'started_at', direction: 'asc' }],
+})
 
 /** A page of the turns of a thread, the oldest first. Turns inside another turn of the thread are part of that one. */
 export const turnsQuery = (project_id: string, threadId: string, page: number) => ({
   queryKey: ['thread', project_id, threadId, page],
   async queryFn({ signal }: { signal: AbortSignal }): Promise<Turns> {
-    const asked = { project_id, filter: { thread_ids: [threadId] }, query: { $expr: isTurn } }
+    const { sort_by, ...asked } = threadRequest(project_id, threadId)
     // One more before, to know what is new in the first; one more after tells whether there is another page.
     const lead = page > 0 ? 1 : 0
     const { rows } = await ask(
       'calls',
-      [
-        baseUrl,
-        {
-          ...asked,
-          sort_by: [{ field: 'started_at', direction: 'asc' }],
-          ...{ limit: pageTurns + 1 + lead, offset: page * pageTurns - lead },
-        },
-      ],
+      [baseUrl, { ...asked, sort_by, limit: pageTurns + 1 + lead, offset: page * pageTurns - lead }],
       { signal },
     )
     const turnIds = new Set(rows.map(({ id }) => id))
@@ -117,7 +119,8 @@ export const turnsQuery = (project_id: string, threadId: string, page: number) =
     const turns = rows
       .slice(lead, lead + pageTurns)
       .filter(({ parentId }) => parentId === null || !turnIds.has(parentId))
-    return { turns, before: lead > 0 ? rows[0] : undefined, hasMore: rows.length > lead + pageTurns }
+    const hasMore = rows.length > lead + pageTurns
+    return { turns, before: lead > 0 ? rows[0] : undefined, hasMore, newest: rows.at(-1) }
   },
 })
 

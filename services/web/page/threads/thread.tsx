@@ -1,117 +1,56 @@
-// One thread: its turns as a conversation, each with the messages that are new in it and a link to its trace.
+// One thread: its turns as a conversation, one of them in the reader, and turns that come while it is looked at.
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
-import type { Message } from '../engine/conversation.ts'
-import { count, duration, moment, money, tokens } from '../engine/format.ts'
-import type { Row } from '../engine/rows.ts'
+import { useEffect, useMemo, useState } from 'react'
+import { useLive } from '../calls/use-live.ts'
+import { count } from '../engine/format.ts'
 import { Loading, ProjectPage } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
 import { FaultBox } from '../parts/fault.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { MarkdownSwitch } from '../parts/markdown.tsx'
+import { Split } from '../parts/split.tsx'
 import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
-import { Conversation } from '../traces/conversation.tsx'
-import { openQuery } from '../traces/trace-query.ts'
+import { maxFeedback, useFeedback, useGiving } from '../traces/use-feedback.ts'
 import '../traces/trace.css'
 import './threads.css'
-import { statusNames } from '../calls/row.tsx'
-import { newMessages, pageTurns, previewsQuery, turnsQuery } from './thread-query.ts'
+import type { ThreadSearch } from './search.ts'
+import { pageTurns, threadRequest, turnsQuery } from './thread-query.ts'
+import { Turn } from './turn.tsx'
 import { TurnList } from './turn-list.tsx'
+import { TurnReader } from './turn-reader.tsx'
 
 const route = '/signed-in/p/$entity/$project/threads/$threadId'
 
-/** True once the element has been near the window: turns further down are not read before. */
-function useSeen() {
-  const box = useRef<HTMLLIElement>(null)
-  const [isSeen, setSeen] = useState(false)
+/** How often a thread without turns is looked at while it is live. */
+const emptyMs = 2_000
+
+/** The turns of a page; while it is live and the last one, with those that come. */
+function useTurns(projectId: string, threadId: string, page: number, isLive: boolean) {
+  const query = useQuery({
+    ...turnsQuery(projectId, threadId, page),
+    refetchInterval: ({ state }) => (isLive && state.data?.turns.length === 0 ? emptyMs : false),
+  })
+  const { data, refetch } = query
+  useLive({
+    request: useMemo(() => threadRequest(projectId, threadId), [projectId, threadId]),
+    isOn: isLive && data !== undefined && !data.hasMore,
+    newest: data?.newest,
+    isFree: true,
+    runs: data?.turns.some(({ status }) => status === 'running') ?? false,
+    onNew: () => void refetch(),
+  })
+  return query
+}
+
+/** How many of the turns have come since somebody looked: they stand below, and nothing else moves. */
+function useArrived(pageKey: string, turns: number | undefined) {
+  const [known, setKnown] = useState<{ pageKey: string; turns: number }>()
   useEffect(() => {
-    const element = box.current
-    if (element === null || isSeen) return
-    const observer = new IntersectionObserver(
-      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && setSeen(true),
-      { rootMargin: '600px' },
-    )
-    observer.observe(element)
-    return () => observer.disconnect()
-  }, [isSeen])
-  return { box, isSeen }
-}
-
-/** Of a turn without messages, such as the run of an agent: how its inputs and its output begin. */
-function Payloads({ projectId, id }: { projectId: string; id: string }) {
-  const { data, error, refetch } = useQuery(previewsQuery(projectId, [id]))
-  if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
-  const preview = data?.[id]
-  if (preview === undefined) return null
-  return (
-    <dl className="payloads">
-      <dt>Inputs</dt>
-      <dd className="said" dir="auto">
-        <T text={preview.inputs} />
-      </dd>
-      <dt>Output</dt>
-      <dd className="said" dir="auto">
-        <T text={preview.output} />
-      </dd>
-    </dl>
-  )
-}
-
-/** Messages that earlier turns had already, once somebody asks for them. */
-function Earlier({ projectId, messages }: { projectId: string; messages: readonly Message[] }) {
-  const [isOpen, setOpen] = useState(false)
-  return (
-    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary className="dim">{count(messages.length)} earlier messages</summary>
-      {isOpen && <Conversation {...{ projectId, messages }} />}
-    </details>
-  )
-}
-
-type TurnProps = { projectId: string; row: Row; before: Row | undefined; place: number; zone: string; link: ReactNode }
-
-function Turn({ projectId, row, before, place, zone, link }: TurnProps) {
-  const { box, isSeen } = useSeen()
-  const { data, error, refetch } = useQuery({ ...openQuery(projectId, row.id), enabled: isSeen })
-  const earlier = useQuery({ ...openQuery(projectId, before?.id ?? ''), enabled: isSeen && before !== undefined })
-  const isReady = data !== undefined && (before === undefined || !earlier.isLoading)
-  const messages: Message[] = data?.conversation ?? []
-  const { earlier: known, shown } = newMessages(earlier.data?.conversation ?? [], messages)
-  return (
-    <li ref={box} id={`turn-${place}`} className="turn" tabIndex={-1}>
-      <header>
-        <h2>
-          <Icon name={row.status} label={statusNames[row.status]} className={`s-${row.status}`} />
-          <span>
-            {place}. <T text={row.name} max={120} />
-          </span>
-        </h2>
-        <span className="second num" title={row.startedAt}>
-          {moment(row.startedAt, zone)}
-        </span>
-        <span className="num">{row.latencyMs === null ? 'running' : duration(row.latencyMs)}</span>
-        {row.tokensIn !== null && (
-          <span className="num second">
-            {tokens(row.tokensIn)}→{tokens(row.tokensOut)} tok
-          </span>
-        )}
-        {row.cost !== null && <span className="num second">{money(row.cost)}</span>}
-        {link}
-      </header>
-      {error && <FaultBox error={error} onRetry={() => void refetch()} />}
-      {!isReady && !error && <div className="ghost" style={{ height: 40 }} />}
-      {isReady && known > 0 && <Earlier {...{ projectId }} messages={messages.slice(0, known)} />}
-      {isReady && messages.length > 0 && <Conversation {...{ projectId }} messages={shown} />}
-      {isReady && messages.length === 0 && <Payloads projectId={projectId} id={row.id} />}
-      {row.exception !== null && (
-        <p className="s-error">
-          <T text={row.exception} max={2_000} />
-        </p>
-      )}
-    </li>
-  )
+    if (turns !== undefined) setKnown((before) => (before?.pageKey === pageKey ? before : { pageKey, turns }))
+  }, [pageKey, turns])
+  const arrived = known?.pageKey === pageKey && turns !== undefined ? Math.max(0, turns - known.turns) : 0
+  return { arrived, look: () => turns !== undefined && setKnown({ pageKey, turns }) }
 }
 
 export function Thread() {
@@ -121,21 +60,39 @@ export function Thread() {
   const zone = useZone(search.tz)
   const projectId = `${entity}/${project}`
   const page = Number(search.page ?? 1) - 1
-  const { data, error, refetch } = useQuery(turnsQuery(projectId, threadId, page))
-  const turns = data?.turns ?? []
+  const isLive = search.live === '1'
+  const { data, error, refetch } = useTurns(projectId, threadId, page, isLive)
+  const turns = useMemo(() => data?.turns ?? [], [data])
+  const { data: feedback } = useFeedback(
+    projectId,
+    useMemo(() => turns.map(({ id }) => id), [turns]),
+  )
+  const giving = useGiving(projectId)
+  const { arrived, look } = useArrived(`${projectId} ${threadId} ${page}`, data && turns.length)
   const [at, setAt] = useState(0)
-  const to = (next: number) => {
-    setAt(0)
+  const first = page * pageTurns + 1
+  const change = (next: ThreadSearch, replace = true) =>
     void navigate({
       to: '/p/$entity/$project/threads/$threadId',
       params: { entity, project, threadId },
-      search: { ...search, page: next > 0 ? String(next + 1) : undefined },
+      search: { ...search, ...next },
+      replace,
     })
+  const to = (next: number) => {
+    setAt(0)
+    change({ page: next > 0 ? String(next + 1) : undefined, turn: undefined, call: undefined }, false)
+  }
+  const chosen = turns.find(({ id }) => id === search.turn)
+  const openTurn = (index: number, tab?: 'feedback') => {
+    setAt(index)
+    change({ turn: turns[index]?.id, call: undefined, tab }, chosen !== undefined)
   }
   const jumpTo = (index: number) => {
     const next = Math.max(0, Math.min(turns.length - 1, index))
     setAt(next)
-    const element = document.getElementById(`turn-${page * pageTurns + next + 1}`)
+    if (next === turns.length - 1) look()
+    if (chosen !== undefined) change({ turn: turns[next]?.id, call: undefined })
+    const element = document.getElementById(`turn-${first + next}`)
     element?.scrollIntoView({ block: 'start' })
     element?.focus({ preventScroll: true })
   }
@@ -144,6 +101,8 @@ export function Thread() {
     up: () => jumpTo(at - 1),
     first: () => jumpTo(0),
     last: () => jumpTo(turns.length),
+    live: () => change({ live: isLive ? undefined : '1' }),
+    copy: () => void navigator.clipboard.writeText(location.href),
   })
   return (
     <ProjectPage
@@ -163,7 +122,21 @@ export function Thread() {
         </h1>
         <span className="grow" />
         <MarkdownSwitch />
+        <button
+          type="button"
+          className="line"
+          aria-pressed={isLive}
+          title="New turns by themselves (l)"
+          onClick={() => change({ live: isLive ? undefined : '1' })}
+        >
+          Live
+        </button>
       </div>
+      {giving.fault && (
+        <p className="s-error" role="alert">
+          {giving.fault.message.slice(0, 300)}
+        </p>
+      )}
       {error ? (
         <FaultBox error={error} onRetry={() => void refetch()} />
       ) : data === undefined ? (
@@ -174,37 +147,60 @@ export function Thread() {
           <p className="second">They were deleted, or have not arrived.</p>
         </div>
       ) : (
-        <div className="thread">
-          {turns.length > 1 && <TurnList {...{ turns, at }} first={page * pageTurns + 1} onJump={jumpTo} />}
-          <section className="scroll" tabIndex={0} aria-label="Turns">
-            <ol className="turns">
-              {turns.map((row, n) => (
-                <Turn
-                  key={row.id}
-                  {...{ projectId, row, zone, before: turns[n - 1] ?? data.before, place: page * pageTurns + n + 1 }}
-                  link={
-                    <Link
-                      to="/p/$entity/$project/traces/$traceId"
-                      params={{ entity, project, traceId: row.traceId }}
-                      search={{ call: row.id }}
-                    >
-                      Trace
-                    </Link>
-                  }
-                />
-              ))}
-            </ol>
-          </section>
-        </div>
+        <Split
+          label="Turn"
+          isChosen={chosen !== undefined}
+          reader={
+            chosen !== undefined && (
+              <TurnReader
+                {...{ projectId, search, zone }}
+                turn={chosen.id}
+                traceId={chosen.traceId}
+                onChange={change}
+              />
+            )
+          }
+        >
+          <div className="thread">
+            {turns.length > 1 && chosen === undefined && <TurnList {...{ turns, at, first }} onJump={jumpTo} />}
+            <section className="scroll" tabIndex={0} aria-label="Turns">
+              <ol className="turns">
+                {turns.map((row, n) => (
+                  <Turn
+                    key={row.id}
+                    {...{ projectId, row, zone, giving, before: turns[n - 1] ?? data.before, place: first + n }}
+                    items={feedback?.of(row.id) ?? []}
+                    isOpen={row === chosen}
+                    onOpen={(tab) => openTurn(n, tab)}
+                    link={
+                      <Link
+                        to="/p/$entity/$project/traces/$traceId"
+                        params={{ entity, project, traceId: row.traceId }}
+                        search={{ call: row.id }}
+                      >
+                        Trace
+                      </Link>
+                    }
+                  />
+                ))}
+              </ol>
+            </section>
+          </div>
+        </Split>
       )}
       <footer className="foot">
         <button type="button" className="line" disabled={page === 0} onClick={() => to(page - 1)}>
           Earlier turns
         </button>
         <span className="num" role="status">
-          {turns.length > 0 &&
-            `Turns ${count(page * pageTurns + 1)}–${count(page * pageTurns + turns.length)}, times in ${zone}`}
+          {turns.length > 0 && `Turns ${count(first)}–${count(first + turns.length - 1)}, times in ${zone}`}
+          {feedback?.isCut && `, the first ${maxFeedback} of their feedback`}
         </span>
+        {arrived > 0 && (
+          <button type="button" className="line" onClick={() => jumpTo(turns.length - arrived)}>
+            {count(arrived)} new
+          </button>
+        )}
         <button type="button" className="line" disabled={!data?.hasMore} onClick={() => to(page + 1)}>
           Later turns
         </button>

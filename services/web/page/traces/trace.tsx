@@ -1,23 +1,15 @@
 // A trace: minimap, tree with bars, and the reader of the chosen span.
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import {
-  type PointerEvent,
-  type ReactNode,
-  type RefObject,
-  useDeferredValue,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-} from 'react'
+import { type RefObject, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
 import { listHref, neighbours } from '../calls/remembered.ts'
 import { count, duration, money, tokens } from '../engine/format.ts'
-import { matches, type Tree, textOf, type View } from '../engine/tree.ts'
+import { lineOf, matches, type Tree, textOf, type View } from '../engine/tree.ts'
 import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
 import { useKeys } from '../keys.ts'
 import { FaultBox, Stale } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Split } from '../parts/split.tsx'
 import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
 import type { Window } from './draw.ts'
@@ -55,7 +47,7 @@ export function Trace() {
       search: traceSearch({ ...search, ...next }),
       replace,
     })
-  const line = useMemo(() => lineOfCall(tree, search.call), [tree, search.call])
+  const line = useMemo(() => lineOf(tree, search.call), [tree, search.call])
   const root = tree?.order[0]
   const id = search.call ?? (root === undefined ? undefined : tree?.spans.ids[root])
   const setLine = (one: number) => {
@@ -124,49 +116,51 @@ export function Trace() {
       ) : tree && tree.order.length === 0 ? (
         <NotHere what="trace" onRetry={() => void refetch()} />
       ) : (
-        <Split hasReader={id !== undefined}>
-          <div className="left">
-            {tree && <Minimap tree={tree} window={window} onWindow={setZoom} />}
-            <FindBar finder={finder} tree={tree} search={search} onChange={change} onEnter={() => goTo(1, isMatch)} />
-            {trace && tree ? (
-              <TreeView
-                handle={handle}
+        <Split
+          label="Span"
+          isChosen={search.call !== undefined}
+          reader={
+            id !== undefined && (
+              <Reader
+                projectId={projectId}
+                id={id}
+                zone={zone}
+                tab={search.tab}
+                onTab={(tab) => change({ tab })}
                 tree={tree}
-                nowUs={trace.nowUs}
-                view={viewOf(search, find)}
-                window={window}
                 line={line}
-                onLine={setLine}
+                acts={
+                  <button
+                    type="button"
+                    className="icon narrow-only"
+                    aria-label="Back to the tree"
+                    onClick={() => change({ call: undefined })}
+                  >
+                    <Icon name="close" />
+                  </button>
+                }
               />
-            ) : (
-              <div className="spans" role="status">
-                <span className="hidden">Loading the trace</span>
-              </div>
-            )}
-            {tree && <Sums tree={tree} runs={trace.runs} />}
-          </div>
-          {id !== undefined && (
-            <Reader
-              projectId={projectId}
-              id={id}
-              zone={zone}
-              tab={search.tab}
-              onTab={(tab) => change({ tab })}
+            )
+          }
+        >
+          {tree && <Minimap tree={tree} window={window} onWindow={setZoom} />}
+          <FindBar finder={finder} tree={tree} search={search} onChange={change} onEnter={() => goTo(1, isMatch)} />
+          {trace && tree ? (
+            <TreeView
+              handle={handle}
               tree={tree}
+              nowUs={trace.nowUs}
+              view={viewOf(search, find)}
+              window={window}
               line={line}
-              acts={
-                <button
-                  type="button"
-                  className="icon narrow-only"
-                  aria-label="Back to the tree"
-                  onClick={() => change({ call: undefined })}
-                  hidden={innerWidth > 900}
-                >
-                  <Icon name="close" />
-                </button>
-              }
+              onLine={setLine}
             />
+          ) : (
+            <div className="spans" role="status">
+              <span className="hidden">Loading the trace</span>
+            </div>
           )}
+          {tree && <Sums tree={tree} runs={trace.runs} />}
         </Split>
       )}
     </Frame>
@@ -189,13 +183,6 @@ function nextLine(tree: Tree, line: number, by: 1 | -1, isMeant: (span: number) 
     if (isMeant(tree.order[one] as number)) return one
   }
   return undefined
-}
-
-/** The line of a call's span; the first one for a call that is not in the tree. */
-function lineOfCall(tree: Tree | undefined, call: string | undefined): number {
-  if (!tree || call === undefined) return 0
-  const span = tree.spans.ids.indexOf(call)
-  return span === -1 ? 0 : (tree.lineOf[span] as number)
 }
 
 /** A link to a span leads to where it stands, once. @param line of the span in the link, null = it names none */
@@ -296,50 +283,5 @@ function Sums({ tree, runs }: { tree: Tree; runs: boolean }) {
       {spans.isCut && <span role="status">the first {count(spans.count)} spans; it has more</span>}
       {runs && <span className="s-running">running</span>}
     </footer>
-  )
-}
-
-const widthKey = 'callhouse.reader'
-
-/** Tree and reader side by side; the border moves by drag or by arrow keys. */
-function Split({ hasReader, children }: { hasReader: boolean; children: ReactNode[] }) {
-  const [width, setWidth] = useState(() => Number(localStorage.getItem(widthKey)) || 42)
-  const box = useRef<HTMLDivElement>(null)
-  const [left, reader] = children
-  const set = (share: number) => {
-    const next = Math.min(60, Math.max(24, share))
-    setWidth(next)
-    localStorage.setItem(widthKey, String(next))
-  }
-  const drag = (event: PointerEvent<HTMLElement>) => {
-    const bounds = box.current?.getBoundingClientRect()
-    if (event.buttons !== 1 || !bounds) return
-    set(((bounds.right - event.clientX) / bounds.width) * 100)
-  }
-  return (
-    <div ref={box} className={hasReader ? 'trace' : 'trace alone'} style={{ ['--reader' as string]: `${width}%` }}>
-      {left}
-      {hasReader && (
-        <aside className="reader" aria-label="Span">
-          <div
-            className="grip"
-            role="separator"
-            aria-orientation="vertical"
-            aria-label="Width of the reader"
-            aria-valuenow={Math.round(width)}
-            aria-valuemin={24}
-            aria-valuemax={60}
-            tabIndex={0}
-            onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
-            onPointerMove={drag}
-            onKeyDown={(event) => {
-              if (event.key === 'ArrowLeft') set(width + 2)
-              else if (event.key === 'ArrowRight') set(width - 2)
-            }}
-          />
-          {reader}
-        </aside>
-      )}
-    </div>
   )
 }

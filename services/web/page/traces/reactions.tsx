@@ -1,0 +1,38 @@
+// 👍 and 👎 of a call: how many said so, and saying or taking back one's own.
+
+import { type FeedbackItem, reactionOf } from '../engine/feedback.ts'
+import { count } from '../engine/format.ts'
+import type { Giving } from './use-feedback.ts'
+
+export const signs = [
+  ['👍', 'Good'],
+  ['👎', 'Bad'],
+] as const
+
+type Props = { id: string; items: readonly FeedbackItem[]; giving: Giving }
+
+export function Reactions({ id, items, giving }: Props) {
+  const { add, remove, isOwn, isReadOnly, isBusy, reason, prefix } = giving
+  return signs.map(([emoji, name]) => {
+    const same = items.filter((item) => reactionOf(item) === emoji)
+    const own = same.find(isOwn)
+    return (
+      <button
+        key={emoji}
+        type="button"
+        className="line"
+        disabled={isReadOnly || isBusy}
+        title={reason}
+        aria-pressed={own !== undefined}
+        onClick={() =>
+          own === undefined
+            ? add.mutate({ id, feedback_type: `${prefix}.reaction.1`, payload: { emoji } })
+            : remove.mutate(own.id)
+        }
+      >
+        <span aria-hidden="true">{emoji}</span> {name}
+        {same.length > 0 && <span className="num">{count(same.length)}</span>}
+      </button>
+    )
+  })
+}
