@@ -42,7 +42,7 @@ async function handle(request: LongRequest, bytes: Buffer, signal: AbortSignal):
   if (route === undefined) throw new Error(`no route is named ${request.route}`)
   const { body } = route
   const { maxJsonDepth } = request
-  const holder = request.entry === undefined ? anonymous : holderOf(request.entry)
+  const holder = request.entry === undefined ? anonymous : holderOf(request.entry, request.keyId)
   const input = body.type === 'json' ? jsonInput(body, bytes, maxJsonDepth) : undefined
   const read = { input, body: { bytes, contentType: request.contentType } }
   const requested = { ...request, clientIp: () => request.clientIp }
@@ -52,6 +52,7 @@ async function handle(request: LongRequest, bytes: Buffer, signal: AbortSignal):
     holder,
     account,
     cutoffsOf,
+    ...(config.auditReads && { readAudit: ports.audit }),
     maxJsonDepth,
     mayTakeLong: true,
     signal: () => signal,

@@ -19,7 +19,7 @@ import type { Route } from '../core/http/route.ts'
 import type { Freshness } from '../core/log/freshness.ts'
 import type { Log, RecordSplit } from '../core/log/log.ts'
 import type { Logger } from '../core/process/logger.ts'
-import { type OpenedStore, openedOnly, writtenOnce } from '../core/store/opened.ts'
+import { type OpenedStore, openedOnly, recordedOnce, writtenOnce } from '../core/store/opened.ts'
 import type { Store } from '../core/store/store.ts'
 import type { RequestThreads } from '../core/threads/pool.ts'
 import { evaluationWork } from '../evaluation/evaluate-model/evaluate-model.ts'
@@ -104,8 +104,7 @@ export type RouteDeps = {
   secrets: OwnSecrets
   /** Users, keys, settings, rules and secrets; absent where routes run in a thread. */
   directory?: Directory
-  /** Absent with it. */
-  audit?: Audit
+  audit: Audit
   logger: Pick<Logger, 'warn'>
   /** About the process itself; without it the routes that tell of it are left out. */
   service?: ServiceDeps
@@ -119,7 +118,7 @@ export type RouteDeps = {
 type HandlerDeps = Omit<RouteDeps, 'store'> & { store: OpenedStore }
 
 const ingestRoutes = (deps: HandlerDeps): Route[] => {
-  const { config, log, split, store, clock, blobs, freshness, lock, maskings, logger } = deps
+  const { config, log, split, store, clock, blobs, freshness, lock, maskings, logger, audit } = deps
   const content = createContent({ log, clock, blobs })
   const annotationSchema = createAnnotationSchema({ store, freshness })
   const checkQueue = createQueueCheck({ store, freshness })
@@ -134,7 +133,7 @@ const ingestRoutes = (deps: HandlerDeps): Route[] => {
     ...createOtelRoutes({ log, split, clock, content, maskings, opObjects: createOpObjects({ log, clock }), config }),
     ...createObjectWriteRoutes({ log, clock, binding, config }),
     ...createFileWriteRoutes({ log, clock, blobs, maskings, config }),
-    ...createCostWriteRoutes({ log, clock }),
+    ...createCostWriteRoutes({ log, clock, audit }),
     ...createFeedbackWriteRoutes({ log, clock, maskings, config, annotationSchema, checkQueue }),
     ...createTableWriteRoutes({ log, clock }),
     ...createAnnotationQueueWriteRoutes({ log, clock }),
@@ -142,7 +141,7 @@ const ingestRoutes = (deps: HandlerDeps): Route[] => {
 }
 
 const queryRoutes = (deps: HandlerDeps): Route[] => {
-  const { config, log, split, store, clock, blobs, freshness, lock, logger, directory, retention } = deps
+  const { config, log, split, store, clock, blobs, freshness, lock, logger, directory, retention, audit } = deps
   const { wirePrefix, wireAliases, feedbackPrefix, wordIndex } = config
   const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
   const onMissingRefs = (projectId: string, digests: string[]) =>
@@ -155,20 +154,20 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
     ...createCallReadRoutes(calls),
     ...createThreadRoutes(calls),
     ...createTraceTreeRoutes(calls),
-    ...createCallDeleteRoutes({ ...calls, split }),
+    ...createCallDeleteRoutes({ ...calls, split, audit }),
     ...createCallStatsRoutes(calls),
     ...createUsageRoutes({ ...calls, usageOwnOnly: config.usageOwnOnly }),
     ...createObjectReadRoutes({ store, freshness, config }),
     ...createObjectListRoutes({ store, freshness, config }),
-    ...createObjectDeleteRoutes({ store, log, clock, freshness }),
+    ...createObjectDeleteRoutes({ store, log, clock, freshness, audit }),
     ...createObjectLabelRoutes({ store, log, clock, freshness }),
     ...createFileReadRoutes({ store, freshness, blobs }),
-    ...createCostReadRoutes({ store, log, clock, freshness }),
-    ...createFeedbackReadRoutes({ store, log, clock, freshness, config }),
+    ...createCostReadRoutes({ store, log, clock, freshness, audit }),
+    ...createFeedbackReadRoutes({ store, log, clock, freshness, config, audit }),
     ...createRefReadRoutes({ store, freshness }),
     ...createTableReadRoutes({ store, freshness }),
     ...createTableUpdateRoutes({ store, log, clock, freshness }),
-    ...createAnnotationQueueRoutes({ store, log, clock, freshness, lock }),
+    ...createAnnotationQueueRoutes({ store, log, clock, freshness, lock, audit }),
     ...createLogReadRoutes({ store, freshness }),
     ...createProjectRoutes({ store, freshness, retention }),
     projectUsageRoute({ store, freshness }),
@@ -229,7 +228,12 @@ const workRoutes = (
 
 /** `all` that handlers and jobs of a process of the role work through, and what of it is `served`. */
 export function routesOf(role: ServerRole, given: RouteDeps): { served: Route[]; all: Route[] } {
-  const deps: HandlerDeps = { ...given, store: openedOnly(given.store), log: writtenOnce(given.log) }
+  const deps: HandlerDeps = {
+    ...given,
+    store: openedOnly(given.store),
+    log: writtenOnce(given.log),
+    audit: recordedOnce(given.audit),
+  }
   const common = commonRoutes(deps)
   if (!does(role, 'query')) {
     const served = [...(does(role, 'ingest') ? ingestRoutes(deps) : []), ...common]

@@ -11,7 +11,7 @@ import { createCutoffsOf, hiddenAfterMs } from '../core/directory/retention.ts'
 import { createApp, type HttpServer } from '../core/http/app.ts'
 import { statusOf } from '../core/http/errors.ts'
 import { observeKeys } from '../core/http/key-metrics.ts'
-import { createRequestAudit } from '../core/http/request-audit.ts'
+import { createRefusals } from '../core/http/refusals.ts'
 import { createSessions } from '../core/http/session.ts'
 import { openTls, type Tls } from '../core/http/tls.ts'
 import { createFreshness } from '../core/log/freshness.ts'
@@ -205,11 +205,10 @@ export async function startCallhouse(
 
     const auditing = await openAudit(audit, { config, log, store, role, version, logger })
     open.push({ name: 'audit', limitMs: 10_000, close: auditing.close })
-    const requestAudit = createRequestAudit(audit, {
-      reads: config.auditReads,
+    const refusals = createRefusals(audit, {
       onLost: (error) => logger.warn({ error: error.message }, 'refusals were not recorded'),
     })
-    open.push({ name: 'refusals', limitMs: 10_000, close: requestAudit.close })
+    open.push({ name: 'refusals', limitMs: 10_000, close: refusals.close })
 
     const freshness = createFreshness({ log, progress, boundMs: config.freshnessMs, onWait: metrics.waited })
     let shutdown: Shutdown | undefined
@@ -245,6 +244,7 @@ export async function startCallhouse(
       slots,
       rowSlots,
       rules: sharedRulesOf(directory, masks),
+      audit,
     }
     const sessions = createSessions({ keys, masterKey, directory, config })
     const assets = config.page ? openAssets(builtPage) : undefined
@@ -256,7 +256,6 @@ export async function startCallhouse(
       secrets,
       config,
       directory,
-      audit,
       providers: providers.current,
       maskings,
       retention,
@@ -276,7 +275,8 @@ export async function startCallhouse(
     const http = createApp({
       ...{
         accounts: limits.accounts,
-        audit: requestAudit,
+        ...(config.auditReads && { readAudit: audit }),
+        refusals,
         cutoffsOf,
         routes,
         config,

@@ -1,4 +1,5 @@
 // The order property of annotation queues: whatever the order, batching, redelivery and merges, the answers are the same.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AnnotationQueue, AnnotationQueueItem } from '../../schemas/annotation-queues.ts'
 import { createClock } from '../../services/core/clock/clock.ts'
@@ -18,6 +19,7 @@ import {
 } from '../../services/events/annotation-queues.ts'
 import { topics } from '../../services/events/registry.ts'
 import { createAnnotationQueueRoutes } from '../../services/query/annotation-queues/routes.ts'
+import { noAudit } from '../fixtures/no-audit.ts'
 import { createRandom, type Random } from '../fixtures/random.ts'
 import { type Call, createCall } from '../fixtures/route-call.ts'
 import { createTestStore } from '../fixtures/store.ts'
@@ -155,7 +157,14 @@ describe('annotation queues, in any order of arrival', () => {
       },
     }
     call = createCall(
-      createAnnotationQueueRoutes({ store, log, clock: createClock(), freshness, lock: createKeyedLock() }),
+      createAnnotationQueueRoutes({
+        store,
+        log,
+        clock: createClock(),
+        freshness,
+        lock: createKeyedLock(),
+        audit: noAudit,
+      }),
     )
   })
   afterAll(() => remove())

@@ -14,6 +14,7 @@ import { createFeedbackReadRoutes } from '../../services/query/feedback/routes.t
 import { createObjectDeleteRoutes } from '../../services/query/objects/delete.ts'
 import { createObjectLabelRoutes } from '../../services/query/objects/label-routes.ts'
 import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'
+import { noAudit } from '../fixtures/no-audit.ts'
 import { type Call, createCall } from '../fixtures/route-call.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
@@ -28,7 +29,7 @@ beforeAll(async () => {
   log = createMemoryLog(store)
   const clock = createClock()
   const freshness = { wait: async (): Promise<Record<string, string>> => (isStale ? { 'X-Callhouse-Stale': '5' } : {}) }
-  const deps = { store, log, clock, freshness, lock: createKeyedLock() }
+  const deps = { store, log, clock, freshness, lock: createKeyedLock(), audit: noAudit }
   call = createCall([
     ...createAnnotationQueueWriteRoutes(deps),
     ...createAnnotationQueueRoutes(deps),

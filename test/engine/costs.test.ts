@@ -1,4 +1,5 @@
 // Prices of projects: creation, queries and purges over the routes, on the embedded store.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClock } from '../../services/core/clock/clock.ts'
 import type { Route } from '../../services/core/http/route.ts'
@@ -8,6 +9,7 @@ import { costsPurgedRecord, costsRecord } from '../../services/events/costs.ts'
 import { createCostWriteRoutes } from '../../services/ingest/costs/routes.ts'
 import { createCostReadRoutes } from '../../services/query/costs/routes.ts'
 import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'
+import { noAudit } from '../fixtures/no-audit.ts'
 import { type Call, createCall } from '../fixtures/route-call.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
@@ -24,7 +26,10 @@ beforeAll(async () => {
   remove = opened.remove
   log = createMemoryLog(store)
   const freshness = { wait: async () => ({ 'X-Test-Fresh': 'yes' }) }
-  routes = [...createCostWriteRoutes({ log, clock }), ...createCostReadRoutes({ store, log, clock, freshness })]
+  routes = [
+    ...createCostWriteRoutes({ log, clock, audit: noAudit }),
+    ...createCostReadRoutes({ store, log, clock, freshness, audit: noAudit }),
+  ]
   call = createCall(routes)
 })
 afterAll(() => remove())

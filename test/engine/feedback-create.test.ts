@@ -11,6 +11,7 @@ import { createQueueCheck } from '../../services/query/annotation-queues/read.ts
 import { createAnnotationSchema } from '../../services/query/feedback/annotation-schema.ts'
 import { createFeedbackReadRoutes } from '../../services/query/feedback/routes.ts'
 import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'
+import { noAudit } from '../fixtures/no-audit.ts'
 import { type Call, createCall } from '../fixtures/route-call.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
@@ -35,7 +36,7 @@ beforeAll(async () => {
       annotationSchema: createAnnotationSchema({ store, freshness }),
       checkQueue: createQueueCheck({ store, freshness }),
     }),
-    ...createFeedbackReadRoutes({ store, log, clock, freshness, config }),
+    ...createFeedbackReadRoutes({ store, log, clock, freshness, config, audit: noAudit }),
   ])
 })
 afterAll(() => remove())

@@ -15,6 +15,7 @@ import { createFeedbackReadRoutes } from '../../services/query/feedback/routes.t
 import { createRefReadRoutes } from '../../services/query/refs/routes.ts'
 import { createTableReadRoutes } from '../../services/query/tables/routes.ts'
 import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'
+import { noAudit } from '../fixtures/no-audit.ts'
 import { type Call, createCall } from '../fixtures/route-call.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
@@ -47,8 +48,8 @@ beforeAll(async () => {
       annotationSchema: async () => ({}),
       checkQueue: async () => undefined,
     }),
-    ...createFeedbackReadRoutes({ store, log, clock, freshness, config }),
-    ...createAnnotationQueueRoutes({ store, log, clock, freshness, lock: createKeyedLock() }),
+    ...createFeedbackReadRoutes({ store, log, clock, freshness, config, audit: noAudit }),
+    ...createAnnotationQueueRoutes({ store, log, clock, freshness, lock: createKeyedLock(), audit: noAudit }),
   ])
 })
 afterAll(() => remove())

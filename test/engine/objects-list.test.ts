@@ -1,4 +1,5 @@
 // Listing and deleting object versions, on the embedded store.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createNameBinding } from '../../services/content/name-binding.ts'
 import { createClock } from '../../services/core/clock/clock.ts'
@@ -10,6 +11,7 @@ import { createObjectDeleteRoutes } from '../../services/query/objects/delete.ts
 import { createObjectListRoutes } from '../../services/query/objects/query.ts'
 import { createObjectReadRoutes } from '../../services/query/objects/routes.ts'
 import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'
+import { noAudit } from '../fixtures/no-audit.ts'
 import { type Call, createCall } from '../fixtures/route-call.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
@@ -30,7 +32,7 @@ beforeAll(async () => {
     ...createObjectWriteRoutes({ log, clock, binding, config }),
     ...createObjectReadRoutes({ store, freshness, config }),
     ...createObjectListRoutes({ store, freshness, config }),
-    ...createObjectDeleteRoutes({ store, log, clock, freshness }),
+    ...createObjectDeleteRoutes({ store, log, clock, freshness, audit: noAudit }),
   ])
 })
 afterAll(() => remove())

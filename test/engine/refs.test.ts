@@ -1,4 +1,5 @@
 // Reading refs in batches: which refs, paths through values, tables and other refs, and what is missing.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { valueDigest } from '../../services/content/digest.ts'
 import { createNameBinding } from '../../services/content/name-binding.ts'
@@ -8,6 +9,7 @@ import { createTableWriteRoutes } from '../../services/ingest/tables/routes.ts'
 import { createObjectDeleteRoutes } from '../../services/query/objects/delete.ts'
 import { createRefReadRoutes } from '../../services/query/refs/routes.ts'
 import { createMemoryLog } from '../fixtures/memory-log.ts'
+import { noAudit } from '../fixtures/no-audit.ts'
 import { type Call, createCall } from '../fixtures/route-call.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
@@ -35,7 +37,7 @@ beforeAll(async () => {
       config: { allowPrivateNetworks: false },
     }),
     ...createTableWriteRoutes({ log, clock }),
-    ...createObjectDeleteRoutes({ store, log, clock, freshness }),
+    ...createObjectDeleteRoutes({ store, log, clock, freshness, audit: noAudit }),
     ...createRefReadRoutes({ store, freshness }),
   ])
 })

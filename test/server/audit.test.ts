@@ -162,7 +162,7 @@ it('holds deletes before they are done, and refusals of a minute once the server
   expect(await asked({ scope: project_id, action: 'calls.deleted' })).toEqual([
     expect.objectContaining({
       ...{ actor: 'tester', outcome: 'done', address: '127.0.0.1' },
-      details: { route: 'calls.delete', call_ids: { count: 1, first: [id] } },
+      details: { call_ids: { count: 1, first: [id] } },
     }),
   ])
   const { url } = server.now()
@@ -174,6 +174,52 @@ it('holds deletes before they are done, and refusals of a minute once the server
       details: { status: 401, code: 'key_unknown', count: 5 },
     }),
   ])
+})
+
+it('names what is deleted, whichever way its request names it and whichever thread does it', async () => {
+  const scope = 'acme/deletes'
+  const start = { project_id: scope, op_name: 'op', started_at: '2026-01-05T12:00:00Z', attributes: {}, inputs: {} }
+  const ids = ['1', '2'].map((n) => `00000000-0000-7000-8000-00000000010${n}`)
+  for (const id of ids) await server.send('/call/start', { start: { ...start, id, trace_id: id } })
+  // So long a body is handled by a thread.
+  const others = Array.from({ length: 990 }, (_, n) => `${n}-`.padEnd(110, 'x'))
+  await server.send('/calls/delete', { project_id: scope, call_ids: [...ids, ...others] })
+  await server.send('/calls/delete', { project_id: scope, call_ids: ['of-no-call'] })
+  const queue = { project_id: scope, name: 'queue', scorer_refs: [] }
+  const { id: queue_id } = await server.send<{ id: string }>('/annotation_queues', queue)
+  await request('DELETE', `/annotation_queues/${queue_id}?project_id=${encodeURIComponent(scope)}`)
+  const { digest } = await server.send<{ digest: string }>('/obj/create', {
+    obj: { project_id: scope, object_id: 'thing', val: { a: 1 } },
+  })
+  await server.send('/obj/delete', { project_id: scope, object_id: 'thing' })
+  const price = { prompt_token_cost: 1, completion_token_cost: 1 }
+  const { ids: made } = await server.send<{ ids: [string, string][] }>('/cost/create', {
+    ...{ project_id: scope, costs: { 'model-1': price } },
+  })
+  const byId = (id: unknown) => ({ $expr: { $eq: [{ $getField: 'id' }, { $literal: id }] } })
+  await server.send('/cost/purge', { project_id: scope, query: byId(made[0]?.[0]) })
+  const { id: feedback } = await server.send<{ id: string }>('/feedback/create', {
+    ...{ project_id: scope, weave_ref: `weave:///${scope}/call/x`, feedback_type: 'note', payload: {} },
+  })
+  await server.send('/feedback/purge', { project_id: scope, query: byId(feedback) })
+  const found = await asked({ scope })
+  expect(found.toReversed().map(({ action, target, details, outcome }) => [action, target, details, outcome])).toEqual([
+    ['calls.deleted', '', { call_ids: { count: 992, first: [...ids, ...others.slice(0, 8)] } }, 'done'],
+    ['annotation_queue.deleted', queue_id, {}, 'done'],
+    ['objects.deleted', 'thing', { digests: { count: 1, first: [digest] } }, 'done'],
+    [
+      'price.created',
+      '',
+      { price_ids: { count: 1, first: [made[0]?.[0]] }, models: { count: 1, first: ['model-1'] } },
+      'done',
+    ],
+    ['price.purged', '', { price_ids: { count: 1, first: [made[0]?.[0]] } }, 'done'],
+    ['feedback.purged', '', { feedback_ids: { count: 1, first: [feedback] } }, 'done'],
+  ])
+  for (const { actor, key_id, address, actor_kind } of found)
+    expect([actor, key_id, address, actor_kind]).toEqual([
+      ...['tester', expect.stringMatching(/^configured-/), '127.0.0.1', 'user'],
+    ])
 })
 
 it('is read by who administers the scope alone', async () => {

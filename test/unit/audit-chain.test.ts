@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createAudit } from '../../services/core/audit/audit.ts'
+import { audited } from '../../services/core/audit/audited.ts'
 import { hashOf, type SealedEvent } from '../../services/core/audit/chain.ts'
 import { createOutbox, takeOutbox } from '../../services/core/audit/outbox.ts'
 import { auditEventsOf } from '../../services/core/directory/audited.ts'
@@ -79,9 +80,9 @@ describe('events of a process', () => {
   it('come before what they tell of, and an end says how it went', async () => {
     const { stored, fail, audit } = memory()
     const order: string[] = []
-    await audit.during([event('a'), event('b')], () => void order.push(...stored.map(({ outcome }) => outcome)))
+    await audited(audit, [event('a'), event('b')], () => void order.push(...stored.map(({ outcome }) => outcome)))
     expect(order).toEqual(['begun', 'begun'])
-    const failing = audit.during([event('c')], () => {
+    const failing = audited(audit, [event('c')], () => {
       throw new Error('no')
     })
     await expect(failing).rejects.toThrow('no')
@@ -92,7 +93,7 @@ describe('events of a process', () => {
     ])
     fail.next = 1
     let isDone = false
-    const refused = audit.during([event('d')], () => {
+    const refused = audited(audit, [event('d')], () => {
       isDone = true
     })
     await expect(refused).rejects.toThrow('the log is away')
@@ -111,7 +112,7 @@ describe('events of a process', () => {
     folders.push(dataDir)
     const audit = createAudit({ sink: createOutbox(dataDir), kind: 'command' })
     await audit.record(event('a'))
-    await audit.during([event('b')], () => undefined)
+    await audited(audit, [event('b')], () => undefined)
     const { stored, fail, sink } = memory()
     fail.next = 1
     await expect(takeOutbox(dataDir, sink)).rejects.toThrow('the log is away')

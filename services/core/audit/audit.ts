@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { uuidv7 } from '../ids.ts'
 import { runningRequest } from '../process/running-handler.ts'
-import { type AuditEvent, type AuditOutcome, type Head, type SealedEvent, sealed, type Unsealed } from './chain.ts'
+import { type AuditEvent, type Head, type SealedEvent, sealed, type Unsealed } from './chain.ts'
 
 /** Makes events durable, in their order. Rejects when it is not sure that they are. */
 export type AuditSink = (events: readonly SealedEvent[]) => Promise<void>
@@ -10,9 +10,11 @@ export type AuditSink = (events: readonly SealedEvent[]) => Promise<void>
 export type Audit = {
   /** Resolves once the event is durable. */
   record(event: AuditEvent): Promise<void>
-  /** Records events as begun, then does the work, then records how it went. Without the first nothing is done. */
-  during<T>(events: readonly AuditEvent[], work: () => T | Promise<T>): Promise<T>
+  /** Resolves once the events are durable as begun, to be told how what they tell of went. */
+  begin(events: readonly AuditEvent[]): Promise<AuditEnd>
 }
+
+export type AuditEnd = (outcome: 'done' | 'failed') => Promise<void>
 
 export type ProcessAudit = Audit & {
   /** Goes on elsewhere in a new chain, whose first event tells the details: it comes with the next one when this rejects. */
@@ -127,29 +129,21 @@ export function createAudit({ sink: first, kind, now = Date.now, onLost }: Audit
       if (!isWorking) working = work()
     })
 
-  async function end({ seq }: SealedEvent, count: number, outcome: AuditOutcome): Promise<void> {
-    const range = { ends_from: seq - count + 1, ends_to: seq }
-    await append([{ ...unsealed({ action: 'audit.ended', scope: '*', outcome }), ...range }])
-  }
-
   return {
     async record(event) {
       await append([unsealed(event)])
     },
-    async during(events, work) {
-      if (events.length === 0) return work()
+    async begin(events) {
+      if (events.length === 0) return async () => undefined
       const begun = (await append(events.map((event) => unsealed({ ...event, outcome: 'begun' })))) as SealedEvent
-      const { chain } = begun
-      const ended = (outcome: AuditOutcome) =>
+      const { chain, seq } = begun
+      const range = { ends_from: seq - events.length + 1, ends_to: seq }
+      const [{ by } = {}] = events
+      return async (outcome) => {
         // An end belongs to the chain of its beginning.
-        chain === head.chain ? end(begun, events.length, outcome).catch((error: Error) => onLost?.(error)) : undefined
-      try {
-        const done = await work()
-        await ended('done')
-        return done
-      } catch (error) {
-        await ended('failed')
-        throw error
+        if (chain !== head.chain) return
+        const ended = unsealed({ action: 'audit.ended', scope: '*', outcome, ...(by && { by }) })
+        await append([{ ...ended, ...range }]).catch((error: Error) => onLost?.(error))
       }
     },
     async recordHeads(action, details) {

@@ -20,7 +20,7 @@ export type AuditEvent = {
 }
 
 /** `begun` = made durable before what it tells of; an end says how that went. */
-export type AuditOutcome = 'done' | 'begun' | 'failed' | 'refused'
+type AuditOutcome = 'done' | 'begun' | 'failed' | 'refused'
 
 /** An event as it is stored: everything but `prev` and `hash` is hashed, in this order. */
 export type SealedEvent = {

@@ -1,5 +1,6 @@
 // A directory whose changes are audited: each is recorded before it is made, with what it changes and nothing that is secret.
 import type { Audit } from '../audit/audit.ts'
+import { audited } from '../audit/audited.ts'
 import type { AuditEvent } from '../audit/chain.ts'
 import type { Change, Directory } from './directory.ts'
 import { type KeyValue, type Kind, type UserValue, type Value, wordsOf } from './items.ts'
@@ -161,5 +162,5 @@ export function auditEventsOf(state: DirectoryState, changes: readonly Change[],
 export const auditedDirectory = <Of extends Directory>(directory: Of, audit: Audit): Of => ({
   ...directory,
   append: (changes: readonly Change[], by: string) =>
-    audit.during(auditEventsOf(directory.state(), changes, by), () => directory.append(changes, by)),
+    audited(audit, auditEventsOf(directory.state(), changes, by), () => directory.append(changes, by)),
 })

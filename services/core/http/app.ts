@@ -16,6 +16,7 @@ import { createHostCheck, type HostCheck } from './host.ts'
 import type { Keys } from './keys.ts'
 import { createByteBudget } from './limits.ts'
 import { openapiDocument } from './openapi.ts'
+import type { Refusals } from './refusals.ts'
 import { writeError, writeReply } from './reply.ts'
 import { type Reply, type Route, route } from './route.ts'
 import { securityHeaders } from './security-headers.ts'
@@ -51,7 +52,9 @@ export type AppDeps = {
   isShuttingDown(): boolean
   threads?: ServeDeps['threads']
   accounts?: ServeDeps['accounts']
-  audit?: ServeDeps['audit']
+  readAudit?: ServeDeps['readAudit']
+  /** Told of answers that are faults. */
+  refusals?: Pick<Refusals, 'onFault'>
   cutoffsOf?: ServeDeps['cutoffsOf']
   /** With it the port speaks TLS only. */
   tls?: Tls | undefined
@@ -159,7 +162,7 @@ export function createApp(deps: AppDeps): HttpServer {
   const serving: ServeDeps = {
     authenticate: createAuthenticate(deps.keys, config.otelVendorNamespaces, deps.sessions),
     accounts: deps.accounts,
-    audit: deps.audit,
+    readAudit: deps.readAudit,
     cutoffsOf: deps.cutoffsOf,
     isHeld: (holder) => isStillHeld(holder, deps.keys),
     budget,
@@ -219,7 +222,7 @@ export function createApp(deps: AppDeps): HttpServer {
       serveRoute(found, exchange, paramsOf(request), clientIp, serving).then(
         () => discardRest(request, discardBytes, discardMs),
         (error: unknown) => {
-          deps.audit?.onFault(error, askerOf(exchange, clientIp))
+          deps.refusals?.onFault(error, askerOf(exchange, clientIp))
           fail(exchange, error)
         },
       )

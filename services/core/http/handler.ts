@@ -1,6 +1,8 @@
 // Runs a handler, in whichever thread: what it gets to see of its request.
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
+import type { Audit } from '../audit/audit.ts'
+import { idsOf } from '../audit/audited.ts'
 import type { Account, CutoffsOf } from '../process/running-handler.ts'
 import type { KeyHolder } from './holder.ts'
 import { projectsOf } from './projects.ts'
@@ -23,6 +25,9 @@ export type Requested = {
   via?: RouteContext['via']
 }
 
+/** Where requests that only read are told of. */
+export type ReadAudit = Pick<Audit, 'record'>
+
 export type Read = Pick<RouteContext, 'input' | 'body'> & { stream?: Readable }
 
 /** @param by.signal asked for when the handler looks at it: most of the hot routes never do */
@@ -34,6 +39,7 @@ export function runHandler(
     holder: KeyHolder
     account?: Account | undefined
     cutoffsOf?: CutoffsOf | undefined
+    readAudit?: ReadAudit | undefined
     maxJsonDepth: number
     mayTakeLong: boolean
     signal(): AbortSignal
@@ -75,5 +81,28 @@ export function runHandler(
     },
     ...projects.context,
   }
-  return projects.run(() => route.handle(context))
+  const { readAudit } = by
+  if (readAudit === undefined || route.right !== 'read') return projects.run(() => route.handle(context))
+  return projects.run(async () => {
+    const reply = await route.handle(context)
+    const event = { action: 'data.read', ...namedIn(route, params, input) }
+    await Promise.all(context.projects().map((scope) => readAudit.record({ ...event, scope })))
+    return reply
+  })
+}
+
+/** What a request reads, by ids alone. */
+function namedIn({ name }: Route, params: Record<string, string>, input: unknown) {
+  const values: Record<string, unknown> = typeof input === 'object' && input !== null ? { ...input } : {}
+  const target = [params.object_id, params.id, values.object_id, values.id].find((id) => typeof id === 'string')
+  const lists = Object.entries(values).flatMap(([member, value]) =>
+    /(?:_ids|digests)$/.test(member) && Array.isArray(value)
+      ? [[member, idsOf(value.filter((id): id is string => typeof id === 'string'))]]
+      : [],
+  )
+  const { digest } = params
+  return {
+    ...(typeof target === 'string' && { target }),
+    details: { route: name, ...(digest !== undefined && { digest }), ...Object.fromEntries(lists) },
+  }
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { tooLarge } from '../errors.ts'
 import { parseInRoom } from '../memory/heap-room.ts'
-import { moveWork, runningAccount } from '../process/running-handler.ts'
+import { moveWork, runningAccount, runningRequest } from '../process/running-handler.ts'
 import type { RequestThreads } from '../threads/pool.ts'
 import type { KeyHolder } from './holder.ts'
 import { isLong, longRequest } from './long-requests.ts'
@@ -172,7 +172,9 @@ export function createInvoke({ routes, config, threads }: InvokeDeps): Invoke {
       // The whole request, when nothing of it was written: its answer is made there, too.
       moveWork()
       const headers = Object.fromEntries([...freshnessHeaders].map((name) => [name, freshness?.header(name)]))
-      const requested = { requestId, params, clientIp, headers, url: `?${queryOf()}` }
+      const asker = runningRequest()
+      const address = () => asker?.address() ?? ''
+      const requested = { requestId, params, clientIp: address, headers, url: `?${queryOf()}` }
       const request = longRequest(route, requested, 'application/json', caller, maxJsonDepth)
       return unlessAborted(signal, threads.run(request, { body: bytes }, caller, signal, runningAccount()))
     }

@@ -24,10 +24,10 @@ export const longRequest = (
   route: Route,
   { requestId, headers, params, url, clientIp }: Requested,
   contentType: string,
-  { entry }: Pick<KeyHolder, 'entry'>,
+  { entry, keyId }: Pick<KeyHolder, 'entry' | 'keyId'>,
   maxJsonDepth: number,
 ): Omit<LongRequest, 'number' | 'answerKey'> => ({
-  ...{ route: route.name, requestId, params, url, contentType, entry, maxJsonDepth },
+  ...{ route: route.name, requestId, params, url, contentType, entry, keyId, maxJsonDepth },
   heapPerByte: route.heapPerByte,
   headers: { ...headers },
   clientIp: clientIp(),

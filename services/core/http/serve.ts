@@ -11,7 +11,7 @@ import { bodyStream, readBody } from './body.ts'
 import { checkedBody } from './details.ts'
 import { asFault, fault, invalid } from './errors.ts'
 import type { Exchange } from './exchange.ts'
-import { anonymous, type Requested, runHandler } from './handler.ts'
+import { anonymous, type ReadAudit, type Requested, runHandler } from './handler.ts'
 import { whileHeld } from './held-replies.ts'
 import type { KeyHolder } from './holder.ts'
 import { parseJson } from './json-check.ts'
@@ -20,15 +20,14 @@ import type { ByteBudget, ByteLease } from './limits.ts'
 import { isLong, longRequest } from './long-requests.ts'
 import { type Accounts, isRefusedByLimit, type RequestAccount } from './rates/accounts.ts'
 import { writeReply } from './reply.ts'
-import type { RequestAudit } from './request-audit.ts'
 import type { Reply, Route, RouteContext } from './route.ts'
 
 export type ServeDeps = {
   authenticate: Authenticate
   /** Limits of keys and projects; without it nothing is limited or counted. */
   accounts?: Accounts | undefined
-  /** What requests leave in the audit log; without it they leave nothing. */
-  audit?: RequestAudit | undefined
+  /** Where reads are told of; without it they leave nothing. */
+  readAudit?: ReadAudit | undefined
   /** What is hidden of a project; absent: nothing. */
   cutoffsOf?: CutoffsOf | undefined
   /** Whether a key still does all that it did. */
@@ -130,7 +129,10 @@ export type Handling = {
   signal(): AbortSignal
   stream?: Readable | undefined
 }
-export type HandlerDeps = Pick<ServeDeps, 'accounts' | 'bodyTurns' | 'cutoffsOf' | 'maxJsonDepth' | 'threads'>
+export type HandlerDeps = Pick<
+  ServeDeps,
+  'accounts' | 'bodyTurns' | 'cutoffsOf' | 'maxJsonDepth' | 'readAudit' | 'threads'
+>
 
 /** Runs the handler for a body that was read, over whichever protocol: here, or in a thread when that is long work. */
 export async function runRoute(
@@ -138,12 +140,12 @@ export async function runRoute(
   requested: Requested,
   body: Body,
   { holder, account, signal, stream }: Handling,
-  { bodyTurns, cutoffsOf, maxJsonDepth, threads }: HandlerDeps,
+  { bodyTurns, cutoffsOf, maxJsonDepth, readAudit, threads }: HandlerDeps,
 ): Promise<Reply> {
   let answer: LongAnswer | undefined
   try {
     if (threads === undefined || !isLong(route, body.bytes)) {
-      const by = { holder, account, cutoffsOf, maxJsonDepth, mayTakeLong: threads === undefined, signal }
+      const by = { holder, account, cutoffsOf, readAudit, maxJsonDepth, mayTakeLong: threads === undefined, signal }
       return await inTurn(bodyTurns, holder, async () => {
         const input = route.body.type === 'json' ? jsonInput(route.body, body.bytes, maxJsonDepth) : undefined
         return runHandler(route, requested, { input, body, ...(stream && { stream }) }, by)
@@ -207,9 +209,7 @@ export async function serveRoute(
     const { body } = read
     stream = read.stream
     if (route.limitsItself !== true) limitTime(exchange, stream, deps.requestTimeoutMs)
-    const run = () => runRoute(route, requested, body, { holder, account, signal: () => exchange.signal, stream }, deps)
-    const by = askerOf(exchange, clientIp)
-    work = deps.audit === undefined ? run() : deps.audit.run({ route, holder, by, params, body: body.bytes }, run)
+    work = runRoute(route, requested, body, { holder, account, signal: () => exchange.signal, stream }, deps)
     if (reusesBody(route)) {
       const giveBack = () => deps.pool.give(body.bytes)
       work.then(giveBack, giveBack)

@@ -1,4 +1,5 @@
 // The ports as handlers have them: they read what the request that runs has opened, and work that wrote stays where it is.
+import type { Audit } from '../audit/audit.ts'
 import type { Log } from '../log/log.ts'
 import { keepWork, moveWork, throwUnlessOpened } from '../process/running-handler.ts'
 import { parseRows } from './rows.ts'
@@ -38,5 +39,14 @@ export const writtenOnce = (log: Pick<Log, 'append'>): Pick<Log, 'append'> => ({
   async append(topic, records) {
     keepWork()
     return log.append(topic, records)
+  },
+})
+
+/** The audit log as handlers have it: an event that stands there is not told again elsewhere. */
+export const recordedOnce = ({ record, begin }: Audit): Audit => ({
+  record,
+  async begin(events) {
+    keepWork()
+    return begin(events)
   },
 })

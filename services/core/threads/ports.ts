@@ -1,4 +1,6 @@
 // The ports that routes work through, served to another thread: log, store, blobs, freshness, locks and slots.
+import type { Audit, AuditEnd } from '../audit/audit.ts'
+import type { AuditEvent } from '../audit/chain.ts'
 import type { Blobs, BlobUpload, ByteRange } from '../blobs/blobs.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { KeyedLock } from '../concurrency/keyed-lock.ts'
@@ -8,7 +10,7 @@ import type { Freshness } from '../log/freshness.ts'
 import type { Log, RecordInput } from '../log/log.ts'
 import { positionHeader } from '../log/positions.ts'
 import type { Logger } from '../process/logger.ts'
-import { type Account, runFor } from '../process/running-handler.ts'
+import { type Account, type AuditedRequest, runFor } from '../process/running-handler.ts'
 import type { Query, QueryOptions, Store } from '../store/store.ts'
 import type { Answer } from './channel.ts'
 import type { ChunkSources } from './chunks.ts'
@@ -26,6 +28,12 @@ export type Ports = {
   rowSlots: SharedSlots
   logger: Pick<Logger, 'info' | 'warn'>
   rules: SharedRules
+  audit: Audit
+}
+
+/** An event as it travels: whose request it belongs to is told beside it. */
+export type SentEvent = Omit<AuditEvent, 'by'> & {
+  by: (Omit<AuditedRequest, 'address'> & { address: string }) | undefined
 }
 
 /** Rules that every thread keeps: all of them, when they have changed since the version that it knows. */
@@ -53,6 +61,9 @@ export type PortRequests = {
   content: { location: string; range: ByteRange | undefined }
   stat: { location: string }
   rules: { version: number }
+  audit: { event: SentEvent }
+  auditBegin: { events: SentEvent[] }
+  auditEnd: { begun: number; outcome: 'done' | 'failed' }
   tell: { level: 'info' | 'warn'; line: unknown[] }
 }
 
@@ -83,6 +94,12 @@ function createHeld<Thing>() {
   }
 }
 
+function receivedEvent({ by, ...event }: SentEvent): AuditEvent {
+  if (by === undefined) return event
+  const { address, ...request } = by
+  return { ...event, by: { ...request, address: () => address } }
+}
+
 /** Resolves to the end of the lock, once it is held. */
 const acquired = (lock: KeyedLock, key: string): Promise<() => void> =>
   new Promise((resolve, reject) => {
@@ -101,9 +118,10 @@ export function servePorts(
     accountOf(request: number): Account | undefined
   },
 ): { answers: Record<keyof PortRequests, Answer>; release(): void } {
-  const { log, clock, store, blobs, freshness, lock, slots, rowSlots, logger, rules } = ports
+  const { log, clock, store, blobs, freshness, lock, slots, rowSlots, logger, rules, audit } = ports
   const releases = createHeld<() => void>()
   const uploads = createHeld<BlobUpload>()
+  const begun = createHeld<AuditEnd>()
   let isReleased = false
   /** Why requests are refused whose handlers go on in the thread: their next question is answered by it. */
   const refusals = new WeakMap<Account, unknown>()
@@ -192,6 +210,19 @@ export function servePorts(
     },
     async rules({ value }) {
       return { value: await rules.changedSince((value as PortRequests['rules']).version) }
+    },
+    async audit({ value }) {
+      await audit.record(receivedEvent((value as PortRequests['audit']).event))
+      return {}
+    },
+    async auditBegin({ value }) {
+      const { events } = value as PortRequests['auditBegin']
+      return { value: begun.keep(await audit.begin(events.map(receivedEvent))) }
+    },
+    async auditEnd({ value }) {
+      const { begun: id, outcome } = value as PortRequests['auditEnd']
+      await begun.take(id)(outcome)
+      return {}
     },
     async tell({ value }) {
       const { level, line } = value as PortRequests['tell']

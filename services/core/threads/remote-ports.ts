@@ -1,14 +1,15 @@
 // The same ports as a thread sees them: each asks the thread that holds the engines.
+import type { AuditEvent } from '../audit/chain.ts'
 import type { LongAnswer } from '../errors.ts'
 import type { Position, RecordInput } from '../log/log.ts'
 import { positionHeader } from '../log/positions.ts'
-import { type Account, runningAccount } from '../process/running-handler.ts'
+import { type Account, runningAccount, runningRequest } from '../process/running-handler.ts'
 import { answerKey } from '../store/opened.ts'
 import { parseRows } from '../store/rows.ts'
 import type { Query, QueryOptions, Store } from '../store/store.ts'
 import type { Channel, Received } from './channel.ts'
 import { chunksOf } from './chunks.ts'
-import type { PortRequests, Ports } from './ports.ts'
+import type { PortRequests, Ports, SentEvent } from './ports.ts'
 
 export type RemotePorts = Omit<Ports, 'store' | 'clock'> & {
   store: Pick<Store, 'bytes' | 'rows'>
@@ -18,6 +19,11 @@ export type RemotePorts = Omit<Ports, 'store' | 'clock'> & {
 
 /** The request that a signal belongs to, and the answer that came with it. */
 export type RunningRequest = { number: number; answer?: LongAnswer | undefined }
+
+/** With the request that runs here: the other thread does not know it. */
+function sentEvent({ by = runningRequest(), ...event }: AuditEvent): SentEvent {
+  return { ...event, by: by && { ...by, address: by.address() } }
+}
 
 export function remotePorts(
   channel: Channel,
@@ -126,6 +132,15 @@ export function remotePorts(
     rules: {
       changedSince: async (version) =>
         (await ask('rules', { version })).value as { version: number; rules: unknown } | undefined,
+    },
+    audit: {
+      async record(event) {
+        await ask('audit', { event: sentEvent(event) })
+      },
+      async begin(events) {
+        const begun = (await ask('auditBegin', { events: events.map(sentEvent) })).value as number
+        return async (outcome) => void (await ask('auditEnd', { begun, outcome }))
+      },
     },
     logger: { info: tell('info'), warn: tell('warn') },
   }

@@ -26,6 +26,7 @@ export type LongRequest = {
   contentType: string
   /** The key's; none = a caller without a key. */
   entry: KeyHolder['entry']
+  keyId?: string | undefined
 }
 
 /** What a thread needs to make the routes. */

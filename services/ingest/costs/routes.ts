@@ -1,5 +1,7 @@
 // Writing prices of models: POST /cost/create.
 import { costCreateRequest, costCreateResponse } from '../../../schemas/costs.ts'
+import type { Audit } from '../../core/audit/audit.ts'
+import { audited, idsOf } from '../../core/audit/audited.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { parseTimestamp } from '../../core/clock/timestamps.ts'
 import { fault, invalid } from '../../core/http/errors.ts'
@@ -12,6 +14,7 @@ import { type CostCreated, costsRecord } from '../../events/costs.ts'
 export type CostWriteDeps = {
   log: Pick<Log, 'append'>
   clock: Clock
+  audit: Pick<Audit, 'begin'>
 }
 
 /** Times that the store's type can hold: the years 1900 to 2299. */
@@ -35,7 +38,7 @@ function checkedPrice(value: number, name: string, llmId: string): number {
   return value
 }
 
-export function createCostWriteRoutes({ log, clock }: CostWriteDeps): Route[] {
+export function createCostWriteRoutes({ log, clock, audit }: CostWriteDeps): Route[] {
   return [
     route({
       name: 'costs.create',
@@ -67,7 +70,12 @@ export function createCostWriteRoutes({ log, clock }: CostWriteDeps): Route[] {
           }
         })
         if (created.length === 0) return { json: { ids: [] } }
-        const position = await log.append('costs', [costsRecord(projectId, created)])
+        const details = {
+          price_ids: idsOf(created.map(({ id }) => id)),
+          models: idsOf(created.map(({ llmId }) => llmId)),
+        }
+        const event = { action: 'price.created', scope: projectId, details }
+        const position = await audited(audit, [event], () => log.append('costs', [costsRecord(projectId, created)]))
         return {
           json: { ids: created.map(({ id, llmId }) => [id, llmId]) },
           headers: { [positionHeader]: formatPositions([position]) },

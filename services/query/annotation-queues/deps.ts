@@ -1,4 +1,5 @@
 // What the routes of annotation queues work with.
+import type { Audit } from '../../core/audit/audit.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import type { KeyedLock } from '../../core/concurrency/keyed-lock.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
@@ -10,5 +11,6 @@ export type ReadDeps = { store: Pick<Store, 'bytes'>; freshness: Freshness }
 export type AnnotationQueueDeps = ReadDeps & {
   log: Pick<Log, 'append'>
   clock: Clock
+  audit: Pick<Audit, 'begin'>
   lock: KeyedLock
 }

@@ -10,6 +10,8 @@ import {
   annotationQueuesStatsResponse,
   annotationQueueUpdateRequest,
 } from '../../../schemas/annotation-queues.ts'
+import { audited } from '../../core/audit/audited.ts'
+import type { AuditEvent } from '../../core/audit/chain.ts'
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { invalid } from '../../core/http/errors.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
@@ -152,12 +154,13 @@ function createListRoutes({ store, freshness }: ReadDeps): Route[] {
   ]
 }
 
-function createChangeRoutes({ store, log, clock, freshness, lock }: AnnotationQueueDeps): Route[] {
+function createChangeRoutes({ store, log, clock, freshness, lock, audit }: AnnotationQueueDeps): Route[] {
   /** Reads the live queue and appends what the change makes of it; one change of a queue at a time. */
   const change = (
     context: RouteContext,
     projectId: ProjectId,
     decide: (queue: AnnotationQueue, event: () => QueueEvent) => { queue: AnnotationQueue; record?: RecordInput },
+    events: readonly AuditEvent[] = [],
   ): Promise<Reply> => {
     const { params, caller, signal } = context
     const queueId = params.queue_id as string
@@ -167,7 +170,7 @@ function createChangeRoutes({ store, log, clock, freshness, lock }: AnnotationQu
       const event = () => ({ projectId, queueId, clock: clock.next(), userId: caller.userId })
       const { queue, record } = decide(found, event)
       if (record === undefined) return { json: { queue }, headers }
-      const position = await log.append('annotation_queues', [record])
+      const position = await audited(audit, events, () => log.append('annotation_queues', [record]))
       return { json: { queue }, headers: { ...headers, [positionHeader]: formatPositions([position]) } }
     })
   }
@@ -215,11 +218,14 @@ function createChangeRoutes({ store, log, clock, freshness, lock }: AnnotationQu
       topics: ['annotation_queues'],
       tables: ['annotation_queues'],
       async handle(context) {
-        return change(context, projectOf(context), (queue, newEvent) => {
+        const scope = projectOf(context)
+        const deletes = (queue: AnnotationQueue, newEvent: () => QueueEvent) => {
           const event = newEvent()
           const at = timeOf(event)
           return { queue: { ...queue, updated_at: at, deleted_at: at }, record: queueDeletedRecord(event) }
-        })
+        }
+        const target = context.params.queue_id as string
+        return change(context, scope, deletes, [{ action: 'annotation_queue.deleted', scope, target }])
       },
     }),
   ]

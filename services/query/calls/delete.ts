@@ -1,5 +1,7 @@
 // Deleting calls with their descendants: POST /calls/delete. Served here, because the descendants are found by reading.
 import { callsDeleteRequest, callsDeleteResponse } from '../../../schemas/calls-read.ts'
+import type { Audit } from '../../core/audit/audit.ts'
+import { auditedOnce, idsOf } from '../../core/audit/audited.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { tooLarge } from '../../core/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
@@ -16,6 +18,7 @@ export type CallDeleteDeps = {
   log: Pick<Log, 'append'>
   clock: Clock
   freshness: Freshness
+  audit: Pick<Audit, 'begin'>
   /** One partition and records of any size when absent. */
   split?: RecordSplit
   bounds?: WalkBounds
@@ -26,7 +29,7 @@ const maxIds = 1_000
 const maxWaits = 10
 
 export function createCallDeleteRoutes(deps: CallDeleteDeps): Route[] {
-  const { store, log, clock, freshness, split = {}, bounds = usualBounds } = deps
+  const { store, log, clock, freshness, audit, split = {}, bounds = usualBounds } = deps
   return [
     route({
       name: 'calls.delete',
@@ -48,34 +51,38 @@ export function createCallDeleteRoutes(deps: CallDeleteDeps): Route[] {
         throwIfStale(headers)
         const positions = new Map<number, Position>()
         const written = () => formatPositions([...positions.values()])
-        const num_deleted = await deleteWithDescendants(
-          {
-            read: async <Row>(query: Query) =>
-              compactRows<Row>(await store.bytes(query, 'JSONCompactEachRow', { signal })),
-            async append(some) {
-              signal.throwIfAborted()
-              const writer = createCallWriter({ sizeHintBytes: some.length * 150, ...split })
-              for (const id of some) writer.add({ kind: 'delete', projectId, id, clock: clock.next() })
-              for (const position of await appendCalls(log, writer.take()))
-                if (position.offset > (positions.get(position.partition)?.offset ?? 0))
-                  positions.set(position.partition, position)
+        const event = { action: 'calls.deleted', scope: projectId, details: { call_ids: idsOf(ids) } }
+        const walk = (begin: () => Promise<void>) =>
+          deleteWithDescendants(
+            {
+              read: async <Row>(query: Query) =>
+                compactRows<Row>(await store.bytes(query, 'JSONCompactEachRow', { signal })),
+              async append(some) {
+                signal.throwIfAborted()
+                await begin()
+                const writer = createCallWriter({ sizeHintBytes: some.length * 150, ...split })
+                for (const id of some) writer.add({ kind: 'delete', projectId, id, clock: clock.next() })
+                for (const position of await appendCalls(log, writer.take()))
+                  if (position.offset > (positions.get(position.partition)?.offset ?? 0))
+                    positions.set(position.partition, position)
+              },
+              async settled() {
+                const header = (name: string) => (name === positionHeader.toLowerCase() ? written() : undefined)
+                const asking = { header, query: new URLSearchParams(), signal }
+                let said: Record<string, string> = {}
+                for (let waits = 0; waits < maxWaits; waits++) {
+                  said = await freshness.wait(asking, ['calls'])
+                  if (!(staleHeader in said)) return
+                }
+                throwIfStale(said)
+              },
+              beganClock: clock.next(),
+              bounds,
             },
-            async settled() {
-              const header = (name: string) => (name === positionHeader.toLowerCase() ? written() : undefined)
-              const asking = { header, query: new URLSearchParams(), signal }
-              let said: Record<string, string> = {}
-              for (let waits = 0; waits < maxWaits; waits++) {
-                said = await freshness.wait(asking, ['calls'])
-                if (!(staleHeader in said)) return
-              }
-              throwIfStale(said)
-            },
-            beganClock: clock.next(),
-            bounds,
-          },
-          projectId,
-          ids,
-        )
+            projectId,
+            ids,
+          )
+        const num_deleted = await auditedOnce(audit, [event], walk)
         if (positions.size === 0) return { json: { num_deleted }, headers }
         return { json: { num_deleted }, headers: { ...headers, [positionHeader]: written() } }
       },

@@ -1,5 +1,7 @@
 // Reading and removing prices of a project: POST /cost/query and POST /cost/purge.
 import { costPurgeRequest, costPurgeResponse, costQueryRequest, costQueryResponse } from '../../../schemas/costs.ts'
+import type { Audit } from '../../core/audit/audit.ts'
+import { audited, idsOf } from '../../core/audit/audited.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { type Route, route } from '../../core/http/route.ts'
@@ -27,6 +29,7 @@ export type CostReadDeps = {
   log: Pick<Log, 'append'>
   clock: Clock
   freshness: Freshness
+  audit: Pick<Audit, 'begin'>
 }
 
 type Row = Record<(typeof shownColumns)[number], string | number>
@@ -56,7 +59,7 @@ export const costsQuery = (
     LIMIT ${param('UInt64', limit)} OFFSET ${param('UInt64', offset)}`
   })
 
-export function createCostReadRoutes({ store, log, clock, freshness }: CostReadDeps): Route[] {
+export function createCostReadRoutes({ store, log, clock, freshness, audit }: CostReadDeps): Route[] {
   return [
     route({
       name: 'costs.query',
@@ -107,7 +110,10 @@ export function createCostReadRoutes({ store, log, clock, freshness }: CostReadD
         const projectId = project(input.project_id)
         const ids = purgedIds(input.query.$expr)
         if (ids.length === 0) return { json: {} }
-        const position = await log.append('costs', [costsPurgedRecord(projectId, ids, clock.next())])
+        const event = { action: 'price.purged', scope: projectId, details: { price_ids: idsOf(ids) } }
+        const position = await audited(audit, [event], () =>
+          log.append('costs', [costsPurgedRecord(projectId, ids, clock.next())]),
+        )
         return { json: {}, headers: { [positionHeader]: formatPositions([position]) } }
       },
     }),

@@ -6,6 +6,8 @@ import {
   feedbackQueryResponse,
 } from '../../../schemas/feedback.ts'
 import type { SortTerm } from '../../../schemas/query.ts'
+import type { Audit } from '../../core/audit/audit.ts'
+import { audited, idsOf } from '../../core/audit/audited.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
@@ -34,6 +36,7 @@ export type FeedbackReadDeps = {
   log: Pick<Log, 'append'>
   clock: Clock
   freshness: Freshness
+  audit: Pick<Audit, 'begin'>
   config: { wirePrefix: string; wireAliases: boolean }
 }
 
@@ -48,7 +51,7 @@ function countsOf(fields: readonly string[] | undefined): string[] | null {
 }
 
 export function createFeedbackReadRoutes(deps: FeedbackReadDeps): Route[] {
-  const { store, log, clock, freshness, config } = deps
+  const { store, log, clock, freshness, config, audit } = deps
   const names: FeedbackWireNames = { prefix: config.wirePrefix, aliases: config.wireAliases }
   return [
     route({
@@ -121,7 +124,10 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps): Route[] {
         if (!caller.may('delete', projectId) && present.some(({ user_id }) => user_id !== caller.userId))
           throw fault(403, 'Key has no right to delete feedback of others in this project')
         const ids = present.map(({ id }) => id)
-        const position = await log.append('feedback', [purgedRecord(projectId, ids, clock)])
+        const event = { action: 'feedback.purged', scope: projectId, details: { feedback_ids: idsOf(ids) } }
+        const position = await audited(audit, [event], () =>
+          log.append('feedback', [purgedRecord(projectId, ids, clock)]),
+        )
         return { json: {}, headers: { ...headers, [positionHeader]: formatPositions([position]) } }
       },
     }),

@@ -1,5 +1,7 @@
 // Deleting versions of an object: POST /obj/delete. Served here, because the versions are found by reading.
 import { objDeleteRequest, objDeleteResponse } from '../../../schemas/objects.ts'
+import type { Audit } from '../../core/audit/audit.ts'
+import { audited, idsOf } from '../../core/audit/audited.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
@@ -16,6 +18,7 @@ export type ObjectDeleteDeps = {
   log: Pick<Log, 'append'>
   clock: Clock
   freshness: Freshness
+  audit: Pick<Audit, 'begin'>
 }
 
 const maxEntries = 100
@@ -40,7 +43,7 @@ function chosen(objectId: string, entries: readonly string[], live: ListedVersio
   return [...found]
 }
 
-export function createObjectDeleteRoutes({ store, log, clock, freshness }: ObjectDeleteDeps): Route[] {
+export function createObjectDeleteRoutes({ store, log, clock, freshness, audit }: ObjectDeleteDeps): Route[] {
   return [
     route({
       name: 'objects.delete',
@@ -63,10 +66,14 @@ export function createObjectDeleteRoutes({ store, log, clock, freshness }: Objec
         const page = { where: () => [], order: sql`v.first_clock`, limit: 0xffff_ffff, offset: 0 }
         const live = await store.rows<ListedVersion>(listQuery(projectId, [objectId], page), { signal })
         const gone = chosen(objectId, entries, live)
-        const position = await log.append(
-          'objects',
-          gone.map(({ kind, digest }) =>
-            objectDeletedRecord({ projectId, objectId, kind, digest, clock: clock.next(), userId: caller.userId }),
+        const details = { digests: idsOf(gone.map(({ digest }) => digest)) }
+        const event = { action: 'objects.deleted', scope: projectId, target: objectId, details }
+        const position = await audited(audit, [event], () =>
+          log.append(
+            'objects',
+            gone.map(({ kind, digest }) =>
+              objectDeletedRecord({ projectId, objectId, kind, digest, clock: clock.next(), userId: caller.userId }),
+            ),
           ),
         )
         const deleted_versions = gone.map((version) => ({
