@@ -1,11 +1,12 @@
 // Saved views of the list of calls: named, shared by their address, changed, deleted, and objects that the SDK reads.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
-import { axeFaults, call, type Opened, picture, startWorld, type World } from './world.ts'
+import { call, everybodysFaults, newId, type Opened, picture, startWorld, type World } from './world.ts'
 
 let world: World
 let here: Opened
 let home: string
+const threaded = 'acme/views-of-threads'
 
 beforeAll(async () => {
   world = await startWorld('acme/views')
@@ -15,6 +16,12 @@ beforeAll(async () => {
     call(world.project, { name: 'works' }),
     call(world.project, { name: 'works too' }),
   ])
+  const turn = (thread_id: string, startMs: number) => {
+    const id = newId()
+    return { ...call(threaded, { id, startMs }), id, thread_id, turn_id: id }
+  }
+  const batch = [turn('young', Date.now() - 60_000), turn('old', Date.now() - 10 * 86_400_000)]
+  await world.server.send(`/v2/${threaded}/calls/complete`, { batch })
   here = await world.open()
 })
 afterAll(() => world?.close())
@@ -25,10 +32,12 @@ afterEach(async ({ task }) => {
 
 const rowNames = () => here.page.locator('.rows .row .name').allInnerTexts()
 const openMenu = () => here.page.getByRole('button', { name: 'Saved views' }).click()
-const stored = async () => {
+const stored = async (project_id = world.project) => {
   const filter = { base_object_classes: ['SavedView'], latest_only: true }
-  type Answer = { objs: { object_id: string; val: { label: string; definition: Record<string, unknown> } }[] }
-  return (await world.server.send<Answer>('/objs/query', { project_id: world.project, filter })).objs
+  type Answer = {
+    objs: { object_id: string; val: { label: string; definition: Record<string, unknown> } }[]
+  }
+  return (await world.server.send<Answer>('/objs/query', { project_id, filter })).objs
 }
 
 it('a list is saved by name as a SavedView, and opened from another address', async () => {
@@ -70,14 +79,44 @@ it('the address of an opened view shows the same to somebody else', async () => 
   await page.getByRole('button', { name: 'Errors <b>today</b>', exact: true, pressed: true }).waitFor()
   await page.getByLabel('Name of a new view').fill('Errors <b>today</b>')
   await page.getByText('There is a view of this name').waitFor()
-  const found = await axeFaults(page)
-  await page.emulateMedia({ colorScheme: 'dark' })
-  found.push(...(await axeFaults(page, true)))
-  await page.setViewportSize({ width: 320, height: 800 })
-  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
-  expect(found).toEqual([])
+  await page.getByLabel('Name of a new view').fill('')
+  await page.getByRole('button', { name: 'Actions of Errors' }).click()
+  await page.getByRole('button', { name: 'Copy link' }).waitFor()
+  expect(await everybodysFaults(page, 'views')).toEqual([])
   expect(faults).toEqual([])
   await context.close()
+})
+
+it('a view takes another name, gives a link, and opens first in this browser where nothing else is asked for', async () => {
+  const { page } = here
+  await page.goto(world.url + home)
+  await openMenu()
+  const view = (name: string) => page.getByRole('button', { name, exact: true })
+  await page.getByRole('button', { name: 'Actions of Errors' }).click()
+  await page.getByRole('button', { name: 'Copy link' }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  const link = await page.evaluate<string>('navigator.clipboard.readText()')
+  await page.getByRole('button', { name: 'Rename' }).click()
+  await page.getByLabel('New name of Errors').fill('Faults')
+  await page.keyboard.press('Enter')
+  await view('Faults').waitFor()
+  expect((await stored()).map(({ object_id, val }) => [object_id, val.label])).toEqual([
+    ['view-Errors-b-today-b', 'Faults'],
+  ])
+  await page.getByRole('button', { name: 'Actions of Faults' }).click()
+  await page.getByRole('button', { name: 'Open first' }).click()
+  await page.getByRole('button', { name: 'Open first', pressed: true }).waitFor()
+  await page.goto(link)
+  await expect.poll(rowNames).toEqual(['fails'])
+  await page.goto(world.url + home)
+  await page.waitForURL((to) => to.searchParams.get('saved') === 'view-Errors-b-today-b')
+  await expect.poll(rowNames).toEqual(['fails'])
+  await openMenu()
+  await page.getByRole('button', { name: 'Faults opens first' }).waitFor()
+  await view('No view').click()
+  await expect.poll(rowNames).toHaveLength(3)
+  await page.reload()
+  await expect.poll(rowNames).toHaveLength(3)
 })
 
 it('what is changed is saved under the same name, and a view is deleted once that is confirmed', async () => {
@@ -88,12 +127,13 @@ it('what is changed is saved under the same name, and a view is deleted once tha
   await page.getByRole('button', { name: /^Save changes/ }).click()
   await expect.poll(async () => (await stored())[0]?.val.definition.filter).toHaveProperty('op_names')
   await page.getByText('changed', { exact: true }).waitFor({ state: 'detached' })
-  await page.getByRole('button', { name: 'Delete Errors' }).click()
+  await page.getByRole('button', { name: 'Actions of Faults' }).click()
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
   await page.getByRole('button', { name: 'Keep' }).click()
-  await page.getByRole('button', { name: 'Delete Errors' }).click()
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
   await page.getByText('No views yet').waitFor()
-  await page.waitForURL((to) => !to.searchParams.has('saved'))
+  await page.waitForURL((to) => to.searchParams.get('saved') === '-')
   expect(await stored()).toEqual([])
 })
 
@@ -111,4 +151,31 @@ it('views that were made elsewhere are named, but not opened', async () => {
   const item = page.getByRole('button', { name: 'by the SDK', exact: true })
   await item.waitFor()
   expect(await item.isDisabled()).toBe(true)
+})
+
+it('lists of threads have a range and views of their own', async () => {
+  const { page } = here
+  const threads = `/p/${threaded}/threads`
+  const rows = page.getByRole('table', { name: 'Threads' }).locator('.row')
+  await page.goto(`${world.url}${threads}?sort=turn_count`)
+  await expect.poll(() => rows.count()).toBe(2)
+  await page.getByRole('button', { name: /all time/ }).click()
+  await page.getByRole('button', { name: 'last 24 h' }).click()
+  await expect.poll(() => rows.allInnerTexts()).toEqual([expect.stringContaining('young')])
+  await openMenu()
+  await page.getByLabel('Name of a new view').fill('Today')
+  await page.keyboard.press('Enter')
+  await page.waitForURL((to) => to.searchParams.get('saved') === 'view-Today')
+  expect((await stored(threaded)).map(({ val }) => val)).toMatchObject([
+    { view_type: 'threads', label: 'Today', definition: { sort_by: [{ field: 'turn_count', direction: 'desc' }] } },
+  ])
+  await page.getByRole('button', { name: 'Actions of Today' }).click()
+  await page.getByRole('button', { name: 'Open first' }).click()
+  await page.goto(world.url + threads)
+  await page.waitForURL((to) => to.searchParams.get('range') === '24h' && to.searchParams.get('sort') === 'turn_count')
+  await expect.poll(() => rows.count()).toBe(1)
+  // A list of calls has its own.
+  await page.goto(`${world.url}/p/${threaded}/calls`)
+  await openMenu()
+  await page.getByText('No views yet').waitFor()
 })

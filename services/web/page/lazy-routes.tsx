@@ -22,7 +22,8 @@ import { Trace } from './traces/trace.tsx'
 
 export { ColumnChooser } from './calls/column-chooser.tsx'
 export { ExportDialog } from './calls/export.tsx'
-export { Views } from './calls/views.tsx'
+export { loadView } from './views/saved-views.ts'
+export { Views } from './views/views.tsx'
 export const traceRoute = createLazyRoute('/signed-in/p/$entity/$project/traces/$traceId')({ component: Trace })
 export const callRoute = createLazyRoute('/signed-in/p/$entity/$project/calls/$id')({ component: CallLink })
 export const objectRoute = createLazyRoute('/signed-in/p/$entity/$project/objects/$objectId/$version')({

@@ -4,6 +4,7 @@ import { loadSession, queries, wasSignedIn } from './api/session.ts'
 import { callsSearch, listRequest, parsed } from './calls/search.ts'
 import { pageQuery } from './calls/use-calls.ts'
 import { openQuery, traceQuery } from './traces/trace-query.ts'
+import { asksForNothing, defaultView } from './views/default-view.ts'
 import { startWorker } from './worker/client.ts'
 
 let askedS: number | undefined
@@ -23,7 +24,7 @@ function ask(path: string, search: Record<string, string>): void {
   if (page === 'calls' && id === undefined) {
     const found = callsSearch(search)
     const { expression, fault } = parsed(found.q)
-    if (fault) return
+    if (fault || (asksForNothing(found) && defaultView('calls', projectId) !== undefined)) return
     askedS = Math.floor(Date.now() / 1000)
     void queries.prefetchQuery(pageQuery(listRequest(projectId, found, expression, askedS), 0))
   }

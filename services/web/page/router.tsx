@@ -9,8 +9,9 @@ import { compareSearch, runSearch, runsSearch } from './evaluations/search.ts'
 import { NotFound } from './frame/not-found.tsx'
 import { Projects } from './projects/projects.tsx'
 import { SignIn } from './sign-in/sign-in.tsx'
-import { pageOf, threadSearch } from './threads/search.ts'
+import { pageOf, threadSearch, threadsSearch } from './threads/search.ts'
 import { traceSearch } from './traces/search.ts'
+import { searchOfDefault } from './views/open-default.ts'
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
 
@@ -50,6 +51,10 @@ const calls = createRoute({
   getParentRoute: () => signedIn,
   path: '/p/$entity/$project/calls',
   validateSearch: callsSearch,
+  async beforeLoad({ params, search }) {
+    const found = await searchOfDefault('calls', `${params.entity}/${params.project}`, search)
+    if (found) throw redirect({ to: '/p/$entity/$project/calls', params, search: callsSearch(found), replace: true })
+  },
   component: Calls,
 })
 const call = createRoute({
@@ -108,14 +113,15 @@ const dashboard = createRoute({
   validateSearch: dashboardSearch,
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.dashboardRoute))
 
-type ThreadsSearch = { sort?: string | undefined; page?: string | undefined; tz?: string | undefined }
 const threads = createRoute({
   getParentRoute: () => signedIn,
   path: '/p/$entity/$project/threads',
-  validateSearch: ({ sort, page, tz }: Record<string, unknown>): ThreadsSearch => ({
-    sort: ['turn_count', 'start_time', 'p50_turn_duration_ms', 'p99_turn_duration_ms'].find((name) => name === sort),
-    ...{ page: pageOf(page), tz: text(tz) },
-  }),
+  validateSearch: threadsSearch,
+  async beforeLoad({ params, search }) {
+    const found = await searchOfDefault('threads', `${params.entity}/${params.project}`, search)
+    if (found)
+      throw redirect({ to: '/p/$entity/$project/threads', params, search: threadsSearch(found), replace: true })
+  },
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.threadsRoute))
 const thread = createRoute({
   getParentRoute: () => signedIn,

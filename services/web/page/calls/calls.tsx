@@ -7,11 +7,11 @@ import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
 import { useKeys } from '../keys.ts'
 import { FaultBox, Stale } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { Menu } from '../parts/menu.tsx'
 import { Rows, type RowsHandle } from '../parts/rows.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
 import { openedS } from '../read-ahead.ts'
 import { scaled } from '../text-scale.ts'
+import { ViewsMenu } from '../views/views-menu.tsx'
 import { Chips, FilterLine } from './filter-line.tsx'
 import { Histogram } from './histogram.tsx'
 import { MarkBar, useMarks } from './marking.tsx'
@@ -222,25 +222,14 @@ export function Calls() {
         >
           Live
         </button>
-        <Menu
-          label="Saved views"
-          className="line"
-          button={
-            <>
-              Views <Icon name="down" />
-            </>
-          }
-        >
-          {(close) => (
-            <Suspense fallback={null}>
-              <Views
-                {...{ projectId, search }}
-                onClose={close}
-                onOpen={({ q, view, range, sort, cols, saved }) => change({ q, view, range, sort, cols, saved })}
-              />
-            </Suspense>
-          )}
-        </Menu>
+        <ViewsMenu
+          {...{ projectId, search, Views }}
+          page="calls"
+          onOpen={(found) => {
+            const { q, view, range, sort, cols, saved } = callsSearch(found)
+            change({ q, view, range, sort, cols, saved })
+          }}
+        />
         <button type="button" className="line" onClick={() => setChooses(true)}>
           <Icon name="columns" /> Columns
         </button>

@@ -27,6 +27,12 @@ export function columnsOf(cols: string | undefined): string[] {
   return paths.length === 0 ? ['-'] : [...new Set(paths)].slice(0, maxColumns)
 }
 
+/** Of the name of a saved view what may be one. */
+export function savedOf(value: unknown): string | undefined {
+  const saved = text(value)
+  return saved && /^[\p{L}\p{N}_.-]{1,128}$/u.test(saved) ? saved : undefined
+}
+
 export function callsSearch(search: Record<string, unknown>): CallsSearch {
   const found: CallsSearch = {}
   const q = text(search.q)
@@ -42,8 +48,8 @@ export function callsSearch(search: Record<string, unknown>): CallsSearch {
   const cols = columnsOf(text(search.cols))
   if (cols.join() !== usualColumns.join()) found.cols = cols.join()
   if (tz) found.tz = tz
-  const saved = text(search.saved)
-  if (saved && /^[\p{L}\p{N}_.-]{1,128}$/u.test(saved)) found.saved = saved
+  const saved = savedOf(search.saved)
+  if (saved) found.saved = saved
   return found
 }
 

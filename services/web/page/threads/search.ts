@@ -1,4 +1,5 @@
 // What the addresses of the pages of threads say.
+import { boundsOf, savedOf } from '../calls/search.ts'
 import { type Tab, tabNames } from '../traces/search.ts'
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
@@ -7,6 +8,37 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 export const pageOf = (value: unknown): string | undefined => {
   const page = text(value)
   return page !== undefined && /^[1-9]\d{0,5}$/.test(page) && page !== '1' ? page : undefined
+}
+
+/** In the order of the columns. */
+export const sorts = {
+  turn_count: 'Turns',
+  start_time: 'Start',
+  last_updated: 'Last turn',
+  p50_turn_duration_ms: 'Median turn',
+  p99_turn_duration_ms: 'p99 turn',
+} as const
+export type ThreadSort = keyof typeof sorts
+
+export type ThreadsSearch = {
+  /** None = by the last turn. */
+  sort?: ThreadSort | undefined
+  /** Of the turns that count. */
+  range?: string | undefined
+  page?: string | undefined
+  tz?: string | undefined
+  /** The saved view that the list was opened from. */
+  saved?: string | undefined
+}
+
+export function threadsSearch(search: Record<string, unknown>): ThreadsSearch {
+  const { sort } = search
+  const range = text(search.range)
+  return {
+    sort: (Object.keys(sorts) as ThreadSort[]).find((name) => name === sort && name !== 'last_updated'),
+    range: range !== undefined && boundsOf(range, 0) !== undefined ? range : undefined,
+    ...{ page: pageOf(search.page), tz: text(search.tz), saved: savedOf(search.saved) },
+  }
 }
 
 export type ThreadSearch = {

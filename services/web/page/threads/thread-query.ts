@@ -2,10 +2,11 @@
 import { baseUrl, json } from '../api/client.ts'
 import { eachLine } from '../api/lines.ts'
 import { send } from '../api/send.ts'
-import type { ListRequest } from '../calls/search.ts'
+import { boundsOf, type ListRequest } from '../calls/search.ts'
 import type { Message } from '../engine/conversation.ts'
 import type { Row } from '../engine/rows.ts'
 import { ask } from '../worker/client.ts'
+import type { ThreadSort } from './search.ts'
 
 export type ThreadRow = {
   thread_id: string
@@ -21,20 +22,19 @@ export type ThreadRow = {
 export const pageThreads = 100
 export const pageTurns = 50
 
-/** In the order of the columns. */
-export const sorts = {
-  turn_count: 'Turns',
-  start_time: 'Start',
-  last_updated: 'Last turn',
-  p50_turn_duration_ms: 'Median turn',
-  p99_turn_duration_ms: 'p99 turn',
-} as const
-export type ThreadSort = keyof typeof sorts
+const at = (seconds: number | undefined): string | undefined =>
+  seconds === undefined ? undefined : new Date(seconds * 1000).toISOString()
 
-export const threadsQuery = (project_id: string, sort: ThreadSort, page: number) => ({
-  queryKey: ['threads', project_id, sort, page],
+/** A range that ends now is that of the moment in which it is asked for. */
+function filterOf(range: string | undefined) {
+  const { from, to } = boundsOf(range ?? '', Date.now() / 1000) ?? {}
+  return { after_datetime: at(from), before_datetime: at(to) }
+}
+
+export const threadsQuery = (project_id: string, sort: ThreadSort, range: string | undefined, page: number) => ({
+  queryKey: ['threads', project_id, sort, range, page],
   async queryFn({ signal }: { signal: AbortSignal }): Promise<ThreadRow[]> {
-    const asked = { project_id, sort_by: [{ field: sort, direction: 'desc' as const }] }
+    const asked = { project_id, sort_by: [{ field: sort, direction: 'desc' as const }], filter: filterOf(range) }
     // One more tells whether there is another page.
     const body = { ...asked, limit: pageThreads + 1, offset: page * pageThreads }
     const rows: ThreadRow[] = []

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
+import { RangeMenu } from '../calls/range-menu.tsx'
 import { count, duration, moment } from '../engine/format.ts'
 import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
 import { FaultBox } from '../parts/fault.tsx'
@@ -10,7 +11,10 @@ import { Icon } from '../parts/icon.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { T } from '../parts/text.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
-import { beginningsQuery, pageThreads, sorts, type ThreadRow, type ThreadSort, threadsQuery } from './thread-query.ts'
+import { Views } from '../views/views.tsx'
+import { ViewsMenu } from '../views/views-menu.tsx'
+import { sorts, type ThreadSort, type ThreadsSearch, threadsSearch } from './search.ts'
+import { beginningsQuery, pageThreads, type ThreadRow, threadsQuery } from './thread-query.ts'
 
 const route = '/signed-in/p/$entity/$project/threads'
 
@@ -21,9 +25,9 @@ export function Threads() {
   const zone = useZone(search.tz)
   const height = useRowHeight()
   const page = Number(search.page ?? 1) - 1
-  const sort = (search.sort ?? 'last_updated') as ThreadSort
+  const sort = search.sort ?? 'last_updated'
   const [at, setAt] = useState(0)
-  const { data, error, refetch } = useQuery(threadsQuery(projectId, sort, page))
+  const { data, error, refetch } = useQuery(threadsQuery(projectId, sort, search.range, page))
   const threads = useMemo(() => (data ?? []).slice(0, pageThreads), [data])
   const ids = useMemo(() => threads.map(({ first_turn_id }) => first_turn_id), [threads])
   const { data: began } = useQuery(beginningsQuery(projectId, ids))
@@ -36,13 +40,14 @@ export function Threads() {
     setAt(0)
     void navigate({ search: (old) => ({ ...old, page: next > 0 ? String(next + 1) : undefined }) })
   }
+  const change = (next: ThreadsSearch) => {
+    setAt(0)
+    void navigate({ search: threadsSearch({ ...search, ...next, page: undefined }) })
+  }
   const sorted = (name: ThreadSort, width: string, cell: Column<ThreadRow>['cell']): Column<ThreadRow> => ({
     ...{ name, width, cell, isNumber: true, sorted: sort === name ? 'descending' : 'none' },
     head: (
-      <button
-        type="button"
-        onClick={() => void navigate({ search: (old) => ({ ...old, sort: name, page: undefined }) })}
-      >
+      <button type="button" onClick={() => change({ sort: name })}>
         {sorts[name]}
         {sort === name && <Icon name="down" />}
       </button>
@@ -80,6 +85,15 @@ export function Threads() {
   const shown = () => {
     if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
     if (data === undefined) return <Loading what="threads" />
+    if (threads.length === 0 && search.range !== undefined)
+      return (
+        <div className="center" role="status">
+          <h2>No threads in this range</h2>
+          <button type="button" className="line" onClick={() => change({ range: undefined })}>
+            All time
+          </button>
+        </div>
+      )
     if (threads.length === 0)
       return (
         <Empty title={page > 0 ? 'No threads on this page' : 'No threads yet'}>
@@ -103,7 +117,19 @@ export function Threads() {
   }
   return (
     <ProjectPage title="Threads">
-      {threads.length > 0 && <h1 className="hidden">Threads of {projectId}</h1>}
+      {(threads.length > 0 || search.range !== undefined) && <h1 className="hidden">Threads of {projectId}</h1>}
+      <div className="bar">
+        <RangeMenu range={search.range} zone={zone} onChange={(range) => change({ range })} />
+        <span className="grow" />
+        <ViewsMenu
+          {...{ projectId, search, Views }}
+          page="threads"
+          onOpen={(found) => {
+            const { sort, range, saved } = threadsSearch(found)
+            change({ sort, range, saved })
+          }}
+        />
+      </div>
       {shown()}
       <Pager
         page={page}

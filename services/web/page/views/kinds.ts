@@ -1,0 +1,76 @@
+// What is saved of each kind of list: for the page its address, for others what `SavedView` has a place for.
+import { type CallsSearch, callsSearch, columnsOf, listRequest, parsed } from '../calls/search.ts'
+import { type ThreadsSearch, threadsSearch } from '../threads/search.ts'
+import type { ListSearch as Search, ViewPage } from './default-view.ts'
+
+export type ViewKind = {
+  page: ViewPage
+  /** `view_type` of the object. */
+  type: string
+  /** What a view keeps, in words. */
+  keeps: string
+  /** What it keeps of an address: neither the zone of the reader nor what lasts as long as a visit. */
+  kept(search: Search): Search
+  definition(projectId: string, search: Search): object
+}
+
+const calls: ViewKind = {
+  page: 'calls',
+  type: 'traces',
+  keeps: 'filter, range, order and columns',
+  kept(search) {
+    const { q, view, range, sort, cols } = callsSearch(search)
+    return callsSearch({ q, view, range, sort, cols }) as Search
+  },
+  /** Ranges that end now are in the address only. */
+  definition(projectId, search) {
+    const { range: _, ...rest }: CallsSearch = callsSearch(search)
+    const { filter, query, sort_by } = listRequest(projectId, rest, parsed(rest.q).expression, 0)
+    const columns = columnsOf(rest.cols).flatMap((path) =>
+      path === '-' ? [] : [{ path: path.split('.'), label: path }],
+    )
+    return { filter, ...(query !== undefined && { query }), columns, sort_by }
+  },
+}
+
+const threads: ViewKind = {
+  page: 'threads',
+  type: 'threads',
+  keeps: 'range and order',
+  kept(search) {
+    const { sort, range } = threadsSearch(search)
+    return { ...(sort !== undefined && { sort }), ...(range !== undefined && { range }) }
+  },
+  definition(_, search) {
+    const { sort }: ThreadsSearch = threadsSearch(search)
+    return { sort_by: [{ field: sort ?? 'last_updated', direction: 'desc' }] }
+  },
+}
+
+export const kinds: Record<ViewPage, ViewKind> = { calls, threads }
+
+/** `search` is null where another program made the view, whose filter may be none that can be written as text. */
+export type SavedView = { id: string; label: string; search: Search | null }
+
+const queryOf = (search: Search): string =>
+  String(new URLSearchParams(Object.entries(search).filter((pair): pair is [string, string] => pair[1] !== undefined)))
+
+/** What the view keeps of an address, as text: equal texts show the same. */
+export const addressOf = (kind: ViewKind, search: Search): string => `${kind.page}?${queryOf(kind.kept(search))}`
+
+export function viewOf(kind: ViewKind, id: string, val: unknown): SavedView {
+  const { label, description } = (val ?? {}) as Record<string, unknown>
+  const start = `${kind.page}?`
+  const isOurs = typeof description === 'string' && description.startsWith(start)
+  const search = isOurs ? kind.kept(Object.fromEntries(new URLSearchParams(description.slice(start.length)))) : null
+  return { id, label: typeof label === 'string' ? label : id, search }
+}
+
+/** A link to what a view shows, wherever the page is served. */
+export const linkOf = (href: string, { id, search }: SavedView): string =>
+  `${href.split(/[?#]/)[0]}?${queryOf({ ...search, saved: id })}`
+
+export function idOf(label: string): string {
+  const words = label.replaceAll(/[^\w.-]+/g, '-').replaceAll(/^[-.]+|[-.]+$/g, '')
+  return `view-${words.slice(0, 100) || crypto.randomUUID().slice(0, 8)}`
+}
