@@ -1,6 +1,7 @@
 // The audit log of a process: where its events go, before the log is open and after.
-import { type AuditSink, createAudit, type ProcessAudit } from '../core/audit/audit.ts'
+import { type Audit, type AuditSink, createAudit, type ProcessAudit } from '../core/audit/audit.ts'
 import { createOutbox, takeOutbox } from '../core/audit/outbox.ts'
+import { createReadAudit, type ReadAudit } from '../core/http/read-audit.ts'
 import type { Log } from '../core/log/log.ts'
 import type { Logger } from '../core/process/logger.ts'
 import type { Store } from '../core/store/store.ts'
@@ -8,6 +9,7 @@ import { auditRecord, auditTopic } from '../events/audit.ts'
 import { auditHeads } from '../query/audit/heads.ts'
 import type { Config } from './config.ts'
 import { hasSharedLog, openLog } from './drivers.ts'
+import { recordSettings } from './known-settings.ts'
 
 const auditSink =
   (log: Pick<Log, 'append'>): AuditSink =>
@@ -41,8 +43,18 @@ export function commandAudit(config: Config, logger: Logger): ProcessAudit & { c
   }
 }
 
+export const readAuditOf = (
+  audit: Pick<Audit, 'record'>,
+  { auditReads: reads }: Pick<Config, 'auditReads'>,
+  logger: Pick<Logger, 'warn'>,
+): ReadAudit =>
+  createReadAudit(audit, {
+    reads,
+    onLost: (error) => logger.warn({ error: error.message }, 'an export was not recorded'),
+  })
+
 type Opened = {
-  config: Pick<Config, 'dataDir'>
+  config: Config
   log: Pick<Log, 'append'>
   store: Pick<Store, 'rows'>
   role: string
@@ -62,6 +74,9 @@ export async function openAudit(audit: ProcessAudit, deps: Opened): Promise<{ cl
   // A log that takes nothing at the moment does not keep a server from answering reads.
   await audit.moveTo(sink, { role, version, heads }).catch((error: unknown) => {
     logger.warn({ error: String(error) }, 'the audit log takes no events at the moment')
+  })
+  await recordSettings(audit, config, role).catch((error: unknown) => {
+    logger.warn({ error: String(error) }, 'changed settings were not recorded')
   })
   let taking: Promise<unknown> | undefined
   const take = () => {

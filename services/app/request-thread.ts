@@ -11,6 +11,7 @@ import type { Port } from '../core/threads/channel.ts'
 import type { LongRequest, ThreadData } from '../core/threads/requests.ts'
 import { serveRequests } from '../core/threads/serve-requests.ts'
 import { openProviders } from '../inference/providers.ts'
+import { readAuditOf } from './audit.ts'
 import type { Config } from './config.ts'
 import { hasSharedLog } from './drivers.ts'
 import { maskingsOf } from './masks.ts'
@@ -35,6 +36,7 @@ const { all } = routesOf(does(role, 'apply') ? 'serve' : role, {
   retention: rules.retention,
   maskings: maskingsOf(rules.masks, config, masterKey, ports.logger),
 })
+const readAudit = readAuditOf(ports.audit, config, ports.logger)
 const routes = new Map(all.map((route) => [route.name, route]))
 
 async function handle(request: LongRequest, bytes: Buffer, signal: AbortSignal): Promise<Reply> {
@@ -52,7 +54,7 @@ async function handle(request: LongRequest, bytes: Buffer, signal: AbortSignal):
     holder,
     account,
     cutoffsOf,
-    ...(config.auditReads && { readAudit: ports.audit }),
+    readAudit,
     maxJsonDepth,
     mayTakeLong: true,
     signal: () => signal,

@@ -6,6 +6,7 @@ import { createClock } from '../core/clock/clock.ts'
 import { followClock } from '../core/clock/follow.ts'
 import { createKeyedLock } from '../core/concurrency/keyed-lock.ts'
 import { createSharedSlots } from '../core/concurrency/slots.ts'
+import { expiredKeyEvents } from '../core/directory/audited.ts'
 import { isHeld } from '../core/directory/holds.ts'
 import { createCutoffsOf, hiddenAfterMs } from '../core/directory/retention.ts'
 import { createApp, type HttpServer } from '../core/http/app.ts'
@@ -41,7 +42,7 @@ import { createNotFoundPage } from '../web/routes.ts'
 import { watchApplied } from '../worker/applied/watch.ts'
 import { createWorkerMetrics } from '../worker/metrics.ts'
 import type { Worker } from '../worker/run.ts'
-import { openAudit, serverAudit } from './audit.ts'
+import { openAudit, readAuditOf, serverAudit } from './audit.ts'
 import { openBlobs } from './blobs.ts'
 import type { Config } from './config.ts'
 import {
@@ -197,6 +198,7 @@ export async function startCallhouse(
     const applying = does(role, 'apply')
       ? await startApplying({
           ...{ config, ...engines, maskings, audit, logger, metrics: createWorkerMetrics(registry), open, applied },
+          endedKeys: (fromMs, toMs) => expiredKeyEvents(directory.state(), fromMs, toMs),
           purgeRules: { cutoffsOf, isHeld: (projectId) => isHeld(directory.state(), projectId) },
           onApplied: (topic) => topic === 'evaluation_jobs' && jobs?.touch(),
         })
@@ -206,6 +208,7 @@ export async function startCallhouse(
     const auditing = await openAudit(audit, { config, log, store, role, version, logger })
     open.push({ name: 'audit', limitMs: 10_000, close: auditing.close })
     const refusals = createRefusals(audit, {
+      onRefused: metrics.notAllowed,
       onLost: (error) => logger.warn({ error: error.message }, 'refusals were not recorded'),
     })
     open.push({ name: 'refusals', limitMs: 10_000, close: refusals.close })
@@ -275,7 +278,7 @@ export async function startCallhouse(
     const http = createApp({
       ...{
         accounts: limits.accounts,
-        ...(config.auditReads && { readAudit: audit }),
+        readAudit: readAuditOf(audit, config, logger),
         refusals,
         cutoffsOf,
         routes,
@@ -325,7 +328,7 @@ export async function startCallhouse(
       const { maxBodyBytes, requestTimeoutMs } = config
       otlp = await openOtlpPorts({
         ...{ config, main: http.server, logger, log: logger, methods, isShuttingDown, metrics: metrics.grpc },
-        ...{ ...http.shared, maxBodyBytes, requestTimeoutMs, tls },
+        ...{ ...http.shared, refusals, maxBodyBytes, requestTimeoutMs, tls },
       })
     }
     const url = `http${tls ? 's' : ''}://${config.host}:${port}`

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import type { Maskings } from '../content/masking/maskings.ts'
 import type { ProcessAudit } from '../core/audit/audit.ts'
+import type { AuditEvent } from '../core/audit/chain.ts'
 import type { Blobs } from '../core/blobs/blobs.ts'
 import type { Clock } from '../core/clock/clock.ts'
 import { createFreshness } from '../core/log/freshness.ts'
@@ -25,7 +26,7 @@ import { createCostExplainer } from '../query/costs/explain.ts'
 import { createPrices } from '../query/costs/prices.ts'
 import type { AppliedWatch } from '../worker/applied/watch.ts'
 import { lookupRows } from '../worker/calls/merge-fragments.ts'
-import { dropOldAudit, writeCheckpoint } from '../worker/cleanup/audit-housekeeping.ts'
+import { dropOldAudit, recordEndedKeys, writeCheckpoint } from '../worker/cleanup/audit-housekeeping.ts'
 import { dropOldLogs } from '../worker/cleanup/log-retention.ts'
 import { createMerges } from '../worker/cleanup/merges.ts'
 import { createPurge, isPurgeDue, type PurgeRules } from '../worker/cleanup/purge.ts'
@@ -70,6 +71,8 @@ type ApplyingDeps = {
   maskings: Maskings
   audit: ProcessAudit
   purgeRules: PurgeRules
+  /** Keys whose end came within a time, as audit events. */
+  endedKeys(fromMs: number, toMs: number): AuditEvent[]
   /** Told of what is applied. */
   applied: AppliedWatch
   /** Rows of a topic are in the tables. */
@@ -99,6 +102,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   const purge = createPurge({
     ...{ store, rules: deps.purgeRules, roundDays: config.purgeDays },
     budget: { run: (piece) => worker.budget.run(piece) },
+    record: (events) => Promise.all(events.map(deps.audit.record)),
   })
   let purgedMs: number | undefined
   const purgeDaily = async (): Promise<void> => {
@@ -113,7 +117,15 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     async hourly() {
       if (!log.owns('calls', 0)) return
       const dropped = await dropOldLogs(store, config.logsDays)
-      if (dropped.length > 0) logger.info({ dropped }, 'old log records removed')
+      if (dropped.length > 0) {
+        logger.info({ dropped }, 'old log records removed')
+        await deps.audit.record({
+          action: 'retention.purged',
+          scope: '*',
+          target: 'logs',
+          details: { months: dropped },
+        })
+      }
       await keepAudit(deps)
       await purgeDaily()
       await merges.run()
@@ -223,8 +235,9 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
 }
 
 /** A log that takes no events leaves the other work of the hour to be done. */
-async function keepAudit({ store, audit, config, logger }: ApplyingDeps): Promise<void> {
+async function keepAudit({ store, audit, config, logger, endedKeys }: ApplyingDeps): Promise<void> {
   try {
+    await recordEndedKeys({ store, audit }, endedKeys, config.auditDays)
     const months = await dropOldAudit({ store, audit }, config.auditDays)
     if (months.length > 0) logger.info({ months }, 'old audit events removed')
     logger.info(await writeCheckpoint({ store, audit }), 'audit checkpoint')
@@ -234,7 +247,7 @@ async function keepAudit({ store, audit, config, logger }: ApplyingDeps): Promis
 }
 
 function moving(deps: ApplyingDeps, worker: Worker, rebuilds: Rebuilds | undefined, deadLetters: DeadLetters) {
-  const { config, log, store, blobs, clock, logger, open } = deps
+  const { config, log, store, blobs, clock, logger, open, audit } = deps
   const { dataDir, fileBucket: bucket } = config
   const isOneMachine = !hasSharedLog(config) && hasEmbeddedStore(config)
   const isRebuilding = async () =>
@@ -245,7 +258,7 @@ function moving(deps: ApplyingDeps, worker: Worker, rebuilds: Rebuilds | undefin
   })
   open.push({ name: 'move', limitMs: 60_000, close: () => tasks.stop() })
   return moveCommands({
-    ...{ config, store, log, blobs, deadLetters, tasks, onClock: clock.pass, applies: true },
+    ...{ config, store, log, blobs, deadLetters, tasks, audit, onClock: clock.pass, applies: true },
     // only the log and the tables of one machine are files that lie together
     backup: isOneMachine ? backupOf({ dataDir, store, log, worker, isRebuilding, bucket }) : undefined,
   })

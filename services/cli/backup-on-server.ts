@@ -1,10 +1,12 @@
 // The commands `backup` and `restore` with Kafka and a ClickHouse server: the server does the work, this process notes and checks.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { commandAudit } from '../app/audit.ts'
 import type { Config } from '../app/config.ts'
 import { openGroup, openStore, surveyLog } from '../app/drivers.ts'
+import { betweenEvents } from '../core/audit/audited.ts'
 import { directoryFile } from '../core/directory/file.ts'
-import { createLogger } from '../core/process/logger.ts'
+import { createLogger, type Logger } from '../core/process/logger.ts'
 import { backupServer } from '../operations/backup/server-backup.ts'
 import { restoreServer } from '../operations/backup/server-restore.ts'
 import type { ServerWork } from '../operations/backup/server-work.ts'
@@ -40,16 +42,33 @@ async function withGroup(
   }
 }
 
+async function recorded(
+  config: Config,
+  noun: 'backup' | 'restore',
+  target: string,
+  logger: Logger,
+  work: () => Promise<void>,
+): Promise<void> {
+  const audit = commandAudit(config, logger)
+  try {
+    await betweenEvents(audit, noun, { scope: '*', target, actor: 'command' }, work)
+  } finally {
+    await audit.close()
+  }
+}
+
 /**
  * @param folder for the manifest
  * @param to destination, as the server's BACKUP statement spells it
  */
 export async function backupOnServer(config: Config, folder: string, to: string, print: (line: string) => void) {
   const { log: logger } = createLogger({ level: 'error' })
-  await withGroup(config, print, async (deps) => {
-    const { topics } = await surveyLog(config, logger)
-    await backupServer({ ...deps, topics }, folder, to)
-  })
+  await recorded(config, 'backup', to, logger, () =>
+    withGroup(config, print, async (deps) => {
+      const { topics } = await surveyLog(config, logger)
+      await backupServer({ ...deps, topics }, folder, to)
+    }),
+  )
   await writeDirectory(config, join(folder, directoryFile))
   const files = config.fileBucket === '' ? 'the data folder that the roles share' : config.fileBucket
   print(`large files lie in ${files}: they are not in the backup, back them up now`)
@@ -57,8 +76,11 @@ export async function backupOnServer(config: Config, folder: string, to: string,
 
 /** @param from destination where the manifest does not hold all of it, else empty */
 export async function restoreOnServer(config: Config, folder: string, from: string, print: (line: string) => void) {
-  await withGroup(config, print, (deps) =>
-    restoreServer({ ...deps, sessionTimeoutMs: config.kafkaSessionTimeoutMs }, folder, from),
+  const { log: logger } = createLogger({ level: 'error' })
+  await recorded(config, 'restore', from === '' ? folder : from, logger, () =>
+    withGroup(config, print, (deps) =>
+      restoreServer({ ...deps, sessionTimeoutMs: config.kafkaSessionTimeoutMs }, folder, from),
+    ),
   )
   const file = join(folder, directoryFile)
   // Backups of earlier versions have none.

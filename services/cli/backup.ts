@@ -2,8 +2,10 @@
 import { existsSync } from 'node:fs'
 import { chmod, copyFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { commandAudit } from '../app/audit.ts'
 import type { Config } from '../app/config.ts'
 import { hasEmbeddedStore, hasSharedLog } from '../app/drivers.ts'
+import { createLogger } from '../core/process/logger.ts'
 import { masterKeyFile } from '../core/process/master-key.ts'
 import { restore } from '../operations/backup/restore.ts'
 import { isShared } from './ask.ts'
@@ -45,4 +47,8 @@ export async function restoreBackup(config: Config, folder: string, from: string
   if (from !== '') throw new UsageError('--from is for the backup of a ClickHouse server')
   await restore(resolve(folder), config.dataDir, print)
   await copyMasterKey(resolve(folder), config.dataDir)
+  // Not before: a backup is restored into an empty folder, in which a server finds the event.
+  const audit = commandAudit(config, createLogger({ level: 'error' }).log)
+  await audit.record({ action: 'restore.ended', scope: '*', target: resolve(folder), actor: 'command' })
+  await audit.close()
 }

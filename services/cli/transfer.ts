@@ -1,5 +1,6 @@
 // `callhouse export` and `callhouse import`: over the engines where any process may use them, else in the server that has them.
 import { resolve } from 'node:path'
+import { commandAudit } from '../app/audit.ts'
 import { openBlobs } from '../app/blobs.ts'
 import type { Config } from '../app/config.ts'
 import { moveCommands } from '../app/control/transfer.ts'
@@ -18,16 +19,18 @@ async function withEngines<T>(config: Config, work: (ask: Ask) => Promise<T>): P
   const store = await openStore(config, logger, { statement() {} })
   let log: Log | undefined
   const tasks = createTasks(() => undefined)
+  const audit = commandAudit(config, logger)
   try {
     await store.migrate()
     log = await openLog(config, 'query', logger)
     await matchEngines({ log, store }, config, logger, false)
     const blobs = await openBlobs(config, 'query', logger)
     const deadLetters = createTableDeadLetters(store)
-    const handle = moveCommands({ config, store, log, blobs, deadLetters, tasks, onClock() {}, applies: false })
+    const handle = moveCommands({ config, store, log, blobs, deadLetters, tasks, audit, onClock() {}, applies: false })
     return await work((command, args) => handle({ command, args }))
   } finally {
     await tasks.stop()
+    await audit.close()
     await log?.close()
     await store.close()
   }

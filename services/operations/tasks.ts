@@ -21,6 +21,8 @@ export type Task = {
   doing(what: string): void
   note(text: string): void
   notes(): string[]
+  /** Done so far. */
+  rows(): number
 }
 
 export type Tasks = {
@@ -54,6 +56,7 @@ export function createTasks(onEnd: (status: TaskStatus) => void): Tasks {
         },
         note: (text) => void status.notes.push(text),
         notes: () => [...status.notes],
+        rows: () => status.rows,
       }
       running = (async () => {
         try {

@@ -75,6 +75,10 @@ it('a backup holds what was acknowledged before it began, while writes go on', a
   expect(before.length).toBeGreaterThan(199)
   const { text } = await post(server.url, '/calls/query_stats', { project_id })
   expect(JSON.parse(text)).toMatchObject({ count: calls.length })
+  const told = await postLines<{ action: string; target: string }>(server.url, '/audit/query', { action: 'restore.*' })
+  expect(told).toMatchObject([{ action: 'restore.ended', target: backup, actor: 'command' }])
+  const begun = await postLines<{ action: string; target: string }>(server.url, '/audit/query', { action: 'backup.*' })
+  expect(begun).toMatchObject([{ action: 'backup.started', target: backup }])
   // the same key opens it, and it takes writes
   const { status } = await post(server.url, '/call/upsert_batch', {
     batch: [{ mode: 'start', req: { start: startOf(project_id, randomUUID(), 1) } }],

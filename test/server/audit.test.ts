@@ -1,5 +1,5 @@
 // The audit log of a server: every change of the directory is in it before it counts, whoever made it and wherever.
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { exportAudit, listAudit, verifyAudit } from '../../services/cli/audit.ts'
@@ -7,7 +7,7 @@ import { addUser, grantRole } from '../../services/cli/users.ts'
 import { createAudit } from '../../services/core/audit/audit.ts'
 import { hashOf, type SealedEvent } from '../../services/core/audit/chain.ts'
 import { auditRecord } from '../../services/events/audit.ts'
-import { dropOldAudit, writeCheckpoint } from '../../services/worker/cleanup/audit-housekeeping.ts'
+import { dropOldAudit, recordEndedKeys, writeCheckpoint } from '../../services/worker/cleanup/audit-housekeeping.ts'
 import { post } from '../fixtures/child-server.ts'
 import { json, send } from '../fixtures/http-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
@@ -98,6 +98,36 @@ it('holds what commands change, beside a server that runs and while none does', 
   expect(found).toContain('grant.set acme robot command command begun')
 })
 
+it('holds which settings were given, once and by their names', async () => {
+  const changed = (await events()).filter(({ action }) => action === 'setting.changed')
+  expect(changed.map(({ details }) => JSON.parse(details))).toEqual([
+    { role: 'serve', names: expect.arrayContaining(['CALLHOUSE_DATA_DIR', 'CALLHOUSE_KEYS', 'CALLHOUSE_PORT']) },
+  ])
+  expect(JSON.stringify(changed)).not.toContain('test-key')
+  const file = readFileSync(join(server.dataDir, 'settings.json'), 'utf8')
+  expect(file).not.toContain('test-key')
+  // As if one had another value, and one were not given any more.
+  const known = JSON.parse(file) as { settings: Record<string, string> }
+  const settings = { ...known.settings, CALLHOUSE_PORT: 'other', CALLHOUSE_GEO_BLOCK: 'gone' }
+  writeFileSync(join(server.dataDir, 'settings.json'), JSON.stringify({ ...known, settings }))
+  await server.restart()
+  const after = (await events()).filter(({ action }) => action === 'setting.changed')
+  expect(after.map(({ details }) => JSON.parse(details)).filter(({ names }) => names.length === 2)).toEqual([
+    { role: 'serve', names: ['CALLHOUSE_GEO_BLOCK', 'CALLHOUSE_PORT'] },
+  ])
+  expect(after.length).toBe(2)
+})
+
+it('holds the end of a key once, however often the keys are looked through', async () => {
+  const { store, log, worker } = server.now()
+  const sink = async (sealed: readonly SealedEvent[]) => void (await log.append('audit', sealed.map(auditRecord)))
+  const audit = createAudit({ sink, kind: 'server' })
+  const ended = (...ids: string[]) => ids.map((target) => ({ action: 'key.expired', scope: 'other', target }))
+  expect(await recordEndedKeys({ store, audit }, () => ended('k1', 'k2'), 400)).toEqual(['k1', 'k2'])
+  await worker?.caughtUp()
+  expect(await recordEndedKeys({ store, audit }, () => ended('k1', 'k2', 'k3'), 400)).toEqual(['k3'])
+})
+
 it('is a chain for each process, and a process names the heads of those before', async () => {
   const found = await events()
   const chains = Map.groupBy(found, ({ chain }) => chain)
@@ -109,7 +139,7 @@ it('is a chain for each process, and a process names the heads of those before',
     }
   const began = found.filter(({ action }) => action === 'audit.began')
   const heads = began.flatMap(({ details }) => JSON.parse(details).heads as { chain: string }[])
-  expect(began).toHaveLength(3)
+  expect(began).toHaveLength(4)
   expect(new Set(heads.map(({ chain }) => chain)).size).toBeGreaterThan(1)
   for (const { chain } of heads) expect(chains.has(chain)).toBe(true)
 })

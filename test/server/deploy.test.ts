@@ -178,7 +178,7 @@ describe('metrics that are looked at', () => {
 
   it('are grouped by labels that series have', () => {
     // Added by Prometheus, or on series that only faults make.
-    for (const name of ['instance', 'kind', 'policy']) labels.add(name)
+    for (const name of ['instance', 'kind', 'policy', 'code']) labels.add(name)
     const groups = [...onBoard, ...alerts].flatMap((expr) => namesIn(expr).groups)
     expect(groups.filter((name) => !labels.has(name))).toEqual([])
   })

@@ -353,6 +353,18 @@ describe('a port that is taken', () => {
   })
 })
 
+it('calls with wrong keys are counted among the refusals', async () => {
+  const refusals = async () => {
+    const headers = { authorization: basicAuth() }
+    const text = await (await fetch(`${server.now().url}/metrics`, { headers })).text()
+    return Number(/^callhouse_auth_failures_total\{code="key_unknown"\} (\d+)$/m.exec(text)?.[1] ?? 0)
+  }
+  const before = await refusals()
+  for (let n = 0; n < 3; n++)
+    expect((await call([framed(requestOf(n))], { authorization: 'Bearer not-a-key' })).status).toBe(16)
+  expect(await refusals()).toBe(before + 3)
+})
+
 it('a call in flight ends in order when the server ends, and a new one is refused', async () => {
   const methods = { '/a.B/Slow': { name: 'slow', answer: () => slow.promise } }
   const slow = Promise.withResolvers<{ message: Buffer }>()

@@ -1,5 +1,7 @@
 // What retention hides is removed: from every table, and out of the files.
+
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { AuditEvent } from '../../services/core/audit/chain.ts'
 import type { Cutoffs } from '../../services/core/process/running-handler.ts'
 import { createPurge, isPurgeDue } from '../../services/worker/cleanup/purge.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
@@ -57,9 +59,12 @@ async function rowsOf(project: string, withRemoved = false): Promise<Record<stri
 
 const total = (rows: Record<string, number>) => Object.values(rows).reduce((sum, n) => sum + n, 0)
 
+const recorded: AuditEvent[] = []
+
 function purgeOf(cutoffs: Record<string, Cutoffs>, held: string[] = [], roundDays = 35) {
   const rules = { cutoffsOf: (id: string) => cutoffs[id], isHeld: (id: string) => held.includes(id) }
-  return createPurge({ store: server.now().store, rules, roundDays })
+  const record = async (events: readonly AuditEvent[]) => void recorded.push(...events)
+  return createPurge({ store: server.now().store, rules, roundDays, record })
 }
 
 const derived = async () => {
@@ -87,7 +92,9 @@ it('from every table, where others lie in the same month and where none do', asy
     call: { output: 'canary-2' },
   })
   expect(await server.send('/calls/query_stats', { project_id: 'ent/aged' })).toMatchObject({ count: 1 })
-  expect(purged.rows).toBe(tables.reduce((sum, table) => sum + ((before[table] as number) / 3) * 2, 0))
+  const removed = Object.fromEntries(tables.map((table) => [table, ((before[table] as number) / 3) * 2]))
+  expect(purged.rows).toBe(total(removed))
+  expect(recorded).toEqual([{ action: 'retention.purged', scope: 'ent/aged', details: { rows: removed } }])
   // A quarter of the month and more was removed: it is out of the files, too.
   expect(purged.rewritten.length).toBeGreaterThan(0)
   expect(total(await rowsOf('ent/aged', true))).toBe(total(after))
@@ -95,6 +102,7 @@ it('from every table, where others lie in the same month and where none do', asy
     rows: 0,
     rewritten: [],
   })
+  expect(recorded.length).toBe(1)
 })
 
 it('out of the files within a round of days, however few they are', async () => {

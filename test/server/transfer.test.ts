@@ -126,6 +126,19 @@ it('an import is refused before anything is written when a file is damaged or mi
     count: 0,
   })
   await expect(run(source.dataDir, 'move.export', whole)).rejects.toThrow('is not empty')
+  const told = async (url: string, action: string) =>
+    (await post(url, '/audit/query', { action })).text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { action: string; outcome: string; target: string; actor: string })
+      .reverse()
+  expect(await told(source.now().url, 'export.*')).toMatchObject([
+    { action: 'export.started', outcome: 'done', target: whole, actor: 'command' },
+    { action: 'export.ended', outcome: 'done', target: whole, details: { rows: expect.any(Number) } },
+    { action: 'export.started', outcome: 'done' },
+    { action: 'export.ended', outcome: 'failed' },
+  ])
+  expect((await told(target.url, 'import.ended')).map(({ outcome }) => outcome)).toEqual(faults.map(() => 'failed'))
 })
 
 it('an export gives the same answers in another installation, also when it is imported twice', async () => {

@@ -7,7 +7,7 @@ import { createAudit } from '../../services/core/audit/audit.ts'
 import { audited } from '../../services/core/audit/audited.ts'
 import { hashOf, type SealedEvent } from '../../services/core/audit/chain.ts'
 import { createOutbox, takeOutbox } from '../../services/core/audit/outbox.ts'
-import { auditEventsOf } from '../../services/core/directory/audited.ts'
+import { auditEventsOf, expiredKeyEvents } from '../../services/core/directory/audited.ts'
 import { applyItem, emptyState } from '../../services/core/directory/state.ts'
 import { bytesByProject } from '../../services/core/log/segments/unapplied.ts'
 import { auditRecord } from '../../services/events/audit.ts'
@@ -164,4 +164,35 @@ it('what is recorded of changes names no secret, text, email or name', () => {
     expect.objectContaining({ details: { before: { calls_per_minute: 5 }, after: {} } }),
   ])
   expect(auditEventsOf(state, [{ key: 'session-end/sid', value: null }], 'bob')).toEqual([])
+})
+
+it('ends of keys are found by when they came, of those that were not revoked', () => {
+  const state = emptyState()
+  const key = {
+    user: 'ann',
+    name: '',
+    actions: ['read'],
+    scopes: ['acme/app'],
+    sha256: 'x',
+    created_at: '',
+    created_by: '',
+  }
+  const put = (item: string, value: unknown) => applyItem(state, { key: item, value, at: '', by: '' } as never)
+  put('key/early', { ...key, expires_at: '2026-01-01T00:00:00Z' })
+  put('key/due', { ...key, expires_at: '2026-01-03T00:00:00Z' })
+  put('key/rotated', { ...key, expires_at: '2027-01-01T00:00:00Z' })
+  put('key-end/rotated', { ends_at: '2026-01-03T12:00:00Z', successor: 'next' })
+  put('key/revoked', { ...key, expires_at: '2026-01-03T00:00:00Z' })
+  put('key-revoked/revoked', {})
+  put('key/late', { ...key, expires_at: '2026-01-05T00:00:00Z' })
+  put('key/never', key)
+  const [from, to] = ['2026-01-02T00:00:00Z', '2026-01-04T00:00:00Z'].map(Date.parse) as [number, number]
+  expect(expiredKeyEvents(state, from, to)).toEqual([
+    ...[
+      ['due', '2026-01-03T00:00:00Z'],
+      ['rotated', '2026-01-03T12:00:00Z'],
+    ].map(([target, ends_at]) => ({
+      ...{ action: 'key.expired', scope: 'acme/app', target, details: { user: 'ann', ends_at } },
+    })),
+  ])
 })

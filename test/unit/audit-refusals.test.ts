@@ -15,12 +15,18 @@ function world() {
   const stored: SealedEvent[] = []
   const audit = createAudit({ sink: async (events) => void stored.push(...events), kind: 'server' })
   const lost: Error[] = []
-  return { stored, lost, refusals: createRefusals(audit, { onLost: (error) => lost.push(error) }) }
+  const codes: string[] = []
+  return {
+    stored,
+    lost,
+    codes,
+    refusals: createRefusals(audit, { onRefused: (code) => codes.push(code), onLost: (error) => lost.push(error) }),
+  }
 }
 
 describe('refusals', () => {
   it('are summed by code, key and network', async () => {
-    const { stored, refusals } = world()
+    const { stored, codes, refusals } = world()
     const unknown = fault(401, 'no', { code: 'key_unknown' })
     for (let n = 0; n < 50; n++) refusals.onFault(unknown, by(`192.0.2.${n}`))
     for (let n = 0; n < 3; n++) refusals.onFault(unknown, by(`2001:db8:7::${n}`))
@@ -28,6 +34,7 @@ describe('refusals', () => {
     refusals.onFault(fault(403, 'no'), by('192.0.2.1', 'k1'))
     refusals.onFault(fault(404, 'no'), by())
     refusals.onFault(new Error('no'), by())
+    expect([codes.length, codes.at(0), codes.at(-1)]).toEqual([55, 'key_unknown', '403'])
     await refusals.close()
     expect(
       stored.map(({ action, outcome, key_id, address, details }) => [

@@ -38,6 +38,29 @@ export async function auditedOnce<T>(
   return done
 }
 
+type Noun = 'export' | 'import' | 'backup' | 'restore'
+
+/**
+ * Long work between two events of its own, `export.started` and `export.ended`: without the first nothing is done.
+ * @param rows done so far
+ */
+export async function betweenEvents(
+  audit: Pick<Audit, 'record'>,
+  noun: Noun,
+  event: Omit<AuditEvent, 'action'>,
+  work: () => Promise<void>,
+  rows?: () => number,
+): Promise<void> {
+  await audit.record({ ...event, action: `${noun}.started` })
+  let outcome: 'done' | 'failed' = 'failed'
+  try {
+    await work()
+    outcome = 'done'
+  } finally {
+    await audit.record({ ...event, action: `${noun}.ended`, outcome, ...(rows && { details: { rows: rows() } }) })
+  }
+}
+
 const shownIds = 10
 
 /** Ids as details have them: how many, and the first of them. */

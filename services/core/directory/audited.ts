@@ -5,7 +5,7 @@ import type { AuditEvent } from '../audit/chain.ts'
 import type { Change, Directory } from './directory.ts'
 import { type KeyValue, type Kind, type UserValue, type Value, wordsOf } from './items.ts'
 import type { Scope } from './roles.ts'
-import type { DirectoryState } from './state.ts'
+import { type DirectoryState, keyEndOf } from './state.ts'
 
 type Changed<Of extends Kind> = {
   state: DirectoryState
@@ -138,6 +138,16 @@ const described: { [Of in Kind]: (changed: Changed<Of>) => AuditEvent[] } = {
       details: { until: (after ?? before)?.until },
     },
   ],
+}
+
+/** Keys whose end came within a time; what was revoked before is none of them. */
+export function expiredKeyEvents(state: DirectoryState, fromMs: number, toMs: number): AuditEvent[] {
+  return [...state.keys].flatMap(([id, key]) => {
+    const endsAt = keyEndOf(state, id, key)
+    const endsMs = Date.parse(endsAt ?? '')
+    if (state.revoked.has(id) || !(endsMs > fromMs && endsMs <= toMs)) return []
+    return keyEvent('key.expired', state, id, { ends_at: endsAt })
+  })
 }
 
 /** What is recorded of changes; those of the same append know of one another. */

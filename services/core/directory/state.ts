@@ -98,3 +98,10 @@ export function applyItem(state: DirectoryState, item: Item): void {
 /** Limits of a key as they are now. */
 export const limitsOfKey = ({ keys, keyLimits }: DirectoryState, id: string): Value<'key-limits'> | undefined =>
   keyLimits.get(id) ?? keys.get(id)?.limits
+
+/** The earlier of a key's expiry and the end that a rotation gave it. */
+export const keyEndOf = ({ ends }: DirectoryState, id: string, { expires_at }: KeyValue): string | undefined => {
+  const rotated = ends.get(id)?.ends_at
+  if (rotated === undefined) return expires_at
+  return [expires_at, rotated].filter((at) => at !== undefined).sort((a, b) => Date.parse(a) - Date.parse(b))[0]
+}

@@ -11,9 +11,11 @@ import { createServer as createTlsServer } from 'node:tls'
 import type { Authenticate } from '../http/auth.ts'
 import { asFault } from '../http/errors.ts'
 import { anonymous } from '../http/handler.ts'
+import type { KeyHolder } from '../http/holder.ts'
 import type { HostCheck } from '../http/host.ts'
 import type { ByteBudget } from '../http/limits.ts'
 import { isRefusedByLimit } from '../http/rates/accounts.ts'
+import type { Refusals } from '../http/refusals.ts'
 import type { Reply, Route } from '../http/route.ts'
 import { type HandlerDeps, runRoute, throwUnlessHeld } from '../http/serve.ts'
 import type { Tls } from '../http/tls.ts'
@@ -40,6 +42,8 @@ export type GrpcServerDeps = {
   budget: ByteBudget
   /** How routes are run. */
   serving: HandlerDeps
+  /** Told of answers that are faults. */
+  refusals?: Pick<Refusals, 'onFault'> | undefined
   maxBodyBytes: number
   /** A call takes so long at most once its message is there. */
   requestTimeoutMs: number
@@ -100,7 +104,8 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
       signal: AbortSignal
       requestId: string
       onReceived(bytes: number): void
-      onCaller(userId: string): void
+      address: string
+      onCaller(holder: KeyHolder): void
       /** The whole message is there. */
       onMessage(): void
     },
@@ -113,10 +118,10 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
     const route = 'route' in method ? method.route : undefined
     if (deps.isShuttingDown() && route !== undefined)
       throw new GrpcError(grpcStatus.unavailable, 'Server is shutting down', 1)
-    const address = (stream.session?.socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
+    const { address } = call
     const cameBy = { method: 'POST', via: undefined, address: () => address }
     const holder = route === undefined ? anonymous : await deps.authenticate(headers, true, cameBy)
-    call.onCaller(holder.userId)
+    call.onCaller(holder)
     if (route !== undefined) throwUnlessHeld(route.right, holder.holds)
     const account = route && deps.serving.accounts?.begin(holder, route)
     const beganMs = performance.now()
@@ -158,6 +163,8 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
     let deadline: NodeJS.Timeout | undefined
     let bytesIn = 0
     let userId = ''
+    let keyId: string | undefined
+    const address = (stream.session?.socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
     let outcome: GrpcAnswer | GrpcError
     let limit: NodeJS.Timeout | undefined
     metrics.started()
@@ -170,12 +177,13 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
       )
       failed.catch(() => undefined)
       const call = {
-        ...{ signal: ending.signal, requestId },
+        ...{ signal: ending.signal, requestId, address },
         onReceived(bytes: number) {
           bytesIn += bytes
         },
-        onCaller(id: string) {
-          userId = id
+        onCaller(holder: KeyHolder) {
+          userId = holder.userId
+          keyId = holder.keyId
         },
         onMessage() {
           limit = setTimeout(() => ending.abort(tookTooLong), deps.requestTimeoutMs)
@@ -183,6 +191,7 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
       }
       outcome = await Promise.race([answer(stream, headers, call), failed])
     } catch (error) {
+      deps.refusals?.onFault(error, { requestId, userId, keyId, address: () => address })
       const known = toGrpcError(error)
       if (known === undefined) log.error({ request: requestId, error }, 'call failed')
       outcome = known ?? new GrpcError(grpcStatus.internal, 'Internal server error')

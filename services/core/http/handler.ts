@@ -1,11 +1,10 @@
 // Runs a handler, in whichever thread: what it gets to see of its request.
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
-import type { Audit } from '../audit/audit.ts'
-import { idsOf } from '../audit/audited.ts'
 import type { Account, CutoffsOf } from '../process/running-handler.ts'
 import type { KeyHolder } from './holder.ts'
 import { projectsOf } from './projects.ts'
+import type { ReadAudit } from './read-audit.ts'
 import type { Reply, Route, RouteContext } from './route.ts'
 
 /** A header as it was sent: clients write UTF-8, Node reads Latin-1. Bytes that are no UTF-8 become U+FFFD. */
@@ -24,9 +23,6 @@ export type Requested = {
   clientIp(): string
   via?: RouteContext['via']
 }
-
-/** Where requests that only read are told of. */
-export type ReadAudit = Pick<Audit, 'record'>
 
 export type Read = Pick<RouteContext, 'input' | 'body'> & { stream?: Readable }
 
@@ -83,26 +79,6 @@ export function runHandler(
   }
   const { readAudit } = by
   if (readAudit === undefined || route.right !== 'read') return projects.run(() => route.handle(context))
-  return projects.run(async () => {
-    const reply = await route.handle(context)
-    const event = { action: 'data.read', ...namedIn(route, params, input) }
-    await Promise.all(context.projects().map((scope) => readAudit.record({ ...event, scope })))
-    return reply
-  })
-}
-
-/** What a request reads, by ids alone. */
-function namedIn({ name }: Route, params: Record<string, string>, input: unknown) {
-  const values: Record<string, unknown> = typeof input === 'object' && input !== null ? { ...input } : {}
-  const target = [params.object_id, params.id, values.object_id, values.id].find((id) => typeof id === 'string')
-  const lists = Object.entries(values).flatMap(([member, value]) =>
-    /(?:_ids|digests)$/.test(member) && Array.isArray(value)
-      ? [[member, idsOf(value.filter((id): id is string => typeof id === 'string'))]]
-      : [],
-  )
-  const { digest } = params
-  return {
-    ...(typeof target === 'string' && { target }),
-    details: { route: name, ...(digest !== undefined && { digest }), ...Object.fromEntries(lists) },
-  }
+  const read = { route, params, input, projects: context.projects }
+  return projects.run(async () => readAudit(read, await route.handle(context)))
 }

@@ -7,7 +7,7 @@ import { type FileDirectory, type FileOptions, openFileDirectory } from '../dire
 import { itemKey, type KeyValue } from '../directory/items.ts'
 import { type Action, actionsOf, intersect, type Role, type RoleName, roleNamed } from '../directory/roles.ts'
 import type { SharedDirectory } from '../directory/shared.ts'
-import type { DirectoryState } from '../directory/state.ts'
+import { type DirectoryState, keyEndOf } from '../directory/state.ts'
 import { retryLater } from './errors.ts'
 import { type HolderEntry, holderOf, type KeyHolder } from './holder.ts'
 import { isLoopbackName } from './host.ts'
@@ -123,12 +123,6 @@ function configuredKeys(pairs: readonly string[]): Map<string, KeyHolder> {
   )
 }
 
-const endOf = ({ ends }: DirectoryState, id: string, { expires_at }: KeyValue): string | undefined => {
-  const rotated = ends.get(id)?.ends_at
-  if (rotated === undefined) return expires_at
-  return [expires_at, rotated].filter((at) => at !== undefined).sort((a, b) => Date.parse(a) - Date.parse(b))[0]
-}
-
 /** When a new key expires: at the latest after so many days, where there is such a bound. */
 export function expiryOf(asked: string | undefined, maxDays: number, now: number): string | undefined {
   if (maxDays === 0) return asked
@@ -207,7 +201,7 @@ export function createKeys(
     if (id.startsWith(userPrefix)) return heldUser(state, id)
     const key = state.keys.get(id)
     if (key === undefined || state.revoked.has(id) || state.off.has(key.user) || closed.has(id)) return undefined
-    const end = endOf(state, id, key)
+    const end = keyEndOf(state, id, key)
     const endsMs = end === undefined ? Number.POSITIVE_INFINITY : Date.parse(end)
     if (endsMs <= now()) return undefined
     const held = remembered(id, entryOf(state, key), endsMs, key.addresses)
@@ -292,7 +286,7 @@ export function createKeys(
       if (idIn(text) === null) return 'key_malformed'
       const id = idOf(state, text, digest)
       if (id === undefined) return 'key_unknown'
-      const end = endOf(state, id, state.keys.get(id) as KeyValue)
+      const end = keyEndOf(state, id, state.keys.get(id) as KeyValue)
       return !state.revoked.has(id) && end !== undefined && Date.parse(end) <= now() ? 'key_expired' : 'key_revoked'
     },
     findId(id) {
@@ -315,7 +309,7 @@ export function createKeys(
     },
     list: () =>
       live().map(([id, key]) => {
-        const end = endOf(current(), id, key)
+        const end = keyEndOf(current(), id, key)
         return {
           ...{ id, userId: key.user, name: key.name, actions: key.actions, scopes: key.scopes },
           ...{ createdAt: key.created_at, createdBy: key.created_by, ...(end !== undefined && { endsAt: end }) },
@@ -358,7 +352,7 @@ export function createKeys(
       const state = current()
       const before = now() + withinMs
       const isEnding = ([id, key]: [string, KeyValue]) => {
-        const ends = Date.parse(endOf(state, id, key) ?? '')
+        const ends = Date.parse(keyEndOf(state, id, key) ?? '')
         return !state.revoked.has(id) && ends > now() && ends < before
       }
       return [...state.keys].filter(isEnding).length

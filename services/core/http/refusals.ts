@@ -1,4 +1,4 @@
-// Answers 401 and 403 in the audit log, summed per minute.
+// Answers 401 and 403: counted at once, and in the audit log, summed per minute.
 import { isIPv6 } from 'node:net'
 import type { Audit } from '../audit/audit.ts'
 import type { AuditEvent } from '../audit/chain.ts'
@@ -27,7 +27,10 @@ function networkOf(address: string): string {
   return `${[...first, ...zeros, ...last].slice(0, 3).join(':')}::/48`
 }
 
-export function createRefusals(audit: Pick<Audit, 'record'>, { onLost }: { onLost(error: Error): void }): Refusals {
+export function createRefusals(
+  audit: Pick<Audit, 'record'>,
+  { onRefused, onLost }: { onRefused(code: string): void; onLost(error: Error): void },
+): Refusals {
   const counted = new Map<string, { event: AuditEvent; count: number }>()
 
   async function flush(): Promise<void> {
@@ -42,6 +45,7 @@ export function createRefusals(audit: Pick<Audit, 'record'>, { onLost }: { onLos
   function count(fault: Fault, { userId, keyId = '', address }: AuditedRequest): void {
     const { status, body } = fault
     const code = typeof body.code === 'string' ? body.code : String(status)
+    onRefused(code)
     const network = networkOf(address())
     const exact = `${code} ${keyId} ${network}`
     const isOther = !counted.has(exact) && counted.size >= maxKinds

@@ -11,7 +11,7 @@ import { bodyStream, readBody } from './body.ts'
 import { checkedBody } from './details.ts'
 import { asFault, fault, invalid } from './errors.ts'
 import type { Exchange } from './exchange.ts'
-import { anonymous, type ReadAudit, type Requested, runHandler } from './handler.ts'
+import { anonymous, type Requested, runHandler } from './handler.ts'
 import { whileHeld } from './held-replies.ts'
 import type { KeyHolder } from './holder.ts'
 import { parseJson } from './json-check.ts'
@@ -19,6 +19,7 @@ import { endsSoonMs } from './key-metrics.ts'
 import type { ByteBudget, ByteLease } from './limits.ts'
 import { isLong, longRequest } from './long-requests.ts'
 import { type Accounts, isRefusedByLimit, type RequestAccount } from './rates/accounts.ts'
+import type { ReadAudit } from './read-audit.ts'
 import { writeReply } from './reply.ts'
 import type { Reply, Route, RouteContext } from './route.ts'
 
@@ -26,7 +27,7 @@ export type ServeDeps = {
   authenticate: Authenticate
   /** Limits of keys and projects; without it nothing is limited or counted. */
   accounts?: Accounts | undefined
-  /** Where reads are told of; without it they leave nothing. */
+  /** Told of reads; without it they leave nothing. */
   readAudit?: ReadAudit | undefined
   /** What is hidden of a project; absent: nothing. */
   cutoffsOf?: CutoffsOf | undefined

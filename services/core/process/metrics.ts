@@ -26,6 +26,8 @@ export type Metrics = {
   waited(outcome: 'current' | 'waited' | 'stale', ms: number): void
   /** Shows the bytes of request bodies in memory. */
   bodies(heldBytes: () => number): void
+  /** Counts an answer 401 or 403, by the code of its body, or its status where it has none. */
+  notAllowed(code: string): void
   /** Counts a request that a bound refused. */
   refused(policy: Policy): void
   /** Text of the exposition format and its content type. */
@@ -83,6 +85,12 @@ export function createMetrics({ withProcess = true }: { withProcess?: boolean } 
     labelNames: ['policy'] as const,
     registers,
   })
+  const authFailures = new Counter({
+    name: 'callhouse_auth_failures_total',
+    help: 'Answers 401 and 403, over gRPC too: what was wrong with the key (key_unknown, key_malformed, key_expired, key_revoked), or the status',
+    labelNames: ['code'] as const,
+    registers,
+  })
   return {
     registry,
     bodies(heldBytes) {
@@ -93,6 +101,7 @@ export function createMetrics({ withProcess = true }: { withProcess?: boolean } 
         },
       })
     },
+    notAllowed: (code) => authFailures.labels(code).inc(),
     refused: (policy) => refused.labels(policy).inc(),
     waited: (outcome, ms) => freshness.labels(outcome).observe(ms / 1000),
     http: {

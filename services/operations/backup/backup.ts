@@ -39,7 +39,7 @@ type BackupDeps = {
 const frozenName = 'callhouse_backup'
 /** Of this moment, of other commands, copied apart, or what opens the secrets that are in it. */
 const notCopied =
-  /^(clickhouse|log|blobs|lock|callhouse\.sock|rebuild\.json.*|directory\.jsonl\..*|import\.json.*|master\.key.*|in-flight-.*|.*\.tmp)$/
+  /^(clickhouse|log|blobs|lock|callhouse\.sock|rebuild\.json.*|directory\.jsonl\..*|import\.json.*|settings\.json|master\.key.*|in-flight-.*|.*\.tmp)$/
 
 /**
  * What is derived comes first, and before all what tells how far it was derived: then a table never claims to cover

@@ -1,6 +1,7 @@
-// What the leader does for the audit log every hour: a checkpoint that names all heads, and months that are too old go.
+// What the leader does for the audit log every hour: ends of keys, a checkpoint that names all heads, and months that are
+// too old go.
 import type { ProcessAudit } from '../../core/audit/audit.ts'
-import type { Head } from '../../core/audit/chain.ts'
+import type { AuditEvent, Head } from '../../core/audit/chain.ts'
 import type { Store } from '../../core/store/store.ts'
 
 type Deps = {
@@ -51,6 +52,39 @@ export async function writeCheckpoint({ store, audit }: Deps): Promise<Checkpoin
   for (const part of parts(heads.map(headOf)))
     last = await audit.recordHeads('audit.checkpoint', { events, chains, heads: part })
   return { ...(last as Head), events, chains }
+}
+
+/** How long ago a key may have ended whose end is still to be recorded: no server ran meanwhile. */
+const maxLateMs = 30 * 86_400_000
+
+/**
+ * Records ends of keys that no event tells of yet.
+ * @param ended keys whose end came within a time
+ * @param days that events are kept; 0 = for ever
+ * @returns their ids
+ */
+export async function recordEndedKeys(
+  { store, audit }: { store: Deps['store']; audit: Pick<ProcessAudit, 'record'> },
+  ended: (fromMs: number, toMs: number) => readonly AuditEvent[],
+  days: number,
+  nowMs = Date.now(),
+): Promise<string[]> {
+  const fromMs = nowMs - Math.min(maxLateMs, days === 0 ? maxLateMs : days * 86_400_000)
+  const events = ended(fromMs, nowMs)
+  if (events.length === 0) return []
+  const found = await store.rows<{ target: string }>(
+    {
+      name: 'audit.ended-keys',
+      sql: `SELECT DISTINCT target FROM callhouse.audit_events
+        WHERE action = 'key.expired' AND toUnixTimestamp64Milli(at) >= {from:Int64} - 3600000`,
+      params: { from: fromMs },
+    },
+    { pool: 'background' },
+  )
+  const known = new Set(found.map(({ target }) => target))
+  const unknown = events.filter(({ target = '' }) => !known.has(target))
+  await Promise.all(unknown.map(audit.record))
+  return unknown.map(({ target = '' }) => target)
 }
 
 const monthOf = (ms: number): string => new Date(ms).toISOString().slice(0, 7).replace('-', '')

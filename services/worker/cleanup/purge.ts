@@ -1,5 +1,7 @@
 // Removes what the retention of projects hides: rows by key, and then the bytes of removed rows. No partition is dropped:
 // rows of another project may come between a look at a month and its end.
+
+import type { AuditEvent } from '../../core/audit/chain.ts'
 import type { Cutoffs } from '../../core/process/running-handler.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type Budget, unlimited } from './budget.ts'
@@ -59,6 +61,9 @@ type Purged = {
   rewritten: string[]
 }
 
+/** Rows by project, then by table. */
+type Removed = Map<string, Record<string, number>>
+
 export type Purge = {
   run(nowMs?: number): Promise<Purged>
   stop(): void
@@ -70,8 +75,10 @@ export function createPurge(deps: {
   rules: PurgeRules
   roundDays: number
   budget?: Budget
+  /** Told of what a run has removed, also of one that broke off: an event for each project. */
+  record?(events: readonly AuditEvent[]): Promise<unknown>
 }): Purge {
-  const { store, rules, roundDays, budget = unlimited } = deps
+  const { store, rules, roundDays, budget = unlimited, record } = deps
   let isStopped = false
   const read = <Row>(name: string, sql: string, params: Record<string, unknown>): Promise<Row[]> =>
     budget.run(() => store.rows<Row>({ name, sql, params }, background))
@@ -99,22 +106,32 @@ export function createPurge(deps: {
     return found.map(({ id }) => id)
   }
 
-  const removeRows = async ({ table, us }: Aged, month: string, named: string[], beforeUs: number) => {
+  const removeRows = async (
+    { table, us }: Aged,
+    month: string,
+    named: string[],
+    beforeUs: number,
+    removed: Removed,
+  ): Promise<number> => {
     // Once more: a hold may have come since the month was looked into.
     const projects = named.filter((project) => !rules.isHeld(project))
     const kept = table === 'payloads' ? await endsToKeep(projects, beforeUs) : undefined
     const others = kept === undefined ? '' : " AND NOT (part = 'end' AND id IN {kept:Array(String)})"
     const where = `project_id IN {projects:Array(String)} AND ${us} < {before:Int64}${others}`
     const params = { projects, before: beforeUs, ...(kept && { kept }) }
-    const [found] = await read<{ n: string }>(
+    const found = await read<{ project_id: string; n: string }>(
       'purge.count',
-      `SELECT toString(count()) AS n FROM callhouse.${table} WHERE _partition_id = {month:String} AND ${where}`,
+      `SELECT project_id, toString(count()) AS n FROM callhouse.${table} WHERE _partition_id = {month:String} AND ${where}
+        GROUP BY project_id`,
       { ...params, month },
     )
-    const rows = Number(found?.n ?? 0)
-    if (rows > 0)
+    if (found.length > 0)
       await change('purge.rows', `DELETE FROM callhouse.${table} IN PARTITION ID '${month}' WHERE ${where}`, params)
-    return rows
+    for (const { project_id, n } of found) {
+      const tables = removed.get(project_id) ?? {}
+      removed.set(project_id, { ...tables, [table]: (tables[table] ?? 0) + Number(n) })
+    }
+    return found.reduce((sum, { n }) => sum + Number(n), 0)
   }
 
   /** Whether the files of a month still hold removed rows that are due. */
@@ -140,7 +157,7 @@ export function createPurge(deps: {
     return new Set(found.map(({ month }) => month))
   }
 
-  const purgeMonth = async (aged: Aged, month: string, purged: Purged): Promise<void> => {
+  const purgeMonth = async (aged: Aged, month: string, removed: Removed): Promise<number> => {
     const { table, cutoff } = aged
     const found = await read<{ project_id: string }>(
       'purge.projects',
@@ -157,28 +174,40 @@ export function createPurge(deps: {
       due.set(beforeUs, projects)
       projects.push(project_id)
     }
+    let rows = 0
     for (const [beforeUs, projects] of due)
       for (let at = 0; at < projects.length && !isStopped; at += projectsAtOnce)
-        purged.rows += await removeRows(aged, month, projects.slice(at, at + projectsAtOnce), beforeUs)
+        rows += await removeRows(aged, month, projects.slice(at, at + projectsAtOnce), beforeUs, removed)
+    return rows
+  }
+
+  const purgeAll = async (nowMs: number, removed: Removed): Promise<Purged> => {
+    const purged: Purged = { rows: 0, rewritten: [] }
+    for (const aged of agedTables) {
+      const { table } = aged
+      for (const month of await monthsOf(table)) {
+        if (isStopped) return purged
+        purged.rows += await purgeMonth(aged, month, removed)
+      }
+      for (const month of await masked(table)) {
+        if (isStopped) return purged
+        if (!/^\d{6}$/.test(month) || !(await isRewriteDue(table, month, nowMs))) continue
+        await change('purge.rewrite', `ALTER TABLE callhouse.${table} APPLY DELETED MASK IN PARTITION ID '${month}'`)
+        purged.rewritten.push(`${table} ${month}`)
+      }
+    }
+    return purged
   }
 
   return {
     async run(nowMs = Date.now()) {
-      const purged: Purged = { rows: 0, rewritten: [] }
-      for (const aged of agedTables) {
-        const { table } = aged
-        for (const month of await monthsOf(table)) {
-          if (isStopped) return purged
-          await purgeMonth(aged, month, purged)
-        }
-        for (const month of await masked(table)) {
-          if (isStopped) return purged
-          if (!/^\d{6}$/.test(month) || !(await isRewriteDue(table, month, nowMs))) continue
-          await change('purge.rewrite', `ALTER TABLE callhouse.${table} APPLY DELETED MASK IN PARTITION ID '${month}'`)
-          purged.rewritten.push(`${table} ${month}`)
-        }
+      const removed: Removed = new Map()
+      try {
+        return await purgeAll(nowMs, removed)
+      } finally {
+        const events = [...removed].map(([scope, rows]) => ({ action: 'retention.purged', scope, details: { rows } }))
+        await record?.(events)
       }
-      return purged
     },
     stop() {
       isStopped = true

@@ -91,7 +91,7 @@ export function Reads({ figures }: { figures: Metrics }) {
   )
 }
 
-const refusals = ['callhouse_refused_total', 'callhouse_append_refused_total']
+const refusals = ['callhouse_refused_total', 'callhouse_append_refused_total', 'callhouse_auth_failures_total']
 
 export function Refusals({ figures }: { figures: Metrics }) {
   const rows = refusals

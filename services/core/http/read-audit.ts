@@ -1,0 +1,82 @@
+// What requests that read leave in the audit log: long streams as exports, and each of them where that is asked for.
+import type { Audit } from '../audit/audit.ts'
+import { idsOf } from '../audit/audited.ts'
+import type { AuditEvent } from '../audit/chain.ts'
+import type { ProjectId } from '../ids.ts'
+import type { Reply, Route } from './route.ts'
+
+/** From so many lines on a stream is an export. */
+const exportLines = 10_000
+
+type ReadRequest = {
+  route: Route
+  params: Record<string, string>
+  input: unknown
+  /** Those that the handler has opened. */
+  projects(): readonly ProjectId[]
+}
+
+/** @returns the answer that goes out. @throws what keeps a read that must be recorded from being so */
+export type ReadAudit = (read: ReadRequest, reply: Reply) => Promise<Reply>
+
+/** What a request reads, by ids alone. */
+function namedIn({ route, params, input }: ReadRequest) {
+  const values: Record<string, unknown> = typeof input === 'object' && input !== null ? { ...input } : {}
+  const target = [params.object_id, params.id, values.object_id, values.id].find((id) => typeof id === 'string')
+  const lists = Object.entries(values).flatMap(([member, value]) =>
+    /(?:_ids|digests)$/.test(member) && Array.isArray(value)
+      ? [[member, idsOf(value.filter((id): id is string => typeof id === 'string'))]]
+      : [],
+  )
+  const { digest } = params
+  return {
+    ...(typeof target === 'string' && { target }),
+    details: { route: route.name, ...(digest !== undefined && { digest }), ...Object.fromEntries(lists) },
+  }
+}
+
+function linesIn(chunk: string | Buffer): number {
+  let count = 0
+  for (let at = chunk.indexOf('\n'); at !== -1; at = chunk.indexOf('\n', at + 1)) count++
+  return count
+}
+
+/**
+ * @param reads whether each read is recorded, before it is answered
+ * @param onLost told of an export that could not be recorded: reads go on while the log takes nothing
+ */
+export function createReadAudit(
+  audit: Pick<Audit, 'record'>,
+  { reads, onLost }: { reads: boolean; onLost(error: Error): void },
+): ReadAudit {
+  /** An event for each project that the request opened. */
+  const recordOf = (read: ReadRequest, event: Omit<AuditEvent, 'scope'>) =>
+    Promise.all(read.projects().map((scope) => audit.record({ ...event, scope })))
+
+  /** The same chunks. */
+  async function* counted(read: ReadRequest, chunks: AsyncIterable<string | Buffer>): AsyncGenerator<string | Buffer> {
+    let rows = 0
+    let isExport = false
+    let isWhole = false
+    const note = (event: Omit<AuditEvent, 'scope'>) => recordOf(read, event).catch(onLost)
+    try {
+      for await (const chunk of chunks) {
+        rows += linesIn(chunk)
+        if (rows > exportLines && !isExport) {
+          isExport = true
+          await note({ action: 'export.started', ...namedIn(read) })
+        }
+        yield chunk
+      }
+      isWhole = true
+    } finally {
+      const details = { route: read.route.name, rows }
+      if (isExport) await note({ action: 'export.ended', outcome: isWhole ? 'done' : 'failed', details })
+    }
+  }
+
+  return async (read, reply) => {
+    if (reads) await recordOf(read, { action: 'data.read', ...namedIn(read) })
+    return 'lines' in reply ? { ...reply, lines: counted(read, reply.lines) } : reply
+  }
+}
