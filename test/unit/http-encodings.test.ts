@@ -1,12 +1,18 @@
 // Content encodings of requests and answers, and what errors turn into.
+import { randomUUID } from 'node:crypto'
 import { brotliCompressSync, deflateRawSync, deflateSync, gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { json, send, sendRaw, startServer, type TestServer } from '../fixtures/http-server.ts'
 import { routes } from './http-routes.ts'
 
 let server: TestServer
+/** Lines of the log quote paths of the checkout: a key whose text can stand in none of them. */
+const keyText = `key-${randomUUID()}`
 beforeAll(async () => {
-  server = await startServer(routes, ['--max-body-bytes', '1048576', '--max-file-bytes', '2097152'])
+  server = await startServer(routes, [
+    ...['--max-body-bytes', '1048576', '--max-file-bytes', '2097152'],
+    ...['--keys', `ann:secret,ann:${keyText}`],
+  ])
 })
 afterAll(() => server.stop())
 
@@ -117,7 +123,7 @@ describe('faults', () => {
     expect(lines.map((line) => line.msg).sort()).toEqual(['request', 'unexpected error'])
     const done = await send(server.port, '/item', {
       body: '{"name":"payload-text"}',
-      headers: { 'x-request-id': 'r2' },
+      headers: { 'x-request-id': 'r2', authorization: `Bearer ${keyText}` },
     })
     expect(done.status).toBe(200)
     expect(server.lines.find((line) => line.request === 'r2')).toMatchObject({
@@ -131,6 +137,6 @@ describe('faults', () => {
     })
     const all = JSON.stringify(server.lines)
     expect(all).not.toContain('payload-text')
-    expect(all).not.toContain('secret')
+    expect(all).not.toContain(keyText)
   })
 })
