@@ -1,5 +1,5 @@
 // A dialog of the browser's own: it keeps the focus inside and gives it back.
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { Icon } from './icon.tsx'
 
 type DialogProps = { title: string; onClose(): void; children: ReactNode; className?: string; acts?: ReactNode }
@@ -7,7 +7,8 @@ type DialogProps = { title: string; onClose(): void; children: ReactNode; classN
 export function Dialog({ title, onClose, children, className = '', acts }: DialogProps) {
   const box = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  // Before it leaves the document: only then does closing give the focus back.
+  useLayoutEffect(() => {
     const element = box.current
     if (element && !element.open) {
       element.showModal()

@@ -27,7 +27,7 @@ export function You() {
   })
   const endAll = async () => {
     await json('me.sessions_end', undefined)
-    leave.mutate()
+    await leave.mutateAsync()
   }
   if (session === undefined || session.user_id === null) return null
   const { grants } = session
