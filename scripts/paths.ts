@@ -58,6 +58,7 @@ export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
     web,
     providers: absent,
     directory: absent,
+    keyUses: absent,
     audit: absent,
     logger: absent,
   }

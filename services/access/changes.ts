@@ -6,11 +6,14 @@ import type { DirectoryState } from '../core/directory/state.ts'
 import { unavailable } from '../core/errors.ts'
 import { fault } from '../core/http/errors.ts'
 import { throwUnlessScope } from '../core/http/key-changes.ts'
+import type { KeyUses } from '../core/http/key-uses.ts'
 import type { Caller } from '../core/http/route.ts'
 
 export type AccessDeps = {
   directory: Directory
   config: { keys: readonly string[]; keyMaxDays: number }
+  /** When keys were used last. */
+  keyUses: Pick<KeyUses, 'lastMs'>
   now?: () => number
 }
 
@@ -26,7 +29,7 @@ export function throwUnlessHeldBy({ access = {} }: Caller, wanted: Access): void
 }
 
 /** Makes the changes of routes, each worked out from the state that those before have left. */
-export function createChanges({ directory }: AccessDeps) {
+export function createChanges({ directory }: Pick<AccessDeps, 'directory'>) {
   const queue = createSerialQueue(() => unavailable('The server is shutting down'))
   return async <T extends { changes: Change[] }>(caller: Caller, make: (state: DirectoryState) => T): Promise<T> =>
     queue.run(async () => {

@@ -27,7 +27,13 @@ type KeyLine = z.output<typeof keyResponse>
 type Asked = z.output<typeof ownKeyRequest>
 
 /** @param shows which of its scopes are told */
-function lineOf(state: DirectoryState, id: string, key: KeyValue, shows: (scope: Scope) => boolean): KeyLine {
+function lineOf(
+  state: DirectoryState,
+  id: string,
+  key: KeyValue,
+  lastMs: number | undefined,
+  shows: (scope: Scope) => boolean,
+): KeyLine {
   const end = state.ends.get(id)
   const revoked = state.items.get(itemKey('key-revoked', id))
   const limits = limitsOfKey(state, id)
@@ -37,6 +43,7 @@ function lineOf(state: DirectoryState, id: string, key: KeyValue, shows: (scope:
     ...(key.expires_at !== undefined && { expires_at: key.expires_at }),
     ...(end !== undefined && { ends_at: end.ends_at, successor: end.successor }),
     ...(revoked !== undefined && { revoked_at: revoked.at }),
+    ...(lastMs !== undefined && { last_used_at: new Date(lastMs).toISOString() }),
     ...(key.addresses !== undefined && { addresses: key.addresses }),
     ...(limits !== undefined && { limits }),
   }
@@ -66,6 +73,10 @@ function limitsGivenBy(state: DirectoryState, caller: Caller, asked: KeyLimits =
   return limits
 }
 
+/** Users of CALLHOUSE_KEYS are not in the directory: nothing that is there could end their keys. */
+const onlyConfigured = (userId: string): string =>
+  `${userId} is named by CALLHOUSE_KEYS alone and has no keys besides: make a user (POST /users), and a key of it (POST /keys)`
+
 const withoutProject = { withoutProject: true } as const
 const listed = {
   ...withoutProject,
@@ -75,7 +86,7 @@ const listed = {
   responseType: 'application/jsonl',
 } as const
 
-export function createKeyRoutes({ directory, config, now = Date.now }: AccessDeps, change: Changes): Route[] {
+export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: AccessDeps, change: Changes): Route[] {
   const idOf = ({ params }: RouteContext): string => params.id ?? ''
   const state = (): DirectoryState => {
     directory.look()
@@ -147,7 +158,7 @@ export function createKeyRoutes({ directory, config, now = Date.now }: AccessDep
         const shown = [...known.keys].filter(([, key]) => key.scopes.some(shows))
         return pageOf(
           context,
-          shown.map(([id, key]) => lineOf(known, id, key, shows)),
+          shown.map(([id, key]) => lineOf(known, id, key, keyUses.lastMs(known, id), shows)),
           ({ id }) => id,
         )
       },
@@ -214,7 +225,7 @@ export function createKeyRoutes({ directory, config, now = Date.now }: AccessDep
         const shown = [...known.keys].filter(([id]) => own(known, id, context.caller) !== undefined)
         return pageOf(
           context,
-          shown.map(([id, key]) => lineOf(known, id, key, () => true)),
+          shown.map(([id, key]) => lineOf(known, id, key, keyUses.lastMs(known, id), () => true)),
           ({ id }) => id,
         )
       },
@@ -227,6 +238,7 @@ export function createKeyRoutes({ directory, config, now = Date.now }: AccessDep
       response: madeKeyResponse,
       async handle({ input, caller }) {
         throwUnlessHeldBy(caller, accessOn(input.scopes, input.actions))
+        if (!state().users.has(caller.userId)) throw fault(409, onlyConfigured(caller.userId))
         return made(caller, caller.userId, input, expiry(input.expires_at, caller.endsMs))
       },
     }),

@@ -4,6 +4,7 @@ import type { Audit } from '../core/audit/audit.ts'
 import { auditedDirectory } from '../core/directory/audited.ts'
 import type { Directory } from '../core/directory/directory.ts'
 import { openSharedDirectory } from '../core/directory/shared.ts'
+import type { KeyUses } from '../core/http/key-uses.ts'
 import { createKeys, type Keys, openDirectory } from '../core/http/keys.ts'
 import { keysFileOf, putAside, readKeysFile, takenOver } from '../core/http/keys-file.ts'
 import type { Logger } from '../core/process/logger.ts'
@@ -55,5 +56,21 @@ export async function openKeysWith(config: Config, logger: Logger, audit: Audit,
   } catch (error) {
     await log.close()
     throw error
+  }
+}
+
+const writeUsesMs = 600_000
+
+/** Writes when keys were used, now and at the end. */
+export function keepKeyUses(uses: Pick<KeyUses, 'flush'>, logger: Pick<Logger, 'debug'>): { close(): Promise<void> } {
+  const write = () =>
+    uses.flush().catch((error: unknown) => logger.debug({ error: String(error) }, 'uses of keys were not written'))
+  const timer = setInterval(write, writeUsesMs)
+  timer.unref()
+  return {
+    async close() {
+      clearInterval(timer)
+      await write()
+    },
   }
 }

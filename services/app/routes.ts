@@ -14,6 +14,7 @@ import type { SharedSlots, Slots } from '../core/concurrency/slots.ts'
 import type { Directory } from '../core/directory/directory.ts'
 import type { RetentionSource } from '../core/directory/retention.ts'
 import { createInvoke, type Invoke } from '../core/http/invoke.ts'
+import type { KeyUses } from '../core/http/key-uses.ts'
 import type { Keys } from '../core/http/keys.ts'
 import type { Route } from '../core/http/route.ts'
 import type { Freshness } from '../core/log/freshness.ts'
@@ -104,6 +105,8 @@ export type RouteDeps = {
   secrets: OwnSecrets
   /** Users, keys, settings, rules and secrets; absent where routes run in a thread. */
   directory?: Directory
+  /** Absent with it. */
+  keyUses?: Pick<KeyUses, 'lastMs'>
   audit: Audit
   logger: Pick<Logger, 'warn'>
   /** About the process itself; without it the routes that tell of it are left out. */
@@ -183,8 +186,8 @@ const commonRoutes = ({ service, config }: Pick<RouteDeps, 'service' | 'config'>
   ...createGraphqlRoutes(config?.tlsCert !== undefined),
 ]
 
-const accessRoutes = ({ directory, config }: Pick<RouteDeps, 'directory' | 'config'>): Route[] =>
-  directory === undefined ? [] : createAccessRoutes({ directory, config })
+const accessRoutes = ({ directory, keyUses, config }: Pick<RouteDeps, 'directory' | 'keyUses' | 'config'>): Route[] =>
+  directory === undefined || keyUses === undefined ? [] : createAccessRoutes({ directory, keyUses, config })
 
 const webRoutes = ({ web, logger, directory, config }: HandlerDeps): Route[] => {
   if (web === undefined) return []

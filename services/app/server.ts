@@ -58,7 +58,7 @@ import {
   reachOf,
 } from './drivers.ts'
 import { healthOf } from './health.ts'
-import { openKeysWith } from './keys.ts'
+import { keepKeyUses, openKeysWith } from './keys.ts'
 import { openLimits } from './limits.ts'
 import { maskingsOf, masksOf } from './masks.ts'
 import { type OtlpPorts, openOtlpPorts } from './otlp-ports.ts'
@@ -228,6 +228,8 @@ export async function startCallhouse(
     // An edge prices nothing.
     if (role !== 'ingest') watchPrices(registry, logger)
     observeKeys(registry, keys)
+    const writing = keepKeyUses(keys.uses, logger)
+    open.push({ name: 'uses of keys', limitMs: 5_000, close: writing.close })
     observeProcess(registry, { version, role, dataDir }, service.health)
     const split = callSplitOf(log)
     const limits = await openLimits({ directory, log, store, clock, config, logger, registry })
@@ -259,6 +261,7 @@ export async function startCallhouse(
       secrets,
       config,
       directory,
+      keyUses: keys.uses,
       providers: providers.current,
       maskings,
       retention,

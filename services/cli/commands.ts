@@ -47,6 +47,12 @@ export const commands: readonly Command[] = [
       (await import('./keys.ts')).printRotatedKey(config, id, flag('overlap-hours')),
   },
   {
+    name: 'keys limits',
+    words: '<id> [name=n ...]',
+    help: 'how much the key may take: sets these and leaves the others, 0 = no limit; without any, what holds',
+    run: async ({ config, words }) => (await import('./limits.ts')).setKeyLimits(config, words),
+  },
+  {
     name: 'keys revoke',
     words: '<id>',
     help: 'the key is refused from then on',

@@ -26,8 +26,17 @@ export async function withKeys<T>(
   }
 }
 
-const lineOf = ({ id, userId, name, actions: may, scopes, createdAt, endsAt }: KeyInfo): string =>
-  [id, userId, may.join(','), scopes.join(','), createdAt, ...(endsAt ? [`ends ${endsAt}`] : []), name]
+const lineOf = ({ id, userId, name, actions: may, scopes, createdAt, endsAt, lastUsedAt }: KeyInfo): string =>
+  [
+    id,
+    userId,
+    may.join(','),
+    scopes.join(','),
+    createdAt,
+    ...(lastUsedAt ? [`used ${lastUsedAt}`] : []),
+    ...(endsAt ? [`ends ${endsAt}`] : []),
+    name,
+  ]
     .filter((word) => word !== '')
     .join('  ')
 

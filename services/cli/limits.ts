@@ -1,6 +1,7 @@
 // `callhouse limits`: how much an entity, a project or a key may take.
-import { entityLimits, projectLimits } from '../../schemas/project-settings.ts'
+import { entityLimits, keyLimits, projectLimits } from '../../schemas/project-settings.ts'
 import type { Config } from '../app/config.ts'
+import { itemKey } from '../core/directory/items.ts'
 import { isScope } from '../core/directory/roles.ts'
 import { settingChange } from '../core/directory/settings.ts'
 import { limitsOfKey } from '../core/directory/state.ts'
@@ -25,6 +26,20 @@ export async function listLimits(config: Config): Promise<void> {
       if (limits !== '') print(`key ${id}  ${limits}`)
     }
   })
+}
+
+/** Sets these and leaves the others; without any it shows what holds. */
+export async function setKeyLimits(config: Config, [id = '', ...words]: string[]): Promise<void> {
+  const given = words.length === 0 ? undefined : limitsFrom(words, Object.keys(keyLimits.shape))
+  const limits = await withKeys(config, async (_, directory) => {
+    directory.look()
+    const state = directory.state()
+    if (!state.keys.has(id)) throw new UsageError(`There is no key ${id}`)
+    const all = { ...limitsOfKey(state, id), ...given }
+    if (given !== undefined) await directory.append([{ key: itemKey('key-limits', id), value: all }], 'command')
+    return all
+  })
+  print(`key ${id}  ${shownLimits(limits) || 'no limits'}`)
 }
 
 export async function setLimits(config: Config, [scope = '', ...words]: string[]): Promise<void> {

@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { examineMachine } from '../../services/app/doctor.ts'
 import { startCallhouse } from '../../services/app/server.ts'
+import { setKeyLimits } from '../../services/cli/limits.ts'
 import { openKeys } from '../../services/core/http/keys.ts'
 import type { ProjectId } from '../../services/core/ids.ts'
 import { createLogger } from '../../services/core/process/logger.ts'
@@ -126,4 +127,29 @@ it('keys of an earlier version are taken over by a start, and go on', async () =
   } finally {
     rmSync(dataDir, { recursive: true })
   }
+})
+
+it('a command shows and changes how much a key may take, and a running server follows', async () => {
+  const limits = { bytes_per_minute: 5_000_000 }
+  const { id, stored } = command().create({ userId: 'limited', role: 'reader', limits })
+  await stored
+  const printed: string[] = []
+  const writing = vi.spyOn(process.stdout, 'write').mockImplementation((text) => printed.push(String(text)) > 0)
+  try {
+    await setKeyLimits(server.config, [id])
+    await setKeyLimits(server.config, [id, 'requests_per_minute=7'])
+    await setKeyLimits(server.config, [id, 'bytes_per_minute=0'])
+    await expect(setKeyLimits(server.config, [id, 'calls_per_day=7'])).rejects.toThrow('is not <name>=<number>')
+    await expect(setKeyLimits(server.config, ['nobody'])).rejects.toThrow('There is no key nobody')
+  } finally {
+    writing.mockRestore()
+  }
+  expect(printed).toEqual([
+    `key ${id}  bytes_per_minute=5000000\n`,
+    `key ${id}  bytes_per_minute=5000000  requests_per_minute=7\n`,
+    `key ${id}  requests_per_minute=7\n`,
+  ])
+  const answer = await fetch(`${server.now().url}/keys`, { headers: { authorization: 'Bearer test-key' } })
+  const shown = (await answer.text()).split('\n').find((line) => line.includes(id)) ?? '{}'
+  expect(JSON.parse(shown)).toMatchObject({ limits: { requests_per_minute: 7 } })
 })

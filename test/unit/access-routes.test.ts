@@ -13,7 +13,10 @@ beforeAll(async () => {
       json: { project: context.project(`${context.params.entity}/${context.params.project}`) },
     }),
   })
-  server = await startServer((directory, config) => [asked, ...createAccessRoutes({ directory, config })])
+  server = await startServer((directory, config, { uses }) => [
+    asked,
+    ...createAccessRoutes({ directory, config, keyUses: uses }),
+  ])
 })
 afterAll(() => server.stop())
 
@@ -124,6 +127,23 @@ describe('users, grants and keys', () => {
     expect(await as('secret')('GET', '/users?limit=0')).toBe(422)
   })
 
+  it('say when they were used last, to the minute', async () => {
+    const key = await member('used', 'acme', 'reader', ['read'])
+    const shown = async () => (await ask('GET', '/keys')).lines.find(({ user_id }) => user_id === 'used')?.last_used_at
+    expect(await shown()).toBeUndefined()
+    const before = Date.now()
+    expect(await reads(key, 'acme/app')).toBe(200)
+    const at = Date.parse(String(await shown()))
+    expect([at % 60_000, at > before - 60_000, at <= Date.now()]).toEqual([0, true, true])
+  })
+
+  it('of a user that only CALLHOUSE_KEYS names are none besides, and who asks for one is told so', async () => {
+    const asked = { name: 'mine', actions: ['read'], scopes: ['acme'] }
+    const { status, text } = await ask('POST', '/me/keys', asked)
+    expect([status, text]).toEqual([409, expect.stringContaining('CALLHOUSE_KEYS')])
+    expect(await ask('GET', '/me/keys')).toMatchObject({ status: 200, lines: [] })
+  })
+
   it('of others are not told of', async () => {
     const here = await member('hugo', 'here', 'admin', adminActions)
     const there = await member('tess', 'there', 'admin', adminActions)
@@ -189,8 +209,6 @@ describe('one’s own keys', () => {
     expect((await own(['read'], ['acme'], short.body.key as string)).body.expires_at).toBe(ends)
     expect(await statusOf('DELETE', `/me/keys/${narrow.body.id}`, undefined, writer)).toBe(200)
     expect(await statusOf('GET', '/me/keys', undefined, narrow.body.key as string)).toBe(401)
-    // A user of the settings has no keys in the directory.
-    expect((await own(['read'], ['acme'], 'secret')).status).toBe(404)
   })
 
   it('have the limits of the key that makes them', async () => {

@@ -44,7 +44,7 @@ export function createSignInRoutes({
   now = Date.now,
 }: SignInDeps): Route[] {
   const provider = config.oidcIssuer === '' ? undefined : createProvider(config)
-  const change = createChanges({ directory, config })
+  const change = createChanges({ directory })
   const used = new Set<string>()
   const redirect = (location: string, cookie: string): Reply => ({
     ...{ status: 302, bytes: Buffer.alloc(0), contentType: 'text/plain' },

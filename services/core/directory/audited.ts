@@ -109,6 +109,8 @@ const described: { [Of in Kind]: (changed: Changed<Of>) => AuditEvent[] } = {
     const details = { before: before ?? key?.limits ?? null, after }
     return [{ action: 'limits.changed', scope: commonScope(key?.scopes ?? []), target: id, details }]
   },
+  // Nobody's change.
+  'key-used': () => [],
   'key-revoked': ({ state, id, after }) => (after === null ? [] : keyEvent('key.revoked', state, id)),
   // Ends that are taken out again are those of sessions that have run out.
   'session-end': ({ state, by, after }) =>

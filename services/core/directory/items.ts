@@ -53,6 +53,8 @@ const values = {
   'key-revoked': nothing,
   /** `key-limits/<id>`: in the place of those that it was made with. */
   'key-limits': keyLimits,
+  /** `key-used/<id>`: last, to the minute; written rarely. */
+  'key-used': z.object({ at: time }),
   /** `session-end/<sid>`: signed out; kept until it would have run out. */
   'session-end': z.object({ until: time }),
   /** `sessions-end/<user>`: those that began before do not count. */

@@ -15,6 +15,7 @@ export type DirectoryState = {
   revoked: Set<string>
   /** As they were changed since the keys were made. */
   keyLimits: Map<string, Value<'key-limits'>>
+  keyUses: Map<string, Value<'key-used'>>
   /** Grants that come from the last sign-in of a user. */
   signedIn: Map<string, Value<'signed-in'>>
   groups: Map<string, Value<'group'>>
@@ -35,6 +36,7 @@ export const emptyState = (): DirectoryState => ({
   ...{ byDigest: new Map(), ends: new Map(), revoked: new Set(), signedIn: new Map() },
   ...{ groups: new Map(), sessionEnds: new Map(), sessionsEnds: new Map(), entities: new Map() },
   ...{ projects: new Map(), masks: new Map(), secrets: new Map(), holds: new Map(), keyLimits: new Map() },
+  ...{ keyUses: new Map() },
 })
 
 const scopeOf = (entity: string, project: string): Scope => (project === '' ? entity : `${entity}/${project}`)
@@ -69,6 +71,7 @@ const appliers: Record<
   'key-end': ({ ends }, id, _, value) => put(ends, id, value),
   'key-revoked': ({ revoked }, id, _, value) => mark(revoked, id, value),
   'key-limits': ({ keyLimits }, id, _, value) => put(keyLimits, id, value),
+  'key-used': ({ keyUses }, id, _, value) => put(keyUses, id, value),
   'signed-in': ({ signedIn }, id, _, value) => put(signedIn, id, value),
   group: ({ groups }, id, _, value) => put(groups, id, value),
   'session-end': ({ sessionEnds }, id, _, value) => put(sessionEnds, id, value),

@@ -13,6 +13,7 @@ import { type HolderEntry, holderOf, type KeyHolder } from './holder.ts'
 import { isLoopbackName } from './host.ts'
 import { accessOn, createKey, grantChanges, grantedTo, maxOverlapHours, rotateKey } from './key-changes.ts'
 import { digestOf, idIn } from './key-text.ts'
+import { createKeyUses, type KeyUse, type KeyUses } from './key-uses.ts'
 import { keysFileOf, putAside, readKeysFile, takenOver } from './keys-file.ts'
 import { setGrant, switchUser } from './user-changes.ts'
 
@@ -41,6 +42,7 @@ export type KeyInfo = {
   createdBy: string
   /** The earlier of its expiry and the end that a rotation gave it. */
   endsAt?: string
+  lastUsedAt?: string
 }
 
 type UserInfo = {
@@ -80,6 +82,7 @@ export type Keys = {
   switchUser(userId: string, isOff: boolean): Promise<void>
   /** @throws RefusedChange when it takes the last owner of everything away */
   setGrant(userId: string, scope: string, role: Role | null): Promise<void>
+  uses: Pick<KeyUses, 'lastMs' | 'flush'>
   /** Keys that end within the time. */
   ending(withinMs: number): number
   /** Why what is known of keys may be old, undefined when it is not. */
@@ -105,7 +108,7 @@ const maxCached = 4_096
 const dummy = Buffer.alloc(32)
 
 /** With the version of the directory that it was made or confirmed by. */
-type HeldKey = { holder: KeyHolder; endsMs: number; untilMs: number; version: number }
+type HeldKey = { holder: KeyHolder; use: KeyUse; endsMs: number; untilMs: number; version: number }
 
 /** Before the id of a user, in place of the id of a key: sessions without a key. */
 const userPrefix = 'user:'
@@ -141,6 +144,7 @@ export function createKeys(
   const entries = new Map<string, HolderEntry>()
   /** By id; those that a change does not touch stay the same objects, by which shares are counted. */
   const holders = new Map<string, HeldKey>()
+  const uses = createKeyUses(directory)
   let seen = -1
 
   const current = (): DirectoryState => {
@@ -164,7 +168,7 @@ export function createKeys(
     const before = holders.get(id)
     const isSame = before?.endsMs === endsMs && JSON.stringify(before.holder.entry) === JSON.stringify(entry)
     const holder = isSame ? (before as HeldKey).holder : holderOf(entry, id, endsMs, addresses)
-    const made = { holder, endsMs, untilMs: endsMs, version: seen }
+    const made = { holder, use: uses.of(id), endsMs, untilMs: endsMs, version: seen }
     holders.set(id, made)
     return made
   }
@@ -229,7 +233,7 @@ export function createKeys(
     if (own !== undefined)
       return closed.has(own.keyId as string)
         ? undefined
-        : { holder: own, endsMs: Infinity, untilMs: Infinity, version: seen }
+        : { holder: own, use: { ms: 0 }, endsMs: Infinity, untilMs: Infinity, version: seen }
     throwIfStale()
     const state = current()
     const id = idOf(state, text, digest)
@@ -240,7 +244,11 @@ export function createKeys(
     if (text === '') return undefined
     current()
     const cached = byText.get(text)
-    if (cached !== undefined && cached.untilMs > now() && !directory.isStale()) return cached.holder
+    const at = now()
+    if (cached !== undefined && cached.untilMs > at && !directory.isStale()) {
+      cached.use.ms = at
+      return cached.holder
+    }
     let found = search(text)
     if (found === undefined && idIn(text) !== null) {
       directory.look()
@@ -249,6 +257,7 @@ export function createKeys(
     if (found === undefined) return undefined
     if (byText.size >= maxCached) byText.delete(byText.keys().next().value as string)
     byText.set(text, found)
+    found.use.ms = at
     return found.holder
   }
 
@@ -280,6 +289,7 @@ export function createKeys(
 
   return {
     find,
+    uses,
     refusal(text) {
       const digest = digestOf(text)
       const state = current()
@@ -310,9 +320,11 @@ export function createKeys(
     list: () =>
       live().map(([id, key]) => {
         const end = keyEndOf(current(), id, key)
+        const used = uses.lastMs(current(), id)
         return {
           ...{ id, userId: key.user, name: key.name, actions: key.actions, scopes: key.scopes },
           ...{ createdAt: key.created_at, createdBy: key.created_by, ...(end !== undefined && { endsAt: end }) },
+          ...(used !== undefined && { lastUsedAt: new Date(used).toISOString() }),
         }
       }),
     async revoke(id) {

@@ -84,9 +84,14 @@ function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void):
     },
     {
       ...{ head: 'Made', width: '9rem' },
-      cell: ({ created_at, created_by }) => (
+      cell: ({ created_at, created_by, last_used_at }) => (
         <span className="second" title={`${created_at} by ${created_by}`}>
           {age(created_at)}
+          {last_used_at !== undefined && (
+            <small className="dim" title={last_used_at}>
+              used {age(last_used_at)}
+            </small>
+          )}
         </span>
       ),
     },

@@ -1,0 +1,53 @@
+// When keys were used last: known to the minute in the process that took the request, written to the directory now and then.
+import type { Directory } from '../directory/directory.ts'
+import { itemKey, maxItems } from '../directory/items.ts'
+import type { DirectoryState } from '../directory/state.ts'
+
+/** Of one key, for as long as the process lives: a check writes one number. */
+export type KeyUse = { ms: number }
+
+export type KeyUses = {
+  of(keyId: string): KeyUse
+  /** As far as this process knows; undefined = never, or not since uses are kept. */
+  lastMs(state: DirectoryState, keyId: string): number | undefined
+  /** Writes uses that are much later than the written ones. */
+  flush(): Promise<void>
+}
+
+const minuteMs = 60_000
+/** A use is written when the one that is written lies so far behind it. */
+const staleMs = 60 * minuteMs
+/** Keys that are written at one time; the others come next time. */
+const maxAtOnce = 500
+/** Uses never take the room that users and keys need. */
+const mostItems = maxItems * 0.9
+
+export function createKeyUses(directory: Pick<Directory, 'state' | 'append'>): KeyUses {
+  const uses = new Map<string, KeyUse>()
+  const writtenMs = ({ keyUses }: DirectoryState, id: string): number => Date.parse(keyUses.get(id)?.at ?? '') || 0
+
+  return {
+    of(keyId) {
+      const known = uses.get(keyId)
+      if (known !== undefined) return known
+      const made = { ms: 0 }
+      uses.set(keyId, made)
+      return made
+    },
+    lastMs(state, keyId) {
+      const last = Math.max(uses.get(keyId)?.ms ?? 0, writtenMs(state, keyId))
+      return last === 0 ? undefined : Math.floor(last / minuteMs) * minuteMs
+    },
+    async flush() {
+      const state = directory.state()
+      if (state.items.size > mostItems) return
+      const due = [...uses].filter(([id, { ms }]) => state.keys.has(id) && ms - writtenMs(state, id) >= staleMs)
+      if (due.length === 0) return
+      const changes = due.slice(0, maxAtOnce).map(([id, { ms }]) => {
+        const at = new Date(Math.floor(ms / minuteMs) * minuteMs).toISOString()
+        return { key: itemKey('key-used', id), value: { at } }
+      })
+      await directory.append(changes, 'server')
+    },
+  }
+}

@@ -1,0 +1,50 @@
+// When keys were used last: known at once where they are used, written to the directory rarely.
+import { expect, it } from 'vitest'
+import type { Change } from '../../services/core/directory/directory.ts'
+import { applyItem, emptyState } from '../../services/core/directory/state.ts'
+import { createKeyUses } from '../../services/core/http/key-uses.ts'
+
+const minuteMs = 60_000
+const noon = Date.parse('2026-01-05T12:00:00Z')
+
+function world(...ids: string[]) {
+  const state = emptyState()
+  const put = ({ key, value }: Change) => applyItem(state, { key, value, at: '', by: '' })
+  for (const id of ids) put({ key: `key/${id}`, value: { sha256: id } })
+  const written: Change[][] = []
+  const directory = {
+    state: () => state,
+    async append(changes: readonly Change[]) {
+      written.push([...changes])
+      changes.forEach(put)
+    },
+  }
+  return { state, written, uses: createKeyUses(directory) }
+}
+
+it('the first use of a key is written, and another one an hour later', async () => {
+  const { state, written, uses } = world('a', 'b')
+  const { flush, lastMs } = uses
+  await flush()
+  expect([written.length, lastMs(state, 'a')]).toEqual([0, undefined])
+  uses.of('a').ms = noon + 1_234
+  await flush()
+  expect(written).toEqual([[{ key: 'key-used/a', value: { at: '2026-01-05T12:00:00.000Z' } }]])
+  uses.of('a').ms = noon + 59 * minuteMs
+  await flush()
+  expect([written.length, lastMs(state, 'a')]).toEqual([1, noon + 59 * minuteMs])
+  uses.of('a').ms = noon + 60 * minuteMs
+  uses.of('b').ms = noon
+  await flush()
+  expect(written[1]?.map(({ key }) => key)).toEqual(['key-used/a', 'key-used/b'])
+  // Another process reads what this one has written.
+  expect(createKeyUses({ state: () => state, append: async () => undefined }).lastMs(state, 'b')).toBe(noon)
+})
+
+it('nothing is written of keys that the directory does not have, and not thousands at one time', async () => {
+  const ids = Array.from({ length: 1_200 }, (_, n) => `k${n}`)
+  const { written, uses } = world(...ids)
+  for (const id of [...ids, 'configured-1']) uses.of(id).ms = noon
+  for (let n = 0; n < 4; n++) await uses.flush()
+  expect(written.map((changes) => changes.length)).toEqual([500, 500, 200])
+})
