@@ -102,10 +102,14 @@ export const newMaskRules = z.strictObject({
     .default([]),
 })
 
-const scope = z.string().describe('`*`, an entity or `<entity>/<project>`')
+const scopeName = z.string().min(1).max(500).describe('`*`, an entity or `<entity>/<project>`')
+
+/** Of any scope; rules that are absent have their defaults, as in those of a project. */
+export const scopeMaskRules = newMaskRules.extend({ scope: scopeName })
+export const maskingQuery = z.object({ scope: scopeName })
 
 export const maskingResponse = z.object({
-  ...{ scope, version: z.int(), rules: maskRules },
+  ...{ scope: scopeName, version: z.int(), rules: maskRules },
   /** Sets that are always on here, whatever the rules say. */
   floor: list(z.string()),
 })

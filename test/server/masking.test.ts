@@ -113,6 +113,27 @@ describe('rules of a project', () => {
   })
 })
 
+it('rules of everything and of an entity are set by who administers them, and count for their projects', async () => {
+  const ask = async (method: string, scope: string, rules?: object) => {
+    const query = rules === undefined ? `?scope=${encodeURIComponent(scope)}` : ''
+    const answer = await fetch(`${server.now().url}/masking${query}`, {
+      ...{ method, headers: { authorization: basicAuth(), 'content-type': 'application/json' } },
+      ...(rules && { body: JSON.stringify({ scope, ...rules }) }),
+    })
+    return { status: answer.status, value: (await answer.json()) as Record<string, unknown> }
+  }
+  const mail = { rules: [{ id: 'mail', detect: 'email', action: 'mask' }] }
+  const phone = { rules: [{ id: 'phone', detect: 'phone', action: 'drop' }] }
+  expect(await ask('PUT', 'masks', mail)).toMatchObject({ status: 200, value: { scope: 'masks', version: 1 } })
+  expect(await ask('PUT', '*', phone)).toMatchObject({ status: 200, value: { scope: '*', version: 1 } })
+  expect(await ask('GET', 'masks')).toMatchObject({ value: { rules: mail } })
+  await put({ allow: ['.*'] })
+  expect(await stored({ a: 'x@y.de, +49 30 901820' })).toMatchObject({ inputs: { a: '[email], [dropped]' } })
+  expect(await ask('GET', 'masks/')).toMatchObject({ status: 422, value: { detail: [{ loc: ['query', 'scope'] }] } })
+  for (const scope of ['masks', '*']) await ask('PUT', scope, { mode: 'off' })
+  expect(await stored({ a: 'x@y.de, +49 30 901820' })).toMatchObject({ inputs: { a: 'x@y.de, +49 30 901820' } })
+})
+
 it('a preview shows what rules would do with a text, a value and stored calls, and changes nothing', async () => {
   const { id } = await stored({ to: 'x@y.de', n: 1 })
   const rules = { rules: [{ id: 'mail', detect: 'email', action: 'mask' }] }

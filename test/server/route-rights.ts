@@ -65,6 +65,7 @@ const routesByRight = {
     ...['keys.list', 'keys.create', 'keys.rotate', 'keys.limits_update', 'keys.delete', 'audit.query'],
     ...['projects.settings_read', 'projects.limits_update', 'projects.retention_update'],
     ...['masking.read', 'masking.update', 'masking.preview', 'holds.list', 'holds.create'],
+    ...['masking.scope_read', 'masking.scope_update'],
     ...['secrets.list', 'secrets.set', 'secrets.delete'],
   ],
   owner: ['holds.delete'],
@@ -143,11 +144,12 @@ export const missesInEmptyProject: ReadonlySet<string> = new Set([
 ])
 
 /** Routes of `withoutProject` that refuse a project which the caller does not open all the same. */
-export const refusesForeign: ReadonlySet<string> = new Set(['audit.query'])
+const ofScopes = ['audit.query', 'masking.scope_read', 'masking.scope_update'] as const
+export const refusesForeign: ReadonlySet<string> = new Set(ofScopes)
 
 /** Routes that are about no project. */
 export const withoutProject: ReadonlySet<string> = new Set([
   ...[...routesByRight.none, ...routesByRight.any, ...routesByRight.metrics],
   ...['otel.metrics', 'users.list', 'users.create', 'users.off', 'users.on', 'users.delete'],
-  ...['keys.list', 'keys.rotate', 'keys.limits_update', 'keys.delete', 'audit.query'],
+  ...['keys.list', 'keys.rotate', 'keys.limits_update', 'keys.delete', ...ofScopes],
 ])

@@ -140,6 +140,18 @@ describe('rules', () => {
     )
   })
 
+  it('of a wider scope are not taken back by what a narrower one allows', () => {
+    const allow = ['^a@', '^4111']
+    const text = (scopes: Record<string, object>, floor: string[] = []) =>
+      maskerOfScopes(scopes, floor).masker?.json('inputs', '["a@b.de",4111111111111111,{"password":"a@"}]').text
+    const untouched = '["a@b.de",4111111111111111,{"password":"a@"}]'
+    const hidden = '["[email]","[card …1111]",{"password":"[credential]"}]'
+    expect(text({ 'e/p': { ...allSets, allow } })).toBe(untouched)
+    expect(text({ e: { allow }, 'e/p': allSets })).toBe(untouched)
+    expect(text({ e: allSets, 'e/p': { ...allSets, allow } })).toBe(hidden)
+    expect(text({ 'e/p': { ...allSets, allow } }, allSets.sets)).toBe(hidden)
+  })
+
   it('of a dry run count and change nothing, also beside others that mask', () => {
     const dry = { mode: 'dry_run', sets: ['@contact'] }
     const alone = maskerOfScopes({ 'e/p': dry })

@@ -34,6 +34,8 @@ export type Masker = {
 }
 
 type Rule = Pick<MaskRule, 'id' | 'action'> & {
+  /** Of the scopes, the widest first; -1 = none can change it. */
+  scope: number
   isIn(field: MaskedField): boolean
   find?: Find
   anchor: number
@@ -56,12 +58,11 @@ const anchorsOf: Record<DetectorName, number> = {
   us_ssn: anchors.key,
 }
 
-function compileRule(rule: MaskRule, id: string): Rule {
+function compileRule(rule: MaskRule, id: string, scope: number): Rule {
   const { detect, keys, path, pattern, action } = rule
   const fields = rule.in && new Set<string>(rule.in)
   const base = {
-    id,
-    action,
+    ...{ id, action, scope },
     isIn: (field: MaskedField) => fields?.has(field) ?? true,
     anchor: 0,
     literal: undefined,
@@ -91,14 +92,22 @@ function compileRule(rule: MaskRule, id: string): Rule {
   return { ...base, kind: rule.id, isKey: (name) => globs.some((fits) => fits(name)), names: (keys ?? []).map(lastOf) }
 }
 
-const compiledSet = (name: string): Rule[] =>
-  (maskSets[name as keyof typeof maskSets] ?? []).map((rule) => compileRule(rule, `${name}:${rule.id}`))
+const compiledSet = (name: string, scope: number): Rule[] =>
+  (maskSets[name as keyof typeof maskSets] ?? []).map((rule) => compileRule(rule, `${name}:${rule.id}`, scope))
 
-/** Texts that look like a hit and are none, by the patterns of `allow`. */
-const allowedBy = (scopes: readonly ScopeRules[]): ((text: string) => boolean) => {
-  const allowed = scopes.flatMap(({ rules }) => rules.allow.map((pattern) => compilePattern(pattern).find))
-  return (text) => allowed.some((find) => find(text, '').length > 0)
+/** Texts that look like a hit and are none, by the patterns of `allow`: of a scope for its own rules and narrower ones. */
+const allowedBy = (scopes: readonly ScopeRules[]): ((rule: Rule, text: string) => boolean) => {
+  const allowed = scopes.map(({ rules }) => rules.allow.map((pattern) => compilePattern(pattern).find))
+  return ({ scope }, text) =>
+    allowed.some((finds, from) => from <= scope && finds.some((find) => find(text, '').length > 0))
 }
+
+/** Names of sets with the widest scope that has them. */
+const setsOf = (scopes: readonly ScopeRules[], floor: readonly string[]): ReadonlyMap<string, number> =>
+  new Map([
+    ...scopes.flatMap(({ rules }, scope) => rules.sets.map((name): [string, number] => [name, scope])).reverse(),
+    ...floor.map((name): [string, number] => [name, -1]),
+  ])
 
 const dropped = '[dropped]'
 const failed = '[masking failed]'
@@ -135,6 +144,7 @@ type Place = { name: string; paths: readonly PathProgress[] }
 
 /**
  * Every scope is taken as it is, whatever its mode.
+ * @param scopes the widest first
  * @param options.onHits told of each rule that was hit, and how often
  * @param options.onFailure told of a fault of ours: what it left is not stored
  */
@@ -148,10 +158,9 @@ export function createMasker(
   } = {},
 ): Masker {
   const { floor = [], onHits, onFailure } = options
-  const sets = new Set([...floor, ...scopes.flatMap(({ rules }) => rules.sets)])
   const rules = [
-    ...scopes.flatMap(({ rules: own }) => own.rules.map((rule) => compileRule(rule, rule.id))),
-    ...[...sets].flatMap(compiledSet),
+    ...scopes.flatMap(({ rules: own }, scope) => own.rules.map((rule) => compileRule(rule, rule.id, scope))),
+    ...[...setsOf(scopes, floor)].flatMap(([name, scope]) => compiledSet(name, scope)),
   ]
   const isAllowed = allowedBy(scopes)
   const hash = hashWith(options.secret)
@@ -194,7 +203,7 @@ export function createMasker(
       let copied = 0
       for (const { start, end, rule } of found) {
         const hit = text.slice(start, end)
-        if (start < copied || isAllowed(hit)) continue
+        if (start < copied || isAllowed(rule, hit)) continue
         count(rule)
         out += text.slice(copied, start) + standIn(rule, hit)
         copied = end
@@ -208,15 +217,16 @@ export function createMasker(
         paths: paths.map((progress, n) => stepPath(ownPaths[n]?.path as Path, progress, name)),
       }),
       value({ name, paths }, raw) {
-        const rule = ownPlaces.find(
+        const hitting = ownPlaces.filter(
           (one) => one.isKey?.(name) || (one.path && endsHere(one.path, paths[ownPaths.indexOf(one)] ?? [])),
         )
-        if (rule === undefined) return null
+        if (hitting.length === 0) return null
         const json = raw()
         if (json === 'null' || json === '""') return null
         const text = json.startsWith('"') ? (JSON.parse(json) as string) : json
-        const kept = standIn(rule, text)
-        if (text === kept || isAllowed(text)) return null
+        const rule = hitting.find((one) => !isAllowed(one, text))
+        const kept = rule === undefined ? text : standIn(rule, text)
+        if (rule === undefined || text === kept) return null
         count(rule)
         return kept
       },
@@ -225,9 +235,9 @@ export function createMasker(
         return inner === undefined ? replaced(text, place.name) : inner
       },
       number(place, text) {
-        const rule = ownFinding.find(({ kind }) => kind === 'card')
-        if (rule === undefined || !/^\d{13,19}$/.test(text)) return null
-        if (!isCard(text) || detectors.card(text, place.name).length === 0 || isAllowed(text)) return null
+        if (!/^\d{13,19}$/.test(text)) return null
+        const rule = ownFinding.find((one) => one.kind === 'card' && !isAllowed(one, text))
+        if (rule === undefined || !isCard(text) || detectors.card(text, place.name).length === 0) return null
         count(rule)
         return standIn(rule, text)
       },

@@ -81,6 +81,7 @@ const rightOfRoute = {
     ...['keys.list', 'keys.create', 'keys.rotate', 'keys.limits_update', 'keys.delete', 'audit.query'],
     ...['projects.settings_read', 'projects.limits_update', 'projects.retention_update'],
     ...['masking.read', 'masking.update', 'masking.preview', 'holds.list', 'holds.create'],
+    ...['masking.scope_read', 'masking.scope_update'],
     ...['secrets.list', 'secrets.set', 'secrets.delete'],
   ),
   ...only('owner', 'holds.delete'),

@@ -1,4 +1,4 @@
-// Rules of masking: GET and PUT /v2/{entity}/{project}/masking, and POST /masking/preview.
+// Rules of masking, of a project at /v2/{entity}/{project}/masking and of any scope at /masking; POST /masking/preview.
 import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import {
@@ -6,18 +6,22 @@ import {
   type maskedFields,
   maskingPreviewRequest,
   maskingPreviewResponse,
+  maskingQuery,
   maskingResponse,
   newMaskRules,
+  scopeMaskRules,
 } from '../../../schemas/mask-rules.ts'
 import { createMasker, type ScopeRules } from '../../content/masking/masker.ts'
 import { scopesOf } from '../../content/masking/maskings.ts'
 import { patternFaults } from '../../content/masking/patterns.ts'
-
+import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Directory } from '../../core/directory/directory.ts'
 import { maxItemBytes, scopedKey, type Value } from '../../core/directory/items.ts'
+import { allowsOn, isScope } from '../../core/directory/roles.ts'
+import { unavailable } from '../../core/errors.ts'
 import { fault, invalid } from '../../core/http/errors.ts'
 import type { Invoke } from '../../core/http/invoke.ts'
-import { type Route, type RouteContext, route } from '../../core/http/route.ts'
+import { type Caller, type Route, type RouteContext, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 
 export type MaskingRouteDeps = {
@@ -45,6 +49,14 @@ async function checkPatterns(rules: MaskRules): Promise<void> {
     throw invalid(faults.map(({ loc, msg }) => ({ loc: ['body', ...loc], msg, type: 'value_error' })))
 }
 
+/** @throws Fault 403 unless the caller administers the whole of the scope, 422 for a text that is no scope */
+function throwUnlessOver({ access = {} }: Caller, scope: string, loc: string): string {
+  if (!isScope(scope))
+    throw invalid({ loc: [loc, 'scope'], msg: 'must be *, an entity or a project', type: 'value_error' })
+  if (!allowsOn(access, 'admin', scope)) throw fault(403, `Key has no right to admin on ${scope}`)
+  return scope
+}
+
 /** Longer values are not shown: a preview is handled beside the requests of others. */
 const maxShown = 32 * 1024
 const tooLong = '[too long for a preview]'
@@ -59,6 +71,22 @@ export function createMaskingRoutes({ directory, config, masterKey, invoke }: Ma
   const answerOf = (scope: string) => {
     const { version, salt: _, ...rules }: Value<'mask'> = itemOf(scope) ?? { ...noRules, version: 0 }
     return { scope, version, rules, floor: [...config.maskFloor] }
+  }
+
+  const queue = createSerialQueue(() => unavailable('The server is shutting down'))
+  /** One after the other, so that each change has a version of its own. */
+  const replace = async (caller: Caller, scope: string, rules: MaskRules): Promise<{ json: object }> => {
+    await checkPatterns(rules)
+    if (hashes(rules) && masterKey() === undefined)
+      throw fault(409, 'Rules that hash need CALLHOUSE_MASTER_KEY, the same at every process')
+    await queue.run(async () => {
+      directory.look()
+      const before = itemOf(scope)
+      const salt = before?.salt ?? (hashes(rules) ? randomBytes(16).toString('base64') : undefined)
+      const value = { ...rules, version: (before?.version ?? 0) + 1, ...(salt !== undefined && { salt }) }
+      await directory.append([{ key: scopedKey('mask', scope), value }], caller.userId)
+    })
+    return { json: answerOf(scope) }
   }
 
   /** The rules that count for a project, or those to be tried in their place. */
@@ -93,16 +121,25 @@ export function createMaskingRoutes({ directory, config, masterKey, invoke }: Ma
       response: maskingResponse,
       topics: [],
       async handle(context) {
-        const { input: rules, caller } = context
-        const project = projectOf(context)
-        await checkPatterns(rules)
-        if (hashes(rules) && masterKey() === undefined)
-          throw fault(409, 'Rules that hash need CALLHOUSE_MASTER_KEY, the same at every process')
-        const before = itemOf(project)
-        const salt = before?.salt ?? (hashes(rules) ? randomBytes(16).toString('base64') : undefined)
-        const value = { ...rules, version: (before?.version ?? 0) + 1, ...(salt !== undefined && { salt }) }
-        await directory.append([{ key: scopedKey('mask', project), value }], caller.userId)
-        return { json: answerOf(project) }
+        return replace(context.caller, projectOf(context), context.input)
+      },
+    }),
+    route({
+      ...{ name: 'masking.scope_read', method: 'GET', path: '/masking', query: maskingQuery },
+      summary: 'The rules of masking of one scope: everything (`*`), an entity or a project',
+      ...{ withoutProject: true, body: { type: 'none' }, response: maskingResponse, tables: [] },
+      async handle({ caller, query }) {
+        return { json: answerOf(throwUnlessOver(caller, query.get('scope') ?? '', 'query')) }
+      },
+    }),
+    route({
+      ...{ name: 'masking.scope_update', method: 'PUT', path: '/masking' },
+      summary: 'Sets the rules of one scope: those of everything, an entity and a project add up',
+      body: { type: 'json', schema: scopeMaskRules, check: 'schema', maxBytes: maxItemBytes },
+      ...{ withoutProject: true, response: maskingResponse, topics: [] },
+      async handle({ caller, input }) {
+        const { scope, ...rules } = input
+        return replace(caller, throwUnlessOver(caller, scope, 'body'), rules)
       },
     }),
     route({

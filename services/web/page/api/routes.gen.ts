@@ -106,6 +106,8 @@ export type Shapes = {
   'logs.query': { in: z.input<typeof logs.logsQueryRequest>; out: null; line: never }
   'masking.preview': { in: z.input<typeof maskRules.maskingPreviewRequest>; out: z.output<typeof maskRules.maskingPreviewResponse>; line: never }
   'masking.read': { in: undefined; out: z.output<typeof maskRules.maskingResponse>; line: never }
+  'masking.scope_read': { in: undefined; out: z.output<typeof maskRules.maskingResponse>; line: never }
+  'masking.scope_update': { in: z.input<typeof maskRules.scopeMaskRules>; out: z.output<typeof maskRules.maskingResponse>; line: never }
   'masking.update': { in: z.input<typeof maskRules.newMaskRules>; out: z.output<typeof maskRules.maskingResponse>; line: never }
   'me.keys': { in: undefined; out: null; line: z.output<typeof access.keyResponse> }
   'me.keys_create': { in: z.input<typeof access.ownKeyRequest>; out: z.output<typeof access.madeKeyResponse>; line: never }
@@ -253,6 +255,8 @@ export const routes = {
   'logs.query': ['POST', '/logs/query'],
   'masking.preview': ['POST', '/masking/preview'],
   'masking.read': ['GET', '/v2/{entity}/{project}/masking'],
+  'masking.scope_read': ['GET', '/masking'],
+  'masking.scope_update': ['PUT', '/masking'],
   'masking.update': ['PUT', '/v2/{entity}/{project}/masking'],
   'me.keys': ['GET', '/me/keys'],
   'me.keys_create': ['POST', '/me/keys'],
