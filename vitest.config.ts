@@ -40,6 +40,7 @@ const deepOnly = [
   'crash/masking',
   'crash/rebuild',
   'server/dead-letters',
+  'server/erasures-receipts',
   'server/evaluation-runs-many',
   'server/event-loop-work',
   'server/garbage-property',

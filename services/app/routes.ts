@@ -53,6 +53,8 @@ import { createCallReadRoutes } from '../query/calls/routes.ts'
 import { loadDefaultPrices } from '../query/costs/default-prices.ts'
 import { createPrices } from '../query/costs/prices.ts'
 import { createCostReadRoutes } from '../query/costs/routes.ts'
+import { createRequestErasure } from '../query/erasures/request.ts'
+import { createErasureRoutes } from '../query/erasures/routes.ts'
 import { createAnnotationSchema } from '../query/feedback/annotation-schema.ts'
 import { createFeedbackReadRoutes } from '../query/feedback/routes.ts'
 import { createFileReadRoutes } from '../query/files/routes.ts'
@@ -153,11 +155,13 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
     ...{ store, freshness, log, clock, prices, wirePrefix, wireAliases, feedbackPrefix, onMissingRefs },
     words: wordIndex,
   }
+  const requestErasure = createRequestErasure({ log, clock, config })
   return [
     ...createCallReadRoutes(calls),
     ...createThreadRoutes(calls),
     ...createTraceTreeRoutes(calls),
-    ...createCallDeleteRoutes({ ...calls, split, audit }),
+    ...createCallDeleteRoutes({ ...calls, split, audit }, requestErasure),
+    ...createErasureRoutes({ ...calls, split, audit, requestErasure }),
     ...createCallStatsRoutes(calls),
     ...createUsageRoutes({ ...calls, usageOwnOnly: config.usageOwnOnly }),
     ...createObjectReadRoutes({ store, freshness, config }),

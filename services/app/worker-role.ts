@@ -34,6 +34,7 @@ import { scheduleCleanup } from '../worker/cleanup/schedule.ts'
 import type { DeadLetters } from '../worker/dead-letters/dead-letters.ts'
 import { openFileDeadLetters } from '../worker/dead-letters/dead-letters-file.ts'
 import { createTableDeadLetters } from '../worker/dead-letters/dead-letters-table.ts'
+import { createErasing } from '../worker/erasure/erasures.ts'
 import { Held } from '../worker/held.ts'
 import { createJoiner, type Joiner } from '../worker/logs/joiner.ts'
 import type { WorkerMetrics } from '../worker/metrics.ts'
@@ -178,6 +179,22 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     onFatal: failed.reject,
   })
   metrics.watchRollupLag(() => [...worker.rollups.lag(), ...worker.fieldIndexRollups.lag()])
+  const erasing = createErasing({
+    ...{
+      store,
+      log,
+      audit: deps.audit,
+      clock: deps.clock,
+      isHeld: deps.purgeRules.isHeld,
+      eraseHours: config.eraseHours,
+    },
+    logRetentionMs: config.logRetentionHours * 3_600_000,
+    budget: { run: (piece) => worker.budget.run(piece) },
+    betweenDerivations: (job) => worker.fieldIndexRollups.exclusive(job),
+    recount: (range) => worker.recount(range),
+    onDone: (done) => logger.info(done, 'erased'),
+    onError: (error) => logger.warn({ error: error.message }, 'erasing failed, trying again'),
+  })
   open.push({ name: 'worker', limitMs: 60_000, close: () => worker.stop() })
   if (!hasSharedLog(config)) await Promise.race([worker.caughtUp(), failed.promise])
   if (config.otelLogsAsIo) {
@@ -225,10 +242,11 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   open.push({
     name: 'housekeeping',
     limitMs: 60_000,
-    close() {
+    async close() {
       cleanup.stop()
       purge.stop()
-      return merges.stop()
+      await erasing.stop()
+      await merges.stop()
     },
   })
   return { worker, failed: failed.promise, missing: () => repair?.reason() }

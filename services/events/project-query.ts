@@ -31,6 +31,7 @@ type ProjectTable =
   | 'logs'
   | 'logs_by_span'
   | 'usage_minutes'
+  | 'erasures'
 
 export type ProjectScope = ScopeOf<ProjectTable>
 

@@ -4,6 +4,7 @@ import { annotationQueuesTopic } from './annotation-queues.ts'
 import { auditTopic } from './audit.ts'
 import { callsTopic } from './calls.ts'
 import { costsTopic } from './costs.ts'
+import { erasuresTopic } from './erasures.ts'
 import { evaluationJobsTopic } from './evaluation-jobs.ts'
 import { feedbackTopic } from './feedback.ts'
 import { filesTopic } from './files.ts'
@@ -28,6 +29,7 @@ export const topics = {
   logs: logsTopic,
   usage: usageTopic,
   audit: auditTopic,
+  erasures: erasuresTopic,
 }
 
 /** @throws when there is no such topic */

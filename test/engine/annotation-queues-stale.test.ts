@@ -9,6 +9,7 @@ import { createFeedbackWriteRoutes } from '../../services/ingest/feedback/routes
 import { createQueueCheck } from '../../services/query/annotation-queues/read.ts'
 import { createAnnotationQueueRoutes } from '../../services/query/annotation-queues/routes.ts'
 import { createCallDeleteRoutes } from '../../services/query/calls/delete.ts'
+import { createRequestErasure } from '../../services/query/erasures/request.ts'
 import { createAnnotationSchema } from '../../services/query/feedback/annotation-schema.ts'
 import { createFeedbackReadRoutes } from '../../services/query/feedback/routes.ts'
 import { createObjectDeleteRoutes } from '../../services/query/objects/delete.ts'
@@ -33,7 +34,7 @@ beforeAll(async () => {
   call = createCall([
     ...createAnnotationQueueWriteRoutes(deps),
     ...createAnnotationQueueRoutes(deps),
-    ...createCallDeleteRoutes(deps),
+    ...createCallDeleteRoutes(deps, createRequestErasure({ log, clock, config: { eraseHours: 72 } })),
     ...createObjectDeleteRoutes(deps),
     ...createObjectLabelRoutes(deps),
     ...createFeedbackReadRoutes({ ...deps, config: { wirePrefix: 'wb', wireAliases: true } }),

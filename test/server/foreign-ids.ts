@@ -78,6 +78,8 @@ const calls: Probe[] = [
   body('calls.read', 'call', ({ calls }) => ({ id: calls.root, include_costs: true })),
   body('calls.update', 'call', ({ calls }) => ({ call_id: calls.root, display_name: 'x' })),
   body('calls.delete', 'calls', ({ calls }) => ({ call_ids: Object.values(calls) })),
+  body('erasures.create', 'calls', ({ calls }) => ({ call_ids: Object.values(calls), reason: 'probe' })),
+  body('erasures.create', 'trace', ({ trace }) => ({ trace_ids: [trace], reason: 'probe' })),
   body('calls.usage', 'calls', ({ calls }) => ({ call_ids: Object.values(calls), include_costs: true })),
   body('calls.stats', 'trace', ({ trace }) => ({
     ...{ start: at, end: '2026-03-06T12:00:00Z', filter: { trace_ids: [trace] } },
@@ -352,7 +354,10 @@ const inference: Probe[] = [
   ),
 ]
 
-const holds: Probe[] = [path('holds.delete', 'hold', ({ holds }) => ({ id: holds[0] as string }))]
+const holds: Probe[] = [
+  path('holds.delete', 'hold', ({ holds }) => ({ id: holds[0] as string })),
+  path('erasures.read', 'erasure', ({ erasures }) => ({ id: erasures[0] as string })),
+]
 
 export const probes: readonly Probe[] = [
   ...[...calls, ...objects, ...feedback, ...queues, ...runs, ...inference, ...holds],

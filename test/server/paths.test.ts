@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { declaredRoutes } from '../../scripts/paths.ts'
 import { tableDigest, valueDigest } from '../../services/content/digest.ts'
-import { basicAuth, post } from '../fixtures/child-server.ts'
+import { basicAuth, post, uploadText } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 const routes = declaredRoutes()
@@ -13,7 +13,10 @@ const routeOf = (name: string) => {
 }
 
 /** Deletes that went through more calls than they hold, and costs of calls whose header does not tell their usage. */
-const seldom: Record<string, string[]> = { 'calls.delete': ['calls_deleted'], 'calls.usage': ['payloads'] }
+const seldom: Record<string, string[]> = {
+  ...{ 'calls.delete': ['calls_deleted'], 'erasures.create': ['calls_deleted', 'feedback_by_ref'] },
+  'calls.usage': ['payloads'],
+}
 
 describe('what routes touch', () => {
   let server: LiveServer
@@ -47,12 +50,8 @@ describe('what routes touch', () => {
   afterAll(() => server.remove())
 
   const project_id = 'acme/paths'
-  const [one, two, three, four] = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(16)) as [
-    string,
-    string,
-    string,
-    string,
-  ]
+  const id = (letter: string) => letter.repeat(16)
+  const [one, two, three, four] = [id('a'), id('b'), id('c'), id('d')]
   const traceId = 'e'.repeat(32)
   const at = '2026-01-05T12:00:00Z'
   // Content that is known already is not written again: each one differs.
@@ -98,16 +97,7 @@ describe('what routes touch', () => {
   })
   const otlp = (path: string) => () =>
     post(server.now().url, path, { resourceSpans: [{ scopeSpans: [{ spans: [span()] }] }] }, { project_id })
-  const upload = async () => {
-    const form = new FormData()
-    form.set('project_id', project_id)
-    form.set('file', new Blob(['text']), 'a.txt')
-    return fetch(`${server.now().url}/file/create`, {
-      method: 'POST',
-      body: form,
-      headers: { authorization: basicAuth() },
-    })
-  }
+  const upload = () => uploadText(server.now().url, project_id)
   const send = (path: string, body: unknown) => () => post(server.now().url, path, body)
 
   const table = tableDigest(['{"a":1}', '{"a":2}'].map(valueDigest))
@@ -241,6 +231,12 @@ describe('what routes touch', () => {
     ['scores.delete', inProject('DELETE', `scores?score_ids=${three}`)],
   ]
 
+  const erasures = [
+    send('/call/start', { start: { ...start(id('e')), inputs: {} } }),
+    ...[{ call_ids: [id('e')] }, { query: elsewhere.query }, { query: withinInputs }].map((asked) =>
+      send('/erasures', { project_id, ...asked, reason: 'test' }),
+    ),
+  ]
   const requests: [name: string, ...(() => Promise<{ status: number }>)[]][] = [
     ['calls.start', send('/call/start', { start: start(one) })],
     ['calls.end', send('/call/end', { end: end(one) })],
@@ -373,6 +369,9 @@ describe('what routes touch', () => {
     ['training_jobs.create_sft', trainingJob],
     ...evaluationRuns,
     ['calls.delete', send('/calls/delete', { project_id, call_ids: [one] })],
+    ['erasures.create', ...erasures],
+    ['erasures.list', inProject('GET', 'erasures')],
+    ['erasures.read', inProject('GET', 'erasures/none')],
   ]
 
   it.each(requests)('%s', async (name, ...sends) => {
@@ -381,7 +380,7 @@ describe('what routes touch', () => {
     written.clear()
     for (const send of sends) {
       const { status } = await send()
-      expect([200, 404]).toContain(status)
+      expect([200, 202, 404]).toContain(status)
     }
     expect([...written].sort()).toEqual([...(route.topics ?? [])].sort())
     expect([...read].filter((table) => !route.tables?.includes(table))).toEqual([])

@@ -66,6 +66,7 @@ const routesByRight = {
     ...['projects.settings_read', 'projects.limits_update', 'projects.retention_update'],
     ...['masking.read', 'masking.update', 'masking.preview', 'holds.list', 'holds.create'],
     ...['masking.scope_read', 'masking.scope_update'],
+    ...['erasures.create', 'erasures.list', 'erasures.read'],
     ...['secrets.list', 'secrets.set', 'secrets.delete'],
   ],
   owner: ['holds.delete'],
@@ -128,6 +129,7 @@ export const otherAnswers: ReadonlyMap<string, number> = new Map([
   // No provider signs in there.
   ...(['auth.login', 'auth.callback', 'auth.backchannel_logout'] as const).map((name) => [name, 404] as const),
   ['web.asset', 404],
+  ['erasures.create', 202],
   ['web.call_link', 302],
   ['web.sdk_link', 302],
 ])
@@ -140,7 +142,7 @@ export const missesInEmptyProject: ReadonlySet<string> = new Set([
   ...['annotation_queues.progress', 'ops.read', 'ops.delete', 'datasets.read', 'datasets.delete', 'scorers.read'],
   ...['scorers.delete', 'evaluations.read', 'evaluations.delete', 'models.read', 'models.delete'],
   ...['evaluation_runs.read', 'evaluation_runs.finish', 'predictions.read'],
-  ...['predictions.finish', 'scores.read', 'holds.delete'],
+  ...['predictions.finish', 'scores.read', 'holds.delete', 'erasures.read'],
 ])
 
 /** Routes of `withoutProject` that refuse a project which the caller does not open all the same. */

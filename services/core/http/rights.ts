@@ -82,6 +82,7 @@ const rightOfRoute = {
     ...['projects.settings_read', 'projects.limits_update', 'projects.retention_update'],
     ...['masking.read', 'masking.update', 'masking.preview', 'holds.list', 'holds.create'],
     ...['masking.scope_read', 'masking.scope_update'],
+    ...['erasures.create', 'erasures.list', 'erasures.read'],
     ...['secrets.list', 'secrets.set', 'secrets.delete'],
   ),
   ...only('owner', 'holds.delete'),

@@ -40,6 +40,9 @@ export type RecordHeader = {
   sizeBytes: number
 }
 
+/** The rows of a record after some were exchanged, as many as before, and how many of them are patches; null = none was. */
+export type ChangeRows = (rows: Buffer, header: RecordHeader) => { rows: Buffer; patchCount: number } | null
+
 /** Consecutive records of one topic and partition, to be applied as one insert. */
 export type Batch = {
   topic: string
@@ -152,6 +155,11 @@ export type Log = {
   health(): LogHealth
   /** Every partition of every topic. */
   lag(): Lag[]
+  /**
+   * Exchanges rows of what is kept of a topic since a time (milliseconds): as many rows, under the same numbers. What is
+   * not applied yet stays. Absent where records cannot be written again.
+   */
+  rewrite?(topic: string, sinceMs: number, change: ChangeRows): Promise<void>
   /** Finishes appends in flight, syncs and releases the lock. */
   close(): Promise<void>
 }

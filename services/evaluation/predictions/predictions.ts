@@ -214,7 +214,7 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Evaluatio
       query: predictionsDeleteRequest,
       body: { type: 'json', schema: predictionsDeleteRequest, check: 'schema', optional: true },
       response: deletedResponse,
-      topics: ['calls'],
+      topics: ['calls', 'erasures'],
       tables: ['calls', 'call_keys'],
       handle: deleteNamed(deps, 'prediction_ids'),
     }),

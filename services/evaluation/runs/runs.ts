@@ -191,7 +191,7 @@ export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Evalua
       query: evaluationRunsDeleteRequest,
       body: { type: 'json', schema: evaluationRunsDeleteRequest, check: 'schema', optional: true },
       response: deletedResponse,
-      topics: ['calls'],
+      topics: ['calls', 'erasures'],
       tables: ['calls', 'call_keys'],
       handle: deleteNamed(deps, 'evaluation_run_ids'),
     }),

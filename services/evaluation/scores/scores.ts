@@ -142,7 +142,7 @@ export function createScoreRoutes(deps: EvaluationDeps & { calls: EvaluationCall
       query: scoresDeleteRequest,
       body: { type: 'json', schema: scoresDeleteRequest, check: 'schema', optional: true },
       response: deletedResponse,
-      topics: ['calls'],
+      topics: ['calls', 'erasures'],
       tables: ['calls', 'call_keys'],
       handle: deleteNamed(deps, 'score_ids'),
     }),

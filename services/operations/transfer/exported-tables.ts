@@ -352,4 +352,5 @@ export const followingTables: readonly string[] = [
   'log_joins',
   'usage_minutes',
   'audit_events',
+  'erasures',
 ]

@@ -35,7 +35,7 @@ const wholeCall = Buffer.from('"kind":"complete"')
  * Whether it is a fragment of a call, which others may complete. The writer of calls puts the kind first, after the record
  * header in the first row of a record; further on the same bytes may be a client's.
  */
-export function isPatch({ text }: SegmentRow): boolean {
+export function isPatch({ text }: Pick<SegmentRow, 'text'>): boolean {
   const hasHeader = recordHeader.compare(text, 0, recordHeader.length) === 0
   const kindAt = hasHeader ? text.indexOf(',', text.indexOf('"', recordHeader.length)) + 1 : 1
   return wholeCall.compare(text, kindAt, kindAt + wholeCall.length) !== 0
@@ -64,13 +64,17 @@ export async function sourceRows(batch: Batch): Promise<Iterable<SegmentRow>> {
 
 export const segmentRows = async (batch: Batch): Promise<SegmentRow[]> => [...(await sourceRows(batch))]
 
-/** Rows of a record that was read back from a partition of the log. */
-export function rowsOfRecord({ header: { offset }, rows }: StoredRecord, partition = 0): SegmentRow[] {
-  const found: SegmentRow[] = []
-  for (let at = 0, rowIndex = 0; at < rows.length; rowIndex++) {
+/** The lines of some rows, without their ends. */
+export function rowsOfBytes(rows: Buffer): Buffer[] {
+  const lines: Buffer[] = []
+  for (let at = 0; at < rows.length; ) {
     const end = rowEnd(rows, at)
-    found.push({ partition, offset, rowIndex, text: rows.subarray(at, end) })
+    lines.push(rows.subarray(at, end))
     at = end + 1
   }
-  return found
+  return lines
 }
+
+/** Rows of a record that was read back from a partition of the log. */
+export const rowsOfRecord = ({ header: { offset }, rows }: StoredRecord, partition = 0): SegmentRow[] =>
+  rowsOfBytes(rows).map((text, rowIndex) => ({ partition, offset, rowIndex, text }))

@@ -1,5 +1,5 @@
 // File operations of the embedded log behind one injectable type, so that tests can make any of them fail.
-import { mkdir, open, readdir, readFile, rename, stat, statfs, unlink } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, rename, stat, statfs, unlink, utimes } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 export type LogFile = {
@@ -21,6 +21,7 @@ export type LogFs = {
   unlink(path: string): Promise<void>
   /** Milliseconds since 1970 of the last change. */
   modifiedMs(path: string): Promise<number>
+  setModifiedMs(path: string, ms: number): Promise<void>
   /** Makes created, renamed and removed names of a folder durable. */
   syncDir(path: string): Promise<void>
   space(path: string): Promise<{ freeBytes: number; totalBytes: number }>
@@ -42,6 +43,7 @@ export const nodeFs: LogFs = {
   rename,
   unlink,
   modifiedMs: async (path) => (await stat(path)).mtimeMs,
+  setModifiedMs: (path, ms) => utimes(path, ms / 1000, ms / 1000),
   async syncDir(path) {
     const handle = await open(path, 'r')
     try {
@@ -82,6 +84,7 @@ export function guardedFs(fs: LogFs, check: () => void): LogFs {
     mkdir: guarded(fs.mkdir),
     rename: guarded(fs.rename),
     unlink: guarded(fs.unlink),
+    setModifiedMs: guarded(fs.setModifiedMs),
   }
 }
 
@@ -103,8 +106,11 @@ export async function writeAll(file: Pick<LogFile, 'writev'>, buffers: Buffer[],
   }
 }
 
-/** Puts a whole file into place: after a crash there is the old one, none, or all of the new one. */
-export async function writeWhole(fs: LogFs, path: string, bytes: Buffer[]): Promise<void> {
+/**
+ * Puts a whole file into place: after a crash there is the old one, none, or all of the new one.
+ * @param modifiedMs the time that it keeps; absent: now
+ */
+export async function writeWhole(fs: LogFs, path: string, bytes: Buffer[], modifiedMs?: number): Promise<void> {
   const temporary = `${path}.tmp`
   await fs.unlink(temporary).catch(ignoreMissing)
   const file = await fs.open(temporary, 'wx')
@@ -114,6 +120,7 @@ export async function writeWhole(fs: LogFs, path: string, bytes: Buffer[]): Prom
   } finally {
     await file.close()
   }
+  if (modifiedMs !== undefined) await fs.setModifiedMs(temporary, modifiedMs)
   await fs.rename(temporary, path)
   await fs.syncDir(dirname(path))
 }

@@ -2,9 +2,11 @@
 import { promisify } from 'node:util'
 import { constants, zstdCompress } from 'node:zlib'
 import { createSerialQueue } from '../../concurrency/serial-queue.ts'
+import type { ChangeRows } from '../log.ts'
 import { walk } from '../record.ts'
 import { ignoreMissing, type LogFs, writeWhole } from './disk.ts'
-import { archivePath, LogDamage, type SegmentFile } from './segment.ts'
+import { rewritten } from './rewrite.ts'
+import { archivePath, LogDamage, readStored, type SegmentFile } from './segment.ts'
 import type { LogLogger } from './writer.ts'
 
 const compress = promisify(zstdCompress)
@@ -23,6 +25,11 @@ export type Retention = {
   add(file: { path: string; first: number; sizeBytes: number }): void
   /** Does all that can be done now, without waiting for company or for a quiet moment. */
   tidy(): Promise<void>
+  /**
+   * Exchanges rows of applied segments that were written since a time; they keep their age.
+   * @throws LogDamage for one that is not intact
+   */
+  rewrite(sinceMs: number, change: ChangeRows): Promise<void>
   stop(): Promise<void>
 }
 
@@ -131,6 +138,19 @@ export function createRetention(options: {
     for (const { path } of forget(parts.length)) await fs.unlink(path).catch(ignoreMissing)
   }
 
+  async function rewrite(sinceMs: number, change: ChangeRows): Promise<void> {
+    const files = [...archives, ...plain.map(({ path, first }) => ({ path, first, last: null }))]
+    for (const file of files) {
+      const modifiedMs = await fs.modifiedMs(file.path)
+      if (modifiedMs < sinceMs || stopped) continue
+      const parts = rewritten(file.path, await readStored(fs, file), file.first, change)
+      if (parts === null) continue
+      const bytes = file.last === null ? parts : [await compress(Buffer.concat(parts), level)]
+      await writeWhole(fs, file.path, bytes, modifiedMs)
+    }
+    if (stopped) throw new Error('The log is closing')
+  }
+
   function forget(count: number) {
     const removed = plain.splice(0, count)
     for (const { sizeBytes } of removed) plainBytes -= sizeBytes
@@ -145,6 +165,7 @@ export function createRetention(options: {
       schedule()
     },
     tidy: () => run(() => true),
+    rewrite: (sinceMs, change) => queue.run(() => rewrite(sinceMs, change)),
     async stop() {
       stopped = true
       if (timer !== null) clearTimeout(timer)

@@ -8,6 +8,7 @@ import type * as callValues from '../../../../schemas/call-values.ts'
 import type * as callsAggregate from '../../../../schemas/calls-aggregate.ts'
 import type * as callsRead from '../../../../schemas/calls-read.ts'
 import type * as costs from '../../../../schemas/costs.ts'
+import type * as erasures from '../../../../schemas/erasures.ts'
 import type * as evaluationObjects from '../../../../schemas/evaluation-objects.ts'
 import type * as evaluationRuns from '../../../../schemas/evaluation-runs.ts'
 import type * as feedback from '../../../../schemas/feedback.ts'
@@ -71,6 +72,9 @@ export type Shapes = {
   'datasets.delete': { in: undefined; out: z.output<typeof evaluationObjects.deleteResponse>; line: never }
   'datasets.list': { in: undefined; out: null; line: never }
   'datasets.read': { in: undefined; out: z.output<typeof evaluationObjects.datasetRead>; line: never }
+  'erasures.create': { in: z.input<typeof erasures.erasureRequest>; out: z.output<typeof erasures.erasureResponse>; line: never }
+  'erasures.list': { in: undefined; out: null; line: z.output<typeof erasures.erasureReceipt> }
+  'erasures.read': { in: undefined; out: z.output<typeof erasures.erasureReceipt>; line: never }
   'evaluation_runs.create': { in: z.input<typeof evaluationRuns.evaluationRunCreateRequest>; out: z.output<typeof evaluationRuns.evaluationRunCreateResponse>; line: never }
   'evaluation_runs.delete': { in: z.input<typeof evaluationRuns.evaluationRunsDeleteRequest>; out: z.output<typeof evaluationRuns.deletedResponse>; line: never }
   'evaluation_runs.finish': { in: z.input<typeof evaluationRuns.evaluationRunFinishRequest>; out: z.output<typeof evaluationRuns.finishedResponse>; line: never }
@@ -220,6 +224,9 @@ export const routes = {
   'datasets.delete': ['DELETE', '/v2/{entity}/{project}/datasets/{object_id}'],
   'datasets.list': ['GET', '/v2/{entity}/{project}/datasets'],
   'datasets.read': ['GET', '/v2/{entity}/{project}/datasets/{object_id}/versions/{digest}'],
+  'erasures.create': ['POST', '/erasures'],
+  'erasures.list': ['GET', '/v2/{entity}/{project}/erasures'],
+  'erasures.read': ['GET', '/v2/{entity}/{project}/erasures/{id}'],
   'evaluation_runs.create': ['POST', '/v2/{entity}/{project}/evaluation_runs'],
   'evaluation_runs.delete': ['DELETE', '/v2/{entity}/{project}/evaluation_runs'],
   'evaluation_runs.finish': ['POST', '/v2/{entity}/{project}/evaluation_runs/{evaluation_run_id}/finish'],

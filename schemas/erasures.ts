@@ -1,0 +1,50 @@
+// Wire shapes of erasures: what is removed for good, how far that is, and its receipt.
+import { z } from 'zod'
+import { list } from './collections.ts'
+import { expressionQuery } from './query.ts'
+
+const ids = list(z.string().min(1).max(500)).min(1).max(1_000).optional()
+const selectors = ['call_ids', 'trace_ids', 'thread_ids', 'user_ids', 'query'] as const
+
+export const erasureRequest = z
+  .strictObject({
+    project_id: z.string(),
+    ...{ call_ids: ids, trace_ids: ids, thread_ids: ids, user_ids: ids },
+    /** As `query` of `/calls/stream_query`. */
+    query: expressionQuery.optional(),
+    /** What is kept of a call is neither its descendants nor what was said about it. */
+    ...{ descendants: z.literal(true).optional(), feedback: z.literal(true).optional() },
+    reason: z.string().min(1).max(1_000),
+  })
+  .refine(
+    (asked) => selectors.filter((name) => asked[name] !== undefined).length === 1,
+    `exactly one of ${selectors.join(', ')}`,
+  )
+
+export type ErasureRequest = z.output<typeof erasureRequest>
+
+const status = z.enum(['accepted', 'hidden', 'removing', 'verifying', 'done', 'held', 'failed'])
+
+export const erasureResponse = z.object({
+  erasure_id: z.string(),
+  status,
+  /** Calls that were deleted by it, and ids of none. */
+  ...{ calls: z.int(), missing: z.int() },
+  deadline: z.iso.datetime(),
+})
+
+const time = z.iso.datetime().nullable()
+
+export const erasureReceipt = z.object({
+  ...{ erasure_id: z.string(), project_id: z.string(), status },
+  ...{ requested_by: z.string(), requested_at: time, deadline: time, done_at: time },
+  ...{ reason: z.string(), problem: z.string().nullable() },
+  counts: z.object({
+    ...{ calls: z.int(), missing: z.int(), payload_rows: z.int(), feedback: z.int(), log_rows: z.int() },
+    dead_letters: z.int(),
+  }),
+  /** Places that may still hold something, and until when; null = as long as their owner keeps them. */
+  remaining: z.array(z.object({ place: z.string(), until: z.iso.datetime().nullable() })),
+  /** SHA-256 of the canonical JSON of all the rest, and that of the project's receipt before; '' = none. */
+  ...{ previous: z.string(), hash: z.string() },
+})

@@ -1,0 +1,122 @@
+// The topic erasures: what was asked to be removed for good, how far that is, and its receipt.
+import type { RecordInput } from '../core/log/log.ts'
+import { always, choice, clock, declareTopic, key, number, recordOfRows, text } from './declaration.ts'
+
+export const erasuresTopic = declareTopic({
+  name: 'erasures',
+  about: 'What was asked to be removed for good, how far that is, and in the end its receipt.',
+  version: 1,
+  landing: 'erasures_in',
+  columns: {
+    project_id: key,
+    id: key,
+    clock,
+    status: choice('accepted', 'removing', 'verifying', 'done', 'held', 'failed'),
+    requested_by: text,
+    requested_us: always(number('Int64')),
+    deadline_us: always(number('Int64')),
+    done_us: number('Int64'),
+    /** All calls of the project that were deleted up to this accept timestamp belong to it, or to an earlier one. */
+    until_ver: number<string>('UInt64'),
+    reason: text,
+    /** Why it has failed or waits. */
+    problem: text,
+    calls: number('UInt64'),
+    missing: number('UInt64'),
+    payload_rows: number('UInt64'),
+    feedback: number('UInt64'),
+    log_rows: number('UInt64'),
+    dead_letters: number('UInt64'),
+    /** JSON list of places that may still hold something. */
+    remaining: text,
+    previous: text,
+    hash: text,
+  },
+})
+
+/** An erasure as it is stored; times in microseconds since 1970. */
+export type Erasure = {
+  projectId: string
+  id: string
+  status: 'accepted' | 'removing' | 'verifying' | 'done' | 'held' | 'failed'
+  requestedBy: string
+  requestedUs: number
+  deadlineUs: number
+  doneUs: number
+  untilVer: bigint
+  reason: string
+  problem: string
+  counts: ErasureCounts
+  /** JSON text. */
+  remaining: string
+  previous: string
+  hash: string
+  /** When it was last changed, in milliseconds since 1970. */
+  changedMs: number
+}
+
+export type ErasureCounts = {
+  calls: number
+  missing: number
+  payload_rows: number
+  feedback: number
+  log_rows: number
+  dead_letters: number
+}
+
+export const noErasureCounts: ErasureCounts = {
+  ...{ calls: 0, missing: 0, payload_rows: 0, feedback: 0, log_rows: 0, dead_letters: 0 },
+}
+
+/** What is known of an erasure now: the newest one counts. */
+export const erasureRecord = (erasure: Erasure, clock: bigint): RecordInput =>
+  recordOfRows(erasuresTopic, [
+    {
+      ...{ project_id: erasure.projectId, id: erasure.id, clock, status: erasure.status },
+      ...{ requested_by: erasure.requestedBy, requested_us: erasure.requestedUs, deadline_us: erasure.deadlineUs },
+      ...{ done_us: erasure.doneUs, until_ver: String(erasure.untilVer), reason: erasure.reason },
+      ...{ problem: erasure.problem, ...erasure.counts, remaining: erasure.remaining },
+      ...{ previous: erasure.previous, hash: erasure.hash },
+    },
+  ])
+
+/** A row of the table as JSON; 64-bit integers are texts. */
+export type ErasureRow = Record<Exclude<keyof typeof erasuresTopic.columns, 'status'>, string> & {
+  status: Erasure['status']
+}
+
+/** All columns of the table. */
+export const erasureColumns: readonly string[] = Object.keys(erasuresTopic.columns)
+
+export const erasureOf = (row: ErasureRow): Erasure => ({
+  ...{ projectId: row.project_id, id: row.id, status: row.status, requestedBy: row.requested_by },
+  ...{ requestedUs: Number(row.requested_us), deadlineUs: Number(row.deadline_us), doneUs: Number(row.done_us) },
+  ...{ untilVer: BigInt(row.until_ver), reason: row.reason, problem: row.problem, remaining: row.remaining },
+  ...{ previous: row.previous, hash: row.hash, changedMs: Number(BigInt(row.clock) >> 10n) / 1_000 },
+  counts: {
+    ...{ calls: Number(row.calls), missing: Number(row.missing), payload_rows: Number(row.payload_rows) },
+    ...{ feedback: Number(row.feedback), log_rows: Number(row.log_rows), dead_letters: Number(row.dead_letters) },
+  },
+})
+
+const timeOf = (us: number): string | null => (us === 0 ? null : new Date(us / 1_000).toISOString())
+
+/** What is told of an erasure; `hash` is the SHA-256 of the canonical JSON of all the rest, once it is done. */
+export const receiptOf = (erasure: Erasure) => ({
+  erasure_id: erasure.id,
+  project_id: erasure.projectId,
+  status: erasure.status,
+  requested_by: erasure.requestedBy,
+  requested_at: timeOf(erasure.requestedUs),
+  deadline: timeOf(erasure.deadlineUs),
+  done_at: timeOf(erasure.doneUs),
+  reason: erasure.reason,
+  problem: erasure.problem === '' ? null : erasure.problem,
+  counts: erasure.counts,
+  remaining: (erasure.remaining === '' ? [] : JSON.parse(erasure.remaining)) as {
+    place: string
+    until: string | null
+  }[],
+  previous: erasure.previous,
+  hash: erasure.hash,
+})

@@ -1,0 +1,156 @@
+// Erasures: what is asked to be removed for good, and receipts of what was.
+import { pageQuery } from '../../../schemas/access.ts'
+import { type ErasureRequest, erasureReceipt, erasureRequest, erasureResponse } from '../../../schemas/erasures.ts'
+import type { Audit } from '../../core/audit/audit.ts'
+import { auditedOnce, idsOf } from '../../core/audit/audited.ts'
+import { maxItemBytes } from '../../core/directory/items.ts'
+import { tooLarge } from '../../core/errors.ts'
+import { fault } from '../../core/http/errors.ts'
+import { type Route, type RouteContext, route } from '../../core/http/route.ts'
+import type { ProjectId } from '../../core/ids.ts'
+import { throwIfStale } from '../../core/log/freshness.ts'
+import type { Position } from '../../core/log/log.ts'
+import { formatPositions, positionHeader } from '../../core/log/positions.ts'
+import { identifier, join, param, sql } from '../../core/store/sql.ts'
+import type { Store } from '../../core/store/store.ts'
+import { type ErasureRow, erasureColumns, erasureOf, receiptOf } from '../../events/erasures.ts'
+import { projectQuery } from '../../events/project-query.ts'
+import { createCountCache } from '../calls/access/counts.ts'
+import { readPages } from '../calls/access/read-calls.ts'
+import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
+import { callQueryTables, joinedTables, topicsOfQuery } from '../calls/conditions/joined-tables.ts'
+import { type DeleteCallsDeps, deleteCallTrees } from '../calls/delete-call-trees.ts'
+import { requestedQuery } from '../calls/descendants.ts'
+import { compactRows, headerSelect } from '../calls/header.ts'
+import type { RequestErasure } from './request.ts'
+
+export type ErasureRouteDeps = DeleteCallsDeps & {
+  audit: Pick<Audit, 'begin'>
+  store: Pick<Store, 'bytes' | 'rows'>
+  requestErasure: RequestErasure
+  wirePrefix: 'platform' | 'wb'
+  wireAliases: boolean
+  feedbackPrefix: string
+}
+
+/** Calls that a selector may name, without their descendants. */
+const maxCalls = 1_000_000
+/** Ids whose descendants are looked for at once. */
+const idsAtOnce = 1_000
+const columns = join(erasureColumns.map(identifier), ', ')
+const path = '/v2/{entity}/{project}/erasures'
+
+/** What a reader sees: one whose deletes are in the tables is hidden. */
+const shown = (row: ErasureRow) => {
+  const receipt = receiptOf(erasureOf(row))
+  return { ...receipt, status: receipt.status === 'accepted' ? ('hidden' as const) : receipt.status }
+}
+
+export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
+  const { store, freshness, wirePrefix: prefix, wireAliases: aliases, feedbackPrefix, requestErasure } = deps
+  const cache = createCountCache()
+  const projectOf = (context: RouteContext) => context.project(`${context.params.entity}/${context.params.project}`)
+
+  /** Ids of the calls that are meant, and how many of those that were named are none. */
+  async function selected(
+    { input, signal }: RouteContext<ErasureRequest>,
+    projectId: ProjectId,
+    query: ReturnType<typeof compileCallsQuery>,
+  ): Promise<{ ids: string[]; missing: number }> {
+    const named = input.call_ids
+    if (named !== undefined) {
+      const bytes = await store.bytes(requestedQuery(projectId, named), 'JSONCompactEachRow', { signal })
+      // Deleted ones too: what lies below them goes, and they are removed themselves.
+      const found = new Set(compactRows<[string]>(bytes).map(([id]) => id))
+      return { ids: [...found], missing: new Set(named).size - found.size }
+    }
+    const reader = { store, projectId, query, options: { pool: 'export', signal } as const, cache }
+    const ids: string[] = []
+    const page = { select: headerSelect(new Set(), false), limit: maxCalls + 1, offset: 0 }
+    for await (const { rows } of readPages(reader, page)) for (const [id] of rows) ids.push(id)
+    if (ids.length > maxCalls) throw tooLarge()
+    return { ids, missing: 0 }
+  }
+
+  return [
+    route({
+      ...{ name: 'erasures.create', method: 'POST', path: '/erasures' },
+      summary: 'Deletes calls with their descendants and has everything about them removed for good',
+      body: { type: 'json', schema: erasureRequest, check: 'schema', maxBytes: maxItemBytes },
+      response: erasureResponse,
+      topics: ['calls', 'erasures'],
+      tables: ['calls_deleted', ...callQueryTables, ...joinedTables],
+      async handle(context) {
+        const { input } = context
+        const projectId = context.project(input.project_id)
+        const { trace_ids, thread_ids, user_ids } = input
+        const names = { prefix, aliases, feedbackPrefix }
+        const filter = { trace_ids, thread_ids, [`${prefix}_user_ids`]: user_ids }
+        const query = compileCallsQuery({ filter, query: input.query, projectId, ...names })
+        const headers = await freshness.wait(context, [...new Set(['calls' as const, ...topicsOfQuery(query)])])
+        throwIfStale(headers)
+        const { ids, missing } = await selected(context, projectId, query)
+        const positions = new Map<number, Position>()
+        const event = { action: 'erasure.requested', scope: projectId, details: { call_ids: idsOf(ids) } }
+        const erasure = await auditedOnce(deps.audit, [event], async (begin) => {
+          await begin()
+          let calls = 0
+          for (let i = 0; i < ids.length; i += idsAtOnce)
+            calls += await deleteCallTrees(deps, context, projectId, ids.slice(i, i + idsAtOnce), { positions, begin })
+          return requestErasure(context, projectId, { calls, missing, reason: input.reason })
+        })
+        const { calls } = erasure.counts
+        const written = positions.size > 0 ? { [positionHeader]: formatPositions([...positions.values()]) } : {}
+        const deadline = new Date(erasure.deadlineUs / 1_000).toISOString()
+        return {
+          status: 202,
+          json: { erasure_id: erasure.id, status: 'accepted' as const, calls, missing, deadline },
+          headers: { ...headers, ...written },
+        }
+      },
+    }),
+    route({
+      ...{ name: 'erasures.list', method: 'GET', path, summary: 'Erasures of a project and their receipts' },
+      query: pageQuery,
+      body: { type: 'none' },
+      response: null,
+      responseType: 'application/jsonl',
+      line: erasureReceipt,
+      tables: ['erasures'],
+      async handle(context) {
+        const projectId = projectOf(context)
+        const headers = await freshness.wait(context, ['calls', 'erasures'])
+        const after = context.query.get('after') ?? ''
+        const limit = Number(context.query.get('limit') ?? 1_000)
+        if (!Number.isInteger(limit) || limit < 1 || limit > 1_000) throw fault(400, 'limit must be from 1 to 1000')
+        const query = projectQuery('erasures.list', projectId, (project) => {
+          const where = sql`id > ${param('String', after)}`
+          return sql`SELECT ${columns} ${project.from('erasures', { final: true, where })}
+            ORDER BY id LIMIT ${param('UInt64', limit)}`
+        })
+        const rows = await store.rows<ErasureRow>(query, { signal: context.signal })
+        const bytes = Buffer.from(rows.map((row) => `${JSON.stringify(shown(row))}\n`).join(''))
+        return { bytes, contentType: 'application/jsonl', headers }
+      },
+    }),
+    route({
+      ...{ name: 'erasures.read', method: 'GET', path: `${path}/{id}` },
+      summary: 'How far an erasure is; its receipt, once it is done',
+      body: { type: 'none' },
+      response: erasureReceipt,
+      tables: ['erasures'],
+      async handle(context) {
+        const projectId = projectOf(context)
+        const headers = await freshness.wait(context, ['calls', 'erasures'])
+        const id = context.params.id ?? ''
+        const query = projectQuery('erasures.read', projectId, (project) => {
+          const where = sql`id = ${param('String', id)}`
+          return sql`SELECT ${columns} ${project.from('erasures', { final: true, where })}`
+        })
+        const [row] = await store.rows<ErasureRow>(query, { signal: context.signal })
+        if (row === undefined) throw fault(404, `There is no erasure ${id}`)
+        return { json: shown(row), headers }
+      },
+    }),
+  ]
+}

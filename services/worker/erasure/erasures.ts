@@ -1,0 +1,262 @@
+// Erasures: what is deleted is also removed. Calls that are deleted and still stored say what is to be removed, so that no
+// list of them can be lost; an event per erasure says how far it is, and in the end what was removed: its receipt.
+import { createHash } from 'node:crypto'
+import type { Audit } from '../../core/audit/audit.ts'
+import type { Clock } from '../../core/clock/clock.ts'
+import { canonicalJson } from '../../core/json/canonical.ts'
+import type { Log } from '../../core/log/log.ts'
+import type { Store } from '../../core/store/store.ts'
+import {
+  type Erasure,
+  type ErasureRow,
+  erasureColumns,
+  erasureOf,
+  erasureRecord,
+  erasuresTopic,
+  receiptOf,
+} from '../../events/erasures.ts'
+import { callsAtOnce, createRowRemoval, type RowRemovalDeps } from './remove-rows.ts'
+import { rewriteLog } from './rewrite-log.ts'
+
+const hourMs = 3_600_000
+const everyMs = 60_000
+/** Replaced files stay for the lifetime of old parts (120 s) and up to half a minute. */
+const slackMs = 180_000
+const background = { pool: 'background' } as const
+
+/** Accept timestamps are microseconds with the number of the edge in the low bits. */
+const msOfClock = (clock: bigint): number => Number(clock >> 10n) / 1_000
+
+export type Erasing = {
+  /** Removes what is due, and looks whether what was removed is gone. @returns erasures that are done since */
+  run(nowMs?: number): Promise<number>
+  stop(): Promise<void>
+}
+
+export type ErasingDeps = Omit<RowRemovalDeps, 'store'> & {
+  store: Pick<Store, 'rows' | 'command'>
+  log: Pick<Log, 'append' | 'rewrite' | 'owns'>
+  clock: Clock
+  isHeld(projectId: string): boolean
+  /** Within so many hours of its request an erasure is done; 0 = at once. */
+  eraseHours: number
+  /** How long what cannot be written again stays in the log. */
+  logRetentionMs: number
+  audit: Pick<Audit, 'record'>
+  onDone(done: { erasures: number }): void
+  onError(error: Error): void
+}
+
+/** Deleted calls of a project that are still stored, with the accept timestamp of each delete. */
+type Deleted = { id: string; deleteVer: bigint }
+
+export function createErasing(deps: ErasingDeps): Erasing {
+  const { store, log, clock, eraseHours, isHeld } = deps
+  const removal = createRowRemoval(deps)
+  /** Half of the time is left for tries, and for files that others still read. */
+  const dueMs = (eraseHours * hourMs) / 2
+  let isStopped = false
+  let running: Promise<number> | undefined
+  let looked = 0
+
+  const read = <Row>(name: string, sql: string, params: Record<string, unknown> = {}): Promise<Row[]> =>
+    store.rows<Row>({ name, sql, params }, background)
+
+  const openErasures = async (): Promise<Erasure[]> => {
+    const rows = await read<ErasureRow>(
+      'erasure.open',
+      `SELECT ${erasureColumns.join(', ')} FROM callhouse.erasures FINAL WHERE status != 'done' ORDER BY until_ver`,
+    )
+    return rows.map(erasureOf)
+  }
+  const append = async (erasure: Erasure): Promise<void> => {
+    const at = clock.next()
+    await log.append(erasuresTopic.name, [erasureRecord(erasure, at)])
+    erasure.changedMs = msOfClock(at)
+  }
+
+  /** Projects with deleted calls that nothing holds, and the accept timestamp of the oldest delete. */
+  const dueProjects = async (): Promise<Map<string, bigint>> => {
+    const rows = await read<{ project_id: string; oldest: string }>(
+      'erasure.projects',
+      `SELECT project_id, toString(min(ver)) AS oldest FROM
+        (
+          SELECT project_id, delete_ver AS ver FROM callhouse.calls WHERE delete_ver > 0
+          UNION ALL
+          SELECT project_id, clock FROM callhouse.call_patches
+          WHERE kind != 'delete' AND (project_id, id) IN (SELECT project_id, id FROM callhouse.call_patches WHERE kind = 'delete')
+        )
+        GROUP BY project_id`,
+    )
+    const free = rows.filter(({ project_id }) => !isHeld(project_id))
+    return new Map(free.map(({ project_id, oldest }) => [project_id, BigInt(oldest)]))
+  }
+
+  /** The next deleted calls of a project, in the order of their ids. */
+  const deletedCalls = async (projectId: string, after: string): Promise<Deleted[]> => {
+    const rows = await read<{ id: string; ver: string }>(
+      'erasure.calls',
+      `SELECT id, toString(max(ver)) AS ver FROM
+        (
+          SELECT id, delete_ver AS ver FROM callhouse.calls
+          WHERE project_id = {project:String} AND delete_ver > 0 AND id > {after:String}
+          UNION ALL
+          SELECT id, clock FROM callhouse.call_patches WHERE project_id = {project:String} AND kind = 'delete'
+            AND id > {after:String} AND id IN
+            (SELECT id FROM callhouse.call_patches WHERE project_id = {project:String} AND kind != 'delete')
+        )
+        GROUP BY id ORDER BY id LIMIT ${callsAtOnce}`,
+      { project: projectId, after },
+    )
+    return rows.map(({ id, ver }) => ({ id, deleteVer: BigInt(ver) }))
+  }
+
+  /** Adds what was removed of a call to the first erasure that asked for it. */
+  const countOf = (erasures: readonly Erasure[], deleteVer: bigint, counts: Partial<Erasure['counts']>): void => {
+    const erasure = erasures.find(({ untilVer }) => deleteVer <= untilVer)
+    if (erasure === undefined) return
+    for (const [name, count] of Object.entries(counts)) erasure.counts[name as keyof Erasure['counts']] += count
+  }
+
+  /** Removes the parts of all deleted calls of a project. @returns their ids */
+  async function removeProject(projectId: string, erasures: readonly Erasure[]): Promise<string[]> {
+    for (const erasure of erasures)
+      if (erasure.status !== 'removing') await append(Object.assign(erasure, { status: 'removing', problem: '' }))
+    const ids: string[] = []
+    for (let after = ''; !isStopped; ) {
+      const calls = await deletedCalls(projectId, after)
+      if (calls.length === 0) return ids
+      const some = calls.map(({ id }) => id)
+      const { feedback, payloads } = await removal.removeParts(projectId, some)
+      for (const { id, deleteVer } of calls) countOf(erasures, deleteVer, { payload_rows: payloads.get(id) ?? 0 })
+      const [first] = calls
+      if (first) countOf(erasures, first.deleteVer, { feedback })
+      ids.push(...some)
+      after = some.at(-1) as string
+    }
+    throw new Error('The worker is stopping')
+  }
+
+  /** When the first row of a project's deleted calls may have been appended. */
+  const sinceOf = async (projectIds: readonly string[]): Promise<number> => {
+    const [row] = await read<{ oldest: string }>(
+      'erasure.since',
+      `SELECT toString(min(least(if(start_ver = 0, 18446744073709551615, start_ver), if(end_ver = 0, 18446744073709551615, end_ver))))
+          AS oldest FROM callhouse.calls WHERE project_id IN {projects:Array(String)} AND delete_ver > 0`,
+      { projects: projectIds },
+    )
+    return msOfClock(BigInt(row?.oldest ?? 0)) - slackMs
+  }
+
+  async function removeDue(open: Map<string, Erasure[]>, projectIds: readonly string[]): Promise<void> {
+    const erased = new Map<string, string[]>()
+    const sinceMs = await sinceOf(projectIds)
+    for (const projectId of projectIds) erased.set(projectId, await removeProject(projectId, open.get(projectId) ?? []))
+    const sets = new Map([...erased].map(([projectId, ids]) => [projectId, new Set(ids)]))
+    const rows = await rewriteLog(log, Math.max(0, sinceMs), sets)
+    // The rows by which all of it is found go last: a try that breaks off begins anew.
+    for (const [projectId, ids] of erased)
+      for (let i = 0; i < ids.length; i += callsAtOnce)
+        await removal.removeCalls(projectId, ids.slice(i, i + callsAtOnce))
+    for (const projectId of projectIds) {
+      const [first] = open.get(projectId) ?? []
+      if (first) first.counts.log_rows += rows?.get(projectId) ?? 0
+    }
+  }
+
+  /** Places that are not this server's to change, with the time at which they are empty. */
+  const remainingOf = ({ requestedUs }: Erasure): { place: string; until: string | null }[] => [
+    ...(log.rewrite === undefined
+      ? [{ place: 'log', until: new Date(requestedUs / 1_000 + deps.logRetentionMs).toISOString() }]
+      : []),
+    { place: 'files and large texts that calls refer to', until: null },
+    { place: 'dead letters', until: null },
+    { place: 'backups and exports', until: null },
+  ]
+
+  async function finish(projectId: string, erasures: readonly Erasure[], nowMs: number): Promise<number> {
+    const [row] = await read<{ hash: string }>(
+      'erasure.previous',
+      `SELECT hash FROM callhouse.erasures FINAL WHERE project_id = {project:String} AND status = 'done'
+        ORDER BY done_us DESC, id DESC LIMIT 1`,
+      { project: projectId },
+    )
+    let previous = row?.hash ?? ''
+    for (const [n, erasure] of erasures.entries()) {
+      Object.assign(erasure, { status: 'done', doneUs: Math.round(nowMs * 1_000) + n, previous, problem: '' })
+      erasure.remaining = JSON.stringify(remainingOf(erasure))
+      const { hash: _, ...receipt } = receiptOf(erasure)
+      erasure.hash = createHash('sha256')
+        .update(canonicalJson(JSON.stringify(receipt)))
+        .digest('hex')
+      const { id, hash } = erasure
+      await deps.audit.record({ action: 'erasure.done', scope: projectId, target: id, details: { hash } })
+      await append(erasure)
+      previous = hash
+    }
+    return erasures.length
+  }
+
+  /** Erasures that are not done and not held. */
+  async function freeErasures(): Promise<Erasure[]> {
+    const all = await openErasures()
+    for (const erasure of all)
+      if (isHeld(erasure.projectId) && erasure.status !== 'held')
+        await append(Object.assign(erasure, { status: 'held', problem: 'something of the project is held' }))
+    return all.filter(({ projectId }) => !isHeld(projectId))
+  }
+
+  /** Ends erasures of which nothing is left, neither rows nor files. */
+  async function finishVerified(verifying: readonly Erasure[], due: Map<string, bigint>, nowMs: number) {
+    let done = 0
+    for (const [projectId, erasures] of Map.groupBy(verifying, (one) => one.projectId)) {
+      const oldest = due.get(projectId)
+      if (oldest !== undefined && erasures.some(({ untilVer }) => oldest <= untilVer)) continue
+      const rewrittenMs = Math.max(...erasures.map(({ changedMs }) => changedMs))
+      if ((await removal.filesLeft(rewrittenMs)) === 0) done += await finish(projectId, erasures, nowMs)
+    }
+    return done
+  }
+
+  async function work(nowMs: number): Promise<number> {
+    if (!log.owns('calls', 0)) return 0
+    const free = await freeErasures()
+    const isDue = (ms: number) => ms <= nowMs - dueMs
+    const verifying = free.filter(({ status }) => status === 'verifying')
+    const isRequestDue = free.some((one) => !verifying.includes(one) && isDue(one.requestedUs / 1_000))
+    // What was deleted in other ways, or came again, is looked for once an hour.
+    if (!isRequestDue && verifying.length === 0 && nowMs - looked < hourMs) return 0
+    looked = nowMs
+    const due = await dueProjects()
+    if (isRequestDue || [...due.values()].some((oldest) => isDue(msOfClock(oldest)))) {
+      const open = Map.groupBy(free, ({ projectId }) => projectId)
+      if (due.size > 0) await removeDue(open, [...due.keys()])
+      await removal.rewriteFiles()
+      for (const erasure of free) await append(Object.assign(erasure, { status: 'verifying', problem: '' }))
+      return 0
+    }
+    const done = await finishVerified(verifying, due, nowMs)
+    if (done > 0) deps.onDone({ erasures: done })
+    return done
+  }
+
+  const run = (nowMs = Date.now()): Promise<number> => {
+    running ??= work(nowMs).finally(() => {
+      running = undefined
+    })
+    return running
+  }
+  const timer = setInterval(
+    () => void run().catch((error: unknown) => deps.onError(error instanceof Error ? error : new Error(String(error)))),
+    eraseHours === 0 ? 1_000 : everyMs,
+  )
+  timer.unref()
+  return {
+    run,
+    async stop() {
+      isStopped = true
+      clearInterval(timer)
+      await running?.catch(() => undefined)
+    },
+  }
+}

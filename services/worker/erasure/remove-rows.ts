@@ -1,0 +1,169 @@
+// Takes calls out of the tables for good: rows of some calls by key, then the bytes of removed rows out of the files.
+import type { Store } from '../../core/store/store.ts'
+import type { Budget } from '../cleanup/budget.ts'
+import type { TimeRange } from '../time-range.ts'
+
+/** Calls of one project whose rows one statement names. */
+export const callsAtOnce = 5_000
+
+type Named = { ids: readonly string[]; refs: readonly string[]; traces: readonly string[] }
+type Place = { table: string; where: string }
+
+const byId = 'id IN {ids:Array(String)}'
+/** Deletes stay: a part that comes again belongs to a deleted call. */
+const places: readonly Place[] = [
+  { table: 'payloads', where: byId },
+  { table: 'call_patches', where: `${byId} AND kind != 'delete'` },
+  { table: 'call_keys', where: "kind = 'id' AND key IN {ids:Array(String)}" },
+  { table: 'turns', where: byId },
+  { table: 'feedback', where: 'weave_ref IN {refs:Array(String)}' },
+  { table: 'feedback_by_ref', where: 'weave_ref IN {refs:Array(String)}' },
+  { table: 'annotation_queue_items', where: 'call_id IN {ids:Array(String)}' },
+  { table: 'annotation_queue_progress', where: 'call_id IN {ids:Array(String)}' },
+  {
+    table: 'logs',
+    where: `(trace_id IN {traces:Array(String)} AND span_id IN {ids:Array(String)}) OR ${byId}`,
+  },
+  {
+    table: 'logs_by_span',
+    where: `(trace_id IN {traces:Array(String)} AND span_id IN {ids:Array(String)}) OR ${byId}`,
+  },
+]
+const ofCalls: Place = { table: 'calls', where: byId }
+
+/** Tables whose files may hold what was removed. */
+export const erasedTables = [...places.map(({ table }) => table), 'payload_leaves', 'payload_chunks', ofCalls.table]
+
+const aside = { background: true } as const
+const background = { pool: 'background', timeoutMs: 600_000 } as const
+
+export type RowRemovalDeps = {
+  store: Pick<Store, 'rows' | 'command'>
+  budget: Budget
+  /** Runs a job between two derivations of the field index. */
+  betweenDerivations<T>(job: () => Promise<T>): Promise<T>
+  /** Makes the counters and indexed values of a range of time due. */
+  recount(range: TimeRange): Promise<void>
+}
+
+export type RowRemoval = {
+  /** Everything of some calls but the rows in `calls`, by which they are found. @returns rows by table, and by call of payloads */
+  removeParts(projectId: string, ids: readonly string[]): Promise<{ feedback: number; payloads: Map<string, number> }>
+  /** The rows in `calls`, last. */
+  removeCalls(projectId: string, ids: readonly string[]): Promise<void>
+  /** Rewrites the files that hold removed rows. */
+  rewriteFiles(): Promise<void>
+  /** Files that were replaced up to a time and are still there. */
+  filesLeft(untilMs: number): Promise<number>
+}
+
+export function createRowRemoval({ store, budget, betweenDerivations, recount }: RowRemovalDeps): RowRemoval {
+  const read = <Row>(name: string, sql: string, params: Record<string, unknown>): Promise<Row[]> =>
+    budget.run(() => store.rows<Row>({ name, sql, params }, background))
+  const change = (name: string, sql: string, params: Record<string, unknown> = {}): Promise<void> =>
+    budget.run(() => store.command({ name, sql, params }, aside))
+
+  /** Removes rows month by month: files of others are not touched. @returns how many */
+  async function remove({ table, where }: Place, projectId: string, named: Named): Promise<number> {
+    const params = { project: projectId, ...named }
+    const condition = `project_id = {project:String} AND (${where})`
+    const months = await read<{ month: string; n: string }>(
+      'erasure.months',
+      `SELECT _partition_id AS month, toString(count()) AS n FROM callhouse.${table} WHERE ${condition} GROUP BY month`,
+      params,
+    )
+    for (const { month } of months)
+      await change(
+        'erasure.rows',
+        `DELETE FROM callhouse.${table} IN PARTITION ID '${month}' WHERE ${condition}`,
+        params,
+      )
+    return months.reduce((sum, { n }) => sum + Number(n), 0)
+  }
+
+  /** Indexed values lie in groups of many calls: those of some payloads go whole, and are derived anew without them. */
+  async function removeIndexed(projectId: string, times: readonly number[]): Promise<void> {
+    if (times.length === 0) return
+    const [least, most] = times.reduce(
+      ([min, max], us) => [Math.min(min, us), Math.max(max, us)],
+      [Number.POSITIVE_INFINITY, 0],
+    )
+    const params = { project: projectId, times, least, most }
+    const groups = await read<{ chunk: string; least: string; most: string }>(
+      'erasure.groups',
+      `SELECT DISTINCT toString(chunk) AS chunk, toString(least) AS least, toString(most) AS most
+        FROM callhouse.payload_chunks WHERE project_id = {project:String}
+        AND payload_chunks.least <= {most:Int64} AND payload_chunks.most >= {least:Int64} AND hasAny(at, {times:Array(Int64)})`,
+      params,
+    )
+    const chunks = groups.map(({ chunk }) => chunk)
+    for (const table of ['payload_leaves', 'payload_chunks'])
+      for (let i = 0; i < chunks.length; i += callsAtOnce)
+        await change(
+          'erasure.groups-removed',
+          `DELETE FROM callhouse.${table} WHERE project_id = {project:String} AND chunk IN {chunks:Array(UInt64)}`,
+          { project: projectId, chunks: chunks.slice(i, i + callsAtOnce) },
+        )
+    const hours = new Set(groups.map((group) => Math.floor(Number(group.least) / 3_600e6)))
+    for (const hour of hours) await recount({ fromUs: hour * 3_600e6, beforeExclusiveUs: (hour + 1) * 3_600e6 })
+  }
+
+  const named = (projectId: string, ids: readonly string[], traces: readonly string[] = []): Named => ({
+    ...{ ids, traces, refs: ids.map((id) => `weave:///${projectId}/call/${id}`) },
+  })
+
+  return {
+    async removeParts(projectId, ids) {
+      const params = { project: projectId, ids }
+      const traces = await read<{ trace_id: string }>(
+        'erasure.traces',
+        `SELECT DISTINCT trace_id FROM callhouse.calls WHERE project_id = {project:String} AND ${byId}`,
+        params,
+      )
+      // Also what an earlier try has removed already: its indexed values may be left.
+      const payloads = await read<{ id: string; us: string }>(
+        'erasure.payloads',
+        `SELECT id, toString(toUnixTimestamp64Micro(at)) AS us FROM callhouse.payloads
+          WHERE project_id = {project:String} AND ${byId} SETTINGS apply_deleted_mask = 0`,
+        params,
+      )
+      const all = named(
+        projectId,
+        ids,
+        traces.map(({ trace_id }) => trace_id),
+      )
+      let feedback = 0
+      for (const place of places) {
+        const rows = await remove(place, projectId, all)
+        if (place.table === 'feedback') feedback = rows
+      }
+      const times = [...new Set(payloads.map(({ us }) => Number(us)))]
+      await betweenDerivations(() => removeIndexed(projectId, times))
+      const counts = new Map<string, number>()
+      for (const { id } of payloads) counts.set(id, (counts.get(id) ?? 0) + 1)
+      return { feedback, payloads: counts }
+    },
+    async removeCalls(projectId, ids) {
+      await remove(ofCalls, projectId, named(projectId, ids))
+    },
+    async rewriteFiles() {
+      const found = await read<{ table: string; month: string }>(
+        'erasure.removed',
+        `SELECT DISTINCT table, partition_id AS month FROM system.parts WHERE active AND has_lightweight_delete
+          AND database = currentDatabase() AND table IN {tables:Array(String)} ORDER BY table, month`,
+        { tables: erasedTables },
+      )
+      for (const { table, month } of found)
+        await change('erasure.rewrite', `ALTER TABLE callhouse.${table} APPLY DELETED MASK IN PARTITION ID '${month}'`)
+    },
+    async filesLeft(untilMs) {
+      const [row] = await read<{ n: string }>(
+        'erasure.files',
+        `SELECT toString(count()) AS n FROM system.parts WHERE database = currentDatabase() AND table IN {tables:Array(String)}
+          AND NOT active AND toUnixTimestamp(remove_time) <= {until:Int64}`,
+        { tables: erasedTables, until: Math.ceil(untilMs / 1_000) },
+      )
+      return Number(row?.n ?? 0)
+    },
+  }
+}

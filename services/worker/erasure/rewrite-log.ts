@@ -1,0 +1,82 @@
+// Takes calls out of the kept log: each row about them becomes the row that hides it, under the same number and clock. Read
+// again, such a log says what the tables say.
+import type { Log } from '../../core/log/log.ts'
+import { createCallWriter } from '../../events/calls-writer.ts'
+import { rowText } from '../../events/declaration.ts'
+import { feedbackTopic } from '../../events/feedback.ts'
+import { logsTopic } from '../../events/logs.ts'
+import { isPatch, rowsOfBytes } from '../split/segment-rows.ts'
+
+/** Ids of erased calls by project. */
+export type ErasedCalls = ReadonlyMap<string, ReadonlySet<string>>
+
+/** What a row begins with: its project, its id and its clock, whose 64 bits are exact in the text alone. */
+const head = /^\{(?:"kind":"(\w+)",)?"project_id":("(?:[^"\\]|\\.)*"),"id":("(?:[^"\\]|\\.)*"),"clock":(\d+)/
+const headBytes = 8_192
+const timeForm = /"at_ns":(-?\d+)/
+
+type Row = { line: Buffer; kind: string | undefined; projectId: string; id: string; clock: bigint }
+
+const valuesOf = (line: Buffer): Record<string, unknown> => JSON.parse(line.toString()) as Record<string, unknown>
+
+/** What stands in the place of a row, null = it stays: of each topic whose rows hold texts of calls. */
+const exchanges: Record<string, (row: Row, ids: ReadonlySet<string>) => Buffer | string | null> = {
+  calls({ kind, projectId, id, clock }, ids) {
+    if (kind === 'delete' || !ids.has(id)) return null
+    const writer = createCallWriter({ sizeHintBytes: 200 })
+    writer.add({ kind: 'delete', projectId, id, clock })
+    return writer.take()[0]?.rows ?? null
+  },
+  feedback({ line, projectId, id, clock }, ids) {
+    const { event, weave_ref: ref } = valuesOf(line)
+    const lead = `weave:///${projectId}/call/`
+    if (event === 'purged' || typeof ref !== 'string' || !ref.startsWith(lead) || !ids.has(ref.slice(lead.length)))
+      return null
+    return rowText(feedbackTopic, { project_id: projectId, id, clock, event: 'purged' })
+  },
+  logs({ line, projectId, id, clock }, ids) {
+    const { span_id: span } = valuesOf(line)
+    if (!ids.has(id) && !(typeof span === 'string' && ids.has(span))) return null
+    const at_ns = timeForm.exec(line.toString())?.[1] ?? '0'
+    return rowText(logsTopic, { project_id: projectId, id, clock, at_ns })
+  },
+}
+
+function rowOf(line: Buffer): Row | null {
+  const [, kind, projectId, id, clock] = head.exec(line.toString('utf8', 0, headBytes)) ?? []
+  if (projectId === undefined || id === undefined || clock === undefined) return null
+  return { line, kind, projectId: JSON.parse(projectId), id: JSON.parse(id), clock: BigInt(clock) }
+}
+
+/**
+ * @param sinceMs when the first row of these calls may have been appended
+ * @returns how many rows were exchanged by project; undefined where the log cannot be written again
+ */
+export async function rewriteLog(
+  log: Pick<Log, 'rewrite'>,
+  sinceMs: number,
+  erased: ErasedCalls,
+): Promise<Map<string, number> | undefined> {
+  if (log.rewrite === undefined) return undefined
+  const counts = new Map<string, number>()
+  for (const [topic, exchange] of Object.entries(exchanges))
+    await log.rewrite(topic, sinceMs, (rows) => {
+      let isChanged = false
+      const lines = rowsOfBytes(rows).map((line): Buffer => {
+        const row = rowOf(line)
+        const ids = row && erased.get(row.projectId)
+        const other = row && ids ? exchange(row, ids) : null
+        if (row === null || other === null) return line
+        isChanged = true
+        counts.set(row.projectId, (counts.get(row.projectId) ?? 0) + 1)
+        return Buffer.from(other).subarray(0, -1)
+      })
+      if (!isChanged) return null
+      const newline = Buffer.from('\n')
+      return {
+        rows: Buffer.concat(lines.flatMap((line) => [line, newline])),
+        patchCount: topic === 'calls' ? lines.filter((text) => isPatch({ text })).length : 0,
+      }
+    })
+  return counts
+}

@@ -1,0 +1,60 @@
+// What is deleted is also removed: from every table and the kept log; what others have stays.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import {
+  derive,
+  erase,
+  erasedId,
+  placesOf,
+  readErasure,
+  removed,
+  sendCall,
+  startErasingServer,
+} from '../fixtures/erasing-server.ts'
+import type { LiveServer } from '../fixtures/live-server.ts'
+
+let server: LiveServer
+beforeAll(async () => {
+  server = await startErasingServer()
+})
+afterAll(() => server.remove())
+
+const project = 'ent/erased'
+const other = 'ent/other'
+
+it('removes calls with their descendants from every place, and what others have stays', async () => {
+  await sendCall(server, project, 1, 'canary-one')
+  await sendCall(server, project, 2, 'canary-two', 1)
+  await sendCall(server, project, 3, 'stays-here')
+  await sendCall(server, other, 1, 'stays-there')
+  await derive(server)
+  const before = await placesOf(server, 'stays-here')
+  expect(before).toEqual(
+    expect.arrayContaining(['call_patches', 'calls', 'feedback', 'payload_leaves', 'payloads', 'turns']),
+  )
+  expect(before).toEqual(expect.arrayContaining(['log/calls', 'log/feedback']))
+  expect(await placesOf(server, 'canary-two')).toEqual(before)
+  const asked = { project_id: project, call_ids: [erasedId(1), erasedId(99)], reason: 'asked for' }
+  const { status, body } = await erase(server, asked)
+  expect([status, body]).toMatchObject([202, { status: 'accepted', calls: 2, missing: 1 }])
+  await removed(server, project, body.erasure_id)
+  await derive(server)
+  for (const word of ['canary-one', 'canary-two']) expect(await placesOf(server, word)).toEqual([])
+  expect(await placesOf(server, 'stays-here')).toEqual(before)
+  expect(await placesOf(server, 'stays-there')).toEqual(before)
+  expect(await readErasure(server, project, body.erasure_id)).toMatchObject({
+    ...{ project_id: project, reason: 'asked for' },
+    counts: { calls: 2, missing: 1, payload_rows: 4, feedback: 2, log_rows: 6, dead_letters: 0 },
+  })
+})
+
+it('refuses what names nothing, or two things', async () => {
+  const refused = [
+    { project_id: project, reason: 'none' },
+    { project_id: project, call_ids: [erasedId(1)], trace_ids: [erasedId(1)], reason: 'two' },
+    { project_id: project, call_ids: [], reason: 'empty' },
+    { project_id: project, call_ids: [erasedId(1)] },
+    { project_id: project, call_ids: [erasedId(1)], descendants: false, reason: 'not without them' },
+  ]
+  for (const asked of refused) expect((await erase(server, asked)).status).toBe(422)
+  expect(JSON.stringify(await readErasure(server, project, 'none'))).toContain('There is no erasure none')
+})

@@ -1,0 +1,108 @@
+// Rows of the kept log are exchanged for those that hide what they were about: numbers, clocks and age stay.
+import { readdir, readFile, stat, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { zstdDecompressSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { readSegments } from '../../services/core/log/segments/read.ts'
+import type { EmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
+import { rewriteLog } from '../../services/worker/erasure/rewrite-log.ts'
+import { applyRows, openLog, recordOf, temporaryFolder } from '../fixtures/log.ts'
+
+const rowOf = (kind: string, project: string, id: string, clock: number, word: string): string =>
+  `{"kind":"${kind}","project_id":"${project}","id":"${id}","clock":${clock},"inputs":{"\\"id\\":\\"b\\"":"${word}"}}\n`
+
+async function append(log: EmbeddedLog, topic: string, ...rows: string[]): Promise<void> {
+  const patchCount = topic === 'calls' ? rows.filter((row) => !row.startsWith('{"kind":"complete"')).length : 0
+  await log.append(topic, [{ ...recordOf(['x']), rows: Buffer.from(rows.join('')), rowCount: rows.length, patchCount }])
+}
+
+async function texts(dir: string, topic: string): Promise<string> {
+  const folder = join(dir, topic)
+  const names = (await readdir(folder)).filter((name) => /\.jsonl(\.zst)?$/.test(name))
+  const all = await Promise.all(
+    names.map(async (name) => {
+      const bytes = await readFile(join(folder, name))
+      return (name.endsWith('.zst') ? zstdDecompressSync(bytes) : bytes).toString()
+    }),
+  )
+  return all.join('')
+}
+
+async function headers(dir: string, topic: string) {
+  const found = []
+  for await (const { header, rows } of readSegments({ dir, topic }))
+    found.push({ ...header, sizeBytes: 0, clock: String(header.clock), lines: rows.toString().split('\n').length - 1 })
+  return found
+}
+
+test('rows of erased calls become deletes in archives and plain segments, all others stay as they are', async () => {
+  const dir = await temporaryFolder()
+  const log = await openLog(dir)
+  await append(log, 'calls', rowOf('start', 'p', 'a', 5, 'gone'), rowOf('complete', 'p', 'b', 6, 'stays'))
+  await applyRows(log, 'calls', 2)
+  await append(log, 'calls', rowOf('complete', 'p', 'a', 7, 'gone'), rowOf('end', 'q', 'a', 8, 'stays'))
+  await applyRows(log, 'calls', 2)
+  await log.tidy()
+  await append(log, 'calls', rowOf('end', 'p', 'a', 9, 'gone'))
+  await applyRows(log, 'calls', 1)
+  const before = await headers(dir, 'calls')
+  const others = (await texts(dir, 'calls')).match(/\{[^{]*"stays"\}\}/g)
+  const [file] = (await readdir(join(dir, 'calls'))).filter((name) => name.endsWith('.zst'))
+  const old = new Date(Date.now() - 1_000_000)
+  await utimes(join(dir, 'calls', file as string), old, old)
+
+  expect(await rewriteLog(log, 0, new Map([['p', new Set(['a', 'none'])]]))).toEqual(new Map([['p', 3]]))
+  const now = await texts(dir, 'calls')
+  expect(now).not.toContain('gone')
+  expect(now.match(/\{[^{]*"stays"\}\}/g)).toEqual(others)
+  expect(now.match(/"kind":"delete","project_id":"p","id":"a","clock":\d+/g)).toEqual(
+    [5, 7, 9].map((clock) => `"kind":"delete","project_id":"p","id":"a","clock":${clock}`),
+  )
+  // A whole call has become a part of one.
+  expect(await headers(dir, 'calls')).toEqual(
+    before.map((header) => (header.offset === 2 ? { ...header, patchCount: header.patchCount + 1 } : header)),
+  )
+  expect((await stat(join(dir, 'calls', file as string))).mtimeMs).toBe(old.getTime())
+  expect(await rewriteLog(log, 0, new Map([['p', new Set(['a'])]]))).toEqual(new Map())
+  await log.close()
+  const again = await openLog(dir)
+  expect(await headers(dir, 'calls')).toHaveLength(3)
+  await again.close()
+})
+
+test('feedback about them becomes its purge, and their log records lose what they say', async () => {
+  const dir = await temporaryFolder()
+  const log = await openLog(dir)
+  const head = (id: string, clock: number) => `{"project_id":"p","id":"${id}","clock":${clock}`
+  const said = (id: string, of: string, word: string) =>
+    `${head(id, 5)},"event":"created","weave_ref":"weave:///p/call/${of}","payload":{"note":"${word}"}}\n`
+  await append(log, 'feedback', said('f1', 'a', 'gone'), said('f2', 'b', 'stays'), said('f3', 'a/b', 'stays'))
+  await applyRows(log, 'feedback', 3)
+  const record = (id: string, span: string, word: string) =>
+    `${head(id, 12345678901234)},"at_ns":1767614400000000001,"trace_id":"t","span_id":"${span}","body":"${word}"}\n`
+  await append(log, 'logs', record('l1', 'a', 'gone'), record('l2', 'b', 'stays'), record('a', '', 'gone'))
+  await applyRows(log, 'logs', 3)
+  expect(await rewriteLog(log, 0, new Map([['p', new Set(['a'])]]))).toEqual(new Map([['p', 3]]))
+  const all = (await texts(dir, 'feedback')) + (await texts(dir, 'logs'))
+  expect(all).not.toContain('gone')
+  expect(all.match(/stays/g)).toHaveLength(3)
+  expect(all).toContain('"id":"f1","clock":5,"event":"purged"}')
+  expect(all).toContain('"id":"l1","clock":12345678901234,"at_ns":1767614400000000001}')
+  await log.close()
+})
+
+test('what is not applied yet, and what is older, is left alone', async () => {
+  const dir = await temporaryFolder()
+  const log = await openLog(dir)
+  await append(log, 'calls', rowOf('start', 'p', 'a', 5, 'applied'))
+  await applyRows(log, 'calls', 1)
+  await append(log, 'calls', rowOf('end', 'p', 'a', 6, 'waits'))
+  const erased = new Map([['p', new Set(['a'])]])
+  await rewriteLog(log, Date.now() + 60_000, erased)
+  expect(await texts(dir, 'calls')).toContain('applied')
+  await rewriteLog(log, 0, erased)
+  expect(await texts(dir, 'calls')).not.toContain('applied')
+  expect(await texts(dir, 'calls')).toContain('waits')
+  expect(await rewriteLog({}, 0, erased)).toBeUndefined()
+  await log.close()
+})
