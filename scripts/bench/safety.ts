@@ -24,7 +24,7 @@ function folderOf(count: number): { dataDir: string; texts: string[] } {
     const { id, text } = newKeyText()
     texts.push(text)
     line(itemKey('key', id), {
-      ...{ sha256: digestOf(text).toString('hex'), user, name: '', scopes: ['acme/app'], created_at: at },
+      ...{ sha256: digestOf(text), user, name: '', scopes: ['acme/app'], created_at: at },
       ...{ actions: ['read', 'ingest'], created_by: 'bench' },
     })
   }
@@ -72,10 +72,15 @@ function keyChecks(): void {
   const fewCached = cost(100_000, (n) => find(few, n))
   // Each key comes once in 100,000: none is in the cache of the last 4,096.
   const uncached = (() => {
-    const fresh = createKeys(openFileDirectory({ dataDir: many.dataDir }), { configured: [] })
-    const before = cpuUs()
-    for (let n = 0; n < many.texts.length; n++) find({ ...many, keys: fresh }, n)
-    return (cpuUs() - before) / many.texts.length
+    const directory = openFileDirectory({ dataDir: many.dataDir })
+    let least = Number.POSITIVE_INFINITY
+    for (let round = 0; round < 3; round++) {
+      const fresh = { ...many, keys: createKeys(directory, { configured: [] }) }
+      const before = cpuUs()
+      for (let n = 0; n < many.texts.length; n++) find(fresh, n)
+      least = Math.min(least, (cpuUs() - before) / many.texts.length)
+    }
+    return least
   })()
   const again = cost(100_000, (n) => find(many, n))
   const digest = cost(100_000, (n) => digestOf(many.texts[n % many.texts.length] as string))

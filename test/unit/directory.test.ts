@@ -23,7 +23,7 @@ afterEach(() => rmSync(dataDir, { recursive: true, force: true }))
 const at = '2026-01-01T00:00:00.000Z'
 const project = 'acme/app' as ProjectId
 const keyValue = (user: string, name: string) => ({
-  ...{ sha256: digestOf(name).toString('hex'), user, name, actions: ['read'], scopes: ['*'] },
+  ...{ sha256: digestOf(name), user, name, actions: ['read'], scopes: ['*'] },
   ...{ created_at: at, created_by: 'x' },
 })
 

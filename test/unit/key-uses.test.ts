@@ -19,32 +19,34 @@ function world(...ids: string[]) {
       changes.forEach(put)
     },
   }
-  return { state, written, uses: createKeyUses(directory) }
+  const held = new Map<string, { usedMs: number }>()
+  const use = (id: string, usedMs: number) => held.set(id, { usedMs })
+  return { state, written, use, uses: createKeyUses(directory, held) }
 }
 
 it('the first use of a key is written, and another one an hour later', async () => {
-  const { state, written, uses } = world('a', 'b')
+  const { state, written, use, uses } = world('a', 'b')
   const { flush, lastMs } = uses
   await flush()
   expect([written.length, lastMs(state, 'a')]).toEqual([0, undefined])
-  uses.of('a').ms = noon + 1_234
+  use('a', noon + 1_234)
   await flush()
   expect(written).toEqual([[{ key: 'key-used/a', value: { at: '2026-01-05T12:00:00.000Z' } }]])
-  uses.of('a').ms = noon + 59 * minuteMs
+  use('a', noon + 59 * minuteMs)
   await flush()
   expect([written.length, lastMs(state, 'a')]).toEqual([1, noon + 59 * minuteMs])
-  uses.of('a').ms = noon + 60 * minuteMs
-  uses.of('b').ms = noon
+  use('a', noon + 60 * minuteMs)
+  use('b', noon)
   await flush()
   expect(written[1]?.map(({ key }) => key)).toEqual(['key-used/a', 'key-used/b'])
   // Another process reads what this one has written.
-  expect(createKeyUses({ state: () => state, append: async () => undefined }).lastMs(state, 'b')).toBe(noon)
+  expect(createKeyUses({ state: () => state, append: async () => undefined }, new Map()).lastMs(state, 'b')).toBe(noon)
 })
 
 it('nothing is written of keys that the directory does not have, and not thousands at one time', async () => {
   const ids = Array.from({ length: 1_200 }, (_, n) => `k${n}`)
-  const { written, uses } = world(...ids)
-  for (const id of [...ids, 'configured-1']) uses.of(id).ms = noon
+  const { written, use, uses } = world(...ids)
+  for (const id of [...ids, 'configured-1']) use(id, noon)
   for (let n = 0; n < 4; n++) await uses.flush()
   expect(written.map((changes) => changes.length)).toEqual([500, 500, 200])
 })

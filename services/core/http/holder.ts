@@ -23,20 +23,19 @@ export type KeyHolder = Caller & {
 }
 
 export function holderOf(
-  { userId, entity, access }: HolderEntry,
+  entry: HolderEntry,
   keyId?: string,
   endsMs?: number,
   addresses?: readonly string[],
 ): KeyHolder {
-  const [scope, ...more] = Object.keys(access)
-  const isOneProject = scope?.includes('/') === true && more.length === 0
-  return {
-    ...{ entry: { userId, entity, access }, access },
-    ...(keyId !== undefined && { keyId }),
-    ...(endsMs !== undefined && Number.isFinite(endsMs) && { endsMs }),
-    ...(addresses !== undefined && { addresses: addressList(addresses) }),
-    ...{ userId, entity },
-    ...(isOneProject && { onlyProject: scope as ProjectId }),
-    ...checksOf(access),
-  }
+  const { userId, entity, access } = entry
+  const { holds, may } = checksOf(access)
+  // Member by member: each key that is seen for the first time comes here.
+  const holder: KeyHolder = { entry, access, userId, entity, holds, may }
+  if (keyId !== undefined) holder.keyId = keyId
+  if (endsMs !== undefined && Number.isFinite(endsMs)) holder.endsMs = endsMs
+  if (addresses !== undefined) holder.addresses = addressList(addresses)
+  const scopes = Object.keys(access)
+  if (scopes.length === 1 && scopes[0]?.includes('/')) holder.onlyProject = scopes[0] as ProjectId
+  return holder
 }

@@ -140,7 +140,7 @@ export function createKey(state: DirectoryState, key: NewKey, by: string, now: n
   const { userId, actions, scopes, name = '', entity, expiresAt, isFirst, addresses } = key
   const { id, text } = newKeyText()
   const value: KeyValue = {
-    ...{ sha256: digestOf(text).toString('hex'), user: userId, name, scopes: [...scopes], actions: [...actions] },
+    ...{ sha256: digestOf(text), user: userId, name, scopes: [...scopes], actions: [...actions] },
     ...{ created_at: new Date(now).toISOString(), created_by: by },
     ...(expiresAt !== undefined && { expires_at: expiresAt }),
     ...(entity !== undefined && entity !== state.users.get(userId)?.entity && { entity }),
@@ -174,7 +174,7 @@ export function rotateKey(state: DirectoryState, id: string, hours: number, by: 
   const value: KeyValue = {
     ...rest,
     ...(limits !== undefined && { limits }),
-    sha256: digestOf(text).toString('hex'),
+    sha256: digestOf(text),
     ...{ created_at: new Date(now).toISOString(), created_by: by },
     ...(lastsMs !== undefined && { expires_at: new Date(now + lastsMs).toISOString() }),
   }
@@ -186,4 +186,13 @@ export function rotateKey(state: DirectoryState, id: string, hours: number, by: 
       { key: itemKey('key-end', id), value: end },
     ],
   }
+}
+
+const dayMs = 86_400_000
+
+/** When a new key expires: at the latest after so many days, where there is such a bound. */
+export function expiryOf(asked: string | undefined, maxDays: number, now: number): string | undefined {
+  if (maxDays === 0) return asked
+  const last = new Date(now + maxDays * dayMs).toISOString()
+  return asked === undefined || Date.parse(asked) > Date.parse(last) ? last : asked
 }

@@ -48,4 +48,12 @@ export function idIn(text: string): string | null | undefined {
   return text.slice(prefix.length, prefix.length + idLength)
 }
 
-export const digestOf = (text: string): Buffer => hash('sha256', text, 'buffer')
+/** In hexadecimal. */
+export const digestOf = (text: string): string => hash('sha256', text, 'hex')
+
+/** Compares two digests of one length, in the same time wherever they differ. */
+export function isSameDigest(one: string, other: string): boolean {
+  let difference = one.length ^ other.length
+  for (let at = 0; at < one.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at)
+  return difference === 0
+}

@@ -3,11 +3,7 @@ import type { Directory } from '../directory/directory.ts'
 import { itemKey, maxItems } from '../directory/items.ts'
 import type { DirectoryState } from '../directory/state.ts'
 
-/** Of one key, for as long as the process lives: a check writes one number. */
-export type KeyUse = { ms: number }
-
 export type KeyUses = {
-  of(keyId: string): KeyUse
   /** As far as this process knows; undefined = never, or not since uses are kept. */
   lastMs(state: DirectoryState, keyId: string): number | undefined
   /** Writes uses that are much later than the written ones. */
@@ -22,29 +18,25 @@ const maxAtOnce = 500
 /** Uses never take the room that users and keys need. */
 const mostItems = maxItems * 0.9
 
-export function createKeyUses(directory: Pick<Directory, 'state' | 'append'>): KeyUses {
-  const uses = new Map<string, KeyUse>()
+/** @param held keys by their ids, each with when it was used last in this process; 0 = not yet */
+export function createKeyUses(
+  directory: Pick<Directory, 'state' | 'append'>,
+  held: ReadonlyMap<string, { usedMs: number }>,
+): KeyUses {
   const writtenMs = ({ keyUses }: DirectoryState, id: string): number => Date.parse(keyUses.get(id)?.at ?? '') || 0
 
   return {
-    of(keyId) {
-      const known = uses.get(keyId)
-      if (known !== undefined) return known
-      const made = { ms: 0 }
-      uses.set(keyId, made)
-      return made
-    },
     lastMs(state, keyId) {
-      const last = Math.max(uses.get(keyId)?.ms ?? 0, writtenMs(state, keyId))
+      const last = Math.max(held.get(keyId)?.usedMs ?? 0, writtenMs(state, keyId))
       return last === 0 ? undefined : Math.floor(last / minuteMs) * minuteMs
     },
     async flush() {
       const state = directory.state()
       if (state.items.size > mostItems) return
-      const due = [...uses].filter(([id, { ms }]) => state.keys.has(id) && ms - writtenMs(state, id) >= staleMs)
+      const due = [...held].filter(([id, { usedMs }]) => usedMs - writtenMs(state, id) >= staleMs && state.keys.has(id))
       if (due.length === 0) return
-      const changes = due.slice(0, maxAtOnce).map(([id, { ms }]) => {
-        const at = new Date(Math.floor(ms / minuteMs) * minuteMs).toISOString()
+      const changes = due.slice(0, maxAtOnce).map(([id, { usedMs }]) => {
+        const at = new Date(Math.floor(usedMs / minuteMs) * minuteMs).toISOString()
         return { key: itemKey('key-used', id), value: { at } }
       })
       await directory.append(changes, 'server')

@@ -1,5 +1,4 @@
 // Keys: who holds one, and what makes, rotates and revokes them in the directory.
-import { timingSafeEqual } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { KeyLimits } from '../../../schemas/project-settings.ts'
 import type { Directory } from '../directory/directory.ts'
@@ -8,12 +7,13 @@ import { itemKey, type KeyValue } from '../directory/items.ts'
 import { type Action, actionsOf, intersect, type Role, type RoleName, roleNamed } from '../directory/roles.ts'
 import type { SharedDirectory } from '../directory/shared.ts'
 import { type DirectoryState, keyEndOf } from '../directory/state.ts'
+import { createLatest } from '../memory/latest.ts'
 import { retryLater } from './errors.ts'
 import { type HolderEntry, holderOf, type KeyHolder } from './holder.ts'
 import { isLoopbackName } from './host.ts'
-import { accessOn, createKey, grantChanges, grantedTo, maxOverlapHours, rotateKey } from './key-changes.ts'
-import { digestOf, idIn } from './key-text.ts'
-import { createKeyUses, type KeyUse, type KeyUses } from './key-uses.ts'
+import { accessOn, createKey, expiryOf, grantChanges, grantedTo, maxOverlapHours, rotateKey } from './key-changes.ts'
+import { digestOf, idIn, isSameDigest } from './key-text.ts'
+import { createKeyUses, type KeyUses } from './key-uses.ts'
 import { keysFileOf, putAside, readKeysFile, takenOver } from './keys-file.ts'
 import { setGrant, switchUser } from './user-changes.ts'
 
@@ -103,12 +103,17 @@ export type KeysOptions = {
 
 /** How long a key that is not known is waited for. */
 const arrivalMs = 2_000
-const dayMs = 86_400_000
 const maxCached = 4_096
-const dummy = Buffer.alloc(32)
+const dummy = '0'.repeat(64)
+
+const isSameList = (one: readonly string[], other: readonly string[]): boolean =>
+  one === other || (one.length === other.length && one.every((word, at) => word === other[at]))
 
 /** With the version of the directory that it was made or confirmed by. */
-type HeldKey = { holder: KeyHolder; use: KeyUse; endsMs: number; untilMs: number; version: number }
+type HeldKey = { holder: KeyHolder; endsMs: number; untilMs: number; version: number; usedMs: number }
+
+/** What keys of one user are that have these actions and scopes. */
+type Shared = Pick<KeyValue, 'entity' | 'actions' | 'scopes'> & { made: HolderEntry }
 
 /** Before the id of a user, in place of the id of a key: sessions without a key. */
 const userPrefix = 'user:'
@@ -119,18 +124,11 @@ function configuredKeys(pairs: readonly string[]): Map<string, KeyHolder> {
     pairs.map((pair) => {
       const colon = pair.indexOf(':')
       const name = pair.slice(0, colon)
-      const digest = digestOf(pair.slice(colon + 1)).toString('hex')
+      const digest = digestOf(pair.slice(colon + 1))
       const holder = { userId: name, entity: name, access: { '*': actionsOf('owner', '*') } }
       return [digest, holderOf(holder, `configured-${digest.slice(0, 32)}`)]
     }),
   )
-}
-
-/** When a new key expires: at the latest after so many days, where there is such a bound. */
-export function expiryOf(asked: string | undefined, maxDays: number, now: number): string | undefined {
-  if (maxDays === 0) return asked
-  const last = new Date(now + maxDays * dayMs).toISOString()
-  return asked === undefined || Date.parse(asked) > Date.parse(last) ? last : asked
 }
 
 export function createKeys(
@@ -140,11 +138,12 @@ export function createKeys(
   const fixed = configuredKeys(configured)
   const fixedById = new Map([...fixed.values()].map((holder) => [holder.keyId, holder]))
   const closed = new Set(denied)
-  const byText = new Map<string, HeldKey>()
-  const entries = new Map<string, HolderEntry>()
+  const byText = createLatest<HeldKey>(maxCached)
+  /** By user. */
+  const entries = new Map<string, Shared[]>()
   /** By id; those that a change does not touch stay the same objects, by which shares are counted. */
   const holders = new Map<string, HeldKey>()
-  const uses = createKeyUses(directory)
+  const uses = createKeyUses(directory, holders)
   let seen = -1
 
   const current = (): DirectoryState => {
@@ -159,7 +158,8 @@ export function createKeys(
 
   /** What was worked out holds until the grants of the user's last sign-in lapse. */
   const lapseOf = (state: DirectoryState, userId: string): number => {
-    const at = Date.parse(state.signedIn.get(userId)?.ends_at ?? '')
+    const last = state.signedIn.get(userId)
+    const at = last === undefined ? 0 : Date.parse(last.ends_at)
     return at > now() ? at : Number.POSITIVE_INFINITY
   }
 
@@ -168,7 +168,7 @@ export function createKeys(
     const before = holders.get(id)
     const isSame = before?.endsMs === endsMs && JSON.stringify(before.holder.entry) === JSON.stringify(entry)
     const holder = isSame ? (before as HeldKey).holder : holderOf(entry, id, endsMs, addresses)
-    const made = { holder, use: uses.of(id), endsMs, untilMs: endsMs, version: seen }
+    const made = { holder, endsMs, untilMs: endsMs, version: seen, usedMs: before?.usedMs ?? 0 }
     holders.set(id, made)
     return made
   }
@@ -186,15 +186,19 @@ export function createKeys(
 
   /** What keys of one user with the same actions and scopes are; a lapse is a change of its own. */
   function entryOf(state: DirectoryState, { user, actions, scopes, entity }: KeyValue): HolderEntry {
-    const lapses = state.signedIn.has(user)
-    const like = `${user}\0${entity}\0${actions}\0${scopes}`
-    const known = lapses ? undefined : entries.get(like)
-    if (known !== undefined) return known
+    const known = entries.get(user)
+    const same = known?.find(
+      (one) => one.entity === entity && isSameList(one.actions, actions) && isSameList(one.scopes, scopes),
+    )
+    if (same !== undefined) return same.made
     const made = {
       ...{ userId: user, entity: entity ?? state.users.get(user)?.entity ?? user },
       access: intersect(accessOn(scopes, actions), grantedTo(state, user, now())),
     }
-    entries.set(like, made)
+    if (state.signedIn.has(user)) return made
+    const shared = { entity, actions, scopes, made }
+    if (known === undefined) entries.set(user, [shared])
+    else known.push(shared)
     return made
   }
 
@@ -214,13 +218,12 @@ export function createKeys(
   }
 
   /** Id of the key with the text, whether it counts or not. */
-  function idOf(state: DirectoryState, text: string, digest: Buffer): string | undefined {
+  function idOf(state: DirectoryState, text: string, digest: string): string | undefined {
     const named = idIn(text)
     if (named === null) return undefined
-    const id = named ?? state.byDigest.get(digest.toString('hex'))
+    const id = named ?? state.byDigest.get(digest)
     const stored = id === undefined ? undefined : state.keys.get(id)?.sha256
-    const isIt = timingSafeEqual(stored === undefined ? dummy : Buffer.from(stored, 'hex'), digest)
-    return isIt ? id : undefined
+    return isSameDigest(stored ?? dummy, digest) ? id : undefined
   }
 
   const throwIfStale = (): void => {
@@ -229,11 +232,11 @@ export function createKeys(
 
   function search(text: string): HeldKey | undefined {
     const digest = digestOf(text)
-    const own = fixed.size === 0 ? undefined : fixed.get(digest.toString('hex'))
+    const own = fixed.size === 0 ? undefined : fixed.get(digest)
     if (own !== undefined)
       return closed.has(own.keyId as string)
         ? undefined
-        : { holder: own, use: { ms: 0 }, endsMs: Infinity, untilMs: Infinity, version: seen }
+        : { holder: own, endsMs: Infinity, untilMs: Infinity, version: seen, usedMs: 0 }
     throwIfStale()
     const state = current()
     const id = idOf(state, text, digest)
@@ -246,7 +249,7 @@ export function createKeys(
     const cached = byText.get(text)
     const at = now()
     if (cached !== undefined && cached.untilMs > at && !directory.isStale()) {
-      cached.use.ms = at
+      cached.usedMs = at
       return cached.holder
     }
     let found = search(text)
@@ -255,9 +258,8 @@ export function createKeys(
       found = search(text)
     }
     if (found === undefined) return undefined
-    if (byText.size >= maxCached) byText.delete(byText.keys().next().value as string)
     byText.set(text, found)
-    found.use.ms = at
+    found.usedMs = at
     return found.holder
   }
 
