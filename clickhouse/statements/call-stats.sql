@@ -7,6 +7,8 @@ WITH
         WHERE position > {minCovered:Int64} AND arrayExists((p, c, u) -> partition = p AND position > c AND position <= u,
             {partitions:Array(UInt32)}, {covered:Array(Int64)}, {upTo:Array(Int64)})
         AND (empty({slots:Array(UInt8)}) OR has({slots:Array(UInt8)}, CRC32(project_id) % 64))
+        -- the calls of these minutes may be removed, and what was counted of them is still seen
+        AND toInt64(toUnixTimestamp(minute)) >= transform(project_id, {agedProjects:Array(String)}, {countedFrom:Array(Int64)}, toInt64(0))
     ),
     -- Where the summaries of the calls lie: an end that came alone lies at a time of its own.
     places AS

@@ -38,6 +38,7 @@ import { createErasing } from '../worker/erasure/erasures.ts'
 import { Held } from '../worker/held.ts'
 import { createJoiner, type Joiner } from '../worker/logs/joiner.ts'
 import type { WorkerMetrics } from '../worker/metrics.ts'
+import type { CountedAgain } from '../worker/rollups/rollups.ts'
 import { startWorker, type Worker } from '../worker/run.ts'
 import { probeInChild } from '../worker/split/child-probe.ts'
 import type { KeptRecords } from '../worker/split/control-insert.ts'
@@ -72,6 +73,8 @@ type ApplyingDeps = {
   maskings: Maskings
   audit: ProcessAudit
   purgeRules: PurgeRules
+  /** From when on minutes of statistics may be counted again. */
+  countedAgain(): CountedAgain
   /** Keys whose end came within a time, as audit events. */
   endedKeys(fromMs: number, toMs: number): AuditEvent[]
   /** Told of what is applied. */
@@ -155,7 +158,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     verify: applied.verify,
     logJoins: { projects: () => joiner?.projects() ?? [], onSpans: () => joiner?.onApplied() },
     ownsTables: hasEmbeddedStore(config),
-    store,
+    ...{ store, countedAgain: deps.countedAgain },
     progress,
     deadLetters,
     inFlight: hasEmbeddedStore(config) ? createInFlight(dataDir, await packageVersion()) : noInFlight,

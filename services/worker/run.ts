@@ -11,7 +11,7 @@ import { type Budget, createBudget } from './cleanup/budget.ts'
 import { batchMembers, combined } from './combined-batch.ts'
 import { type CommitDeps, createCommitter } from './commit-batch.ts'
 import { createFieldIndex } from './field-index/field-index.ts'
-import { createRollups, type Rollups } from './rollups/rollups.ts'
+import { type CountedAgain, createRollups, type Rollups } from './rollups/rollups.ts'
 import { createControlInsert, type KeptRecords } from './split/control-insert.ts'
 
 /** What the worker reports after each batch; the composition root turns it into log lines and metrics. */
@@ -33,6 +33,8 @@ export type WorkerDeps = Omit<CommitDeps, 'applier' | 'signal'> & {
   /** What the log still holds: rows that went in before tell bad rows from tables that take nothing. */
   keptRecords?: KeptRecords
   logJoins?: LogJoins
+  /** From when on minutes of statistics may be counted again. */
+  countedAgain?(): CountedAgain
   /** Whether no other process writes the tables. */
   ownsTables?: boolean
   onBatch?(report: BatchReport): void
@@ -97,7 +99,7 @@ export function startWorker(deps: WorkerDeps): Worker {
     }),
   }
   const rollups = createRollups({
-    ...{ ...derived, budget },
+    ...{ ...derived, budget, countedAgain: deps.countedAgain },
     onError: (error) => deps.onRetry?.('calls', error, 0),
   })
   const fieldIndex = createFieldIndex({ store, budget, lateness: () => fieldIndexRollups.lateness() })

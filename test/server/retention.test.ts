@@ -259,3 +259,49 @@ describe('payloads that are kept for less time than their calls', () => {
     expect(await server.send('/project/ttl_settings/read', { project_id })).toEqual({ retention_days: 90 })
   })
 })
+
+/** Everything that is derived of calls is as far as the calls are. */
+const derived = async () => {
+  const { worker } = server.now()
+  await worker?.caughtUp()
+  await worker?.rollups.refresh()
+  await worker?.fieldIndexRollups.refresh()
+}
+
+it('statistics that are kept for longer than their calls stay as they are when a call comes late for their minute', async () => {
+  const project_id = 'ent/long-stats'
+  const counted = async () => {
+    const { call_buckets } = await server.send<{ call_buckets: { sum_call_count: number }[] }>('/calls/stats', {
+      ...{ project_id, start: agoOf(41 * dayMs), end: agoOf(39 * dayMs), granularity: 86_400 },
+      call_metrics: [{ metric: 'call_count' }],
+    })
+    return call_buckets.reduce((sum, bucket) => sum + (bucket.sum_call_count ?? 0), 0)
+  }
+  const agoMs = 40 * dayMs
+  await server.send('/call/upsert_batch', {
+    batch: [...callOf(project_id, 1, agoMs, 'old'), ...callOf(project_id, 2, agoMs - 1_000, 'old')],
+  })
+  await derived()
+  await put(project_id, { calls_days: 30, stats_days: 400 })
+  // What the purge does with them.
+  const sql = `DELETE FROM callhouse.calls WHERE project_id = {project_id:String}`
+  await server.now().store.command({ name: 'test.remove', sql, params: { project_id } })
+  expect(await counted()).toBe(2)
+  await server.send('/call/upsert_batch', { batch: callOf(project_id, 3, agoMs - 2_000, 'old') })
+  await derived()
+  expect(await counted()).toBe(2)
+})
+
+it('the output of a call that says it ended before all that is seen is found by its values', async () => {
+  const project_id = 'ent/early-end'
+  const [start, end] = callOf(project_id, 1, 10 * dayMs, 'new').map(({ req }) => req)
+  await server.send('/call/start', start)
+  await server.send('/call/end', { end: { ...end?.end, ended_at: agoOf(60 * dayMs) } })
+  await derived()
+  const found = async (body: object) =>
+    (await server.list<{ id: string }>('/calls/stream_query', { project_id, ...body })).map(({ id }) => id)
+  await put(project_id, { calls_days: 30 })
+  expect(await found({ query: $is('output.said', 'new') })).toEqual([idOf(1)])
+  expect(await found({ sort_by: [{ field: 'output.n', direction: 'asc' }], limit: 5 })).toEqual([idOf(1)])
+  expect(await found({ query: $is('output.said', 'old') })).toEqual([])
+})

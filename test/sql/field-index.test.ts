@@ -7,7 +7,7 @@ import {
   candidatesQuery,
   dirtyCallsQuery,
   dirtyMinutesQuery,
-  endsInMinutes,
+  endsNotIndexed,
   endsQuery,
   endsThatMatch,
   firstValuesQuery,
@@ -41,7 +41,7 @@ const queries: Record<string, Query> = {
   'ends that came alone':
     endsQuery(
       project,
-      [endsThatMatch(known({ $in: [field('output.n'), [{ $literal: 5 }]] })), endsInMinutes([60])],
+      [endsThatMatch(known({ $in: [field('output.n'), [{ $literal: 5 }]] })), endsNotIndexed(project, [60])],
       9,
     ) ?? expect.unreachable(),
   'calls that are not indexed yet': dirtyCallsQuery(project, [60, 120], 9),

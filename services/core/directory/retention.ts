@@ -47,6 +47,27 @@ export function callCutoffs(source: RetentionSource, nowMs = Date.now()) {
   }
 }
 
+/**
+ * From which second on minutes of a project may be counted again: before it calls may be removed whose statistics are
+ * still seen. @returns as parameters of a statement; of projects that are not there all minutes may be
+ */
+export function countedAgain(
+  source: Pick<RetentionSource, 'of' | 'projectIds' | 'defaultDays'>,
+  nowMs = Date.now(),
+): { agedProjects: string[]; countedFrom: number[] } {
+  const secondsOf = (id: string) => {
+    const { calls_days, stats_days } = retentionOf(source, id)
+    const isLonger = calls_days !== null && (stats_days === null || stats_days > calls_days)
+    return isLonger ? (cutoffUs(calls_days, nowMs) ?? 0) / 1e6 : 0
+  }
+  const aged = [...source.projectIds()].map((id) => [id, secondsOf(id)] as const).filter(([, from]) => from > 0)
+  return {
+    // A list without any element has no type.
+    agedProjects: ['', ...aged.map(([id]) => id)],
+    countedFrom: [0, ...aged.map(([, from]) => from)],
+  }
+}
+
 const dayMs = 24 * hourMs
 
 /** The age at which calls of some project are hidden; Infinity = none ever are. */

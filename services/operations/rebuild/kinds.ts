@@ -4,7 +4,7 @@ import type { Store } from '../../core/store/store.ts'
 import { createCallMaterializer } from '../../worker/calls/merge-fragments.ts'
 import { createFieldIndex } from '../../worker/field-index/field-index.ts'
 import { readHourRanges } from '../../worker/rollups/hours.ts'
-import { type Rollup, rollupTable } from '../../worker/rollups/rollups.ts'
+import { allCountedAgain, type Rollup, rollupTable } from '../../worker/rollups/rollups.ts'
 import { statement } from '../../worker/statements.ts'
 import { fromLog } from './from-log.ts'
 import type { KindDeps, RebuildKind, RebuildTask } from './kind.ts'
@@ -93,7 +93,7 @@ function fromDirtyBuckets({ store, log, worker, server }: KindDeps, name: string
       upTo: due.map(({ upTo }) => upTo),
       minCovered: Math.min(...due.map((one) => one.covered)),
       revision: Date.now() * 1_000,
-      slots: [],
+      ...{ slots: [], ...allCountedAgain },
     }
     const stop = () => fieldIndex?.stop()
     task.signal.addEventListener('abort', stop)

@@ -12,7 +12,7 @@ import { type HourRange, readHourRanges } from './hours.ts'
  * A rollup: statements (files of clickhouse/statements) that recompute dirty minutes, run in order. Their parameters:
  * dirty buckets with `position > minCovered` and, per partition, `covered < position <= upTo` are due (arrays
  * `partitions`, `covered`, `upTo`), of projects in `slots` (none = of all); the rows they write carry `revision`, which
- * grows with every recompute.
+ * grows with every recompute. Minutes of `agedProjects` before `countedFrom` (seconds) keep the statistics that they have.
  */
 export type Rollup = {
   name: string
@@ -35,6 +35,12 @@ export const rollupTable: readonly Rollup[] = [
   { name: 'call_counts', statements: ['call-counts', 'call-counts-hourly'] },
   { name: 'call_stats', statements: ['call-stats', 'call-stats-hourly'], layout: 'call_stats_billed' },
 ]
+
+/** Minutes before these times, in seconds, are not counted again: by project. */
+export type CountedAgain = { agedProjects: string[]; countedFrom: number[] }
+
+/** Whatever is stored is counted. */
+export const allCountedAgain: CountedAgain = { agedProjects: [''], countedFrom: [0] }
 
 export type Rollups = {
   /** Schedules a recompute after dirty buckets were written. */
@@ -76,6 +82,8 @@ export function createRollups(deps: {
   committed(): Promise<Position[]>
   /** Asked before each recompute; absent: all projects are this process's. */
   assignment?(): Assignment
+  /** From when on minutes may be counted again; absent: all may. */
+  countedAgain?: (() => CountedAgain) | undefined
   /** Runs before a rollup claims to cover anything. @throws Error when the tables are not those of the log any more */
   verify?: (() => Promise<void>) | undefined
   onError(error: Error): void
@@ -116,6 +124,7 @@ export function createRollups(deps: {
       upTo: due.map(({ offset }) => offset),
       minCovered: Math.min(...due.map(({ covered }) => covered)),
       revision: 0,
+      ...(deps.countedAgain?.() ?? allCountedAgain),
     }
     const recompute = async (): Promise<void> => {
       // Of two processes that recompute at the same time, the one that began to read later wins.

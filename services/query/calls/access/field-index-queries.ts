@@ -2,6 +2,7 @@
 
 import { fieldIndexRollup } from '../../../content/field-paths.ts'
 import type { ProjectId } from '../../../core/ids.ts'
+import { runningCutoffs } from '../../../core/process/running-handler.ts'
 import { identifier, join, param, type Sql, sql, systemQuery } from '../../../core/store/sql.ts'
 import type { Query } from '../../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../../events/project-query.ts'
@@ -108,11 +109,19 @@ export const endsThatMatch =
   (conditions: readonly FieldTests[]): EndConditions =>
   (project) => [atTimes(allHits(project, conditions, [sql`part = 'end'`]))]
 
-/** Ends in minutes whose payloads the field index may not cover yet. */
-export const endsInMinutes =
-  (minutes: readonly number[]): EndConditions =>
-  () =>
-    minutes.length === 0 ? [] : [minutesSql(sql`at`, minutes)]
+/**
+ * Ends in minutes whose payloads the field index may not cover yet, and those in hours whose values are hidden and may be
+ * removed: the call of such an end is seen where it says that it ended long before it began.
+ */
+export const endsNotIndexed =
+  (projectId: ProjectId, minutes: readonly number[]): EndConditions =>
+  () => {
+    const hiddenUs = runningCutoffs(projectId)?.valuesUs
+    return [
+      ...(minutes.length === 0 ? [] : [minutesSql(sql`at`, minutes)]),
+      ...(hiddenUs === undefined ? [] : [sql`at < fromUnixTimestamp64Micro(${param('Int64', hiddenUs)}, 'UTC')`]),
+    ]
+  }
 
 /** Ends whose value at a path is known to no order. */
 export const endsWithoutOrder =

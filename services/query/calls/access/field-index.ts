@@ -15,7 +15,7 @@ import {
   dirtyCallsQuery,
   dirtyMinutesQuery,
   type EndConditions,
-  endsInMinutes,
+  endsNotIndexed,
   endsQuery,
   endsThatMatch,
   minOf,
@@ -106,7 +106,7 @@ async function openFieldIndex(reader: CallReader): Promise<FieldIndex | null> {
   if (own.length === 0) return null
   const minutes = await readDirtyMinutes(reader)
   if (minutes === null) return null
-  const ends = side === 'end' ? [endsThatMatch(own), endsInMinutes(minutes)] : []
+  const ends = side === 'end' ? [endsThatMatch(own), endsNotIndexed(reader.projectId, minutes)] : []
   const all = await readNotIndexed(reader, minutes, ends)
   const notIndexed = all ?? (minutes.length > 0 ? await readNotIndexed(reader, [], ends) : null)
   if (notIndexed === null) return null

@@ -20,7 +20,7 @@ import { maxTimes, readDirtyMinutes, readNotIndexed } from './field-index.ts'
 import {
   type EndConditions,
   endsAt,
-  endsInMinutes,
+  endsNotIndexed,
   endsWith,
   endsWithoutOrder,
   firstValuesQuery,
@@ -102,7 +102,7 @@ async function firstKeys({ reader, range, refine, limit, offset }: CallSearch): 
   const parts = isEnd ? sql`part = 'both'` : sql`part IN ('both', 'start')`
   const read = async (statement: Query) => decodeTimes(await store.bytes(statement, 'RowBinary', options))
   const [notIndexed, unknown] = await Promise.all([
-    readNotIndexed(reader, minutes, isEnd ? [endsInMinutes(minutes), endsWithoutOrder(place)] : []),
+    readNotIndexed(reader, minutes, isEnd ? [endsNotIndexed(projectId, minutes), endsWithoutOrder(place)] : []),
     read(withoutOrderQuery(projectId, place, parts, scope.range, maxTimes + 1)),
   ])
   if (notIndexed === null || notIndexed.length + unknown.length > maxTimes) return null
