@@ -381,20 +381,19 @@ export function loadConfig({
   return { ok: true, config: { ...parsed.data, secrets, given: new Set(given.keys()) }, words, flags }
 }
 
-/** One row per setting for `callhouse config`; keys and secrets are masked. */
-export function describeConfig(config: Config): { name: string; flag: string; value: string; help: string }[] {
+/** One row per setting, its value as text; keys, secrets and what stands before the `@` of an address are masked. */
+export function describeConfig(config: Config) {
   const values: Record<string, unknown> = config
   const rows = settings.map(({ key, env, flag, help, isSecret }) => {
     const value = values[key]
     const masked = (entry: unknown) => (isSecret && entry !== '' ? '***' : entry)
-    const shown = Array.isArray(value) ? value.map(masked).join(',') : masked(value)
-    return { name: env, flag, value: shown === undefined ? '' : String(shown), help }
+    const shown = String((Array.isArray(value) ? value.map(masked).join(',') : masked(value)) ?? '')
+    const isDefault = !config.given.has(key)
+    return { key, name: env, flag, value: shown.replaceAll(/\/\/[^/@\s]*@/g, '//***@'), help, isSecret, isDefault }
   })
   const secrets = Object.keys(config.secrets).map((name) => ({
-    name: `${secretPrefix}${name}`,
-    flag: '',
-    value: '***',
-    help: 'secret',
+    ...{ key: name, name: `${secretPrefix}${name}`, flag: '', value: '***', help: 'secret' },
+    ...{ isSecret: true, isDefault: false },
   }))
   return [...rows, ...secrets]
 }

@@ -71,6 +71,7 @@ import { createRefReadRoutes } from '../query/refs/routes.ts'
 import { createGraphqlRoutes } from '../query/service/graphql.ts'
 import { createNotServedRoutes } from '../query/service/not-served.ts'
 import { createServiceRoutes, type ServiceDeps } from '../query/service/routes.ts'
+import { createServerRoutes, type OperatorDeps } from '../query/service/server-routes.ts'
 import { createTableReadRoutes } from '../query/tables/routes.ts'
 import { createTableUpdateRoutes } from '../query/tables/update.ts'
 import { createThreadRoutes } from '../query/threads/routes.ts'
@@ -113,6 +114,8 @@ export type RouteDeps = {
   logger: Pick<Logger, 'warn'>
   /** About the process itself; without it the routes that tell of it are left out. */
   service?: ServiceDeps
+  /** Of the server itself; absent where routes run in a thread. */
+  operator?: OperatorDeps
   /** The web page; without it, it is not served. */
   web?: { assets: Assets; masterKey(): Buffer | undefined; keys: Keys } & Omit<SessionRouteDeps, 'logger' | 'keys'>
   /** Where long work of the server's own is done; without it it is done here. */
@@ -146,7 +149,8 @@ const ingestRoutes = (deps: HandlerDeps): Route[] => {
 }
 
 const queryRoutes = (deps: HandlerDeps): Route[] => {
-  const { config, log, split, store, clock, blobs, freshness, lock, logger, directory, retention, audit } = deps
+  const { config, log, split, store, clock, blobs, freshness, lock, logger, directory, retention, audit, operator } =
+    deps
   const { wirePrefix, wireAliases, feedbackPrefix, wordIndex } = config
   const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
   const onMissingRefs = (projectId: string, digests: string[]) =>
@@ -180,6 +184,7 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
     projectUsageRoute({ store, freshness }),
     auditRoute({ store, freshness }),
     ...(directory === undefined ? [] : createSettingsRoutes({ directory, retention, store, config })),
+    ...(operator === undefined ? [] : createServerRoutes(operator)),
     ...createNotServedRoutes(),
   ]
 }

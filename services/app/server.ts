@@ -40,6 +40,7 @@ import { openGeoRanges } from '../query/service/geolocate.ts'
 import { builtPage, openAssets } from '../web/assets.ts'
 import { createNotFoundPage } from '../web/routes.ts'
 import { watchApplied } from '../worker/applied/watch.ts'
+import { createTableDeadLetters } from '../worker/dead-letters/dead-letters-table.ts'
 import { createWorkerMetrics } from '../worker/metrics.ts'
 import type { Worker } from '../worker/run.ts'
 import { openAudit, readAuditOf, serverAudit } from './audit.ts'
@@ -67,6 +68,7 @@ import { does, type ServerRole } from './roles.ts'
 import { evaluationJobsOf, routesOf } from './routes.ts'
 import { ownSecrets, refuseUnopened } from './secrets.ts'
 import { retentionsOf, sharedRulesOf } from './shared-rules.ts'
+import { shownSettings } from './shown-settings.ts'
 import { startApplying } from './worker-role.ts'
 
 export type Callhouse = {
@@ -270,6 +272,10 @@ export async function startCallhouse(
       split,
       clock,
       service,
+      operator: {
+        settings: () => shownSettings(config),
+        deadLetters: applying?.deadLetters ?? createTableDeadLetters(store),
+      },
       threads,
       ...(web && { web }),
     }

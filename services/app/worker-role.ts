@@ -85,6 +85,7 @@ type ApplyingDeps = {
 
 export type Applying = {
   worker: Worker
+  deadLetters: DeadLetters
   /** What broken parts held and the log does not any more; undefined when nothing is known to be missing. */
   missing(): string | undefined
   /** Rejects when the worker cannot go on and the process must end; never resolves. */
@@ -252,7 +253,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
       await merges.stop()
     },
   })
-  return { worker, failed: failed.promise, missing: () => repair?.reason() }
+  return { worker, deadLetters, failed: failed.promise, missing: () => repair?.reason() }
 }
 
 /** A log that takes no events leaves the other work of the hour to be done. */

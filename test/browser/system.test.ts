@@ -1,6 +1,7 @@
 // The system page: how the server is, what it says when it is not well, who sees its figures, and for everybody.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { axeFaults, startWorld, type World } from './world.ts'
+import { longWord, strangeElements } from './hostile-texts.ts'
+import { everybodysFaults, startWorld, type World } from './world.ts'
 
 let world: World
 
@@ -21,12 +22,58 @@ it('shows checks, lag, topics and reads of the running server, and a report with
   const report = await page.evaluate<string>('navigator.clipboard.readText()')
   expect(JSON.parse(report)).toMatchObject({ version: expect.any(String), health: { checks: { log: 'ok' } } })
   expect(report).not.toContain('test-key')
-  const found: string[] = (await axeFaults(page)).map((line) => `light: ${line}`)
-  await page.emulateMedia({ colorScheme: 'dark' })
-  found.push(...(await axeFaults(page, true)).map((line) => `dark: ${line}`))
-  await page.setViewportSize({ width: 320, height: 800 })
-  expect(found).toEqual([])
-  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+  expect(await everybodysFaults(page, 'system')).toEqual([])
+  expect(faults).toEqual([])
+  await context.close()
+})
+
+it('shows the settings with their help, those that were given first, and never a secret', async () => {
+  const { page, context, faults } = await world.open()
+  await page.goto(`${world.url}/system`)
+  const rows = page.getByRole('table', { name: 'Settings' }).getByRole('row')
+  await rows.filter({ hasText: 'CALLHOUSE_PORT' }).waitFor()
+  expect(await rows.nth(1).innerText()).toContain('given')
+  await page.getByLabel('Find a setting').fill('trust')
+  await rows.filter({ hasText: 'CALLHOUSE_TRUST_PROXY' }).getByText('127.0.0.1').waitFor()
+  expect(await rows.filter({ hasText: 'CALLHOUSE_PORT' }).count()).toBe(0)
+  await page.getByLabel('Find a setting').fill('CALLHOUSE_KEYS')
+  await rows.filter({ hasText: 'CALLHOUSE_KEYS' }).getByText('secret', { exact: true }).waitFor()
+  expect(await page.locator('body').innerText()).not.toContain('test-key')
+  await page.getByText('The store has refused no row.').waitFor()
+  expect(faults).toEqual([])
+  await context.close()
+})
+
+it('shows refused rows with their reason, their place and what they hold, which is harmless', async () => {
+  const { page, context, faults } = await world.open()
+  const letter = (n: number) => ({
+    ...{ id: `letter-${n}`, topic: 'calls', partition: 0, offset: n, row_index: 7, at: new Date().toISOString() },
+    ...{ reason: `<img src=x onerror=alert(${n})> ${longWord}`, replayed_at: null, size_bytes: 40 },
+  })
+  await context.route('**/server/deadletters/query', (route) => {
+    const { offset = 0 } = route.request().postDataJSON() as { offset?: number }
+    const all = Array.from({ length: 51 }, (_, n) => letter(n))
+    return route.fulfill({ json: { dead_letters: all.slice(offset, offset + 50), total: 51 } })
+  })
+  await context.route('**/server/deadletters/letter-50', (route) =>
+    route.fulfill({ json: { ...letter(50), row: `{"a":"<script>alert(1)</script>\u202e","b":"${longWord}"}` } }),
+  )
+  await page.goto(`${world.url}/system`)
+  const rows = page.getByRole('table', { name: 'Dead letters' }).getByRole('row')
+  await expect.poll(() => rows.count()).toBe(51)
+  await page.getByText('51 rows, the latest first.').waitFor()
+  await page.getByRole('button', { name: 'Next' }).click()
+  await expect.poll(() => rows.count()).toBe(2)
+  expect(await page.evaluate(strangeElements)).toEqual([])
+  expect(await everybodysFaults(page, 'dead letters')).toEqual([])
+  await page.getByRole('button', { name: 'Row letter-50' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Refused row of calls' })
+  await dialog.getByText('<script>alert(1)</script>').waitFor()
+  expect(await page.evaluate(strangeElements)).toEqual([])
+  await dialog.getByRole('button', { name: 'Copy the row' }).click()
+  await dialog.getByRole('button', { name: 'Copied' }).waitFor()
+  expect(await page.evaluate('navigator.clipboard.readText()')).toContain('\u202e')
+  expect(await everybodysFaults(page, 'a dead letter')).toEqual([])
   expect(faults).toEqual([])
   await context.close()
 })

@@ -9,6 +9,7 @@ import { askOverSocket, type ControlReply } from '../../services/core/process/co
 import { createServerStore } from '../../services/core/store/server/server-store.ts'
 import { scratchTables, topics } from '../../services/events/registry.ts'
 import type { DeadLetter, DeadLetterSummary } from '../../services/worker/dead-letters/dead-letters.ts'
+import { basicAuth } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { usesServer } from '../fixtures/setup.ts'
 
@@ -121,6 +122,18 @@ describe('a poison row among ten thousand', () => {
     expect(JSON.parse(shown.row)).toMatchObject({ id: idOf(poisoned), inputs: { n: poisoned, marker } })
     await expect(ask('show', 'nothing')).rejects.toThrow('There is no dead letter nothing')
     await expect(ask('burn', letter.id)).rejects.toThrow('Unknown command')
+  })
+
+  it('is listed and shown over HTTP', async () => {
+    const { dead_letters, total } = await server.send<{ dead_letters: { id: string }[]; total: number }>(
+      '/server/deadletters/query',
+      {},
+    )
+    expect([total, dead_letters.map(({ id }) => id)]).toEqual([1, [letter.id]])
+    const answer = await fetch(`${server.now().url}/server/deadletters/${letter.id}`, {
+      headers: { authorization: basicAuth() },
+    })
+    expect(JSON.parse(((await answer.json()) as { row: string }).row)).toMatchObject({ id: idOf(poisoned) })
   })
 
   it('is listed and shown by the command line while the server runs', async () => {

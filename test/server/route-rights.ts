@@ -70,6 +70,7 @@ const routesByRight = {
     ...['secrets.list', 'secrets.set', 'secrets.delete'],
   ],
   owner: ['holds.delete'],
+  'metrics+owner': ['server.settings', 'server.dead_letters', 'server.dead_letter'],
 } as const
 
 export type NeededRight = keyof typeof routesByRight
@@ -128,6 +129,7 @@ export const otherAnswers: ReadonlyMap<string, number> = new Map([
   ['me.keys_create', 403],
   // No provider signs in there.
   ...(['auth.login', 'auth.callback', 'auth.backchannel_logout'] as const).map((name) => [name, 404] as const),
+  ['server.dead_letter', 404],
   ['web.asset', 404],
   ['erasures.create', 202],
   ['web.call_link', 302],
@@ -154,4 +156,5 @@ export const withoutProject: ReadonlySet<string> = new Set([
   ...[...routesByRight.none, ...routesByRight.any, ...routesByRight.metrics],
   ...['otel.metrics', 'users.list', 'users.create', 'users.off', 'users.on', 'users.delete'],
   ...['keys.list', 'keys.rotate', 'keys.limits_update', 'keys.delete', ...ofScopes],
+  ...routesByRight['metrics+owner'],
 ])

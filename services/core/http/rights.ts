@@ -87,6 +87,8 @@ const rightOfRoute = {
   ),
   ...only('owner', 'holds.delete'),
   ...only('metrics', 'service.metrics'),
+  // Of the server itself, with rows of every project: for owners of everything.
+  ...only({ all: ['metrics', 'owner'] }, 'server.settings', 'server.dead_letters', 'server.dead_letter'),
 } as const satisfies Record<string, NeededRight>
 
 export type RouteName = keyof typeof rightOfRoute

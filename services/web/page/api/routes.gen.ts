@@ -26,6 +26,7 @@ import type * as projectUsage from '../../../../schemas/project-usage.ts'
 import type * as projects from '../../../../schemas/projects.ts'
 import type * as refs from '../../../../schemas/refs.ts'
 import type * as secrets from '../../../../schemas/secrets.ts'
+import type * as server from '../../../../schemas/server.ts'
 import type * as service from '../../../../schemas/service.ts'
 import type * as session from '../../../../schemas/session.ts'
 import type * as tables from '../../../../schemas/tables.ts'
@@ -162,6 +163,9 @@ export type Shapes = {
   'secrets.delete': { in: undefined; out: z.output<typeof secrets.removedSecret>; line: never }
   'secrets.list': { in: undefined; out: z.output<typeof secrets.secretsResponse>; line: never }
   'secrets.set': { in: z.input<typeof secrets.newSecret>; out: z.output<typeof secrets.shownSecret>; line: never }
+  'server.dead_letter': { in: undefined; out: z.output<typeof server.deadLetterResponse>; line: never }
+  'server.dead_letters': { in: z.input<typeof server.deadLettersRequest>; out: z.output<typeof server.deadLettersResponse>; line: never }
+  'server.settings': { in: undefined; out: z.output<typeof server.serverSettingsResponse>; line: never }
   'service.geolocate': { in: undefined; out: z.output<typeof service.geolocateResponse>; line: never }
   'service.graphql': { in: z.input<typeof service.graphqlRequest>; out: z.output<typeof service.graphqlResponse>; line: never }
   'service.health': { in: undefined; out: z.output<typeof service.healthResponse>; line: never }
@@ -314,6 +318,9 @@ export const routes = {
   'secrets.delete': ['DELETE', '/v2/{entity}/{project}/secrets/{name}'],
   'secrets.list': ['GET', '/v2/{entity}/{project}/secrets'],
   'secrets.set': ['PUT', '/v2/{entity}/{project}/secrets/{name}'],
+  'server.dead_letter': ['GET', '/server/deadletters/{id}'],
+  'server.dead_letters': ['POST', '/server/deadletters/query'],
+  'server.settings': ['GET', '/server/settings'],
   'service.geolocate': ['GET', '/geolocate'],
   'service.graphql': ['POST', '/graphql'],
   'service.health': ['GET', '/health'],

@@ -4,7 +4,9 @@ import { bytes, duration } from '../engine/format.ts'
 import { type Metrics, sumOf } from '../engine/metrics.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { Copy, SectionHead } from '../settings/parts.tsx'
+import { DeadLetterList } from './dead-letters.tsx'
 import { factsOf, Reads, Refusals, Rollups, Topics } from './figures.tsx'
+import { SettingsList } from './settings-list.tsx'
 import { type Health, useSystem } from './use-system.ts'
 import './system.css'
 
@@ -101,6 +103,19 @@ function Figures({ figures }: { figures: Metrics }) {
           <Part figures={figures} />
         </section>
       ))}
+      <section className="part" aria-label="Refused rows">
+        <h2>Dead letters</h2>
+        <p className="second">
+          Rows that the store refused for good, kept as they stand in the log. Once the reason is gone,{' '}
+          <code>callhouse deadletters replay</code> sends them again.
+        </p>
+        <DeadLetterList />
+      </section>
+      <section className="part" aria-label="Settings of the server">
+        <h2>Settings</h2>
+        <p className="second">Of the process that answers. They are changed by variables and flags when it starts.</p>
+        <SettingsList />
+      </section>
     </>
   )
 }

@@ -1,0 +1,92 @@
+// What owners of everything read of the server itself: its settings, never its secrets, and the rows that the store refused.
+import type { z } from 'zod'
+import {
+  deadLetterResponse,
+  deadLettersRequest,
+  deadLettersResponse,
+  serverSettingsResponse,
+} from '../../../schemas/server.ts'
+import { maxItemBytes } from '../../core/directory/items.ts'
+import { allowsOn } from '../../core/directory/roles.ts'
+import { fault } from '../../core/http/errors.ts'
+import { type Caller, type Route, route } from '../../core/http/route.ts'
+
+type Found = {
+  id: string
+  topic: string
+  partition: number
+  offset: number
+  rowIndex: number
+  reason: string
+  at: string
+  replayedAt?: string
+}
+
+/** Of what the server is made of. */
+export type OperatorDeps = {
+  settings(): z.output<typeof serverSettingsResponse>
+  deadLetters: {
+    /** Those found first come first. */
+    list(): Promise<(Found & { sizeBytes: number })[]>
+    show(id: string): Promise<(Found & { row: string }) | undefined>
+  }
+}
+
+/** @throws Fault 403: rows of every project stand there */
+function throwUnlessOwner({ access = {} }: Caller): void {
+  if (!allowsOn(access, 'owner', '*')) throw fault(403, 'Key has no right to owner on *')
+}
+
+const shapeOf = ({ id, topic, partition, offset, rowIndex, reason, at, replayedAt }: Found) => ({
+  ...{ id, topic, partition, offset, row_index: rowIndex, reason, at, replayed_at: replayedAt ?? null },
+})
+
+export function createServerRoutes({ settings, deadLetters }: OperatorDeps): Route[] {
+  return [
+    route({
+      name: 'server.settings',
+      method: 'GET',
+      path: '/server/settings',
+      summary: 'The settings of the process that answers; of secrets the names alone',
+      withoutProject: true,
+      body: { type: 'none' },
+      response: serverSettingsResponse,
+      async handle({ caller }) {
+        throwUnlessOwner(caller)
+        return { json: settings() }
+      },
+    }),
+    route({
+      name: 'server.dead_letters',
+      method: 'POST',
+      path: '/server/deadletters/query',
+      summary: 'Rows that the store refused, the latest first, without what they hold',
+      withoutProject: true,
+      body: { type: 'json', schema: deadLettersRequest, check: 'schema', maxBytes: maxItemBytes },
+      response: deadLettersResponse,
+      async handle({ input: { limit, offset }, caller }) {
+        throwUnlessOwner(caller)
+        const all = (await deadLetters.list()).toReversed()
+        const dead_letters = all
+          .slice(offset, offset + limit)
+          .map(({ sizeBytes, ...one }) => ({ ...shapeOf(one), size_bytes: sizeBytes }))
+        return { json: { dead_letters, total: all.length } }
+      },
+    }),
+    route({
+      name: 'server.dead_letter',
+      method: 'GET',
+      path: '/server/deadletters/{id}',
+      summary: 'A row that the store refused, with its text',
+      withoutProject: true,
+      body: { type: 'none' },
+      response: deadLetterResponse,
+      async handle({ params: { id = '' }, caller }) {
+        throwUnlessOwner(caller)
+        const found = await deadLetters.show(id)
+        if (found === undefined) throw fault(404, `There is no dead letter ${id}`)
+        return { json: { ...shapeOf(found), row: found.row } }
+      },
+    }),
+  ]
+}

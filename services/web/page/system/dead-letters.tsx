@@ -1,0 +1,101 @@
+// Rows that the store refused: why, where they stand in the log, and what they hold.
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { json } from '../api/client.ts'
+import type { Shapes } from '../api/routes.gen.ts'
+import { bytes, count, moment } from '../engine/format.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { FaultBox } from '../parts/fault.tsx'
+import { Pager } from '../parts/pager.tsx'
+import { T } from '../parts/text.tsx'
+import { useZone } from '../preferences.ts'
+import { Copy, RowButton, Sheet, type SheetColumn } from '../settings/parts.tsx'
+
+type Letter = Shapes['server.dead_letters']['out']['dead_letters'][number]
+
+const pageLetters = 50
+/** Of a row's text that is shown; all of it can be copied. */
+const shownText = 20_000
+
+const placeOf = ({ partition, offset, row_index }: Letter): string => `${partition} / ${offset} / ${row_index}`
+
+function LetterReader({ letter, onClose }: { letter: Letter; onClose(): void }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['system', 'dead letter', letter.id],
+    queryFn: ({ signal }) => json('server.dead_letter', undefined, { params: { id: letter.id }, signal }),
+    staleTime: 60_000,
+  })
+  return (
+    <Dialog title={`Refused row of ${letter.topic}`} onClose={onClose} className="wide">
+      <p className="s-error">
+        <T text={letter.reason} max={4_000} />
+      </p>
+      {error && <FaultBox error={error} onRetry={() => void refetch()} />}
+      {data && (
+        <>
+          <pre className="refused-row">
+            <T text={data.row} max={shownText} />
+          </pre>
+          {data.row.length > shownText && <p className="dim">Cut here: copying takes all of it.</p>}
+          <div className="acts">
+            <Copy text={data.row} label="Copy the row" />
+            <Copy text={`npx callhouse deadletters replay ${letter.id}`} label="Copy the command that sends it again" />
+          </div>
+        </>
+      )}
+    </Dialog>
+  )
+}
+
+export function DeadLetterList() {
+  const zone = useZone(undefined)
+  const [page, setPage] = useState(0)
+  const [opened, setOpened] = useState<Letter>()
+  const { data, error, refetch } = useQuery({
+    queryKey: ['system', 'dead letters', page],
+    queryFn: ({ signal }) =>
+      json('server.dead_letters', { limit: pageLetters, offset: page * pageLetters }, { signal }),
+    placeholderData: (before) => before,
+  })
+  if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
+  const columns: SheetColumn<Letter>[] = [
+    { head: 'Found', width: '14rem', cell: ({ at }) => <span title={at}>{moment(at, zone)}</span> },
+    { head: 'Topic', width: 'minmax(8rem, 1fr)', cell: ({ topic }) => <code>{topic}</code> },
+    { head: 'Why', width: 'minmax(16rem, 4fr)', cell: ({ reason }) => <T text={reason} max={200} /> },
+    { head: 'Partition / record / row', width: '16rem', isNumber: true, cell: placeOf },
+    { head: 'Size', width: '8rem', isNumber: true, cell: ({ size_bytes }) => bytes(size_bytes) },
+    {
+      ...{ head: 'Sent again', width: '14rem' },
+      cell: ({ replayed_at }) => (replayed_at === null ? <span className="dim">no</span> : moment(replayed_at, zone)),
+    },
+    {
+      ...{ head: '', width: '8rem' },
+      cell: (letter) => <RowButton name="Row…" of={letter.id} run={() => setOpened(letter)} />,
+    },
+  ]
+  return (
+    <>
+      <Sheet
+        label="Dead letters"
+        columns={columns}
+        items={data?.dead_letters}
+        idOf={({ id }) => id}
+        none="The store has refused no row."
+      />
+      {data !== undefined && data.total > pageLetters && (
+        <>
+          <p className="second">{count(data.total)} rows, the latest first.</p>
+          <Pager
+            page={page}
+            size={pageLetters}
+            shown={data.dead_letters.length}
+            hasNext={(page + 1) * pageLetters < data.total}
+            zone={zone}
+            onPage={setPage}
+          />
+        </>
+      )}
+      {opened && <LetterReader letter={opened} onClose={() => setOpened(undefined)} />}
+    </>
+  )
+}
