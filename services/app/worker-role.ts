@@ -184,14 +184,8 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   })
   metrics.watchRollupLag(() => [...worker.rollups.lag(), ...worker.fieldIndexRollups.lag()])
   const erasing = createErasing({
-    ...{
-      store,
-      log,
-      audit: deps.audit,
-      clock: deps.clock,
-      isHeld: deps.purgeRules.isHeld,
-      eraseHours: config.eraseHours,
-    },
+    ...{ store, log, deadLetters, audit: deps.audit, clock: deps.clock },
+    ...{ isHeld: deps.purgeRules.isHeld, eraseHours: config.eraseHours },
     logRetentionMs: config.logRetentionHours * 3_600_000,
     budget: { run: (piece) => worker.budget.run(piece) },
     betweenDerivations: (job) => worker.fieldIndexRollups.exclusive(job),

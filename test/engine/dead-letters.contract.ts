@@ -69,6 +69,27 @@ export function deadLettersContract(create: () => Promise<Reopen>): void {
     expect(rows.filter((row) => row === '{"id":"b"}')).toHaveLength(1)
   })
 
+  it('removes those that are asked for, and keeps what is said of the others', async () => {
+    const { first, again } = await openTwice()
+    for (const [offset, row] of ['{"id":"gone"}', '{"id":"b"}', '{"id":"gone"}', '{"id":"c"}'].entries())
+      await first.add(found({ offset, row }))
+    const before = await first.list()
+    await first.markReplayed(before[1]?.id as string)
+    const others = (await first.list()).filter(({ offset }) => offset % 2 === 1)
+    const removed = await first.remove(({ topic, row }) => topic === 'calls' && row.includes('gone'))
+    expect(removed.map(({ offset }) => offset).sort()).toEqual([0, 2])
+    expect(await first.remove(() => false)).toEqual([])
+    expect(await first.list()).toEqual(others)
+    expect(await first.show(before[0]?.id as string)).toBeUndefined()
+    await first.add(found({ offset: 9, row: '{"id":"later"}' }))
+    const second = await again()
+    expect((await second.list()).map(({ offset }) => offset)).toEqual([1, 3, 9])
+    expect((await second.list())[0]?.replayedAt).toBe(others[0]?.replayedAt)
+    // One that is found once more is a letter again.
+    await second.add(found({ offset: 0, row: '{"id":"gone"}' }))
+    expect(await second.list()).toHaveLength(4)
+  })
+
   it('shows rows as they were, whatever they hold', async () => {
     const { first, again } = await openTwice()
     const odd = [

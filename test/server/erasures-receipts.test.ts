@@ -1,5 +1,7 @@
 // Erasures to their end: by other ways in, after a start in the middle, held and released, and with receipts in a chain.
 import { createHash } from 'node:crypto'
+import { appendFile, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { canonicalJson } from '../../services/core/json/canonical.ts'
 import { basicAuth, post } from '../fixtures/child-server.ts'
@@ -9,6 +11,7 @@ import {
   erasedId,
   placesOf,
   reaches,
+  readErasure,
   receiptsOf,
   removed,
   sendCall,
@@ -42,7 +45,13 @@ it('what /calls/delete deletes is removed, too, and what comes again goes with t
   for (const word of ['canary-again', 'canary-five']) expect(await placesOf(server, word)).toEqual([])
 })
 
-it('a start in the middle goes on with it', async () => {
+it('a start in the middle goes on with it, and dead letters go, too', async () => {
+  const row = `{"kind":"start","project_id":"${project}","id":"${erasedId(6)}","clock":7,"inputs":{"text":"refused canary-six"}}`
+  const place = { topic: 'calls', partition: 0, rowIndex: 0, reason: 'refused', at: new Date().toISOString() }
+  const letters = join(server.dataDir, 'deadletters.jsonl')
+  const others = JSON.stringify({ ...place, id: 'other', offset: 1_000_001, row: row.replace(erasedId(6), 'other') })
+  await appendFile(letters, `${JSON.stringify({ ...place, id: 'own', offset: 1_000_000, row })}\n${others}\n`)
+  await server.restart()
   await sendCall(server, project, 6, 'canary-six')
   await derive(server)
   const query = { $expr: { $eq: [{ $getField: 'inputs.text' }, { $literal: 'in canary-six' }] } }
@@ -51,6 +60,8 @@ it('a start in the middle goes on with it', async () => {
   await server.restart()
   await removed(server, project, body.erasure_id)
   expect(await placesOf(server, 'canary-six')).toEqual([])
+  expect(await readFile(letters, 'utf8')).toBe(`${others}\n`)
+  expect(await readErasure(server, project, body.erasure_id)).toMatchObject({ counts: { dead_letters: 1 } })
 })
 
 it('waits while something of the project is held, and goes on when it is released', async () => {

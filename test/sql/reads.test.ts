@@ -6,6 +6,7 @@ import type { Query } from '../../services/core/store/store.ts'
 import { costFields } from '../../services/query/costs/fields.ts'
 import { pricesQuery } from '../../services/query/costs/prices.ts'
 import { costsQuery } from '../../services/query/costs/routes.ts'
+import { erasureQuery, erasuresQuery } from '../../services/query/erasures/routes.ts'
 import { fileChunksQuery, fileTotalQuery } from '../../services/query/files/read.ts'
 import { parseQuery } from '../../services/query/language/parse.ts'
 import { logList } from '../../services/query/logs/routes.ts'
@@ -71,6 +72,10 @@ const nouns: Record<string, Record<string, Query>> = {
     'an alias': aliasQuery(projectId, 'model', 'prod'),
     'all tags': distinctQuery(projectId, 'tag'),
     'base classes of a name': baseClassesQuery({ projectId, kind: 'object', objectId: 'model' }),
+  },
+  erasures: {
+    'erasures of a project': erasuresQuery(projectId, 'e1', 10),
+    'an erasure': erasureQuery(projectId, 'e1'),
   },
   tables: {
     'chunks of a list': tableChunksQuery(projectId, 't1', 0, 9),

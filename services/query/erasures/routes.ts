@@ -12,7 +12,7 @@ import { throwIfStale } from '../../core/log/freshness.ts'
 import type { Position } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import { identifier, join, param, sql } from '../../core/store/sql.ts'
-import type { Store } from '../../core/store/store.ts'
+import type { Query, Store } from '../../core/store/store.ts'
 import { type ErasureRow, erasureColumns, erasureOf, receiptOf } from '../../events/erasures.ts'
 import { projectQuery } from '../../events/project-query.ts'
 import { createCountCache } from '../calls/access/counts.ts'
@@ -39,6 +39,20 @@ const maxCalls = 1_000_000
 const idsAtOnce = 1_000
 const columns = join(erasureColumns.map(identifier), ', ')
 const path = '/v2/{entity}/{project}/erasures'
+
+/** Erasures behind an id, in the order of their ids, which is that of their requests. */
+export const erasuresQuery = (projectId: ProjectId, after: string, limit: number): Query =>
+  projectQuery('erasures.list', projectId, (project) => {
+    const where = sql`id > ${param('String', after)}`
+    return sql`SELECT ${columns} ${project.from('erasures', { final: true, where })}
+      ORDER BY id LIMIT ${param('UInt64', limit)}`
+  })
+
+export const erasureQuery = (projectId: ProjectId, id: string): Query =>
+  projectQuery('erasures.read', projectId, (project) => {
+    const where = sql`id = ${param('String', id)}`
+    return sql`SELECT ${columns} ${project.from('erasures', { final: true, where })}`
+  })
 
 /** What a reader sees: one whose deletes are in the tables is hidden. */
 const shown = (row: ErasureRow) => {
@@ -123,11 +137,7 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
         const after = context.query.get('after') ?? ''
         const limit = Number(context.query.get('limit') ?? 1_000)
         if (!Number.isInteger(limit) || limit < 1 || limit > 1_000) throw fault(400, 'limit must be from 1 to 1000')
-        const query = projectQuery('erasures.list', projectId, (project) => {
-          const where = sql`id > ${param('String', after)}`
-          return sql`SELECT ${columns} ${project.from('erasures', { final: true, where })}
-            ORDER BY id LIMIT ${param('UInt64', limit)}`
-        })
+        const query = erasuresQuery(projectId, after, limit)
         const rows = await store.rows<ErasureRow>(query, { signal: context.signal })
         const bytes = Buffer.from(rows.map((row) => `${JSON.stringify(shown(row))}\n`).join(''))
         return { bytes, contentType: 'application/jsonl', headers }
@@ -143,10 +153,7 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
         const projectId = projectOf(context)
         const headers = await freshness.wait(context, ['calls', 'erasures'])
         const id = context.params.id ?? ''
-        const query = projectQuery('erasures.read', projectId, (project) => {
-          const where = sql`id = ${param('String', id)}`
-          return sql`SELECT ${columns} ${project.from('erasures', { final: true, where })}`
-        })
+        const query = erasureQuery(projectId, id)
         const [row] = await store.rows<ErasureRow>(query, { signal: context.signal })
         if (row === undefined) throw fault(404, `There is no erasure ${id}`)
         return { json: shown(row), headers }

@@ -1,7 +1,7 @@
 // Rows that the store refuses for good: kept with their reason, listed, shown and replayed into the log. Here in a file
 // of the data folder; dead-letters-table.ts keeps them in the store.
 import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
@@ -16,7 +16,7 @@ const oneLine = (line: Line): string =>
 /** Opens `deadletters.jsonl` in the data folder; only summaries stay in memory. */
 export async function openFileDeadLetters(dir: string): Promise<DeadLetters> {
   const path = join(dir, 'deadletters.jsonl')
-  const file = await open(path, 'a+')
+  let file = await open(path, 'a+')
   const summaries = new Map<string, DeadLetterSummary>()
   const seen = new Set<string>()
 
@@ -64,6 +64,33 @@ export async function openFileDeadLetters(dir: string): Promise<DeadLetters> {
     markReplayed: (id) =>
       queue.run(async () => {
         if (summaries.has(id)) await write({ replayed: id, at: new Date().toISOString() })
+      }),
+    remove: (isGone) =>
+      queue.run(async () => {
+        const temporary = `${path}.tmp`
+        const kept = await open(temporary, 'w')
+        const removed: DeadLetterSummary[] = []
+        try {
+          for await (const line of lines()) {
+            const summary = 'id' in line ? summaries.get(line.id) : undefined
+            if ('id' in line && summary !== undefined && isGone(line)) removed.push(summary)
+            else await kept.write(`${oneLine(line)}\n`)
+          }
+          if (removed.length === 0) return removed
+          await kept.datasync()
+        } finally {
+          await kept.close()
+        }
+        await rename(temporary, path)
+        await file.close()
+        file = await open(path, 'a+')
+        const folder = await open(dir, 'r')
+        await folder.sync().finally(() => folder.close())
+        for (const { id } of removed) {
+          summaries.delete(id)
+          seen.delete(id)
+        }
+        return removed
       }),
     async close() {
       await queue.close()

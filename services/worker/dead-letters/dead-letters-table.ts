@@ -72,6 +72,21 @@ FROM callhouse.dead_letters FINAL WHERE id = {id:String}`,
         params: { id, at: nowMs, version: replayedVersion(nowMs) },
       })
     },
+    async remove(isGone) {
+      const removed: DeadLetterSummary[] = []
+      for (const letter of await this.list()) {
+        const whole = await this.show(letter.id)
+        if (whole !== undefined && isGone(whole)) removed.push(letter)
+      }
+      // A mutation: it writes the parts anew, without the rows.
+      if (removed.length > 0)
+        await store.command({
+          name: 'deadletters.remove',
+          sql: 'ALTER TABLE callhouse.dead_letters DELETE WHERE id IN {ids:Array(String)} SETTINGS mutations_sync = 2',
+          params: { ids: removed.map(({ id }) => id) },
+        })
+      return removed
+    },
     close: async () => {},
   }
 }

@@ -23,6 +23,7 @@ export type DeadLetterSummary = Omit<DeadLetter, 'row'> & { sizeBytes: number }
  * MUST: the same row at the same place of the log is one letter, whoever finds it and however often; its times stay.
  * MUST: another row at that place is another letter: a log that was lost counts anew.
  * MUST: a letter that was replayed stays so.
+ * MUST: nothing of a letter that was removed is left in the files once it resolves (a table: once its old files are gone).
  */
 export type DeadLetters = {
   /** Durable before it resolves. */
@@ -32,6 +33,8 @@ export type DeadLetters = {
   show(id: string): Promise<DeadLetter | undefined>
   /** What is not there stays away. */
   markReplayed(id: string): Promise<void>
+  /** Removes letters for good, by what they hold. @returns those that were removed */
+  remove(isGone: (letter: Pick<DeadLetter, 'topic' | 'row'>) => boolean): Promise<DeadLetterSummary[]>
   close(): Promise<void>
 }
 

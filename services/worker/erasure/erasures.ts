@@ -15,8 +15,9 @@ import {
   erasuresTopic,
   receiptOf,
 } from '../../events/erasures.ts'
+import type { DeadLetters } from '../dead-letters/dead-letters.ts'
 import { callsAtOnce, createRowRemoval, type RowRemovalDeps } from './remove-rows.ts'
-import { rewriteLog } from './rewrite-log.ts'
+import { erasedProjectOf, rewriteLog } from './rewrite-log.ts'
 
 const hourMs = 3_600_000
 const everyMs = 60_000
@@ -43,6 +44,7 @@ export type ErasingDeps = Omit<RowRemovalDeps, 'store'> & {
   /** How long what cannot be written again stays in the log. */
   logRetentionMs: number
   audit: Pick<Audit, 'record'>
+  deadLetters: Pick<DeadLetters, 'remove'>
   onDone(done: { erasures: number }): void
   onError(error: Error): void
 }
@@ -154,13 +156,21 @@ export function createErasing(deps: ErasingDeps): Erasing {
     for (const projectId of projectIds) erased.set(projectId, await removeProject(projectId, open.get(projectId) ?? []))
     const sets = new Map([...erased].map(([projectId, ids]) => [projectId, new Set(ids)]))
     const rows = await rewriteLog(log, Math.max(0, sinceMs), sets)
+    const letters = new Map<string, number>()
+    await deps.deadLetters.remove(({ topic, row }) => {
+      const projectId = erasedProjectOf(topic, row, sets)
+      if (projectId !== null) letters.set(projectId, (letters.get(projectId) ?? 0) + 1)
+      return projectId !== null
+    })
     // The rows by which all of it is found go last: a try that breaks off begins anew.
     for (const [projectId, ids] of erased)
       for (let i = 0; i < ids.length; i += callsAtOnce)
         await removal.removeCalls(projectId, ids.slice(i, i + callsAtOnce))
     for (const projectId of projectIds) {
       const [first] = open.get(projectId) ?? []
-      if (first) first.counts.log_rows += rows?.get(projectId) ?? 0
+      if (first === undefined) continue
+      first.counts.log_rows += rows?.get(projectId) ?? 0
+      first.counts.dead_letters += letters.get(projectId) ?? 0
     }
   }
 
@@ -170,7 +180,6 @@ export function createErasing(deps: ErasingDeps): Erasing {
       ? [{ place: 'log', until: new Date(requestedUs / 1_000 + deps.logRetentionMs).toISOString() }]
       : []),
     { place: 'files and large texts that calls refer to', until: null },
-    { place: 'dead letters', until: null },
     { place: 'backups and exports', until: null },
   ]
 

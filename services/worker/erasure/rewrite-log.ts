@@ -48,6 +48,22 @@ function rowOf(line: Buffer): Row | null {
   return { line, kind, projectId: JSON.parse(projectId), id: JSON.parse(id), clock: BigInt(clock) }
 }
 
+/** What stands in the place of a row of a topic, null = it stays. */
+function exchanged(
+  topic: string,
+  line: Buffer,
+  erased: ErasedCalls,
+): { projectId: string; row: Buffer | string } | null {
+  const row = rowOf(line)
+  const ids = row && erased.get(row.projectId)
+  const other = row && ids ? exchanges[topic]?.(row, ids) : null
+  return row && other ? { projectId: row.projectId, row: other } : null
+}
+
+/** The project of a row that is about an erased call, else null. */
+export const erasedProjectOf = (topic: string, row: string, erased: ErasedCalls): string | null =>
+  exchanged(topic, Buffer.from(row), erased)?.projectId ?? null
+
 /**
  * @param sinceMs when the first row of these calls may have been appended
  * @returns how many rows were exchanged by project; undefined where the log cannot be written again
@@ -59,17 +75,15 @@ export async function rewriteLog(
 ): Promise<Map<string, number> | undefined> {
   if (log.rewrite === undefined) return undefined
   const counts = new Map<string, number>()
-  for (const [topic, exchange] of Object.entries(exchanges))
+  for (const topic of Object.keys(exchanges))
     await log.rewrite(topic, sinceMs, (rows) => {
       let isChanged = false
       const lines = rowsOfBytes(rows).map((line): Buffer => {
-        const row = rowOf(line)
-        const ids = row && erased.get(row.projectId)
-        const other = row && ids ? exchange(row, ids) : null
-        if (row === null || other === null) return line
+        const other = exchanged(topic, line, erased)
+        if (other === null) return line
         isChanged = true
-        counts.set(row.projectId, (counts.get(row.projectId) ?? 0) + 1)
-        return Buffer.from(other).subarray(0, -1)
+        counts.set(other.projectId, (counts.get(other.projectId) ?? 0) + 1)
+        return Buffer.from(other.row).subarray(0, -1)
       })
       if (!isChanged) return null
       const newline = Buffer.from('\n')
