@@ -3,7 +3,7 @@
 import type { Page, Route } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { hugeValue, longWord, strangeElements, texts } from './hostile-texts.ts'
-import { call, newId, newTrace, type Opened, picture, startWorld, type World } from './world.ts'
+import { call, narrowFaults, newId, newTrace, type Opened, picture, startWorld, type World } from './world.ts'
 
 const project = 'acme/hostile-judging'
 const everyText = [...texts, longWord]
@@ -133,11 +133,7 @@ afterEach(async ({ task }) => {
 /** What is wrong of what shows now: elements and addresses that came from data, then 320 pixels that do not hold it. */
 async function faultsOf(where: string): Promise<string[]> {
   const found = (await page.evaluate<string[]>(strangeElements)).map((one) => `${where}: ${one}`)
-  await page.setViewportSize({ width: 320, height: 800 })
-  const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
-  if (wide !== 0) found.push(`${where}: ${wide} pixels too wide`)
-  await page.setViewportSize({ width: 1280, height: 800 })
-  return found
+  return [...found, ...(await narrowFaults(page, where))]
 }
 
 const open = async (path: string, selector: string) => {

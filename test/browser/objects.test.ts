@@ -1,7 +1,7 @@
 // Objects and ops: the list, versions of one, by keys, by page, hostile names, for everybody.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
-import { axeFaults, type Opened, picture, startWorld, type World } from './world.ts'
+import { everybodysFaults, type Opened, picture, startWorld, type World } from './world.ts'
 
 let world: World
 let here: Opened
@@ -87,16 +87,9 @@ it('objects are for everybody: axe finds no fault in both themes, and 320 pixels
     [`${home}/prompt`, '.row'],
     ['/p/acme/no-objects/objects', 'pre'],
   ] as const) {
-    await page.emulateMedia({ colorScheme: 'light' })
-    await page.setViewportSize({ width: 1280, height: 800 })
     await page.goto(world.url + path)
     await page.locator(selector).first().waitFor()
-    found.push(...(await axeFaults(page)).map((line) => `${path}: ${line}`))
-    await page.emulateMedia({ colorScheme: 'dark' })
-    found.push(...(await axeFaults(page, true)).map((line) => `${path}, dark: ${line}`))
-    await page.setViewportSize({ width: 320, height: 800 })
-    const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
-    if (wide !== 0) found.push(`${path}: ${wide} pixels too wide`)
+    found.push(...(await everybodysFaults(page, path)))
   }
   expect(found).toEqual([])
   expect(faults).toEqual([])

@@ -1,7 +1,7 @@
 // The playground: what is sent to which model, answers side by side, recorded calls sent again, prompts saved.
 import type { Page, Route } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { axeFaults, call, type Opened, picture, startWorld, type World } from './world.ts'
+import { call, everybodysFaults, type Opened, picture, startWorld, type World } from './world.ts'
 
 let world: World
 let here: Opened
@@ -79,13 +79,7 @@ it('sends messages with variables to several models, by keys alone, and keeps th
   ]
   const one = sent.find(({ model }) => model === 'model-b')
   expect(one).toMatchObject({ stream: true, temperature: 0.5, messages, template_vars: { tone: 'brief' } })
-  expect(await axeFaults(page)).toEqual([])
-  await page.emulateMedia({ colorScheme: 'dark' })
-  expect(await axeFaults(page, true)).toEqual([])
-  await page.emulateMedia({ colorScheme: 'light' })
-  await page.setViewportSize({ width: 320, height: 800 })
-  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
-  await page.setViewportSize({ width: 1280, height: 800 })
+  expect(await everybodysFaults(page, 'playground')).toEqual([])
   await page.reload()
   await expect.poll(() => page.getByLabel('Name of model 2').inputValue()).toBe('model-b')
 })

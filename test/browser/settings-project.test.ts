@@ -1,6 +1,6 @@
 // Settings of a project: limits and usage, retention and holds, masking with its preview, secrets; for everybody.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { axeFaults, call, type Opened, picture, startWorld, type World } from './world.ts'
+import { call, everybodysFaults, type Opened, picture, startWorld, type World } from './world.ts'
 
 let world: World
 let here: Opened
@@ -239,19 +239,9 @@ it('settings of a project are for everybody: axe finds no fault in both themes, 
     ['prices', '.sheet-row'],
     ['providers', '.none'],
   ] as const) {
-    await page.setViewportSize({ width: 1280, height: 800 })
     await page.goto(`${world.url}/settings/${section}?project=${project}`)
     await page.locator(selector).first().waitFor()
-    found.push(...(await axeFaults(page)).map((line) => `${section}: ${line}`))
-    // Sections share their parts: colours of these three are all that there are.
-    if (['limits', 'masking', 'prices'].includes(section)) {
-      await page.emulateMedia({ colorScheme: 'dark' })
-      found.push(...(await axeFaults(page, true)).map((line) => `${section}, dark: ${line}`))
-      await page.emulateMedia({ colorScheme: 'light' })
-    }
-    await page.setViewportSize({ width: 320, height: 800 })
-    const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
-    if (wide !== 0) found.push(`${section}: ${wide} pixels too wide`)
+    found.push(...(await everybodysFaults(page, section)))
   }
   expect(found).toEqual([])
   expect(faults).toEqual([])

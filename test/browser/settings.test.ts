@@ -1,7 +1,7 @@
 // Settings: keys that are made, shown once and revoked; what a key that reads only finds; for everybody.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
-import { axeFaults, type Opened, picture, startWorld, type World } from './world.ts'
+import { axeFaults, everybodysFaults, type Opened, picture, startWorld, type World } from './world.ts'
 
 let world: World
 let here: Opened
@@ -249,16 +249,7 @@ it('a list that cannot be read says so, and is read again', async () => {
 it('settings are for everybody: axe finds no fault in both themes, and 320 pixels are enough', async () => {
   const { page, context, faults } = await world.open()
   const found: string[] = []
-  const look = async (where: string) => {
-    await page.emulateMedia({ colorScheme: 'light' })
-    await page.setViewportSize({ width: 1280, height: 800 })
-    found.push(...(await axeFaults(page)).map((line) => `${where}: ${line}`))
-    await page.emulateMedia({ colorScheme: 'dark' })
-    found.push(...(await axeFaults(page, true)).map((line) => `${where}, dark: ${line}`))
-    await page.setViewportSize({ width: 320, height: 800 })
-    const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
-    if (wide !== 0) found.push(`${where}: ${wide} pixels too wide`)
-  }
+  const look = async (where: string) => void found.push(...(await everybodysFaults(page, where)))
   for (const [section, selector] of [
     ['you', '.set-facts'],
     ['keys', '.sheet-row:not(.head)'],

@@ -135,17 +135,22 @@ export async function axeFaults(page: Page, contrastOnly = false): Promise<strin
   }, contrastOnly)
 }
 
+/** What 320 pixels do not hold. Leaves the page wide. */
+export async function narrowFaults(page: Page, where: string): Promise<string[]> {
+  await page.setViewportSize({ width: 320, height: 800 })
+  const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+  await page.setViewportSize({ width: 1280, height: 800 })
+  return wide === 0 ? [] : [`${where}: ${wide} pixels too wide`]
+}
+
 /** What keeps somebody from using what the page shows: axe in both themes, then 320 pixels. Leaves it light and wide. */
 export async function everybodysFaults(page: Page, where: string): Promise<string[]> {
   const found = (await axeFaults(page)).map((line) => `${where}: ${line}`)
+  // The themes differ in colours only.
   await page.emulateMedia({ colorScheme: 'dark' })
   found.push(...(await axeFaults(page, true)).map((line) => `${where}, dark: ${line}`))
   await page.emulateMedia({ colorScheme: 'light' })
-  await page.setViewportSize({ width: 320, height: 800 })
-  const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
-  if (wide !== 0) found.push(`${where}: ${wide} pixels too wide`)
-  await page.setViewportSize({ width: 1280, height: 800 })
-  return found
+  return [...found, ...(await narrowFaults(page, where))]
 }
 
 /** Kept for failures only. */
