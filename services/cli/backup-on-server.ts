@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { commandAudit } from '../app/audit.ts'
 import type { Config } from '../app/config.ts'
 import { openGroup, openStore, surveyLog } from '../app/drivers.ts'
+import type { Audit } from '../core/audit/audit.ts'
 import { betweenEvents } from '../core/audit/audited.ts'
 import { directoryFile } from '../core/directory/file.ts'
 import { createLogger, type Logger } from '../core/process/logger.ts'
@@ -42,16 +43,10 @@ async function withGroup(
   }
 }
 
-async function recorded(
-  config: Config,
-  noun: 'backup' | 'restore',
-  target: string,
-  logger: Logger,
-  work: () => Promise<void>,
-): Promise<void> {
+async function withAudit(config: Config, logger: Logger, work: (audit: Audit) => Promise<void>): Promise<void> {
   const audit = commandAudit(config, logger)
   try {
-    await betweenEvents(audit, noun, { scope: '*', target, actor: 'command' }, work)
+    await work(audit)
   } finally {
     await audit.close()
   }
@@ -63,11 +58,13 @@ async function recorded(
  */
 export async function backupOnServer(config: Config, folder: string, to: string, print: (line: string) => void) {
   const { log: logger } = createLogger({ level: 'error' })
-  await recorded(config, 'backup', to, logger, () =>
+  const work = () =>
     withGroup(config, print, async (deps) => {
       const { topics } = await surveyLog(config, logger)
       await backupServer({ ...deps, topics }, folder, to)
-    }),
+    })
+  await withAudit(config, logger, (audit) =>
+    betweenEvents(audit, 'backup', { scope: '*', target: to, actor: 'command' }, work),
   )
   await writeDirectory(config, join(folder, directoryFile))
   const files = config.fileBucket === '' ? 'the data folder that the roles share' : config.fileBucket
@@ -77,10 +74,13 @@ export async function backupOnServer(config: Config, folder: string, to: string,
 /** @param from destination where the manifest does not hold all of it, else empty */
 export async function restoreOnServer(config: Config, folder: string, from: string, print: (line: string) => void) {
   const { log: logger } = createLogger({ level: 'error' })
-  await recorded(config, 'restore', from === '' ? folder : from, logger, () =>
-    withGroup(config, print, (deps) =>
-      restoreServer({ ...deps, sessionTimeoutMs: config.kafkaSessionTimeoutMs }, folder, from),
-    ),
+  await withGroup(config, print, (deps) =>
+    restoreServer({ ...deps, sessionTimeoutMs: config.kafkaSessionTimeoutMs }, folder, from),
+  )
+  // Not before: an event makes the topics that a restore looks for.
+  const target = from === '' ? folder : from
+  await withAudit(config, logger, (audit) =>
+    audit.record({ action: 'restore.ended', scope: '*', target, actor: 'command' }),
   )
   const file = join(folder, directoryFile)
   // Backups of earlier versions have none.

@@ -38,7 +38,7 @@ export async function auditedOnce<T>(
   return done
 }
 
-type Noun = 'export' | 'import' | 'backup' | 'restore'
+type Noun = 'export' | 'import' | 'backup'
 
 /**
  * Long work between two events of its own, `export.started` and `export.ended`: without the first nothing is done.
