@@ -299,6 +299,28 @@ describe('keys', () => {
       },
     ])
     tries.push([
+      ['removeRow', 'undo', 'redo'],
+      async () => {
+        const rows = [{ question: 'Why?' }]
+        const { digest } = await world.server.send<{ digest: string }>('/table/create', {
+          table: { project_id: world.project, rows },
+        })
+        const val = { rows: `weave:///${world.project}/table/${digest}` }
+        await world.server.send('/obj/create', { obj: { project_id: world.project, object_id: 'set', val } })
+        await go(`/p/${world.project}/datasets/set/latest`)
+        await page.getByRole('table', { name: 'Rows' }).focus()
+        const changed = page.getByText('1 change not saved')
+        await press('Delete')
+        await changed.waitFor()
+        await press(`${mod}z`)
+        await changed.waitFor({ state: 'detached' })
+        await press(`${mod}y`)
+        await changed.waitFor()
+        await press('Delete')
+        await changed.waitFor({ state: 'detached' })
+      },
+    ])
+    tries.push([
       ['goDashboard'],
       async () => {
         await press('g')

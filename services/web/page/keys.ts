@@ -17,9 +17,11 @@ function keyOf(event: KeyboardEvent): string {
   return mod + (mod ? event.key.toLowerCase() : event.key)
 }
 
-/** Text that is typed takes letters, and has its own "all". */
+const ofText = new Set(['Mod+a', 'Mod+z', 'Mod+y'])
+
+/** Text that is typed takes letters, and has an "all" and an "undo" of its own. */
 const isOff = (key: string, isLetter: boolean, target: EventTarget | null): boolean =>
-  ((isLetter || key === 'Mod+a') && isTyping(target)) || (isLetter && preference('letterKeys') === 'off')
+  ((isLetter || ofText.has(key)) && isTyping(target)) || (isLetter && preference('letterKeys') === 'off')
 
 /** Takes keys while the component is there. Single letters count only where nobody types, and can be switched off. */
 export function useKeys(handlers: Handlers): void {

@@ -8,6 +8,8 @@ import { QueueItem } from './annotation-queues/item.tsx'
 import { QueueOverview } from './annotation-queues/queue.tsx'
 import { Queues } from './annotation-queues/queues.tsx'
 import { Dashboard } from './dashboards/dashboard.tsx'
+import { Dataset } from './datasets/dataset.tsx'
+import { Table } from './datasets/table.tsx'
 import { CompareRuns } from './evaluations/compare.tsx'
 import { EvaluationRun } from './evaluations/run.tsx'
 import { EvaluationRuns } from './evaluations/runs.tsx'
@@ -49,5 +51,9 @@ export const playgroundRoute = createLazyRoute('/signed-in/p/$entity/$project/pl
 export const dashboardRoute = createLazyRoute('/signed-in/p/$entity/$project/dashboard')({ component: Dashboard })
 export const threadsRoute = createLazyRoute('/signed-in/p/$entity/$project/threads')({ component: Threads })
 export const threadRoute = createLazyRoute('/signed-in/p/$entity/$project/threads/$threadId')({ component: Thread })
+export const datasetRoute = createLazyRoute('/signed-in/p/$entity/$project/datasets/$objectId/$version')({
+  component: Dataset,
+})
+export const tableRoute = createLazyRoute('/signed-in/p/$entity/$project/tables/$digest')({ component: Table })
 export const settingsRoute = createLazyRoute('/signed-in/settings/$section')({ component: Settings })
 export const systemRoute = createLazyRoute('/signed-in/system')({ component: Settings })

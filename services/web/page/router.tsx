@@ -5,6 +5,7 @@ import { loadSession } from './api/session.ts'
 import { Calls } from './calls/calls.tsx'
 import { callsSearch } from './calls/search.ts'
 import { dashboardSearch } from './dashboards/search.ts'
+import { tableSearch } from './datasets/search.ts'
 import { compareSearch, runSearch, runsSearch } from './evaluations/search.ts'
 import { NotFound } from './frame/not-found.tsx'
 import { Projects } from './projects/projects.tsx'
@@ -144,6 +145,17 @@ const versions = createRoute({
   validateSearch: objectsSearch,
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.versionsRoute))
 
+const dataset = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/p/$entity/$project/datasets/$objectId/$version',
+  validateSearch: tableSearch,
+}).lazy(() => import('./lazy-routes.tsx').then((module) => module.datasetRoute))
+const table = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/p/$entity/$project/tables/$digest',
+  validateSearch: tableSearch,
+}).lazy(() => import('./lazy-routes.tsx').then((module) => module.tableRoute))
+
 const projectSearch = ({ project }: Record<string, unknown>): { project?: string | undefined } => ({
   project: /^[^/\s]+\/[^/\s]+$/.test(text(project) ?? '') ? text(project) : undefined,
 })
@@ -175,6 +187,8 @@ const routeTree = root.addChildren([
     object,
     objects,
     versions,
+    dataset,
+    table,
     evaluations,
     evaluation,
     comparison,

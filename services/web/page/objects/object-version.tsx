@@ -80,6 +80,15 @@ export function ObjectVersion() {
                   </div>
                 ))}
             </dl>
+            {data?.head.base_object_class === 'Dataset' && (
+              <Link
+                to="/p/$entity/$project/datasets/$objectId/$version"
+                params={{ entity, project, objectId, version: textOf(data.head.digest) }}
+                search={search.tz ? { tz: search.tz } : {}}
+              >
+                Rows of this dataset
+              </Link>
+            )}
             {search.op && (
               <Link
                 to="/p/$entity/$project/calls"

@@ -68,11 +68,12 @@ export function Objects() {
       : { to: '/p/$entity/$project/objects/$objectId' as const, params: { entity, project, objectId } }),
     search: { ...kept, op: op ? ('1' as const) : undefined, page: next > 0 ? String(next + 1) : undefined },
   })
-  const versionOf = ({ object_id, digest }: Version) => ({
-    to: '/p/$entity/$project/objects/$objectId/$version' as const,
-    params: { entity, project, objectId: object_id, version: digest },
-    search: kept,
-  })
+  const versionOf = ({ object_id, digest, base_object_class }: Version) => {
+    const params = { entity, project, objectId: object_id, version: digest }
+    if (base_object_class === 'Dataset')
+      return { to: '/p/$entity/$project/datasets/$objectId/$version' as const, params, search: { tz: search.tz } }
+    return { to: '/p/$entity/$project/objects/$objectId/$version' as const, params, search: kept }
+  }
   const to = (next: number) => {
     setAt(0)
     void navigate(address(next))

@@ -123,6 +123,9 @@ export function unwrap(number: number, start: number, end: number): NodeRef {
   return openDocument(new TextEncoder().encode(stringAt(docOf(number).bytes, start, end)))
 }
 
+/** The JSON of a value as it is spelled. */
+export const jsonTextOf = ({ doc, start, end }: NodeRef): string => textBetween(docOf(doc).bytes, start, end)
+
 /** As stored: a string's characters, everything else as it is spelled. */
 export function copyText(number: number, start: number, end: number): string {
   const { bytes } = docOf(number)

@@ -8,6 +8,7 @@ import { cellOf, kindOf, opNameOf, type Row, rowOf, type SpanKind } from '../eng
 import { type Spans, spansOf } from '../engine/tree.ts'
 import * as documents from './documents.ts'
 import * as evaluations from './evaluations.ts'
+import * as tables from './tables.ts'
 
 export type Preview = { kind: SpanKind; inputs: string; output: string }
 export type CallsAnswer = { rows: Row[]; staleMs: number }
@@ -129,10 +130,23 @@ const methods = {
     return { head: shortMembers(members, ['val']), value: members.get('val'), bytes: bytes.length }
   },
 
+  /** A version with its value as JSON, and the members of that as they are spelled. */
+  async objectTexts(context: Context, base: string, project_id: string, object_id: string, digest: string) {
+    const { head, value } = await methods.object(context, base, project_id, object_id, digest)
+    if (value === undefined) throw new Error('The answer holds no value')
+    const text = documents.jsonTextOf(value)
+    return { head, value: text, members: tables.textDocument(text).cells }
+  },
+
   evaluationRuns: evaluations.evaluationRuns,
   evaluationRows: evaluations.evaluationRows,
   comparison: evaluations.comparison,
   examples: evaluations.examples,
+
+  tableRows: tables.tableRows,
+  tableRow: tables.tableRow,
+  tableFile: tables.tableFile,
+  textDocument: async (_: Context, text: string) => tables.textDocument(text),
 
   unwrap: async (_: Context, doc: number, start: number, end: number) => documents.unwrap(doc, start, end),
   count: async (_: Context, doc: number, start: number) => documents.membersCount(doc, start),

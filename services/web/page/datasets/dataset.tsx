@@ -1,0 +1,139 @@
+// A version of a dataset: its rows, and the changes that make the next one.
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { baseUrl } from '../api/client.ts'
+import { mayWrite, useSession } from '../api/session.ts'
+import { plainText } from '../engine/json-texts.ts'
+import { Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
+import { FaultBox } from '../parts/fault.tsx'
+import { T } from '../parts/text.tsx'
+import { ask } from '../worker/client.ts'
+import { SaveVersion } from './save-version.tsx'
+import { rowIn, tableOf } from './search.ts'
+import { TableGrid } from './table-grid.tsx'
+import { useEdits } from './use-edits.ts'
+import { useTable } from './use-table.ts'
+
+const route = '/signed-in/p/$entity/$project/datasets/$objectId/$version'
+const none = { from: 0, to: 0 }
+
+type Version = { digest: string; index: number; isLatest: boolean; value: string; table: string | undefined }
+
+const useDataset = (projectId: string, objectId: string, version: string) =>
+  useQuery({
+    queryKey: ['object.value', projectId, objectId, version],
+    async queryFn({ signal }): Promise<Version> {
+      const { head, value, members } = await ask('objectTexts', [baseUrl, projectId, objectId, version], { signal })
+      const rows = members.find(([name]) => name === 'rows')?.[1]
+      return {
+        ...{ digest: String(head.digest), index: Number(head.version_index), isLatest: head.is_latest === 1, value },
+        table: rows === undefined ? undefined : tableOf(projectId, plainText(rows)),
+      }
+    },
+    staleTime: 60_000,
+  })
+
+export function Dataset() {
+  const { entity, project, projectId } = useProject()
+  const { objectId, version } = useParams({ from: route })
+  const search = useSearch({ from: route })
+  const { data, error, refetch } = useDataset(projectId, objectId, version)
+  const counted = useTable(projectId, data?.table ?? '', none)
+  const shown = () => {
+    if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
+    if (data === undefined) return <Loading what="the dataset" />
+    if (data.table === undefined)
+      return (
+        <div className="center">
+          <h2>This version holds no table</h2>
+        </div>
+      )
+    if (counted.error) return <FaultBox error={counted.error} onRetry={counted.refetch} />
+    if (counted.count === undefined) return <Loading what="the rows" />
+    return <Rows {...{ objectId, stored: counted.count, table: data.table }} version={data} />
+  }
+  return (
+    <ProjectPage
+      title={objectId}
+      crumbs={
+        <>
+          <span className="sep">/</span>
+          <Link
+            to="/p/$entity/$project/objects"
+            params={{ entity, project }}
+            search={search.tz ? { tz: search.tz } : {}}
+          >
+            Objects
+          </Link>
+        </>
+      }
+      acts={
+        data && (
+          <>
+            <span className="second">
+              v{data.index}
+              {data.isLatest && ', the latest'}
+            </span>
+            <Link
+              className="line"
+              to="/p/$entity/$project/objects/$objectId/$version"
+              params={{ entity, project, objectId, version: data.digest }}
+              search={search.tz ? { tz: search.tz } : {}}
+            >
+              The object
+            </Link>
+          </>
+        )
+      }
+    >
+      <h1 className="hidden">
+        Dataset <T text={objectId} />
+      </h1>
+      {shown()}
+    </ProjectPage>
+  )
+}
+
+type RowsProps = { objectId: string; table: string; stored: number; version: Version }
+
+function Rows({ objectId, table, stored, version }: RowsProps) {
+  const { entity, project, projectId } = useProject()
+  const search = useSearch({ from: route })
+  const navigate = useNavigate()
+  const { data: session } = useSession()
+  const edits = useEdits(projectId, objectId, version.digest, stored)
+  const [isSaving, setSaving] = useState(false)
+  const go = (row: number | undefined, at: string, replace: boolean) =>
+    void navigate({
+      to: '/p/$entity/$project/datasets/$objectId/$version',
+      params: { entity, project, objectId, version: at },
+      search: { ...search, row: row === undefined ? undefined : String(row + 1) },
+      replace,
+    })
+  const whyNot = mayWrite(session) ? undefined : 'This key may not write'
+  return (
+    <>
+      <TableGrid
+        key={table}
+        {...{ projectId, digest: table, stored, name: `${objectId}-v${version.index}` }}
+        row={rowIn(search.row)}
+        onRow={(row) => go(row, version.digest, search.row !== undefined && row !== undefined)}
+        editing={{ ...edits, whyNot, save: () => setSaving(true) }}
+      />
+      {isSaving && (
+        <SaveVersion
+          {...{ objectId, table }}
+          version={version.digest}
+          value={version.value}
+          edits={edits.edits}
+          onSaved={(digest) => {
+            edits.forget()
+            go(undefined, digest, false)
+          }}
+          onClose={() => setSaving(false)}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,59 @@
+// One row of a table, whole, beside the grid.
+import { bytes, count } from '../engine/format.ts'
+import { type Member, objectText } from '../engine/json-texts.ts'
+import { FaultBox } from '../parts/fault.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { JsonView } from '../parts/json-view.tsx'
+import { useRow } from './use-table.ts'
+
+type ReaderProps = {
+  projectId: string
+  digest: string
+  index: number
+  /** Where it is not as it is stored. */
+  edited: readonly Member[] | undefined
+  isRemoved: boolean
+  /** Nothing where rows cannot be changed. */
+  onEdit: (() => void) | undefined
+  onToggle: (() => void) | undefined
+  onClose(): void
+}
+
+export function RowReader({ projectId, digest, index, edited, isRemoved, onEdit, onToggle, onClose }: ReaderProps) {
+  const { data, error, refetch } = useRow(projectId, digest, index, edited && objectText(edited))
+  return (
+    <>
+      <header>
+        <h2 className="name">
+          <span style={{ flex: 1 }}>
+            Row {count(index + 1)}
+            {isRemoved && <span className="s-error"> removed</span>}
+          </span>
+          <button type="button" className="icon" aria-label="Close the row" onClick={onClose}>
+            <Icon name="close" />
+          </button>
+        </h2>
+        {(onEdit || onToggle) && (
+          <div className="acts">
+            <button type="button" className="line" disabled={isRemoved} onClick={onEdit}>
+              Edit…
+            </button>
+            <button type="button" className="line" onClick={onToggle}>
+              {isRemoved ? 'Put back' : 'Remove'}
+            </button>
+          </div>
+        )}
+      </header>
+      {error && <FaultBox error={error} onRetry={() => void refetch()} />}
+      {data === null && <p className="second">This row is not here.</p>}
+      {data && (
+        <section aria-label="Row">
+          <h3>
+            Row <span className="grow" /> <span className="num">{bytes(data.node.end - data.node.start)}</span>
+          </h3>
+          <JsonView root={data.node} label="Row" name="row" />
+        </section>
+      )}
+    </>
+  )
+}

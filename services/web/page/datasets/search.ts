@@ -1,0 +1,18 @@
+// What addresses of tables say.
+
+type TableSearch = { row?: string | undefined; tz?: string | undefined }
+
+/** `row` counts from 1. */
+export const tableSearch = ({ row, tz }: Record<string, unknown>): TableSearch => ({
+  row: typeof row === 'string' && /^[1-9]\d{0,9}$/.test(row) ? row : undefined,
+  tz: typeof tz === 'string' ? tz : undefined,
+})
+
+/** From 0. */
+export const rowIn = (row: string | undefined): number | undefined => (row === undefined ? undefined : Number(row) - 1)
+
+/** The digest of the table that a ref names, where it is one of this project. */
+export function tableOf(projectId: string, ref: unknown): string | undefined {
+  const head = `weave:///${projectId}/table/`
+  return typeof ref === 'string' && ref.startsWith(head) ? ref.slice(head.length).split('/', 1)[0] : undefined
+}

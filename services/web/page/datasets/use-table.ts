@@ -1,0 +1,72 @@
+// Rows of a table as they come into view, their number, and one of them whole.
+import { useQueries, useQuery } from '@tanstack/react-query'
+import { baseUrl, json } from '../api/client.ts'
+import type { Cells } from '../engine/table-edits.ts'
+import { ask } from '../worker/client.ts'
+import type { TableRow, WholeRow } from '../worker/tables.ts'
+
+const pageRows = 200
+/** Rows of a digest never change. */
+const forEver = { staleTime: Number.POSITIVE_INFINITY }
+
+export type Range = { from: number; to: number }
+
+export function useTable(projectId: string, digest: string, range: Range) {
+  const counted = useQuery({
+    ...forEver,
+    queryKey: ['table.count', projectId, digest],
+    queryFn: ({ signal }) => json('tables.query_stats', { project_id: projectId, digest }, { signal }),
+  })
+  const count = counted.data?.count
+  const first = Math.floor(range.from / pageRows)
+  const last = Math.floor(Math.max(0, Math.min(range.to, count ?? pageRows) - 1) / pageRows)
+  const pages = Array.from({ length: Math.max(0, Math.min(4, last - first + 1)) }, (_, n) => first + n)
+  const results = useQueries({
+    queries: pages.map((page) => ({
+      ...forEver,
+      queryKey: ['table', projectId, digest, page],
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        ask('tableRows', [{ base: baseUrl, projectId, digest }, page * pageRows, pageRows], { signal }),
+    })),
+  })
+  const byPage = new Map(pages.map((page, n) => [page, results[n]?.data?.rows]))
+  return {
+    count,
+    rowAt: (index: number): TableRow | undefined => byPage.get(Math.floor(index / pageRows))?.[index % pageRows],
+    rows: results.flatMap(({ data }) => data?.rows ?? []),
+    error: counted.error ?? results.find(({ error }) => error)?.error ?? null,
+    refetch: () => {
+      void counted.refetch()
+      for (const one of results) void one.refetch()
+    },
+  }
+}
+
+/** Reads one row whole. */
+export const readRow = (projectId: string, digest: string, index: number): Promise<WholeRow | null> =>
+  ask('tableRow', [{ base: baseUrl, projectId, digest }, index])
+
+/** The row at a place, or the one that somebody has changed or added instead. */
+export const useRow = (projectId: string, digest: string, index: number, edited: string | undefined) =>
+  useQuery({
+    queryKey: ['table.row', projectId, digest, index, edited],
+    queryFn: () => (edited === undefined ? readRow(projectId, digest, index) : ask('textDocument', [edited])),
+    // The worker keeps a document for a while only.
+    gcTime: 60_000,
+  })
+
+const shownCharacters = 240
+
+/** A row that is not stored yet as the grid shows rows. */
+export const rowOfCells = (cells: Cells): TableRow => ({
+  cells: cells.map(([name, text]) => {
+    const kind = kindOf(text)
+    const shown = kind === 'string' ? stringOf(text) : text
+    return { name, kind, text: shown.slice(0, shownCharacters), bytes: text.length }
+  }),
+})
+
+const stringOf = (text: string): string => JSON.parse(text) as string
+const kinds = { '"': 'string', '{': 'object', '[': 'array', t: 'true', f: 'false', n: 'null' } as const
+const kindOf = (text: string): TableRow['cells'][number]['kind'] =>
+  kinds[text.charAt(0) as keyof typeof kinds] ?? 'number'

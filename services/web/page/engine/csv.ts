@@ -1,0 +1,24 @@
+// Comma-separated values as spreadsheets read them, in which no text becomes a formula.
+import { type Member, plainText } from './json-texts.ts'
+
+const formula = /^[=+\-@\t\r]/
+const needsQuotes = /[",\r\n]/
+
+/** @param isText whether it may be taken for a formula: a number that was stored as one is no text */
+function cell(text: string, isText: boolean): string {
+  const safe = isText && formula.test(text) ? `'${text}` : text
+  return needsQuotes.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+export const csvLine = (cells: readonly string[]): string => `${cells.map((text) => cell(text, true)).join(',')}\r\n`
+
+/** A line of values given as JSON: strings as they sound, nothing for null and for what is not there. */
+export function csvRow(columns: readonly string[], members: readonly Member[]): string {
+  const found = new Map(members)
+  const cells = columns.map((name) => {
+    const text = found.get(name)
+    if (text === undefined || text === 'null') return ''
+    return cell(plainText(text), !/^-?\d/.test(text))
+  })
+  return `${cells.join(',')}\r\n`
+}

@@ -1,0 +1,204 @@
+// Datasets and tables: rows as they come into view, one whole, changes that make a version, files, hostile texts.
+import { text } from 'node:stream/consumers'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { post } from '../fixtures/child-server.ts'
+import { everybodysFaults, type Opened, picture, startWorld, type World } from './world.ts'
+
+const rowCount = 450
+const hostile = '<img src=x onerror=alert(1)>\u202e\u0007=cmd()'
+
+let world: World
+let here: Opened
+let home: string
+
+const send = async (path: string, body: string) => {
+  const { status, text: answer } = await post(world.url, path, body)
+  expect([path, status, status === 200 ? '' : answer]).toEqual([path, 200, ''])
+  return JSON.parse(answer) as { digest: string }
+}
+const row = (n: number, more = '') => `{"question":"What is ${n}?","score":${n}.0${more}}`
+
+/** A version of a dataset with these rows, each as JSON. */
+async function dataset(name: string, rows: readonly string[]) {
+  const project_id = world.project
+  const made = `{"table":{"project_id":"${project_id}","rows":[${rows.join(',')}]}}`
+  const { digest: table } = await send('/table/create', made)
+  const ref = `weave:///${project_id}/table/${table}`
+  const val = `{"_type":"Dataset","_class_name":"Dataset","_bases":["Object","BaseModel"],"k":1.0,"rows":"${ref}"}`
+  const { digest } = await send(
+    '/obj/create',
+    `{"obj":{"project_id":"${project_id}","object_id":"${name}","val":${val}}}`,
+  )
+  return { table, digest }
+}
+
+/** The rows of the latest version, and the value of it, in the bytes of the answers. */
+async function latest(name: string): Promise<{ rows: string; value: string }> {
+  const asked = JSON.stringify({ project_id: world.project, object_id: name, digest: 'latest' })
+  const value = (await post(world.url, '/obj/read', asked)).text
+  const digest = /table\/(\w+)/.exec(value)?.[1]
+  const rows = (await post(world.url, '/table/query', JSON.stringify({ project_id: world.project, digest }))).text
+  return { rows, value }
+}
+
+beforeAll(async () => {
+  world = await startWorld('acme/datasets')
+  home = `/p/${world.project}/datasets`
+  await dataset(
+    'questions',
+    Array.from({ length: rowCount }, (_, n) => row(n)),
+  )
+  await dataset('small', [row(0), row(1), row(2), row(3, ',"more":{"big":12345678901234567890}')])
+  await dataset('behind', [row(0)])
+  await dataset('hostile', [JSON.stringify({ [hostile]: hostile, long: 'x'.repeat(200_000), rtl: 'שלום' }), row(1)])
+  here = await world.open()
+})
+afterAll(() => world?.close())
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') await picture(here.page, task.name.replaceAll(/\W+/g, '-'))
+  expect(here.faults.splice(0)).toEqual([])
+})
+
+const go = (path: string) => here.page.goto(world.url + path)
+const rows = () => here.page.getByRole('table', { name: 'Rows' }).locator('.row')
+const button = (name: string | RegExp) => here.page.getByRole('button', { name, exact: true })
+
+it('rows come as they are scrolled to, by keys too, and one of them opens whole, with its place in the address', async () => {
+  const { page } = here
+  await go(`/p/${world.project}/objects`)
+  await page.getByRole('link', { name: 'questions' }).click()
+  await page.waitForURL((to) => to.pathname.startsWith(`${home}/questions/`))
+  await page.getByText('450 rows').waitFor()
+  await expect.poll(() => rows().first().innerText()).toContain('What is 0?')
+  await page.getByRole('table', { name: 'Rows' }).focus()
+  await page.keyboard.press('End')
+  await expect.poll(() => rows().last().innerText()).toMatch(/What is 449\?[\s\S]*449\.0/)
+  expect(await rows().count()).toBeLessThan(100)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Row 450' }).waitFor()
+  await page.getByRole('tree', { name: 'Row' }).getByText('449.0').waitFor()
+  await page.reload()
+  await page.getByRole('heading', { name: 'Row 450' }).waitFor()
+  await expect.poll(() => page.locator('.line-of-cells.at').innerText()).toContain('What is 449?')
+  await page.getByText('What is 440?').waitFor()
+})
+
+it('rows are changed, removed and added, undone, kept by the tab, and saved as a version that respells nothing', async () => {
+  const { page } = here
+  await go(`${home}/small/latest`)
+  await page.getByText('4 rows').waitFor()
+  const table = page.getByRole('table', { name: 'Rows' })
+  await expect.poll(() => rows().count()).toBe(4)
+  await table.focus()
+  await page.keyboard.press('j')
+  await page.keyboard.press('Delete')
+  await page.getByText('1 change not saved').waitFor()
+  await page.keyboard.press('Control+z')
+  await page.getByText('1 change not saved').waitFor({ state: 'detached' })
+  await page.keyboard.press('Control+y')
+  await page.getByText('1 change not saved').waitFor()
+  await page.keyboard.press('End')
+  await page.keyboard.press('Enter')
+  await button('Edit…').click()
+  await page.getByLabel('Value of question').fill('What is "three"?\n3')
+  await button('Change the row').click()
+  await button('Add row…').click()
+  await page.getByLabel('Value of question').fill('New')
+  await page.getByLabel('Kind of score').selectOption('json')
+  await page.getByLabel('Value of score').fill('{1')
+  expect(await button('Add the row').isDisabled()).toBe(true)
+  await page.getByLabel('Value of score').fill('1.50')
+  await button('Leave out more').click()
+  await button('Add the row').click()
+  await page.getByText('3 changes not saved').waitFor()
+  await page.reload()
+  await page.getByText('3 changes not saved').waitFor()
+  await expect.poll(() => rows().count()).toBe(5)
+  await button('Save as version…').click()
+  await page.getByText('1 added, 1 changed, 1 removed').waitFor()
+  await button('Save').click()
+  await page.getByText('v1, the latest').waitFor()
+  await expect.poll(() => rows().count()).toBe(4)
+  expect(await page.getByText(/not saved/).count()).toBe(0)
+  const { rows: stored, value } = await latest('small')
+  expect([...stored.matchAll(/"val":(\{.*?\})(?=,"original_index)/g)].map(([, val]) => val)).toEqual([
+    ...['{"question":"What is 0?","score":0.0}', '{"question":"What is 2?","score":2.0}'],
+    '{"question":"What is \\"three\\"?\\n3","score":3.0,"more":{"big":12345678901234567890}}',
+    '{"question":"New","score":1.50}',
+  ])
+  expect(value).toContain('"k":1.0')
+})
+
+it('who changes an older version is asked before it becomes the latest', async () => {
+  const { page } = here
+  await go(`${home}/behind/v0`)
+  await page.getByText('1 row', { exact: true }).waitFor()
+  await page.getByRole('table', { name: 'Rows' }).focus()
+  await page.keyboard.press('Delete')
+  await dataset('behind', [row(0), row(7)])
+  await button('Save as version…').click()
+  await page.getByText('Meanwhile there is').waitFor()
+  expect(await button('Save').isDisabled()).toBe(true)
+  await page.getByLabel('Save mine as the latest').check()
+  await button('Save').click()
+  await page.getByText('v2, the latest').waitFor()
+  await page.getByRole('heading', { name: 'No rows' }).waitFor()
+})
+
+it('rows are saved as files: JSON Lines as they are stored, CSV without formulas', async () => {
+  const { page } = here
+  await go(`${home}/hostile/v0`)
+  await page.getByText('2 rows').waitFor()
+  const saved = async (format: RegExp) => {
+    await button('Download').click()
+    const [file] = await Promise.all([page.waitForEvent('download'), button(format).click()])
+    return [file.suggestedFilename(), await text(await file.createReadStream())] as const
+  }
+  const [name, lines] = await saved(/JSON Lines/)
+  expect(name).toBe('hostile-v0.jsonl')
+  expect(lines.split('\n')[1]).toBe(row(1))
+  const [csvName, csv] = await saved(/CSV/)
+  expect(csvName).toBe('hostile-v0.csv')
+  expect(csv.split('\r\n')[0]).toBe(`${hostile},long,rtl,question,score`)
+  expect(csv.split('\r\n')[2]).toBe(',,,What is 1?,1.0')
+})
+
+it('hostile names and long cells are text, in the grid, in the row and where it is changed', async () => {
+  const { page } = here
+  await go(`${home}/hostile/v0?row=1`)
+  await page.getByRole('tree', { name: 'Row' }).getByText('onerror').first().waitFor()
+  const shown = await page.getByRole('table', { name: 'Rows' }).innerText()
+  expect(shown).toContain('<img src=x onerror=alert(1)>')
+  expect(shown).not.toContain('\u202e')
+  expect(shown.length).toBeLessThan(3_000)
+  await button('Edit…').click()
+  await page.getByText('200,002 characters, kept as they are.').waitFor()
+  expect(await page.locator('img[src=x]').count()).toBe(0)
+})
+
+it('a table opens by its digest, and the page says what is not here', async () => {
+  const { page, faults } = here
+  const { table } = await dataset('other', [row(5)])
+  await go(`/p/${world.project}/tables/${table}`)
+  await expect.poll(() => rows().first().innerText()).toContain('What is 5?')
+  expect(await button('Add row…').count()).toBe(0)
+  await send('/obj/create', `{"obj":{"project_id":"${world.project}","object_id":"no-rows","val":{"rows":3}}}`)
+  await go(`${home}/no-rows/latest`)
+  await page.getByRole('heading', { name: 'This version holds no table' }).waitFor()
+  await go(`${home}/unknown/latest`)
+  await page.getByRole('alert').waitFor()
+  faults.splice(0)
+})
+
+it('datasets are for everybody: axe finds no fault in both themes, and 320 pixels are enough', async () => {
+  const { page, context, faults } = await world.open()
+  await page.goto(`${world.url}${home}/questions/latest?row=2`)
+  await page.getByRole('tree', { name: 'Row' }).waitFor()
+  const found = await everybodysFaults(page, 'dataset')
+  await page.getByRole('button', { name: 'Edit…' }).click()
+  await page.getByLabel('Value of question').waitFor()
+  found.push(...(await everybodysFaults(page, 'row')))
+  expect(found).toEqual([])
+  expect(faults).toEqual([])
+  await context.close()
+})

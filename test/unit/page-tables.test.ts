@@ -1,0 +1,145 @@
+// Tables in the page: JSON that keeps its spelling, CSV without formulas, changes that become updates.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { csvLine, csvRow } from '../../services/web/page/engine/csv.ts'
+import {
+  itemsOfText,
+  jsonFault,
+  membersOfText,
+  objectText,
+  plainText,
+  prettyJson,
+  withMember,
+} from '../../services/web/page/engine/json-texts.ts'
+import {
+  batchesOf,
+  begun,
+  columnNames,
+  done,
+  editCount,
+  editsOf,
+  keptText,
+  noEdits,
+  redone,
+  undone,
+  updatesOf,
+  withAdded,
+  withChanged,
+  withToggled,
+} from '../../services/web/page/engine/table-edits.ts'
+import { runs } from '../fixtures/runs.ts'
+
+const numRuns = runs(200, 5_000)
+
+describe('JSON as texts', () => {
+  it('members and items keep their spelling, and a member is replaced without touching the others', () => {
+    const text = ' { "a" : 1.0, "b\\u0022":[ 12345678901234567890 , {"c":-0} ],"a":2.50 }'
+    expect(membersOfText(text)).toEqual([
+      ['a', '2.50'],
+      ['b"', '[ 12345678901234567890 , {"c":-0} ]'],
+    ])
+    expect(itemsOfText('[1.0,"x", {"k":1e2}]')).toEqual(['1.0', '"x"', '{"k":1e2}'])
+    expect(withMember('{"n":1.0,"rows":"old"}', 'rows', '"new"')).toBe('{"n":1.0,"rows":"new"}')
+    expect(withMember('{"n":1.0}', 'rows', '"new"')).toBe('{"n":1.0,"rows":"new"}')
+    expect(membersOfText('[1]')).toEqual([])
+    expect([plainText('"a\\nb"'), plainText('1.0'), jsonFault('{"a":1}'), typeof jsonFault('{a')]).toEqual([
+      ...['a\nb', '1.0', undefined, 'string'],
+    ])
+  })
+
+  it('lines of JSON hold the same, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = JSON.stringify(value)
+        expect(prettyJson(text)).toBe(JSON.stringify(value, null, 2))
+        expect(prettyJson(prettyJson(text))).toBe(prettyJson(text))
+      }),
+      { numRuns },
+    )
+    expect(prettyJson('{"a":1.0,"b":[1e2,-0]}')).toBe('{\n  "a": 1.0,\n  "b": [\n    1e2,\n    -0\n  ]\n}')
+  })
+
+  it('an object of any names and values is put together as it was', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (object) => {
+        const text = JSON.stringify(object)
+        expect(JSON.parse(objectText(membersOfText(text)))).toEqual(JSON.parse(text))
+      }),
+      { numRuns },
+    )
+  })
+})
+
+describe('CSV', () => {
+  it('quotes what needs it, and makes a formula of no text', () => {
+    expect(csvLine(['a', '=b', 'c,d', 'e"f', 'g\nh'])).toBe('a,\'=b,"c,d","e""f","g\nh"\r\n')
+    const members = membersOfText('{"n":-1.50,"t":"-1","f":"@x","nil":null,"o":{"k":1},"s":"\\tx"}')
+    expect(csvRow(['n', 't', 'f', 'nil', 'none', 'o', 's'], members)).toBe('-1.50,\'-1,\'@x,,,"{""k"":1}",\'\tx\r\n')
+  })
+})
+
+describe('changes of a table', () => {
+  const cells = (n: number) => [['n', String(n)]] as const
+
+  it('become updates from the last row to the first, added ones at the end', () => {
+    let edits = withChanged(noEdits, 5, 1, cells(10))
+    edits = withChanged(edits, 5, 3, cells(30))
+    edits = withToggled(withToggled(edits, 5, 3), 5, 4)
+    edits = withAdded(withAdded(edits, cells(50)), cells(60))
+    edits = withChanged(edits, 5, 6, cells(61))
+    expect(updatesOf(edits)).toEqual([
+      ...['{"pop":{"index":4}}', '{"pop":{"index":3}}', '{"pop":{"index":1}}', '{"insert":{"index":1,"row":{"n":10}}}'],
+      ...['{"append":{"row":{"n":50}}}', '{"append":{"row":{"n":61}}}'],
+    ])
+    expect(editCount(edits)).toBe(5)
+    expect(editCount(withToggled(edits, 5, 3))).toBe(5)
+    expect(withToggled(edits, 5, 5).added).toEqual([cells(61)])
+    expect(editsOf(keptText(edits))).toEqual(edits)
+    expect([editsOf(null), editsOf('{'), editsOf('{}')]).toEqual([noEdits, noEdits, noEdits])
+  })
+
+  it('are the same as changing the list itself', () => {
+    const step = fc.record({ place: fc.nat(9), what: fc.constantFrom('change', 'remove', 'add'), value: fc.nat(99) })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        let edits = noEdits
+        for (const { place, what, value } of steps)
+          if (what === 'add') edits = withAdded(edits, cells(value))
+          else if (what === 'change') edits = withChanged(edits, 10, place, cells(value))
+          else edits = withToggled(edits, 10, place)
+        const list = Array.from({ length: 10 }, (_, n) => -n)
+        for (const text of updatesOf(edits)) {
+          const { pop, insert, append } = JSON.parse(text)
+          if (pop) list.splice(pop.index, 1)
+          if (insert) list.splice(insert.index, 0, insert.row.n)
+          if (append) list.push(append.row.n)
+        }
+        const kept = Array.from({ length: 10 }, (_, n) => n).filter((n) => !edits.removed.has(n))
+        const expected = kept.map((n) => Number(edits.changed.get(n)?.[0]?.[1] ?? -n))
+        expect(list.map(Math.abs)).toEqual(
+          [...expected, ...edits.added.map(([cell]) => Number(cell?.[1]))].map(Math.abs),
+        )
+      }),
+      { numRuns },
+    )
+  })
+
+  it('are taken back and done again, until something else is changed', () => {
+    const one = withAdded(noEdits, cells(1))
+    const two = withAdded(one, cells(2))
+    const history = done(done(begun(noEdits), one), two)
+    expect(undone(undone(undone(history))).now).toBe(noEdits)
+    expect(redone(undone(history)).now).toBe(two)
+    expect(redone(history)).toBe(history)
+    expect(redone(done(undone(history), noEdits)).now).toBe(noEdits)
+  })
+
+  it('are sent in requests of so many, and of so many characters', () => {
+    expect(batchesOf(['aa', 'bb', 'cc', 'dddddd', 'e'], 2, 5)).toEqual([['aa', 'bb'], ['cc'], ['dddddd'], ['e']])
+    expect(batchesOf([], 2, 5)).toEqual([])
+  })
+
+  it('columns stand in the order in which rows bring them', () => {
+    expect(columnNames([[{ name: 'b' }], [{ name: 'a' }, { name: 'b' }]])).toEqual(['b', 'a'])
+  })
+})
