@@ -39,6 +39,7 @@ const deepOnly = [
   'crash/lost-log',
   'crash/masking',
   'crash/rebuild',
+  'server/calls-histories-property',
   'server/dead-letters',
   'server/erasures-receipts',
   'server/evaluation-runs-many',
@@ -60,7 +61,14 @@ const deepOnly = [
   'server/rebuild',
   'server/transfer',
 ]
-const deepOnServers = ['server/rebuild', 'server/calls-histories-property', 'server/dead-letters']
+const deepOnServers = [
+  'server/calls-feedback-fields',
+  'server/calls-histories-property',
+  'server/dead-letters',
+  'server/freshness',
+  'server/paths',
+  'server/rebuild',
+]
 
 const fileOf = (name: string): string => `test/${name}.test.ts`
 
@@ -69,11 +77,8 @@ const onServers = [
   'server/annotation-queues',
   'server/call-stats',
   'server/calls-costs',
-  'server/calls-feedback-fields',
   'server/files-bucket',
-  'server/freshness',
   'server/object-labels',
-  'server/paths',
   'engine/refs',
   'engine/tables',
   'server/usage',
