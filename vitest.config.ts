@@ -21,6 +21,8 @@ const limits = { testTimeout: 120_000, hookTimeout: 240_000 }
 
 /** Processes and engines that die and come back, minutes long: in the deep tier alone, which CI runs too. */
 const deepOnly = [
+  'browser/new-user',
+  'browser/roles',
   'compat/go-otlp',
   'compat/otlp-clients',
   'compat/otlp-collector',
@@ -71,6 +73,7 @@ const deepOnServers = [
 ]
 
 const fileOf = (name: string): string => `test/${name}.test.ts`
+const isOfBrowser = (name: string): boolean => name.startsWith('browser/')
 
 /** Run a second time on Kafka and a ClickHouse server: what goes through every topic and every kind of read. */
 const onServers = [
@@ -98,7 +101,7 @@ const generated = (): string[] => {
 }
 
 /** Tests of the page need a Chromium: the one that CALLHOUSE_CHROMIUM names, or one in the path. */
-function browserProject() {
+function browserProject(name: string, include: readonly string[], exclude: readonly string[]) {
   const inPath = ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) =>
     PATH.split(delimiter).map((folder) => join(folder, name)),
   )
@@ -110,10 +113,21 @@ function browserProject() {
     return []
   }
   const env = { CALLHOUSE_CHROMIUM: chromium }
-  const include = ['test/browser/*.test.ts']
   // What is waited for comes by itself; on a busy machine not within the second that is usual.
   const expect = { poll: { timeout: 15_000 } }
-  return [{ test: { name: 'browser', include, env, expect, globalSetup: ['test/browser/setup.ts'], ...limits } }]
+  return [
+    {
+      test: {
+        name,
+        include: [...include],
+        exclude: [...exclude],
+        env,
+        expect,
+        globalSetup: ['test/browser/setup.ts'],
+        ...limits,
+      },
+    },
+  ]
 }
 
 /** By what a test needs: nothing, an engine, a server, published clients, processes that die. */
@@ -135,7 +149,7 @@ const tiers = {
         ...limits,
       },
     })),
-    ...browserProject(),
+    ...browserProject('browser', ['test/browser/*.test.ts'], deepOnly.map(fileOf)),
     {
       test: {
         name: 'servers',
@@ -146,7 +160,15 @@ const tiers = {
     },
   ],
   deep: () => [
-    { test: { name: 'deep', include: [...generated(), ...deepOnly.map(fileOf)], ...limits, testTimeout: 1_200_000 } },
+    {
+      test: {
+        name: 'deep',
+        include: [...generated(), ...deepOnly.filter((name) => !isOfBrowser(name)).map(fileOf)],
+        ...limits,
+        testTimeout: 1_200_000,
+      },
+    },
+    ...browserProject('deep browser', deepOnly.filter(isOfBrowser).map(fileOf), []),
     {
       test: {
         name: 'deep on servers',

@@ -5,18 +5,14 @@ import { declaredRoutes } from '../../scripts/paths.ts'
 import { loadConfig, settings } from '../../services/app/config.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
 import { parseExposition } from '../fixtures/exposition.ts'
+import { gatewayRules, roleOfPath } from '../fixtures/gateway.ts'
 import { startLiveServer } from '../fixtures/live-server.ts'
 
 const root = new URL('../../', import.meta.url)
 const text = (path: string) => readFileSync(new URL(path, root), 'utf8')
 
-const rules = [...text('deploy/gateway.conf').matchAll(/^ {4}~(\S+)\s+(\w+);$/gm)].map(
-  ([, pattern = '', role = '']) => ({ pattern: new RegExp(pattern), role }),
-)
-const roleOf = (path: string): string => rules.find(({ pattern }) => pattern.test(path))?.role ?? 'query'
-
 it('sends every route to a role that serves it', () => {
-  expect(rules.length).toBeGreaterThan(5)
+  expect(gatewayRules.length).toBeGreaterThan(5)
   const lost: string[] = []
   const names = (role: 'ingest' | 'query') => new Set(declaredRoutes(role).map(({ name }) => name))
   const served: Record<string, Set<string>> = { ingest: names('ingest'), query: names('query') }
@@ -24,7 +20,7 @@ it('sends every route to a role that serves it', () => {
     for (const template of [route.path, ...(route.aliases ?? [])]) {
       const path = template.replaceAll(/\{\w+\*?\}/g, 'x')
       for (const uri of [path, `/traces${path}`]) {
-        if (!served[roleOf(uri)]?.has(route.name)) lost.push(`${route.method} ${uri} -> ${roleOf(uri)}`)
+        if (!served[roleOfPath(uri)]?.has(route.name)) lost.push(`${route.method} ${uri} -> ${roleOfPath(uri)}`)
       }
     }
   expect(lost).toEqual([])

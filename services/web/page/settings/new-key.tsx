@@ -174,7 +174,12 @@ function For({ draft, change, users }: ForProps) {
 function startOf(projectId: string, grants: string[] | '*' | undefined, isAdmin: boolean, own: string): Draft {
   const everything = grants === undefined || grants === '*' ? '*' : grants.join(', ')
   return {
-    ...{ name: '', user: isAdmin ? newUser : own, newId: '', held: actionsOfRole[isAdmin ? 'ingest' : 'reader'] },
+    ...{
+      name: '',
+      user: isAdmin ? newUser : own,
+      newId: projectId && `${projectId.split('/')[1]}-app`,
+      held: actionsOfRole[isAdmin ? 'ingest' : 'reader'],
+    },
     ...{ scopes: projectId || everything, days: '90', addresses: '', limits: {} },
   }
 }
