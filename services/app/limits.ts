@@ -1,5 +1,5 @@
 // Limits and usage of this process: accounts of requests, the ports that charge them, and what is written every minute.
-import { Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { EntityLimits } from '../../schemas/project-settings.ts'
 import type { Clock } from '../core/clock/clock.ts'
 import type { Directory } from '../core/directory/directory.ts'
@@ -10,6 +10,7 @@ import { createQuotas } from '../core/http/rates/quotas.ts'
 import { uuidv7 } from '../core/ids.ts'
 import type { Log, RecordInput } from '../core/log/log.ts'
 import type { Logger } from '../core/process/logger.ts'
+import { metricsIn } from '../core/process/metrics-in.ts'
 import { type Amount, runningAccount } from '../core/process/running-handler.ts'
 import type { Query, QueryOptions, Store } from '../core/store/store.ts'
 import { usageRecords } from '../events/usage.ts'
@@ -82,12 +83,7 @@ export async function openLimits(deps: LimitDeps): Promise<ProcessLimits> {
   const accounts = createAccounts({
     ...{ settings, quotas, meter, edges: config.edges, quotaStatus: Number(config.quotaStatus) as 403 | 429 },
   })
-  new Gauge({
-    ...{ name: 'callhouse_quota_near', help: 'Quotas of which four fifths are used', registers: [registry] },
-    collect() {
-      this.set(quotas.near().length)
-    },
-  })
+  metricsIn(registry).value('callhouse_quota_near', 'Quotas of which four fifths are used', () => quotas.near().length)
   const count = observeUsage(registry, config.metricsProjects)
 
   async function write(): Promise<void> {

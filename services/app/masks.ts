@@ -1,8 +1,9 @@
 // The rules of masking in a process: as the directory has them, and in its threads.
-import { Counter, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import { createMaskings, type Maskings, type MaskSource, type ScopeMask } from '../content/masking/maskings.ts'
 import type { Directory } from '../core/directory/directory.ts'
 import type { Logger } from '../core/process/logger.ts'
+import { metricsIn } from '../core/process/metrics-in.ts'
 import type { Config } from './config.ts'
 
 type Scopes = ReadonlyMap<string, ScopeMask>
@@ -37,12 +38,11 @@ const maxLabels = 200
 
 /** Hits by rule; rules beyond the first two hundred count together. */
 function hitCounter(registry: Registry): (rule: string, hits: number) => void {
-  const counter = new Counter({
-    name: 'callhouse_masked_values_total',
-    help: 'Values that rules of masking hit, in dry runs too, by rule',
-    labelNames: ['rule'],
-    registers: [registry],
-  })
+  const counter = metricsIn(registry).counter(
+    'callhouse_masked_values_total',
+    'Values that rules of masking hit, in dry runs too, by rule',
+    'rule',
+  )
   const known = new Set<string>()
   return (rule, hits) => {
     if (known.size < maxLabels) known.add(rule)

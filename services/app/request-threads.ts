@@ -1,8 +1,9 @@
 // Starts the request threads of a process, and tells what they do in its metrics.
-import { Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { Clock } from '../core/clock/clock.ts'
 import type { RecordSplit } from '../core/log/log.ts'
 import { heapLimitMb } from '../core/memory/heap-room.ts'
+import { metricsIn } from '../core/process/metrics-in.ts'
 import { createRequestThreads, type RequestThreads } from '../core/threads/pool.ts'
 import type { Ports } from '../core/threads/ports.ts'
 import type { ThreadData } from '../core/threads/requests.ts'
@@ -21,17 +22,11 @@ export function startRequestThreads(
   const data: ThreadData<Config, ServerRole> = { config, role, split, clock: clock.shared }
   const heapMb = Math.max(minHeapMb, heapLimitMb(config.maxBodyBytes))
   const threads = createRequestThreads({ program, data, ports: { ...ports, clock }, heapMb })
-  const gauge = (name: string, help: string, count: keyof ReturnType<RequestThreads['counts']>): void => {
-    new Gauge({
-      ...{ name, help, registers: [registry] },
-      collect() {
-        this.set(threads.counts()[count])
-      },
-    })
-  }
-  gauge('callhouse_request_threads', 'Threads that run requests with long bodies', 'threads')
-  gauge('callhouse_request_threads_running', 'Requests that run in those threads', 'running')
-  gauge('callhouse_request_threads_waiting', 'Requests that wait for such a thread', 'waiting')
+  const { value } = metricsIn(registry)
+  const { counts } = threads
+  value('callhouse_request_threads', 'Threads that run requests with long bodies', () => counts().threads)
+  value('callhouse_request_threads_running', 'Requests that run in those threads', () => counts().running)
+  value('callhouse_request_threads_waiting', 'Requests that wait for such a thread', () => counts().waiting)
   return {
     ...threads,
     run(...request) {

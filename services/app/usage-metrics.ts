@@ -1,6 +1,7 @@
 // What projects take, as metrics: with a label for those projects that the operator lists, and for no others.
-import { Counter, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { UsageMinute } from '../core/http/rates/meter.ts'
+import { metricsIn } from '../core/process/metrics-in.ts'
 
 const names = {
   requests: 'Requests about a listed project',
@@ -24,15 +25,9 @@ export function observeUsage(
   projects: readonly string[],
 ): (minutes: readonly UsageMinute[]) => void {
   const listed = new Set(projects.slice(0, maxProjects))
+  const { counter } = metricsIn(registry)
   const counters = Object.entries(names).map(
-    ([name, help]) =>
-      [
-        name as Name,
-        new Counter({
-          ...{ name: `callhouse_project_${name}_total`, help, labelNames: ['project'] as const },
-          registers: [registry],
-        }),
-      ] as const,
+    ([name, help]) => [name as Name, counter(`callhouse_project_${name}_total`, help, 'project')] as const,
   )
   /** What was counted of a minute before. */
   const counted = new Map<string, Record<Name, number>>()

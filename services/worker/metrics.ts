@@ -1,5 +1,6 @@
 // Metrics of the worker in the registry that /metrics shows.
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
+import { metricsIn } from '../core/process/metrics-in.ts'
 import type { BatchReport } from './run.ts'
 
 export type WorkerMetrics = {
@@ -12,45 +13,27 @@ export type WorkerMetrics = {
 }
 
 export function createWorkerMetrics(registry: Registry): WorkerMetrics {
-  const registers = [registry]
-  const rows = new Counter({
-    name: 'callhouse_rows_applied_total',
-    help: 'Rows applied to the tables',
-    labelNames: ['topic'] as const,
-    registers,
-  })
-  const dead = new Counter({
-    name: 'callhouse_dead_letters_total',
-    help: 'Rows kept as dead letters',
-    labelNames: ['topic'] as const,
-    registers,
-  })
-  const retries = new Counter({
-    name: 'callhouse_batch_retries_total',
-    help: 'Batches tried again after an outage',
-    labelNames: ['topic'] as const,
-    registers,
-  })
-  const joins = new Counter({
-    name: 'callhouse_log_joins_total',
-    help: 'Calls that log records became part of, and feedback that they became',
-    labelNames: ['kind'] as const,
-    registers,
-  })
-  const took = new Histogram({
-    name: 'callhouse_batch_seconds',
-    help: 'Time from taking a batch to its commit',
-    labelNames: ['topic'] as const,
-    buckets: [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 15],
-    registers,
-  })
-  const visible = new Histogram({
-    name: 'callhouse_visible_after_seconds',
-    help: 'Time from the append of the oldest record of a batch to its commit',
-    labelNames: ['topic'] as const,
-    buckets: [0.05, 0.1, 0.2, 0.4, 1, 2, 5, 15, 60],
-    registers,
-  })
+  const { counter, histogram, looked } = metricsIn(registry)
+  const rows = counter('callhouse_rows_applied_total', 'Rows applied to the tables', 'topic')
+  const dead = counter('callhouse_dead_letters_total', 'Rows kept as dead letters', 'topic')
+  const retries = counter('callhouse_batch_retries_total', 'Batches tried again after an outage', 'topic')
+  const joins = counter(
+    'callhouse_log_joins_total',
+    'Calls that log records became part of, and feedback that they became',
+    'kind',
+  )
+  const took = histogram(
+    'callhouse_batch_seconds',
+    'Time from taking a batch to its commit',
+    [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 15],
+    'topic',
+  )
+  const visible = histogram(
+    'callhouse_visible_after_seconds',
+    'Time from the append of the oldest record of a batch to its commit',
+    [0.05, 0.1, 0.2, 0.4, 1, 2, 5, 15, 60],
+    'topic',
+  )
   return {
     onBatch(report) {
       rows.labels(report.topic).inc(report.rows)
@@ -63,15 +46,14 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     },
     onRetry: (topic) => retries.labels(topic).inc(),
     watchRollupLag(lags) {
-      new Gauge({
-        name: 'callhouse_rollup_lag_seconds',
-        help: 'Age of the oldest change that a recomputed table does not hold; reads compute what it lacks',
-        labelNames: ['table'] as const,
-        registers,
-        collect() {
-          for (const { name, lagMs } of lags()) this.labels(name).set(lagMs / 1000)
+      looked(
+        'callhouse_rollup_lag_seconds',
+        'Age of the oldest change that a recomputed table does not hold; reads compute what it lacks',
+        (gauge) => {
+          for (const { name, lagMs } of lags()) gauge.labels(name).set(lagMs / 1000)
         },
-      })
+        'table',
+      )
     },
   }
 }

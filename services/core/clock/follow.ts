@@ -1,6 +1,7 @@
 // Keeps the accept timestamps of several machines together: each follows the database's clock where its own differs much.
-import { Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { Logger } from '../process/logger.ts'
+import { metricsIn } from '../process/metrics-in.ts'
 import type { Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
 
@@ -33,11 +34,10 @@ async function measure(store: Deps['store']): Promise<{ aheadMs: number; doubtMs
 /** Compares the clocks once before it resolves, then every minute. */
 export async function followClock({ store, clock, logger, registry }: Deps): Promise<{ stop(): void }> {
   let followedMs = 0
-  const skew = new Gauge({
-    name: 'callhouse_clock_skew_seconds',
-    help: "How far this machine's clock is ahead of the database's",
-    registers: [registry],
-  })
+  const skew = metricsIn(registry).gauge(
+    'callhouse_clock_skew_seconds',
+    "How far this machine's clock is ahead of the database's",
+  )
   const look = async (): Promise<void> => {
     const { aheadMs, doubtMs } = await measure(store)
     skew.set(-aheadMs / 1000)

@@ -1,17 +1,15 @@
 // Metric of keys that end soon: whoever sends with one loses what he sends after its end.
-import { Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
+import { metricsIn } from '../process/metrics-in.ts'
 import type { Keys } from './keys.ts'
 
 /** How long before its end a key is told of, in answers and in the metric. */
 export const endsSoonMs = 14 * 86_400_000
 
 export function observeKeys(registry: Registry, keys: Pick<Keys, 'ending'>): void {
-  new Gauge({
-    name: 'callhouse_keys_expiring',
-    help: 'Keys that expire, or end after a rotation, within 14 days',
-    registers: [registry],
-    collect() {
-      this.set(keys.ending(endsSoonMs))
-    },
-  })
+  metricsIn(registry).value(
+    'callhouse_keys_expiring',
+    'Keys that expire, or end after a rotation, within 14 days',
+    () => keys.ending(endsSoonMs),
+  )
 }

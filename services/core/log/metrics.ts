@@ -1,37 +1,40 @@
 // Metrics of the log: what waits to be applied, per topic and partition, and what appends took or were refused for.
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
+import { metricsIn } from '../process/metrics-in.ts'
 import type { Lag, Log } from './log.ts'
 
 /** Of topics with more partitions a process shows only those that it applies: every process would show them all. */
 const maxForeignPartitions = 64
 
-const topicLabel = ['topic'] as const
-const partitionLabels = ['topic', 'partition'] as const
-
 /** @param limitBytes where appends are refused */
 export function observeLog(registry: Registry, log: Pick<Log, 'health' | 'lag' | 'topics'>, limitBytes: number): void {
-  const registers = [registry]
-  const gauge = (name: string, help: string, read: () => number): void => {
-    new Gauge({
-      ...{ name, help, registers },
-      collect() {
-        this.set(read())
-      },
-    })
-  }
-  gauge('callhouse_log_unapplied_bytes', 'Bytes in the log that are not applied', () => log.health().unappliedBytes)
-  gauge('callhouse_log_unapplied_limit_bytes', 'Unapplied bytes above which writes are refused', () => limitBytes)
-  gauge('callhouse_log_lag_seconds', 'Age of the oldest record that is not applied', () => log.health().lagMs / 1000)
+  const metrics = metricsIn(registry)
+  metrics.value(
+    'callhouse_log_unapplied_bytes',
+    'Bytes in the log that are not applied',
+    () => log.health().unappliedBytes,
+  )
+  metrics.value(
+    'callhouse_log_unapplied_limit_bytes',
+    'Unapplied bytes above which writes are refused',
+    () => limitBytes,
+  )
+  metrics.value(
+    'callhouse_log_lag_seconds',
+    'Age of the oldest record that is not applied',
+    () => log.health().lagMs / 1000,
+  )
 
-  const perTopic = (name: string, help: string, read: (lags: Lag[]) => number): void => {
-    new Gauge({
-      ...{ name, help, labelNames: topicLabel, registers },
-      collect() {
+  const perTopic = (name: string, help: string, read: (lags: Lag[]) => number): void =>
+    metrics.looked(
+      name,
+      help,
+      (gauge) => {
         const lags = Map.groupBy(log.lag(), ({ topic }) => topic)
-        for (const topic of log.topics) this.labels(topic).set(read(lags.get(topic) ?? []))
+        for (const topic of log.topics) gauge.labels(topic).set(read(lags.get(topic) ?? []))
       },
-    })
-  }
+      'topic',
+    )
   perTopic('callhouse_log_topic_unapplied_records', 'Records of a topic that are not applied', (lags) =>
     lags.reduce((sum, { records }) => sum + records, 0),
   )
@@ -47,19 +50,20 @@ export function observeLog(registry: Registry, log: Pick<Log, 'health' | 'lag' |
     (lags) => lags.filter(({ isOwn }) => isOwn).length,
   )
 
-  const perPartition = (name: string, help: string, read: (lag: Lag) => number): void => {
-    new Gauge({
-      ...{ name, help, labelNames: partitionLabels, registers },
-      collect() {
+  const perPartition = (name: string, help: string, read: (lag: Lag) => number): void =>
+    metrics.looked(
+      name,
+      help,
+      (gauge) => {
         // A partition that another process applies now must not stay with its last value.
-        this.reset()
+        gauge.reset()
         for (const lags of Map.groupBy(log.lag(), ({ topic }) => topic).values())
           for (const lag of lags)
             if (lag.isOwn || lags.length <= maxForeignPartitions)
-              this.labels(lag.topic, `${lag.partition}`).set(read(lag))
+              gauge.labels(lag.topic, `${lag.partition}`).set(read(lag))
       },
-    })
-  }
+      ...(['topic', 'partition'] as const),
+    )
   perPartition(
     'callhouse_log_partition_unapplied_records',
     'Records of a partition that are not applied',
@@ -81,31 +85,20 @@ export function withAppendMetrics<L extends Pick<Log, 'append'>>(
   registry: Registry,
   statusOf: (error: unknown) => number,
 ): L {
-  const registers = [registry]
-  const seconds = new Histogram({
-    name: 'callhouse_append_seconds',
-    help: 'Time until appended rows are durable',
-    labelNames: topicLabel,
-    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 15],
-    registers,
-  })
-  const rows = new Counter({
-    ...{ name: 'callhouse_append_rows_total', help: 'Rows that are durable', labelNames: topicLabel, registers },
-  })
-  const bytes = new Counter({
-    ...{
-      name: 'callhouse_append_bytes_total',
-      help: 'Bytes of rows that are durable',
-      labelNames: topicLabel,
-      registers,
-    },
-  })
-  const refused = new Counter({
-    name: 'callhouse_append_refused_total',
-    help: 'Appends that were refused, by the status of the answer: 429 too much waits, 503 no disk or broker, 413 too large',
-    labelNames: ['topic', 'status'] as const,
-    registers,
-  })
+  const { counter, histogram } = metricsIn(registry)
+  const seconds = histogram(
+    'callhouse_append_seconds',
+    'Time until appended rows are durable',
+    [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 15],
+    'topic',
+  )
+  const rows = counter('callhouse_append_rows_total', 'Rows that are durable', 'topic')
+  const bytes = counter('callhouse_append_bytes_total', 'Bytes of rows that are durable', 'topic')
+  const refused = counter(
+    'callhouse_append_refused_total',
+    'Appends that were refused, by the status of the answer: 429 too much waits, 503 no disk or broker, 413 too large',
+    ...(['topic', 'status'] as const),
+  )
   return {
     ...log,
     async append(topic, records) {

@@ -1,6 +1,7 @@
 // Prometheus metrics of this process; other parts add theirs to the registry.
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { Policy } from '../errors.ts'
+import { metricsIn } from './metrics-in.ts'
 
 export type HttpMetrics = {
   /** Counts a finished request. `status` 499 = the client went away. */
@@ -40,67 +41,43 @@ const requestBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
 export function createMetrics({ withProcess = true }: { withProcess?: boolean } = {}): Metrics {
   const registry = new Registry()
   if (withProcess) collectDefaultMetrics({ register: registry })
-  const registers = [registry]
-  const duration = new Histogram({
-    name: 'callhouse_http_request_seconds',
-    help: 'Time from a request to the end of its answer',
-    labelNames: ['route', 'status'] as const,
-    buckets: requestBuckets,
-    registers,
-  })
-  const calls = new Histogram({
-    name: 'callhouse_grpc_call_seconds',
-    help: 'Time from a gRPC call to its status',
-    labelNames: ['method', 'code'] as const,
-    buckets: requestBuckets,
-    registers,
-  })
-  const callsReceived = new Counter({
-    name: 'callhouse_grpc_received_bytes_total',
-    help: 'Message bytes as they came, before inflating',
-    registers,
-  })
-  const activeCalls = new Gauge({ name: 'callhouse_grpc_active_calls', help: 'gRPC calls being served', registers })
-  const received = new Counter({
-    name: 'callhouse_http_received_bytes_total',
-    help: 'Body bytes as they came, before inflating',
-    registers,
-  })
-  const sent = new Counter({
-    name: 'callhouse_http_sent_bytes_total',
-    help: 'Body bytes of answers',
-    registers,
-  })
-  const active = new Gauge({ name: 'callhouse_http_active_requests', help: 'Requests being served', registers })
-  const freshness = new Histogram({
-    name: 'callhouse_freshness_wait_seconds',
-    help: 'Wait of reads for earlier writes: current = nothing was missing, waited = it came, stale = it may be missing',
-    labelNames: ['outcome'] as const,
-    buckets: [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 10],
-    registers,
-  })
-  const refused = new Counter({
-    name: 'callhouse_refused_total',
-    help: 'Requests answered 429, by the bound: bodies in memory, unapplied log, waiting reads; …_share: that of one key or project',
-    labelNames: ['policy'] as const,
-    registers,
-  })
-  const authFailures = new Counter({
-    name: 'callhouse_auth_failures_total',
-    help: 'Answers 401 and 403, over gRPC too: what was wrong with the key (key_unknown, key_malformed, key_expired, key_revoked), or the status',
-    labelNames: ['code'] as const,
-    registers,
-  })
+  const { counter, gauge, histogram, value } = metricsIn(registry)
+  const duration = histogram(
+    'callhouse_http_request_seconds',
+    'Time from a request to the end of its answer',
+    requestBuckets,
+    ...(['route', 'status'] as const),
+  )
+  const calls = histogram(
+    'callhouse_grpc_call_seconds',
+    'Time from a gRPC call to its status',
+    requestBuckets,
+    ...(['method', 'code'] as const),
+  )
+  const callsReceived = counter('callhouse_grpc_received_bytes_total', 'Message bytes as they came, before inflating')
+  const activeCalls = gauge('callhouse_grpc_active_calls', 'gRPC calls being served')
+  const received = counter('callhouse_http_received_bytes_total', 'Body bytes as they came, before inflating')
+  const sent = counter('callhouse_http_sent_bytes_total', 'Body bytes of answers')
+  const active = gauge('callhouse_http_active_requests', 'Requests being served')
+  const freshness = histogram(
+    'callhouse_freshness_wait_seconds',
+    'Wait of reads for earlier writes: current = nothing was missing, waited = it came, stale = it may be missing',
+    [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 10],
+    'outcome',
+  )
+  const refused = counter(
+    'callhouse_refused_total',
+    'Requests answered 429, by the bound: bodies in memory, unapplied log, waiting reads; …_share: that of one key or project',
+    'policy',
+  )
+  const authFailures = counter(
+    'callhouse_auth_failures_total',
+    'Answers 401 and 403, over gRPC too: what was wrong with the key (key_unknown, key_malformed, key_expired, key_revoked), or the status',
+    'code',
+  )
   return {
     registry,
-    bodies(heldBytes) {
-      new Gauge({
-        ...{ name: 'callhouse_http_body_bytes', help: 'Bytes of request bodies in memory', registers },
-        collect() {
-          this.set(heldBytes())
-        },
-      })
-    },
+    bodies: (heldBytes) => value('callhouse_http_body_bytes', 'Bytes of request bodies in memory', heldBytes),
     notAllowed: (code) => authFailures.labels(code).inc(),
     refused: (policy) => refused.labels(policy).inc(),
     waited: (outcome, ms) => freshness.labels(outcome).observe(ms / 1000),

@@ -1,6 +1,7 @@
 // Metrics of the process as a whole: what it is, whether its parts work, and the disk that it writes to.
 import { statfs } from 'node:fs/promises'
-import { Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
+import { metricsIn } from './metrics-in.ts'
 
 type CheckStatus = 'ok' | 'degraded' | 'down'
 
@@ -27,33 +28,25 @@ export function observeProcess(
   about: { version: string; role: string; dataDir: string },
   health: () => Promise<Checks>,
 ): void {
-  const registers = [registry]
-  new Gauge({
-    ...{ name: 'callhouse_info', help: 'Version and role of this process', registers },
-    labelNames: ['version', 'role'] as const,
-  })
+  const { gauge, looked } = metricsIn(registry)
+  gauge('callhouse_info', 'Version and role of this process', ...(['version', 'role'] as const))
     .labels(about.version, about.role)
     .set(1)
-  new Gauge({
-    name: 'callhouse_check_status',
-    help: 'What /health says of each part: 0 ok, 1 degraded, 2 down',
-    labelNames: ['check'] as const,
-    registers,
-    async collect() {
+  looked(
+    'callhouse_check_status',
+    'What /health says of each part: 0 ok, 1 degraded, 2 down',
+    async (status) => {
       const { log, storage, workers, keys = 'ok', providers = 'ok' } = await inTime(health()).catch(() => nothingWorks)
-      for (const [check, status] of Object.entries({ log, storage, workers, keys, providers }))
-        this.labels(check).set(numbers[status])
+      for (const [check, found] of Object.entries({ log, storage, workers, keys, providers }))
+        status.labels(check).set(numbers[found])
     },
-  })
-  const disk = (name: string, help: string, read: (space: { bavail: number; blocks: number }) => number): void => {
-    new Gauge({
-      ...{ name, help, registers },
-      async collect() {
-        const space = await statfs(about.dataDir).catch(() => undefined)
-        if (space) this.set(read(space) * space.bsize)
-      },
+    'check',
+  )
+  const disk = (name: string, help: string, read: (space: { bavail: number; blocks: number }) => number): void =>
+    looked(name, help, async (bytes) => {
+      const space = await statfs(about.dataDir).catch(() => undefined)
+      if (space) bytes.set(read(space) * space.bsize)
     })
-  }
   disk('callhouse_disk_free_bytes', 'Free space where the data folder lies', ({ bavail }) => bavail)
   disk('callhouse_disk_size_bytes', 'Space where the data folder lies', ({ blocks }) => blocks)
 }

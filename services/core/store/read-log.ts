@@ -1,6 +1,7 @@
 // The query log: what each read took, what it gave, how many rows it went through, and which path served it.
-import { Counter, Histogram, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { Logger } from '../process/logger.ts'
+import { metricsIn } from '../process/metrics-in.ts'
 import type { Query, QueryOptions, Store } from './store.ts'
 
 /**
@@ -44,21 +45,14 @@ const countLines = (bytes: Buffer): number => {
  */
 export function withReadLog(store: Store, deps: { logger: Logger; registry: Registry }): Store {
   const { logger, registry } = deps
-  const registers = [registry]
-  const labelNames = ['path', 'outcome'] as const
-  const seconds = new Histogram({
-    name: 'callhouse_read_seconds',
-    help: 'Time of reads from the store, by how they find their rows',
-    labelNames,
-    buckets: [0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 5, 30],
-    registers,
-  })
-  const answered = new Counter({
-    name: 'callhouse_read_bytes_total',
-    help: 'Bytes of the answers of reads',
-    labelNames: ['path'] as const,
-    registers,
-  })
+  const { counter, histogram } = metricsIn(registry)
+  const seconds = histogram(
+    'callhouse_read_seconds',
+    'Time of reads from the store, by how they find their rows',
+    [0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 5, 30],
+    ...(['path', 'outcome'] as const),
+  )
+  const answered = counter('callhouse_read_bytes_total', 'Bytes of the answers of reads', 'path')
 
   let estimates = 0
 

@@ -1,7 +1,6 @@
 // Predictions: a call of the model, inside a call of `Evaluation.predict_and_score` when it belongs to a run.
 
 import {
-  deletedResponse,
   finishedResponse,
   ofRunListQuery,
   predictionCreateRequest,
@@ -29,7 +28,7 @@ import {
   nowUs,
   textAt,
 } from '../runs/calls.ts'
-import { deleteNamed, listOfRun, readOne } from '../runs/handlers.ts'
+import { deletion, listOfRun, readOne } from '../runs/handlers.ts'
 import { runIdsOf } from '../runs/parents.ts'
 import { bodyText, callTables, listTables, projectOf } from '../runs/query.ts'
 import {
@@ -207,16 +206,9 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Evaluatio
       handle: listOfRun(calls, 'prediction', columns, textsOf),
     }),
     route({
-      name: 'predictions.delete',
-      method: 'DELETE',
-      path,
+      ...deletion(deps, predictionsDeleteRequest, 'prediction_ids'),
+      ...{ name: 'predictions.delete', path },
       summary: 'Deletes predictions with everything below them; the ids are in the query string or in the body',
-      query: predictionsDeleteRequest,
-      body: { type: 'json', schema: predictionsDeleteRequest, check: 'schema', optional: true },
-      response: deletedResponse,
-      topics: ['calls', 'erasures'],
-      tables: ['calls', 'call_keys'],
-      handle: deleteNamed(deps, 'prediction_ids'),
     }),
     route({
       name: 'predictions.read',

@@ -1,5 +1,7 @@
 // What the routes of runs, predictions and scores do alike: listing those of a run, reading one, deleting.
 
+import type { z } from 'zod'
+import { deletedResponse } from '../../../schemas/evaluation-runs.ts'
 import type { Fault } from '../../core/http/errors.ts'
 import type { Reply, RouteContext } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
@@ -42,11 +44,21 @@ export const readOne =
     return { jsonText, headers }
   }
 
-/** Deletes the calls whose ids the query string or the body holds under a name. */
-export const deleteNamed =
-  <Name extends string>(deps: Parameters<typeof deleteCalls>[0], name: Name) =>
-  async (context: RouteContext<Partial<Record<Name, string[] | undefined>>>): Promise<Reply> => {
+/** What routes have in common that delete the calls whose ids the query string or the body holds under a name. */
+export const deletion = <Schema extends z.ZodObject>(
+  deps: Parameters<typeof deleteCalls>[0],
+  schema: Schema,
+  name: string & keyof z.output<Schema>,
+) => ({
+  method: 'DELETE' as const,
+  query: schema,
+  body: { type: 'json', schema, check: 'schema', optional: true } as const,
+  response: deletedResponse,
+  topics: ['calls', 'erasures'],
+  tables: ['calls', 'call_keys'],
+  async handle(context: RouteContext<z.output<Schema>>): Promise<Reply> {
     const projectId = projectOf(context)
-    const ids = idsToDelete(context.query, name, context.input[name])
+    const ids = idsToDelete(context.query, name, context.input[name] as string[] | undefined)
     return { json: { num_deleted: ids.length }, headers: await deleteCalls(deps, context, projectId, ids) }
-  }
+  },
+})

@@ -1,7 +1,6 @@
 // Evaluation runs: calls of `Evaluation.evaluate`, started, listed, read, deleted and finished.
 
 import {
-  deletedResponse,
   evaluationRunCreateRequest,
   evaluationRunCreateResponse,
   evaluationRunFinishRequest,
@@ -31,7 +30,7 @@ import {
   nowUs,
   textAt,
 } from './calls.ts'
-import { deleteNamed, readOne } from './handlers.ts'
+import { deletion, readOne } from './handlers.ts'
 import { linesOf } from './lines.ts'
 import { bodyText, callTables, listOf, listTables, projectOf } from './query.ts'
 import {
@@ -184,16 +183,9 @@ export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Evalua
       },
     }),
     route({
-      name: 'evaluation_runs.delete',
-      method: 'DELETE',
-      path,
+      ...deletion(deps, evaluationRunsDeleteRequest, 'evaluation_run_ids'),
+      ...{ name: 'evaluation_runs.delete', path },
       summary: 'Deletes evaluation runs with everything below them; the ids are in the query string or in the body',
-      query: evaluationRunsDeleteRequest,
-      body: { type: 'json', schema: evaluationRunsDeleteRequest, check: 'schema', optional: true },
-      response: deletedResponse,
-      topics: ['calls', 'erasures'],
-      tables: ['calls', 'call_keys'],
-      handle: deleteNamed(deps, 'evaluation_run_ids'),
     }),
     route({
       name: 'evaluation_runs.read',

@@ -1,7 +1,6 @@
 // Scores of predictions: calls beside the prediction, and feedback on it.
 
 import {
-  deletedResponse,
   ofRunListQuery,
   scoreCreateRequest,
   scoreCreateResponse,
@@ -26,7 +25,7 @@ import {
   nowUs,
   textAt,
 } from '../runs/calls.ts'
-import { deleteNamed, listOfRun, readOne } from '../runs/handlers.ts'
+import { deletion, listOfRun, readOne } from '../runs/handlers.ts'
 import { runIdsOf } from '../runs/parents.ts'
 import { bodyText, callTables, listTables, projectOf } from '../runs/query.ts'
 import { completeCall, flag, memberText, predictionInputs, scoreOpOf, traceOfRun } from '../runs/shape.ts'
@@ -135,16 +134,9 @@ export function createScoreRoutes(deps: EvaluationDeps & { calls: EvaluationCall
       handle: listOfRun(calls, 'score', columns, textsOf),
     }),
     route({
-      name: 'scores.delete',
-      method: 'DELETE',
-      path,
+      ...deletion(deps, scoresDeleteRequest, 'score_ids'),
+      ...{ name: 'scores.delete', path },
       summary: 'Deletes scores; the ids are in the query string or in the body',
-      query: scoresDeleteRequest,
-      body: { type: 'json', schema: scoresDeleteRequest, check: 'schema', optional: true },
-      response: deletedResponse,
-      topics: ['calls', 'erasures'],
-      tables: ['calls', 'call_keys'],
-      handle: deleteNamed(deps, 'score_ids'),
     }),
     route({
       name: 'scores.read',

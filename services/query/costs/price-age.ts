@@ -1,5 +1,6 @@
 // How long ago the shipped prices were read from their providers' pages.
-import { Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
+import { metricsIn } from '../../core/process/metrics-in.ts'
 import { readShippedPrices } from './default-prices.ts'
 
 /** Providers change prices some times a year: after this many days it is time for newer ones. */
@@ -27,12 +28,9 @@ export const stalePricesText = ({ read, days }: PricesAge): string =>
   `the shipped prices were read on ${read}, ${days} days ago: costs may be off; a newer version has newer ones, or CALLHOUSE_PRICES_FILE names your own`
 
 export function observePrices(registry: Registry): void {
-  new Gauge({
-    name: 'callhouse_prices_age_days',
-    help: 'Days since the shipped prices were read from the pages of their providers',
-    registers: [registry],
-    collect() {
-      this.set(ageOfPrices(Date.now()).days)
-    },
-  })
+  metricsIn(registry).value(
+    'callhouse_prices_age_days',
+    'Days since the shipped prices were read from the pages of their providers',
+    () => ageOfPrices(Date.now()).days,
+  )
 }
