@@ -1,6 +1,7 @@
 // Tables in the page: JSON that keeps its spelling, CSV without formulas, changes that become updates.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { callCells, isPayload, rowName } from '../../services/web/page/engine/call-cells.ts'
 import { csvLine, csvRow } from '../../services/web/page/engine/csv.ts'
 import {
   itemsOfText,
@@ -141,5 +142,32 @@ describe('changes of a table', () => {
 
   it('columns stand in the order in which rows bring them', () => {
     expect(columnNames([[{ name: 'b' }], [{ name: 'a' }, { name: 'b' }]])).toEqual(['b', 'a'])
+  })
+})
+
+describe('a call as a row', () => {
+  const record =
+    '{"output":{"text":"x","n":1.0},"id":"1","project_id":"a/b","inputs":{"q":"=1","k":2.50},"exception":null,"summary":{}}'
+
+  it('says what it is, then each input and output as they are spelled', () => {
+    expect(callCells(new TextEncoder().encode(record), 0)).toEqual([
+      ...[
+        ['id', '"1"'],
+        ['exception', 'null'],
+        ['inputs.q', '"=1"'],
+        ['inputs.k', '2.50'],
+      ],
+      ...[
+        ['output.text', '"x"'],
+        ['output.n', '1.0'],
+        ['summary', '{}'],
+      ],
+    ])
+    expect(callCells(new TextEncoder().encode('{"inputs":null,"output":"y"}'), 0)).toEqual([['output', '"y"']])
+  })
+
+  it('gives a dataset its inputs and output, by their own names', () => {
+    const names = ['id', 'inputs.q', 'output', 'output.text', 'output_x', 'summary']
+    expect(names.filter(isPayload).map(rowName)).toEqual(['q', 'output', 'output.text'])
   })
 })

@@ -3,6 +3,8 @@
 import { createLazyRoute } from '@tanstack/react-router'
 
 export { AddToQueue } from './annotation-queues/add-to-queue.tsx'
+export { FeedbackMarked } from './calls/feedback-marked.tsx'
+export { AddToDataset } from './datasets/add-to-dataset.tsx'
 
 import { QueueItem } from './annotation-queues/item.tsx'
 import { QueueOverview } from './annotation-queues/queue.tsx'

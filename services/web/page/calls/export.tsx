@@ -1,10 +1,14 @@
-// Marked calls as a file of JSON Lines, in the bytes that the server answers.
+// Marked calls as a file: JSON Lines in the bytes that the server answers, or CSV with a column for each input.
 import { useState } from 'react'
 import { baseUrl } from '../api/client.ts'
 import { send } from '../api/send.ts'
+import { csvLine, csvRow } from '../engine/csv.ts'
 import { count } from '../engine/format.ts'
+import type { Member } from '../engine/json-texts.ts'
+import { columnNames } from '../engine/table-edits.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { saveFile } from '../parts/save-file.ts'
+import { ask } from '../worker/client.ts'
 
 /** Calls of one request: with their payloads, so fewer than a request may name. */
 const batchCalls = 100
@@ -29,12 +33,37 @@ async function linesOf(projectId: string, call_ids: string[], signal: AbortSigna
   return { blob: new Blob([...parts, '\n']), calls: calls + 1 }
 }
 
+/** The same as rows of cells, kept as JSON until all columns are known. */
+async function rowsOf(projectId: string, call_ids: string[], signal: AbortSignal): Promise<Lines> {
+  const rows = await ask('callRows', [baseUrl, projectId, call_ids], { signal })
+  return { blob: new Blob([JSON.stringify(rows)]), calls: rows.length }
+}
+
+/** A column for every name that any call has. */
+async function csvOf(blobs: readonly Blob[]): Promise<Blob[]> {
+  const read = async (blob: Blob) => JSON.parse(await blob.text()) as Member[][]
+  let columns: string[] = []
+  for (const blob of blobs) {
+    const rows = (await read(blob)).map((row) => row.map(([name]) => ({ name })))
+    columns = columnNames([columns.map((name) => ({ name })), ...rows])
+  }
+  const parts = [new Blob([csvLine(columns)])]
+  for (const blob of blobs) parts.push(new Blob((await read(blob)).map((row) => csvRow(columns, row))))
+  return parts
+}
+
+const formats = {
+  jsonl: { label: 'JSON Lines: all of a call as it is stored, a call a line', type: 'application/jsonl' },
+  csv: { label: 'CSV: what a call is, a column for each input and output', type: 'text/csv' },
+} as const
+
 type Progress = { asked: number; saved?: number; fault?: string }
 type Props = { projectId: string; ids: readonly string[]; onClose(): void }
 
 export function ExportDialog({ projectId, ids, onClose }: Props) {
   const [control] = useState(() => new AbortController())
   const [progress, setProgress] = useState<Progress>()
+  const [format, setFormat] = useState<keyof typeof formats>('jsonl')
   const close = () => {
     control.abort()
     onClose()
@@ -42,10 +71,11 @@ export function ExportDialog({ projectId, ids, onClose }: Props) {
   const run = async () => {
     setProgress({ asked: 0 })
     const blobs: Blob[] = []
+    const read = format === 'csv' ? rowsOf : linesOf
     let saved = 0
     try {
       for (let from = 0; from < ids.length; from += batchCalls) {
-        const { blob, calls } = await linesOf(projectId, ids.slice(from, from + batchCalls), control.signal)
+        const { blob, calls } = await read(projectId, ids.slice(from, from + batchCalls), control.signal)
         blobs.push(blob)
         saved += calls
         setProgress({ asked: Math.min(ids.length, from + batchCalls) })
@@ -56,14 +86,25 @@ export function ExportDialog({ projectId, ids, onClose }: Props) {
       return
     }
     if (control.signal.aborted) return
-    saveFile(new Blob(blobs, { type: 'application/jsonl' }), 'calls.jsonl')
+    const parts = format === 'csv' ? await csvOf(blobs) : blobs
+    saveFile(new Blob(parts, { type: formats[format].type }), `calls.${format}`)
     setProgress({ asked: ids.length, saved })
   }
   const isOver = progress?.saved !== undefined || progress?.fault !== undefined
   return (
     <Dialog title={`Export ${count(ids.length)} ${ids.length === 1 ? 'call' : 'calls'}`} onClose={close}>
       <div className="delete-calls">
-        {progress === undefined && <p>As JSON Lines with their inputs and output, a call a line.</p>}
+        {progress === undefined && (
+          <fieldset className="choices">
+            <legend className="hidden">Format</legend>
+            {(Object.keys(formats) as (keyof typeof formats)[]).map((name) => (
+              <label key={name} className="field">
+                <input type="radio" name="format" checked={format === name} onChange={() => setFormat(name)} />
+                {formats[name].label}
+              </label>
+            ))}
+          </fieldset>
+        )}
         <p role="status">
           {progress?.saved !== undefined
             ? `${count(progress.saved)} of ${count(ids.length)} calls saved.`

@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, lazy, Suspense, useState } from 'react'
 import { baseUrl, json } from '../api/client.ts'
-import { mayWrite, useSession } from '../api/session.ts'
+import { mayAnnotate, mayWrite, useSession } from '../api/session.ts'
 import { count } from '../engine/format.ts'
 import type { Row } from '../engine/rows.ts'
 import { Dialog } from '../parts/dialog.tsx'
@@ -11,6 +11,8 @@ import { ask } from '../worker/client.ts'
 import type { ListRequest } from './search.ts'
 
 const AddToQueue = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.AddToQueue })))
+const AddToDataset = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.AddToDataset })))
+const FeedbackMarked = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.FeedbackMarked })))
 const ExportDialog = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.ExportDialog })))
 
 /** Ids of one request, as the server takes them. */
@@ -53,17 +55,24 @@ export function useMarks(request: ListRequest | undefined, rowAt: (index: number
 }
 type Marks = ReturnType<typeof useMarks>
 
+/** What else can be done with marked calls, and who may. */
+const acts = [
+  { label: 'Feedback…', may: mayAnnotate, Act: FeedbackMarked },
+  { label: 'Add to queue…', may: mayWrite, Act: AddToQueue },
+  { label: 'Add to dataset…', may: mayWrite, Act: AddToDataset },
+  { label: 'Export…', may: () => true, Act: ExportDialog },
+] as const
+
 type BarProps = { projectId: string; marks: Marks; total: number | undefined; onChanged(): void }
 
 export function MarkBar({ projectId, marks, total, onChanged }: BarProps) {
   const { data: session } = useSession()
   const [deletes, setDeletes] = useState(false)
-  const [queues, setQueues] = useState(false)
-  const [exports, setExports] = useState(false)
+  const [label, setLabel] = useState('')
   const { size } = marks.ids
   if (size === 0) return null
   const reason = mayWrite(session) ? undefined : 'This key may not delete'
-  const noQueue = mayWrite(session) ? undefined : 'This key may not write'
+  const Act = acts.find((act) => act.label === label)?.Act
   return (
     <div className="bar" role="group" aria-label="Marked calls">
       <span className="num" role="status">
@@ -81,18 +90,18 @@ export function MarkBar({ projectId, marks, total, onChanged }: BarProps) {
       >
         <Icon name="copy" /> Copy ids
       </button>
-      <button
-        type="button"
-        className="line"
-        disabled={noQueue !== undefined}
-        title={noQueue}
-        onClick={() => setQueues(true)}
-      >
-        Add to queue…
-      </button>
-      <button type="button" className="line" onClick={() => setExports(true)}>
-        Export…
-      </button>
+      {acts.map((act) => (
+        <button
+          key={act.label}
+          type="button"
+          className="line"
+          disabled={!act.may(session)}
+          title={act.may(session) ? undefined : 'This key may not write'}
+          onClick={() => setLabel(act.label)}
+        >
+          {act.label}
+        </button>
+      ))}
       <button
         type="button"
         className="line"
@@ -105,14 +114,9 @@ export function MarkBar({ projectId, marks, total, onChanged }: BarProps) {
       <button type="button" onClick={marks.clear}>
         Clear
       </button>
-      {queues && (
+      {Act && (
         <Suspense fallback={null}>
-          <AddToQueue projectId={projectId} ids={[...marks.ids]} onClose={() => setQueues(false)} />
-        </Suspense>
-      )}
-      {exports && (
-        <Suspense fallback={null}>
-          <ExportDialog projectId={projectId} ids={[...marks.ids]} onClose={() => setExports(false)} />
+          <Act projectId={projectId} ids={[...marks.ids]} onClose={() => setLabel('')} />
         </Suspense>
       )}
       {deletes && (

@@ -2,37 +2,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { baseUrl, json } from '../api/client.ts'
-import { JsonText, send } from '../api/send.ts'
+import { json } from '../api/client.ts'
 import { count } from '../engine/format.ts'
-import { withMember } from '../engine/json-texts.ts'
-import { batchesOf, type Edits, updatesOf } from '../engine/table-edits.ts'
+import { type Edits, updatesOf } from '../engine/table-edits.ts'
 import { useProject } from '../frame/project-page.tsx'
 import { FormDialog } from '../settings/parts.tsx'
-
-/** Of one request. */
-const maxUpdates = 1_000
-const maxLength = 4 * 2 ** 20
-
-const tableRef = (projectId: string, digest: string): string => `weave:///${projectId}/table/${digest}`
-
-/** A table with the changes, and its digest. @throws ApiFault */
-async function updatedTable(projectId: string, digest: string, edits: Edits): Promise<string> {
-  let at = digest
-  for (const updates of batchesOf(updatesOf(edits), maxUpdates, maxLength)) {
-    const head = JSON.stringify({ project_id: projectId, base_digest: at }).slice(0, -1)
-    const response = await send(baseUrl, 'tables.update', new JsonText(`${head},"updates":[${updates.join(',')}]}`))
-    at = ((await response.json()) as { digest: string }).digest
-  }
-  return at
-}
-
-/** A version of an object whose value is given as JSON. @throws ApiFault */
-async function createVersion(projectId: string, objectId: string, value: string): Promise<string> {
-  const head = JSON.stringify({ project_id: projectId, object_id: objectId }).slice(0, -1)
-  const response = await send(baseUrl, 'objects.create', new JsonText(`{"obj":${head},"val":${value}}}`))
-  return ((await response.json()) as { digest: string }).digest
-}
+import { createVersion, updatedTable, withTable } from './versions.ts'
 
 /** The digest of the latest version, and its number. */
 const useLatest = (projectId: string, objectId: string) =>
@@ -75,9 +50,8 @@ export function SaveVersion({ objectId, version, table, value, edits, onSaved, o
       act="Save"
       isReady={latest !== undefined && (!isBehind || isSure)}
       run={async () => {
-        const digest = await updatedTable(projectId, table, edits)
-        const next = withMember(value, 'rows', JSON.stringify(tableRef(projectId, digest)))
-        const made = await createVersion(projectId, objectId, next)
+        const digest = await updatedTable(projectId, table, updatesOf(edits))
+        const made = await createVersion(projectId, objectId, withTable(projectId, value, digest))
         await client.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).startsWith('object') })
         onSaved(made)
       }}

@@ -2,7 +2,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { mayWrite, useSession } from '../api/session.ts'
 import { statusNames } from '../calls/row.tsx'
+import { AddToDataset } from '../datasets/add-to-dataset.tsx'
 import { bytes, count, duration, moment, money } from '../engine/format.ts'
 import type { Row } from '../engine/rows.ts'
 import type { Tree } from '../engine/tree.ts'
@@ -87,6 +89,7 @@ export function Reader({ projectId, id, zone, tab, onTab, tree, line, acts }: Re
           </button>
         ))}
       </div>
+      {data && <CallActs projectId={projectId} id={id} />}
       <div className="body" role="tabpanel" aria-label={labels[shown]}>
         <Suspense fallback={<div className="scroll" />}>
           {shown === 'conversation' && messages !== null && (
@@ -113,6 +116,27 @@ export function Reader({ projectId, id, zone, tab, onTab, tree, line, acts }: Re
         </Suspense>
       </div>
     </>
+  )
+}
+
+/** What can be made of the call. */
+function CallActs({ projectId, id }: { projectId: string; id: string }) {
+  const { data: session } = useSession()
+  const [isAdding, setAdding] = useState(false)
+  const whyNot = mayWrite(session) ? undefined : 'This key may not write'
+  return (
+    <div className="acts call-acts">
+      <button
+        type="button"
+        className="line"
+        disabled={whyNot !== undefined}
+        title={whyNot}
+        onClick={() => setAdding(true)}
+      >
+        Add to dataset…
+      </button>
+      {isAdding && <AddToDataset projectId={projectId} ids={[id]} onClose={() => setAdding(false)} />}
+    </div>
   )
 }
 

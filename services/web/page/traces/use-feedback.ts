@@ -7,7 +7,7 @@ import type { FeedbackItem } from '../engine/feedback.ts'
 /** Items that are read of a set of calls. */
 export const maxFeedback = 500
 
-const callRef = (projectId: string, id: string): string => `weave:///${projectId}/call/${id}`
+export const callRef = (projectId: string, id: string): string => `weave:///${projectId}/call/${id}`
 
 /** By call, the oldest first. */
 type FeedbackOf = { of(id: string): FeedbackItem[]; isCut: boolean }

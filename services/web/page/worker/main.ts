@@ -6,6 +6,7 @@ import { conversationOf, type Message, parsedAsSpelled } from '../engine/convers
 import { type FoundMedia, mediaIn } from '../engine/media.ts'
 import { cellOf, kindOf, opNameOf, type Row, rowOf, type SpanKind } from '../engine/rows.ts'
 import { type Spans, spansOf } from '../engine/tree.ts'
+import { callRows } from './call-rows.ts'
 import * as documents from './documents.ts'
 import * as evaluations from './evaluations.ts'
 import * as tables from './tables.ts'
@@ -143,6 +144,7 @@ const methods = {
   comparison: evaluations.comparison,
   examples: evaluations.examples,
 
+  callRows,
   tableRows: tables.tableRows,
   tableRow: tables.tableRow,
   tableFile: tables.tableFile,

@@ -1,0 +1,102 @@
+// A reaction, a note, or both, for all marked calls.
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { json } from '../api/client.ts'
+import { useSession } from '../api/session.ts'
+import { count } from '../engine/format.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { signs } from '../traces/reactions.tsx'
+import { callRef } from '../traces/use-feedback.ts'
+
+/** Items of one request. */
+const batchItems = 500
+
+type Props = { projectId: string; ids: readonly string[]; onClose(): void }
+
+export function FeedbackMarked({ projectId, ids, onClose }: Props) {
+  const client = useQueryClient()
+  const { data: session } = useSession()
+  const [sign, setSign] = useState('')
+  const [note, setNote] = useState('')
+  const [given, setGiven] = useState(0)
+  const prefix = session?.server.feedback_prefix ?? 'wandb'
+  const kinds = [
+    ...(sign === '' ? [] : [{ feedback_type: `${prefix}.reaction.1`, payload: { emoji: sign } }]),
+    ...(note.trim() === '' ? [] : [{ feedback_type: `${prefix}.note.1`, payload: { note } }]),
+  ]
+  const give = useMutation({
+    async mutationFn() {
+      const step = Math.floor(batchItems / kinds.length)
+      // After a fault it goes on behind what was given.
+      for (let from = given; from < ids.length; from += step) {
+        const some = ids.slice(from, from + step)
+        const batch = some.flatMap((id) =>
+          kinds.map((kind) => ({ project_id: projectId, weave_ref: callRef(projectId, id), ...kind })),
+        )
+        await json('feedback.batch_create', { batch })
+        setGiven(from + some.length)
+      }
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: ['feedback', projectId] }),
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    give.mutate()
+  }
+  const calls = `${count(ids.length)} ${ids.length === 1 ? 'call' : 'calls'}`
+  return (
+    <Dialog title={`Feedback on ${calls}`} onClose={onClose}>
+      {give.isSuccess ? (
+        <div className="delete-calls">
+          <p role="status">Given to {calls}.</p>
+          <div className="acts">
+            <button type="button" className="line" onClick={onClose}>
+              Done
+            </button>
+          </div>
+        </div>
+      ) : (
+        <form className="delete-calls" onSubmit={submit}>
+          <div className="acts" role="group" aria-label="Reaction">
+            {signs.map(([emoji, name]) => (
+              <button
+                key={emoji}
+                type="button"
+                className="line"
+                disabled={given > 0}
+                aria-pressed={sign === emoji}
+                onClick={() => setSign(sign === emoji ? '' : emoji)}
+              >
+                <span aria-hidden="true">{emoji}</span> {name}
+              </button>
+            ))}
+          </div>
+          <label className="field">
+            Note{' '}
+            <input
+              type="text"
+              maxLength={1_024}
+              value={note}
+              disabled={given > 0}
+              onChange={({ target }) => setNote(target.value)}
+            />
+          </label>
+          <p role="status">{give.isPending || given > 0 ? `${count(given)} of ${calls} have it.` : ''}</p>
+          {give.error && (
+            <p className="s-error" role="alert">
+              {give.error.message.slice(0, 300)}
+            </p>
+          )}
+          <div className="acts">
+            <button type="submit" className="line" disabled={kinds.length === 0 || give.isPending}>
+              {given > 0 ? 'Go on' : 'Give'}
+            </button>
+            <button type="button" className="line" onClick={onClose}>
+              Cancel
+            </button>
+          </div>
+        </form>
+      )}
+    </Dialog>
+  )
+}

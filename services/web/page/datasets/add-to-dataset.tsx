@@ -1,0 +1,179 @@
+// Calls as rows of a dataset: which fields, under which names, behind the rows of a dataset or in a new one.
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { baseUrl, json } from '../api/client.ts'
+import { isPayload, rowName } from '../engine/call-cells.ts'
+import { count } from '../engine/format.ts'
+import { type Member, plainText } from '../engine/json-texts.ts'
+import { plainOf } from '../engine/safe-text.ts'
+import { columnNames } from '../engine/table-edits.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { T } from '../parts/text.tsx'
+import { Field, FormDialog } from '../settings/parts.tsx'
+import { ask } from '../worker/client.ts'
+import { appendedVersion } from './versions.ts'
+import '../settings/settings.css'
+import './datasets.css'
+
+/** Calls of one request, with their payloads. */
+const batchCalls = 100
+/** Calls whose fields are offered, and that the preview shows. */
+const previewCalls = 5
+/** More rows are more than a table takes in one go. */
+const maxCalls = 10_000
+const maxDatasets = 1_000
+
+const useDatasets = (project_id: string) =>
+  useQuery({
+    queryKey: ['objects.datasets', project_id],
+    async queryFn({ signal }) {
+      const filter = { base_object_classes: ['Dataset'], latest_only: true, is_op: false }
+      const sort_by = [{ field: 'created_at', direction: 'desc' as const }]
+      const asked = { project_id, filter, sort_by, limit: maxDatasets, metadata_only: true }
+      return (await json('objects.query', asked, { signal })).objs.map(({ object_id }) => object_id)
+    },
+  })
+
+const chosenCells = (row: readonly Member[], names: ReadonlyMap<string, string>): Member[] =>
+  row.flatMap(([column, text]) => {
+    const name = names.get(column)
+    return name === undefined ? [] : [[name, text] as const]
+  })
+
+type Props = { projectId: string; ids: readonly string[]; onClose(): void }
+
+export function AddToDataset({ projectId, ids, onClose }: Props) {
+  const [entity = '', project = ''] = projectId.split('/')
+  const client = useQueryClient()
+  const { data: datasets } = useDatasets(projectId)
+  const [chosen, setChosen] = useState<string>()
+  const [typed, setTyped] = useState('')
+  const [names, setNames] = useState<ReadonlyMap<string, string>>()
+  const [made, setMade] = useState<{ objectId: string; version: string; rows: number }>()
+  const [read, setRead] = useState(0)
+  const first = useQuery({
+    queryKey: ['calls.rows', projectId, ids.slice(0, previewCalls)],
+    queryFn: ({ signal }) => ask('callRows', [baseUrl, projectId, ids.slice(0, previewCalls)], { signal }),
+  })
+  const columns = columnNames((first.data ?? []).map((row) => row.map(([name]) => ({ name }))))
+  const shown = names ?? new Map(columns.filter(isPayload).map((column) => [column, rowName(column)]))
+  const existing = chosen ?? datasets?.[0] ?? ''
+  const isNew = existing === ''
+  const objectId = isNew ? typed.trim().replaceAll(/[^\w.-]+/g, '-') : existing
+  const targets = [...shown.values()]
+  const isTwice = new Set(targets).size < targets.length
+  const calls = `${count(ids.length)} ${ids.length === 1 ? 'call' : 'calls'}`
+  const run = async () => {
+    const rows: Member[][] = []
+    for (let from = 0; from < ids.length; from += batchCalls) {
+      const some = await ask('callRows', [baseUrl, projectId, ids.slice(from, from + batchCalls)])
+      rows.push(...some.map((row) => chosenCells(row, shown)).filter((row) => row.length > 0))
+      setRead(Math.min(ids.length, from + batchCalls))
+    }
+    const version = await appendedVersion(projectId, objectId, isNew, rows)
+    await client.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).startsWith('object') })
+    setMade({ objectId, version, rows: rows.length })
+  }
+  if (made)
+    return (
+      <Dialog title="Added to the dataset" onClose={onClose}>
+        <p role="status">
+          {count(made.rows)} {made.rows === 1 ? 'row' : 'rows'} added:{' '}
+          <Link
+            to="/p/$entity/$project/datasets/$objectId/$version"
+            params={{ entity, project, objectId: made.objectId, version: made.version }}
+            search={{}}
+          >
+            <T text={made.objectId} max={80} />
+          </Link>
+        </p>
+      </Dialog>
+    )
+  const isReady = first.data !== undefined && datasets !== undefined && ids.length <= maxCalls
+  return (
+    <FormDialog
+      title={`Add ${calls} to a dataset`}
+      act="Add"
+      isReady={isReady && /\w/.test(objectId) && targets.length > 0 && !targets.includes('') && !isTwice}
+      run={run}
+      onDone={() => undefined}
+      onClose={onClose}
+    >
+      {ids.length > maxCalls && <p className="s-error">At most {count(maxCalls)} calls at a time.</p>}
+      <div className="set-fields">
+        <Field label="Dataset">
+          <select value={existing} onChange={({ target }) => setChosen(target.value)}>
+            {datasets?.map((name) => (
+              <option key={name} value={name}>
+                {plainOf(name, 80)}
+              </option>
+            ))}
+            <option value="">A new one</option>
+          </select>
+        </Field>
+        {isNew && (
+          <Field label="Name">
+            <input type="text" maxLength={120} value={typed} onChange={({ target }) => setTyped(target.value)} />
+          </Field>
+        )}
+      </div>
+      <fieldset className="set-columns">
+        <legend>Fields, and what the rows call them</legend>
+        {columns.slice(0, 200).map((column) => (
+          <Column
+            key={column}
+            column={column}
+            name={shown.get(column)}
+            sample={first.data?.flatMap((row) => row.filter(([one]) => one === column))[0]?.[1]}
+            onChange={(name) => {
+              const next = new Map(shown)
+              if (name === undefined) next.delete(column)
+              else next.set(column, name)
+              setNames(next)
+            }}
+          />
+        ))}
+      </fieldset>
+      {isTwice && <p className="s-error">Two fields have the same name.</p>}
+      <span className="second" role="status">
+        {read > 0 && `${count(read)} of ${calls} read`}
+      </span>
+    </FormDialog>
+  )
+}
+
+type ColumnProps = {
+  column: string
+  /** Undefined where it is left out. */
+  name: string | undefined
+  sample: string | undefined
+  onChange(name: string | undefined): void
+}
+
+function Column({ column, name, sample = '', onChange }: ColumnProps) {
+  const label = plainOf(column, 80)
+  return (
+    <div className="set-column">
+      <label>
+        <input
+          type="checkbox"
+          checked={name !== undefined}
+          onChange={() => onChange(name === undefined ? rowName(column) : undefined)}
+        />{' '}
+        <T text={column} max={80} />
+      </label>
+      <input
+        type="text"
+        aria-label={`Name of ${label} in the rows`}
+        disabled={name === undefined}
+        value={name ?? ''}
+        maxLength={1_000}
+        onChange={({ target }) => onChange(target.value)}
+      />
+      <span className="dim">
+        <T text={plainText(sample.slice(0, 400)).replaceAll('\n', ' ')} max={80} />
+      </span>
+    </div>
+  )
+}

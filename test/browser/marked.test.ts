@@ -1,0 +1,118 @@
+// What is done with marked calls, and with one of them: feedback, rows of a dataset, CSV.
+import { text } from 'node:stream/consumers'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { post } from '../fixtures/child-server.ts'
+import { call, everybodysFaults, newId, newTrace, type Opened, picture, startWorld, type World } from './world.ts'
+
+const hostile = '=cmd()<img src=x onerror=alert(1)>\u202e'
+const ids = [newId(), newId(), newId()]
+const trace = newTrace()
+
+let world: World
+let here: Opened
+
+beforeAll(async () => {
+  world = await startWorld('acme/marked')
+  const question = (n: number) => (n === 0 ? hostile : `What is ${n}?`)
+  const startMs = Date.now() - 60_000
+  await world.send(
+    ids.map((id, n) =>
+      call(world.project, {
+        ...{ id, name: 'answer', startMs: startMs - n * 1_000, ...(n === 0 && { trace }) },
+        ...{ inputs: { question: question(n), k: n + 0.5, [hostile]: n }, output: `Answer ${n}` },
+      }),
+    ),
+  )
+  here = await world.open()
+})
+afterAll(() => world?.close())
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') await picture(here.page, task.name.replaceAll(/\W+/g, '-'))
+  expect(here.faults.splice(0)).toEqual([])
+})
+
+const button = (name: string) => here.page.getByRole('button', { name, exact: true })
+
+async function mark() {
+  const { page } = here
+  await page.goto(`${world.url}/p/${world.project}/calls`)
+  await page.locator('.row .name').first().waitFor()
+  await page.getByRole('table', { name: 'Calls' }).focus()
+  await page.keyboard.press('Control+a')
+  await page.getByText('3 marked').waitFor()
+}
+
+/** The rows of the latest version of a dataset, each as JSON. */
+async function rowsOf(name: string): Promise<unknown[]> {
+  const asked = { project_id: world.project, object_id: name, digest: 'latest' }
+  const { obj } = await world.server.send<{ obj: { val: { rows: string } } }>('/obj/read', asked)
+  const digest = obj.val.rows.split('/').at(-1)
+  const body = JSON.stringify({ project_id: world.project, digest })
+  return [...(await post(world.url, '/table/query', body)).text.matchAll(/"val":(\{.*?\})(?=,"original_index)/g)].map(
+    ([, val]) => val,
+  )
+}
+
+it('all marked calls take a reaction and a note', async () => {
+  const { page } = here
+  await mark()
+  await button('Feedback…').click()
+  const dialog = page.getByRole('dialog', { name: 'Feedback on 3 calls' })
+  expect(await dialog.getByRole('button', { name: 'Give' }).isDisabled()).toBe(true)
+  await dialog.getByRole('button', { name: 'Good' }).click()
+  await dialog.getByLabel('Note').fill('Seen together')
+  expect(await everybodysFaults(page, 'feedback')).toEqual([])
+  await dialog.getByRole('button', { name: 'Give' }).click()
+  await dialog.getByText('Given to 3 calls.').waitFor()
+  const { result } = await world.server.send<{ result: { weave_ref: string; payload: object }[] }>('/feedback/query', {
+    project_id: world.project,
+  })
+  expect(result.map(({ weave_ref }) => weave_ref.split('/').at(-1)).sort()).toEqual([...ids, ...ids].sort())
+  expect(result.filter(({ payload }) => 'note' in payload && payload.note === 'Seen together')).toHaveLength(3)
+})
+
+it('marked calls become rows of a new dataset, with chosen fields under chosen names, and one call goes behind them', async () => {
+  const { page } = here
+  await mark()
+  await button('Add to dataset…').click()
+  const dialog = page.getByRole('dialog', { name: 'Add 3 calls to a dataset' })
+  await dialog.getByLabel('Name', { exact: true }).fill('picked')
+  await dialog.getByLabel('Name of output in the rows').fill('question')
+  await dialog.getByText('Two fields have the same name.').waitFor()
+  expect(await dialog.getByRole('button', { name: 'Add' }).isDisabled()).toBe(true)
+  await dialog.getByLabel('Name of output in the rows').fill('expected')
+  await dialog.getByRole('checkbox', { name: /onerror/ }).uncheck()
+  expect(await everybodysFaults(page, 'dataset')).toEqual([])
+  expect(await dialog.locator('img').count()).toBe(0)
+  await dialog.getByRole('button', { name: 'Add' }).click()
+  await page.getByText('3 rows added').waitFor()
+  const rows = await rowsOf('picked')
+  expect(rows).toHaveLength(3)
+  expect(rows).toContain('{"question":"What is 1?","k":1.5,"expected":"Answer 1"}')
+  await page.goto(`${world.url}/p/${world.project}/traces/${trace}`)
+  await page.getByRole('button', { name: 'Add to dataset…' }).click()
+  const one = page.getByRole('dialog', { name: 'Add 1 call to a dataset' })
+  await expect.poll(() => one.getByRole('combobox', { name: 'Dataset' }).inputValue()).toBe('picked')
+  await one.getByRole('button', { name: 'Add' }).click()
+  await page.getByText('1 row added').waitFor()
+  await page.getByRole('link', { name: 'picked' }).click()
+  await page.getByText('v1, the latest').waitFor()
+  await page.getByText('4 rows').waitFor()
+  expect((await rowsOf('picked')).slice(0, 3)).toEqual(rows)
+})
+
+it('marked calls are saved as CSV, a column for each input, without formulas', async () => {
+  const { page } = here
+  await mark()
+  await button('Export…').click()
+  await page.getByLabel(/^CSV/).check()
+  const [file] = await Promise.all([page.waitForEvent('download'), button('Export').click()])
+  expect(file.suggestedFilename()).toBe('calls.csv')
+  const lines = (await text(await file.createReadStream())).trim().split('\r\n')
+  const columns = lines[0]?.split(',') ?? []
+  expect(columns.slice(0, 2)).toEqual(['id', 'trace_id'])
+  expect(columns).toEqual(expect.arrayContaining(['op_name', 'inputs.question', 'inputs.k', 'output']))
+  expect(lines.slice(1).map((line) => line.split(',')[0])).toEqual(expect.arrayContaining(ids))
+  expect(lines.join('\n')).toContain("'=cmd()")
+  expect(lines.join('\n')).not.toMatch(/(^|,)=cmd/m)
+})
