@@ -67,6 +67,7 @@ const deepOnServers = [
   'server/calls-feedback-fields',
   'server/calls-histories-property',
   'server/dead-letters',
+  'server/erasures',
   'server/freshness',
   'server/paths',
   'server/rebuild',

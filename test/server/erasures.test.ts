@@ -4,6 +4,7 @@ import {
   derive,
   erase,
   erasedId,
+  hasOwnLog,
   placesOf,
   readErasure,
   removed,
@@ -31,7 +32,7 @@ it('removes calls with their descendants from every place, and what others have 
   expect(before).toEqual(
     expect.arrayContaining(['call_patches', 'calls', 'feedback', 'payload_leaves', 'payloads', 'turns']),
   )
-  expect(before).toEqual(expect.arrayContaining(['log/calls', 'log/feedback']))
+  if (hasOwnLog(server)) expect(before).toEqual(expect.arrayContaining(['log/calls', 'log/feedback']))
   expect(await placesOf(server, 'canary-two')).toEqual(before)
   const asked = { project_id: project, call_ids: [erasedId(1), erasedId(99)], reason: 'asked for' }
   const { status, body } = await erase(server, asked)
@@ -43,7 +44,14 @@ it('removes calls with their descendants from every place, and what others have 
   expect(await placesOf(server, 'stays-there')).toEqual(before)
   expect(await readErasure(server, project, body.erasure_id)).toMatchObject({
     ...{ project_id: project, reason: 'asked for' },
-    counts: { calls: 2, missing: 1, payload_rows: 4, feedback: 2, log_rows: 6, dead_letters: 0 },
+    counts: {
+      calls: 2,
+      missing: 1,
+      payload_rows: 4,
+      feedback: 2,
+      log_rows: hasOwnLog(server) ? 6 : 0,
+      dead_letters: 0,
+    },
   })
 })
 
