@@ -1,39 +1,65 @@
-// The edge alone: the real routes on the real durable log, with nobody applying it, over HTTP and gRPC. argv: data folder.
+// The edge alone: the real routes on the real durable log, with nobody applying it, over HTTP and gRPC. argv: data folder,
+// and JSON of the limits and rules of masking of projects where these are measured.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { newMaskRules } from '../../schemas/mask-rules.ts'
 import { loadConfig } from '../../services/app/config.ts'
+import { openLimits } from '../../services/app/limits.ts'
 import { noContent } from '../../services/content/content-port.ts'
-import { noMaskings } from '../../services/content/masking/maskings.ts'
+import { createMaskings, noMaskings } from '../../services/content/masking/maskings.ts'
 import { createOpObjects } from '../../services/content/op-objects.ts'
 import { createClock } from '../../services/core/clock/clock.ts'
+import { openFileDirectory } from '../../services/core/directory/file.ts'
+import { scopedKey } from '../../services/core/directory/items.ts'
 import { createGrpcServer } from '../../services/core/grpc/server.ts'
 import { createApp } from '../../services/core/http/app.ts'
 import { openKeys } from '../../services/core/http/keys.ts'
 import { createEmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
 import { createLogger } from '../../services/core/process/logger.ts'
 import { createMetrics } from '../../services/core/process/metrics.ts'
+import type { Store } from '../../services/core/store/store.ts'
 import { topics } from '../../services/events/registry.ts'
 import { createCallWriteRoutes } from '../../services/ingest/calls/routes.ts'
 import { createOtelGrpcMethods } from '../../services/ingest/otel/grpc.ts'
 import { createOtelRoutes } from '../../services/ingest/otel/routes.ts'
+
+export type OfProjects = { limits: Record<string, object>; masks: Record<string, object> }
 
 const dir = process.argv[2] as string
 mkdirSync(dir, { recursive: true })
 const loaded = loadConfig({ env: {}, argv: ['--port', '0', '--data-dir', dir, '--keys', 'bench:bench-key'] })
 if (!loaded.ok) throw new Error(loaded.lines.join('\n'))
 const { config } = loaded
-const log = await createEmbeddedLog({
+const ofProjects: OfProjects | undefined = process.argv[3] === undefined ? undefined : JSON.parse(process.argv[3])
+const segments = await createEmbeddedLog({
   topics,
   dir: join(dir, 'log'),
   maxUnappliedBytes: 2 ** 40,
   minFreeBytes: 0,
   retentionMs: 0,
 })
-const clock = createClock(undefined, log.lastClock())
+const clock = createClock(undefined, segments.lastClock())
+const logger = createLogger({ level: 'warn' }).log
+const metrics = createMetrics()
+const directory = openFileDirectory({ dataDir: dir })
+for (const [project, limits] of Object.entries(ofProjects?.limits ?? {}))
+  await directory.append([{ key: scopedKey('project', project), value: { limits } }], 'bench')
+const limits =
+  ofProjects &&
+  (await openLimits({
+    ...{ directory, log: segments, clock, config, logger, registry: metrics.registry },
+    // No quota is set: nothing is read.
+    store: {} as Store,
+  }))
+const log = limits?.log ?? segments
+const scopes = new Map(
+  Object.entries(ofProjects?.masks ?? {}).map(([scope, rules]) => [scope, { rules: newMaskRules.parse(rules) }]),
+)
+const maskings = ofProjects ? createMaskings({ version: () => 1, scopes: () => scopes }) : noMaskings
 const routes = [
   ...createCallWriteRoutes({
-    maskings: noMaskings,
+    maskings,
     log,
     clock,
     content: noContent,
@@ -41,7 +67,7 @@ const routes = [
     wireAliases: true,
   }),
   ...createOtelRoutes({
-    maskings: noMaskings,
+    maskings,
     log,
     clock,
     content: noContent,
@@ -49,11 +75,10 @@ const routes = [
     config,
   }),
 ]
-const metrics = createMetrics()
-const logger = createLogger({ level: 'warn' }).log
 const isShuttingDown = () => false
 const keys = openKeys({ dataDir: dir, configured: config.keys })
-const http = createApp({ routes, config, keys, log: logger, metrics, version: 'bench', isShuttingDown })
+const accounts = limits && { accounts: limits.accounts }
+const http = createApp({ ...accounts, routes, config, keys, log: logger, metrics, version: 'bench', isShuttingDown })
 const grpc = createGrpcServer({
   ...http.shared,
   methods: createOtelGrpcMethods({ routes, isShuttingDown }),

@@ -55,6 +55,13 @@ const isDay = (table: string, month: string, roundDays: number, nowMs: number): 
   return Math.floor(nowMs / dayMs) % roundDays === place % roundDays
 }
 
+/** Whether the removed rows of a month are taken out of its files today. */
+export const isRewritten = (
+  { table, month, removed, rows }: { table: string; month: string; removed: number; rows: number },
+  roundDays: number,
+  nowMs: number,
+): boolean => removed > 0 && (removed * 100 >= rows * rewrittenPercent || isDay(table, month, roundDays, nowMs))
+
 type Purged = {
   rows: number
   /** Months whose removed rows were taken out of the files: `calls 202603`. */
@@ -143,7 +150,7 @@ export function createPurge(deps: {
       { month },
     )
     const [removed, rows] = [Number(found?.removed ?? 0), Number(found?.rows ?? 0)]
-    return removed > 0 && (removed * 100 >= rows * rewrittenPercent || isDay(table, month, roundDays, nowMs))
+    return isRewritten({ table, month, removed, rows }, roundDays, nowMs)
   }
 
   /** Tables in which some rows were removed, as engines know them: others need no look into their rows. */
