@@ -48,6 +48,7 @@ const deepOnly = [
   'server/event-loop-work',
   'server/garbage-property',
   'server/otlp-hostile',
+  'server/project-removal',
   'server/purge',
   'server/roles',
   'server/roles-backup',

@@ -51,3 +51,13 @@ const projectEntry = z.object({
 })
 
 export const projectsQueryResponse = z.object({ projects: z.array(projectEntry), total: z.int() })
+
+/** Who removes a project writes its whole name. */
+export const projectDeleteRequest = z.object({ confirm: z.string() })
+export const projectDeleteResponse = z.object({
+  project_id: z.string(),
+  removed_at: z.iso.datetime(),
+  /** Of what is stored of it; its receipt stays readable. */
+  erasure_id: z.string(),
+  deadline: z.iso.datetime(),
+})

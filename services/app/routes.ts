@@ -65,6 +65,7 @@ import { createObjectDeleteRoutes } from '../query/objects/delete.ts'
 import { createObjectLabelRoutes } from '../query/objects/label-routes.ts'
 import { createObjectListRoutes } from '../query/objects/query.ts'
 import { createObjectReadRoutes } from '../query/objects/routes.ts'
+import { projectDeleteRoute } from '../query/projects/remove.ts'
 import { createProjectRoutes } from '../query/projects/routes.ts'
 import { createSettingsRoutes } from '../query/projects/settings.ts'
 import { createRefReadRoutes } from '../query/refs/routes.ts'
@@ -185,6 +186,7 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
     auditRoute({ store, freshness }),
     ...(directory === undefined ? [] : createSettingsRoutes({ directory, retention, store, config })),
     ...(operator === undefined ? [] : createServerRoutes(operator)),
+    ...(directory === undefined ? [] : [projectDeleteRoute({ directory, requestErasure, store })]),
     ...createNotServedRoutes(),
   ]
 }

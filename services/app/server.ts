@@ -8,6 +8,7 @@ import { createKeyedLock } from '../core/concurrency/keyed-lock.ts'
 import { createSharedSlots } from '../core/concurrency/slots.ts'
 import { expiredKeyEvents } from '../core/directory/audited.ts'
 import { isHeld } from '../core/directory/holds.ts'
+import { removalsOf } from '../core/directory/removed-projects.ts'
 import { countedAgain, createCutoffsOf, hiddenAfterMs } from '../core/directory/retention.ts'
 import { createApp, type HttpServer } from '../core/http/app.ts'
 import { statusOf } from '../core/http/errors.ts'
@@ -202,6 +203,7 @@ export async function startCallhouse(
           ...{ config, ...engines, maskings, audit, logger, metrics: createWorkerMetrics(registry), open, applied },
           endedKeys: (fromMs, toMs) => expiredKeyEvents(directory.state(), fromMs, toMs),
           countedAgain: () => countedAgain(retention),
+          removedProjects: () => removalsOf(directory.state()),
           purgeRules: { cutoffsOf, isHeld: (projectId) => isHeld(directory.state(), projectId) },
           onApplied: (topic) => topic === 'evaluation_jobs' && jobs?.touch(),
         })

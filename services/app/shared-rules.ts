@@ -5,12 +5,18 @@ import type { RetentionDays, RetentionSource } from '../core/directory/retention
 import type { SharedRules } from '../core/threads/ports.ts'
 import type { SealedSecrets } from './secrets.ts'
 
-type Rules = { masks: [string, ScopeMask][]; retentions: [string, RetentionDays][]; secrets: SealedSecrets }
+type Rules = {
+  masks: [string, ScopeMask][]
+  retentions: [string, RetentionDays][]
+  removed: string[]
+  secrets: SealedSecrets
+}
 
 /** Retention by project, as it is in the directory now. */
 export const retentionsOf = (directory: Pick<Directory, 'state'>, defaultDays: number): RetentionSource => ({
   of: (projectId) => directory.state().projects.get(projectId)?.retention,
   projectIds: () => directory.state().projects.keys(),
+  isRemoved: (projectId) => directory.state().removedProjects.has(projectId),
   defaultDays,
 })
 
@@ -19,21 +25,22 @@ export function sharedRulesOf(directory: Directory, masks: MaskSource): SharedRu
   let version = 0
   let lookedAt = -1
   let known = ''
-  let rules: Rules = { masks: [], retentions: [], secrets: new Map() }
+  let rules: Rules = { masks: [], retentions: [], removed: [], secrets: new Map() }
   const read = (): void => {
-    const { projects, secrets } = directory.state()
+    const { projects, removedProjects, secrets } = directory.state()
     if (lookedAt === directory.version()) return
     lookedAt = directory.version()
     const retentions = [...projects].flatMap(([projectId, { retention }]) =>
       retention === undefined ? [] : [[projectId, retention] as [string, RetentionDays]],
     )
+    const removed = [...removedProjects.keys()]
     // Most changes are of sessions and keys: threads keep what they have.
     const sealed = [...secrets].map(([scope, own]) => [scope, [...own]])
-    const now = `${masks.version()} ${JSON.stringify([retentions, sealed])}`
+    const now = `${masks.version()} ${JSON.stringify([retentions, removed, sealed])}`
     if (now === known) return
     known = now
     version++
-    rules = { masks: [...masks.scopes()], retentions, secrets }
+    rules = { masks: [...masks.scopes()], retentions, removed, secrets }
   }
   return {
     async changedSince(seen) {
@@ -48,11 +55,13 @@ export function createFollowedRules(shared: SharedRules, defaultDays: number) {
   let version = -1
   let scopes: ReadonlyMap<string, ScopeMask> = new Map()
   let retentions: ReadonlyMap<string, RetentionDays> = new Map()
+  let removed: ReadonlySet<string> = new Set()
   let secrets: SealedSecrets = new Map()
   const masks: MaskSource = { version: () => version, scopes: () => scopes }
   const retention: RetentionSource = {
     of: (projectId) => retentions.get(projectId),
     projectIds: () => retentions.keys(),
+    isRemoved: (projectId) => removed.has(projectId),
     defaultDays,
   }
   return {
@@ -65,6 +74,7 @@ export function createFollowedRules(shared: SharedRules, defaultDays: number) {
       version = changed.version
       scopes = new Map(rules.masks)
       retentions = new Map(rules.retentions)
+      removed = new Set(rules.removed)
       secrets = rules.secrets
     },
   }

@@ -75,6 +75,8 @@ type ApplyingDeps = {
   purgeRules: PurgeRules
   /** From when on minutes of statistics may be counted again. */
   countedAgain(): CountedAgain
+  /** With when that was. */
+  removedProjects(): ReadonlyMap<string, number>
   /** Keys whose end came within a time, as audit events. */
   endedKeys(fromMs: number, toMs: number): AuditEvent[]
   /** Told of what is applied. */
@@ -185,7 +187,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   metrics.watchRollupLag(() => [...worker.rollups.lag(), ...worker.fieldIndexRollups.lag()])
   const erasing = createErasing({
     ...{ store, log, deadLetters, audit: deps.audit, clock: deps.clock },
-    ...{ isHeld: deps.purgeRules.isHeld, eraseHours: config.eraseHours },
+    ...{ isHeld: deps.purgeRules.isHeld, removedProjects: deps.removedProjects, eraseHours: config.eraseHours },
     logRetentionMs: config.logRetentionHours * 3_600_000,
     budget: { run: (piece) => worker.budget.run(piece) },
     betweenDerivations: (job) => worker.fieldIndexRollups.exclusive(job),

@@ -35,7 +35,7 @@ type ProjectTable =
 
 export type ProjectScope = ScopeOf<ProjectTable>
 
-type Aged = { column: string; cutoff: keyof Cutoffs; is: 'micros' | 'time64' | 'time' }
+type Aged = { column: string; cutoff: Exclude<keyof Cutoffs, 'isRemoved'>; is: 'micros' | 'time64' | 'time' }
 
 /**
  * By which time rows of a table are too old to be seen (services/core/directory/retention.ts). What is looked up by rows

@@ -146,7 +146,7 @@ describe('what routes touch', () => {
   const given = { $expr: { $eq: [{ $getField: 'id' }, { $literal: 'given' }] } }
 
   const inProject = (method: string, path: string, body?: unknown) => () =>
-    fetch(`${server.now().url}${v2}/${path}`, {
+    fetch(`${server.now().url}${v2}${path === '' ? '' : `/${path}`}`, {
       ...{ method, headers: { authorization: basicAuth() } },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
@@ -372,6 +372,7 @@ describe('what routes touch', () => {
     ['erasures.create', ...erasures],
     ['erasures.list', inProject('GET', 'erasures')],
     ['erasures.read', inProject('GET', 'erasures/none')],
+    ['projects.delete', inProject('DELETE', '', { confirm: project_id })],
   ]
 
   it.each(requests)('%s', async (name, ...sends) => {

@@ -1,6 +1,6 @@
 // A project as a whole: its stored bytes are what lists and reads tell one by one; what is not served says so.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { post } from '../fixtures/child-server.ts'
+import { basicAuth, post } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 let server: LiveServer
@@ -127,4 +127,33 @@ describe('routes that are not served', () => {
     expect(answer.headers.get('x-should-retry')).toBe('false')
     expect((await post(server.now().url, path, [])).status).toBe(422)
   })
+})
+
+it('a project that was removed is closed to reads and writes, short and long ones, and others are not', async () => {
+  const remove = async (project_id: string, confirm: string) => {
+    const sent = { method: 'DELETE', headers: { authorization: basicAuth() }, body: JSON.stringify({ confirm }) }
+    return (await fetch(`${server.now().url}/v2/${project_id}`, sent)).status
+  }
+  const [project_id, other] = ['ent/closed', 'ent/open']
+  const call = (of: string, text: string) => {
+    const id = `0199a0c8-0000-7000-8000-${of === other ? '1' : '2'}00000000000`
+    const start = { project_id: of, id, trace_id: id, op_name: 'x', started_at: '2025-01-01T00:00:00Z' }
+    return { start: { ...start, attributes: {}, inputs: { text } } }
+  }
+  for (const of of [project_id, other]) await server.send('/call/start', call(of, 'short'))
+  expect([await remove(project_id, other), await remove(project_id, project_id)]).toEqual([422, 202])
+  const call_ids = Array.from({ length: 990 }, (_, n) => `${n}-`.padEnd(110, 'x'))
+  const statuses = async (of: string) =>
+    Promise.all(
+      [
+        ['/calls/query_stats', { project_id: of }],
+        ['/call/start', call(of, 'short')],
+        // Handled by a thread.
+        ['/calls/delete', { project_id: of, call_ids }],
+      ].map(async ([path, body]) => (await post(server.now().url, path as string, body)).status),
+    )
+  expect(await statuses(project_id)).toEqual([410, 410, 410])
+  expect(await statuses(other)).toEqual([200, 200, 200])
+  await server.restart()
+  expect(await statuses(project_id)).toEqual([410, 410, 410])
 })

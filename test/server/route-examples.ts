@@ -214,6 +214,8 @@ export const examples: Record<string, Example> = {
   }),
 
   'projects.stats': project,
+  // It would be removed by its own name.
+  'projects.delete': () => ({ body: { confirm: 'another/one' } }),
   'holds.list': () => ({}),
   'holds.create': (_, n) => ({ body: { call_ids: [newId(n)], reason: 'example' } }),
   'holds.delete': ({ holds }, n) => ({ params: { id: holds[(n % 100) % victims] ?? holds[0] ?? 'none' } }),

@@ -69,7 +69,7 @@ const routesByRight = {
     ...['erasures.create', 'erasures.list', 'erasures.read'],
     ...['secrets.list', 'secrets.set', 'secrets.delete'],
   ],
-  owner: ['holds.delete'],
+  owner: ['holds.delete', 'projects.delete'],
   'metrics+owner': ['server.settings', 'server.dead_letters', 'server.dead_letter'],
 } as const
 
@@ -132,6 +132,7 @@ export const otherAnswers: ReadonlyMap<string, number> = new Map([
   ['server.dead_letter', 404],
   ['web.asset', 404],
   ['erasures.create', 202],
+  ['projects.delete', 422],
   ['web.call_link', 302],
   ['web.sdk_link', 302],
 ])

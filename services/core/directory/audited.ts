@@ -121,6 +121,10 @@ const described: { [Of in Kind]: (changed: Changed<Of>) => AuditEvent[] } = {
       : [{ action: 'session.ended', scope: entityOf(state, id), target: id, details: { sessions: 'all' } }],
   entity: ({ id, before, after }) => settingEvents(id, before, after),
   project: ({ id, rest, before, after }) => settingEvents(scopeOf(id, rest), before, after),
+  'project-removed': ({ id, rest }) => {
+    const scope = scopeOf(id, rest)
+    return [{ action: 'project.removed', scope, target: scope }]
+  },
   mask: ({ id, rest, before, after }) => [
     {
       ...{ action: 'masking.changed', scope: scopeOf(id, rest), target: scopeOf(id, rest) },

@@ -63,6 +63,8 @@ const values = {
   entity: z.object({ limits: entityLimits.optional() }),
   /** `project/<e>/<p>` */
   project: z.object({ retention: retentionSettings.optional(), limits: projectLimits.optional() }),
+  /** `project-removed/<e>/<p>`: nothing of it is shown or taken any more. */
+  'project-removed': z.object({ at: time }),
   /** `mask/<scope>`: each change has the next version; `salt` makes its hashes those of the scope. */
   mask: maskRules.extend({ version: z.int().min(1), salt: z.string().optional() }),
   /** `secret/<scope>/<name>`: sealed under the master key; `last4` of long ones, so that people recognize it. */
@@ -98,7 +100,7 @@ export const itemKey = (kind: Kind, ...words: string[]): string =>
 
 /** Of what belongs to a scope: `mask/acme/app`, `secret/acme/OPENAI_KEY`. */
 export const scopedKey = (
-  kind: 'entity' | 'project' | 'mask' | 'secret',
+  kind: 'entity' | 'project' | 'project-removed' | 'mask' | 'secret',
   scope: string,
   ...words: string[]
 ): string => {

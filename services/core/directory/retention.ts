@@ -9,6 +9,8 @@ export type RetentionSource = {
   of(projectId: string): RetentionDays | undefined
   /** Projects that have set any. */
   projectIds(): Iterable<string>
+  /** Whether the project was removed: nothing of it is seen. */
+  isRemoved(projectId: string): boolean
   /** Days for projects that set none; 0 = for ever. */
   defaultDays: number
 }
@@ -28,6 +30,7 @@ export function retentionOf({ of, defaultDays }: Pick<RetentionSource, 'of' | 'd
 /** Whole hours, so that counters of hours can be left out as they are. */
 export function createCutoffsOf(source: RetentionSource, now: () => number = Date.now): CutoffsOf {
   return (projectId): Cutoffs | undefined => {
+    if (source.isRemoved(projectId)) return { isRemoved: true }
     const { calls_days, payloads_days, stats_days, removed } = retentionOf(source, projectId)
     if (calls_days === null && payloads_days === null && stats_days === null && removed === undefined) return undefined
     const nowMs = now()

@@ -24,6 +24,8 @@ export type DirectoryState = {
   entities: Map<string, Value<'entity'>>
   /** By `<entity>/<project>`. */
   projects: Map<string, Value<'project'>>
+  /** With when that was. */
+  removedProjects: Map<string, Value<'project-removed'>>
   /** By scope. */
   masks: Map<Scope, Value<'mask'>>
   /** By scope, then by name. */
@@ -36,7 +38,7 @@ export const emptyState = (): DirectoryState => ({
   ...{ byDigest: new Map(), ends: new Map(), revoked: new Set(), signedIn: new Map() },
   ...{ groups: new Map(), sessionEnds: new Map(), sessionsEnds: new Map(), entities: new Map() },
   ...{ projects: new Map(), masks: new Map(), secrets: new Map(), holds: new Map(), keyLimits: new Map() },
-  ...{ keyUses: new Map() },
+  ...{ keyUses: new Map(), removedProjects: new Map() },
 })
 
 const scopeOf = (entity: string, project: string): Scope => (project === '' ? entity : `${entity}/${project}`)
@@ -78,6 +80,8 @@ const appliers: Record<
   'sessions-end': ({ sessionsEnds }, id, _, value) => put(sessionsEnds, id, value),
   entity: ({ entities }, id, _, value) => put(entities, id, value),
   project: ({ projects }, entity, project, value) => put(projects, scopeOf(entity, project), value),
+  'project-removed': ({ removedProjects }, entity, project, value) =>
+    put(removedProjects, scopeOf(entity, project), value),
   mask: ({ masks }, entity, project, value) => put(masks, scopeOf(entity, project), value && maskOf(value)),
   secret({ secrets }, entity, rest, value) {
     // Names of secrets have no slash.

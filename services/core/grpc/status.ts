@@ -44,6 +44,7 @@ const statusOfFault: Partial<Record<FaultStatus, GrpcStatus>> = {
   401: grpcStatus.unauthenticated,
   403: grpcStatus.permissionDenied,
   404: grpcStatus.notFound,
+  410: grpcStatus.notFound,
   413: grpcStatus.resourceExhausted,
   415: grpcStatus.unimplemented,
   422: grpcStatus.invalidArgument,

@@ -15,6 +15,7 @@ export type FaultStatus =
   | 404
   | 405
   | 409
+  | 410
   | 413
   | 415
   | 416

@@ -44,7 +44,7 @@ type RequestProjects = {
  */
 export function projectsOf(
   caller: Caller,
-  { name, right, withoutProject }: Route,
+  { name, right, withoutProject, opensRemoved }: Route,
   mayMove: boolean | undefined = undefined,
   { account, request, cutoffsOf }: RunningFor = runningFor(),
 ): RequestProjects {
@@ -81,10 +81,11 @@ export function projectsOf(
   const projectOrNull = (projectId: string): ProjectId | null => {
     const parsed = parseProjectId(projectId)
     if (!caller.may(right, parsed)) return null
+    const hidden = cutoffsOf?.(parsed)
+    if (hidden?.isRemoved && opensRemoved !== true) return null
     account?.open(parsed)
     if (!asked.has(parsed)) {
       asked.add(parsed)
-      const hidden = cutoffsOf?.(parsed)
       if (hidden !== undefined) cutoffs.set(parsed, hidden)
     }
     return parsed
@@ -93,6 +94,8 @@ export function projectsOf(
     context: {
       project(projectId) {
         const project = projectOrNull(projectId)
+        if (project === null && caller.may(right, parseProjectId(projectId)))
+          throw fault(410, 'This project was removed')
         if (project === null) throw fault(403, `Key has no right to ${rightText(right)} in this project`)
         return project
       },

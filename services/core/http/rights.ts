@@ -85,7 +85,7 @@ const rightOfRoute = {
     ...['erasures.create', 'erasures.list', 'erasures.read'],
     ...['secrets.list', 'secrets.set', 'secrets.delete'],
   ),
-  ...only('owner', 'holds.delete'),
+  ...only('owner', 'holds.delete', 'projects.delete'),
   ...only('metrics', 'service.metrics'),
   // Of the server itself, with rows of every project: for owners of everything.
   ...only({ all: ['metrics', 'owner'] }, 'server.settings', 'server.dead_letters', 'server.dead_letter'),

@@ -121,6 +121,8 @@ export type Route<Schema extends z.ZodType = z.ZodType> = {
   tables?: string[]
   /** Works without a project, so that its handler may read what belongs to none. Any other opens a project first. */
   withoutProject?: true
+  /** Opens projects that were removed, too: it tells what became of them. */
+  opensRemoved?: true
   /** The handler bounds its time by itself: it waits for servers that are slower than any request of ours may be. */
   limitsItself?: boolean
   /** Its callers are exporters: `Authorization` may be the key itself, and a few more headers may hold it. */

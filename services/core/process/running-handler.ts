@@ -35,6 +35,8 @@ export type AuditedRequest = {
 
 /** Rows of a project from before these times, whole hours in microseconds, are not seen; absent = all are. */
 export type Cutoffs = {
+  /** The project was removed: only routes about that open it. */
+  isRemoved?: true
   callsUs?: number | undefined
   /** Only where payloads are kept for less time than their calls. */
   payloadsUs?: number | undefined

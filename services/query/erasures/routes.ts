@@ -124,6 +124,7 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
       },
     }),
     route({
+      opensRemoved: true,
       ...{ name: 'erasures.list', method: 'GET', path, summary: 'Erasures of a project and their receipts' },
       query: pageQuery,
       body: { type: 'none' },
@@ -144,6 +145,7 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
       },
     }),
     route({
+      opensRemoved: true,
       ...{ name: 'erasures.read', method: 'GET', path: `${path}/{id}` },
       summary: 'How far an erasure is; its receipt, once it is done',
       body: { type: 'none' },

@@ -73,7 +73,12 @@ export async function listProjects(
   const rows = await store.rows<Row>(systemQuery('projects.list', statement(hour)), options)
   const wanted = (search ?? '').toLowerCase()
   const entries = rows
-    .filter(({ project }) => caller.may('read', project as ProjectId) && project.toLowerCase().includes(wanted))
+    .filter(
+      ({ project }) =>
+        caller.may('read', project as ProjectId) &&
+        !retention.isRemoved(project) &&
+        project.toLowerCase().includes(wanted),
+    )
     .map(entryOf)
   const terms = sort_by ?? [{ field: 'last_call_at' as const, direction: 'desc' as const }]
   entries.sort((a, b) => {

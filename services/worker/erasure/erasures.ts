@@ -26,6 +26,7 @@ const slackMs = 180_000
 const background = { pool: 'background' } as const
 
 /** Accept timestamps are microseconds with the number of the edge in the low bits. */
+const clockOf = (ms: number): bigint => BigInt(Math.floor(ms * 1_000)) << 10n
 const msOfClock = (clock: bigint): number => Number(clock >> 10n) / 1_000
 
 export type Erasing = {
@@ -39,6 +40,8 @@ export type ErasingDeps = Omit<RowRemovalDeps, 'store'> & {
   log: Pick<Log, 'append' | 'rewrite' | 'owns'>
   clock: Clock
   isHeld(projectId: string): boolean
+  /** Projects that were removed, with when: nothing of theirs stays, whatever comes late. */
+  removedProjects(): ReadonlyMap<string, number>
   /** Within so many hours of its request an erasure is done; 0 = at once. */
   eraseHours: number
   /** How long what cannot be written again stays in the log. */
@@ -53,7 +56,7 @@ export type ErasingDeps = Omit<RowRemovalDeps, 'store'> & {
 type Deleted = { id: string; deleteVer: bigint }
 
 export function createErasing(deps: ErasingDeps): Erasing {
-  const { store, log, clock, eraseHours, isHeld } = deps
+  const { store, log, clock, eraseHours, isHeld, removedProjects } = deps
   const removal = createRowRemoval(deps)
   /** Half of the time is left for tries, and for files that others still read. */
   const dueMs = (eraseHours * hourMs) / 2
@@ -91,7 +94,11 @@ export function createErasing(deps: ErasingDeps): Erasing {
         GROUP BY project_id`,
     )
     const free = rows.filter(({ project_id }) => !isHeld(project_id))
-    return new Map(free.map(({ project_id, oldest }) => [project_id, BigInt(oldest)]))
+    const due = new Map(free.map(({ project_id, oldest }) => [project_id, BigInt(oldest)]))
+    const removed = removedProjects()
+    const left = await removal.tablesWith([...removed.keys()].filter((projectId) => !isHeld(projectId)))
+    for (const projectId of left.keys()) due.set(projectId, clockOf(removed.get(projectId) as number))
+    return due
   }
 
   /** The next deleted calls of a project, in the order of their ids. */
@@ -139,6 +146,17 @@ export function createErasing(deps: ErasingDeps): Erasing {
     throw new Error('The worker is stopping')
   }
 
+  /** Everything of a project that was removed. */
+  async function removeWhole(projectId: string, erasures: readonly Erasure[]): Promise<void> {
+    for (const erasure of erasures)
+      if (erasure.status !== 'removing') await append(Object.assign(erasure, { status: 'removing', problem: '' }))
+    const rows = await removal.removeProject(projectId)
+    const [first] = erasures
+    if (first === undefined) return
+    first.counts.payload_rows += rows.get('payloads') ?? 0
+    first.counts.feedback += rows.get('feedback') ?? 0
+  }
+
   /** When the first row of a project's deleted calls may have been appended. */
   const sinceOf = async (projectIds: readonly string[]): Promise<number> => {
     const [row] = await read<{ oldest: string }>(
@@ -152,13 +170,18 @@ export function createErasing(deps: ErasingDeps): Erasing {
 
   async function removeDue(open: Map<string, Erasure[]>, projectIds: readonly string[]): Promise<void> {
     const erased = new Map<string, string[]>()
-    const sinceMs = await sinceOf(projectIds)
-    for (const projectId of projectIds) erased.set(projectId, await removeProject(projectId, open.get(projectId) ?? []))
-    const sets = new Map([...erased].map(([projectId, ids]) => [projectId, new Set(ids)]))
+    const whole = projectIds.filter((projectId) => removedProjects().has(projectId))
+    const others = projectIds.filter((projectId) => !whole.includes(projectId))
+    const sinceMs = whole.length > 0 ? 0 : await sinceOf(others)
+    for (const projectId of others) erased.set(projectId, await removeProject(projectId, open.get(projectId) ?? []))
+    const sets: Map<string, Pick<ReadonlySet<string>, 'has'>> = new Map(
+      [...erased].map(([projectId, ids]) => [projectId, new Set(ids)]),
+    )
+    for (const projectId of whole) sets.set(projectId, { has: () => true })
     const rows = await rewriteLog(log, Math.max(0, sinceMs), sets)
     const letters = new Map<string, number>()
     await deps.deadLetters.remove(({ topic, row }) => {
-      const projectId = erasedProjectOf(topic, row, sets)
+      const projectId = erasedProjectOf(topic, row, sets, whole)
       if (projectId !== null) letters.set(projectId, (letters.get(projectId) ?? 0) + 1)
       return projectId !== null
     })
@@ -166,6 +189,7 @@ export function createErasing(deps: ErasingDeps): Erasing {
     for (const [projectId, ids] of erased)
       for (let i = 0; i < ids.length; i += callsAtOnce)
         await removal.removeCalls(projectId, ids.slice(i, i + callsAtOnce))
+    for (const projectId of whole) await removeWhole(projectId, open.get(projectId) ?? [])
     for (const projectId of projectIds) {
       const [first] = open.get(projectId) ?? []
       if (first === undefined) continue
@@ -174,10 +198,13 @@ export function createErasing(deps: ErasingDeps): Erasing {
     }
   }
 
+  const logEndOf = (requestedUs: number): string => new Date(requestedUs / 1_000 + deps.logRetentionMs).toISOString()
+
   /** Places that are not this server's to change, with the time at which they are empty. */
-  const remainingOf = ({ requestedUs }: Erasure): { place: string; until: string | null }[] => [
-    ...(log.rewrite === undefined
-      ? [{ place: 'log', until: new Date(requestedUs / 1_000 + deps.logRetentionMs).toISOString() }]
+  const remainingOf = ({ projectId, requestedUs }: Erasure): { place: string; until: string | null }[] => [
+    ...(log.rewrite === undefined ? [{ place: 'log', until: logEndOf(requestedUs) }] : []),
+    ...(log.rewrite !== undefined && removedProjects().has(projectId)
+      ? [{ place: 'log of all but calls, their feedback and log records', until: logEndOf(requestedUs) }]
       : []),
     { place: 'files and large texts that calls refer to', until: null },
     { place: 'backups and exports', until: null },
@@ -222,7 +249,8 @@ export function createErasing(deps: ErasingDeps): Erasing {
       const oldest = due.get(projectId)
       if (oldest !== undefined && erasures.some(({ untilVer }) => oldest <= untilVer)) continue
       const rewrittenMs = Math.max(...erasures.map(({ changedMs }) => changedMs))
-      if ((await removal.filesLeft(rewrittenMs)) === 0) done += await finish(projectId, erasures, nowMs)
+      if ((await removal.filesLeft(rewrittenMs, removedProjects().has(projectId))) === 0)
+        done += await finish(projectId, erasures, nowMs)
     }
     return done
   }
@@ -240,7 +268,7 @@ export function createErasing(deps: ErasingDeps): Erasing {
     if (isRequestDue || [...due.values()].some((oldest) => isDue(msOfClock(oldest)))) {
       const open = Map.groupBy(free, ({ projectId }) => projectId)
       if (due.size > 0) await removeDue(open, [...due.keys()])
-      await removal.rewriteFiles()
+      await removal.rewriteFiles([...due.keys()].some((projectId) => removedProjects().has(projectId)))
       for (const erasure of free) await append(Object.assign(erasure, { status: 'verifying', problem: '' }))
       return 0
     }

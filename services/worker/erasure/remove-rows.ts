@@ -34,6 +34,9 @@ const ofCalls: Place = { table: 'calls', where: byId }
 /** Tables whose files may hold what was removed. */
 export const erasedTables = [...places.map(({ table }) => table), 'payload_leaves', 'payload_chunks', ofCalls.table]
 
+/** What is told of projects, not by them: it outlasts them. */
+const keptTables = ['erasures', 'usage_minutes']
+
 const aside = { background: true } as const
 const background = { pool: 'background', timeoutMs: 600_000 } as const
 
@@ -51,10 +54,14 @@ export type RowRemoval = {
   removeParts(projectId: string, ids: readonly string[]): Promise<{ feedback: number; payloads: Map<string, number> }>
   /** The rows in `calls`, last. */
   removeCalls(projectId: string, ids: readonly string[]): Promise<void>
-  /** Rewrites the files that hold removed rows. */
-  rewriteFiles(): Promise<void>
+  /** Tables with rows of projects that were removed. */
+  tablesWith(projectIds: readonly string[]): Promise<Map<string, string[]>>
+  /** Everything of a project, in whichever table. @returns rows by table */
+  removeProject(projectId: string): Promise<ReadonlyMap<string, number>>
+  /** Rewrites the files that hold removed rows. @param isWhole also of tables that hold none of calls */
+  rewriteFiles(isWhole: boolean): Promise<void>
   /** Files that were replaced up to a time and are still there. */
-  filesLeft(untilMs: number): Promise<number>
+  filesLeft(untilMs: number, isWhole: boolean): Promise<number>
 }
 
 export function createRowRemoval({ store, budget, betweenDerivations, recount }: RowRemovalDeps): RowRemoval {
@@ -62,6 +69,33 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
     budget.run(() => store.rows<Row>({ name, sql, params }, background))
   const change = (name: string, sql: string, params: Record<string, unknown> = {}): Promise<void> =>
     budget.run(() => store.command({ name, sql, params }, aside))
+
+  /** Every table with rows of projects. */
+  const projectTables = async (): Promise<string[]> => {
+    const found = await read<{ name: string }>(
+      'erasure.tables',
+      `SELECT name FROM system.tables WHERE database = currentDatabase() AND endsWith(engine, 'MergeTree')
+        AND name NOT IN {kept:Array(String)}
+        AND name IN (SELECT table FROM system.columns WHERE database = currentDatabase() AND name = 'project_id')
+        ORDER BY name`,
+      { kept: keptTables },
+    )
+    return found.map(({ name }) => name)
+  }
+
+  async function tablesWith(projectIds: readonly string[]): Promise<Map<string, string[]>> {
+    const found = new Map<string, string[]>()
+    if (projectIds.length === 0) return found
+    for (const table of await projectTables()) {
+      const rows = await read<{ project_id: string }>(
+        'erasure.of-removed',
+        `SELECT DISTINCT project_id FROM callhouse.${table} WHERE project_id IN {projects:Array(String)}`,
+        { projects: projectIds },
+      )
+      for (const { project_id } of rows) found.set(project_id, [...(found.get(project_id) ?? []), table])
+    }
+    return found
+  }
 
   /** Removes rows month by month: files of others are not touched. @returns how many */
   async function remove({ table, where }: Place, projectId: string, named: Named): Promise<number> {
@@ -146,22 +180,32 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
     async removeCalls(projectId, ids) {
       await remove(ofCalls, projectId, named(projectId, ids))
     },
-    async rewriteFiles() {
+    tablesWith,
+    async removeProject(projectId) {
+      const all = { ids: [], refs: [], traces: [] }
+      const counts = new Map<string, number>()
+      const tables = (await tablesWith([projectId])).get(projectId) ?? []
+      await betweenDerivations(async () => {
+        for (const table of tables) counts.set(table, await remove({ table, where: '1' }, projectId, all))
+      })
+      return counts
+    },
+    async rewriteFiles(isWhole) {
       const found = await read<{ table: string; month: string }>(
         'erasure.removed',
         `SELECT DISTINCT table, partition_id AS month FROM system.parts WHERE active AND has_lightweight_delete
           AND database = currentDatabase() AND table IN {tables:Array(String)} ORDER BY table, month`,
-        { tables: erasedTables },
+        { tables: isWhole ? await projectTables() : erasedTables },
       )
       for (const { table, month } of found)
         await change('erasure.rewrite', `ALTER TABLE callhouse.${table} APPLY DELETED MASK IN PARTITION ID '${month}'`)
     },
-    async filesLeft(untilMs) {
+    async filesLeft(untilMs, isWhole) {
       const [row] = await read<{ n: string }>(
         'erasure.files',
         `SELECT toString(count()) AS n FROM system.parts WHERE database = currentDatabase() AND table IN {tables:Array(String)}
           AND NOT active AND toUnixTimestamp(remove_time) <= {until:Int64}`,
-        { tables: erasedTables, until: Math.ceil(untilMs / 1_000) },
+        { tables: isWhole ? await projectTables() : erasedTables, until: Math.ceil(untilMs / 1_000) },
       )
       return Number(row?.n ?? 0)
     },

@@ -8,7 +8,7 @@ import { logsTopic } from '../../events/logs.ts'
 import { isPatch, rowsOfBytes } from '../split/segment-rows.ts'
 
 /** Ids of erased calls by project. */
-export type ErasedCalls = ReadonlyMap<string, ReadonlySet<string>>
+export type ErasedCalls = ReadonlyMap<string, Pick<ReadonlySet<string>, 'has'>>
 
 /** What a row begins with: its project, its id and its clock, whose 64 bits are exact in the text alone. */
 const head = /^\{(?:"kind":"(\w+)",)?"project_id":("(?:[^"\\]|\\.)*"),"id":("(?:[^"\\]|\\.)*"),"clock":(\d+)/
@@ -20,7 +20,7 @@ type Row = { line: Buffer; kind: string | undefined; projectId: string; id: stri
 const valuesOf = (line: Buffer): Record<string, unknown> => JSON.parse(line.toString()) as Record<string, unknown>
 
 /** What stands in the place of a row, null = it stays: of each topic whose rows hold texts of calls. */
-const exchanges: Record<string, (row: Row, ids: ReadonlySet<string>) => Buffer | string | null> = {
+const exchanges: Record<string, (row: Row, ids: Pick<ReadonlySet<string>, 'has'>) => Buffer | string | null> = {
   calls({ kind, projectId, id, clock }, ids) {
     if (kind === 'delete' || !ids.has(id)) return null
     const writer = createCallWriter({ sizeHintBytes: 200 })
@@ -60,9 +60,23 @@ function exchanged(
   return row && other ? { projectId: row.projectId, row: other } : null
 }
 
-/** The project of a row that is about an erased call, else null. */
-export const erasedProjectOf = (topic: string, row: string, erased: ErasedCalls): string | null =>
-  exchanged(topic, Buffer.from(row), erased)?.projectId ?? null
+const projectForm = /^\{(?:"kind":"\w+",)?"project_id":("(?:[^"\\]|\\.)*")/
+
+/**
+ * The project of a row that is about an erased call, else null.
+ * @param whole projects of which every row is erased
+ */
+export function erasedProjectOf(
+  topic: string,
+  row: string,
+  erased: ErasedCalls,
+  whole: readonly string[],
+): string | null {
+  const named = whole.length === 0 ? undefined : projectForm.exec(row)?.[1]
+  const projectId = named === undefined ? undefined : (JSON.parse(named) as string)
+  if (projectId !== undefined && whole.includes(projectId)) return projectId
+  return exchanged(topic, Buffer.from(row), erased)?.projectId ?? null
+}
 
 /**
  * @param sinceMs when the first row of these calls may have been appended

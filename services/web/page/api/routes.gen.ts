@@ -143,6 +143,7 @@ export type Shapes = {
   'predictions.finish': { in: undefined; out: z.output<typeof evaluationRuns.finishedResponse>; line: never }
   'predictions.list': { in: undefined; out: null; line: never }
   'predictions.read': { in: undefined; out: z.output<typeof evaluationRuns.predictionResponse>; line: never }
+  'projects.delete': { in: z.input<typeof projects.projectDeleteRequest>; out: z.output<typeof projects.projectDeleteResponse>; line: never }
   'projects.limits_update': { in: z.input<typeof projectSettings.limitsRequest>; out: z.output<typeof projectSettings.projectLimits>; line: never }
   'projects.query': { in: z.input<typeof projects.projectsQueryRequest>; out: z.output<typeof projects.projectsQueryResponse>; line: never }
   'projects.retention_read': { in: undefined; out: z.output<typeof projectSettings.retentionResponse>; line: never }
@@ -298,6 +299,7 @@ export const routes = {
   'predictions.finish': ['POST', '/v2/{entity}/{project}/predictions/{prediction_id}/finish'],
   'predictions.list': ['GET', '/v2/{entity}/{project}/predictions'],
   'predictions.read': ['GET', '/v2/{entity}/{project}/predictions/{prediction_id}'],
+  'projects.delete': ['DELETE', '/v2/{entity}/{project}'],
   'projects.limits_update': ['PUT', '/v2/{entity}/{project}/settings/limits'],
   'projects.query': ['POST', '/projects/query'],
   'projects.retention_read': ['GET', '/v2/{entity}/{project}/retention'],
