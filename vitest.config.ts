@@ -36,6 +36,7 @@ const deepOnly = [
   'crash/clickhouse-slow',
   'crash/engine-abort',
   'crash/record-versions',
+  'crash/erasure',
   'crash/evaluate-model',
   'crash/log-kafka',
   'crash/lost-log',
