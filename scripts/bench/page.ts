@@ -7,9 +7,8 @@ import { chromium, type Page, type Request } from 'playwright-core'
 import { buildPage, chromiumOptions } from '../../test/browser/setup.ts'
 import { call, newId, newTrace, servedAt, type World, worldOf } from '../../test/browser/world.ts'
 import { distFolder } from '../page-stamp.mjs'
+import { dashboardFigure, type Figure, filterFigure, traceDeeds } from './page-deeds.ts'
 import { startCallhouseServer } from './process.ts'
-
-type Figure = { what: string; value: number; unit: string; must: number }
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] as number
@@ -84,8 +83,10 @@ async function listFigures(world: World, calls: number, times: number): Promise<
   ]
 }
 
-async function traceFigures(world: World, spans: number, must: number, times: number): Promise<Figure> {
-  const trace = newTrace()
+async function traceFigures(
+  world: World,
+  { trace = newTrace(), spans, must, times }: { trace?: string; spans: number; must: number; times: number },
+): Promise<Figure> {
   const ids = Array.from({ length: spans }, newId)
   const at = Date.now() - 600_000
   await world.send(
@@ -129,7 +130,7 @@ async function jsonFigure(world: World, times: number): Promise<Figure> {
 }
 
 /** @param calls roots of the list, besides the spans of the traces */
-export async function benchPage(calls: number, times: number): Promise<void> {
+export async function benchPage(calls: number, times: number, turns = 200): Promise<void> {
   buildPage()
   const { CALLHOUSE_CHROMIUM: executable = '/usr/bin/chromium' } = process.env
   // The server refuses settings that it does not know.
@@ -143,12 +144,17 @@ export async function benchPage(calls: number, times: number): Promise<void> {
   const figures = sizes()
   try {
     const at = Date.now() - 3_600_000
-    await world.send(Array.from({ length: calls }, (_, n) => call(world.project, { startMs: at + n, ms: n % 900 })))
+    const [id, trace] = [newId(), newTrace()]
+    const one = (n: number) => call(world.project, { startMs: at + n, ms: n % 900, ...(n === 0 && { id }) })
+    await world.send(Array.from({ length: calls }, (_, n) => one(n)))
     figures.push(...(await listFigures(world, calls, times)))
-    figures.push(await traceFigures(world, 1_000, 800, times))
-    figures.push(await traceFigures(world, 30_000, 1_500, times))
-    figures.push(await traceFigures(world, 100_000, 3_000, times))
+    figures.push(await filterFigure(world, id, times))
+    figures.push(await dashboardFigure(world, times))
+    figures.push(await traceFigures(world, { spans: 1_000, must: 800, times }))
+    figures.push(await traceFigures(world, { spans: 30_000, must: 1_500, times }))
+    figures.push(await traceFigures(world, { trace, spans: 100_000, must: 3_000, times }))
     figures.push(await jsonFigure(world, times))
+    figures.push(...(await traceDeeds(world, trace, 100_000, turns)))
   } finally {
     await world.close()
     await server.stop()
