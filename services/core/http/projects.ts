@@ -81,10 +81,12 @@ export function projectsOf(
   const projectOrNull = (projectId: string): ProjectId | null => {
     const parsed = parseProjectId(projectId)
     if (!caller.may(right, parsed)) return null
-    const hidden = cutoffsOf?.(parsed)
+    const isNew = !asked.has(parsed)
+    // Batches open their project with each item.
+    const hidden = isNew ? cutoffsOf?.(parsed) : undefined
     if (hidden?.isRemoved && opensRemoved !== true) return null
     account?.open(parsed)
-    if (!asked.has(parsed)) {
+    if (isNew) {
       asked.add(parsed)
       if (hidden !== undefined) cutoffs.set(parsed, hidden)
     }
