@@ -6,6 +6,31 @@ import { compare } from '../worker/applied/compare.ts'
 import { readApplied } from '../worker/applied/table.ts'
 import { type Finding, fail, ok, warn } from './doctor.ts'
 
+type KafkaDoctorConfig = { logRetentionHours: number; retentionDays: number }
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+
+/** Where records of a topic stay for longer than they are told to: a segment goes as a whole, by its last record. */
+function keptTooLong({ topic, settings }: TopicSurvey, { retentionDays }: KafkaDoctorConfig): Finding[] {
+  const [kept, rolled] = [Number(settings['retention.ms']), Number(settings['segment.ms'])]
+  if (rolled > dayMs)
+    return [
+      warn(
+        'topics',
+        `${topic}: segment.ms is ${rolled}, records stay that much longer than retention.ms: ${dayMs} lets them go within a day`,
+      ),
+    ]
+  const longest = kept === -1 ? Number.POSITIVE_INFINITY : kept + rolled
+  if (retentionDays === 0 || !(longest > retentionDays * dayMs)) return []
+  return [
+    warn(
+      'topics',
+      `${topic}: retention.ms and segment.ms keep records for ${longest} ms, CALLHOUSE_RETENTION_DAYS says ${retentionDays * dayMs}`,
+    ),
+  ]
+}
+
 /** Where a setting of a topic loses records or refuses what others take. */
 function wrongSettings({ topic, replicas, inSync, settings }: TopicSurvey, retentionMs: number): Finding[] {
   const found: Finding[] = []
@@ -55,10 +80,7 @@ function workersOf({ group, topics }: KafkaSurvey): Finding {
 }
 
 /** @param survey looks at the brokers, or throws */
-export async function examineKafka(
-  config: { logRetentionHours: number },
-  survey: () => Promise<KafkaSurvey>,
-): Promise<Finding[]> {
+export async function examineKafka(config: KafkaDoctorConfig, survey: () => Promise<KafkaSurvey>): Promise<Finding[]> {
   try {
     return kafkaFindings(await survey(), config)
   } catch (error) {
@@ -95,8 +117,11 @@ export async function examineMatch(store: Pick<Store, 'rows'>, open: () => Promi
   }
 }
 
-export function kafkaFindings(survey: KafkaSurvey, config: { logRetentionHours: number }): Finding[] {
-  const wrong = survey.topics.flatMap((topic) => wrongSettings(topic, config.logRetentionHours * 3_600_000))
+export function kafkaFindings(survey: KafkaSurvey, config: KafkaDoctorConfig): Finding[] {
+  const wrong = survey.topics.flatMap((topic) => [
+    ...wrongSettings(topic, config.logRetentionHours * hourMs),
+    ...keptTooLong(topic, config),
+  ])
   const replicas = Math.min(...survey.topics.map((one) => one.replicas))
   if (survey.topics.length > 0 && replicas < 2)
     wrong.push(warn('replicas', 'topics have one copy: a lost disk loses records'))

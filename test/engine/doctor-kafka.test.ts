@@ -9,7 +9,7 @@ import { kafkaBrokers, kafkaSettings } from '../fixtures/kafka.ts'
 // Starting a broker takes longer than a test may.
 beforeAll(() => kafkaBrokers())
 
-const config = { logRetentionHours: 1 }
+const config = { logRetentionHours: 1, retentionDays: 0 }
 const topicNames = Object.keys(topics) as TopicName[]
 const sound = { 'cleanup.policy': 'delete', 'max.message.bytes': '8388608', 'message.timestamp.type': 'LogAppendTime' }
 const surveyOf = (more: Partial<TopicSurvey> = {}, rest: Partial<KafkaSurvey> = {}): KafkaSurvey => ({
@@ -24,9 +24,9 @@ const surveyOf = (more: Partial<TopicSurvey> = {}, rest: Partial<KafkaSurvey> = 
   ...rest,
 })
 /** What is wrong, without the name of the topic. */
-const wrong = (survey: KafkaSurvey) => [
+const wrong = (survey: KafkaSurvey, of = config) => [
   ...new Set(
-    kafkaFindings(survey, config)
+    kafkaFindings(survey, of)
       .filter(({ verdict }) => verdict !== 'ok')
       .map(({ check, verdict, says }) => `${verdict} ${check}: ${says.replace(/^\w+: /, '')}`),
   ),
@@ -63,6 +63,19 @@ it('says that brokers cannot be reached', async () => {
   expect(await examineKafka(config, () => surveyKafka(settings))).toEqual([
     { check: 'brokers', verdict: 'fail', says: expect.stringContaining('127.0.0.1:1') },
   ])
+})
+
+it('names topics whose records stay for longer than calls are seen', () => {
+  const days = (retentionMs: number, segmentMs: number) =>
+    surveyOf({ settings: { 'retention.ms': String(retentionMs), 'segment.ms': String(segmentMs) } })
+  const dayMs = 86_400_000
+  expect(wrong(days(dayMs, 7 * dayMs))).toEqual([
+    'warn topics: segment.ms is 604800000, records stay that much longer than retention.ms: 86400000 lets them go within a day',
+  ])
+  expect(wrong(days(dayMs, dayMs), { ...config, retentionDays: 1 })).toEqual([
+    'warn topics: retention.ms and segment.ms keep records for 172800000 ms, CALLHOUSE_RETENTION_DAYS says 86400000',
+  ])
+  expect(wrong(days(dayMs, dayMs), { ...config, retentionDays: 2 })).toEqual([])
 })
 
 it('finds nothing wrong with three brokers and two workers', () => {

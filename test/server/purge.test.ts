@@ -173,6 +173,39 @@ it('but not the output of a call that stays, whatever time its end told', async 
   expect(await server.send('/call/read', of)).toMatchObject({ call: { output: 'canary-odd' } })
 })
 
+it('parts of calls that came alone: starts by their time, others by when they were accepted, and no deletes', async () => {
+  const project_id = 'ent/parts'
+  const at = (day: string) => ({ started_at: `2025-03-${day}T12:00:00Z`, attributes: {}, inputs: {} })
+  const of = (n: number) => ({ project_id, id: idOf(n) })
+  for (const [n, day] of [
+    [1, '10'],
+    [2, '20'],
+  ] as const)
+    await server.send('/call/start', { start: { ...of(n), trace_id: idOf(n), op_name: 'op', ...at(day) } })
+  await server.send('/call/end', { end: { ...of(3), ended_at: '2025-03-10T12:00:00Z', output: 1, summary: {} } })
+  await server.send('/calls/delete', { project_id, call_ids: [idOf(1)] })
+  await derived()
+  const parts = async () => {
+    const found = await server.now().store.rows<{ part: string }>({
+      name: 'test.parts',
+      sql: `SELECT concat(kind, ' ', right(id, 1)) AS part FROM callhouse.call_patches FINAL
+        WHERE project_id = {project_id:String} ORDER BY part`,
+      params: { project_id },
+    })
+    return found.map(({ part }) => part)
+  }
+  expect(await parts()).toEqual(['delete 1', 'end 3', 'start 1', 'start 2'])
+  const rules = (iso: string) => purgeOf({ [project_id]: { callsUs: us(iso) } })
+  await rules('2025-03-15T00:00:00Z').run()
+  expect(await parts()).toEqual(['delete 1', 'end 3', 'start 2'])
+  // Accepted today: a month and a day later it is as old as what was accepted with it.
+  const days = (n: number) => new Date(Date.now() + n * 86_400_000).toISOString()
+  await rules(days(29)).run()
+  expect(await parts()).toEqual(['delete 1', 'end 3'])
+  await rules(days(31)).run()
+  expect(await parts()).toEqual(['delete 1'])
+})
+
 it('not at all while something of the project is held', async () => {
   const project = 'ent/held'
   await send(project, 1, '2025-05-10T12:00:00Z')

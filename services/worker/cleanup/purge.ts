@@ -25,7 +25,13 @@ const secondsOf = (column: string) => `toInt64(toUnixTimestamp(${column})) * 100
 const calls = ({ callsUs }: Cutoffs) => callsUs
 const payloads = ({ payloadsUs, callsUs }: Cutoffs) => payloadsUs ?? callsUs
 
-/** Calls first: a call whose payload is gone could not be read. Partitions are months of the same time. */
+/** Days after which a part of a call whose start never came is as old as a call that was accepted with it. */
+const loneDays = 30
+/** Of a part of a call: when it starts, or when it was accepted. Deletes stay: a part that comes again is of a deleted call. */
+const partTime = `multiIf(kind = 'delete', toInt64(9223372036854775807), kind = 'start', ${microsOf('started_at')},
+  toInt64(bitShiftRight(clock, 10)) + ${loneDays * 86_400_000_000})`
+
+/** Calls first: a call whose payload is gone could not be read. Partitions are months of the same time, or one of all. */
 const agedTables: readonly Aged[] = [
   { table: 'calls', us: microsOf('started_at'), cutoff: calls },
   { table: 'turns', us: microsOf('started_at'), cutoff: calls },
@@ -33,6 +39,7 @@ const agedTables: readonly Aged[] = [
   { table: 'call_counts_hourly', us: secondsOf('hour'), cutoff: calls },
   { table: 'call_counts', us: secondsOf('minute'), cutoff: calls },
   { table: 'call_stats', us: secondsOf('bucket'), cutoff: ({ statsUs }) => statsUs },
+  { table: 'call_patches', us: partTime, cutoff: calls },
   { table: 'payloads', us: microsOf('at'), cutoff: payloads },
   { table: 'payload_leaves', us: 'most', cutoff: payloads },
   { table: 'payload_chunks', us: 'most', cutoff: payloads },
@@ -46,8 +53,10 @@ const projectsAtOnce = 1_000
 const aside = { background: true } as const
 const background = { pool: 'background' } as const
 
-/** Months are called `202603`. */
-const monthBeginUs = (month: string): number => Date.UTC(Number(month.slice(0, 4)), Number(month.slice(4)) - 1) * 1_000
+/** Months are called `202603`, and what has none `all`. */
+const isMonth = (name: string): boolean => /^(?:\d{6}|all)$/.test(name)
+const monthBeginUs = (month: string): number =>
+  month === 'all' ? Number.NEGATIVE_INFINITY : Date.UTC(Number(month.slice(0, 4)), Number(month.slice(4)) - 1) * 1_000
 
 /** A partition has its day among the days of a round, so that not all are rewritten at once. */
 const isDay = (table: string, month: string, roundDays: number, nowMs: number): boolean => {
@@ -99,7 +108,7 @@ export function createPurge(deps: {
         WHERE active AND database = currentDatabase() AND table = {table:String} ORDER BY month`,
       { table },
     )
-    return found.map(({ month }) => month).filter((month) => /^\d{6}$/.test(month))
+    return found.map(({ month }) => month).filter(isMonth)
   }
 
   /** Ends that came alone lie where their own times say, which may be long before the start of a call that stays. */
@@ -198,7 +207,7 @@ export function createPurge(deps: {
       }
       for (const month of await masked(table)) {
         if (isStopped) return purged
-        if (!/^\d{6}$/.test(month) || !(await isRewriteDue(table, month, nowMs))) continue
+        if (!isMonth(month) || !(await isRewriteDue(table, month, nowMs))) continue
         await change('purge.rewrite', `ALTER TABLE callhouse.${table} APPLY DELETED MASK IN PARTITION ID '${month}'`)
         purged.rewritten.push(`${table} ${month}`)
       }
