@@ -88,6 +88,24 @@ it('a hold is made with its reason and released', async () => {
   await page.getByText('Nothing is held.').waitFor()
 })
 
+it('calls are erased for a reason, and stand with how far they are', async () => {
+  const { page } = here
+  const id = '0199a0c8-0000-7000-8000-00000000e1a5'
+  await world.send([call(project, { id, name: 'erased' })])
+  await go('retention')
+  await page.getByText('Nothing was deleted.').waitFor()
+  await page.getByRole('button', { name: 'Erase calls…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Erase calls' })
+  await dialog.getByLabel('What').selectOption('Calls by their ids')
+  await dialog.getByRole('textbox', { name: 'Ids' }).fill(`${id}, none`)
+  expect(await dialog.getByRole('button', { name: 'Erase for good' }).isDisabled()).toBe(true)
+  await dialog.getByLabel('Why').fill('asked for by <b>Ann</b>')
+  await dialog.getByRole('button', { name: 'Erase for good' }).click()
+  const erased = row('asked for by <b>Ann</b>')
+  await erased.getByText('Hidden').waitFor()
+  expect(await erased.getByRole('cell').nth(2).innerText()).toBe('1')
+})
+
 it('mask rules are tried while they are written, before they are saved; a pattern that is none is told', async () => {
   const { page, faults } = here
   await go('masking')

@@ -6,6 +6,7 @@ import type { Shapes } from '../api/routes.gen.ts'
 import { count, moment } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { useZone } from '../preferences.ts'
+import { Erasures } from './erasures.tsx'
 import { Holds } from './holds.tsx'
 import { SaveForm, SectionHead } from './parts.tsx'
 import { partsOf } from './project.ts'
@@ -151,6 +152,7 @@ export function Retention({ projectId }: { projectId: string }) {
         </>
       )}
       <Holds projectId={projectId} zone={zone} />
+      <Erasures projectId={projectId} zone={zone} />
     </>
   )
 }

@@ -1,0 +1,129 @@
+// What was deleted of a project and is removed for good: asked for here, with how far it is and what its receipt counts.
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { json, lines } from '../api/client.ts'
+import type { Shapes } from '../api/routes.gen.ts'
+import { age, count, moment } from '../engine/format.ts'
+import { FaultBox } from '../parts/fault.tsx'
+import { T } from '../parts/text.tsx'
+import { Field, FormDialog, Sheet, type SheetColumn } from './parts.tsx'
+import { partsOf } from './project.ts'
+
+type Erasure = Shapes['erasures.list']['line']
+type By = 'call_ids' | 'trace_ids' | 'thread_ids' | 'user_ids'
+
+const ways: Record<By, string> = {
+  call_ids: 'Calls by their ids',
+  trace_ids: 'Traces by their ids',
+  thread_ids: 'Threads by their ids',
+  user_ids: 'Everything by users of keys',
+}
+const states: Record<Erasure['status'], { kind: 'good' | 'warn' | 'off'; text: string }> = {
+  accepted: { kind: 'warn', text: 'Accepted' },
+  hidden: { kind: 'warn', text: 'Hidden' },
+  removing: { kind: 'warn', text: 'Being removed' },
+  verifying: { kind: 'warn', text: 'Removed, being verified' },
+  done: { kind: 'good', text: 'Done' },
+  held: { kind: 'off', text: 'Waits for a hold' },
+  failed: { kind: 'off', text: 'Failed' },
+}
+
+function NewErasure({ projectId, onClose }: { projectId: string; onClose(): void }) {
+  const [by, setBy] = useState<By>('thread_ids')
+  const [typed, setTyped] = useState('')
+  const [reason, setReason] = useState('')
+  const ids = typed.split(/[\s,]+/).filter((id) => id !== '')
+  const run = () => json('erasures.create', { project_id: projectId, [by]: ids, reason: reason.trim() })
+  const isReady = ids.length > 0 && reason.trim() !== ''
+  return (
+    <FormDialog title="Erase calls" act="Erase for good" isDangerous {...{ run, isReady, onClose }}>
+      <p className="second">
+        They are gone from all answers at once, with everything below them, and cannot be brought back.
+      </p>
+      <Field label="What">
+        <select value={by} onChange={({ target }) => setBy(target.value as By)}>
+          {Object.entries(ways).map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Field label="Ids" hint="One a line, or with commas between them; up to a thousand.">
+        <textarea rows={3} value={typed} onChange={({ target }) => setTyped(target.value)} />
+      </Field>
+      <Field label="Why" hint="Stands in the receipt.">
+        <input type="text" value={reason} onChange={({ target }) => setReason(target.value)} />
+      </Field>
+    </FormDialog>
+  )
+}
+
+const columnsOf = (zone: string): SheetColumn<Erasure>[] => [
+  {
+    ...{ head: 'Requested', width: '16rem' },
+    cell: ({ requested_at, requested_by }) => (
+      <span className="second" title={requested_at ?? ''}>
+        {age(requested_at ?? '')} by <T text={requested_by} max={60} />
+      </span>
+    ),
+  },
+  {
+    ...{ head: 'Why', width: 'minmax(14rem, 2fr)' },
+    cell: ({ reason }) => (reason === '' ? <span className="dim">deleted</span> : <T text={reason} max={1_000} />),
+  },
+  { head: 'Calls', width: '7rem', isNumber: true, cell: ({ counts }) => <span>{count(counts.calls)}</span> },
+  {
+    ...{ head: 'State', width: 'minmax(16rem, 1fr)' },
+    cell: ({ status, done_at, deadline }) => (
+      <span>
+        <span className={`pill ${states[status].kind}`}>{states[status].text}</span>
+        <small className="second">
+          {status === 'done' ? `at ${moment(done_at ?? '', zone)}` : `until ${moment(deadline ?? '', zone)}`}
+        </small>
+      </span>
+    ),
+  },
+  {
+    ...{ head: 'Receipt', width: '12rem' },
+    cell: ({ erasure_id, hash }) => (
+      <code title={hash === '' ? erasure_id : `${erasure_id}\nSHA-256 ${hash}`}>
+        {erasure_id.slice(0, 8)}…{hash !== '' && ` ${hash.slice(0, 6)}…`}
+      </code>
+    ),
+  },
+]
+
+export function Erasures({ projectId, zone }: { projectId: string; zone: string }) {
+  const [isAsking, setAsking] = useState(false)
+  const { data, error, refetch } = useQuery({
+    queryKey: ['settings', 'erasures', projectId],
+    queryFn: ({ signal }) => lines('erasures.list', undefined, { params: partsOf(projectId), signal }),
+  })
+  const newestFirst = data && [...data].sort((a, b) => (a.erasure_id < b.erasure_id ? 1 : -1))
+  return (
+    <section className="part" aria-labelledby="erasures">
+      <div className="section-head">
+        <div>
+          <h2 id="erasures">Erasures</h2>
+          <p className="second">What is deleted is also removed for good, from tables, their files and the log.</p>
+        </div>
+        <button type="button" className="line" onClick={() => setAsking(true)}>
+          Erase calls…
+        </button>
+      </div>
+      {error && data === undefined ? (
+        <FaultBox error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Sheet
+          label="Erasures"
+          columns={columnsOf(zone)}
+          items={newestFirst}
+          idOf={({ erasure_id }) => erasure_id}
+          none="Nothing was deleted."
+        />
+      )}
+      {isAsking && <NewErasure projectId={projectId} onClose={() => setAsking(false)} />}
+    </section>
+  )
+}
