@@ -26,6 +26,8 @@ describe('a payload', () => {
       '{"n":"[card …1111]","m":1.50,"big":123456789012345678901234}',
     ],
     ['{"order_id":4111111111111111}', '{"order_id":4111111111111111}'],
+    ['"at 0.5 4111111111111111, no.4111111111111111"', '"at 0.5 [card …1111], no.4111111111111111"'],
+    ['"next\\n.4111111111111111"', '"next\\n.[card …1111]"'],
     [
       '{"user":{"Db-Password":"x y","api_key":["a","b"]}}',
       '{"user":{"Db-Password":"[credential]","api_key":"[credential]"}}',
@@ -45,7 +47,8 @@ describe('a payload', () => {
   })
 
   it('in which nothing is found is the same text, and is told by its bytes alone', () => {
-    const json = '{"messages":[{"role":"user","content":"Tell me a joke of 2026-05-01, please"}],"n":1.0}'
+    const content = 'Tell me a joke of 2026-05-01, please'
+    const json = `{"messages":[{"role":"user","content":"${content}"}],"n":1.0,"score":0.4111111111111111}`
     const masker = maskerOf(allSets)
     const bytes = Buffer.from(json)
     expect(masker.mayHold(bytes, 0, bytes.length)).toBe(false)

@@ -139,7 +139,8 @@ function lookAtDigit(pass: Pass, i: number): void {
   }
   const goesOn = i - lastDigit === 1 || (i - lastDigit === 2 && (before === code(' ') || before === code('-')))
   pass.run = goesOn ? pass.run + 1 : 1
-  if (!goesOn) pass.isPart = isWord(before)
+  // Behind the dot of a number no card begins: it would stand alone.
+  if (!goesOn) pass.isPart = isWord(before) || (before === code('.') && classes[bytes[i - 2] as number] === digit)
   else if (before === code(' ')) pass.isPart = false
   pass.lastDigit = i
   if (pass.run >= 13 && !pass.isPart) pass.bits |= anchors.digits
