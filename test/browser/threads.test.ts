@@ -231,6 +231,30 @@ describe('a turn of a thread', () => {
   })
 })
 
+it('calls of tools and their answers unfold when somebody wants to see them', async () => {
+  const { page } = here
+  const function_ = { name: 'search <b>', arguments: '{"order":8812}' }
+  const messages = [
+    user('Look it up'),
+    { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function', function: function_ }] },
+    { role: 'tool', tool_call_id: 'c1', content: 'shipped on Monday' },
+  ]
+  const id = newId()
+  const inputs = { messages }
+  const output = { choices: [{ message: assistant('It is shipped.') }] }
+  await world.send([{ ...call(world.project, { id, inputs, output }), thread_id: 'tools', turn_id: id }])
+  await go(`${home}/tools`)
+  const tools = page.locator('.turn details.tool-call')
+  await expect
+    .poll(() => tools.locator('summary').allInnerTexts())
+    .toEqual([expect.stringContaining('search <b>'), expect.stringContaining('c1')])
+  expect(await page.getByText('shipped on Monday').isVisible()).toBe(false)
+  await tools.nth(1).locator('summary').focus()
+  await page.keyboard.press('Enter')
+  await page.getByText('shipped on Monday').waitFor()
+  await page.getByText('It is shipped.').waitFor()
+})
+
 describe('a thread that goes on', () => {
   const started = (n: number) => {
     const id = newId()

@@ -165,7 +165,7 @@ export function Turn({ projectId, row, before, place, zone, link, items, giving,
       {error && <FaultBox error={error} onRetry={() => void refetch()} />}
       {!isReady && !error && <div className="ghost" style={{ height: 40 }} />}
       {isReady && known > 0 && <Earlier {...{ projectId }} messages={messages.slice(0, known)} />}
-      {isReady && messages.length > 0 && <Conversation {...{ projectId }} messages={shown} />}
+      {isReady && messages.length > 0 && <Conversation {...{ projectId }} messages={shown} foldsTools />}
       {isReady && messages.length === 0 && <Payloads {...{ projectId, row }} />}
       {row.exception !== null && (
         <p className="s-error">

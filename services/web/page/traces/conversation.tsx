@@ -1,4 +1,5 @@
 // The messages of a model call: who said what, tools by name with their arguments and answers, text as it was sent.
+import type { ReactNode } from 'react'
 import type { Message, Part } from '../engine/conversation.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Markdown } from '../parts/markdown.tsx'
@@ -29,9 +30,26 @@ const Folded = ({ title, text }: { title: string; text: string }) => (
   </details>
 )
 
-type ShownProps = { projectId: string; part: Part; role: string; isMarkdown: boolean }
+/** A call of a tool, or its answer. */
+function ToolPart({ head, text, isFolded }: { head: ReactNode; text: string; isFolded: boolean }) {
+  if (isFolded && text !== '')
+    return (
+      <details className="tool-call">
+        <summary>{head}</summary>
+        <Verbatim text={text} />
+      </details>
+    )
+  return (
+    <div className="tool-call">
+      {head && <p>{head}</p>}
+      {text !== '' && <Verbatim text={text} />}
+    </div>
+  )
+}
 
-function Shown({ projectId, part, role, isMarkdown }: ShownProps) {
+type ShownProps = { projectId: string; part: Part; role: string; isMarkdown: boolean; isFolded: boolean }
+
+function Shown({ projectId, part, role, isMarkdown, isFolded }: ShownProps) {
   switch (part.is) {
     case 'text':
       if (isMarkdown && role === 'assistant' && part.text.length <= maxText)
@@ -49,27 +67,24 @@ function Shown({ projectId, part, role, isMarkdown }: ShownProps) {
           Refused: <T text={part.text} max={maxText} />
         </div>
       )
-    case 'call':
-      return (
-        <div className="tool-call">
-          <p>
-            <Icon name="tool" label="calls" className="k-tool" /> <T text={part.name} />{' '}
-            <T text={part.id ?? ''} max={60} />
-          </p>
-          {part.arguments !== '' && <Verbatim text={part.arguments} />}
-        </div>
+    case 'call': {
+      const head = (
+        <>
+          <Icon name="tool" label="calls" className="k-tool" /> <T text={part.name} />{' '}
+          <T text={part.id ?? ''} max={60} />
+        </>
       )
-    case 'answer':
-      return (
-        <div className="tool-call">
-          {(part.name ?? part.id) !== null && (
-            <p>
-              <Icon name="right" label="answers" /> <T text={part.name ?? ''} /> <T text={part.id ?? ''} max={60} />
-            </p>
-          )}
-          <Verbatim text={part.text} />
-        </div>
+      return <ToolPart {...{ head, isFolded }} text={part.arguments} />
+    }
+    case 'answer': {
+      const isNamed = (part.name ?? part.id) !== null
+      const head = isNamed && (
+        <>
+          <Icon name="right" label="answers" /> <T text={part.name ?? ''} /> <T text={part.id ?? ''} max={60} />
+        </>
       )
+      return <ToolPart head={head || (isFolded && 'Answer')} isFolded={isFolded} text={part.text} />
+    }
     case 'media':
       return part.source !== null ? (
         <Media projectId={projectId} source={part.source} />
@@ -83,9 +98,14 @@ function Shown({ projectId, part, role, isMarkdown }: ShownProps) {
   }
 }
 
-type ConversationProps = { projectId: string; messages: readonly Message[] }
+type ConversationProps = {
+  projectId: string
+  messages: readonly Message[]
+  /** Whether what tools were asked and answered unfolds only when somebody wants it. */
+  foldsTools?: boolean
+}
 
-export function Conversation({ projectId, messages }: ConversationProps) {
+export function Conversation({ projectId, messages, foldsTools = false }: ConversationProps) {
   const isMarkdown = usePreference('markdown') === 'on'
   return (
     <ol className="conversation scroll" tabIndex={0} aria-label="Messages">
@@ -102,7 +122,7 @@ export function Conversation({ projectId, messages }: ConversationProps) {
           </h3>
           {message.parts.map((part, at) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: parts of one message stay where they are
-            <Shown key={at} {...{ projectId, part, isMarkdown }} role={message.role} />
+            <Shown key={at} {...{ projectId, part, isMarkdown }} role={message.role} isFolded={foldsTools} />
           ))}
           {message.parts.length === 0 && <p className="dim">nothing</p>}
         </li>
