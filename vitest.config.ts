@@ -21,6 +21,8 @@ const limits = { testTimeout: 120_000, hookTimeout: 240_000 }
 
 /** Processes and engines that die and come back, minutes long: in the deep tier alone, which CI runs too. */
 const deepOnly = [
+  'browser/hostile',
+  'browser/hostile-judging',
   'browser/new-user',
   'browser/roles',
   'compat/go-otlp',
