@@ -246,6 +246,22 @@ it('the project is chosen beside the sections, and without one the page asks for
   await page.getByRole('heading', { name: 'Choose a project' }).waitFor()
 })
 
+it('a project is removed by its name alone, and is gone from then on', async () => {
+  const { page } = here
+  const removed = 'acme/settings-removed'
+  await page.goto(`${world.url}/settings/retention?project=${removed}`)
+  await page.getByRole('button', { name: 'Remove the project…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Remove the project' })
+  const act = dialog.getByRole('button', { name: 'Remove it for good' })
+  await dialog.getByLabel('The name of the project').fill('acme/settings')
+  expect(await act.isDisabled()).toBe(true)
+  await dialog.getByLabel('The name of the project').fill(removed)
+  await act.click()
+  await page.waitForURL((to) => to.pathname === '/')
+  const answer = await fetch(`${world.url}/v2/${removed}/retention`, { headers })
+  expect(answer.status).toBe(410)
+})
+
 it('settings of a project are for everybody: axe finds no fault in both themes, and 320 pixels are enough', async () => {
   const { page, context, faults } = await world.open()
   const found: string[] = []

@@ -10,6 +10,7 @@ import { Erasures } from './erasures.tsx'
 import { Holds } from './holds.tsx'
 import { SaveForm, SectionHead } from './parts.tsx'
 import { partsOf } from './project.ts'
+import { RemoveProject } from './remove-project.tsx'
 
 type Asked = Shapes['projects.retention_update']['in']
 type Now = Shapes['projects.retention_read']['out']
@@ -153,6 +154,7 @@ export function Retention({ projectId }: { projectId: string }) {
       )}
       <Holds projectId={projectId} zone={zone} />
       <Erasures projectId={projectId} zone={zone} />
+      <RemoveProject projectId={projectId} />
     </>
   )
 }

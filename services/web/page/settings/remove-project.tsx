@@ -1,0 +1,54 @@
+// Removing a project: closed at once, erased after that, by an owner who writes its name.
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { json } from '../api/client.ts'
+import { useSession } from '../api/session.ts'
+import { Field, FormDialog } from './parts.tsx'
+import { partsOf } from './project.ts'
+
+function RemoveDialog({ projectId, onClose }: { projectId: string; onClose(): void }) {
+  const [confirm, setConfirm] = useState('')
+  const navigate = useNavigate()
+  const run = () => json('projects.delete', { confirm }, { params: partsOf(projectId) })
+  return (
+    <FormDialog
+      {...{ title: 'Remove the project', act: 'Remove it for good', isDangerous: true, run, onClose }}
+      isReady={confirm === projectId}
+      onDone={() => void navigate({ to: '/' })}
+    >
+      <p>
+        <strong>{projectId}</strong> is closed at once, and everything that is stored of it is erased. Its name cannot
+        be used again.
+      </p>
+      <Field label="The name of the project" hint={`Write ${projectId}`}>
+        <input type="text" autoComplete="off" value={confirm} onChange={({ target }) => setConfirm(target.value)} />
+      </Field>
+    </FormDialog>
+  )
+}
+
+export function RemoveProject({ projectId }: { projectId: string }) {
+  const { data: session } = useSession()
+  const [isAsking, setAsking] = useState(false)
+  const mayRemove = session?.role === undefined || session.role === 'owner'
+  return (
+    <section className="part" aria-labelledby="remove-project">
+      <div className="section-head">
+        <div>
+          <h2 id="remove-project">The project itself</h2>
+          <p className="second">Removing it closes it and erases all of it.</p>
+        </div>
+        <button
+          type="button"
+          className="line danger"
+          disabled={!mayRemove}
+          title={mayRemove ? undefined : 'Owners remove projects'}
+          onClick={() => setAsking(true)}
+        >
+          Remove the project…
+        </button>
+      </div>
+      {isAsking && <RemoveDialog projectId={projectId} onClose={() => setAsking(false)} />}
+    </section>
+  )
+}
