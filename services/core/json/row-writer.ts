@@ -1,12 +1,10 @@
 // A growing buffer of JSON text: strings, integers and slices of other buffers, each written in place.
-import { Buffer } from 'node:buffer'
+import type { Buffer } from 'node:buffer'
 import { type BufferPool, freshBuffers } from '../memory/buffer-pool.ts'
 import { escaping, maxEscapedLength } from './escaping.ts'
 
 /** The functions behind `write`, without its checks. */
 type Bytes = Buffer & { latin1Write(text: string, at: number): number; utf8Write(text: string, at: number): number }
-
-const bytesOf = (size: number): Bytes => Buffer.allocUnsafeSlow(size) as Bytes
 
 /** Writing in place, because joining and flattening strings takes twice as long. */
 export type JsonBuffer = {
@@ -45,7 +43,7 @@ export function createJsonBuffer(sizeHint: number, pool: BufferPool = freshBuffe
 
   function reserve(bytes: number): void {
     if (at + bytes <= buffer.length) return
-    const larger = bytesOf(Math.max(buffer.length * 2, at + bytes))
+    const larger = pool.take(Math.max(buffer.length * 2, at + bytes)) as Bytes
     buffer.copy(larger, 0, 0, at)
     pool.give(buffer)
     buffer = larger

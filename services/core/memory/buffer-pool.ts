@@ -1,7 +1,20 @@
 // Buffers that are used again, for what every request needs and no one reads afterwards.
 import { Buffer } from 'node:buffer'
 
+/**
+ * What pools made. Nothing else is ever kept: the buffers of others may be parts of the memory that Node cuts small
+ * buffers from, which has the size of one that is kept.
+ */
+const made = new WeakSet<ArrayBufferLike>()
+
 const fresh = (size: number): Buffer => Buffer.allocUnsafeSlow(size)
+
+/** One that may be kept when it comes back. */
+function lasting(size: number): Buffer {
+  const buffer = fresh(size)
+  made.add(buffer.buffer)
+  return buffer
+}
 
 /**
  * Buffers that are used again. Memory outside of the JavaScript heap counts as garbage that presses: with a new buffer
@@ -10,7 +23,7 @@ const fresh = (size: number): Buffer => Buffer.allocUnsafeSlow(size)
 export type BufferPool = {
   /** A buffer of at least this size. */
   take(sizeHint: number): Buffer
-  /** Gives back a buffer, or a part of it from its beginning, that no one reads any more. */
+  /** Gives back a buffer, or a part of it from its beginning, that no one reads any more; those of others are left. */
   give(buffer: Buffer): void
 }
 
@@ -27,14 +40,14 @@ export function createBufferPool(maxKeptBytes = 16 * 1024 * 1024): BufferPool {
       const size = sizeHint < least / 2 ? undefined : keptSizes.find((one) => one >= sizeHint)
       if (size === undefined) return fresh(Math.max(1024, sizeHint))
       const buffer = kept.get(size)?.pop()
-      if (buffer === undefined) return fresh(size)
+      if (buffer === undefined) return lasting(size)
       keptBytes -= size
       return buffer
     },
     give({ buffer, byteOffset }) {
       const size = buffer.byteLength
       const free = kept.get(size)
-      if (free === undefined || byteOffset !== 0 || keptBytes + size > maxKeptBytes) return
+      if (free === undefined || byteOffset !== 0 || !made.has(buffer) || keptBytes + size > maxKeptBytes) return
       keptBytes += size
       free.push(Buffer.from(buffer))
     },

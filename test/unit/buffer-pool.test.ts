@@ -1,0 +1,25 @@
+// Buffers that are used again are nobody else's.
+import { gunzip, gzipSync } from 'node:zlib'
+import { expect, it } from 'vitest'
+import { createBufferPool } from '../../services/core/memory/buffer-pool.ts'
+
+it('a pool keeps what it made alone: never a part of the memory that small buffers are cut from', async () => {
+  const pool = createBufferPool()
+  const own = pool.take(65_536)
+  pool.give(own.subarray(0, 7))
+  expect(pool.take(65_536).buffer).toBe(own.buffer)
+  const packed = gzipSync(Buffer.alloc(1_000, 'x'))
+  const inflate = () =>
+    new Promise<Buffer>((resolve, reject) =>
+      gunzip(packed, { chunkSize: 16_384 }, (error, bytes) => (error ? reject(error) : resolve(bytes))),
+    )
+  // Every few of them lie at the beginning of such memory, whose size is that of buffers which are kept.
+  for (let n = 0; n < 32; n++) {
+    const bytes = await inflate()
+    pool.give(bytes)
+    expect(pool.take(65_536).buffer).not.toBe(bytes.buffer)
+  }
+  const foreign = Buffer.allocUnsafeSlow(65_536)
+  pool.give(foreign)
+  expect(pool.take(65_536).buffer).not.toBe(foreign.buffer)
+})
