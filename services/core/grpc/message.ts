@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { gunzip, zstdDecompress } from 'node:zlib'
 import { Refusal } from '../errors.ts'
 import type { ByteLease } from '../http/limits.ts'
+import { createGathering } from '../memory/gathering.ts'
 import { GrpcError, grpcStatus } from './status.ts'
 
 export const acceptedEncodings = 'identity,gzip,zstd'
@@ -49,7 +50,7 @@ async function collect(
   lease: ByteLease,
   onReceived: (bytes: number) => void,
 ): Promise<Buffer> {
-  const chunks: Buffer[] = []
+  const gathering = createGathering()
   let total = 0
   stream.setTimeout(idleMs, () => stream.destroy(new GrpcError(grpcStatus.deadlineExceeded, 'The sender stopped')))
   // Left early it stays open: the refusal goes out on it.
@@ -58,12 +59,12 @@ async function collect(
     total += chunk.length
     if (total > maxBytes + frameBytes) throw tooLarge()
     await takeWhenFree(lease, chunk.length)
-    chunks.push(chunk)
+    gathering.add(chunk)
     // The length is known with the first bytes: what is too long is refused before it comes.
     if (total === chunk.length && chunk.length >= frameBytes && chunk.readUInt32BE(1) > maxBytes) throw tooLarge()
   }
   stream.setTimeout(0)
-  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, total)
+  return gathering.whole()
 }
 
 /**

@@ -15,6 +15,7 @@ import {
 } from 'node:zlib'
 import { tooLarge } from '../errors.ts'
 import type { BufferPool } from '../memory/buffer-pool.ts'
+import { createGathering } from '../memory/gathering.ts'
 import { fault } from './errors.ts'
 import type { ByteLease } from './limits.ts'
 
@@ -58,9 +59,9 @@ function collect(
   return new Promise((resolve, reject) => {
     const declared = Number(request.headers['content-length'] ?? 0)
     if (declared > maxBytes) throw tooLarge()
-    const chunks: Buffer[] = []
     // A declared length is taken at its word only as far as bytes really come: beyond this, pieces are gathered.
     const whole = declared > 0 && declared <= gatherBytes ? pool.take(declared) : undefined
+    const gathering = createGathering(pool)
     let total = 0
     const idle = setTimeout(() => settle(() => reject(new ClientGone('stopped sending'))), idleMs)
     const settle = (outcome: () => void) => {
@@ -79,14 +80,10 @@ function collect(
         settle(() => reject(error))
         return
       }
-      if (whole === undefined) chunks.push(chunk)
+      if (whole === undefined) gathering.add(chunk)
       else chunk.copy(whole, total - chunk.length)
     }
-    const onEnd = () =>
-      settle(() => {
-        if (whole !== undefined) resolve(whole.subarray(0, total))
-        else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, total))
-      })
+    const onEnd = () => settle(() => resolve(whole === undefined ? gathering.whole() : whole.subarray(0, total)))
     const onGone = () => settle(() => reject(new ClientGone('went away while sending')))
     request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone)
   })
