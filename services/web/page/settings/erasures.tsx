@@ -6,7 +6,7 @@ import type { Shapes } from '../api/routes.gen.ts'
 import { age, count, moment } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
-import { Field, FormDialog, Sheet, type SheetColumn } from './parts.tsx'
+import { Field, FormDialog, SelectField, Sheet, type SheetColumn } from './parts.tsx'
 import { partsOf } from './project.ts'
 
 type Erasure = Shapes['erasures.list']['line']
@@ -40,15 +40,7 @@ function NewErasure({ projectId, onClose }: { projectId: string; onClose(): void
       <p className="second">
         They are gone from all answers at once, with everything below them, and cannot be brought back.
       </p>
-      <Field label="What">
-        <select value={by} onChange={({ target }) => setBy(target.value as By)}>
-          {Object.entries(ways).map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </Field>
+      <SelectField label="What" value={by} of={ways} onChange={setBy} />
       <Field label="Ids" hint="One a line, or with commas between them; up to a thousand.">
         <textarea rows={3} value={typed} onChange={({ target }) => setTyped(target.value)} />
       </Field>

@@ -7,7 +7,7 @@ import { useSession } from '../api/session.ts'
 import { age, moment } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
-import { Confirm, Field, FormDialog, RowButton, Sheet, type SheetColumn } from './parts.tsx'
+import { Confirm, Field, FormDialog, RowButton, SelectField, Sheet, type SheetColumn } from './parts.tsx'
 import { partsOf } from './project.ts'
 
 type Hold = Shapes['holds.list']['line']
@@ -40,15 +40,7 @@ function NewHold({ projectId, onClose }: { projectId: string; onClose(): void })
   const isReady = reason.trim() !== '' && (what === 'all' || list.length > 0)
   return (
     <FormDialog title="New hold" act="Hold it" run={make} isReady={isReady} onClose={onClose}>
-      <Field label="What must stay">
-        <select value={what} onChange={({ target }) => setWhat(target.value as What)}>
-          {Object.entries(whats).map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </Field>
+      <SelectField label="What must stay" value={what} of={whats} onChange={setWhat} />
       {what !== 'all' && (
         <Field label="Ids" hint="One a line, or with commas between them.">
           <textarea rows={3} value={ids} onChange={({ target }) => setIds(target.value)} />

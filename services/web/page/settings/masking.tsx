@@ -5,7 +5,7 @@ import { json } from '../api/client.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { MaskPreview } from './mask-preview.tsx'
 import { emptyRule, MaskRule, type Rule, type RuleDraft, ruleOf } from './mask-rule.tsx'
-import { Field, SaveForm, SectionHead } from './parts.tsx'
+import { Field, SaveForm, SectionHead, SelectField } from './parts.tsx'
 import { partsOf } from './project.ts'
 
 type Rules = NonNullable<Parameters<typeof json<'masking.update'>>[1]>
@@ -22,6 +22,8 @@ const modes: Record<Mode, string> = {
   dry_run: 'Dry run: stored as before, hits are counted',
   off: 'Off: rules are kept, and do nothing',
 }
+
+const contents = { keep: 'are stored', drop: 'are dropped, and uploads refused' }
 
 type Draft = { mode: Mode; sets: readonly string[]; content: 'keep' | 'drop'; allow: string; rules: RuleDraft[] }
 
@@ -84,24 +86,13 @@ function Editor({ draft, floor, change }: EditorProps) {
   return (
     <>
       <div className="set-fields">
-        <Field label="Mode">
-          <select value={draft.mode} onChange={({ target }) => change({ mode: target.value as Mode })}>
-            {Object.entries(modes).map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </Field>
-        <Field label="Files in payloads">
-          <select
-            value={draft.content}
-            onChange={({ target }) => change({ content: target.value as Draft['content'] })}
-          >
-            <option value="keep">are stored</option>
-            <option value="drop">are dropped, and uploads refused</option>
-          </select>
-        </Field>
+        <SelectField label="Mode" value={draft.mode} of={modes} onChange={(mode) => change({ mode })} />
+        <SelectField
+          label="Files in payloads"
+          value={draft.content}
+          of={contents}
+          onChange={(content) => change({ content })}
+        />
       </div>
       <Sets draft={draft} floor={floor} change={change} />
       <fieldset className="set-group">

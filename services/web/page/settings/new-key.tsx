@@ -7,7 +7,7 @@ import { Icon } from '../parts/icon.tsx'
 import { QuickStart } from '../projects/quick-start.tsx'
 import { LimitFields, numbersOf } from './key-limits.tsx'
 import { type User, useUsers } from './lists.ts'
-import { Copy, Field, FormDialog } from './parts.tsx'
+import { Copy, Field, FormDialog, SelectField } from './parts.tsx'
 import { type Action, actions, actionsOfRole, contains, type Role, roleHelp, roleOf, roles } from './rights.ts'
 
 export type Made = { id: string; key: string; expires_at?: string | undefined }
@@ -61,7 +61,7 @@ type Draft = {
   newId: string
   held: readonly Action[]
   scopes: string
-  days: string
+  days: keyof typeof days
   addresses: string
   limits: Record<string, string>
 }
@@ -205,15 +205,7 @@ export function NewKey({ isAdmin, projectId, onClose }: { isAdmin: boolean; proj
         <Field label="On" hint="Projects, entities, or * for everything.">
           <input type="text" value={draft.scopes} onChange={({ target }) => change({ scopes: target.value })} />
         </Field>
-        <Field label="Expires">
-          <select value={draft.days} onChange={({ target }) => change({ days: target.value })}>
-            {Object.entries(days).map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </Field>
+        <SelectField label="Expires" value={draft.days} of={days} onChange={(chosen) => change({ days: chosen })} />
       </div>
       <May held={draft.held} onHeld={(held) => change({ held })} />
       <details>

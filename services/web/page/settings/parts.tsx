@@ -83,6 +83,28 @@ export const Field = ({ label, hint, children }: { label: string; hint?: ReactNo
   </div>
 )
 
+type SelectFieldProps<Value extends string> = {
+  label: string
+  hint?: string
+  value: NoInfer<Value>
+  /** What each value is called. */
+  of: Readonly<Record<Value, string>>
+  onChange(value: NoInfer<Value>): void
+}
+
+/** One of some values. */
+export const SelectField = <Value extends string>({ label, hint, value, of, onChange }: SelectFieldProps<Value>) => (
+  <Field label={label} hint={hint}>
+    <select value={value} onChange={({ target }) => onChange(target.value as Value)}>
+      {Object.entries<string>(of).map(([one, name]) => (
+        <option key={one} value={one}>
+          {name}
+        </option>
+      ))}
+    </select>
+  </Field>
+)
+
 export const Fault = ({ error }: { error: Error | null }) =>
   error && (
     <p className="told-fault" role="alert">
