@@ -3,6 +3,7 @@
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { newMaskRules } from '../../schemas/mask-rules.ts'
 import { loadConfig } from '../../services/app/config.ts'
 import { openLimits } from '../../services/app/limits.ts'
@@ -91,6 +92,13 @@ const grpc = createGrpcServer({
 })
 const grpcPort = await grpc.listen(0, '127.0.0.1')
 process.stdout.write(`{"grpc":${grpcPort},"port":${await http.listen()}}\n`)
+const delay = monitorEventLoopDelay({ resolution: 1 })
+delay.enable()
+/** Tells how late the event loop was since it was last asked. */
+process.on('SIGUSR2', () => {
+  process.stdout.write(`{"delayP99Ms":${delay.percentile(99) / 1e6}}\n`)
+  delay.reset()
+})
 process.on('SIGTERM', async () => {
   await log.close()
   process.exit(0)
