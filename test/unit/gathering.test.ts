@@ -9,6 +9,7 @@ it('a body is the same bytes however it was cut', () => {
     const { below, pick } = createRandom(seed)
     const bytes = Buffer.from(Array.from({ length: below(20_000) }, () => below(256)))
     const gathering = createGathering(createBufferPool())
+    if (pick([true, false])) gathering.expect(pick([bytes.length, 7, 2 ** 32 - 1]))
     const most = pick([1, 20, 3_000, 30_000])
     for (let at = 0; at < bytes.length; ) {
       const end = at + below(most + 1)
@@ -37,4 +38,14 @@ it('pieces of one byte cost what their bytes cost, and nothing that was read bes
   const whole = gathering.whole()
   expect(whole.length).toBe(100_000)
   expect(whole.every((byte, at) => byte === (at + 1) % 251)).toBe(true)
+})
+
+it('a size that is said takes no memory before a good part of it has come', () => {
+  const gathering = createGathering()
+  gathering.expect(2 ** 26)
+  for (let n = 0; n < 1_000; n++) gathering.add(Buffer.allocUnsafeSlow(100))
+  expect(gathering.heldBytes()).toBeLessThanOrEqual(400_000)
+  gathering.expect(1_000_000)
+  for (let n = 0; n < 1_000; n++) gathering.add(Buffer.allocUnsafeSlow(900))
+  expect(gathering.heldBytes()).toBe(1_000_000)
 })

@@ -60,8 +60,11 @@ async function collect(
     if (total > maxBytes + frameBytes) throw tooLarge()
     await takeWhenFree(lease, chunk.length)
     gathering.add(chunk)
+    if (total !== chunk.length || chunk.length < frameBytes) continue
     // The length is known with the first bytes: what is too long is refused before it comes.
-    if (total === chunk.length && chunk.length >= frameBytes && chunk.readUInt32BE(1) > maxBytes) throw tooLarge()
+    const length = chunk.readUInt32BE(1)
+    if (length > maxBytes) throw tooLarge()
+    gathering.expect(frameBytes + length)
   }
   stream.setTimeout(0)
   return gathering.whole()

@@ -62,6 +62,7 @@ function collect(
     // A declared length is taken at its word only as far as bytes really come: beyond this, pieces are gathered.
     const whole = declared > 0 && declared <= gatherBytes ? pool.take(declared) : undefined
     const gathering = createGathering(pool)
+    gathering.expect(declared)
     let total = 0
     const idle = setTimeout(() => settle(() => reject(new ClientGone('stopped sending'))), idleMs)
     const settle = (outcome: () => void) => {
