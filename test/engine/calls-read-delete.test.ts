@@ -47,6 +47,7 @@ describe('/calls/delete', () => {
     const answer = await remove([2])
     expect(answer.json).toEqual({ num_deleted: 2 })
     expect(answer.headers).toEqual({
+      'X-Callhouse-Erasure': expect.stringMatching(/^[0-9a-f-]{36}$/),
       'X-Test-Fresh': 'yes',
       'X-Callhouse-Position': expect.stringMatching(/^calls=\d+$/),
     })

@@ -200,7 +200,7 @@ describe('limits that are set for a project', () => {
     const events = await store.rows<{ details: string }>({ name: 'test', sql, params: { id } })
     expect(events.map(({ details }) => JSON.parse(details))).toEqual([
       { before: null, after: { requests_per_minute: 1 } },
-      { before: { requests_per_minute: 1 }, after: { requests_per_minute: 0 } },
+      { before: { requests_per_minute: 1 }, after: {} },
     ])
   })
 

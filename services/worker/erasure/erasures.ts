@@ -233,11 +233,11 @@ export function createErasing(deps: ErasingDeps): Erasing {
     return erasures.length
   }
 
-  /** Erasures that are not done and not held. */
-  async function freeErasures(): Promise<Erasure[]> {
+  /** Erasures that are not done and not held; those that a hold keeps waiting say so. */
+  async function freeErasures(isDue: (ms: number) => boolean): Promise<Erasure[]> {
     const all = await openErasures()
     for (const erasure of all)
-      if (isHeld(erasure.projectId) && erasure.status !== 'held')
+      if (isHeld(erasure.projectId) && erasure.status !== 'held' && isDue(erasure.requestedUs / 1_000))
         await append(Object.assign(erasure, { status: 'held', problem: 'something of the project is held' }))
     return all.filter(({ projectId }) => !isHeld(projectId))
   }
@@ -257,8 +257,8 @@ export function createErasing(deps: ErasingDeps): Erasing {
 
   async function work(nowMs: number): Promise<number> {
     if (!log.owns('calls', 0)) return 0
-    const free = await freeErasures()
     const isDue = (ms: number) => ms <= nowMs - dueMs
+    const free = await freeErasures(isDue)
     const verifying = free.filter(({ status }) => status === 'verifying')
     const isRequestDue = free.some((one) => !verifying.includes(one) && isDue(one.requestedUs / 1_000))
     // What was deleted in other ways, or came again, is looked for once an hour.
