@@ -51,7 +51,7 @@ test('rows of erased calls become deletes in archives and plain segments, all ot
   const old = new Date(Date.now() - 1_000_000)
   await utimes(join(dir, 'calls', file as string), old, old)
 
-  expect(await rewriteLog(log, 0, new Map([['p', new Set(['a', 'none'])]]))).toEqual(new Map([['p', 3]]))
+  expect(await rewriteLog(log, new Map([['p', new Set(['a', 'none'])]]))).toEqual(new Map([['p', 3]]))
   const now = await texts(dir, 'calls')
   expect(now).not.toContain('gone')
   expect(now.match(/\{[^{]*"stays"\}\}/g)).toEqual(others)
@@ -63,7 +63,7 @@ test('rows of erased calls become deletes in archives and plain segments, all ot
     before.map((header) => (header.offset === 2 ? { ...header, patchCount: header.patchCount + 1 } : header)),
   )
   expect((await stat(join(dir, 'calls', file as string))).mtimeMs).toBe(old.getTime())
-  expect(await rewriteLog(log, 0, new Map([['p', new Set(['a'])]]))).toEqual(new Map())
+  expect(await rewriteLog(log, new Map([['p', new Set(['a'])]]))).toEqual(new Map())
   await log.close()
   const again = await openLog(dir)
   expect(await headers(dir, 'calls')).toHaveLength(3)
@@ -82,7 +82,7 @@ test('feedback about them becomes its purge, and their log records lose what the
     `${head(id, 12345678901234)},"at_ns":1767614400000000001,"trace_id":"t","span_id":"${span}","body":"${word}"}\n`
   await append(log, 'logs', record('l1', 'a', 'gone'), record('l2', 'b', 'stays'), record('a', '', 'gone'))
   await applyRows(log, 'logs', 3)
-  expect(await rewriteLog(log, 0, new Map([['p', new Set(['a'])]]))).toEqual(new Map([['p', 3]]))
+  expect(await rewriteLog(log, new Map([['p', new Set(['a'])]]))).toEqual(new Map([['p', 3]]))
   const all = (await texts(dir, 'feedback')) + (await texts(dir, 'logs'))
   expect(all).not.toContain('gone')
   expect(all.match(/stays/g)).toHaveLength(3)
@@ -91,18 +91,20 @@ test('feedback about them becomes its purge, and their log records lose what the
   await log.close()
 })
 
-test('what is not applied yet, and what is older, is left alone', async () => {
+test('what is not applied yet is left alone, and however old the rest is, it is exchanged', async () => {
   const dir = await temporaryFolder()
   const log = await openLog(dir)
   await append(log, 'calls', rowOf('start', 'p', 'a', 5, 'applied'))
   await applyRows(log, 'calls', 1)
   await append(log, 'calls', rowOf('end', 'p', 'a', 6, 'waits'))
   const erased = new Map([['p', new Set(['a'])]])
-  await rewriteLog(log, Date.now() + 60_000, erased)
+  const old = new Date(Date.now() - 1_000_000)
+  for (const name of (await readdir(join(dir, 'calls'))).filter((one) => one.endsWith('.jsonl')))
+    await utimes(join(dir, 'calls', name), old, old)
   expect(await texts(dir, 'calls')).toContain('applied')
-  await rewriteLog(log, 0, erased)
+  await rewriteLog(log, erased)
   expect(await texts(dir, 'calls')).not.toContain('applied')
   expect(await texts(dir, 'calls')).toContain('waits')
-  expect(await rewriteLog({}, 0, erased)).toBeUndefined()
+  expect(await rewriteLog({}, erased)).toBeUndefined()
   await log.close()
 })

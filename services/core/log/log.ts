@@ -156,10 +156,10 @@ export type Log = {
   /** Every partition of every topic. */
   lag(): Lag[]
   /**
-   * Exchanges rows of what is kept of a topic since a time (milliseconds): as many rows, under the same numbers. What is
-   * not applied yet stays. Absent where records cannot be written again.
+   * Exchanges rows of all that is kept of a topic: as many rows, under the same numbers. What is not applied yet stays.
+   * Absent where records cannot be written again.
    */
-  rewrite?(topic: string, sinceMs: number, change: ChangeRows): Promise<void>
+  rewrite?(topic: string, change: ChangeRows): Promise<void>
   /** Finishes appends in flight, syncs and releases the lock. */
   close(): Promise<void>
 }

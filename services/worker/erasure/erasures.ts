@@ -21,8 +21,6 @@ import { erasedProjectOf, rewriteLog } from './rewrite-log.ts'
 
 const hourMs = 3_600_000
 const everyMs = 60_000
-/** Replaced files stay for the lifetime of old parts (120 s) and up to half a minute. */
-const slackMs = 180_000
 const background = { pool: 'background' } as const
 
 /** Accept timestamps are microseconds with the number of the edge in the low bits. */
@@ -157,28 +155,16 @@ export function createErasing(deps: ErasingDeps): Erasing {
     first.counts.feedback += rows.get('feedback') ?? 0
   }
 
-  /** When the first row of a project's deleted calls may have been appended. */
-  const sinceOf = async (projectIds: readonly string[]): Promise<number> => {
-    const [row] = await read<{ oldest: string }>(
-      'erasure.since',
-      `SELECT toString(min(least(if(start_ver = 0, 18446744073709551615, start_ver), if(end_ver = 0, 18446744073709551615, end_ver))))
-          AS oldest FROM callhouse.calls WHERE project_id IN {projects:Array(String)} AND delete_ver > 0`,
-      { projects: projectIds },
-    )
-    return msOfClock(BigInt(row?.oldest ?? 0)) - slackMs
-  }
-
   async function removeDue(open: Map<string, Erasure[]>, projectIds: readonly string[]): Promise<void> {
     const erased = new Map<string, string[]>()
     const whole = projectIds.filter((projectId) => removedProjects().has(projectId))
     const others = projectIds.filter((projectId) => !whole.includes(projectId))
-    const sinceMs = whole.length > 0 ? 0 : await sinceOf(others)
     for (const projectId of others) erased.set(projectId, await removeProject(projectId, open.get(projectId) ?? []))
     const sets: Map<string, Pick<ReadonlySet<string>, 'has'>> = new Map(
       [...erased].map(([projectId, ids]) => [projectId, new Set(ids)]),
     )
     for (const projectId of whole) sets.set(projectId, { has: () => true })
-    const rows = await rewriteLog(log, Math.max(0, sinceMs), sets)
+    const rows = await rewriteLog(log, sets)
     const letters = new Map<string, number>()
     await deps.deadLetters.remove(({ topic, row }) => {
       const projectId = erasedProjectOf(topic, row, sets, whole)

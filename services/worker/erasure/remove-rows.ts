@@ -10,10 +10,8 @@ type Named = { ids: readonly string[]; refs: readonly string[]; traces: readonly
 type Place = { table: string; where: string }
 
 const byId = 'id IN {ids:Array(String)}'
-/** Deletes stay: a part that comes again belongs to a deleted call. */
 const places: readonly Place[] = [
   { table: 'payloads', where: byId },
-  { table: 'call_patches', where: `${byId} AND kind != 'delete'` },
   { table: 'call_keys', where: "kind = 'id' AND key IN {ids:Array(String)}" },
   { table: 'turns', where: byId },
   { table: 'feedback', where: 'weave_ref IN {refs:Array(String)}' },
@@ -29,10 +27,20 @@ const places: readonly Place[] = [
     where: `(trace_id IN {traces:Array(String)} AND span_id IN {ids:Array(String)}) OR ${byId}`,
   },
 ]
-const ofCalls: Place = { table: 'calls', where: byId }
+/**
+ * By these rows deleted calls are found: an end that came again may be all there is of one. Deletes stay: a part that comes
+ * again belongs to a deleted call.
+ */
+const findable: readonly Place[] = [
+  { table: 'call_patches', where: `${byId} AND kind != 'delete'` },
+  { table: 'calls', where: byId },
+]
 
 /** Tables whose files may hold what was removed. */
-export const erasedTables = [...places.map(({ table }) => table), 'payload_leaves', 'payload_chunks', ofCalls.table]
+export const erasedTables = [
+  ...[...places, ...findable].map(({ table }) => table),
+  ...['payload_leaves', 'payload_chunks'],
+]
 
 /** What is told of projects, not by them: it outlasts them. */
 const keptTables = ['erasures', 'usage_minutes']
@@ -50,9 +58,9 @@ export type RowRemovalDeps = {
 }
 
 export type RowRemoval = {
-  /** Everything of some calls but the rows in `calls`, by which they are found. @returns rows by table, and by call of payloads */
+  /** Everything of some calls but the rows by which they are found. @returns rows by table, and by call of payloads */
   removeParts(projectId: string, ids: readonly string[]): Promise<{ feedback: number; payloads: Map<string, number> }>
-  /** The rows in `calls`, last. */
+  /** The rows in `calls` and the parts in `call_patches`, last. */
   removeCalls(projectId: string, ids: readonly string[]): Promise<void>
   /** Tables with rows of projects that were removed. */
   tablesWith(projectIds: readonly string[]): Promise<Map<string, string[]>>
@@ -178,7 +186,7 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
       return { feedback, payloads: counts }
     },
     async removeCalls(projectId, ids) {
-      await remove(ofCalls, projectId, named(projectId, ids))
+      for (const place of findable) await remove(place, projectId, named(projectId, ids))
     },
     tablesWith,
     async removeProject(projectId) {

@@ -79,18 +79,17 @@ export function erasedProjectOf(
 }
 
 /**
- * @param sinceMs when the first row of these calls may have been appended
+ * All that is kept: a row that a later one replaced, a log record or a note may be much older than what is stored of a call.
  * @returns how many rows were exchanged by project; undefined where the log cannot be written again
  */
 export async function rewriteLog(
   log: Pick<Log, 'rewrite'>,
-  sinceMs: number,
   erased: ErasedCalls,
 ): Promise<Map<string, number> | undefined> {
   if (log.rewrite === undefined) return undefined
   const counts = new Map<string, number>()
   for (const topic of Object.keys(exchanges))
-    await log.rewrite(topic, sinceMs, (rows) => {
+    await log.rewrite(topic, (rows) => {
       let isChanged = false
       const lines = rowsOfBytes(rows).map((line): Buffer => {
         const other = exchanged(topic, line, erased)

@@ -26,10 +26,10 @@ export type Retention = {
   /** Does all that can be done now, without waiting for company or for a quiet moment. */
   tidy(): Promise<void>
   /**
-   * Exchanges rows of applied segments that were written since a time; they keep their age.
+   * Exchanges rows of applied segments; they keep their age.
    * @throws LogDamage for one that is not intact
    */
-  rewrite(sinceMs: number, change: ChangeRows): Promise<void>
+  rewrite(change: ChangeRows): Promise<void>
   stop(): Promise<void>
 }
 
@@ -138,11 +138,11 @@ export function createRetention(options: {
     for (const { path } of forget(parts.length)) await fs.unlink(path).catch(ignoreMissing)
   }
 
-  async function rewrite(sinceMs: number, change: ChangeRows): Promise<void> {
+  async function rewrite(change: ChangeRows): Promise<void> {
     const files = [...archives, ...plain.map(({ path, first }) => ({ path, first, last: null }))]
     for (const file of files) {
+      if (stopped) break
       const modifiedMs = await fs.modifiedMs(file.path)
-      if (modifiedMs < sinceMs || stopped) continue
       const parts = rewritten(file.path, await readStored(fs, file), file.first, change)
       if (parts === null) continue
       const bytes = file.last === null ? parts : [await compress(Buffer.concat(parts), level)]
@@ -165,7 +165,7 @@ export function createRetention(options: {
       schedule()
     },
     tidy: () => run(() => true),
-    rewrite: (sinceMs, change) => queue.run(() => rewrite(sinceMs, change)),
+    rewrite: (change) => queue.run(() => rewrite(change)),
     async stop() {
       stopped = true
       if (timer !== null) clearTimeout(timer)

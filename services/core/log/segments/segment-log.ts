@@ -253,7 +253,7 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
       }))
     },
     counters: () => ({ ...counters }),
-    rewrite: (topic, sinceMs, change) => of(topic).retention.rewrite(sinceMs, change),
+    rewrite: (topic, change) => of(topic).retention.rewrite(change),
     async tidy() {
       for (const { retention } of opened.values()) await retention.tidy()
     },
