@@ -1,4 +1,5 @@
 // The dashboard: its figures are those of the calls, its charts are read and zoomed by mouse, keys and as tables.
+import { text } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { call, everybodysFaults, type Opened, picture, startWorld, type World } from './world.ts'
@@ -25,6 +26,8 @@ beforeAll(async () => {
   await world.send(made)
   // The day before had half as many.
   await world.send(Array.from({ length: 60 }, (_, n) => call(project, { startMs: now - 26 * hourMs - n * 60_000 })))
+  // Before both of them, a name that a spreadsheet would calculate.
+  await world.send([call(project, { name: '=1+1', startMs: now - 60 * hourMs })])
   here = await world.open()
   page = here.page
 })
@@ -68,6 +71,27 @@ it('charts have their numbers as a table, and a legend that shows one series alo
   await calls.getByRole('button', { name: 'Table' }).click()
   const cells = await calls.locator('tbody tr td:nth-of-type(1)').allInnerTexts()
   expect(cells.reduce((sum, cell) => sum + Number(cell), 0)).toBe(120)
+})
+
+it('panels are saved as CSV with their whole figures, in which no name is a formula', async () => {
+  await open()
+  const saved = async (title: string) => {
+    const button = page.getByRole('button', { name: `${title} as CSV` })
+    const [file] = await Promise.all([page.waitForEvent('download'), button.press('Enter')])
+    const lines = (await text(await file.createReadStream())).trim().split('\r\n')
+    return { name: file.suggestedFilename(), rows: lines.map((line) => line.split(',')) }
+  }
+  const calls = await saved('Calls and errors')
+  expect(calls.name).toBe('calls-and-errors.csv')
+  expect(calls.rows[0]).toEqual(['time', 'calls', 'errors'])
+  const sum = (n: number) => calls.rows.slice(1).reduce((all, row) => all + Number(row[n]), 0)
+  expect([sum(1), sum(2)]).toEqual([120, 12])
+  await open('?range=7d')
+  const operations = page.getByRole('region', { name: 'Operations with most calls' })
+  await operations.getByRole('link', { name: '=1+1' }).waitFor()
+  const { rows } = await saved('Operations with most calls')
+  expect(rows[0]).toEqual(['Operation', 'Calls', 'Errors', 'p95', 'Tokens', 'Cost'])
+  expect(rows.map(([name]) => name)).toContain("'=1+1")
 })
 
 it('a range is taken by keys and stands in the address; one instant leads to its calls', async () => {

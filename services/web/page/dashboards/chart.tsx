@@ -2,6 +2,7 @@
 import { type ReactNode, useId, useState } from 'react'
 import { moment } from '../engine/format.ts'
 import { TimeBrush } from '../parts/time-brush.tsx'
+import { CsvButton } from './panel-file.tsx'
 
 export type Series = { name: string; color: string; values: readonly (number | null)[] }
 
@@ -75,6 +76,10 @@ export function Chart({ title, kind, series, buckets, zone, shownAs, at, onAt, o
         <button type="button" className="quiet" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
           Table
         </button>
+        <CsvButton
+          {...{ title, columns: ['time', ...series.map(({ name }) => name)] }}
+          rows={() => buckets.map((time, n) => [time, ...series.map(({ values }) => values[n] ?? null)])}
+        />
       </header>
       {isTable ? (
         <ChartTable {...{ title, series, buckets, shownAs }} when={when} />

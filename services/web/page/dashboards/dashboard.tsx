@@ -18,6 +18,7 @@ import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
 import { Chart, type Series } from './chart.tsx'
+import { CsvButton } from './panel-file.tsx'
 import { usualRange } from './search.ts'
 import './dashboards.css'
 
@@ -113,6 +114,21 @@ const narrowed = (filter: Expression, term: string): string => {
   return all.length === 0 ? term : `${queryText(filter)} ${term}`
 }
 
+/** The figures of a ranked group. */
+const figures: readonly Tile[] = [
+  { label: 'Calls', shownAs: countOf, of: total('calls.sum') },
+  { label: 'Errors', shownAs: countOf, of: total('errors.sum') },
+  { label: 'p95', shownAs: duration, of: total('latency_ms.p95') },
+  { label: 'Tokens', shownAs: tokens, of: ({ total }) => tokensOf(total) },
+  { label: 'Cost', shownAs: money, of: total('total_cost.sum') },
+]
+
+/** Errors stand out where there are any. */
+const toneOf = (label: string, value: number | null): string => {
+  if (label !== 'Errors') return 'num'
+  return numberOr0(value) > 0 ? 'num s-error' : 'num dim'
+}
+
 type ListProps = { title: string; head: string; answer: Answer | undefined; query(name: string): string; range: string }
 
 /** The groups with most calls, each a way to its calls. */
@@ -123,12 +139,18 @@ function Ranking({ title, head, answer, query, range }: ListProps) {
   const most = Math.max(...groups.map(({ total }) => numberOr0(total['calls.sum'])))
   return (
     <section className="ranking" aria-label={title}>
-      <h2>{title}</h2>
+      <header>
+        <h2>{title}</h2>
+        <CsvButton
+          {...{ title, columns: [head, ...figures.map(({ label }) => label)] }}
+          rows={() => groups.map((group) => [group.keys[0] ?? '', ...figures.map(({ of }) => of(group))])}
+        />
+      </header>
       <div className="numbers" tabIndex={0}>
         <table>
           <thead>
             <tr>
-              {[head, 'Calls', 'Errors', 'p95', 'Tokens', 'Cost'].map((one) => (
+              {[head, ...figures.map(({ label }) => label)].map((one) => (
                 <th key={one} scope="col">
                   {one}
                 </th>
@@ -136,27 +158,27 @@ function Ranking({ title, head, answer, query, range }: ListProps) {
             </tr>
           </thead>
           <tbody>
-            {groups.map(({ keys: [name = ''], total }) => (
-              <tr key={name}>
-                <th scope="row">
-                  <Link
-                    to="/p/$entity/$project/calls"
-                    params={{ entity, project }}
-                    search={{ q: query(name), view: 'all', ...(range !== 'all' && { range }) }}
-                  >
-                    <T text={opNameOf(name)} max={80} />
-                  </Link>
-                  <i style={{ width: `${(numberOr0(total['calls.sum']) / most) * 100}%` }} />
-                </th>
-                <td className="num">{countOf(total['calls.sum'] ?? 0)}</td>
-                <td className={numberOr0(total['errors.sum']) > 0 ? 'num s-error' : 'num dim'}>
-                  {countOf(total['errors.sum'] ?? 0)}
-                </td>
-                <td className="num">{duration(total['latency_ms.p95'] ?? null)}</td>
-                <td className="num">{tokens(tokensOf(total))}</td>
-                <td className="num">{money(total['total_cost.sum'] ?? null)}</td>
-              </tr>
-            ))}
+            {groups
+              .map((group) => [group.keys[0] ?? '', group] as const)
+              .map(([name, group]) => (
+                <tr key={name}>
+                  <th scope="row">
+                    <Link
+                      to="/p/$entity/$project/calls"
+                      params={{ entity, project }}
+                      search={{ q: query(name), view: 'all', ...(range !== 'all' && { range }) }}
+                    >
+                      <T text={opNameOf(name)} max={80} />
+                    </Link>
+                    <i style={{ width: `${(numberOr0(group.total['calls.sum']) / most) * 100}%` }} />
+                  </th>
+                  {figures.map(({ label, shownAs, of }) => (
+                    <td key={label} className={toneOf(label, of(group))}>
+                      {shownAs(of(group))}
+                    </td>
+                  ))}
+                </tr>
+              ))}
           </tbody>
         </table>
       </div>
