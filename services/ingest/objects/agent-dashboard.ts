@@ -22,7 +22,7 @@ const closed = (name: string, fields: Record<string, ShapeField>, above: readonl
   model({ name, bases: [...above, 'DashboardConfigModel', 'BaseModel'], fields, unknown: 'refuse' })
 
 const between = (least: number, most: number): Shape =>
-  where(integerShape, (value: number) => value >= least && value <= most, `an integerShape from ${least} to ${most}`)
+  where(integerShape, (value: number) => value >= least && value <= most, `an integer from ${least} to ${most}`)
 const filled = where(string, (value: string) => value !== '', 'a non-empty string')
 
 const gridLayout = closed('PanelGridLayout', {
