@@ -46,31 +46,32 @@ const chart = (title: string) => page.getByRole('region', { name: title })
 
 it('shows the figures of the last day, and how they differ from the day before', async () => {
   await open()
-  expect(await tile('Calls').locator('dd').allInnerTexts()).toEqual(['120', '+100 % vs the time before'])
-  expect(await tile('Error rate').locator('dd').first().innerText()).toBe('10 %')
-  expect(await tile('Tokens').locator('dd').first().innerText()).toMatch(/^12(\.0)?k$/)
-  const rows = await page
-    .getByRole('region', { name: 'Operations with most calls' })
-    .locator('tbody tr')
-    .allInnerTexts()
-  expect(rows.map((row) => row.split(/\s+/).slice(0, 3))).toEqual([
-    ['search', '80', '8'],
-    ['answer', '40', '4'],
-  ])
+  await expect.poll(() => tile('Calls').locator('dd').allInnerTexts()).toEqual(['120', '+100 % vs the time before'])
+  await expect.poll(() => tile('Error rate').locator('dd').first().innerText()).toBe('10 %')
+  await expect.poll(() => tile('Tokens').locator('dd').first().innerText()).toMatch(/^12(\.0)?k$/)
+  const rows = page.getByRole('region', { name: 'Operations with most calls' }).locator('tbody tr')
+  await expect
+    .poll(async () => (await rows.allInnerTexts()).map((row) => row.split(/\s+/).slice(0, 3)))
+    .toEqual([
+      ['search', '80', '8'],
+      ['answer', '40', '4'],
+    ])
 })
 
 it('charts have their numbers as a table, and a legend that shows one series alone', async () => {
   await open()
   const tokens = chart('Tokens by model')
   await tokens.locator('.legend li').first().waitFor()
-  expect((await tokens.locator('.legend li').allInnerTexts()).sort()).toEqual(['model-a', 'model-b'])
+  await expect
+    .poll(async () => (await tokens.locator('.legend li').allInnerTexts()).sort())
+    .toEqual(['model-a', 'model-b'])
   await expect.poll(() => tokens.locator('svg path').count()).toBe(2)
   await tokens.getByRole('button', { name: 'model-b' }).click()
-  expect(await tokens.locator('svg path').count()).toBe(1)
+  await expect.poll(() => tokens.locator('svg path').count()).toBe(1)
   const calls = chart('Calls and errors')
   await calls.getByRole('button', { name: 'Table' }).click()
-  const cells = await calls.locator('tbody tr td:nth-of-type(1)').allInnerTexts()
-  expect(cells.reduce((sum, cell) => sum + Number(cell), 0)).toBe(120)
+  const cells = calls.locator('tbody tr td:nth-of-type(1)')
+  await expect.poll(async () => (await cells.allInnerTexts()).reduce((sum, cell) => sum + Number(cell), 0)).toBe(120)
 })
 
 it('panels are saved as CSV with their whole figures, in which no name is a formula', async () => {
@@ -113,7 +114,7 @@ it('a range is taken by keys and stands in the address; one instant leads to its
 
 it('takes a filter, says what is wrong with one, and when nothing is left', async () => {
   await open('?q=op:answer')
-  expect(await tile('Calls').locator('dd').first().innerText()).toBe('40')
+  await expect.poll(() => tile('Calls').locator('dd').first().innerText()).toBe('40')
   // Its links keep it.
   await page.goto(`${world.url}${path}?q=${encodeURIComponent('op:answer OR op:nobody')}`)
   await page.getByRole('region', { name: 'Operations with most calls' }).getByRole('link', { name: 'answer' }).click()

@@ -73,7 +73,7 @@ it('rows come as they are scrolled to, by keys too, and one of them opens whole,
   await page.getByRole('table', { name: 'Rows' }).focus()
   await page.keyboard.press('End')
   await expect.poll(() => rows().last().innerText()).toMatch(/What is 449\?[\s\S]*449\.0/)
-  expect(await rows().count()).toBeLessThan(100)
+  await expect.poll(() => rows().count()).toBeLessThan(100)
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Row 450' }).waitFor()
   await page.getByRole('tree', { name: 'Row' }).getByText('449.0').waitFor()
@@ -106,7 +106,7 @@ it('rows are changed, removed and added, undone, kept by the tab, and saved as a
   await page.getByLabel('Value of question').fill('New')
   await page.getByLabel('Kind of score').selectOption('json')
   await page.getByLabel('Value of score').fill('{1')
-  expect(await button('Add the row').isDisabled()).toBe(true)
+  await expect.poll(() => button('Add the row').isDisabled()).toBe(true)
   await page.getByLabel('Value of score').fill('1.50')
   await button('Leave out more').click()
   await button('Add the row').click()
@@ -119,7 +119,7 @@ it('rows are changed, removed and added, undone, kept by the tab, and saved as a
   await button('Save').click()
   await page.getByText('v1, the latest').waitFor()
   await expect.poll(() => rows().count()).toBe(4)
-  expect(await page.getByText(/not saved/).count()).toBe(0)
+  await expect.poll(() => page.getByText(/not saved/).count()).toBe(0)
   const { rows: stored, value } = await latest('small')
   expect([...stored.matchAll(/"val":(\{.*?\})(?=,"original_index)/g)].map(([, val]) => val)).toEqual([
     ...['{"question":"What is 0?","score":0.0}', '{"question":"What is 2?","score":2.0}'],
@@ -138,7 +138,7 @@ it('who changes an older version is asked before it becomes the latest', async (
   await dataset('behind', [row(0), row(7)])
   await button('Save as version…').click()
   await page.getByText('Meanwhile there is').waitFor()
-  expect(await button('Save').isDisabled()).toBe(true)
+  await expect.poll(() => button('Save').isDisabled()).toBe(true)
   await page.getByLabel('Save mine as the latest').check()
   await button('Save').click()
   await page.getByText('v2, the latest').waitFor()
@@ -173,7 +173,7 @@ it('hostile names and long cells are text, in the grid, in the row and where it 
   expect(shown.length).toBeLessThan(3_000)
   await button('Edit…').click()
   await page.getByText('200,002 characters, kept as they are.').waitFor()
-  expect(await page.locator('img[src=x]').count()).toBe(0)
+  await expect.poll(() => page.locator('img[src=x]').count()).toBe(0)
 })
 
 it('a table opens by its digest, and the page says what is not here', async () => {
@@ -181,7 +181,7 @@ it('a table opens by its digest, and the page says what is not here', async () =
   const { table } = await dataset('other', [row(5)])
   await go(`/p/${world.project}/tables/${table}`)
   await expect.poll(() => rows().first().innerText()).toContain('What is 5?')
-  expect(await button('Add row…').count()).toBe(0)
+  await expect.poll(() => button('Add row…').count()).toBe(0)
   await send('/obj/create', `{"obj":{"project_id":"${world.project}","object_id":"no-rows","val":{"rows":3}}}`)
   await go(`${home}/no-rows/latest`)
   await page.getByRole('heading', { name: 'This version holds no table' }).waitFor()

@@ -54,8 +54,10 @@ describe('calls', () => {
     await page.waitForURL((to) => to.searchParams.get('cols') === 'trace_id,inputs')
     await page.reload()
     await page.locator('.row').getByText(trace).waitFor()
-    expect(await page.getByRole('columnheader').allInnerTexts()).toEqual(expect.arrayContaining(['Trace', 'Inputs']))
-    expect(await page.getByRole('columnheader', { name: 'Output' }).count()).toBe(0)
+    await expect
+      .poll(() => page.getByRole('columnheader').allInnerTexts())
+      .toEqual(expect.arrayContaining(['Trace', 'Inputs']))
+    await expect.poll(() => page.getByRole('columnheader', { name: 'Output' }).count()).toBe(0)
     // A path of a payload, whatever it holds.
     await go(`${home}?q=op:support_agent&cols=inputs.order,inputs`)
     await page.locator('.row').getByText('8812', { exact: true }).first().waitFor()

@@ -150,7 +150,9 @@ it('images of payloads show above the JSON, with where they stand', async () => 
   const { page } = here
   await go(ids.payload)
   await expect.poll(drawn).toEqual([160, 12])
-  expect(await page.locator('.media-list code').allInnerTexts()).toEqual(['inputs.nested.0.shot', 'output.drawn'])
+  await expect
+    .poll(() => page.locator('.media-list code').allInnerTexts())
+    .toEqual(['inputs.nested.0.shot', 'output.drawn'])
 })
 
 it('answers are rendered as Markdown when that is switched on, also after a reload; what was sent stays as it is', async () => {
@@ -163,11 +165,11 @@ it('answers are rendered as Markdown when that is switched on, also after a relo
   await page.reload()
   const shown = page.locator('.markdown')
   await shown.getByRole('heading', { name: 'Your order' }).waitFor()
-  expect(await shown.locator('li').count()).toBe(3)
-  expect(await shown.getByRole('cell').allInnerTexts()).toEqual(['Packed', 'Mon'])
+  await expect.poll(() => shown.locator('li').count()).toBe(3)
+  await expect.poll(() => shown.getByRole('cell').allInnerTexts()).toEqual(['Packed', 'Mon'])
   const link = shown.getByRole('link', { name: 'the tracking page' })
-  expect(await link.getAttribute('rel')).toBe('noopener noreferrer nofollow')
-  expect(await link.getAttribute('title')).toBe('https://parcels.example/8812')
+  await expect.poll(() => link.getAttribute('rel')).toBe('noopener noreferrer nofollow')
+  await expect.poll(() => link.getAttribute('title')).toBe('https://parcels.example/8812')
   await page.getByText('Where is **this**?').waitFor()
   await page.getByRole('button', { name: 'Markdown' }).click()
   await page.getByText('## Your order').waitFor()
@@ -180,8 +182,8 @@ it('hostile messages run nothing, load nothing and add nothing: what is no image
   await page.getByRole('button', { name: 'Markdown' }).click()
   await page.locator('.markdown').waitFor()
   await expect.poll(() => page.locator('.reader a[download]').count()).toBe(3)
-  expect(await page.locator('.reader :is(img, iframe, script, b, object, embed)').count()).toBe(0)
-  expect(await page.locator('.reader svg:not(.i)').count()).toBe(0)
+  await expect.poll(() => page.locator('.reader :is(img, iframe, script, b, object, embed)').count()).toBe(0)
+  await expect.poll(() => page.locator('.reader svg:not(.i)').count()).toBe(0)
   const links = await page.locator('.reader a[target]').evaluateAll((all) => all.map((one) => one.getAttribute('href')))
   expect(links).toEqual(['https://evil.example/x.png', 'https://evil.example/pixel.png', 'https://evil.example/'])
   const names = await page
@@ -189,7 +191,7 @@ it('hostile messages run nothing, load nothing and add nothing: what is no image
     .evaluateAll((all) => all.map((one) => one.getAttribute('download')))
   expect(names.at(-1)).not.toMatch(/[/<>]/)
   await page.getByRole('heading', { name: '<iframe src=//evil.example>' }).waitFor()
-  expect(await page.locator('.markdown').innerText()).toContain('RLO')
+  await expect.poll(() => page.locator('.markdown').innerText()).toContain('RLO')
   await page.getByRole('button', { name: 'Markdown' }).click()
 })
 

@@ -61,7 +61,7 @@ it('a hundred objects stand on a page, and the page is in the address', async ()
   await page.getByRole('button', { name: 'Next' }).click()
   await page.waitForURL((to) => to.searchParams.get('page') === '2')
   await expect.poll(() => rows('Objects').allInnerTexts()).toEqual([expect.stringContaining('object-0')])
-  expect(await page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true)
+  await expect.poll(() => page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true)
 })
 
 it('the page says what an object is where there are none, what is not here, and what went wrong', async () => {

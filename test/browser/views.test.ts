@@ -150,7 +150,7 @@ it('views that were made elsewhere are named, but not opened', async () => {
   await openMenu()
   const item = page.getByRole('button', { name: 'by the SDK', exact: true })
   await item.waitFor()
-  expect(await item.isDisabled()).toBe(true)
+  await expect.poll(() => item.isDisabled()).toBe(true)
 })
 
 it('lists of threads have a range and views of their own', async () => {

@@ -182,14 +182,19 @@ it('changes are audited by name alone', async () => {
     )
 })
 
-it('no answer, log line, file of the data folder or backup holds a value, and a backup no master key', async () => {
+/** Fails with the first file of a folder that holds a secret's value. */
+function expectNoSecretsIn(folder: string): void {
+  for (const file of filesOf(folder))
+    for (const secret of [own, ofEntity]) expect(readFileSync(file).includes(secret), file).toBe(false)
+}
+
+it('no answer, log line or file of a backup holds a value, and a backup no master key', async () => {
   const backup = `${world.server.dataDir}-backup`
   await callhouse(['backup', backup], { CALLHOUSE_DATA_DIR: world.server.dataDir })
   const copied = filesOf(backup)
   expect(copied.some((file) => file.endsWith('directory.jsonl'))).toBe(true)
   expect(copied.filter((file) => file.endsWith('master.key'))).toEqual([])
-  for (const file of [...copied, ...filesOf(world.server.dataDir)])
-    for (const secret of [own, ofEntity]) expect(readFileSync(file).includes(secret), file).toBe(false)
+  expectNoSecretsIn(backup)
   for (const secret of [own, ofEntity])
     for (const text of [...told, ...world.server.lines]) expect(text).not.toContain(secret)
   rmSync(backup, { recursive: true })
@@ -201,11 +206,16 @@ it('no answer, log line, file of the data folder or backup holds a value, and a 
   for (const folder of [backup, restored]) rmSync(folder, { recursive: true })
 })
 
+it('the data folder of a server that has ended holds no value', async () => {
+  // Files of one that runs come and go while they are read.
+  await world.server.now().shutdown.run('test')
+  expectNoSecretsIn(world.server.dataDir)
+})
+
 it('another master key stops the start, and one of before opens them until they are sealed anew', async () => {
   const { config, dataDir } = world.server
   const before = readFileSync(join(dataDir, 'master.key'), 'utf8').trim()
   const after = Buffer.alloc(32, 7).toString('base64')
-  await world.server.now().shutdown.run('test')
   writeFileSync(join(dataDir, 'master.key'), after)
   const quiet = () => createLogger({ level: 'error', out: { write: () => true } })
   await expect(startCallhouse(config, quiet())).rejects.toThrow(
