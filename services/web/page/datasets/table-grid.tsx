@@ -1,6 +1,6 @@
 // The rows of a table: read as they come into view, one of them whole beside it, changed where that makes a version.
 import { useMutation } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { baseUrl } from '../api/client.ts'
 import { count } from '../engine/format.ts'
 import { columnNames } from '../engine/table-edits.ts'
@@ -114,7 +114,7 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, editing
       }),
     ),
   ]
-  const items = Array.from({ length: total }, (_, index) => index)
+  const items = useMemo(() => Array.from({ length: total }, (_, index) => index), [total])
   const closeForm = () => setForm(undefined)
   const shown = () => {
     if (table.error) return <FaultBox error={table.error} onRetry={table.refetch} />

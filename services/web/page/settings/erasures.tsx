@@ -92,7 +92,6 @@ export function Erasures({ projectId, zone }: { projectId: string; zone: string 
     queryKey: ['settings', 'erasures', projectId],
     queryFn: ({ signal }) => lines('erasures.list', undefined, { params: partsOf(projectId), signal }),
   })
-  const newestFirst = data && [...data].sort((a, b) => (a.erasure_id < b.erasure_id ? 1 : -1))
   return (
     <section className="part" aria-labelledby="erasures">
       <div className="section-head">
@@ -110,7 +109,7 @@ export function Erasures({ projectId, zone }: { projectId: string; zone: string 
         <Sheet
           label="Erasures"
           columns={columnsOf(zone)}
-          items={newestFirst}
+          items={data}
           idOf={({ erasure_id }) => erasure_id}
           none="Nothing was deleted."
         />
