@@ -5,7 +5,7 @@ import type { ProcessAudit } from '../core/audit/audit.ts'
 import type { AuditEvent } from '../core/audit/chain.ts'
 import type { Blobs } from '../core/blobs/blobs.ts'
 import type { Clock } from '../core/clock/clock.ts'
-import { createFreshness } from '../core/log/freshness.ts'
+import { createFreshness, latestOfLog, staleHeader } from '../core/log/freshness.ts'
 import type { Log } from '../core/log/log.ts'
 import type { Progress } from '../core/log/progress.ts'
 import { readSegments } from '../core/log/segments/read.ts'
@@ -185,16 +185,6 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     onFatal: failed.reject,
   })
   metrics.watchRollupLag(() => [...worker.rollups.lag(), ...worker.fieldIndexRollups.lag()])
-  const erasing = createErasing({
-    ...{ store, log, deadLetters, audit: deps.audit, clock: deps.clock },
-    ...{ isHeld: deps.purgeRules.isHeld, removedProjects: deps.removedProjects, eraseHours: config.eraseHours },
-    logRetentionMs: config.logRetentionHours * 3_600_000,
-    budget: { run: (piece) => worker.budget.run(piece) },
-    betweenDerivations: (job) => worker.fieldIndexRollups.exclusive(job),
-    recount: (range) => worker.recount(range),
-    onDone: (done) => logger.info(done, 'erased'),
-    onError: (error) => logger.warn({ error: error.message }, 'erasing failed, trying again'),
-  })
   open.push({ name: 'worker', limitMs: 60_000, close: () => worker.stop() })
   if (!hasSharedLog(config)) await Promise.race([worker.caughtUp(), failed.promise])
   if (config.otelLogsAsIo) {
@@ -210,6 +200,17 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   }
   const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
   const freshness = createFreshness({ log, progress, boundMs: config.freshnessMs })
+  const erasing = createErasing({
+    ...{ store, log, deadLetters, audit: deps.audit, clock: deps.clock },
+    ...{ isHeld: deps.purgeRules.isHeld, removedProjects: deps.removedProjects, eraseHours: config.eraseHours },
+    logRetentionMs: config.logRetentionHours * 3_600_000,
+    budget: { run: (piece) => worker.budget.run(piece) },
+    betweenDerivations: (job) => worker.fieldIndexRollups.exclusive(job),
+    recount: (range) => worker.recount(range),
+    settled: async () => !(staleHeader in (await freshness.wait(latestOfLog(), ['calls', 'erasures']))),
+    onDone: (done) => logger.info(done, 'erased'),
+    onError: (error) => logger.warn({ error: error.message }, 'erasing failed, trying again'),
+  })
   const audits = auditCommands({ store, freshness })
   const costs = costCommands({
     explainer: createCostExplainer({ store, prices }),

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { fault } from '../core/http/errors.ts'
 import type { ProjectId } from '../core/ids.ts'
-import { type Freshness, throwIfStale } from '../core/log/freshness.ts'
+import { type Freshness, latestOfLog, throwIfStale } from '../core/log/freshness.ts'
 import { param, sql } from '../core/store/sql.ts'
 import type { Query, Store } from '../core/store/store.ts'
 import { projectQuery } from '../events/project-query.ts'
@@ -54,9 +54,7 @@ export async function jobOfKey(
 ): Promise<JobOfKey> {
   const { projectId, requestKey, nowUs, signal } = request
   // Not the caller's wish for freshness: an answer from old tables would start a job twice.
-  throwIfStale(
-    await freshness.wait({ header: () => undefined, query: new URLSearchParams(), signal }, ['training_jobs']),
-  )
+  throwIfStale(await freshness.wait(latestOfLog(signal), ['training_jobs']))
   const [last] = await store.rows<{ id: string; created_us: string }>(ofKeyQuery(projectId, requestKey), { signal })
   if (last !== undefined && nowUs - Number(last.created_us) < keptUs) return { id: last.id, isThere: true }
   return { id: derivedId(projectId, requestKey, last?.id ?? ''), isThere: false }

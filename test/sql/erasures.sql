@@ -23,8 +23,8 @@ SELECT
     hash
 FROM callhouse.erasures
 FINAL
-WHERE (project_id = {v0:String}) AND (id > {v1:String})
-ORDER BY id ASC
+WHERE (project_id = {v0:String}) AND (id < {v1:String})
+ORDER BY id DESC
 LIMIT {v2:UInt64}
 
 -- an erasure (erasures.read)

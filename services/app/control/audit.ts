@@ -1,18 +1,15 @@
 // What the commands `audit list`, `audit export` and `audit verify` do where the store is.
 import { auditRequest } from '../../../schemas/audit.ts'
 import { verifyChains } from '../../core/audit/verify.ts'
-import type { Freshness } from '../../core/log/freshness.ts'
+import { type Freshness, latestOfLog } from '../../core/log/freshness.ts'
 import type { ControlHandler } from '../../core/process/control-socket.ts'
 import { type AuditStore, auditLines, chainPieces, namingEvents } from '../../query/audit/events.ts'
-
-/** The events that were accepted before the command came. */
-const latest = { header: () => undefined, query: new URLSearchParams(), signal: new AbortController().signal }
 
 /** @param freshness absent where this process does not follow the log: what is stored by now counts */
 export const auditCommands =
   ({ store, freshness }: { store: AuditStore; freshness?: Freshness }): ControlHandler =>
   async ({ command, args: [asked = ''] }) => {
-    await freshness?.wait(latest, ['audit'])
+    await freshness?.wait(latestOfLog(), ['audit'])
     if (command === 'audit.list')
       return auditLines(store, auditRequest.parse(JSON.parse(asked)), { pool: 'background' })
     if (command === 'audit.verify')

@@ -1,16 +1,13 @@
 // What the command `explain-cost` does inside the server.
 
-import type { Freshness } from '../../core/log/freshness.ts'
+import { type Freshness, latestOfLog } from '../../core/log/freshness.ts'
 import type { ControlHandler } from '../../core/process/control-socket.ts'
 import type { CostExplainer } from '../../query/costs/explain.ts'
-
-/** The calls and prices that were accepted before the command came. */
-const latest = { header: () => undefined, query: new URLSearchParams(), signal: new AbortController().signal }
 
 export const costCommands =
   (deps: { explainer: CostExplainer; freshness: Freshness }): ControlHandler =>
   async ({ command, args: [callId = '', projectId] }) => {
     if (command !== 'costs.explain') throw new Error(`Unknown command ${command}`)
-    await deps.freshness.wait(latest, ['calls', 'costs'])
+    await deps.freshness.wait(latestOfLog(), ['calls', 'costs'])
     return deps.explainer.explain(callId, projectId ?? null)
   }

@@ -23,6 +23,11 @@ export type Freshness = {
   wait(wish: FreshnessWish, topics: string[]): Promise<Record<string, string>>
 }
 
+/** Asks for what was accepted up to now, where no request says how fresh its answer has to be. */
+export const latestOfLog = (signal: AbortSignal = new AbortController().signal): FreshnessWish => ({
+  ...{ header: () => undefined, query: new URLSearchParams(), signal },
+})
+
 export const staleHeader = 'X-Callhouse-Stale'
 
 /** For a write that decides by reading. @throws Refusal when the wait before it ended too early to decide */

@@ -9,7 +9,7 @@ import { asFault, Fault } from '../../core/http/errors.ts'
 import type { Invoke, InvokeCaller } from '../../core/http/invoke.ts'
 import { innerRoute, type Route } from '../../core/http/route.ts'
 import { parseLossless, stringifyLossless } from '../../core/json/lossless.ts'
-import { type Freshness, throwIfStale } from '../../core/log/freshness.ts'
+import { type Freshness, latestOfLog, throwIfStale } from '../../core/log/freshness.ts'
 import { StoreError } from '../../core/store/store.ts'
 import type { EvaluationJob } from '../../events/evaluation-jobs.ts'
 import type { EnsureOps } from '../objects/ops.ts'
@@ -238,8 +238,7 @@ async function evaluateModel(
   const ops = Object.fromEntries(names.map((name, at) => [name, refs[at] as string]))
   const run: Run = { deps: { ...deps, predict: createPredict(deps.invoke) }, job, as, ops }
   // What was written before the job is there from here on: what is not found later does not exist.
-  const before = { header: () => undefined, query: new URLSearchParams(), signal }
-  throwIfStale(await deps.freshness.wait(before, ['calls', 'objects', 'object_labels', 'tables']))
+  throwIfStale(await deps.freshness.wait(latestOfLog(signal), ['calls', 'objects', 'object_labels', 'tables']))
   const asked = { caller: as.caller, signal, requestId: job.callId }
   const known = await deps.calls.read(asked, job.projectId, job.callId)
   if (known !== null && known.endedAt !== null) return

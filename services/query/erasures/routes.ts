@@ -6,6 +6,7 @@ import { auditedOnce, idsOf } from '../../core/audit/audited.ts'
 import { maxItemBytes } from '../../core/directory/items.ts'
 import { tooLarge } from '../../core/errors.ts'
 import { fault } from '../../core/http/errors.ts'
+import { listPage } from '../../core/http/list-page.ts'
 import { type Route, type RouteContext, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { throwIfStale } from '../../core/log/freshness.ts'
@@ -40,12 +41,12 @@ const idsAtOnce = 1_000
 const columns = join(erasureColumns.map(identifier), ', ')
 const path = '/v2/{entity}/{project}/erasures'
 
-/** Erasures behind an id, in the order of their ids, which is that of their requests. */
-export const erasuresQuery = (projectId: ProjectId, after: string, limit: number): Query =>
+/** Erasures, the latest first: their ids are in the order of their requests. @param before an id, or '' for all */
+export const erasuresQuery = (projectId: ProjectId, before: string, limit: number): Query =>
   projectQuery('erasures.list', projectId, (project) => {
-    const where = sql`id > ${param('String', after)}`
+    const where = before === '' ? sql`1` : sql`id < ${param('String', before)}`
     return sql`SELECT ${columns} ${project.from('erasures', { final: true, where })}
-      ORDER BY id LIMIT ${param('UInt64', limit)}`
+      ORDER BY id DESC LIMIT ${param('UInt64', limit)}`
   })
 
 export const erasureQuery = (projectId: ProjectId, id: string): Query =>
@@ -135,9 +136,7 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
       async handle(context) {
         const projectId = projectOf(context)
         const headers = await freshness.wait(context, ['calls', 'erasures'])
-        const after = context.query.get('after') ?? ''
-        const limit = Number(context.query.get('limit') ?? 1_000)
-        if (!Number.isInteger(limit) || limit < 1 || limit > 1_000) throw fault(400, 'limit must be from 1 to 1000')
+        const { after, limit } = listPage(context.query)
         const query = erasuresQuery(projectId, after, limit)
         const rows = await store.rows<ErasureRow>(query, { signal: context.signal })
         const bytes = Buffer.from(rows.map((row) => `${JSON.stringify(shown(row))}\n`).join(''))

@@ -1,7 +1,7 @@
 // Which base classes the live versions of a name have: what the write path asks before it binds a name.
 
 import type { BoundName, ReadBaseClasses } from '../../content/name-binding.ts'
-import type { Freshness } from '../../core/log/freshness.ts'
+import { type Freshness, latestOfLog } from '../../core/log/freshness.ts'
 import { param, sql } from '../../core/store/sql.ts'
 import { type Query, type Store, StoreError } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
@@ -20,8 +20,7 @@ export const baseClassesQuery = ({ projectId, kind, objectId }: BoundName): Quer
 export const createBaseClasses =
   ({ store, freshness }: { store: Pick<Store, 'rows'>; freshness: Freshness }): ReadBaseClasses =>
   async (name, signal) => {
-    const context = { header: () => undefined, query: new URLSearchParams(), signal }
-    const stale = await freshness.wait(context, ['objects'])
+    const stale = await freshness.wait(latestOfLog(signal), ['objects'])
     if (Object.keys(stale).length > 0) return null
     try {
       const rows = await store.rows<{ base_object_class: string }>(baseClassesQuery(name), { signal })

@@ -37,6 +37,8 @@ export type ErasingDeps = Omit<RowRemovalDeps, 'store'> & {
   store: Pick<Store, 'rows' | 'command'>
   log: Pick<Log, 'append' | 'rewrite' | 'owns'>
   clock: Clock
+  /** Whether the tables hold everything that the log held just now. */
+  settled(): Promise<boolean>
   isHeld(projectId: string): boolean
   /** Projects that were removed, with when: nothing of theirs stays, whatever comes late. */
   removedProjects(): ReadonlyMap<string, number>
@@ -50,8 +52,24 @@ export type ErasingDeps = Omit<RowRemovalDeps, 'store'> & {
   onError(error: Error): void
 }
 
+/** Those for which a condition holds, and the others. */
+function parted<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))]
+}
+
 /** Deleted calls of a project that are still stored, with the accept timestamp of each delete. */
 type Deleted = { id: string; deleteVer: bigint }
+
+/** Calls that are deleted and stored: accept timestamps of the delete, and of the oldest part that is stored. */
+const deletedCallsSql = `
+  SELECT project_id, id, delete_ver AS deleted,
+    if(start_ver = 0 OR (end_ver > 0 AND end_ver < start_ver), end_ver, start_ver) AS part
+  FROM callhouse.calls WHERE delete_ver > 0
+  UNION ALL
+  SELECT project_id, id, maxIf(clock, kind = 'delete'), minIf(clock, kind != 'delete')
+  FROM callhouse.call_patches
+  WHERE (project_id, id) IN (SELECT project_id, id FROM callhouse.call_patches WHERE kind = 'delete')
+  GROUP BY project_id, id HAVING countIf(kind != 'delete') > 0`
 
 export function createErasing(deps: ErasingDeps): Erasing {
   const { store, log, clock, eraseHours, isHeld, removedProjects } = deps
@@ -82,14 +100,7 @@ export function createErasing(deps: ErasingDeps): Erasing {
   const dueProjects = async (): Promise<Map<string, bigint>> => {
     const rows = await read<{ project_id: string; oldest: string }>(
       'erasure.projects',
-      `SELECT project_id, toString(min(ver)) AS oldest FROM
-        (
-          SELECT project_id, delete_ver AS ver FROM callhouse.calls WHERE delete_ver > 0
-          UNION ALL
-          SELECT project_id, clock FROM callhouse.call_patches
-          WHERE kind != 'delete' AND (project_id, id) IN (SELECT project_id, id FROM callhouse.call_patches WHERE kind = 'delete')
-        )
-        GROUP BY project_id`,
+      `SELECT project_id, toString(min(deleted)) AS oldest FROM (${deletedCallsSql}) GROUP BY project_id`,
     )
     const free = rows.filter(({ project_id }) => !isHeld(project_id))
     const due = new Map(free.map(({ project_id, oldest }) => [project_id, BigInt(oldest)]))
@@ -97,6 +108,36 @@ export function createErasing(deps: ErasingDeps): Erasing {
     const left = await removal.tablesWith([...removed.keys()].filter((projectId) => !isHeld(projectId)))
     for (const projectId of left.keys()) due.set(projectId, clockOf(removed.get(projectId) as number))
     return due
+  }
+
+  /**
+   * Erasures of which something is left that they were to remove. Parts that come again afterwards keep none open: they
+   * are removed with what is due next.
+   */
+  const blockedOf = async (verifying: readonly Erasure[]): Promise<Set<Erasure>> => {
+    const [ofRemoved, others] = parted(verifying, ({ projectId }) => removedProjects().has(projectId))
+    const left = await removal.tablesWith([...new Set(ofRemoved.map(({ projectId }) => projectId))])
+    const blocked = new Set(ofRemoved.filter(({ projectId }) => left.has(projectId)))
+    if (others.length === 0) return blocked
+    const rows = await read<{ n: string }>(
+      'erasure.left',
+      `SELECT DISTINCT toString(n) AS n FROM
+        (
+          SELECT arrayJoin(arrayFilter(
+            (n, project, until, removed) -> project = project_id AND deleted <= until AND part <= removed,
+            range(toUInt32(length({projects:Array(String)}))),
+            {projects:Array(String)}, {untils:Array(UInt64)}, {removed:Array(UInt64)}
+          )) AS n
+          FROM (${deletedCallsSql}) WHERE project_id IN {projects:Array(String)}
+        )`,
+      {
+        projects: others.map(({ projectId }) => projectId),
+        untils: others.map(({ untilVer }) => String(untilVer)),
+        removed: others.map(({ changedMs }) => String(clockOf(changedMs))),
+      },
+    )
+    for (const { n } of rows) blocked.add(others[Number(n)] as Erasure)
+    return blocked
   }
 
   /** The next deleted calls of a project, in the order of their ids. */
@@ -125,19 +166,22 @@ export function createErasing(deps: ErasingDeps): Erasing {
     for (const [name, count] of Object.entries(counts)) erasure.counts[name as keyof Erasure['counts']] += count
   }
 
+  const change = async (erasures: readonly Erasure[], status: 'removing' | 'verifying'): Promise<void> => {
+    for (const erasure of erasures)
+      if (erasure.status !== status) await append(Object.assign(erasure, { status, problem: '' }))
+  }
+
   /** Removes the parts of all deleted calls of a project. @returns their ids */
   async function removeProject(projectId: string, erasures: readonly Erasure[]): Promise<string[]> {
-    for (const erasure of erasures)
-      if (erasure.status !== 'removing') await append(Object.assign(erasure, { status: 'removing', problem: '' }))
+    await change(erasures, 'removing')
     const ids: string[] = []
     for (let after = ''; !isStopped; ) {
       const calls = await deletedCalls(projectId, after)
       if (calls.length === 0) return ids
       const some = calls.map(({ id }) => id)
       const { feedback, payloads } = await removal.removeParts(projectId, some)
-      for (const { id, deleteVer } of calls) countOf(erasures, deleteVer, { payload_rows: payloads.get(id) ?? 0 })
-      const [first] = calls
-      if (first) countOf(erasures, first.deleteVer, { feedback })
+      for (const { id, deleteVer } of calls)
+        countOf(erasures, deleteVer, { payload_rows: payloads.get(id) ?? 0, feedback: feedback.get(id) ?? 0 })
       ids.push(...some)
       after = some.at(-1) as string
     }
@@ -146,8 +190,7 @@ export function createErasing(deps: ErasingDeps): Erasing {
 
   /** Everything of a project that was removed. */
   async function removeWhole(projectId: string, erasures: readonly Erasure[]): Promise<void> {
-    for (const erasure of erasures)
-      if (erasure.status !== 'removing') await append(Object.assign(erasure, { status: 'removing', problem: '' }))
+    await change(erasures, 'removing')
     const rows = await removal.removeProject(projectId)
     const [first] = erasures
     if (first === undefined) return
@@ -155,7 +198,9 @@ export function createErasing(deps: ErasingDeps): Erasing {
     first.counts.feedback += rows.get('feedback') ?? 0
   }
 
-  async function removeDue(open: Map<string, Erasure[]>, projectIds: readonly string[]): Promise<void> {
+  /** Removes what is deleted of some projects. @param erasures that say so */
+  async function removeDue(erasures: readonly Erasure[], projectIds: readonly string[]): Promise<void> {
+    const open = Map.groupBy(erasures, ({ projectId }) => projectId)
     const erased = new Map<string, string[]>()
     const whole = projectIds.filter((projectId) => removedProjects().has(projectId))
     const others = projectIds.filter((projectId) => !whole.includes(projectId))
@@ -182,6 +227,7 @@ export function createErasing(deps: ErasingDeps): Erasing {
       first.counts.log_rows += rows?.get(projectId) ?? 0
       first.counts.dead_letters += letters.get(projectId) ?? 0
     }
+    await removal.rewriteFiles(whole.length > 0)
   }
 
   const logEndOf = (requestedUs: number): string => new Date(requestedUs / 1_000 + deps.logRetentionMs).toISOString()
@@ -229,11 +275,9 @@ export function createErasing(deps: ErasingDeps): Erasing {
   }
 
   /** Ends erasures of which nothing is left, neither rows nor files. */
-  async function finishVerified(verifying: readonly Erasure[], due: Map<string, bigint>, nowMs: number) {
+  async function finishVerified(verifying: readonly Erasure[], nowMs: number): Promise<number> {
     let done = 0
     for (const [projectId, erasures] of Map.groupBy(verifying, (one) => one.projectId)) {
-      const oldest = due.get(projectId)
-      if (oldest !== undefined && erasures.some(({ untilVer }) => oldest <= untilVer)) continue
       const rewrittenMs = Math.max(...erasures.map(({ changedMs }) => changedMs))
       if ((await removal.filesLeft(rewrittenMs, removedProjects().has(projectId))) === 0)
         done += await finish(projectId, erasures, nowMs)
@@ -244,21 +288,30 @@ export function createErasing(deps: ErasingDeps): Erasing {
   async function work(nowMs: number): Promise<number> {
     if (!log.owns('calls', 0)) return 0
     const isDue = (ms: number) => ms <= nowMs - dueMs
-    const free = await freeErasures(isDue)
-    const verifying = free.filter(({ status }) => status === 'verifying')
-    const isRequestDue = free.some((one) => !verifying.includes(one) && isDue(one.requestedUs / 1_000))
+    const [verifying, waiting] = parted(await freeErasures(isDue), ({ status }) => status === 'verifying')
+    const isRequestDue = waiting.some(({ requestedUs }) => isDue(requestedUs / 1_000))
     // What was deleted in other ways, or came again, is looked for once an hour.
-    if (!isRequestDue && verifying.length === 0 && nowMs - looked < hourMs) return 0
-    looked = nowMs
-    const due = await dueProjects()
+    const isHourly = nowMs - looked >= hourMs
+    if (!isRequestDue && !isHourly && verifying.length === 0) return 0
+    // An erasure may be read before the deletes that it follows: they are events of another topic.
+    if (!(await deps.settled())) return 0
+    if (isHourly) looked = nowMs
+    const blocked = await blockedOf(verifying)
+    const due = isRequestDue || isHourly ? await dueProjects() : new Map<string, bigint>()
     if (isRequestDue || [...due.values()].some((oldest) => isDue(msOfClock(oldest)))) {
-      const open = Map.groupBy(free, ({ projectId }) => projectId)
-      if (due.size > 0) await removeDue(open, [...due.keys()])
-      await removal.rewriteFiles([...due.keys()].some((projectId) => removedProjects().has(projectId)))
-      for (const erasure of free) await append(Object.assign(erasure, { status: 'verifying', problem: '' }))
+      const round = [...waiting, ...blocked].sort((a, b) => (a.untilVer < b.untilVer ? -1 : 1))
+      await removeDue(round, [...due.keys()])
+      await change(round, 'verifying')
       return 0
     }
-    const done = await finishVerified(verifying, due, nowMs)
+    if (blocked.size > 0) {
+      await removeDue([...blocked], [...new Set([...blocked].map(({ projectId }) => projectId))])
+      await change([...blocked], 'verifying')
+    }
+    const done = await finishVerified(
+      verifying.filter((erasure) => !blocked.has(erasure)),
+      nowMs,
+    )
     if (done > 0) deps.onDone({ erasures: done })
     return done
   }

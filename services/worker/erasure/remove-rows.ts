@@ -6,7 +6,8 @@ import type { TimeRange } from '../time-range.ts'
 /** Calls of one project whose rows one statement names. */
 export const callsAtOnce = 5_000
 
-type Named = { ids: readonly string[]; refs: readonly string[]; traces: readonly string[] }
+/** Values that the condition of a place names. */
+type Named = Record<string, readonly string[]>
 type Place = { table: string; where: string }
 
 const byId = 'id IN {ids:Array(String)}'
@@ -36,14 +37,16 @@ const findable: readonly Place[] = [
   { table: 'calls', where: byId },
 ]
 
+/** Groups of indexed values. */
+const indexedTables = ['payload_leaves', 'payload_chunks']
+
 /** Tables whose files may hold what was removed. */
-export const erasedTables = [
-  ...[...places, ...findable].map(({ table }) => table),
-  ...['payload_leaves', 'payload_chunks'],
-]
+export const erasedTables = [...[...places, ...findable].map(({ table }) => table), ...indexedTables]
 
 /** What is told of projects, not by them: it outlasts them. */
 const keptTables = ['erasures', 'usage_minutes']
+
+const refOf = (projectId: string, id: string): string => `weave:///${projectId}/call/${id}`
 
 const aside = { background: true } as const
 const background = { pool: 'background', timeoutMs: 600_000 } as const
@@ -58,8 +61,11 @@ export type RowRemovalDeps = {
 }
 
 export type RowRemoval = {
-  /** Everything of some calls but the rows by which they are found. @returns rows by table, and by call of payloads */
-  removeParts(projectId: string, ids: readonly string[]): Promise<{ feedback: number; payloads: Map<string, number> }>
+  /** Everything of some calls but the rows by which they are found. @returns how many of what each call had */
+  removeParts(
+    projectId: string,
+    ids: readonly string[],
+  ): Promise<{ feedback: Map<string, number>; payloads: Map<string, number> }>
   /** The rows in `calls` and the parts in `call_patches`, last. */
   removeCalls(projectId: string, ids: readonly string[]): Promise<void>
   /** Tables with rows of projects that were removed. */
@@ -139,19 +145,17 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
       params,
     )
     const chunks = groups.map(({ chunk }) => chunk)
-    for (const table of ['payload_leaves', 'payload_chunks'])
+    for (const table of indexedTables)
       for (let i = 0; i < chunks.length; i += callsAtOnce)
-        await change(
-          'erasure.groups-removed',
-          `DELETE FROM callhouse.${table} WHERE project_id = {project:String} AND chunk IN {chunks:Array(UInt64)}`,
-          { project: projectId, chunks: chunks.slice(i, i + callsAtOnce) },
-        )
+        await remove({ table, where: 'chunk IN {chunks:Array(UInt64)}' }, projectId, {
+          chunks: chunks.slice(i, i + callsAtOnce),
+        })
     const hours = new Set(groups.map((group) => Math.floor(Number(group.least) / 3_600e6)))
     for (const hour of hours) await recount({ fromUs: hour * 3_600e6, beforeExclusiveUs: (hour + 1) * 3_600e6 })
   }
 
-  const named = (projectId: string, ids: readonly string[], traces: readonly string[] = []): Named => ({
-    ...{ ids, traces, refs: ids.map((id) => `weave:///${projectId}/call/${id}`) },
+  const named = (projectId: string, ids: readonly string[], traces: readonly string[] = []) => ({
+    ...{ ids, traces, refs: ids.map((id) => refOf(projectId, id)) },
   })
 
   return {
@@ -174,27 +178,30 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
         ids,
         traces.map(({ trace_id }) => trace_id),
       )
-      let feedback = 0
-      for (const place of places) {
-        const rows = await remove(place, projectId, all)
-        if (place.table === 'feedback') feedback = rows
-      }
+      const feedback = await read<{ weave_ref: string; n: string }>(
+        'erasure.feedback',
+        `SELECT weave_ref, toString(uniqExact(id)) AS n FROM callhouse.feedback
+          WHERE project_id = {project:String} AND weave_ref IN {refs:Array(String)}
+          GROUP BY weave_ref SETTINGS apply_deleted_mask = 0`,
+        { project: projectId, refs: all.refs },
+      )
+      for (const place of places) await remove(place, projectId, all)
       const times = [...new Set(payloads.map(({ us }) => Number(us)))]
       await betweenDerivations(() => removeIndexed(projectId, times))
       const counts = new Map<string, number>()
       for (const { id } of payloads) counts.set(id, (counts.get(id) ?? 0) + 1)
-      return { feedback, payloads: counts }
+      const idOf = (ref: string) => ref.slice(refOf(projectId, '').length)
+      return { feedback: new Map(feedback.map(({ weave_ref, n }) => [idOf(weave_ref), Number(n)])), payloads: counts }
     },
     async removeCalls(projectId, ids) {
       for (const place of findable) await remove(place, projectId, named(projectId, ids))
     },
     tablesWith,
     async removeProject(projectId) {
-      const all = { ids: [], refs: [], traces: [] }
       const counts = new Map<string, number>()
       const tables = (await tablesWith([projectId])).get(projectId) ?? []
       await betweenDerivations(async () => {
-        for (const table of tables) counts.set(table, await remove({ table, where: '1' }, projectId, all))
+        for (const table of tables) counts.set(table, await remove({ table, where: '1' }, projectId, {}))
       })
       return counts
     },

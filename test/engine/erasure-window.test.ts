@@ -1,0 +1,106 @@
+// When what is deleted is removed: within the hours that are allowed, together with others, and never before it is hidden.
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { createClock } from '../../services/core/clock/clock.ts'
+import type { Log } from '../../services/core/log/log.ts'
+import { topics } from '../../services/events/registry.ts'
+import { createRequestErasure } from '../../services/query/erasures/request.ts'
+import { unlimited } from '../../services/worker/cleanup/budget.ts'
+import { createErasing, type Erasing } from '../../services/worker/erasure/erasures.ts'
+import { type CallWorld, complete, createCallWorld, project, start } from '../fixtures/call-world.ts'
+import { noAudit } from '../fixtures/no-audit.ts'
+
+const hourMs = 3_600_000
+const eraseHours = 72
+let world: CallWorld
+let erasing: Erasing
+let isSettled = true
+let rewrites = 0
+const clock = createClock()
+const log = {
+  async append(topic: keyof typeof topics, records: { rows: Buffer }[]) {
+    await world.store.insert(topics[topic], { bytes: records.map(({ rows }) => rows) })
+    return { topic, partition: 0, offset: 0 }
+  },
+  owns: () => true,
+  async rewrite() {
+    rewrites++
+    return 0
+  },
+} as unknown as Log
+
+beforeAll(async () => {
+  world = await createCallWorld()
+})
+afterAll(() => world?.remove())
+beforeEach(async (context) => {
+  isSettled = true
+  erasing = createErasing({
+    ...{ store: world.store, log, clock, eraseHours, logRetentionMs: hourMs, audit: noAudit, budget: unlimited },
+    ...{ isHeld: () => false, removedProjects: () => new Map(), settled: async () => isSettled },
+    ...{ betweenDerivations: (job) => job(), recount: async () => {}, deadLetters: { remove: async () => [] } },
+    onDone() {},
+    onError(error) {
+      throw error
+    },
+  })
+  rewrites = 0
+  context.onTestFinished(() => erasing.stop())
+})
+
+const askErasure = createRequestErasure({ log, clock, config: { eraseHours } })
+const erase = (calls: number) => askErasure({ caller: { userId: 'ann' } } as never, project as never, { calls })
+const stored = async (id: string): Promise<number> => {
+  const sql = `SELECT toUInt32(uniqExact(id)) AS n FROM callhouse.calls WHERE id = {id:String}`
+  const [row] = await world.store.rows<{ n: number }>({ name: 'test', sql, params: { id } })
+  return row?.n ?? 0
+}
+const statusOf = async (id: string): Promise<string> => {
+  const sql = `SELECT status FROM callhouse.erasures FINAL WHERE id = {id:String}`
+  const [row] = await world.store.rows<{ status: string }>({ name: 'test', sql, params: { id } })
+  return row?.status ?? 'none'
+}
+const deleted = async (id: string): Promise<void> => {
+  const { status } = await world.ask('/calls/delete', { call_ids: [id] })
+  expect(status).toBe(200)
+}
+
+it('a call of last week that was deleted just now waits for half of the hours, as any other', async () => {
+  const part = { ...start('old'), clock: (BigInt(Date.now() - 7 * 24 * hourMs) * 1_000n) << 10n }
+  await world.apply([part])
+  await deleted('old')
+  const { id } = await erase(1)
+  const now = Date.now()
+  await erasing.run(now + 2 * hourMs)
+  await erasing.run(now + 35 * hourMs)
+  expect([await stored('old'), await statusOf(id)]).toEqual([1, 'accepted'])
+  await erasing.run(now + 37 * hourMs)
+  expect([await stored('old'), await statusOf(id)]).toEqual([0, 'verifying'])
+})
+
+it('parts that come again keep no erasure open, and are removed within the hour', async () => {
+  await world.apply([complete('again')])
+  await deleted('again')
+  const { id } = await erase(1)
+  const now = Date.now() + 37 * hourMs
+  await erasing.run(now)
+  expect(await statusOf(id)).toBe('verifying')
+  await world.apply([complete('again')])
+  rewrites = 0
+  await erasing.run(now + 60_000)
+  expect([rewrites, await stored('again')]).toEqual([0, 1])
+  await erasing.run(now + 2 * hourMs)
+  expect(await stored('again')).toBe(0)
+})
+
+it('nothing is called done while deletes that were accepted are not in the tables', async () => {
+  await world.apply([complete('late')])
+  const { id } = await erase(1)
+  const now = Date.now() + 37 * hourMs
+  isSettled = false
+  for (const minute of [0, 1, 2]) await erasing.run(now + minute * 60_000)
+  expect(await statusOf(id)).toBe('accepted')
+  await deleted('late')
+  isSettled = true
+  await erasing.run(now + 3 * 60_000)
+  expect([await stored('late'), await statusOf(id)]).toEqual([0, 'verifying'])
+})
