@@ -356,18 +356,22 @@ export function storeContract(driver: StoreDriver): void {
         )
       })
 
-      test('a command in the background runs beside the inserts, which do not wait for it', async () => {
+      test('a command beside the inserts waits for none of them, nor for work in the background', async () => {
         await store.command(
           query('CREATE TABLE IF NOT EXISTS callhouse.test_aside (n UInt64) ENGINE = MergeTree ORDER BY n'),
         )
         const order: string[] = []
-        const slow =
-          'INSERT INTO callhouse.test_aside SELECT sum(sleepEachRow(0.1)) FROM numbers(20) SETTINGS max_block_size = 1'
-        const aside = store.command(query(slow), { background: true }).then(() => order.push('background'))
-        await store.command(query('INSERT INTO callhouse.test_aside SELECT 7')).then(() => order.push('command'))
-        await aside
-        expect(order).toEqual(['command', 'background'])
-        expect(await rows('SELECT toUInt32(n) AS n FROM callhouse.test_aside ORDER BY n')).toEqual([{ n: 0 }, { n: 7 }])
+        const insert = (what: string, by: string, options = {}) =>
+          store
+            .command(query(`INSERT INTO callhouse.test_aside SELECT ${what} SETTINGS max_block_size = 1`), options)
+            .then(() => order.push(by))
+        const slow = insert('sum(sleepEachRow(0.1)) FROM numbers(20)', 'background', { background: true })
+        await insert('7', 'command')
+        const waiting = insert('sum(sleepEachRow(0.1)) FROM numbers(15)', 'command')
+        await insert('8', 'beside', { beside: true })
+        await Promise.all([slow, waiting])
+        expect([...order.slice(0, 2), ...order.slice(2).sort()]).toEqual(['command', 'beside', 'background', 'command'])
+        expect(await value('toUInt32(sum(n)) FROM callhouse.test_aside')).toBe(15)
       })
 
       test('objects and files have their own landing tables', async () => {

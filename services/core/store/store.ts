@@ -67,8 +67,9 @@ export type Store = {
   /** Result bytes in a ClickHouse format, e.g. JSONCompactEachRow. The whole result is in memory: page by key. */
   bytes(query: Query, format: string, options?: QueryOptions): Promise<Buffer>
   /** A statement without a result, on the insert connection, in order with the inserts (merges of calls, dirty buckets, positions).
-   *  `background`: beside the inserts instead, for recomputing that no batch waits for. */
-  command(query: Query, options?: { background?: boolean }): Promise<void>
+   *  `background`: beside the inserts instead, for recomputing that no batch waits for. `beside`: beside the insert that
+   *  the caller waits for as well, as soon. */
+  command(query: Query, options?: { background?: boolean; beside?: boolean }): Promise<void>
   /** Inserts the rows of a source into the topic's landing table; views fill the tables. Resolves when synced. */
   insert(topic: Topic, source: { file: string } | { bytes: Buffer[] }): Promise<{ rowsRead: number }>
   /** Runs the migrations that are not applied yet. */

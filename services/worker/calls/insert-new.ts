@@ -72,6 +72,9 @@ export function createNewCallsInsert(store: Store, { joined = () => [], known }:
       const stored = await note(byCall)
       if (calls === undefined) return false
       if (!(await areNew(stored ? calls.filter(({ key }) => stored.has(key)) : calls))) return false
+      // Nobody covers its position before it is committed, so that a mark may come before its rows, or without them.
+      const marked = store.command(await markDirty(batch, calls), { beside: true })
+      marked.catch(() => undefined)
       try {
         const { rowsRead } = await store.insert(
           { ...callsTopic, landing: landingOf(calls, byCall) },
@@ -82,8 +85,10 @@ export function createNewCallsInsert(store: Store, { joined = () => [], known }:
         // The other way finds out which row it is.
         if (isRefusal(error)) return false
         throw error
+      } finally {
+        await Promise.allSettled([marked])
       }
-      await store.command(await markDirty(batch, calls))
+      await marked
       return true
     },
     async note(rows) {

@@ -81,7 +81,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
   const { logger, metrics, queryTimeoutMs, queryMemoryBytes, queryRows, maxResultBytes, migrationsDir } =
     withDefaults(options)
   const { interactiveConnections: interactive = 5, exportConnections: exports = 2 } = options
-  warnOfFewThreads(interactive + exports + 3, logger)
+  warnOfFewThreads(interactive + exports + 4, logger)
 
   mkdirSync(resolve(options.dir, 'clickhouse'), { recursive: true })
   const dir = realpathSync(resolve(options.dir, 'clickhouse'))
@@ -91,6 +91,11 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
   const pools = {
     write: createPool({
       name: 'write',
+      size: 1,
+      open: open({ ...sessionSettings, ...writeSettings(writeLimits) }),
+    }),
+    beside: createPool({
+      name: 'beside',
       size: 1,
       open: open({ ...sessionSettings, ...writeSettings(writeLimits) }),
     }),
@@ -184,11 +189,12 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
     async bytes(query, format, queryOptions) {
       return bytesOf(await read(query, format, queryOptions))
     },
-    async command(query, { background = false } = {}) {
+    async command(query, { background = false, beside = false } = {}) {
       const sql = bind(query)
-      if (background) {
+      if (background || beside) {
         if (isClosed) throw refuseClosed()
-        await timed(query.name, 'background', 'command', () => pools.background.run({ sql, format: 'JSONEachRow' }))
+        const pool = background ? 'background' : 'beside'
+        await timed(query.name, pool, 'command', () => pools[pool].run({ sql, format: 'JSONEachRow' }))
         return
       }
       await writes.run(() => timed(query.name, 'write', 'command', () => write(sql)))
@@ -239,8 +245,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
       isClosed = true
       watch.stop()
       await writes.close()
-      for (const pool of [pools.write, pools.background, pools.interactive, pools.export, pools.control])
-        await pool.close()
+      for (const pool of Object.values(pools)) await pool.close()
       await drainPending()
       process.off('exit', onExit)
       await paths.close()

@@ -257,7 +257,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
       return parseRows<T>(await read(query, 'JSONEachRow', queryOptions))
     },
     bytes: read,
-    async command(query, { background = false } = {}) {
+    async command(query, { background = false, beside = false } = {}) {
       const { sql, params } = bindForServer(query, names.own)
       const run = async (): Promise<void> => {
         if (names.usesScratch(query.sql)) await scratch.ensure()
@@ -269,7 +269,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
         )
       }
       if (isClosed) throw refuseClosed()
-      await (background ? run() : writes.run(run))
+      await (background || beside ? run() : writes.run(run))
     },
     async insert(topic, source) {
       if (isClosed) throw refuseClosed()
