@@ -44,6 +44,7 @@ const deepOnly = [
   'crash/lost-log',
   'crash/masking',
   'crash/rebuild',
+  'crash/restore-erasures',
   'server/calls-histories-property',
   'server/dead-letters',
   'server/erasures-receipts',

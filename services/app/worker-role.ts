@@ -17,6 +17,7 @@ import type { Store } from '../core/store/store.ts'
 import type { TopicName } from '../events/registry.ts'
 import { createEventMapping } from '../ingest/otel/join.ts'
 import { backupOf } from '../operations/backup/backup.ts'
+import { takeErased } from '../operations/backup/erased.ts'
 import { createRebuilds, type Rebuilds } from '../operations/rebuild/rebuild.ts'
 import { createStateFile, createStateTable } from '../operations/rebuild/state.ts'
 import { createRepair, type Repair } from '../operations/repair/repair.ts'
@@ -48,6 +49,7 @@ import type { Config } from './config.ts'
 import { auditCommands } from './control/audit.ts'
 import { costCommands } from './control/costs.ts'
 import { deadLetterCommands } from './control/dead-letters.ts'
+import { erasureCommands } from './control/erasures.ts'
 import { rebuildCommands } from './control/rebuild.ts'
 import { moveCommands } from './control/transfer.ts'
 import { examineStore } from './doctor.ts'
@@ -186,7 +188,11 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   })
   metrics.watchRollupLag(() => [...worker.rollups.lag(), ...worker.fieldIndexRollups.lag()])
   open.push({ name: 'worker', limitMs: 60_000, close: () => worker.stop() })
-  if (!hasSharedLog(config)) await Promise.race([worker.caughtUp(), failed.promise])
+  if (!hasSharedLog(config)) {
+    const again = await takeErased(dataDir, log)
+    if (again !== undefined) logger.info({ calls: again }, 'what was erased since the backup is deleted again')
+    await Promise.race([worker.caughtUp(), failed.promise])
+  }
   if (config.otelLogsAsIo) {
     joiner = createJoiner({
       ...{ store, log, mapping: createEventMapping(config, deps.maskings) },
@@ -212,6 +218,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     onError: (error) => logger.warn({ error: error.message }, 'erasing failed, trying again'),
   })
   const audits = auditCommands({ store, freshness })
+  const erasures = erasureCommands({ store, freshness })
   const costs = costCommands({
     explainer: createCostExplainer({ store, prices }),
     freshness,
@@ -228,6 +235,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     if (/^(rebuild|replay)\./.test(message.command)) return rebuild(message)
     if (message.command.startsWith('move.')) return move(message)
     if (message.command.startsWith('audit.')) return audits(message)
+    if (message.command.startsWith('erasures.')) return erasures(message)
     return message.command.startsWith('costs.') ? costs(message) : letters(message)
   })
   open.push({ name: 'commands', limitMs: 2_000, close: () => socket.close() })

@@ -3,11 +3,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { commandAudit } from '../app/audit.ts'
 import type { Config } from '../app/config.ts'
-import { openGroup, openStore, surveyLog } from '../app/drivers.ts'
+import { openGroup, openLog, openStore, surveyLog } from '../app/drivers.ts'
 import type { Audit } from '../core/audit/audit.ts'
 import { betweenEvents } from '../core/audit/audited.ts'
 import { directoryFile } from '../core/directory/file.ts'
 import { createLogger, type Logger } from '../core/process/logger.ts'
+import { deleteAgain } from '../operations/backup/erased.ts'
 import { backupServer } from '../operations/backup/server-backup.ts'
 import { restoreServer } from '../operations/backup/server-restore.ts'
 import type { ServerWork } from '../operations/backup/server-work.ts'
@@ -69,6 +70,16 @@ export async function backupOnServer(config: Config, folder: string, to: string,
   await writeDirectory(config, join(folder, directoryFile))
   const files = config.fileBucket === '' ? 'the data folder that the roles share' : config.fileBucket
   print(`large files lie in ${files}: they are not in the backup, back them up now`)
+}
+
+/** Deletes once more what a file says, before any process reads: by the log, as every delete. */
+export async function eraseAgainOnServer(config: Config, file: string, print: (line: string) => void): Promise<void> {
+  const log = await openLog(config, 'query', createLogger({ level: 'error' }).log)
+  try {
+    print(`${await deleteAgain(log, file)} calls are deleted again`)
+  } finally {
+    await log.close()
+  }
 }
 
 /** @param from destination where the manifest does not hold all of it, else empty */

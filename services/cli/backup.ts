@@ -5,12 +5,16 @@ import { join, resolve } from 'node:path'
 import { commandAudit } from '../app/audit.ts'
 import type { Config } from '../app/config.ts'
 import { hasEmbeddedStore, hasSharedLog } from '../app/drivers.ts'
+import { projectRemoval } from '../core/directory/removed-projects.ts'
+import type { ProjectId } from '../core/ids.ts'
 import { createLogger } from '../core/process/logger.ts'
 import { masterKeyFile } from '../core/process/master-key.ts'
+import { leaveErased, readErased } from '../operations/backup/erased.ts'
 import { restore } from '../operations/backup/restore.ts'
 import { isShared } from './ask.ts'
-import { backupOnServer, restoreOnServer } from './backup-on-server.ts'
+import { backupOnServer, eraseAgainOnServer, restoreOnServer } from './backup-on-server.ts'
 import { print, UsageError } from './command.ts'
+import { withDirectory } from './directory.ts'
 import { transfer } from './transfer.ts'
 
 const oneMachineOnly = (config: Config, what: string): void => {
@@ -41,8 +45,46 @@ export async function backup(config: Config, folder: string, to: string, withMas
   if (withMasterKey) await copyMasterKey(config.dataDir, resolve(folder))
 }
 
-export async function restoreBackup(config: Config, folder: string, from: string): Promise<void> {
-  if (isShared(config)) return restoreOnServer(config, resolve(folder), from, print)
+/** @param erasures a file of `erasures export`, 'none', or '' which is said aloud */
+export async function restoreBackup(config: Config, folder: string, from: string, erasures: string): Promise<void> {
+  const file = erasures === '' || erasures === 'none' ? undefined : resolve(erasures)
+  // Before anything is made: a file that cannot be used would leave a data folder in which erased calls are back.
+  const removed = file === undefined ? [] : await removedProjectsOf(file)
+  if (isShared(config)) {
+    await restoreOnServer(config, resolve(folder), from, print)
+    if (file !== undefined) await eraseAgainOnServer(config, file, print)
+  } else {
+    await restoreOnOneMachine(config, folder, from)
+    if (file !== undefined) await leaveErased(config.dataDir, file)
+  }
+  await removeProjects(config, removed)
+  if (file !== undefined) print(`what ${file} names is deleted again, and removed for good`)
+  if (erasures === '')
+    print(
+      'calls that were erased since this backup are back: --erasures <file> deletes them again, none says that it is meant',
+    )
+}
+
+/** @throws Error that names the line which cannot be used */
+async function removedProjectsOf(file: string): Promise<{ projectId: string; atMs: number }[]> {
+  const found: { projectId: string; atMs: number }[] = []
+  for await (const line of readErased(file))
+    if ('removed_at' in line) found.push({ projectId: line.project_id, atMs: Date.parse(line.removed_at) })
+  return found
+}
+
+async function removeProjects(config: Config, removed: readonly { projectId: string; atMs: number }[]): Promise<void> {
+  if (removed.length === 0) return
+  await withDirectory(config, async (directory) => {
+    for (const { projectId, atMs } of removed) {
+      const state = directory.state()
+      if (state.removedProjects.has(projectId)) continue
+      await directory.append(projectRemoval(state, projectId as ProjectId, atMs), 'command')
+    }
+  })
+}
+
+async function restoreOnOneMachine(config: Config, folder: string, from: string): Promise<void> {
   oneMachineOnly(config, 'callhouse restore')
   if (from !== '') throw new UsageError('--from is for the backup of a ClickHouse server')
   await restore(resolve(folder), config.dataDir, print)

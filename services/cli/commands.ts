@@ -160,6 +160,43 @@ export const commands: readonly Command[] = [
     run: async ({ config, flag }) => (await import('./audit.ts')).verifyAudit(config, flag),
   },
   {
+    name: 'erasures list',
+    words: '[project]',
+    help: 'what was asked to be removed for good, and how far that is',
+    run: async ({ config, words: [project = ''] }) => (await import('./erasures.ts')).listErasures(config, project),
+  },
+  {
+    name: 'erasures show',
+    words: '<id>',
+    help: 'one of them; its receipt, once it is done',
+    run: async ({ config, words: [id = ''] }) => (await import('./erasures.ts')).showErasure(config, id),
+  },
+  {
+    name: 'erasures export',
+    words: '<file>',
+    help: 'all deleted calls and removed projects as lines of a new file, for restore --erasures: keep the latest apart from the backups',
+    run: async ({ config, words: [file = ''] }) => (await import('./erasures.ts')).exportErased(config, file),
+  },
+  {
+    name: 'holds list',
+    words: '[project]',
+    help: 'what no one removes, however long it is kept otherwise',
+    run: async ({ config, words: [project = ''] }) => (await import('./holds.ts')).listHolds(config, project),
+  },
+  {
+    name: 'holds add',
+    words: '<project>',
+    flags: { calls: '<id,...>', traces: '<id,...>', threads: '<id,...>', reason: '<text>', until: '<time>' },
+    help: 'holds calls, traces or threads of a project, all of it when none are named',
+    run: async ({ config, words: [project = ''], flag }) => (await import('./holds.ts')).addHold(config, project, flag),
+  },
+  {
+    name: 'holds release',
+    words: '<id>',
+    help: 'erasures and retention that waited for it go on',
+    run: async ({ config, words: [id = ''] }) => (await import('./holds.ts')).releaseHold(config, id),
+  },
+  {
     name: 'doctor',
     flags: { json: '' },
     help: 'what is wrong with this machine, its settings and its engines',
@@ -235,9 +272,9 @@ export const commands: readonly Command[] = [
   {
     name: 'restore',
     words: '<folder>',
-    flags: { from: '<destination>' },
-    help: 'checks a backup and makes a data folder of it, or fills the empty database of a ClickHouse server',
+    flags: { from: '<destination>', erasures: '<file or none>' },
+    help: 'checks a backup and makes a data folder of it, or fills the empty database of a ClickHouse server; --erasures: a file of erasures export, so that what was erased since does not come back',
     run: async ({ config, words: [folder = ''], flag }) =>
-      (await import('./backup.ts')).restoreBackup(config, folder, flag('from')),
+      (await import('./backup.ts')).restoreBackup(config, folder, flag('from'), flag('erasures')),
   },
 ]

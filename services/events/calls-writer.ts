@@ -256,7 +256,7 @@ function countProject(pending: Pending, next: string): void {
   pending.lastProject = next
 }
 
-export const callSplitOf = (log: Log): RecordSplit => ({
+export const callSplitOf = (log: Pick<Log, 'partitions' | 'limits'>): RecordSplit => ({
   partitions: log.partitions('calls'),
   maxRecordBytes: log.limits.recordBytes,
 })

@@ -14,7 +14,7 @@ import type { Position } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import { identifier, join, param, sql } from '../../core/store/sql.ts'
 import type { Query, Store } from '../../core/store/store.ts'
-import { type ErasureRow, erasureColumns, erasureOf, receiptOf } from '../../events/erasures.ts'
+import { type ErasureRow, erasureColumns } from '../../events/erasures.ts'
 import { projectQuery } from '../../events/project-query.ts'
 import { createCountCache } from '../calls/access/counts.ts'
 import { readPages } from '../calls/access/read-calls.ts'
@@ -23,6 +23,7 @@ import { callQueryTables, joinedTables, topicsOfQuery } from '../calls/condition
 import { type DeleteCallsDeps, deleteCallTrees } from '../calls/delete-call-trees.ts'
 import { requestedQuery } from '../calls/descendants.ts'
 import { compactRows, headerSelect } from '../calls/header.ts'
+import { receiptOfRow } from './receipts.ts'
 import type { RequestErasure } from './request.ts'
 
 export type ErasureRouteDeps = DeleteCallsDeps & {
@@ -54,12 +55,6 @@ export const erasureQuery = (projectId: ProjectId, id: string): Query =>
     const where = sql`id = ${param('String', id)}`
     return sql`SELECT ${columns} ${project.from('erasures', { final: true, where })}`
   })
-
-/** What a reader sees: one whose deletes are in the tables is hidden. */
-const shown = (row: ErasureRow) => {
-  const receipt = receiptOf(erasureOf(row))
-  return { ...receipt, status: receipt.status === 'accepted' ? ('hidden' as const) : receipt.status }
-}
 
 export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
   const { store, freshness, wirePrefix: prefix, wireAliases: aliases, feedbackPrefix, requestErasure } = deps
@@ -139,7 +134,7 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
         const { after, limit } = listPage(context.query)
         const query = erasuresQuery(projectId, after, limit)
         const rows = await store.rows<ErasureRow>(query, { signal: context.signal })
-        const bytes = Buffer.from(rows.map((row) => `${JSON.stringify(shown(row))}\n`).join(''))
+        const bytes = Buffer.from(rows.map((row) => `${JSON.stringify(receiptOfRow(row))}\n`).join(''))
         return { bytes, contentType: 'application/jsonl', headers }
       },
     }),
@@ -157,7 +152,7 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
         const query = erasureQuery(projectId, id)
         const [row] = await store.rows<ErasureRow>(query, { signal: context.signal })
         if (row === undefined) throw fault(404, `There is no erasure ${id}`)
-        return { json: shown(row), headers }
+        return { json: receiptOfRow(row), headers }
       },
     }),
   ]

@@ -1,0 +1,115 @@
+// What was deleted and removed since a backup, as lines of a file: a restore deletes it again before anybody reads.
+import { createReadStream, existsSync } from 'node:fs'
+import { copyFile, open, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { z } from 'zod'
+import type { Log } from '../../core/log/log.ts'
+import { nodeFs } from '../../core/log/segments/disk.ts'
+import type { Store } from '../../core/store/store.ts'
+import { appendCalls, callSplitOf, createCallWriter } from '../../events/calls-writer.ts'
+
+const projectId = z.string().regex(/^[^/]+\/[^/]+$/, 'must be an <entity>/<project>')
+const deletedCall = z.strictObject({
+  project_id: projectId,
+  id: z.string().min(1),
+  /** Accept timestamp of the delete. */
+  clock: z.string().regex(/^[1-9]\d{0,19}$/, 'must be a whole number'),
+})
+const removedProject = z.strictObject({ project_id: projectId, removed_at: z.iso.datetime() })
+const erasedLine = z.union([deletedCall, removedProject])
+
+export type DeletedCall = z.output<typeof deletedCall>
+export type ErasedLine = z.output<typeof erasedLine>
+
+/** Deleted calls of all projects behind one of them, in the order of projects and ids. */
+export const deletedCalls = (
+  store: Pick<Store, 'rows'>,
+  after: { project_id: string; id: string },
+  limit: number,
+): Promise<DeletedCall[]> =>
+  store.rows<DeletedCall>(
+    {
+      name: 'erased.deletes',
+      sql: `SELECT project_id, id, toString(max(clock)) AS clock FROM callhouse.call_patches
+        WHERE kind = 'delete' AND (project_id, id) > ({project:String}, {id:String})
+        GROUP BY project_id, id ORDER BY project_id, id LIMIT {limit:UInt64}`,
+      params: { project: after.project_id, id: after.id, limit },
+    },
+    { pool: 'background' },
+  )
+
+/** @throws Error that names the line which cannot be used */
+export async function* readErased(file: string): AsyncGenerator<ErasedLine> {
+  let number = 0
+  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
+    number++
+    if (line === '') continue
+    let value: unknown
+    try {
+      value = JSON.parse(line)
+    } catch {
+      throw new Error(`${file}: line ${number}: not JSON`)
+    }
+    const { success, data } = erasedLine.safeParse(value)
+    if (!success)
+      throw new Error(`${file}: line ${number}: must have project_id, id and clock, or project_id and removed_at`)
+    yield data
+  }
+}
+
+const callsAtOnce = 10_000
+
+/**
+ * Appends the deletes of a file once more, each under its own accept timestamp: what it hides is removed with whatever is
+ * due, however old the backup is.
+ * @returns how many
+ */
+export async function deleteAgain(log: Pick<Log, 'append' | 'partitions' | 'limits'>, file: string): Promise<number> {
+  let writer = createCallWriter(callSplitOf(log))
+  let waiting = 0
+  let count = 0
+  const write = async () => {
+    await appendCalls(log, writer.take())
+    count += waiting
+    waiting = 0
+    writer = createCallWriter(callSplitOf(log))
+  }
+  for await (const line of readErased(file)) {
+    if (!('id' in line)) continue
+    const { project_id, id, clock } = line
+    writer.add({ kind: 'delete', projectId: project_id as never, id, clock: BigInt(clock) })
+    if (++waiting === callsAtOnce) await write()
+  }
+  if (waiting > 0) await write()
+  return count
+}
+
+const waitingName = 'erased-since-backup.jsonl'
+
+/** Leaves the file in a data folder: the server that opens it next deletes again before its port opens. */
+export async function leaveErased(dataDir: string, file: string): Promise<void> {
+  const path = join(dataDir, waitingName)
+  await copyFile(file, `${path}.new`)
+  const handle = await open(`${path}.new`, 'r+')
+  try {
+    await handle.chmod(0o600)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(`${path}.new`, path)
+  await nodeFs.syncDir(dataDir)
+}
+
+/** @returns how many calls were deleted again, undefined where nothing was left */
+export async function takeErased(
+  dataDir: string,
+  log: Pick<Log, 'append' | 'partitions' | 'limits'>,
+): Promise<number | undefined> {
+  const path = join(dataDir, waitingName)
+  if (!existsSync(path)) return undefined
+  const count = await deleteAgain(log, path)
+  await rm(path)
+  return count
+}
