@@ -80,6 +80,10 @@ export type DeclaredTopic<Name extends string = string, Of extends Columns = Col
   columns: Of
   /** Written columns of a row, each as `"name":value`, separated by commas; defaults are left out. */
   cells(values: Readonly<Partial<RowOf<{ columns: Of }>>>): string
+  /** The same of some columns alone. */
+  part<const Part extends keyof Of & string>(
+    ...names: Part[]
+  ): (values: Readonly<Pick<ValuesOf<{ columns: Of }>, Part>>) => string
 }
 
 const needsNoEscapes = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
@@ -113,23 +117,28 @@ const writing: Record<ColumnKind, Writing> = {
 }
 
 export function declareTopic<const Name extends string, const Of extends Columns>(
-  topic: Omit<DeclaredTopic<Name, Of>, 'cells'>,
+  topic: Omit<DeclaredTopic<Name, Of>, 'cells' | 'part'>,
 ): DeclaredTopic<Name, Of> {
   const written = Object.entries<TopicColumn>(topic.columns).map(
     ([name, { kind, fallback = '0', isAlwaysWritten = false }]) => {
       return { name, lead: `"${name}":`, isAlwaysWritten, fallback, ...writing[kind] }
     },
   )
+  const cellsOf = (columns: typeof written, values: Readonly<Record<string, unknown>>): string => {
+    let cells = ''
+    for (const { name, lead, isAlwaysWritten, fallback, isDefault, text } of columns) {
+      const value = values[name] as never
+      if (value === undefined || (!isAlwaysWritten && isDefault(value, fallback))) continue
+      cells += (cells === '' ? lead : `,${lead}`) + text(value)
+    }
+    return cells
+  }
   return {
     ...topic,
-    cells(values) {
-      let cells = ''
-      for (const { name, lead, isAlwaysWritten, fallback, isDefault, text } of written) {
-        const value = values[name as keyof typeof values] as never
-        if (value === undefined || (!isAlwaysWritten && isDefault(value, fallback))) continue
-        cells += (cells === '' ? lead : `,${lead}`) + text(value)
-      }
-      return cells
+    cells: (values) => cellsOf(written, values),
+    part(...names) {
+      const columns = written.filter(({ name }) => (names as string[]).includes(name))
+      return (values) => cellsOf(columns, values)
     },
   }
 }

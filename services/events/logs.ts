@@ -1,5 +1,6 @@
 // The topic logs: OTLP log records as every writer of them appends them.
 import { hash } from 'node:crypto'
+import type { Seen } from '../core/json/escaping.ts'
 import { createJsonBuffer, type JsonBuffer } from '../core/json/row-writer.ts'
 import type { RecordInput } from '../core/log/log.ts'
 import { freshBuffers } from '../core/memory/buffer-pool.ts'
@@ -30,8 +31,32 @@ export const logsTopic = declareTopic({
   },
 })
 
+/** A text as it came: bytes `start` to `end` of a buffer, which are UTF-8 unless the sender errs. */
+export class TextBytes {
+  readonly source: Buffer
+  readonly start: number
+  readonly end: number
+  constructor(source: Buffer, start: number, end: number) {
+    this.source = source
+    this.start = start
+    this.end = end
+  }
+  /** Bytes that are no UTF-8 become U+FFFD. */
+  text(): string {
+    return this.source.toString('utf8', this.start, this.end)
+  }
+}
+
 /** Texts of a map, and the names of those that are JSON texts of what was no text. */
 export type Texts = { values: ReadonlyMap<string, string>; json: readonly string[] }
+
+/** How texts that came as bytes are stored. */
+type OfBytes = {
+  /** Whether one that holds this is stored as it is. */
+  stays(seen: Seen): boolean
+  /** What is stored of one that is not. */
+  stored(text: string): string
+}
 
 /** Names of attributes repeat: their JSON texts are kept, as many as a sender can be expected to have. */
 const maxKeys = 10_000
@@ -53,19 +78,24 @@ function keyText(key: string): string {
 /** Shorter texts are written together with what stands around them. */
 const shortLength = 128
 
+function writeBytes(rows: JsonBuffer, value: TextBytes, { stays, stored }: OfBytes): void {
+  if (!rows.bytes(value.source, value.start, value.end, stays)) rows.string(stored(value.text()))
+}
+
 /** Writes a map behind `lead`, but for its end, which is the answer. */
-function writeMap(rows: JsonBuffer, lead: string, values: ReadonlyMap<string, string>): string {
+function writeMap(rows: JsonBuffer, lead: string, { keys, values }: RowTexts, ofBytes: OfBytes): string {
   let text = `${lead}{`
-  let isFirst = true
-  for (const [key, value] of values) {
-    text += isFirst ? keyText(key) : `,${keyText(key)}`
-    isFirst = false
-    if (value.length <= shortLength) text += quoted(value)
-    else {
-      rows.text(text)
-      rows.string(value)
-      text = ''
+  for (let i = 0; i < keys.length; i++) {
+    const value = values[i] as string | TextBytes
+    text += i === 0 ? keys[i] : `,${keys[i]}`
+    if (typeof value === 'string' && value.length <= shortLength) {
+      text += quoted(value)
+      continue
     }
+    rows.text(text)
+    if (typeof value === 'string') rows.string(value)
+    else writeBytes(rows, value, ofBytes)
+    text = ''
   }
   return `${text}}`
 }
@@ -95,21 +125,52 @@ export type LogRow = {
   scope: string
 }
 
+/** The same as it is written: keys as `"key":`, each of them once, with their texts in the same order. */
+export type RowTexts = {
+  keys: readonly string[]
+  values: readonly (string | TextBytes)[]
+  json: readonly string[]
+}
+
+export type WrittenRow = Omit<LogRow, 'body' | 'attributes'> & { body: string | TextBytes; attributes: RowTexts }
+
+/** Texts of a map as they are written. */
+export const writtenTexts = ({ values, json }: Texts): RowTexts => ({
+  keys: Array.from(values.keys(), keyText),
+  values: [...values.values()],
+  json,
+})
+
 const noId = '0'.repeat(32)
-const idLead = '"id":"'
 const timeLead = '"at_ns":'
+const bodyJson = logsTopic.cells({ body_json: 1 })
+/** Bytes are stored as the texts that they are. */
+const asText: OfBytes = { stays: () => false, stored: (text) => text }
+
+const placeCells = logsTopic.part('project_id', 'id')
+const factCells = logsTopic.part(
+  'at_ns',
+  'observed_ns',
+  'trace_id',
+  'span_id',
+  'severity',
+  'severity_text',
+  'event_name',
+)
+const sharedCells = logsTopic.part('json_keys', 'resource', 'scope')
 
 /** Writes the columns behind the event's name and the end of the row; `before` are those up to there. */
-function writeContent(rows: JsonBuffer, before: string, row: LogRow): void {
+function writeContent(rows: JsonBuffer, before: string, row: WrittenRow, ofBytes: OfBytes): void {
   let text = before
   if (row.body !== '') {
     rows.text(`${text},"body":`)
-    rows.string(row.body)
+    if (typeof row.body === 'string') rows.string(row.body)
+    else writeBytes(rows, row.body, ofBytes)
     text = ''
   }
-  if (row.isBodyJson) text += `,${logsTopic.cells({ body_json: 1 })}`
-  if (row.attributes.values.size > 0) text = writeMap(rows, `${text},"attributes":`, row.attributes.values)
-  const behind = logsTopic.cells({ json_keys: row.attributes.json, resource: row.resource, scope: row.scope })
+  if (row.isBodyJson) text += `,${bodyJson}`
+  if (row.attributes.keys.length > 0) text = writeMap(rows, `${text},"attributes":`, row.attributes, ofBytes)
+  const behind = sharedCells({ json_keys: row.attributes.json, resource: row.resource, scope: row.scope })
   rows.text(behind === '' ? `${text}}\n` : `${text},${behind}}\n`)
 }
 
@@ -117,14 +178,23 @@ export type LogWriter = {
   /**
    * Writes a row; its id is the digest of everything that the record says, so that what is sent again is the same row.
    * @param time the record's own time; it may have none, and `at` tells when it was taken then
+   * @param ofBytes for texts that came as bytes
    * @returns the id, 32 hex digits
    */
-  add(projectId: string, row: LogRow, time: string, clock: bigint): string
+  add(projectId: string, row: WrittenRow, time: string, clock: bigint, ofBytes?: OfBytes): string
   /** The records to append, one per project. */
   take(): RecordInput[]
 }
 
-type Pending = { rows: JsonBuffer; rowCount: number; clock: bigint; firstId: string }
+/** `lead` are the columns before the id, up to its first digit, which stands `leadBytes` behind the beginning of a row. */
+type Pending = {
+  rows: JsonBuffer
+  rowCount: number
+  clock: bigint
+  firstId: string
+  lead: string
+  leadBytes: number
+}
 
 /**
  * @param sizeHintBytes expected size of all rows
@@ -133,28 +203,33 @@ type Pending = { rows: JsonBuffer; rowCount: number; clock: bigint; firstId: str
 export function createLogWriter(sizeHintBytes = 4096, pool = freshBuffers): LogWriter {
   const byProject = new Map<string, Pending>()
   return {
-    add(projectId, row, time, clock) {
+    add(projectId, row, time, clock, ofBytes = asText) {
       let pending = byProject.get(projectId)
       if (pending === undefined) {
-        pending = { rows: createJsonBuffer(sizeHintBytes, pool), rowCount: 0, clock: 0n, firstId: '' }
+        const lead = `{${placeCells({ project_id: projectId, id: '' })}`.slice(0, -1)
+        const rows = createJsonBuffer(sizeHintBytes, pool)
+        pending = { rows, rowCount: 0, clock: 0n, firstId: '', lead, leadBytes: Buffer.byteLength(lead) }
         byProject.set(projectId, pending)
       }
-      const { rows } = pending
-      const before = `{${logsTopic.cells({
-        ...{ project_id: projectId, id: noId, clock, at_ns: row.at, observed_ns: row.observed },
-        ...{ trace_id: row.traceId, span_id: row.spanId, severity: row.severity, severity_text: row.severityText },
+      const { rows, lead, leadBytes } = pending
+      const behindId = clock === 0n ? '",' : `","clock":${clock},`
+      const facts = factCells({
+        at_ns: row.at,
+        observed_ns: row.observed,
+        trace_id: row.traceId,
+        span_id: row.spanId,
+        severity: row.severity,
+        severity_text: row.severityText,
         event_name: row.eventName,
-      })}`
-      const begin = rows.sizeBytes()
-      writeContent(rows, before, row)
-      const positionOf = (lead: string) =>
-        begin + Buffer.byteLength(before.slice(0, before.indexOf(lead) + lead.length))
+      })
+      const idAt = rows.sizeBytes() + leadBytes
+      writeContent(rows, `${lead}${noId}${behindId}${facts}`, row, ofBytes)
       // From its time on, without the end of the row.
-      const said = rows.since(positionOf(timeLead)).subarray(0, -2)
+      const said = rows.between(idAt + noId.length + behindId.length + timeLead.length, rows.sizeBytes() - 2)
       const isTimed = time === row.at
       const of = isTimed ? said : Buffer.concat([Buffer.from(time), said.subarray(row.at.length)])
       const id = hash('sha256', of, 'hex').slice(0, 32)
-      rows.over(positionOf(idLead), id)
+      rows.over(idAt, id)
       if (pending.rowCount++ === 0) pending.firstId = id
       if (clock > pending.clock) pending.clock = clock
       return id

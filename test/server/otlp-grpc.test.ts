@@ -315,7 +315,6 @@ it('gRPC calls have metrics by method and code', async () => {
 describe('a port that is taken', () => {
   const deps = (given: string[]) => {
     const { http } = server.now()
-    const { checkHost, authenticate, budget, serving } = http.shared
     const warnings: string[] = []
     const metrics = { observe: () => {}, started: () => {}, ended: () => {} }
     const log = { warn: (_: object, line: string) => void warnings.push(line), info() {}, debug() {}, error() {} }
@@ -323,10 +322,7 @@ describe('a port that is taken', () => {
     return {
       warnings,
       ...{
-        checkHost,
-        authenticate,
-        budget,
-        serving,
+        ...http.shared,
         metrics,
         logger,
         log: logger,
@@ -368,15 +364,11 @@ it('calls with wrong keys are counted among the refusals', async () => {
 it('a call in flight ends in order when the server ends, and a new one is refused', async () => {
   const methods = { '/a.B/Slow': { name: 'slow', answer: () => slow.promise } }
   const slow = Promise.withResolvers<{ message: Buffer }>()
-  const { checkHost, authenticate, budget, serving } = server.now().http.shared
   const log = { warn() {}, info() {}, debug() {}, error() {} } as unknown as Logger
   const metrics = { observe: () => {}, started: () => {}, ended: () => {} }
   const grpc = createGrpcServer({
     ...{
-      checkHost,
-      authenticate,
-      budget,
-      serving,
+      ...server.now().http.shared,
       log,
       metrics,
       methods,

@@ -10,11 +10,18 @@ import type { RouteContext } from '../../services/core/http/route.ts'
 import { maxEscapedLength } from '../../services/core/json/escaping.ts'
 import { createJsonBuffer } from '../../services/core/json/row-writer.ts'
 import type { RecordInput } from '../../services/core/log/log.ts'
-import { createLogWriter, type LogRow, logsTopic, mapText } from '../../services/events/logs.ts'
+import {
+  createLogWriter,
+  type LogRow,
+  logsTopic,
+  mapText,
+  TextBytes,
+  writtenTexts,
+} from '../../services/events/logs.ts'
 import { createDecodeBudget } from '../../services/ingest/otel/budget.ts'
 import { prepared } from '../../services/ingest/otel/expand.ts'
 import { beginLogs } from '../../services/ingest/otel/logs.ts'
-import { newLogRecord } from '../../services/ingest/otel/spans.ts'
+import { type LogAttributes, newLogRecord } from '../../services/ingest/otel/spans.ts'
 import { jsonText } from '../../services/ingest/otel/values.ts'
 import { runs } from '../fixtures/runs.ts'
 
@@ -84,7 +91,9 @@ test('rows are those of the declared columns, under the digest of what they say'
       const expected = rows.map(([one, isTimed], n) => {
         const time = isTimed ? one.at : '0'
         const line = declared(projectId, one, time, BigInt(n))
-        expect(JSON.parse(line).id).toBe(writer.add(projectId, one, time, BigInt(n)))
+        expect(JSON.parse(line).id).toBe(
+          writer.add(projectId, { ...one, attributes: writtenTexts(one.attributes) }, time, BigInt(n)),
+        )
         return line
       })
       const [record] = writer.take() as [RecordInput]
@@ -123,43 +132,90 @@ const json = fc.letrec((tie) => ({
   object: fc.dictionary(fc.constantFrom(...keys), tie('value'), { maxKeys: 4 }),
 }))
 
+/** What is stored of a record with these texts as its body and in its attributes. */
+async function storedOf(body: string | TextBytes, attributes: LogAttributes): Promise<Record<string, unknown>> {
+  let rows = ''
+  const append = async (_: string, records: RecordInput[]) => {
+    rows += records.map((one) => one.rows.toString()).join('')
+    return { partition: 0, offset: 1 }
+  }
+  const deps = {
+    log: { append },
+    clock: createClock(),
+    content: noContent,
+    maskings: noMaskings,
+    config: { maxBodyBytes: 1e6 },
+  }
+  const context = { caller: { userId: 'ann' }, body: { bytes: Buffer.alloc(10) }, mayTakeLong: true }
+  const budget = createDecodeBudget(1e6)
+  const writer = beginLogs(deps as never, context as unknown as RouteContext, budget)
+  const none = { keys: [], values: [] }
+  const scope = { name: '', version: '', attributes: none }
+  const take = writer.scope({ projectId: 'acme/app', resource: none } as never, scope, 1)
+  expect(take({ ...newLogRecord(budget), body, attributes })).toBeNull()
+  await writer.append()
+  return JSON.parse(rows)
+}
+
+/** A text as a decoder finds it, amid other bytes. */
+function bytesOf(value: string | Buffer): TextBytes {
+  const source = Buffer.concat([Buffer.from('":'), Buffer.from(value as string), Buffer.from('":')])
+  return new TextBytes(source, 2, source.length - 2)
+}
+
 test('texts with JSON stay as they came, but for what is hidden or would end the line', async () => {
   const written = fc
     .oneof(json.object, json.list)
     .chain((value) => fc.constantFrom(undefined, 1).map((space) => JSON.stringify(value, null, space)))
   await fc.assert(
     fc.asyncProperty(written, async (value) => {
-      let rows = ''
-      const append = async (_: string, records: RecordInput[]) => {
-        rows += records.map((one) => one.rows.toString()).join('')
-        return { partition: 0, offset: 1 }
-      }
-      const deps = {
-        log: { append },
-        clock: createClock(),
-        content: noContent,
-        maskings: noMaskings,
-        config: { maxBodyBytes: 1e6 },
-      }
-      const context = { caller: { userId: 'ann' }, body: { bytes: Buffer.alloc(10) }, mayTakeLong: true }
-      const budget = createDecodeBudget(1e6)
-      const writer = beginLogs(deps as never, context as unknown as RouteContext, budget)
-      const none = { keys: [], values: [] }
-      const take = writer.scope(
-        { projectId: 'acme/app', resource: none } as never,
-        { name: '', version: '', attributes: none },
-        1,
-      )
-      expect(
-        take({ ...newLogRecord(budget), body: value, attributes: { keys: ['messages'], values: [value] } }),
-      ).toBeNull()
-      await writer.append()
-      const found = { extract: () => null, isNonNative: false, budget }
+      const found = { extract: () => null, isNonNative: false, budget: createDecodeBudget(1e6) }
       const kept = prepared(value, false, found)
-      const expected = typeof kept === 'string' ? kept : jsonText(kept, true, false)
-      const { body, attributes } = JSON.parse(rows)
-      expect([body, attributes.messages]).toEqual([expected.toWellFormed(), expected.toWellFormed()])
+      const text = (typeof kept === 'string' ? kept : jsonText(kept, true, false)).toWellFormed()
+      const { body, attributes } = await storedOf(value, { keys: ['messages'], values: [value] })
+      expect([body, attributes]).toEqual([text, { messages: text }])
     }),
     { numRuns: runs(500, 50_000) },
   )
+})
+
+test('texts that are bytes of the body are stored as strings are, whatever they hold', async () => {
+  const long = fc.oneof(
+    text,
+    fc.oneof(json.object, json.list).map((value) => JSON.stringify(value, null, 1)),
+    fc.oneof(json.object, json.list).map((value) => JSON.stringify(value)),
+    fc.constantFrom('', '{"a": 1}', '{"note :":1}', '{"api_key":"sk"}', 'the note : "api_key":"sk"', '["\\u00e9"]'),
+  )
+  const keys = fc.constantFrom('messages', 'content', 'api_key', 'gen_ai.api_key', 'x'.repeat(200))
+  const attributes = fc.array(fc.tuple(keys, fc.oneof(long, fc.integer(), fc.boolean())), { maxLength: 5 })
+  await fc.assert(
+    fc.asyncProperty(long, attributes, async (body, pairs) => {
+      const names = pairs.map(([key]) => key)
+      const values = pairs.map(([, value]) => value)
+      const [strings, bytes] = await Promise.all([
+        storedOf(body, { keys: names, values }),
+        storedOf(body === '' ? '' : bytesOf(body), {
+          keys: names,
+          values: values.map((value) => (typeof value === 'string' && value !== '' ? bytesOf(value) : value)),
+        }),
+      ])
+      // Taken at another moment.
+      expect({ ...bytes, clock: 0, at_ns: 0 }).toEqual({ ...strings, clock: 0, at_ns: 0 })
+    }),
+    { numRuns: runs(500, 50_000) },
+  )
+})
+
+test('bytes that are no UTF-8, texts of many names and texts beyond the memory of the module are stored as strings are', async () => {
+  const many = JSON.stringify(Object.fromEntries(Array.from({ length: 1500 }, (_, n) => [`name ${n}`, n])))
+  const secret = JSON.stringify({ ...JSON.parse(many), api_key: 'sk' })
+  const large = JSON.stringify(['word '.repeat(20_000)])
+  const broken = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xc3, 0x28]), Buffer.from('"}')])
+  for (const value of [many, secret, large, broken.toString('utf8')]) {
+    const { attributes } = await storedOf('', { keys: ['messages'], values: [value] })
+    const raw = value === broken.toString('utf8') ? broken : value
+    expect((await storedOf('', { keys: ['messages'], values: [bytesOf(raw)] })).attributes).toEqual(attributes)
+  }
+  const { attributes } = await storedOf('', { keys: ['messages'], values: [bytesOf(secret)] })
+  expect((attributes as { messages: string }).messages).toContain('"api_key":"REDACTED"')
 })

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Refusal, unavailable } from '../../services/core/errors.ts'
 import { json } from '../fixtures/http-server.ts'
 import { aRequest, aSpan, type Otel, protobuf, startOtel, text } from '../fixtures/otel.ts'
-import { encodeRequest, RpcStatus, TraceResponse } from '../fixtures/otlp-proto.ts'
+import { encodeLogsRequest, encodeRequest, RpcStatus, TraceResponse } from '../fixtures/otlp-proto.ts'
 
 let otel: Otel
 beforeEach(async () => {
@@ -14,6 +14,10 @@ afterEach(() => otel.stop())
 
 const bytes = encodeRequest(aRequest([aSpan()]))
 const bad = aSpan({ spanId: 'b7ad6b7169203332', name: 'bad', attributes: [text('a', '1'), text('a.b', '2')] })
+
+const someRecords = {
+  resourceLogs: [{ scopeLogs: [{ logRecords: [{ eventName: 'first' }, { eventName: 'last' }] }] }],
+}
 
 describe('encodings', () => {
   it.each([
@@ -64,6 +68,35 @@ describe('bodies that cannot be decoded', () => {
       code: 3,
       message: 'Invalid trace request: the message ends inside a field',
     })
+  })
+
+  it.each([
+    [
+      'spans',
+      '/otel/v1/traces',
+      encodeRequest(
+        aRequest([
+          aSpan(),
+          {
+            traceId: '5b8efff798038103d269b633813fc60c',
+            spanId: 'eee19b7ec3c1b174',
+            startTimeUnixNano: '1700000000000000000',
+            name: 'last',
+          },
+        ]),
+      ),
+    ],
+    ['log records', '/otel/v1/logs', encodeLogsRequest(someRecords)],
+  ])('stores none of the %s when the last of them is damaged', async (_, path, whole) => {
+    const damaged = Buffer.from(whole)
+    // The length of the last text in the body, which is that of its last item, says more than there is.
+    const last = damaged.lastIndexOf('last')
+    damaged[last - 1] = 100
+    const before = otel.memory.appends()
+    expect((await otel.post(damaged, protobuf, undefined, path)).status).toBe(400)
+    expect(otel.memory.appends()).toBe(before)
+    expect((await otel.post(whole, protobuf, undefined, path)).status).toBe(200)
+    expect(otel.memory.appends()).toBeGreaterThan(before)
   })
 
   it.each([

@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { gunzip, zstdDecompress } from 'node:zlib'
 import { Refusal } from '../errors.ts'
 import type { ByteLease } from '../http/limits.ts'
+import type { BufferPool } from '../memory/buffer-pool.ts'
 import { createGathering } from '../memory/gathering.ts'
 import { GrpcError, grpcStatus } from './status.ts'
 
@@ -48,9 +49,10 @@ async function collect(
   stream: ServerHttp2Stream,
   maxBytes: number,
   lease: ByteLease,
+  pool: BufferPool,
   onReceived: (bytes: number) => void,
 ): Promise<Buffer> {
-  const gathering = createGathering()
+  const gathering = createGathering(pool)
   let total = 0
   stream.setTimeout(idleMs, () => stream.destroy(new GrpcError(grpcStatus.deadlineExceeded, 'The sender stopped')))
   // Left early it stays open: the refusal goes out on it.
@@ -82,13 +84,15 @@ export async function readMessage(
     encoding: string | undefined
     maxBytes: number
     lease: ByteLease
+    /** The caller may give the message back to it, once no one reads it. */
+    pool: BufferPool
     onReceived(bytes: number): void
   },
 ): Promise<Buffer> {
-  const { encoding = 'identity', maxBytes, lease, onReceived } = options
+  const { encoding = 'identity', maxBytes, lease, pool, onReceived } = options
   if (encoding !== 'identity' && !Object.hasOwn(inflaters, encoding))
     throw new GrpcError(grpcStatus.unimplemented, `Unknown grpc-encoding; accepted are ${acceptedEncodings}`)
-  const bytes = await collect(stream, maxBytes, lease, onReceived)
+  const bytes = await collect(stream, maxBytes, lease, pool, onReceived)
   if (bytes.length < frameBytes) throw invalid('There is no whole message')
   const length = bytes.readUInt32BE(1)
   if (length > maxBytes) throw tooLarge()
@@ -103,6 +107,7 @@ export async function readMessage(
   try {
     const inflated = await inflaters[encoding as keyof typeof inflaters](message, { maxOutputLength: maxBytes })
     lease.take(inflated.length)
+    pool.give(bytes)
     return inflated
   } catch (error) {
     if (error instanceof Refusal) throw error

@@ -20,6 +20,7 @@ import type { Reply, Route } from '../http/route.ts'
 import { type HandlerDeps, runRoute, throwUnlessHeld } from '../http/serve.ts'
 import type { Tls } from '../http/tls.ts'
 import { uuidv7 } from '../ids.ts'
+import type { BufferPool } from '../memory/buffer-pool.ts'
 import type { Logger } from '../process/logger.ts'
 import type { GrpcMetrics } from '../process/metrics.ts'
 import { acceptedEncodings, frameOf, readMessage } from './message.ts'
@@ -40,6 +41,8 @@ export type GrpcServerDeps = {
   authenticate: Authenticate
   checkHost: HostCheck
   budget: ByteBudget
+  /** Buffers of messages. */
+  pool: BufferPool
   /** How routes are run. */
   serving: HandlerDeps
   /** Told of answers that are faults. */
@@ -128,16 +131,19 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
     let bytesIn = 0
     let isRefused = false
     const lease = deps.budget.lease(holder)
+    let message: Buffer | undefined
     try {
       const bytes = await readMessage(stream, {
         encoding: first(headers['grpc-encoding']),
         maxBytes: deps.maxBodyBytes,
         lease,
+        pool: deps.pool,
         onReceived(received) {
           bytesIn += received
           call.onReceived(received)
         },
       })
+      message = bytes
       call.signal.throwIfAborted()
       call.onMessage()
       if (!('route' in method)) return await method.answer(bytes)
@@ -149,6 +155,7 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
       isRefused = isRefusedByLimit(asFault(error))
       throw error
     } finally {
+      if (message !== undefined) deps.pool.give(message)
       lease.release()
       account?.end({ isRefused, bytesIn, bytesOut: 0, ms: performance.now() - beganMs })
     }

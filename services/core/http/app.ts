@@ -69,7 +69,7 @@ export type HttpServer = {
   /** Every route that is served, the server's own ones included. */
   routes: readonly Route[]
   /** What other ports of the same server share with it. */
-  shared: Pick<ServeDeps, 'authenticate' | 'budget'> & { checkHost: HostCheck; serving: HandlerDeps }
+  shared: Pick<ServeDeps, 'authenticate' | 'budget' | 'pool'> & { checkHost: HostCheck; serving: HandlerDeps }
   /** Resolves with the port that it listens on. */
   listen(): Promise<number>
   /** Stops accepting and waits for requests in flight; cuts what is left after the limit. False when it had to. */

@@ -36,7 +36,7 @@ export type ServeDeps = {
   budget: ByteBudget
   /** When bodies are handled that were read. */
   bodyTurns: InTurn
-  /** Buffers of the bodies of `bytes` routes, which no one keeps beyond the handler. */
+  /** Buffers of the bodies of `bytes` and `raw` routes, which no one keeps beyond the handler. */
   pool: BufferPool
   maxBodyBytes: number
   maxFileBytes: number
@@ -61,7 +61,8 @@ const isNotJson = (contentType: string) => contentType.startsWith('multipart/') 
 
 const wrongType = (expected: string[]) => fault(415, `Unsupported Content-Type; expected ${expected.join(' or ')}`)
 
-const reusesBody = ({ body }: Route): boolean => body.type === 'json' && body.check === 'bytes'
+/** What handlers of these keep of a body is a copy. */
+const reusesBody = ({ body }: Route): boolean => body.type === 'raw' || (body.type === 'json' && body.check === 'bytes')
 
 type Body = RouteContext['body']
 

@@ -1,7 +1,7 @@
 // A growing buffer of JSON text: strings, integers and slices of other buffers, each written in place.
 import type { Buffer } from 'node:buffer'
 import { type BufferPool, freshBuffers } from '../memory/buffer-pool.ts'
-import { escaping, maxEscapedLength } from './escaping.ts'
+import { type Escaping, escaping, maxEscapedBytes, maxEscapedLength, type Seen } from './escaping.ts'
 
 /** The functions behind `write`, without its checks. */
 type Bytes = Buffer & { latin1Write(text: string, at: number): number; utf8Write(text: string, at: number): number }
@@ -16,13 +16,18 @@ export type JsonBuffer = {
   slice(source: Buffer, start: number, end: number): void
   /** A JSON string; lone surrogates become U+FFFD. */
   string(text: string): void
+  /**
+   * Bytes `start` to `end` of a buffer, which are UTF-8, as a JSON string.
+   * @returns false: nothing was written, because `stays` refuses what they hold, or nobody can look
+   */
+  bytes(source: Buffer, start: number, end: number, stays: (seen: Seen) => boolean): boolean
   /** An integer, cut to the nearest one of 64 bits. */
   integer(value: number): void
   sizeBytes(): number
   /** Writes a text of ASCII over what stands at a position. */
   over(position: number, text: string): void
-  /** What was written from a position on, until more is written. */
-  since(position: number): Buffer
+  /** What was written between two positions, until more is written. */
+  between(start: number, end: number): Uint8Array
   /** What was written. It is never written again as long as nothing more is added. */
   done(): Buffer
 }
@@ -60,12 +65,17 @@ export function createJsonBuffer(sizeHint: number, pool: BufferPool = freshBuffe
       text(JSON.stringify(value.toWellFormed()))
       return
     }
-    const end = module.escape(value)
-    reserve(end - module.start + 2)
-    buffer[at++] = 34
-    buffer.set(module.memory.subarray(module.start, end), at)
-    at += end - module.start
-    buffer[at++] = 34
+    quote(module, module.escape(value))
+  }
+
+  /** What was escaped, between quotes. */
+  function quote({ memory, start }: Escaping, end: number): void {
+    const bytes = end - start
+    reserve(bytes + 2)
+    buffer[at] = 34
+    buffer.set(new Uint8Array(memory.buffer, start, bytes), at + 1)
+    at += bytes + 2
+    buffer[at - 1] = 34
   }
 
   return {
@@ -88,6 +98,14 @@ export function createJsonBuffer(sizeHint: number, pool: BufferPool = freshBuffe
         buffer[at++] = 34
       } else escaped(value)
     },
+    bytes(source, start, end, stays) {
+      const module = end - start <= maxEscapedBytes ? escaping() : null
+      if (module === null) return false
+      const escapedEnd = module.escapeBytes(source, start, end)
+      if (!stays(module.seen())) return false
+      quote(module, escapedEnd)
+      return true
+    },
     integer(value) {
       if (!Number.isInteger(value) || value < 0 || value > Number.MAX_SAFE_INTEGER) {
         text(int64(value))
@@ -109,7 +127,7 @@ export function createJsonBuffer(sizeHint: number, pool: BufferPool = freshBuffe
     over(position, value) {
       buffer.latin1Write(value, position)
     },
-    since: (position) => buffer.subarray(position, at),
+    between: (start, end) => new Uint8Array(buffer.buffer, buffer.byteOffset + start, end - start),
     done: () => buffer.subarray(0, at),
   }
 }

@@ -23,7 +23,7 @@ function lasting(size: number): Buffer {
 export type BufferPool = {
   /** A buffer of at least this size. */
   take(sizeHint: number): Buffer
-  /** Gives back a buffer, or a part of it from its beginning, that no one reads any more; those of others are left. */
+  /** Gives back a buffer, by any part of it, that no one reads any more; those of others are left. */
   give(buffer: Buffer): void
 }
 
@@ -44,10 +44,10 @@ export function createBufferPool(maxKeptBytes = 16 * 1024 * 1024): BufferPool {
       keptBytes -= size
       return buffer
     },
-    give({ buffer, byteOffset }) {
+    give({ buffer }) {
       const size = buffer.byteLength
       const free = kept.get(size)
-      if (free === undefined || byteOffset !== 0 || !made.has(buffer) || keptBytes + size > maxKeptBytes) return
+      if (free === undefined || !made.has(buffer) || keptBytes + size > maxKeptBytes) return
       keptBytes += size
       free.push(Buffer.from(buffer))
     },

@@ -1,7 +1,7 @@
 // Coding agents tell what they do in log records without spans: which event is which call, as data.
 import { hash } from 'node:crypto'
 import { quoted } from '../../events/declaration.ts'
-import type { LogRow } from '../../events/logs.ts'
+import type { LogRow, WrittenRow } from '../../events/logs.ts'
 import type { UsageField } from './conventions.ts'
 import type { CompleteCall } from './map.ts'
 import { shortOpName } from './names.ts'
@@ -74,15 +74,15 @@ function documentText(text: string, isJson: boolean): string {
   return quoted(text)
 }
 
-/** The kind of an agent's event; its full name may stand in the body, behind a short one. */
+/** The kind of an agent's event; its full name may stand in the body, behind a short one; what came as bytes is longer. */
 export function agentEvent({
   eventName,
   body,
   isBodyJson,
   spanId,
-}: Pick<LogRow, 'eventName' | 'body' | 'isBodyJson' | 'spanId'>): { name: string; kind: Kind } | null {
+}: Pick<WrittenRow, 'eventName' | 'body' | 'isBodyJson' | 'spanId'>): { name: string; kind: Kind } | null {
   if (spanId !== '') return null
-  for (const name of isBodyJson ? [eventName] : [eventName, body]) {
+  for (const name of isBodyJson || typeof body !== 'string' ? [eventName] : [eventName, body]) {
     const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined
     if (kind !== undefined) return { name, kind }
   }

@@ -6,7 +6,7 @@ import { parseJson } from '../../core/http/json-check.ts'
 import { isRawNumber } from '../../core/json/lossless.ts'
 import { containerBytes, type DecodeBudget, measureJson } from './budget.ts'
 import type {
-  Attributes,
+  LogAttributes,
   Nanos,
   OtlpEvent,
   OtlpLink,
@@ -198,7 +198,7 @@ function createDecoder(mayHoldSurrogates: boolean, isExact: boolean, budget: Dec
     return decoded
   }
 
-  function attributes(value: unknown, into: Attributes): void {
+  function attributes(value: unknown, into: LogAttributes): void {
     for (const entry of listOf(value, 'attributes')) {
       const object = objectOf(entry, 'attributes')
       const item = anyValue(object.value, 1)

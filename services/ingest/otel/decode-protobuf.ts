@@ -1,7 +1,17 @@
 // Decodes requests with spans or log records from protobuf (schemas/otlp); tags are field number * 8 + wire type.
 
-import type { DecodeBudget } from './budget.ts'
-import type { Attributes, OtlpEvent, OtlpLink, OtlpLogRecord, OtlpResource, OtlpScoped, OtlpSpan } from './spans.ts'
+import { TextBytes } from '../../events/logs.ts'
+import { cost, type DecodeBudget, spend } from './budget.ts'
+import type {
+  Attributes,
+  LogAttributes,
+  OtlpEvent,
+  OtlpLink,
+  OtlpLogRecord,
+  OtlpResource,
+  OtlpScoped,
+  OtlpSpan,
+} from './spans.ts'
 import {
   addAttribute,
   addItem,
@@ -101,6 +111,44 @@ function attribute(reader: WireReader, into: Attributes): void {
     const tag = reader.tag()
     if (tag === 10) key = reader.key()
     else if (tag === 18) value = anyValue(reader, 1, value)
+    else reader.skip(tag)
+  }
+  reader.leave(outer)
+  if (value !== undefined) addAttribute(into, key, value, reader.budget)
+}
+
+/** Shorter texts are decoded at once. */
+const leastTextBytes = 128
+
+/** A value that is nothing but a long text, as bytes of the body; null and nothing read of any other. */
+function textBytes(reader: WireReader): TextBytes | null {
+  const at = reader.position
+  const valueEnd = reader.length() + reader.position
+  if (valueEnd - reader.position > leastTextBytes && reader.bytes[reader.position] === 10) {
+    reader.position++
+    const length = reader.length()
+    const start = reader.position
+    if (start + length === valueEnd) {
+      reader.position = valueEnd
+      return new TextBytes(reader.bytes, start, valueEnd)
+    }
+  }
+  reader.position = at
+  return null
+}
+
+/** As `anyValue`, but long texts stay bytes. */
+const logValue = (reader: WireReader, before: Value | TextBytes | undefined): Value | TextBytes | undefined =>
+  textBytes(reader) ?? anyValue(reader, 1, before instanceof TextBytes ? before.text() : before)
+
+function logAttribute(reader: WireReader, into: LogAttributes): void {
+  const outer = reader.enter()
+  let key = ''
+  let value: Value | TextBytes | undefined
+  while (reader.position < reader.end) {
+    const tag = reader.tag()
+    if (tag === 10) key = reader.key()
+    else if (tag === 18) value = logValue(reader, value)
     else reader.skip(tag)
   }
   reader.leave(outer)
@@ -216,10 +264,10 @@ function logRecord(reader: WireReader): OtlpLogRecord {
         decoded.severityText = reader.key()
         break
       case 42:
-        decoded.body = anyValue(reader, 1, decoded.body)
+        decoded.body = logValue(reader, decoded.body)
         break
       case 50:
-        attribute(reader, decoded.attributes)
+        logAttribute(reader, decoded.attributes)
         break
       case 74:
         decoded.traceId = reader.hex()
@@ -241,8 +289,43 @@ function logRecord(reader: WireReader): OtlpLogRecord {
   return decoded
 }
 
-function scoped<Item>(reader: WireReader, item: (reader: WireReader) => Item): OtlpScoped<Item> {
-  const decoded = newScoped<Item>(reader.budget)
+/**
+ * Items that are decoded as they are asked for, so that those of a large body are not all in memory at once.
+ * Asking throws what decoding throws.
+ */
+class LaterItems<Item> implements Iterable<Item> {
+  private readonly reader: WireReader
+  private readonly item: ItemDecoder<Item>
+  private readonly starts: number[] = []
+  constructor(reader: WireReader, item: ItemDecoder<Item>) {
+    this.reader = reader
+    this.item = item
+  }
+  get length(): number {
+    return this.starts.length
+  }
+  /** Passes over an item. */
+  pass(): void {
+    spend(this.reader.budget, cost.item)
+    this.starts.push(this.reader.position)
+    const length = this.reader.length()
+    this.reader.position += length
+  }
+  *[Symbol.iterator](): Generator<Item> {
+    const { reader } = this
+    for (const start of this.starts) {
+      reader.position = start
+      reader.end = reader.bytes.length
+      yield this.item(reader)
+    }
+  }
+}
+
+type ItemDecoder<Item> = (reader: WireReader) => Item
+
+function scoped<Item>(reader: WireReader, item: ItemDecoder<Item>): OtlpScoped<Item> {
+  const items = new LaterItems(reader, item)
+  const decoded: OtlpScoped<Item> = { ...newScoped<Item>(reader.budget), items }
   const outer = reader.enter()
   while (reader.position < reader.end) {
     const tag = reader.tag()
@@ -256,7 +339,7 @@ function scoped<Item>(reader: WireReader, item: (reader: WireReader) => Item): O
         else reader.skip(field)
       }
       reader.leave(around)
-    } else if (tag === 18) decoded.items.push(item(reader))
+    } else if (tag === 18) items.pass()
     else reader.skip(tag)
   }
   reader.leave(outer)

@@ -8,6 +8,10 @@ export type AttributeKey = {
   json: string
   /** Its string values are credentials. */
   isSecret: boolean
+  /** The same of its last segment, or of all of it. */
+  endsSecret: boolean
+  /** Number of the list of attributes that had it last. */
+  list: number
 }
 
 /** Deepest dotted key; together with the bounds of values the stored JSON stays below 512 levels. */
@@ -18,13 +22,23 @@ const maxKeys = 10_000
 export const maxKeyLength = 128
 const cache = new Map<string, AttributeKey>()
 
+let forgotten = 0
+/** How often keys were forgotten: within a list that this changes in, `list` tells nothing. */
+export const timesForgotten = (): number => forgotten
+
 export function keyOf(name: string): AttributeKey {
   const hit = cache.get(name)
   if (hit !== undefined) return hit
   const json = `${JSON.stringify(name.toWellFormed())}:`
-  const key = { path: name.split('.', maxPath + 1), json, isSecret: isSensitiveKey(name) }
+  const path = name.split('.', maxPath + 1)
+  const isSecret = isSensitiveKey(name)
+  const endsSecret = isSecret || isSensitiveKey(path[path.length - 1] as string)
+  const key = { path, json, isSecret, endsSecret, list: 0 }
   if (name.length <= maxKeyLength) {
-    if (cache.size >= maxKeys) cache.clear()
+    if (cache.size >= maxKeys) {
+      cache.clear()
+      forgotten++
+    }
     cache.set(name, key)
   }
   return key

@@ -1,23 +1,34 @@
 // OTLP log records become rows of logs, texts as they came and everything else as JSON text; those of coding agents calls too.
+import { isUtf8 } from 'node:buffer'
 
 import { type ContentStore, inlineTextLength } from '../../content/content-port.ts'
 import { maskedLog } from '../../content/masking/mask-call.ts'
 import { type Maskings, maskedExtraction, maskedTexts, takesLong } from '../../content/masking/maskings.ts'
-import { mayHoldSensitiveKey, redacted } from '../../content/redact.ts'
+import { mayBeSensitiveKey, mayHoldSensitiveKey, redacted } from '../../content/redact.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { isPlausible } from '../../core/clock/timestamps.ts'
 import { TooLongHere } from '../../core/errors.ts'
 import type { RouteContext } from '../../core/http/route.ts'
+import type { Seen } from '../../core/json/escaping.ts'
 import type { Log, RecordSplit } from '../../core/log/log.ts'
 import { createBufferPool } from '../../core/memory/buffer-pool.ts'
 import { appendCalls, createCallWriter } from '../../events/calls-writer.ts'
-import { createLogWriter, type LogRow, mapText, type Texts } from '../../events/logs.ts'
+import {
+  createLogWriter,
+  type LogRow,
+  mapText,
+  type RowTexts,
+  TextBytes,
+  type Texts,
+  type WrittenRow,
+  writtenTexts,
+} from '../../events/logs.ts'
 import { agentCall, agentEvent } from './agent-events.ts'
 import { createDecodeBudget, type DecodeBudget, spendOnRows } from './budget.ts'
 import { type Expansion, prepared } from './expand.ts'
-import { keyOf } from './keys.ts'
+import { keyOf, maxKeyLength, timesForgotten } from './keys.ts'
 import type { Writer } from './receive.ts'
-import { type Attributes, type Nanos, nanosText, type OtlpLogRecord, type OtlpScope, roundedUs } from './spans.ts'
+import { type LogAttributes, type Nanos, nanosText, type OtlpLogRecord, type OtlpScope, roundedUs } from './spans.ts'
 import { isAcceptable } from './times.ts'
 import { jsonText, type Value } from './values.ts'
 
@@ -34,17 +45,27 @@ export type LogDeps = {
 /** A row is longer than its record by the names of its columns and by what the records of a scope share. */
 const rowBytesPerBodyByte = 2
 
-/** Whether texts under this key are credentials: what spans hide, the last segment of a dotted key decides. */
-function isSecret(name: string): boolean {
-  const { path, isSecret } = keyOf(name)
-  return isSecret || (path.length > 1 && keyOf(path[path.length - 1] as string).isSecret)
-}
-
 const breaks = /[\r\n]|\\u/
 
-/** Whether a text that may hold JSON stays as it came: nothing in it is hidden, cut, or written in another way. */
+/** A text with another first letter is no JSON, and holds nothing that is hidden. */
+const mayBeJson = (first: number | undefined): boolean => first === 123 || first === 91
+
+/** Whether a text stays as it came: nothing in it is hidden, cut, or written in another way. */
 const staysAsItIs = (text: string): boolean =>
-  text.length <= inlineTextLength && !mayHoldSensitiveKey(text) && !breaks.test(text)
+  text.length <= inlineTextLength &&
+  (!mayBeJson(text.charCodeAt(0)) || (!mayHoldSensitiveKey(text) && !breaks.test(text)))
+
+/** The same of one that came as bytes. */
+function staysInBytes(seen: Seen): boolean {
+  const { memory, from, end } = seen
+  if (seen.isBeyondAscii && !isUtf8(memory.subarray(from, end))) return false
+  if (!mayBeJson(memory[from])) return true
+  if (seen.hasBreaks || seen.isUnsure) return false
+  for (let n = 0; n < seen.nameCount; n++) if (mayBeSensitiveKey(memory, from, seen.names[n] as number)) return false
+  return true
+}
+
+type Shared = Pick<LogRow, 'resource' | 'scope'>
 
 type Stored = { text: string; isJson: boolean }
 
@@ -60,22 +81,56 @@ function stored(value: Value, hides: boolean, found: Expansion, looksInside = fa
   return { text: jsonText(kept, true, false), isJson: typeof value !== 'string' }
 }
 
+const textOf = <V>(value: V | TextBytes): V | string => (value instanceof TextBytes ? value.text() : value)
+
+const isJsonAsText = (value: Value | TextBytes): value is number | boolean =>
+  typeof value === 'boolean' || Number.isSafeInteger(value)
+
 /** Of a key that comes twice the last value counts. */
-function textsOf({ keys, values }: Attributes, found: Expansion, looksInside = false): Texts {
+function textsOf({ keys, values }: LogAttributes, found: Expansion, looksInside = false): Texts {
   const texts = new Map<string, string>()
   const json = new Set<string>()
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i] as string
-    const value = values[i] as Value
-    const isPlain = typeof value === 'boolean' || Number.isSafeInteger(value)
-    const { text, isJson } = isPlain
+    const value = textOf(values[i] as Value | TextBytes)
+    const { text, isJson } = isJsonAsText(value)
       ? { text: String(value), isJson: true }
-      : stored(value, isSecret(key), found, looksInside)
+      : stored(value, keyOf(key).endsSecret, found, looksInside)
     texts.set(key, text)
     if (isJson) json.add(key)
     else if (json.size > 0) json.delete(key)
   }
   return { values: texts, json: [...json] }
+}
+
+const noTexts: RowTexts = { keys: [], values: [], json: [] }
+
+/** Numbers of lists of attributes. */
+let lists = 0
+
+/** The same as it is written, without a map; null when a key may come twice. */
+function onceEach({ keys, values }: LogAttributes, found: Expansion): RowTexts | null {
+  const list = ++lists
+  const forgotten = timesForgotten()
+  const written: { keys: string[]; values: (string | TextBytes)[]; json: string[] } = { keys: [], values: [], json: [] }
+  for (let i = 0; i < keys.length; i++) {
+    const name = keys[i] as string
+    const key = keyOf(name)
+    if (key.list === list || name.length > maxKeyLength) return null
+    key.list = list
+    written.keys.push(key.json)
+    const value = values[i] as Value | TextBytes
+    if (isJsonAsText(value)) {
+      written.values.push(String(value))
+      written.json.push(name)
+    } else if (value instanceof TextBytes) written.values.push(key.endsSecret ? redacted : value)
+    else {
+      const { text, isJson } = stored(value, key.endsSecret, found)
+      written.values.push(text)
+      if (isJson) written.json.push(name)
+    }
+  }
+  return forgotten === timesForgotten() ? written : null
 }
 
 const idOf = (id: string, length: number): string =>
@@ -94,7 +149,7 @@ const isSet = ({ us, rest }: Nanos): boolean => us > 0 || rest > 0
 /** The name of an event: its own field, or what senders before that field wrote. */
 function eventNameOf({ eventName, attributes: { keys, values } }: OtlpLogRecord): string {
   if (eventName !== '') return eventName
-  const named = values[keys.lastIndexOf('event.name')]
+  const named = textOf(values[keys.lastIndexOf('event.name')])
   return typeof named === 'string' ? named : ''
 }
 
@@ -112,26 +167,38 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
   const nowMs = Date.now()
   const taken = `${nowMs}000000`
 
-  const rowOf = (record: OtlpLogRecord, shared: Pick<LogRow, 'resource' | 'scope'>, found: Expansion): LogRow => {
-    const body = record.body === undefined ? { text: '', isJson: false } : stored(record.body, false, found)
+  /** The row without its attributes. */
+  const rowOf = (record: OtlpLogRecord, { resource, scope }: Shared, found: Expansion): WrittenRow => {
     const observed = isPlausible(roundedUs(record.observed), nowMs) ? nanosText(record.observed) : '0'
-    const event = {
-      spanId: idOf(record.spanId, 16),
-      eventName: eventNameOf(record),
-      body: body.text,
-      isBodyJson: body.isJson,
-    }
+    const body = record.body ?? ''
+    const kept = body instanceof TextBytes ? { text: body, isJson: false } : stored(body, false, found)
     return {
-      ...event,
       at: isSet(record.time) ? nanosText(record.time) : observed === '0' ? taken : observed,
       observed,
       traceId: idOf(record.traceId, 32),
+      spanId: idOf(record.spanId, 16),
       severity: record.severity > 0 && record.severity <= maxSeverity ? record.severity : 0,
       severityText: record.severityText,
-      attributes: textsOf(record.attributes, found, agentEvent(event) !== null),
-      ...shared,
+      eventName: eventNameOf(record),
+      body: kept.text,
+      isBodyJson: kept.isJson,
+      attributes: noTexts,
+      resource,
+      scope,
     }
   }
+
+  /** The row with nothing left as bytes, for those who look into its texts. */
+  const wholeRow = (
+    row: WrittenRow,
+    { attributes }: OtlpLogRecord,
+    found: Expansion,
+    looksInside: boolean,
+  ): LogRow => ({
+    ...row,
+    body: row.body instanceof TextBytes ? stored(row.body.text(), false, found).text : row.body,
+    attributes: textsOf(attributes, found, looksInside),
+  })
 
   return {
     scope({ projectId, resource }, scope, count) {
@@ -153,12 +220,21 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
         if (isSet(record.time) && !isAcceptable(roundedUs(record.time), nowMs))
           return 'its time is before 2000 or in the future'
         const found = expansion()
-        const whole = rowOf(record, shared, found)
-        const row = masker === undefined ? whole : maskedLog(masker, whole)
-        const id = writer.add(projectId, row, isSet(record.time) ? row.at : '0', deps.clock.next())
+        const row = rowOf(record, shared, found)
+        const time = isSet(record.time) ? row.at : '0'
         const event = agentEvent(row)
-        if (event !== null)
-          calls.add(agentCall(event, row, { projectId, userId, id, odd: found.isNonNative, clock: deps.clock.next() }))
+        if (masker === undefined && event === null) {
+          row.attributes = onceEach(record.attributes, found) ?? writtenTexts(textsOf(record.attributes, found))
+          const ofText = (text: string): string => stored(text, false, found).text
+          writer.add(projectId, row, time, deps.clock.next(), { stays: staysInBytes, stored: ofText })
+          return null
+        }
+        const whole = wholeRow(row, record, found, event !== null)
+        const masked = masker === undefined ? whole : maskedLog(masker, whole)
+        const written = { ...masked, attributes: writtenTexts(masked.attributes) }
+        const id = writer.add(projectId, written, time, deps.clock.next())
+        const of = { projectId, userId, id, odd: found.isNonNative }
+        if (event !== null) calls.add(agentCall(event, masked, { ...of, clock: deps.clock.next() }))
         return null
       }
     },

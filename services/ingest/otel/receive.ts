@@ -127,18 +127,21 @@ export async function receive<Item>(
   const header = context.header(projectHeader) ?? projectOfSender((name) => context.header(name), context.caller)
   const named = header === null ? null : context.project(header)
   const budget = createDecodeBudget(config.maxBodyBytes, context.mayTakeLong)
-  let decoded: OtlpResource<Item>[]
+  const rejections: Rejections = { count: 0, sentences: [] }
+  let positions: Position[]
   try {
-    decoded = isJson ? signal.decodeJson(bytes, config.maxJsonDepth, budget) : signal.decodeProtobuf(bytes, budget)
+    const decoded = isJson
+      ? signal.decodeJson(bytes, config.maxJsonDepth, budget)
+      : signal.decodeProtobuf(bytes, budget)
+    const resources = routed(config, context, decoded, named, budget)
+    // Items may be decoded only now; nothing is stored before all of them are.
+    positions = await write(signal, context, resources, budget, rejections)
   } catch (error) {
     if (error instanceof TooDeep) throw tooLarge()
     if (error instanceof DecodeError)
       return undecodableReply(isJson, `Invalid ${signal.noun} request: ${error.message}`)
     throw error
   }
-  const rejections: Rejections = { count: 0, sentences: [] }
-  const resources = routed(config, context, decoded, named, budget)
-  const positions = await write(signal, context, resources, budget, rejections)
   const headers: Record<string, string> = positions.length > 0 ? { [positionHeader]: formatPositions(positions) } : {}
   return successReply(isJson, signal.rejected, rejections, headers)
 }

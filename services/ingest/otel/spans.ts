@@ -1,4 +1,5 @@
 // Decoded OTLP data, the same from both encodings; ids are lower-case hex as received, of any length.
+import type { TextBytes } from '../../events/logs.ts'
 import { cost, type DecodeBudget, spend } from './budget.ts'
 import type { Branch, Value } from './values.ts'
 
@@ -7,6 +8,9 @@ export type Nanos = { us: number; rest: number }
 
 /** Flat attributes in the order received: keys[i] has values[i]. Unset values are left out. */
 export type Attributes = { keys: string[]; values: Value[] }
+
+/** Attributes whose long texts may still be bytes of the body. */
+export type LogAttributes = { keys: string[]; values: (Value | TextBytes)[] }
 
 export type OtlpEvent = {
   /** Nanoseconds as decimal text. */
@@ -50,14 +54,14 @@ export type OtlpLogRecord = {
   severityText: string
   eventName: string
   /** undefined = none is set. */
-  body: Value | undefined
-  attributes: Attributes
+  body: Value | TextBytes | undefined
+  attributes: LogAttributes
 }
 
 export type OtlpScope = { name: string; version: string; attributes: Attributes }
 
 /** What one instrumentation library sent: spans or log records. */
-export type OtlpScoped<Item> = { scope: OtlpScope; items: Item[] }
+export type OtlpScoped<Item> = { scope: OtlpScope; items: Iterable<Item> & { readonly length: number } }
 
 export type OtlpResource<Item> = { resource: Attributes; droppedResource: number; scopes: OtlpScoped<Item>[] }
 
@@ -124,7 +128,12 @@ export function newLink(budget: DecodeBudget): OtlpLink {
   return { traceId: '', spanId: '', traceState: '', attributes: { keys: [], values: [] }, dropped: 0, flags: 0 }
 }
 
-export function addAttribute(into: Attributes, key: string, value: Value, budget: DecodeBudget): void {
+export function addAttribute<V>(
+  into: { keys: string[]; values: V[] },
+  key: string,
+  value: V,
+  budget: DecodeBudget,
+): void {
   spend(budget, cost.member)
   into.keys.push(key)
   into.values.push(value)

@@ -46,3 +46,66 @@ export function escapeBytes(from: usize, end: usize, to: usize): usize {
   }
   return out - (p - end)
 }
+
+/** The bytes hold such above 127. */
+const beyondAscii: u32 = 1
+/** They hold a line break, or a backslash before `u`. */
+const breaks: u32 = 2
+/** They hold a colon behind white space, or more names than are listed. */
+const unsure: u32 = 4
+const maxNames: u32 = 1024
+
+let flags: u32 = 0
+let names: u32 = 0
+
+/** Writes the escape of the byte at `p`, and notes what it says at `seen`; the position behind it. */
+function escapeSeen(p: usize, out: usize, seen: usize): usize {
+  const c = load<u8>(p)
+  const next = load<u8>(p, 1)
+  if (c === 10 || c === 13 || (c === 92 && next === 117)) flags |= breaks
+  if (c === 34 && next === 58) {
+    if (names < maxNames) store<u32>(seen + 8 + ((<usize>names) << 2), <u32>p)
+    names++
+  }
+  if (c !== 34 && c !== 92) return escapeByte(c, out)
+  store<u8>(out, 92)
+  store<u8>(out, c, 1)
+  return out + 2
+}
+
+/**
+ * As `escapeBytes`, and tells at `seen` what the bytes hold: the flags above, how many quotes stand right before a colon,
+ * and the position of each of them. The byte before `from` is touched as well.
+ */
+export function escapeAndLook(from: usize, end: usize, to: usize, seen: usize): usize {
+  let p = from
+  let out = to
+  flags = 0
+  names = 0
+  let high = i8x16.splat(0)
+  let spaced = i8x16.splat(0)
+  // What stands around the bytes is seen as letters.
+  store<u8>(from - 1, 97)
+  v128.store(end, i8x16.splat(97))
+  while (p < end) {
+    const bytes = v128.load(p)
+    v128.store(out, bytes)
+    high = v128.or(high, bytes)
+    spaced = v128.or(spaced, v128.and(i8x16.eq(bytes, i8x16.splat(58)), i8x16.le_u(v128.load(p - 1), i8x16.splat(32))))
+    const special = i8x16.bitmask(
+      v128.or(
+        v128.or(i8x16.eq(bytes, i8x16.splat(34)), i8x16.eq(bytes, i8x16.splat(92))),
+        i8x16.lt_u(bytes, i8x16.splat(32)),
+      ),
+    )
+    const plain = special === 0 ? 16 : <usize>ctz(special)
+    p += plain
+    out += plain
+    if (special !== 0 && p < end) out = escapeSeen(p++, out, seen)
+  }
+  if (i8x16.bitmask(high) !== 0) flags |= beyondAscii
+  if (v128.any_true(spaced) || names > maxNames) flags |= unsure
+  store<u32>(seen, flags)
+  store<u32>(seen, min(names, maxNames), 4)
+  return out - (p - end)
+}
