@@ -12,8 +12,9 @@ export const erasureRequest = z
     ...{ call_ids: ids, trace_ids: ids, thread_ids: ids, user_ids: ids },
     /** As `query` of `/calls/stream_query`. */
     query: expressionQuery.optional(),
-    /** What is kept of a call is neither its descendants nor what was said about it. */
+    /** What is kept of a call is neither its descendants nor what was said about it, nor files that it alone names. */
     ...{ descendants: z.literal(true).optional(), feedback: z.literal(true).optional() },
+    files: z.literal(true).optional(),
     reason: z.string().min(1).max(1_000),
   })
   .refine(

@@ -1,6 +1,6 @@
 // Chooses where large files and large records of the log lie: a bucket when one is set, else the data folder.
 import { join } from 'node:path'
-import { type Blobs, createFolderBlobs } from '../core/blobs/blobs.ts'
+import { createFolderBlobs, type StoredBlobs } from '../core/blobs/blobs.ts'
 import { parseBucketUrl } from '../core/blobs/bucket-url.ts'
 import { removeOlder } from '../core/blobs/expiry.ts'
 import { createLargeRecords, type LargeRecords } from '../core/log/kafka/large-records.ts'
@@ -8,7 +8,7 @@ import type { Logger } from '../core/process/logger.ts'
 import type { Config } from './config.ts'
 import type { ServerRole } from './roles.ts'
 
-export async function openBlobs(config: Config, role: ServerRole, logger: Logger): Promise<Blobs> {
+export async function openBlobs(config: Config, role: ServerRole, logger: Logger): Promise<StoredBlobs> {
   const local = await createFolderBlobs({ dir: join(config.dataDir, 'blobs'), minFreeBytes: config.minFreeBytes })
   const bucket = parseBucketUrl(config.fileBucket)
   if (bucket === null) return local

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Maskings } from '../content/masking/maskings.ts'
 import type { ProcessAudit } from '../core/audit/audit.ts'
 import type { AuditEvent } from '../core/audit/chain.ts'
-import type { Blobs } from '../core/blobs/blobs.ts'
+import type { StoredBlobs } from '../core/blobs/blobs.ts'
 import type { Clock } from '../core/clock/clock.ts'
 import { createFreshness, latestOfLog, staleHeader } from '../core/log/freshness.ts'
 import type { Log } from '../core/log/log.ts'
@@ -66,7 +66,7 @@ type ApplyingDeps = {
   config: Config
   log: Log
   store: Store
-  blobs: Blobs
+  blobs: StoredBlobs
   clock: Clock
   progress: Progress
   logger: Logger
@@ -207,7 +207,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
   const freshness = createFreshness({ log, progress, boundMs: config.freshnessMs })
   const erasing = createErasing({
-    ...{ store, log, deadLetters, audit: deps.audit, clock: deps.clock },
+    ...{ store, log, deadLetters, audit: deps.audit, clock: deps.clock, blobs: deps.blobs },
     ...{ isHeld: deps.purgeRules.isHeld, removedProjects: deps.removedProjects, eraseHours: config.eraseHours },
     logRetentionMs: config.logRetentionHours * 3_600_000,
     budget: { run: (piece) => worker.budget.run(piece) },

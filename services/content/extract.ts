@@ -15,6 +15,8 @@ import { extensionOf, sniffMime } from './media-types.ts'
 type Found = { form: 'data_url' | 'base64'; mime: string; bytes: Buffer }
 
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/
+/** What calls name may be erased with them; then it has to be stored again. */
+const rememberedMs = 600_000
 /** Base64 digits whose bytes decide the media type. */
 const headDigits = 2736
 const maxMimeLength = 200
@@ -95,7 +97,7 @@ export function createContent(deps: {
 }): ContentStore {
   const { log, clock, blobs } = deps
   /** Refs of contents that are durable. */
-  const stored = createRecent<string>(deps.recentLimit ?? 10_000)
+  const stored = createRecent<string>(deps.recentLimit ?? 10_000, rememberedMs)
 
   return {
     begin() {

@@ -42,13 +42,25 @@ async function send(path: string, body: unknown): Promise<Record<string, unknown
   return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>)
 }
 
+/** A file that holds a word many times; a large one lies in a file of its own. @returns its digest */
+async function upload(project_id: string, word: string, bytes: number): Promise<string> {
+  const body = new FormData()
+  body.set('project_id', project_id)
+  body.set('file', new Blob([`${word} `.repeat(bytes / word.length)]), 'note')
+  const answer = await fetch(`${server.url}/file/create`, {
+    ...{ method: 'POST', headers: { authorization: basicAuth() }, body },
+  })
+  return ((await answer.json()) as { digest: string }).digest
+}
+
 async function fill(project_id: string, word: string): Promise<void> {
+  const files = [await upload(project_id, word, 2_000), await upload(project_id, word, 400_000)]
   const at = (n: number) => new Date(Date.now() - 3_600_000 + n * 1_000).toISOString()
   for (let n = 0; n < calls; n++) {
     const of = { project_id, id: idOf(n) }
     const start = {
       ...{ ...of, trace_id: idOf(n % 5), op_name: `op ${word}`, started_at: at(n), thread_id: word, turn_id: idOf(n) },
-      ...{ attributes: { of: word }, inputs: { text: word, n }, display_name: word },
+      ...{ attributes: { of: word }, inputs: { text: word, n, files }, display_name: word },
     }
     const end = { ...of, ended_at: at(n), output: [word], exception: word, summary: { note: word } }
     if (n % 2 === 0) await send(`/v2/${project_id}/calls/complete`, { batch: [{ ...start, ...end }] })
@@ -105,6 +117,14 @@ it('a kill at any status of an erasure loses nothing of it, and nothing of other
   await server.stop()
   expect(await placesInFolder(folder, gone, calls * 3)).toEqual([])
   const others = await placesInFolder(folder, stays, calls * 3)
-  for (const place of ['deadletters.jsonl', 'FOUND payloads', 'FOUND calls ', 'FOUND feedback ', '/log/calls/'])
+  for (const place of [
+    'deadletters.jsonl',
+    'FOUND payloads',
+    'FOUND calls ',
+    'FOUND feedback ',
+    'FOUND files ',
+    '/blobs/',
+    '/log/calls/',
+  ])
     expect(others.filter((one) => one.includes(place)).length, place).toBeGreaterThan(0)
 }, 600_000)

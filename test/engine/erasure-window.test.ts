@@ -38,6 +38,7 @@ beforeEach(async (context) => {
     ...{ store: world.store, log, clock, eraseHours, logRetentionMs: hourMs, audit: noAudit, budget: unlimited },
     ...{ isHeld: () => false, removedProjects: () => new Map(), settled: async () => isSettled },
     ...{ betweenDerivations: (job) => job(), recount: async () => {}, deadLetters: { remove: async () => [] } },
+    blobs: { remove: () => Promise.reject(new Error('there are none')) },
     onDone() {},
     onError(error) {
       throw error

@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFileDigest, fileDigest } from '../../services/content/digest.ts'
-import { type Blobs, createFolderBlobs } from '../../services/core/blobs/blobs.ts'
+import { createFolderBlobs, type StoredBlobs } from '../../services/core/blobs/blobs.ts'
 import { createBucketBlobs } from '../../services/core/blobs/bucket.ts'
 import { type BucketSettings, parseBucketUrl } from '../../services/core/blobs/bucket-url.ts'
 import type { ProjectId } from '../../services/core/ids.ts'
@@ -17,10 +17,10 @@ Object.assign(process.env, s3Environment)
 
 let dir: string
 let s3: S3Server
-let blobs: Blobs
+let blobs: StoredBlobs
 let refusals: Error[]
 
-const openBlobs = async (mayStayLocal = true): Promise<Blobs> =>
+const openBlobs = async (mayStayLocal = true): Promise<StoredBlobs> =>
   createBucketBlobs({
     bucket: parseBucketUrl(s3.url) as BucketSettings,
     local: await createFolderBlobs({ dir: join(dir, 'blobs'), minFreeBytes: 0 }),

@@ -1,11 +1,11 @@
 // What every driver of the blob port must do.
 import { describe, expect, it } from 'vitest'
 import { createFileDigest, fileDigest } from '../../services/content/digest.ts'
-import type { Blobs } from '../../services/core/blobs/blobs.ts'
+import type { StoredBlobs } from '../../services/core/blobs/blobs.ts'
 import type { ProjectId } from '../../services/core/ids.ts'
 
 export type BlobsUnderTest = {
-  blobs: Blobs
+  blobs: StoredBlobs
   /** Names of the contents that are stored, without folders. */
   stored(): Promise<string[]>
   /** Files of uploads that are under way. */
@@ -22,7 +22,7 @@ export async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
 
 const text = async (chunks: AsyncIterable<Buffer>): Promise<string> => (await collect(chunks)).toString()
 
-export async function put(blobs: Blobs, bytes: Buffer, projectId = project): Promise<string> {
+export async function put(blobs: StoredBlobs, bytes: Buffer, projectId = project): Promise<string> {
   const upload = await blobs.upload()
   await upload.write(bytes)
   return upload.commit(projectId, fileDigest(bytes))
@@ -99,6 +99,19 @@ export function blobsContract(under: () => BlobsUnderTest): void {
     })
   })
 
+  it('removed is gone, others stay, and it may come again', async () => {
+    const { blobs, stored } = under()
+    const location = await put(blobs, Buffer.from('gone'))
+    await put(blobs, Buffer.from('gone'), 'e/q' as ProjectId)
+    await put(blobs, Buffer.from('stays'))
+    await blobs.remove(location)
+    await blobs.remove(location)
+    expect(await blobs.stat(location)).toBe(null)
+    expect(await stored()).toHaveLength(2)
+    expect(await put(blobs, Buffer.from('gone'))).toBe(location)
+    expect(await text(blobs.read(location))).toBe('gone')
+  })
+
   describe('what is not committed', () => {
     it('is never visible, and goes', async () => {
       const { blobs, stored, pending } = under()
@@ -128,6 +141,7 @@ export function blobsContract(under: () => BlobsUnderTest): void {
     for (const location of ['../secret', 'tmp/../../secret', '/etc/passwd', '', 'tmp/x']) {
       expect(await blobs.stat(location)).toBe(null)
       await expect(collect(blobs.read(location))).rejects.toThrow()
+      await blobs.remove(location)
     }
   })
 }

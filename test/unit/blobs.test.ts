@@ -3,11 +3,11 @@ import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Blobs, createFolderBlobs } from '../../services/core/blobs/blobs.ts'
+import { createFolderBlobs, type StoredBlobs } from '../../services/core/blobs/blobs.ts'
 import { blobsContract, collect } from './blobs.contract.ts'
 
 let dir: string
-let blobs: Blobs
+let blobs: StoredBlobs
 
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'callhouse-blobs-'))

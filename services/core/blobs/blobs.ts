@@ -32,8 +32,14 @@ export type Blobs = {
   stat(location: string): Promise<{ sizeBytes: number } | null>
 }
 
+/** The storage itself, which contents can be taken out of. */
+export type StoredBlobs = Blobs & {
+  /** Removes a content for good, with what older versions of it there are; harmless when there is none. */
+  remove(location: string): Promise<void>
+}
+
 /** Uploads lie in a file until they are committed, which other drivers send on. */
-export type FolderBlobs = Omit<Blobs, 'upload'> & { upload(): Promise<BlobUpload & { path: string }> }
+export type FolderBlobs = Omit<StoredBlobs, 'upload'> & { upload(): Promise<BlobUpload & { path: string }> }
 
 const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)
 
@@ -150,6 +156,12 @@ export async function createFolderBlobs(options: { dir: string; minFreeBytes: nu
         if (isMissing(error)) return null
         throw error
       }
+    },
+    async remove(text) {
+      const path = pathOf(text)
+      if (path === null) return
+      await unlink(path).catch(ignoreMissing)
+      await syncFolder(dirname(path)).catch(ignoreMissing)
     },
   }
 }

@@ -6,15 +6,17 @@ import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
+  DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  ListObjectVersionsCommand,
   PutObjectCommand,
   S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { unavailable } from '../errors.ts'
 import type { ProjectId } from '../ids.ts'
-import type { Blobs, FolderBlobs } from './blobs.ts'
+import type { FolderBlobs, StoredBlobs } from './blobs.ts'
 import type { BucketSettings } from './bucket-url.ts'
 
 /** Contents up to this size go up in one request, larger ones in parts of it. */
@@ -87,7 +89,7 @@ async function readPart(file: FileHandle, start: number, size: number, into: Buf
 }
 
 /** Contents as objects `<prefix>/projects/<project>/files/<digest>`; their locations are `s3://<bucket>/<key>`. */
-export function createBucketBlobs(options: BucketBlobsOptions): Blobs {
+export function createBucketBlobs(options: BucketBlobsOptions): StoredBlobs {
   const { bucket, local, mayStayLocal, onRefused, maxAttempts = 3 } = options
   const { name: Bucket, prefix, endpoint, region } = bucket
   const client = new S3Client({
@@ -161,6 +163,20 @@ export function createBucketBlobs(options: BucketBlobsOptions): Blobs {
     }
   }
 
+  /** Versions of an object and marks of its deletion; none where the bucket keeps no versions, or does not tell. */
+  async function versionsOf(Key: string): Promise<string[]> {
+    try {
+      const { Versions = [], DeleteMarkers = [] } = await client.send(
+        new ListObjectVersionsCommand({ Bucket, Prefix: Key }),
+      )
+      return [...Versions, ...DeleteMarkers].flatMap((one) => (one.Key === Key && one.VersionId ? [one.VersionId] : []))
+    } catch (error) {
+      // Not every S3-compatible server knows versions; one that may not tell must not count as having none.
+      if (error instanceof Error && error.name === 'AccessDenied') throw error
+      return []
+    }
+  }
+
   const noBucket = () => unavailable('Blob storage is not available')
 
   return {
@@ -213,6 +229,16 @@ export function createBucketBlobs(options: BucketBlobsOptions): Blobs {
       } catch {
         throw noBucket()
       }
+    },
+    async remove(location) {
+      const Key = keyOf(location)
+      if (Key === null) {
+        if (location.startsWith('s3://')) throw noBucket()
+        return local.remove(location)
+      }
+      await client.send(new DeleteObjectCommand({ Bucket, Key }))
+      for (const VersionId of await versionsOf(Key))
+        await client.send(new DeleteObjectCommand({ Bucket, Key, VersionId }))
     },
   }
 }

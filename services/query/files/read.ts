@@ -23,7 +23,8 @@ export type FileContent = {
 /** Null when the rows do not (or not yet) hold a whole file. */
 async function assemble(rows: ChunkRow[], blobs: Blobs): Promise<FileContent | null> {
   const [first] = rows
-  if (first === undefined || first.chunk_index !== 0) return null
+  // One of no chunks was erased.
+  if (first === undefined || first.chunk_index !== 0 || first.n_chunks === 0) return null
   const sizeBytes = Number(first.size_bytes)
   const { blob } = first
   if (blob !== '') {

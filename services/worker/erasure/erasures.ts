@@ -16,12 +16,15 @@ import {
   receiptOf,
 } from '../../events/erasures.ts'
 import type { DeadLetters } from '../dead-letters/dead-letters.ts'
+import { createFileRemoval, type FileRemovalDeps, type NamedDigests } from './remove-files.ts'
 import { callsAtOnce, createRowRemoval, type RowRemovalDeps } from './remove-rows.ts'
-import { erasedProjectOf, rewriteLog } from './rewrite-log.ts'
+import { erasedProjectOf, rewriteFilesInLog, rewriteLog } from './rewrite-log.ts'
 
 const hourMs = 3_600_000
 const everyMs = 60_000
 const background = { pool: 'background' } as const
+/** Whatever there is. */
+const all = { has: () => true }
 
 /** Accept timestamps are microseconds with the number of the edge in the low bits. */
 const clockOf = (ms: number): bigint => BigInt(Math.floor(ms * 1_000)) << 10n
@@ -33,24 +36,25 @@ export type Erasing = {
   stop(): Promise<void>
 }
 
-export type ErasingDeps = Omit<RowRemovalDeps, 'store'> & {
-  store: Pick<Store, 'rows' | 'command'>
-  log: Pick<Log, 'append' | 'rewrite' | 'owns'>
-  clock: Clock
-  /** Whether the tables hold everything that the log held just now. */
-  settled(): Promise<boolean>
-  isHeld(projectId: string): boolean
-  /** Projects that were removed, with when: nothing of theirs stays, whatever comes late. */
-  removedProjects(): ReadonlyMap<string, number>
-  /** Within so many hours of its request an erasure is done; 0 = at once. */
-  eraseHours: number
-  /** How long what cannot be written again stays in the log. */
-  logRetentionMs: number
-  audit: Pick<Audit, 'record'>
-  deadLetters: Pick<DeadLetters, 'remove'>
-  onDone(done: { erasures: number }): void
-  onError(error: Error): void
-}
+export type ErasingDeps = Omit<RowRemovalDeps, 'store'> &
+  Pick<FileRemovalDeps, 'blobs'> & {
+    store: Pick<Store, 'rows' | 'command'>
+    log: Pick<Log, 'append' | 'rewrite' | 'owns'>
+    clock: Clock
+    /** Whether the tables hold everything that the log held just now. */
+    settled(): Promise<boolean>
+    isHeld(projectId: string): boolean
+    /** Projects that were removed, with when: nothing of theirs stays, whatever comes late. */
+    removedProjects(): ReadonlyMap<string, number>
+    /** Within so many hours of its request an erasure is done; 0 = at once. */
+    eraseHours: number
+    /** How long what cannot be written again stays in the log. */
+    logRetentionMs: number
+    audit: Pick<Audit, 'record'>
+    deadLetters: Pick<DeadLetters, 'remove'>
+    onDone(done: { erasures: number }): void
+    onError(error: Error): void
+  }
 
 /** Those for which a condition holds, and the others. */
 function parted<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
@@ -74,6 +78,7 @@ const deletedCallsSql = `
 export function createErasing(deps: ErasingDeps): Erasing {
   const { store, log, clock, eraseHours, isHeld, removedProjects } = deps
   const removal = createRowRemoval(deps)
+  const fileRemoval = createFileRemoval({ ...deps, removeRows: removal.remove })
   /** Half of the time is left for tries, and for files that others still read. */
   const dueMs = (eraseHours * hourMs) / 2
   let isStopped = false
@@ -171,9 +176,25 @@ export function createErasing(deps: ErasingDeps): Erasing {
       if (erasure.status !== status) await append(Object.assign(erasure, { status, problem: '' }))
   }
 
+  /** Removes files that nothing but deleted calls of a project names: while their payloads are there, which name them. */
+  async function removeFiles(projectId: string): Promise<void> {
+    const named: NamedDigests = new Map()
+    for (let after = ''; !isStopped; ) {
+      const calls = await deletedCalls(projectId, after)
+      if (calls.length === 0) break
+      await fileRemoval.named(projectId, calls, named)
+      after = calls.at(-1)?.id as string
+    }
+    if (isStopped) throw new Error('The worker is stopping')
+    const { files, bytes } = await fileRemoval.remove(projectId, named)
+    if (files > 0)
+      await deps.audit.record({ action: 'erasure.files_removed', scope: projectId, details: { files, bytes } })
+  }
+
   /** Removes the parts of all deleted calls of a project. @returns their ids */
   async function removeProject(projectId: string, erasures: readonly Erasure[]): Promise<string[]> {
     await change(erasures, 'removing')
+    await removeFiles(projectId)
     const ids: string[] = []
     for (let after = ''; !isStopped; ) {
       const calls = await deletedCalls(projectId, after)
@@ -191,6 +212,8 @@ export function createErasing(deps: ErasingDeps): Erasing {
   /** Everything of a project that was removed. */
   async function removeWhole(projectId: string, erasures: readonly Erasure[]): Promise<void> {
     await change(erasures, 'removing')
+    await rewriteFilesInLog(log, new Map([[projectId, { files: all, objects: all }]]))
+    await fileRemoval.removeBlobs(projectId)
     const rows = await removal.removeProject(projectId)
     const [first] = erasures
     if (first === undefined) return
@@ -208,7 +231,7 @@ export function createErasing(deps: ErasingDeps): Erasing {
     const sets: Map<string, Pick<ReadonlySet<string>, 'has'>> = new Map(
       [...erased].map(([projectId, ids]) => [projectId, new Set(ids)]),
     )
-    for (const projectId of whole) sets.set(projectId, { has: () => true })
+    for (const projectId of whole) sets.set(projectId, all)
     const rows = await rewriteLog(log, sets)
     const letters = new Map<string, number>()
     await deps.deadLetters.remove(({ topic, row }) => {
@@ -236,9 +259,11 @@ export function createErasing(deps: ErasingDeps): Erasing {
   const remainingOf = ({ projectId, requestedUs }: Erasure): { place: string; until: string | null }[] => [
     ...(log.rewrite === undefined ? [{ place: 'log', until: logEndOf(requestedUs) }] : []),
     ...(log.rewrite !== undefined && removedProjects().has(projectId)
-      ? [{ place: 'log of all but calls, their feedback and log records', until: logEndOf(requestedUs) }]
+      ? [{ place: 'log of tables, prices, queues and jobs', until: logEndOf(requestedUs) }]
       : []),
-    { place: 'files and large texts that calls refer to', until: null },
+    ...(removedProjects().has(projectId)
+      ? []
+      : [{ place: 'objects and tables, and files that something else names', until: null }]),
     { place: 'backups and exports', until: null },
   ]
 

@@ -40,8 +40,11 @@ const findable: readonly Place[] = [
 /** Groups of indexed values. */
 const indexedTables = ['payload_leaves', 'payload_chunks']
 
+/** Files that calls name, and objects that were made of their texts. */
+const fileTables = ['files', 'objects', 'object_events']
+
 /** Tables whose files may hold what was removed. */
-export const erasedTables = [...[...places, ...findable].map(({ table }) => table), ...indexedTables]
+export const erasedTables = [...[...places, ...findable].map(({ table }) => table), ...indexedTables, ...fileTables]
 
 /** What is told of projects, not by them: it outlasts them. */
 const keptTables = ['erasures', 'usage_minutes']
@@ -61,6 +64,8 @@ export type RowRemovalDeps = {
 }
 
 export type RowRemoval = {
+  /** Rows of a project in one place. @returns how many */
+  remove(place: Place, projectId: string, named: Named): Promise<number>
   /** Everything of some calls but the rows by which they are found. @returns how many of what each call had */
   removeParts(
     projectId: string,
@@ -159,6 +164,7 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
   })
 
   return {
+    remove,
     async removeParts(projectId, ids) {
       const params = { project: projectId, ids }
       const traces = await read<{ trace_id: string }>(

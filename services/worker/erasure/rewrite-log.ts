@@ -4,7 +4,9 @@ import type { Log } from '../../core/log/log.ts'
 import { createCallWriter } from '../../events/calls-writer.ts'
 import { rowText } from '../../events/declaration.ts'
 import { feedbackTopic } from '../../events/feedback.ts'
+import { filesTopic } from '../../events/files.ts'
 import { logsTopic } from '../../events/logs.ts'
+import { objectsTopic } from '../../events/objects.ts'
 import { isPatch, rowsOfBytes } from '../split/segment-rows.ts'
 
 /** Ids of erased calls by project. */
@@ -78,6 +80,33 @@ export function erasedProjectOf(
   return exchanged(topic, Buffer.from(row), erased)?.projectId ?? null
 }
 
+/** Exchanges rows of all that is kept of a topic. @param counts of exchanged rows by project, which are added to */
+async function rewriteTopic(
+  log: Required<Pick<Log, 'rewrite'>>,
+  topic: string,
+  exchange: (line: Buffer) => { projectId: string; row: Buffer | string } | null,
+  counts: Map<string, number>,
+): Promise<void> {
+  await log.rewrite(topic, (rows) => {
+    let isChanged = false
+    const lines = rowsOfBytes(rows).map((line): Buffer => {
+      const other = exchange(line)
+      if (other === null) return line
+      isChanged = true
+      counts.set(other.projectId, (counts.get(other.projectId) ?? 0) + 1)
+      return Buffer.from(other.row).subarray(0, -1)
+    })
+    if (!isChanged) return null
+    const newline = Buffer.from('\n')
+    return {
+      rows: Buffer.concat(lines.flatMap((line) => [line, newline])),
+      patchCount: topic === 'calls' ? lines.filter((text) => isPatch({ text })).length : 0,
+    }
+  })
+}
+
+const canRewrite = (log: Pick<Log, 'rewrite'>): log is Required<Pick<Log, 'rewrite'>> => log.rewrite !== undefined
+
 /**
  * All that is kept: a row that a later one replaced, a log record or a note may be much older than what is stored of a call.
  * @returns how many rows were exchanged by project; undefined where the log cannot be written again
@@ -86,24 +115,50 @@ export async function rewriteLog(
   log: Pick<Log, 'rewrite'>,
   erased: ErasedCalls,
 ): Promise<Map<string, number> | undefined> {
-  if (log.rewrite === undefined) return undefined
+  if (!canRewrite(log)) return undefined
   const counts = new Map<string, number>()
   for (const topic of Object.keys(exchanges))
-    await log.rewrite(topic, (rows) => {
-      let isChanged = false
-      const lines = rowsOfBytes(rows).map((line): Buffer => {
-        const other = exchanged(topic, line, erased)
-        if (other === null) return line
-        isChanged = true
-        counts.set(other.projectId, (counts.get(other.projectId) ?? 0) + 1)
-        return Buffer.from(other.row).subarray(0, -1)
-      })
-      if (!isChanged) return null
-      const newline = Buffer.from('\n')
-      return {
-        rows: Buffer.concat(lines.flatMap((line) => [line, newline])),
-        patchCount: topic === 'calls' ? lines.filter((text) => isPatch({ text })).length : 0,
-      }
-    })
+    await rewriteTopic(log, topic, (line) => exchanged(topic, line, erased), counts)
   return counts
+}
+
+/** Digests of files, and of objects. */
+type ErasedFiles = { files: Pick<ReadonlySet<string>, 'has'>; objects: Pick<ReadonlySet<string>, 'has'> }
+
+const text = String.raw`("(?:[^"\\]|\\.)*")`
+const fileHead = new RegExp(String.raw`^\{"project_id":${text},"digest":${text},"clock":(\d+)(?:,"chunk_index":(\d+))?`)
+const objectHead = new RegExp(
+  String.raw`^\{"project_id":${text},"object_id":${text},"kind":"(object|op)","digest":${text},"clock":(\d+)`,
+)
+const parsed = (json = '""'): string => JSON.parse(json) as string
+
+/** What stands in the place of a row: a file of no chunks, and the end of an object. */
+const fileExchanges: Record<
+  string,
+  (lead: string, erased: ReadonlyMap<string, ErasedFiles>) => ReturnType<typeof exchanged>
+> = {
+  files(lead, erased) {
+    const [, project, named, clock = '0', chunk = '0'] = fileHead.exec(lead) ?? []
+    const [projectId, digest] = [parsed(project), parsed(named)]
+    if (!erased.get(projectId)?.files.has(digest)) return null
+    const row = { project_id: projectId, digest, clock: BigInt(clock), chunk_index: Number(chunk) }
+    return { projectId, row: rowText(filesTopic, row) }
+  },
+  objects(lead, erased) {
+    const [, project, object, kind, named, clock = '0'] = objectHead.exec(lead) ?? []
+    const [projectId, digest] = [parsed(project), parsed(named)]
+    if (!erased.get(projectId)?.objects.has(digest)) return null
+    const version = { object_id: parsed(object), kind: kind as 'object' | 'op', digest, clock: BigInt(clock) }
+    return { projectId, row: rowText(objectsTopic, { project_id: projectId, ...version, event: 'deleted' }) }
+  },
+}
+
+/** The same for files and objects, by project. */
+export async function rewriteFilesInLog(
+  log: Pick<Log, 'rewrite'>,
+  erased: ReadonlyMap<string, ErasedFiles>,
+): Promise<void> {
+  if (!canRewrite(log)) return
+  for (const [topic, exchange] of Object.entries(fileExchanges))
+    await rewriteTopic(log, topic, (line) => exchange(line.toString('utf8', 0, headBytes), erased), new Map())
 }

@@ -1,0 +1,218 @@
+// Takes files out of store, log and blob storage: those that erased calls name and nothing else does, with the objects that
+// were made of their long texts.
+import type { StoredBlobs } from '../../core/blobs/blobs.ts'
+import type { Log } from '../../core/log/log.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { Budget } from '../cleanup/budget.ts'
+import type { RowRemoval } from './remove-rows.ts'
+import { rewriteFilesInLog } from './rewrite-log.ts'
+
+/** Names of one statement. */
+const namesAtOnce = 5_000
+/** Texts that one look at a payload searches for. */
+const mostNeedles = 255
+const background = { pool: 'background', timeoutMs: 600_000 } as const
+
+/** What looks like a digest in JSON text: its last letters, as an escape may stand before it. */
+const digestsIn = (text: string): string =>
+  `arrayDistinct(arrayMap(run -> right(run, 43), extractAll(${text}, '[A-Za-z0-9]{43,}')))`
+const payloadText = `concat(attributes, ' ', inputs, ' ', output, ' ', summary, ' ', otel_dump)`
+
+/** Objects that were made of a long text of a call (`services/content/extract.ts`): nobody published them. */
+const madeOfTexts = `startsWith(val, '{"_type":"CustomWeaveType","weave_type":{"type":"weave.type_wrappers.Content.content.Content"},"files":{"content":"')`
+
+/** Digests that calls name, with the accept timestamp of the delete of the latest of these calls. */
+export type NamedDigests = Map<string, bigint>
+
+export type FileRemovalDeps = {
+  store: Pick<Store, 'rows'>
+  budget: Budget
+  log: Pick<Log, 'rewrite'>
+  blobs: Pick<StoredBlobs, 'remove'>
+  removeRows: RowRemoval['remove']
+}
+
+export type FileRemoval = {
+  /** Adds the files, and objects made of texts, that deleted calls name. */
+  named(projectId: string, calls: readonly { id: string; deleteVer: bigint }[], into: NamedDigests): Promise<void>
+  /** Removes those of the named that nothing else names. @returns how many files, and their bytes */
+  remove(projectId: string, named: NamedDigests): Promise<{ files: number; bytes: number }>
+  /** Removes what lies in blob storage of a project. */
+  removeBlobs(projectId: string): Promise<void>
+}
+
+type Kept = { digest: string; clock: bigint }
+
+export function createFileRemoval({ store, budget, log, blobs, removeRows }: FileRemovalDeps): FileRemoval {
+  const read = <Row>(name: string, sql: string, params: Record<string, unknown>): Promise<Row[]> =>
+    budget.run(() => store.rows<Row>({ name, sql, params }, background))
+
+  async function namesInTurn<Row>(
+    digests: readonly string[],
+    look: (some: string[]) => Promise<Row[]>,
+  ): Promise<Row[]> {
+    const found: Row[] = []
+    for (let i = 0; i < digests.length; i += namesAtOnce)
+      for (const row of await look(digests.slice(i, i + namesAtOnce))) found.push(row)
+    return found
+  }
+
+  /** Digests in texts of rows, those of some alone. */
+  async function mentioned(
+    { table, text, where }: { table: string; text: string; where: string },
+    projectId: string,
+    digests: readonly string[],
+  ): Promise<Set<string>> {
+    const isFew = digests.length <= mostNeedles
+    const rows = await read<{ found: string }>(
+      'erasure.mentions',
+      `SELECT DISTINCT found FROM
+        (
+          SELECT arrayJoin(${digestsIn(text)}) AS found FROM callhouse.${table}
+          WHERE project_id = {project:String} AND (${where})${isFew ? ` AND multiSearchAny(${text}, {digests:Array(String)})` : ''}
+        )
+        WHERE ${isFew ? 'found IN {digests:Array(String)}' : 'found IN (SELECT digest FROM callhouse.files WHERE project_id = {project:String} UNION ALL SELECT digest FROM callhouse.objects WHERE project_id = {project:String})'}`,
+      { project: projectId, ...(isFew && { digests }) },
+    )
+    return new Set(rows.map(({ found }) => found))
+  }
+
+  /** Objects of some digests that were made of texts, with the files in them. */
+  const madeObjects = (projectId: string, digests: readonly string[]) =>
+    namesInTurn(digests, (some) =>
+      read<{ digest: string; ver: string; files: string[] }>(
+        'erasure.objects',
+        `SELECT digest, toString(max(clock)) AS ver, groupUniqArrayArray(${digestsIn('val')}) AS files
+          FROM callhouse.objects WHERE project_id = {project:String} AND digest IN {digests:Array(String)}
+          GROUP BY digest HAVING min(${madeOfTexts})`,
+        { project: projectId, digests: some },
+      ),
+    )
+
+  /** Whatever of the digests calls that stay name, rows of tables, feedback, and objects but for some. */
+  async function needed(projectId: string, digests: readonly string[], objects: readonly string[]) {
+    const texts = [
+      {
+        table: 'payloads',
+        text: payloadText,
+        where: `id NOT IN (SELECT id FROM callhouse.calls WHERE project_id = {project:String} AND delete_ver > 0
+          UNION ALL SELECT id FROM callhouse.call_patches WHERE project_id = {project:String} AND kind = 'delete')`,
+      },
+      { table: 'table_rows', text: 'val', where: '1' },
+      { table: 'feedback', text: `concat(payload, ' ', weave_ref)`, where: 'purged = 0' },
+    ]
+    const found = new Set<string>()
+    for (const place of texts) for (const digest of await mentioned(place, projectId, digests)) found.add(digest)
+    // Objects name each other in their values; those in question name their files alone.
+    const own = `NOT (${madeOfTexts})`
+    for (const digest of await mentioned({ table: 'objects', text: 'val', where: own }, projectId, digests))
+      found.add(digest)
+    const labelled = await namesInTurn(objects, (some) =>
+      read<{ digest: string }>(
+        'erasure.labelled',
+        `SELECT DISTINCT digest FROM callhouse.object_labels FINAL WHERE project_id = {project:String} AND is_set = 1
+          AND digest IN {digests:Array(String)}`,
+        { project: projectId, digests: some },
+      ),
+    )
+    for (const { digest } of labelled) found.add(digest)
+    return found
+  }
+
+  /** Files of objects that stay, though they were made of texts. */
+  async function filesOfOthers(projectId: string, digests: readonly string[], gone: ReadonlySet<string>) {
+    const rows = await namesInTurn(digests, (some) =>
+      read<{ object: string; files: string[] }>(
+        'erasure.files-of-objects',
+        `SELECT digest AS object, arrayIntersect(${digestsIn('val')}, {digests:Array(String)}) AS files
+          FROM callhouse.objects WHERE project_id = {project:String} AND ${madeOfTexts} AND notEmpty(files)`,
+        { project: projectId, digests: some },
+      ),
+    )
+    return new Set(rows.filter(({ object }) => !gone.has(object)).flatMap(({ files }) => files))
+  }
+
+  /** Files of some digests, as they were uploaded last. */
+  const filesOf = (projectId: string, digests: readonly string[]) =>
+    namesInTurn(digests, (some) =>
+      read<{ digest: string; ver: string; size: string; blobs: string[] }>(
+        'erasure.uploads',
+        `SELECT digest, toString(max(clock)) AS ver, toString(any(size_bytes)) AS size,
+            groupUniqArrayIf(blob, blob != '') AS blobs
+          FROM callhouse.files WHERE project_id = {project:String} AND digest IN {digests:Array(String)} GROUP BY digest`,
+        { project: projectId, digests: some },
+      ),
+    )
+
+  const rowsOf = async (table: string, projectId: string, digests: readonly string[], where = '1') => {
+    for (let i = 0; i < digests.length; i += namesAtOnce)
+      await removeRows({ table, where: `digest IN {digests:Array(String)} AND ${where}` }, projectId, {
+        digests: digests.slice(i, i + namesAtOnce),
+      })
+  }
+
+  return {
+    async named(projectId, calls, into) {
+      const deletes = new Map(calls.map(({ id, deleteVer }) => [id, deleteVer]))
+      const rows = await read<{ id: string; digest: string }>(
+        'erasure.named',
+        `SELECT DISTINCT id, digest FROM
+          (
+            SELECT id, arrayJoin(${digestsIn(payloadText)}) AS digest FROM callhouse.payloads
+            WHERE project_id = {project:String} AND id IN {ids:Array(String)}
+          )
+          WHERE digest IN (SELECT digest FROM callhouse.files WHERE project_id = {project:String}
+            UNION ALL SELECT digest FROM callhouse.objects WHERE project_id = {project:String} AND ${madeOfTexts})`,
+        { project: projectId, ids: [...deletes.keys()] },
+      )
+      for (const { id, digest } of rows) {
+        const ver = deletes.get(id) ?? 0n
+        if (ver > (into.get(digest) ?? -1n)) into.set(digest, ver)
+      }
+    },
+
+    async remove(projectId, named) {
+      if (named.size === 0) return { files: 0, bytes: 0 }
+      const made = await madeObjects(projectId, [...named.keys()])
+      const wanted = new Map(named)
+      for (const { digest, files } of made)
+        for (const file of files) {
+          const ver = named.get(digest) ?? 0n
+          if (ver > (wanted.get(file) ?? -1n)) wanted.set(file, ver)
+        }
+      // What came once more after the delete is somebody's.
+      const isOlder = ({ digest, clock }: Kept) => clock < (wanted.get(digest) ?? 0n)
+      const candidates = made.filter(({ digest, ver }) => isOlder({ digest, clock: BigInt(ver) }))
+      const stays = await needed(
+        projectId,
+        [...wanted.keys()],
+        candidates.map(({ digest }) => digest),
+      )
+      const objects = new Set(candidates.map(({ digest }) => digest).filter((digest) => !stays.has(digest)))
+      for (const digest of await filesOfOthers(projectId, [...wanted.keys()], objects)) stays.add(digest)
+      const found = await filesOf(
+        projectId,
+        [...wanted.keys()].filter((digest) => !stays.has(digest)),
+      )
+      const files = found.filter(({ digest, ver }) => isOlder({ digest, clock: BigInt(ver) }))
+      if (files.length === 0 && objects.size === 0) return { files: 0, bytes: 0 }
+      const gone = { files: new Set(files.map(({ digest }) => digest)), objects }
+      await rewriteFilesInLog(log, new Map([[projectId, gone]]))
+      for (const file of files) for (const blob of file.blobs) await blobs.remove(blob)
+      // The rows by which they are found go last.
+      await rowsOf('object_events', projectId, [...objects])
+      await rowsOf('objects', projectId, [...objects])
+      await rowsOf('files', projectId, [...gone.files])
+      return { files: files.length, bytes: files.reduce((sum, { size }) => sum + Number(size), 0) }
+    },
+
+    async removeBlobs(projectId) {
+      const rows = await read<{ blob: string }>(
+        'erasure.blobs',
+        `SELECT DISTINCT blob FROM callhouse.files WHERE project_id = {project:String} AND blob != ''`,
+        { project: projectId },
+      )
+      for (const { blob } of rows) await blobs.remove(blob)
+    },
+  }
+}
