@@ -17,10 +17,8 @@ import {
 import { lineOfPath, linesOf, type Open, opened, pathOfLine } from '../../services/web/page/engine/json-rows.ts'
 import { requestOf } from '../../services/web/page/engine/query-request.ts'
 import { type Expression, parseQuery, queryText, type Term } from '../../services/web/page/engine/query-text.ts'
-import { cellOf, kindOf, rowOf } from '../../services/web/page/engine/rows.ts'
 import { piecesOf, plainOf } from '../../services/web/page/engine/safe-text.ts'
 import { bucketFor, rangeOfBuckets } from '../../services/web/page/engine/time-axis.ts'
-import { spansOf, treeOf, visibleLines } from '../../services/web/page/engine/tree.ts'
 import { runs } from '../fixtures/runs.ts'
 
 const numRuns = runs(200, 5_000)
@@ -187,96 +185,6 @@ describe('JSON by bytes', () => {
       }),
       { numRuns },
     )
-  })
-})
-
-describe('a trace', () => {
-  type Made = [id: string, parent: string | null, fromMs: number, ms: number]
-  const record = (...made: Made): Made => made
-  const treeOfRecords = (records: Made[]) => {
-    const ids = records.map(([id]) => id)
-    const none = records.map(() => -1)
-    const nulls = records.map(() => null)
-    const placeOf = new Map(ids.map((id, n) => [id, n]))
-    const places = records.map(([, parent]) => placeOf.get(parent ?? '') ?? -1)
-    const list = { kinds: [], models: [], users: [], threads: [], turns: [], errors: [] }
-    return treeOf(
-      spansOf({
-        ...{ trace_id: 't', started_at: '2026-01-05T12:00:00Z', is_cut: false, names: ids, ops: ids, ...list },
-        ...{ id: ids, parent: places, name: ids.map((_, n) => n), op: ids.map((_, n) => n) },
-        ...{ kind: none, model: none, user: none, thread: none, turn: none, error: none },
-        ...{
-          start_us: records.map(([, , from]) => from * 1_000),
-          duration_us: records.map(([, , , ms]) => ms * 1_000),
-        },
-        ...{ status: records.map(() => 0), tokens_in: nulls, tokens_out: nulls, cost: nulls, feedback: [], size: [] },
-        orphans: records.flatMap(([, parent], n) => (parent !== null && places[n] === -1 ? [n] : [])),
-      }),
-    )
-  }
-
-  it('keeps each span once, below its parent, whatever the parents are', () => {
-    const spans = fc.array(fc.tuple(fc.nat(14), fc.nat(100), fc.nat(50)), { minLength: 1, maxLength: 15 })
-    fc.assert(
-      fc.property(spans, (list) => {
-        const records = list.map(([parent, from, ms], n) =>
-          record(`s${n}`, parent === n ? null : `s${parent}`, from, ms),
-        )
-        const tree = treeOfRecords(records)
-        expect([...tree.order].sort((a, b) => a - b)).toEqual(list.map((_, n) => n))
-        for (const [line, span] of tree.order.entries()) {
-          expect(tree.lineOf[span]).toBe(line)
-          expect(tree.end[line]).toBeGreaterThan(line)
-          expect(tree.own[span]).toBeGreaterThanOrEqual(0)
-          if (line > 0) expect(tree.depth[line]).toBeLessThanOrEqual((tree.depth[line - 1] as number) + 1)
-        }
-      }),
-      { numRuns },
-    )
-  })
-
-  it('has a critical path, own times, and shows matches with what is above them', () => {
-    const tree = treeOfRecords([
-      record('root', null, 0, 100),
-      record('first', 'root', 0, 40),
-      record('beside', 'root', 0, 30),
-      record('last', 'root', 40, 60),
-      record('inner', 'last', 50, 50),
-    ])
-    const names = tree.spans.ids
-    const named = (marks: ArrayLike<number>) => names.filter((_, span) => marks[span] === 1)
-    expect(named(tree.critical)).toEqual(['root', 'first', 'last', 'inner'])
-    expect(tree.own[names.indexOf('last')]).toBe(10_000)
-    expect(tree.own[0]).toBe(0)
-    const view = { collapsed: new Uint8Array(5), query: 'inner', onlyCritical: false, kind: '' as const, minShare: 0 }
-    const shown = [...visibleLines(tree, view)].map((line) => names[tree.order[line] as number])
-    expect(shown).toEqual(['root', 'last', 'inner'])
-    const closed = Uint8Array.from(tree.order, (_, line) => Number(line === 0))
-    expect([...visibleLines(tree, { ...view, query: '', collapsed: closed })]).toEqual([0])
-  })
-
-  it('is laid out for 100,000 spans', () => {
-    const parentOf = (n: number) => (n === 0 ? null : `s${Math.floor((n - 1) / 8)}`)
-    const tree = treeOfRecords(Array.from({ length: 100_000 }, (_, n) => record(`s${n}`, parentOf(n), n, 5)))
-    expect(tree.end[0]).toBe(100_000)
-  })
-
-  it('keeps the microseconds of times, whatever stands before and after them', () => {
-    const times = ['05T12:00:00.123456Z', '05T12:00:00Z', '05T12:00:01.5Z', '05T12:00:00.000001Z', '06T00:00:00.1Z']
-    const micros = times.map((time) => rowOf({ started_at: `2026-01-${time}` }).startedUs - 1_767_614_400_000_000)
-    expect(micros).toEqual([123_456, 0, 1_500_000, 1, 43_200_100_000])
-  })
-
-  it('takes kinds from what instrumentation records, and no prototype for a value', () => {
-    expect(kindOf({ 'gen_ai.operation.name': 'execute_tool' }, 'x', null)).toBe('tool')
-    expect(kindOf({ openinference: { span: { kind: 'RETRIEVER' } } }, 'x', null)).toBe('retrieval')
-    expect(kindOf({ operation_name: 'constructor' }, 'x', null)).toBe('other')
-    expect(kindOf({}, 'chat gpt', null)).toBe('llm')
-    const hostile = JSON.parse(
-      '{"__proto__":{"weave":{"status":"error"}},"op_name":"a","started_at":"2026-01-01T00:00:00Z"}',
-    )
-    expect(rowOf(hostile).status).toBe('success')
-    expect(cellOf({ 'gen_ai.input.messages': [{ role: 'user', parts: [{ type: 'text', content: 'Hi' }] }] })).toBe('Hi')
   })
 })
 

@@ -47,6 +47,8 @@ export type Tree = {
   critical: Uint8Array
   /** Microseconds of a span outside of its children. */
   own: Float64Array
+  /** Of each span with everything below it; NaN where nothing of it reports any. */
+  total: { tokens: Float64Array; cost: Float64Array }
 }
 
 /** The answer of POST /trace/tree. */
@@ -183,9 +185,35 @@ export function treeOf(spans: Spans, nowUs = 0): Tree {
     endUs,
     critical: new Uint8Array(count),
     own: new Float64Array(count),
+    total: totalsOf(spans, order, parent),
   }
   measure(tree, firstChild, next, nowUs)
   return tree
+}
+
+/**
+ * What a span reports, or what those below it do together where that is more: parents of some SDKs report the sum of their
+ * children, others report nothing.
+ */
+function totalsOf(spans: Spans, order: Int32Array, parent: Int32Array): Tree['total'] {
+  const addUp = (own: (span: number) => number): Float64Array => {
+    const below = new Float64Array(spans.count).fill(Number.NaN)
+    // Parents stand before their children.
+    for (let line = spans.count - 1; line >= 0; line--) {
+      const span = order[line] as number
+      const [reported, sum] = [own(span), below[span] as number]
+      const all = Number.isNaN(sum) ? reported : Math.max(sum, reported || 0)
+      below[span] = all
+      const above = parent[span] as number
+      if (above !== -1 && !Number.isNaN(all)) below[above] = (below[above] || 0) + all
+    }
+    return below
+  }
+  const { tokensIn, tokensOut, cost } = spans
+  return {
+    tokens: addUp((span) => (tokensIn[span] as number) + (tokensOut[span] || 0)),
+    cost: addUp((span) => cost[span] as number),
+  }
 }
 
 /** Own time = duration minus the union of the children; the critical path as CRISP and Jaeger walk it. */

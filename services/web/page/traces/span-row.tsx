@@ -24,9 +24,6 @@ export function SpanRow({ tree, line, index, isAt, isOpen, isMatch, onToggle }: 
   const kind = kindOfSpan(spans, span)
   const status = statusOfSpan(spans, span)
   const took = spans.duration[span] as number
-  const count = (value: number | undefined) => (value === undefined || Number.isNaN(value) ? null : value)
-  const tokensIn = count(spans.tokensIn[span])
-  const cost = count(spans.cost[span])
   const exception = textOf(spans.errors, span)
   return (
     <div
@@ -71,12 +68,8 @@ export function SpanRow({ tree, line, index, isAt, isOpen, isMatch, onToggle }: 
             )}
           </span>
         </span>
-        <span role="gridcell" className="num dim wide">
-          {tokensIn === null ? '' : tokens(tokensIn + (count(spans.tokensOut[span]) ?? 0))}
-        </span>
-        <span role="gridcell" className="num dim wide">
-          {cost === null ? '' : money(cost)}
-        </span>
+        <Total total={tree.total.tokens[span]} own={spans.tokensIn[span]} shown={tokens} />
+        <Total total={tree.total.cost[span]} own={spans.cost[span]} shown={money} />
         <span role="gridcell" className="num second" title={took < 0 ? 'still running' : `${took} µs`}>
           {took < 0 ? 'running' : duration(took / 1000)}
         </span>
@@ -85,5 +78,21 @@ export function SpanRow({ tree, line, index, isAt, isOpen, isMatch, onToggle }: 
         <span className="hidden">{`starts at ${duration((spans.start[span] as number) / 1000)}`}</span>
       </div>
     </div>
+  )
+}
+
+type TotalProps = { total: number | undefined; own: number | undefined; shown(value: number): string }
+
+/** Of a span with everything below it. */
+function Total({ total = Number.NaN, own = Number.NaN, shown }: TotalProps) {
+  const isOfOthers = Number.isNaN(own) && !Number.isNaN(total)
+  return (
+    <span
+      role="gridcell"
+      className={`num dim wide${isOfOthers ? ' summed' : ''}`}
+      title={isOfOthers ? 'of the spans below it' : undefined}
+    >
+      {Number.isNaN(total) ? '' : shown(total)}
+    </span>
   )
 }

@@ -257,11 +257,9 @@ function Sums({ tree, runs }: { tree: Tree; runs: boolean }) {
     const all = { errors: 0, tokens: 0, cost: 0 }
     for (let span = 0; span < spans.count; span++) {
       if (spans.status[span] === 1) all.errors++
-      // Parents of the Weave SDKs carry the sums of their children: only leaves of usage are counted.
-      const line = tree.lineOf[span] as number
-      if ((tree.end[line] as number) > line + 1) continue
-      all.tokens += (spans.tokensIn[span] || 0) + (spans.tokensOut[span] || 0)
-      all.cost += spans.cost[span] || 0
+      if ((tree.depth[tree.lineOf[span] as number] as number) > 0) continue
+      all.tokens += tree.total.tokens[span] || 0
+      all.cost += tree.total.cost[span] || 0
     }
     return all
   }, [tree, spans])
